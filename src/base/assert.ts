@@ -1,0 +1,19 @@
+/**
+ * Assertions for the programmer's errors. What the world does wrong (bad input, a damaged block, a full disk)
+ * is never asserted: it is handled where it happens and named in an error of its own.
+ */
+
+export class AssertionError extends Error {
+  override name = "AssertionError";
+}
+
+export function assert(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new AssertionError(message);
+}
+
+/** Asserts that `value` is an integer in [min, max]. */
+export function assertInteger(value: number, min: number, max: number, name: string): void {
+  if (!Number.isInteger(value) || value < min || value > max) {
+    throw new AssertionError(`${name} must be an integer from ${min} to ${max}, not ${value}`);
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * Bytes and text. UTF-8 is strict in both directions: text with lone surrogates has no bytes, and bytes that
+ * are not well-formed UTF-8 have no text, so that whatever passes is returned exactly.
+ */
+
+const encoder = new TextEncoder();
+const strictDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+export function utf8(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
+/** The text of well-formed UTF-8, or undefined. */
+export function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    return strictDecoder.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+/** Equality whose time does not depend on where the bytes differ; lengths are public. */
+export function equalBytesConstantTime(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  let difference = 0;
+  for (let i = 0; i < a.length; i++) difference |= a[i] ^ b[i];
+  return difference === 0;
+}
+
+export function toHex(bytes: Uint8Array): string {
+  let out = "";
+  for (const byte of bytes) out += byte.toString(16).padStart(2, "0");
+  return out;
+}

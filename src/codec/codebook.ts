@@ -1,0 +1,68 @@
+/**
+ * Values ↔ code bits. A codebook is the list of predictors that a format version reads values with, the best
+ * first and the plain one last. The first symbol of each code names the predictor, at a cost of 0.02 bits when
+ * it is the first; the writer takes whichever is shortest, so that a value the model has no sense for costs
+ * hardly more than its bytes.
+ */
+
+import { assert } from "../base/assert.ts";
+import { VALUE_BYTES_MAX } from "../base/limits.ts";
+import type { Interval, Predictor } from "./predictor.ts";
+import { type Bits, RangeDecoder, RangeEncoder } from "./range-coder.ts";
+
+export interface Codebook {
+  /** The format version, as it stands on carrier 0. */
+  readonly version: number;
+  readonly predictors: readonly Predictor[];
+}
+
+const CHOICE_TOTAL = 64;
+
+/** The shortest code of a value. */
+export function encodeValue(codebook: Codebook, channel: number, value: Uint8Array): Bits {
+  assert(value.length >= 1 && value.length <= VALUE_BYTES_MAX, `a value has 1 to ${VALUE_BYTES_MAX} bytes`);
+  let best: Bits | undefined;
+  codebook.predictors.forEach((predictor, index) => {
+    const encoder = new RangeEncoder();
+    if (codebook.predictors.length > 1) encoder.write(choiceInterval(codebook, index), CHOICE_TOTAL);
+    const symbols = [...predictor.split(value), predictor.end];
+    for (const interval of predictor.intervals(channel, symbols)) encoder.write(interval, predictor.total);
+    const bits = encoder.finish();
+    if (best === undefined || bits.length < best.length) best = bits;
+  });
+  assert(best !== undefined, "a codebook has a predictor");
+  return best;
+}
+
+/** The value of a code, or undefined where the bits are no code of this codebook. Bounded for any bits whatever. */
+export function decodeValue(codebook: Codebook, channel: number, bits: Bits): Uint8Array | undefined {
+  const decoder = new RangeDecoder(bits);
+  let predictor = codebook.predictors[0];
+  if (codebook.predictors.length > 1) {
+    const target = decoder.target(CHOICE_TOTAL);
+    const index = codebook.predictors.findIndex((_, i) => {
+      const { start, size } = choiceInterval(codebook, i);
+      return target >= start && target < start + size;
+    });
+    decoder.skip(choiceInterval(codebook, index), CHOICE_TOTAL);
+    predictor = codebook.predictors[index];
+  }
+  const value = new Uint8Array(VALUE_BYTES_MAX);
+  let length = 0;
+  for (const cursor = predictor.cursor(channel); !decoder.exhausted; ) {
+    const next = cursor.next(decoder.target(predictor.total));
+    if (next.symbol === predictor.end) return length > 0 ? value.slice(0, length) : undefined;
+    const piece = predictor.bytesOf(next.symbol);
+    if (length + piece.length > VALUE_BYTES_MAX) return undefined;
+    value.set(piece, length);
+    length += piece.length;
+    decoder.skip(next, predictor.total);
+  }
+  return undefined;
+}
+
+/** The first predictor has all but one 64th for each of the others. */
+function choiceInterval(codebook: Codebook, index: number): Interval {
+  const first = CHOICE_TOTAL - codebook.predictors.length + 1;
+  return index === 0 ? { start: 0, size: first } : { start: first + index - 1, size: 1 };
+}
