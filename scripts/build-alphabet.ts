@@ -80,7 +80,8 @@ function reasonsToExclude(candidates: readonly Candidate[]): Map<string, string>
   const firstNames = new Set<string>();
   for (const language of ["de", "en", "es", "fr", "it", "nl"]) {
     for (const list of ["female", "male"]) {
-      for (const name of require(`human-names/data/${list}-human-names-${language}.json`)) firstNames.add(name);
+      for (const name of require(`human-names/data/${list}-human-names-${language}.json`))
+        firstNames.add(name);
     }
   }
   for (const word of KEPT) assert(firstNames.delete(word), `${word} needs no mention among the kept words`);
