@@ -6,7 +6,7 @@
  * ("pending"). Products stay below 2^32 · 2^20 = 2^52, so that doubles are exact.
  *
  * The decoder reads zeros past the last bit. So a code ends with its last 1, and finishing costs one bit at most.
- * `bitsRead` counts like the encoder, so that a reader can tell how long a code is that it has just read.
+ * `bitsRead` counts as the encoder's `bitsWritten` does, so that a reader can tell how long the code was.
  */
 
 import { assert } from "../base/assert.ts";
@@ -54,6 +54,11 @@ export class RangeEncoder {
       this.#low *= 2;
       this.#high = this.#high * 2 + 1;
     }
+  }
+
+  /** Bits so far, with the closing one: what a decoder's `bitsRead` says at the same place. */
+  get bitsWritten(): number {
+    return this.#length + this.#pending + 1;
   }
 
   /** The code, up to its last 1. */
@@ -127,7 +132,7 @@ export class RangeDecoder {
     }
   }
 
-  /** How many bits the encoder wrote for the symbols so far, its closing bit included: an upper bound by one. */
+  /** How many bits the encoder had written at this place, its closing bit included. */
   get bitsRead(): number {
     return this.#shifts + 1;
   }
