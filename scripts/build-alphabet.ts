@@ -95,6 +95,7 @@ function reasonsToExclude(candidates: readonly Candidate[]): Map<string, string>
     }
   }
   for (const { word, inDictionary } of candidates) {
+    if (reasons.has(word)) continue;
     const folded = word.toLowerCase();
     // cuss rates how likely a word is meant as profanity: 0 unlikely, 1 maybe, 2 likely.
     if ((cuss[folded] ?? 0) >= 1 || naughtyEnglish.has(folded)) reasons.set(word, "offensive");
