@@ -154,11 +154,11 @@ function dataFile(a: readonly string[], b: readonly string[]): string {
 /** SHA-256 of all words in index order, class A first, each followed by a line feed. */
 export const CHECKSUM = "${checksum(a, b)}";
 
-export const CLASS_A = \`
+export const CLASS_A: string = \`
 ${frontCoded(a)}
 \`;
 
-export const CLASS_B = \`
+export const CLASS_B: string = \`
 ${frontCoded(b)}
 \`;
 `;

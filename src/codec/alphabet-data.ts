@@ -6,7 +6,7 @@
 /** SHA-256 of all words in index order, class A first, each followed by a line feed. */
 export const CHECKSUM = "8322e94292da6b24e3b8fe6996480eeab9fe551a4102dcc2d201671a11c5ad60";
 
-export const CLASS_A = `
+export const CLASS_A: string = `
 0Admiral2ri1erospace1frican1irways1jax1labama3m2bania5y3uquerque2ger2pine2y1merica7s1ngeles2tarctic1rabia
 2beit2chived3tic2duino2gentine2izona2lington2men5ia7n1sian1thena5s2lantis1uss3tral5ian1val1zerbaijan0Baba
 3ylon2lk3t4imore2ngalore2u2yer5n1elfast2rmuda2tt2w2y1irmingham1oh2livia2snia1raves4o3z4ilian2ew2i3ghton
@@ -287,7 +287,7 @@ export const CLASS_A = `
 2t1ield5ed1oga2u3r3th5s0zaj2m1en2r3o1ich2g2jn2p1one2o3m1ur1we3i
 `;
 
-export const CLASS_B = `
+export const CLASS_B: string = `
 0Aberdeen1ck1frica3o1gu1ires1la3ska2berta2d2geria2ps1msterdam1nglo3ola1pache1rabian5c2bor2d2gentina2kansas2n
 1sia1thletics2l3anta6ic1ub3urn2ckland2re3ora2stralia9n5ia1viv1zure0Bahamas3rain2i2li3tic2m2ngkok4ladesh
 2rcelona3on2sel2ttalion2v1eaver2dford2ijing2k2larus3g4ian5um2ng4al2rgen3k4eley3lin2ver1har1illboard1lu
