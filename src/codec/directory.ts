@@ -13,6 +13,8 @@ import type { Interval } from "./predictor.ts";
 import { type Bits, RangeDecoder, RangeEncoder } from "./range-coder.ts";
 
 const BITS_PER_DIGIT = 12;
+/** No directory of carriers that fit a block is as long as this. */
+const DIGITS_MAX = 64;
 /** ⌊log2 n⌋ for n up to 511. */
 const SIZE_CLASSES = 9;
 /** What sizes look like before any is known, from the short values that people store. */
@@ -101,23 +103,23 @@ export function writeDirectory(carriers: Uint16Array): Uint16Array {
     encoder.write(interval(symbol), total);
     return symbol;
   }, carriers.slice());
-  const length = encoder.bitsWritten;
-  const bits = encoder.finish();
-  return Uint16Array.from({ length: Math.ceil(length / BITS_PER_DIGIT) }, (_, i) =>
+  const bits = encoder.finishOpen();
+  assert(bits.length <= DIGITS_MAX * BITS_PER_DIGIT, "a directory is short");
+  return Uint16Array.from({ length: Math.ceil(bits.length / BITS_PER_DIGIT) }, (_, i) =>
     bitsAt(bits, i * BITS_PER_DIGIT),
   );
 }
 
 /** Reads the directory at the start of `digits`: the counts, and how many digits it took. Bounded for any digits. */
 export function readDirectory(digits: Uint16Array): { carriers: Uint16Array; length: number } | undefined {
-  const bytes = new Uint8Array(Math.ceil((digits.length * BITS_PER_DIGIT) / 8));
-  for (let i = 0; i < digits.length; i++) {
-    for (let bit = 0; bit < BITS_PER_DIGIT; bit++) {
-      const position = i * BITS_PER_DIGIT + bit;
-      if ((digits[i] >> (BITS_PER_DIGIT - 1 - bit)) & 1) bytes[position >> 3] |= 0x80 >> (position & 7);
-    }
+  const bitCount = Math.min(digits.length, DIGITS_MAX) * BITS_PER_DIGIT;
+  const bytes = new Uint8Array(Math.ceil(bitCount / 8));
+  for (let position = 0; position < bitCount; position++) {
+    const digit = digits[Math.floor(position / BITS_PER_DIGIT)];
+    const bit = (digit >> (BITS_PER_DIGIT - 1 - (position % BITS_PER_DIGIT))) & 1;
+    bytes[position >> 3] |= bit << (7 - (position & 7));
   }
-  const decoder = new RangeDecoder({ length: digits.length * BITS_PER_DIGIT, bytes });
+  const decoder = new RangeDecoder({ length: bitCount, bytes });
   const carriers = new Uint16Array(CHANNEL_COUNT);
   walk((interval, find, total) => {
     const symbol = find(decoder.target(total));
@@ -125,7 +127,7 @@ export function readDirectory(digits: Uint16Array): { carriers: Uint16Array; len
     return symbol;
   }, carriers);
   const length = Math.ceil(decoder.bitsRead / BITS_PER_DIGIT);
-  return length <= digits.length ? { carriers, length } : undefined;
+  return length * BITS_PER_DIGIT <= bitCount ? { carriers, length } : undefined;
 }
 
 /** The 12 bits from `from` on, as a number; zeros past the end. */

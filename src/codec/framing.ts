@@ -26,8 +26,9 @@ export const UNKNOWN_WORD = -1;
 export type Words = Int32Array;
 
 export function writeFrame(symbols: Uint16Array): string {
-  const words = Array.from(symbols, (symbol, t) => wordOf(POSITION_CLASSES[t] as 0 | 1, symbol));
-  return `${OPENING} ${words.join(" ")} ${CLOSING}`;
+  let text = OPENING;
+  for (let t = 0; t < symbols.length; t++) text += ` ${wordOf(POSITION_CLASSES[t] as 0 | 1, symbols[t])}`;
+  return `${text} ${CLOSING}`;
 }
 
 /** The passages of a text that may be a block, the likeliest first; the whole text comes last. */
@@ -48,8 +49,10 @@ export function* findPassages(text: string): Generator<Words> {
 }
 
 function wordsOf(text: string): Words {
-  const words: number[] = [];
-  for (const token of text.split(/\s+/)) {
+  const tokens = text.split(/\s+/);
+  const words = new Int32Array(tokens.length);
+  let count = 0;
+  for (const token of tokens) {
     let word = findWord(token);
     if (word < 0 && token.length <= TOKEN_LENGTH_MAX) {
       const bare = token.replace(/^(?:\[\/?MEM\]|[^\p{L}])+|(?:\[\/?MEM\]|[^\p{L}])+$/giu, "");
@@ -57,7 +60,7 @@ function wordsOf(text: string): Words {
       if (bare === "") continue;
       word = bare === token ? UNKNOWN_WORD : findWord(bare);
     }
-    words.push(word < 0 ? UNKNOWN_WORD : word);
+    words[count++] = word < 0 ? UNKNOWN_WORD : word;
   }
-  return Int32Array.from(words);
+  return words.subarray(0, count);
 }

@@ -137,11 +137,13 @@ class PlainCursor implements PredictorCursor {
   }
 }
 
+const BYTES: readonly Uint8Array[] = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte));
+
 export const plainPredictor: Predictor = {
   total: TOTAL,
   end: END,
   split: (value) => Array.from(value),
-  bytesOf: (symbol) => Uint8Array.of(symbol),
+  bytesOf: (symbol) => BYTES[symbol],
   intervals: (_channel, symbols) => {
     const cursor = new PlainCursor();
     return symbols.map((symbol) => cursor.take(symbol));

@@ -6,7 +6,7 @@
  * ("pending"). Products stay below 2^32 · 2^20 = 2^52, so that doubles are exact.
  *
  * The decoder reads zeros past the last bit. So a code ends with its last 1, and finishing costs one bit at most.
- * `bitsRead` counts as the encoder's `bitsWritten` does, so that a reader can tell how long the code was.
+ * Where something else follows at once, two bits close the code, and the decoder can tell how long it was.
  */
 
 import { assert } from "../base/assert.ts";
@@ -56,11 +56,6 @@ export class RangeEncoder {
     }
   }
 
-  /** Bits so far, with the closing one: what a decoder's `bitsRead` says at the same place. */
-  get bitsWritten(): number {
-    return this.#length + this.#pending + 1;
-  }
-
   /** The code, up to its last 1. */
   finish(): Bits {
     // The middle always lies inside [low, high]; so does zero when nothing was narrowed from below.
@@ -68,6 +63,13 @@ export class RangeEncoder {
     let length = this.#length;
     while (length > 0 && (this.#bytes[(length - 1) >> 3] & (0x80 >> ((length - 1) & 7))) === 0) length--;
     return { length, bytes: this.#bytes.slice(0, Math.ceil(length / 8)) };
+  }
+
+  /** The code with two closing bits, whatever may follow it: its length is what a decoder's `bitsRead` says. */
+  finishOpen(): Bits {
+    this.#pending++;
+    this.#emit(this.#low < QUARTER ? 0 : 1);
+    return { length: this.#length, bytes: this.#bytes.slice(0, Math.ceil(this.#length / 8)) };
   }
 
   #emit(bit: number): void {
@@ -132,9 +134,9 @@ export class RangeDecoder {
     }
   }
 
-  /** How many bits the encoder had written at this place, its closing bit included. */
+  /** The length of the code, had the encoder called `finishOpen` at this place. */
   get bitsRead(): number {
-    return this.#shifts + 1;
+    return this.#shifts + 2;
   }
 
   /** True when the code has been used up to its end and beyond: only zeros that were never written are left. */

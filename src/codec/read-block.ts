@@ -16,9 +16,8 @@ import { readDirectory } from "./directory.ts";
 import { N } from "./field.ts";
 import { findPassages, TEXT_LENGTH_MAX, UNKNOWN_WORD, type Words } from "./framing.ts";
 import { likeliestStretch } from "./locate.ts";
-import { mend } from "./reed-solomon.ts";
+import { isSilent, mend } from "./reed-solomon.ts";
 import { type BlockKey, isGenuine, TAG_DIGITS, tagFromDigits, unsealUnchecked } from "./seal.ts";
-import { toBlock } from "./transform.ts";
 
 /** A block of one directory digit leaves so many carriers silent: the strongest rate class there can be. */
 const GUARD_MAX = N - PREFIX_CARRIERS - 1;
@@ -68,6 +67,7 @@ interface Opened {
 }
 
 const DAMAGED = "the words are too damaged, or the block was sealed for another account or user";
+const FOREIGN = "all words are in place, but the block was altered, or sealed for another account or user";
 
 export function readBlock(text: string, options: ReadOptions): ReadResult {
   if (text.length > TEXT_LENGTH_MAX) {
@@ -76,7 +76,7 @@ export function readBlock(text: string, options: ReadOptions): ReadResult {
   let reason = "no block in this text: it has too few words of the alphabet";
   let alignments = 0;
   for (const passage of findPassages(text)) {
-    if (passage.reduce((known, word) => known + (word === UNKNOWN_WORD ? 0 : 1), 0) < WORDS_MIN) continue;
+    if (countKnown(passage) < WORDS_MIN) continue;
     reason = DAMAGED;
     if (passage.length === N) {
       const placement = placeInOrder(passage);
@@ -98,15 +98,22 @@ function readPlacement(
 ): ReadResult {
   let erasedBefore = -1;
   for (const trustMin of trustSteps) {
-    const erased = Uint8Array.from(placement.trust, (trust) => (trust > trustMin ? 0 : 1));
-    const missing = erased.reduce((sum, one) => sum + one, 0);
+    const erased = new Uint8Array(N);
+    let missing = 0;
+    for (let t = 0; t < N; t++) {
+      if (placement.trust[t] > trustMin) continue;
+      erased[t] = 1;
+      missing++;
+    }
     if (missing === erasedBefore || missing > GUARD_MAX) continue;
     erasedBefore = missing;
-    for (const { spectrum } of mend(placement.symbols, erased, GUARD_MAX)) {
+    for (const { spectrum, badPlaces } of mend(placement.symbols, erased, GUARD_MAX)) {
       const opened = open(spectrum, options);
+      // A silent guard band means that nothing was damaged: no other attempt can open the seal.
+      if (opened === undefined && badPlaces === 0) return unreadable(FOREIGN);
       if (opened === undefined) continue;
       if ("reason" in opened) return unreadable(opened.reason);
-      return report(opened, spectrum, placement, erased, options);
+      return report(opened, missing, badPlaces - missing, options);
     }
   }
   return unreadable(DAMAGED);
@@ -125,8 +132,7 @@ function open(
   const directory = readDirectory(plain);
   if (directory === undefined) return undefined;
   const layout = layOut(directory.carriers, directory.length);
-  if (layout.end > CARRIERS_MAX || spectrum.subarray(layout.end).some((digit) => digit !== 0))
-    return undefined;
+  if (layout.end > CARRIERS_MAX || !isSilent(spectrum.subarray(layout.end))) return undefined;
   const used = plain.subarray(0, layout.end - PREFIX_CARRIERS);
   if (!isGenuine(used, key, tag, { version, userId })) return undefined;
   const codebook = codebooks.find((book) => book.version === version);
@@ -137,11 +143,11 @@ function open(
 
 function report(
   { plain, layout, codebook }: Opened,
-  spectrum: Uint16Array,
-  placement: Placement,
-  erased: Uint8Array,
-  { channels }: ReadOptions,
+  missing: number,
+  wrong: number,
+  options: ReadOptions,
 ): ReadResult {
+  const { channels } = options;
   const facts: { channel: number; value: string }[] = [];
   for (const { channel, start, count } of layout.channels) {
     if (channels !== undefined && !channels.includes(channel)) continue;
@@ -152,12 +158,6 @@ function report(
     if (value === undefined) return unreadable(`channel ${channel} holds no value that this reader knows`);
     facts.push({ channel, value });
   }
-  let missing = 0;
-  let wrong = 0;
-  toBlock(spectrum).forEach((symbol, t) => {
-    if (erased[t]) missing++;
-    else if (symbol !== placement.symbols[t]) wrong++;
-  });
   return {
     ok: true,
     facts,
@@ -168,6 +168,12 @@ function report(
     version: codebook.version,
     layout,
   };
+}
+
+function countKnown(words: Words): number {
+  let known = 0;
+  for (let i = 0; i < words.length; i++) if (words[i] !== UNKNOWN_WORD) known++;
+  return known;
 }
 
 function unreadable(reason: string): UnreadableBlock {

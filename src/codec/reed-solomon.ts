@@ -32,6 +32,8 @@ export interface Candidate {
   readonly spectrum: Uint16Array;
   /** Silent carriers that it was mended with. */
   readonly guard: number;
+  /** Places that were bad: the erased ones, and those found to be wrong. */
+  readonly badPlaces: number;
 }
 
 /**
@@ -42,11 +44,17 @@ export interface Candidate {
  */
 export function* mend(received: Uint16Array, erased: Uint8Array, guardMax: number): Generator<Candidate> {
   assert(received.length === N && erased.length === N, "a block has 512 symbols");
-  const known = received.map((symbol, t) => (erased[t] ? 0 : symbol));
+  const known = received.slice();
+  let erasures = 0;
+  for (let t = 0; t < N; t++) {
+    if (erased[t] === 0) continue;
+    known[t] = 0;
+    erasures++;
+  }
   const spectrum = toSpectrum(known);
   const syndromes = spectrum.slice().reverse();
-  if (!erased.includes(1) && syndromes.subarray(0, GUARD_MIN).every((digit) => digit === 0)) {
-    yield { spectrum, guard: GUARD_MIN }; // Nothing wrong: by far the commonest case.
+  if (erasures === 0 && isSilent(syndromes.subarray(0, GUARD_MIN))) {
+    yield { spectrum, guard: GUARD_MIN, badPlaces: 0 }; // Nothing wrong: by far the commonest case.
     return;
   }
   const search = new LocatorSearch(syndromes, erased);
@@ -61,8 +69,14 @@ export function* mend(received: Uint16Array, erased: Uint8Array, guardMax: numbe
     const locator = search.locator();
     if (!hasAllRoots(locator)) continue;
     const error = continueRecurrence(syndromes, locator, guard);
-    yield { spectrum: spectrum.map((digit, k) => (digit - error[N - 1 - k] + P) % P), guard };
+    const mended = spectrum.map((digit, k) => (digit - error[N - 1 - k] + P) % P);
+    yield { spectrum: mended, guard, badPlaces: search.length };
   }
+}
+
+export function isSilent(digits: Uint16Array): boolean {
+  for (let k = 0; k < digits.length; k++) if (digits[k] !== 0) return false;
+  return true;
 }
 
 /** Berlekamp–Massey with erasures: the shortest recurrence that contains Γ and fits s_0 … s_(i−1). */
