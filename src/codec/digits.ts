@@ -13,6 +13,7 @@ import type { Bits } from "./range-coder.ts";
 const GROUP_DIGITS = 10;
 /** Bits that 0 to 10 digits hold. */
 const CAPACITY = [0, 12, 25, 38, 51, 64, 77, 90, 103, 116, 129];
+const LIMB_BITS = 16;
 const LIMBS = 9; // 9 · 16 = 144 ≥ 129
 
 export function capacityBits(digitCount: number): number {
@@ -34,14 +35,11 @@ export function bitsToDigits(bits: Bits, digitCount: number): Uint16Array {
   const limbs = new Uint16Array(LIMBS);
   for (let from = 0, bitFrom = 0; from < digitCount; from += GROUP_DIGITS) {
     const count = Math.min(GROUP_DIGITS, digitCount - from);
-    limbs.fill(0);
     const width = CAPACITY[count];
-    for (let i = 0; i < width; i++) {
-      const position = bitFrom + i;
-      if (position >= bits.length) break;
-      const bit = (bits.bytes[position >> 3] >> (7 - (position & 7))) & 1;
-      const place = width - 1 - i; // The group's first bit is its most significant.
-      limbs[LIMBS - 1 - (place >> 4)] |= bit << (place & 15);
+    // The group's first bit is its most significant: the last limb holds its last 16 bits.
+    for (let limb = LIMBS - 1, end = width; limb >= 0; limb--, end -= LIMB_BITS) {
+      const start = Math.max(0, end - LIMB_BITS);
+      limbs[limb] = end <= 0 ? 0 : bitsAt(bits, bitFrom + start, end - start);
     }
     for (let i = count - 1; i >= 0; i--) digits[from + i] = divideByP(limbs);
     bitFrom += width;
@@ -60,14 +58,33 @@ export function digitsToBits(digits: Uint16Array): Bits | undefined {
     for (let i = 0; i < count; i++) multiplyByPAndAdd(limbs, digits[from + i]);
     const width = CAPACITY[count];
     if (bitLength(limbs) > width) return undefined;
-    for (let i = 0; i < width; i++) {
-      const place = width - 1 - i;
-      const bit = (limbs[LIMBS - 1 - (place >> 4)] >> (place & 15)) & 1;
-      if (bit === 1) bytes[(bitFrom + i) >> 3] |= 0x80 >> ((bitFrom + i) & 7);
+    for (let limb = LIMBS - 1, end = width; end > 0; limb--, end -= LIMB_BITS) {
+      const start = Math.max(0, end - LIMB_BITS);
+      putBits(bytes, bitFrom + start, end - start, limbs[limb]);
     }
     bitFrom += width;
   }
   return { length, bytes };
+}
+
+/** `count` bits (16 at most) from `from` on, as a number; zeros past the end. */
+export function bitsAt({ length, bytes }: Bits, from: number, count: number): number {
+  if (from >= length) return 0;
+  const index = from >> 3;
+  // Past the end of the array are zeros: `undefined | 0`.
+  const three = (bytes[index] << 16) | (bytes[index + 1] << 8) | bytes[index + 2];
+  const value = (three >> (24 - (from & 7) - count)) & ((1 << count) - 1);
+  const beyond = from + count - length;
+  return beyond > 0 ? (value >> beyond) << beyond : value;
+}
+
+/** Puts `count` bits (16 at most) into bytes that are zero there. */
+function putBits(bytes: Uint8Array, from: number, count: number, value: number): void {
+  const index = from >> 3;
+  const three = value << (24 - (from & 7) - count);
+  bytes[index] |= three >> 16;
+  bytes[index + 1] |= three >> 8;
+  bytes[index + 2] |= three;
 }
 
 /** Divides the number in place and returns the remainder. */

@@ -9,12 +9,13 @@
 
 import { assert } from "../base/assert.ts";
 import { CHANNEL_COUNT } from "../base/limits.ts";
+import { bitsAt } from "./digits.ts";
 import type { Interval } from "./predictor.ts";
-import { type Bits, RangeDecoder, RangeEncoder } from "./range-coder.ts";
+import { RangeDecoder, RangeEncoder } from "./range-coder.ts";
 
 const BITS_PER_DIGIT = 12;
 /** No directory of carriers that fit a block is as long as this. */
-const DIGITS_MAX = 64;
+export const DIRECTORY_DIGITS_MAX = 64;
 /** ⌊log2 n⌋ for n up to 511. */
 const SIZE_CLASSES = 9;
 /** What sizes look like before any is known, from the short values that people store. */
@@ -104,15 +105,15 @@ export function writeDirectory(carriers: Uint16Array): Uint16Array {
     return symbol;
   }, carriers.slice());
   const bits = encoder.finishOpen();
-  assert(bits.length <= DIGITS_MAX * BITS_PER_DIGIT, "a directory is short");
+  assert(bits.length <= DIRECTORY_DIGITS_MAX * BITS_PER_DIGIT, "a directory is short");
   return Uint16Array.from({ length: Math.ceil(bits.length / BITS_PER_DIGIT) }, (_, i) =>
-    bitsAt(bits, i * BITS_PER_DIGIT),
+    bitsAt(bits, i * BITS_PER_DIGIT, BITS_PER_DIGIT),
   );
 }
 
 /** Reads the directory at the start of `digits`: the counts, and how many digits it took. Bounded for any digits. */
 export function readDirectory(digits: Uint16Array): { carriers: Uint16Array; length: number } | undefined {
-  const bitCount = Math.min(digits.length, DIGITS_MAX) * BITS_PER_DIGIT;
+  const bitCount = Math.min(digits.length, DIRECTORY_DIGITS_MAX) * BITS_PER_DIGIT;
   const bytes = new Uint8Array(Math.ceil(bitCount / 8));
   for (let position = 0; position < bitCount; position++) {
     const digit = digits[Math.floor(position / BITS_PER_DIGIT)];
@@ -128,14 +129,4 @@ export function readDirectory(digits: Uint16Array): { carriers: Uint16Array; len
   }, carriers);
   const length = Math.ceil(decoder.bitsRead / BITS_PER_DIGIT);
   return length * BITS_PER_DIGIT <= bitCount ? { carriers, length } : undefined;
-}
-
-/** The 12 bits from `from` on, as a number; zeros past the end. */
-function bitsAt(bits: Bits, from: number): number {
-  let value = 0;
-  for (let i = from; i < from + BITS_PER_DIGIT; i++) {
-    const bit = i < bits.length ? (bits.bytes[i >> 3] >> (7 - (i & 7))) & 1 : 0;
-    value = value * 2 + bit;
-  }
-  return value;
 }

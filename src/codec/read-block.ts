@@ -12,7 +12,7 @@ import { ALIGNMENT_WORDS_MAX, align, type Placement, placeInOrder } from "./alig
 import { CARRIERS_MAX, type Layout, layOut, PREFIX_CARRIERS } from "./block.ts";
 import { type Codebook, decodeValue } from "./codebook.ts";
 import { digitsToBits } from "./digits.ts";
-import { readDirectory } from "./directory.ts";
+import { DIRECTORY_DIGITS_MAX, readDirectory } from "./directory.ts";
 import { N } from "./field.ts";
 import { findPassages, TEXT_LENGTH_MAX, UNKNOWN_WORD, type Words } from "./framing.ts";
 import { likeliestStretch } from "./locate.ts";
@@ -128,17 +128,18 @@ function open(
   const key = keys(spectrum[0] & 255);
   const tag = tagFromDigits(spectrum.subarray(1, 1 + TAG_DIGITS));
   if (key === undefined || tag === undefined) return undefined;
-  const plain = unsealUnchecked(spectrum.subarray(PREFIX_CARRIERS, CARRIERS_MAX), key, tag);
-  const directory = readDirectory(plain);
+  // The directory says how much there is to unseal; most wrong spectra end here.
+  const beginning = spectrum.subarray(PREFIX_CARRIERS, PREFIX_CARRIERS + DIRECTORY_DIGITS_MAX);
+  const directory = readDirectory(unsealUnchecked(beginning, key, tag));
   if (directory === undefined) return undefined;
   const layout = layOut(directory.carriers, directory.length);
   if (layout.end > CARRIERS_MAX || !isSilent(spectrum.subarray(layout.end))) return undefined;
-  const used = plain.subarray(0, layout.end - PREFIX_CARRIERS);
-  if (!isGenuine(used, key, tag, { version, userId })) return undefined;
+  const plain = unsealUnchecked(spectrum.subarray(PREFIX_CARRIERS, layout.end), key, tag);
+  if (!isGenuine(plain, key, tag, { version, userId })) return undefined;
   const codebook = codebooks.find((book) => book.version === version);
   if (codebook === undefined)
     return { reason: `the block has format version ${version}, which this reader does not know` };
-  return { plain: used, layout, codebook };
+  return { plain, layout, codebook };
 }
 
 function report(

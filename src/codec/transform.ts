@@ -29,7 +29,7 @@ export function toBlock(spectrum: Uint16Array): Uint16Array {
 /** Time → spectrum. The result is a fresh array of 512 digits. */
 export function toSpectrum(block: Uint16Array): Uint16Array {
   const spectrum = transform(block, true);
-  for (let k = 0; k < N; k++) spectrum[k] = (spectrum[k] * INVERSE_N) % P;
+  for (let k = 0; k < N; k++) spectrum[k] = Math.imul(spectrum[k], INVERSE_N) % P;
   return spectrum;
 }
 
