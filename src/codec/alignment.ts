@@ -19,14 +19,27 @@ import { POSITION_CLASSES } from "./positions.ts";
 /** Words that one alignment looks at: two and a half blocks. */
 export const ALIGNMENT_WORDS_MAX = 1280;
 
-const REPLACED = 0.12;
-const RIGHT_CLASS = 2 * (1 - REPLACED) + REPLACED;
-const WRONG_CLASS = REPLACED;
-const UNKNOWN = 0.05;
-const INSERTED = 0.015;
-const SHORT_GAP = { open: 0.12, extend: 0.3 };
+/** What is assumed about the damage: shares of words replaced, unknown and inserted, and how gaps open and go on. */
+interface Wear {
+  readonly replaced: number;
+  readonly unknown: number;
+  readonly inserted: number;
+  readonly shortGap: { readonly open: number; readonly extend: number };
+  readonly longGap: { readonly open: number; readonly extend: number };
+}
+
 const LONG_GAP = { open: 0.004, extend: 0.998 };
-const NO_GAP = 1 - SHORT_GAP.open - LONG_GAP.open;
+/** Chosen by measuring: the first reads cuts to the last word, the second blocks that lost a third of their words. */
+const WEARS: readonly Wear[] = [
+  {
+    replaced: 0.08,
+    unknown: 0.05,
+    inserted: 0.01,
+    shortGap: { open: 0.07, extend: 0.25 },
+    longGap: LONG_GAP,
+  },
+  { replaced: 0.12, unknown: 0.05, inserted: 0.015, shortGap: { open: 0.2, extend: 0.3 }, longGap: LONG_GAP },
+];
 /** Probability that a block begins at its first place, and ends at its last; the other places share the rest. */
 const WHOLE_END = 0.5;
 const STATES = N + 1;
@@ -45,20 +58,25 @@ export function placeInOrder(words: Words): Placement {
   return placement;
 }
 
-/** The likeliest placement of words that may be incomplete, damaged and surrounded by others. */
-export function align(words: Words): Placement {
+/** Placements of words that may be incomplete, damaged and surrounded by others; the likeliest first. */
+export function* placements(words: Words): Generator<Placement> {
+  for (const wear of WEARS) yield align(words, wear);
+}
+
+function align(words: Words, wear: Wear): Placement {
   const count = words.length;
   const entry = endWeights(0);
   const exit = endWeights(N);
   const ready = new Float32Array(count * STATES); // [word][place]: ready to write word at place, words before it done
   const before = new Float64Array(count); // foreign text so far
   const after = new Float64Array(count); // the block is over
-  forward(words, entry, exit, ready, before, after);
-  return backward(words, entry, exit, ready, before, after);
+  forward(words, wear, entry, exit, ready, before, after);
+  return backward(words, wear, entry, exit, ready, before, after);
 }
 
 function forward(
   words: Words,
+  wear: Wear,
   entry: Float64Array,
   exit: Float64Array,
   ready: Float32Array,
@@ -67,6 +85,9 @@ function forward(
 ): void {
   const written = entry.slice(); // [place]: the block has just come to this place
   const next = new Float64Array(STATES);
+  const { shortGap: short, longGap: long, inserted } = wear;
+  const noGap = 1 - short.open - long.open;
+  const likelihoods = matchLikelihoods(wear);
   let foreign = 1;
   let over = 0;
   for (let j = 0; j < words.length; j++) {
@@ -76,9 +97,9 @@ function forward(
     let total = foreign + over;
     for (let t = 0; t < STATES; t++) {
       const mass = written[t];
-      const here = mass * NO_GAP + shortGap * (1 - SHORT_GAP.extend) + longGap * (1 - LONG_GAP.extend);
-      shortGap = shortGap * SHORT_GAP.extend + mass * SHORT_GAP.open;
-      longGap = longGap * LONG_GAP.extend + mass * LONG_GAP.open;
+      const here = mass * noGap + shortGap * (1 - short.extend) + longGap * (1 - long.extend);
+      shortGap = shortGap * short.extend + mass * short.open;
+      longGap = longGap * long.extend + mass * long.open;
       over += mass * exit[t];
       next[t] = here;
       total += mass;
@@ -89,11 +110,11 @@ function forward(
     foreign *= scale;
     over *= scale;
     for (let t = 0; t < STATES; t++) ready[row + t] = next[t] * scale;
-    const match = matchLikelihoods(words[j]);
+    const match = likelihoods[kindOf(words[j])];
     let previous = 0;
     for (let t = 0; t < STATES; t++) {
       const here = next[t] * scale;
-      written[t] = previous + here * INSERTED + foreign * entry[t];
+      written[t] = previous + here * inserted + foreign * entry[t];
       previous = here * match[t];
     }
   }
@@ -101,6 +122,7 @@ function forward(
 
 function backward(
   words: Words,
+  wear: Wear,
   entry: Float64Array,
   exit: Float64Array,
   ready: Float32Array,
@@ -111,6 +133,9 @@ function backward(
   const onward = exit.slice(); // [place]: likelihood of the words to come, the block having come to this place
   const fromReady = new Float64Array(STATES);
   const joint = new Float64Array(STATES);
+  const { shortGap: short, longGap: long, inserted } = wear;
+  const noGap = 1 - short.open - long.open;
+  const likelihoods = matchLikelihoods(wear);
   let foreign = 0; // of the words to come, no word of the block having come
   for (let t = 0; t < STATES; t++) foreign += entry[t] * onward[t];
   foreign += 1; // or no block at all
@@ -118,13 +143,12 @@ function backward(
   for (let j = words.length - 1; j >= 0; j--) {
     const row = j * STATES;
     const word = words[j];
-    const match = matchLikelihoods(word);
+    const match = likelihoods[kindOf(word)];
     let total = before[j] * foreign + after[j] * over;
     for (let t = 0; t < STATES; t++) {
-      const inserted = INSERTED * onward[t];
       const matched = t < N ? match[t] * onward[t + 1] : 0;
       const mass = ready[row + t];
-      fromReady[t] = inserted + matched;
+      fromReady[t] = inserted * onward[t] + matched;
       joint[t] = mass * matched;
       total += mass * fromReady[t];
     }
@@ -136,10 +160,9 @@ function backward(
     let longGap = 0;
     let sum = 0;
     for (let t = N; t >= 0; t--) {
-      onward[t] =
-        NO_GAP * fromReady[t] + SHORT_GAP.open * shortGap + LONG_GAP.open * longGap + exit[t] * over;
-      shortGap = (1 - SHORT_GAP.extend) * fromReady[t] + SHORT_GAP.extend * shortGap;
-      longGap = (1 - LONG_GAP.extend) * fromReady[t] + LONG_GAP.extend * longGap;
+      onward[t] = noGap * fromReady[t] + short.open * shortGap + long.open * longGap + exit[t] * over;
+      shortGap = (1 - short.extend) * fromReady[t] + short.extend * shortGap;
+      longGap = (1 - long.extend) * fromReady[t] + long.extend * longGap;
       sum += entry[t] * onward[t];
     }
     foreign += sum;
@@ -153,16 +176,19 @@ function backward(
 }
 
 /** How much likelier a word of class A, of class B, an unknown one is at each place than in foreign text. */
-const MATCH_LIKELIHOODS = [0, 1, UNKNOWN_WORD].map((wordClass) =>
-  Float64Array.from({ length: STATES }, (_, t) => {
-    if (t === N) return 0;
-    if (wordClass === UNKNOWN_WORD) return (1 - INSERTED) * UNKNOWN;
-    return (1 - INSERTED) * (wordClass === POSITION_CLASSES[t] ? RIGHT_CLASS : WRONG_CLASS);
-  }),
-);
+function matchLikelihoods({ replaced, unknown, inserted }: Wear): Float64Array[] {
+  const rightClass = 2 * (1 - replaced) + replaced;
+  return [0, 1, 2].map((kind) =>
+    Float64Array.from({ length: STATES }, (_, t) => {
+      if (t === N) return 0;
+      const ratio = kind === 2 ? unknown : kind === POSITION_CLASSES[t] ? rightClass : replaced;
+      return (1 - inserted) * ratio;
+    }),
+  );
+}
 
-function matchLikelihoods(word: number): Float64Array {
-  return MATCH_LIKELIHOODS[word === UNKNOWN_WORD ? 2 : classOf(word)];
+function kindOf(word: number): number {
+  return word === UNKNOWN_WORD ? 2 : classOf(word);
 }
 
 function classOf(word: number): number {

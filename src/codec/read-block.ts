@@ -8,7 +8,7 @@
  */
 
 import { textOf } from "../base/bytes.ts";
-import { ALIGNMENT_WORDS_MAX, align, type Placement, placeInOrder } from "./alignment.ts";
+import { ALIGNMENT_WORDS_MAX, type Placement, placeInOrder, placements } from "./alignment.ts";
 import { CARRIERS_MAX, type Layout, layOut, PREFIX_CARRIERS } from "./block.ts";
 import { type Codebook, decodeValue } from "./codebook.ts";
 import { digitsToBits } from "./digits.ts";
@@ -25,8 +25,8 @@ const GUARD_MAX = N - PREFIX_CARRIERS - 1;
 const WORDS_MIN = N - GUARD_MAX;
 /** The least trust a word is kept with, attempt by attempt. */
 const TRUST_STEPS = [0.5, 0.8, 0.95, 0.3];
-/** Alignments cost the most: one text gets so many. */
-const ALIGNMENTS_MAX = 3;
+/** Alignment costs the most: of all passages of a text together, so many words are aligned. */
+const ALIGNABLE_WORDS_MAX = 2 * ALIGNMENT_WORDS_MAX;
 
 export interface ReadOptions {
   /** The account's block key of that id, where there is one. */
@@ -74,7 +74,7 @@ export function readBlock(text: string, options: ReadOptions): ReadResult {
     return unreadable(`the text is longer than ${TEXT_LENGTH_MAX} characters; hand over the block alone`);
   }
   let reason = "no block in this text: it has too few words of the alphabet";
-  let alignments = 0;
+  let alignableWords = ALIGNABLE_WORDS_MAX;
   for (const passage of findPassages(text)) {
     if (countKnown(passage) < WORDS_MIN) continue;
     reason = DAMAGED;
@@ -83,10 +83,13 @@ export function readBlock(text: string, options: ReadOptions): ReadResult {
       const result = readPlacement(placement, [TRUST_STEPS[0]], options);
       if (result.ok || result.reason !== DAMAGED) return result;
     }
-    if (alignments++ === ALIGNMENTS_MAX) break;
-    const words: Words = passage.length > ALIGNMENT_WORDS_MAX ? likeliestStretch(passage) : passage;
-    const result = readPlacement(align(words), TRUST_STEPS, options);
-    if (result.ok || result.reason !== DAMAGED) return result;
+    const words = passage.length > ALIGNMENT_WORDS_MAX ? likeliestStretch(passage) : passage;
+    if (words.length > alignableWords) break;
+    alignableWords -= words.length;
+    for (const placement of placements(words)) {
+      const result = readPlacement(placement, TRUST_STEPS, options);
+      if (result.ok || result.reason !== DAMAGED) return result;
+    }
   }
   return unreadable(reason);
 }
