@@ -3,11 +3,21 @@
  * are not well-formed UTF-8 have no text, so that whatever passes is returned exactly.
  */
 
+import { assert } from "./assert.ts";
+
 const encoder = new TextEncoder();
 const strictDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
+/** The bytes of well-formed text; whoever takes text from outside refuses lone surrogates at the door. */
 export function utf8(text: string): Uint8Array {
+  // TextEncoder would write U+FFFD for a lone surrogate: two texts, one encoding.
+  assert(isWellFormed(text), "text with a lone surrogate has no UTF-8");
   return encoder.encode(text);
+}
+
+/** Whether each surrogate of a text is one of a pair. */
+export function isWellFormed(text: string): boolean {
+  return !/\p{Surrogate}/u.test(text);
 }
 
 /** The text of well-formed UTF-8, or undefined. */

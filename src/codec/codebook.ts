@@ -7,6 +7,7 @@
 
 import { assert } from "../base/assert.ts";
 import { VALUE_BYTES_MAX } from "../base/limits.ts";
+import { plainPredictor } from "./plain-predictor.ts";
 import type { Interval, Predictor } from "./predictor.ts";
 import { type Bits, RangeDecoder, RangeEncoder } from "./range-coder.ts";
 
@@ -17,6 +18,9 @@ export interface Codebook {
 }
 
 const CHOICE_TOTAL = 64;
+
+/** Format version 1: bytes, without a reader model. */
+export const PLAIN_CODEBOOK: Codebook = { version: 1, predictors: [plainPredictor] };
 
 /** The shortest code of a value. */
 export function encodeValue(codebook: Codebook, channel: number, value: Uint8Array): Bits {

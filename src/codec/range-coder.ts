@@ -6,7 +6,7 @@
  * ("pending"). Products stay below 2^32 · 2^20 = 2^52, so that doubles are exact.
  *
  * The decoder reads zeros past the last bit. So a code ends with its last 1, and finishing costs one bit at most.
- * `bitsRead` counts like the encoder, so that a reader can tell how long a code is that it has just read.
+ * Where something else follows at once, two bits close the code, and the decoder can tell how long it was.
  */
 
 import { assert } from "../base/assert.ts";
@@ -63,6 +63,13 @@ export class RangeEncoder {
     let length = this.#length;
     while (length > 0 && (this.#bytes[(length - 1) >> 3] & (0x80 >> ((length - 1) & 7))) === 0) length--;
     return { length, bytes: this.#bytes.slice(0, Math.ceil(length / 8)) };
+  }
+
+  /** The code with two closing bits, whatever may follow it: its length is what a decoder's `bitsRead` says. */
+  finishOpen(): Bits {
+    this.#pending++;
+    this.#emit(this.#low < QUARTER ? 0 : 1);
+    return { length: this.#length, bytes: this.#bytes.slice(0, Math.ceil(this.#length / 8)) };
   }
 
   #emit(bit: number): void {
@@ -127,9 +134,9 @@ export class RangeDecoder {
     }
   }
 
-  /** How many bits the encoder wrote for the symbols so far, its closing bit included: an upper bound by one. */
+  /** The length of the code, had the encoder called `finishOpen` at this place. */
   get bitsRead(): number {
-    return this.#shifts + 1;
+    return this.#shifts + 2;
   }
 
   /** True when the code has been used up to its end and beyond: only zeros that were never written are left. */

@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { BoundedCache } from "../base/bounded-cache.ts";
 import type { KeyRing } from "./key-ring.ts";
-import { labelOf } from "./channels.ts";
+import { labelOf } from "./labels.ts";
 import type { BuildResult, Store, StoredFact, UserState, Workshop } from "./ports.ts";
 
 export interface UserBlock {

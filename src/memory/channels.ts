@@ -1,10 +1,9 @@
 /**
- * The 40 labelled channels: numbers, labels, what each is for, and an example. The numbers are fixed for ever:
- * existing clients know them, and every block ever handed out is written in them.
+ * The 40 labelled channels, numbered 0 to 39 for ever. A label is exact and case-sensitive; the number is where
+ * its fact rides in a block.
  */
 
 import { assert } from "../base/assert.ts";
-import { Failure } from "../base/errors.ts";
 import { CHANNEL_COUNT } from "../base/limits.ts";
 
 export interface Channel {
@@ -14,100 +13,59 @@ export interface Channel {
   readonly example: string;
 }
 
-const TABLE: readonly (readonly [label: string, description: string, example: string])[] = [
-  ["USER.name", "What the user is called.", "Ada Lovelace"],
-  ["USER.project", "The project the user is working on.", "Analytical Engine notes"],
-  ["USER.affiliation", "Company, school or group.", "Royal Astronomical Society"],
-  ["USER.gpu", "The graphics processor at hand.", "RTX 5090"],
-  ["USER.working_dir", "The folder the user works in.", "/home/ada/engine"],
-  ["USER.os", "Operating system.", "Debian 13"],
-  ["USER.role", "Occupation or part in the team.", "staff engineer"],
-  ["USER.location", "Where the user lives or works.", "London"],
-  ["USER.timezone", "The user's time zone.", "Europe/London"],
-  ["USER.language", "The language to answer in.", "English"],
-  ["PREF.response_style", "How answers should read.", "short, with the reason first"],
-  ["PREF.code_style", "How code should be written.", "TypeScript strict, named exports"],
-  ["PREF.verbosity", "How much to say.", "low"],
-  ["PREF.format", "The form answers should have.", "Markdown with tables"],
-  ["PREF.tone", "The tone to write in.", "plain and friendly"],
-  ["PREF.editor", "Editor or IDE.", "Neovim"],
-  ["PREF.tools", "Tools the user prefers.", "ripgrep, just, Biome"],
-  ["PREF.units", "Units and notations.", "metric, 24-hour clock"],
-  ["PREF.schedule", "When the user works or wants to be asked.", "weekdays 9 to 17"],
-  ["PREF.avoid", "What to leave alone.", "no force pushes"],
-  ["TASK.current", "What is being done now.", "porting the parser to ESM"],
-  ["TASK.next", "What comes after it.", "write the migration guide"],
-  ["TASK.blocked_on", "What the task waits for.", "review of PR 482"],
-  ["TASK.deadline", "When it must be finished.", "2026-12-01"],
-  ["TASK.priority", "How urgent it is.", "high"],
-  ["TASK.owner", "Who is responsible.", "Grace"],
-  ["TASK.last_done", "What was finished last.", "lexer tests pass"],
-  ["TASK.decision", "A decision that stands.", "keep the old wire format until v3"],
-  ["TASK.question", "A question that is open.", "do we drop Node 18?"],
-  ["TASK.reminder", "Something not to forget.", "rotate the staging key"],
-  ["PROJ.status", "Where the project stands.", "beta"],
-  ["PROJ.last_result", "The latest result.", "p95 down to 41 ms"],
-  ["PROJ.model_target", "The model that is built or used.", "LFM2-1.2B"],
-  ["PROJ.token_budget", "Tokens the project may spend.", "200k per run"],
-  ["PROJ.accuracy", "The accuracy reached.", "98.7 % on the dev set"],
-  ["PROJ.repo", "Where the code lives.", "github.com/ada/engine"],
-  ["PROJ.stack", "Languages and main libraries.", "TypeScript, Fastify, LMDB"],
-  ["PROJ.branch", "The branch in use.", "feature/parser"],
-  ["PROJ.goal", "What the project is for.", "compute Bernoulli numbers"],
-  ["PROJ.constraint", "A limit that must hold.", "no outside network"],
+const ROWS: readonly (readonly [label: string, description: string, example: string])[] = [
+  ["USER.name", "What the user is called", "Ada Okafor"],
+  ["USER.project", "The project the user works on", "Sideband"],
+  ["USER.affiliation", "Company, university or team", "Delft University of Technology"],
+  ["USER.gpu", "The graphics card the user runs on", "RTX 5090"],
+  ["USER.working_dir", "The folder the user works in", "/home/ada/code/sideband"],
+  ["USER.os", "The operating system", "Debian 12, arm64"],
+  ["USER.role", "What the user does", "Staff engineer, storage"],
+  ["USER.location", "Where the user is", "Rotterdam, the Netherlands"],
+  ["USER.timezone", "The user's time zone", "Europe/Amsterdam"],
+  ["USER.language", "Languages, the preferred one first", "English, Igbo"],
+  ["PREF.response_style", "How answers should be written", "Terse; the answer first, reasons after"],
+  ["PREF.code_style", "How code should be written", "TypeScript strict, no default exports"],
+  ["PREF.verbosity", "How much to say", "Short"],
+  ["PREF.format", "The form answers should have", "Markdown with fenced code"],
+  ["PREF.tone", "The tone to strike", "Dry, friendly"],
+  ["PREF.editor", "Editor or IDE", "Neovim"],
+  ["PREF.tools", "Tools to use", "ripgrep, jq, npm"],
+  ["PREF.units", "Units of measurement", "Metric, 24-hour clock"],
+  ["PREF.schedule", "When the user works or wants to be asked", "Weekdays 9 to 17; reviews on Friday"],
+  ["PREF.avoid", "What to leave out or never do", "No emoji; never force-push"],
+  ["TASK.current", "What is being worked on now", "Group commit for the embedded store"],
+  ["TASK.next", "What comes after it", "Measure it against one write per request"],
+  ["TASK.blocked_on", "What the work waits for", "Review of pull request 412"],
+  ["TASK.deadline", "When it is due", "2026-12-01"],
+  ["TASK.priority", "How urgent it is", "High"],
+  ["TASK.owner", "Who is responsible", "Ada"],
+  ["TASK.last_done", "What was finished last", "Moved key hashing off the hot path"],
+  ["TASK.decision", "What was decided, and why", "lmdb, because its commits do not block reads"],
+  ["TASK.question", "An open question", "Do replayed requests count against the quota?"],
+  ["TASK.reminder", "What must not be forgotten", "Rotate the staging key before the demo"],
+  ["PROJ.status", "How the project stands", "Beta; 14 of 16 milestones done"],
+  ["PROJ.last_result", "The latest result", "p99 of 3.1 ms at 64 connections"],
+  ["PROJ.model_target", "The model that the project is for", "Llama 4 Scout"],
+  ["PROJ.token_budget", "Tokens the project may spend", "512 per prompt"],
+  ["PROJ.accuracy", "The accuracy reached or wanted", "99.2 % exact match"],
+  ["PROJ.repo", "Where the code is", "github.com/acme/sideband"],
+  ["PROJ.stack", "What it is built with", "TypeScript, Fastify, lmdb"],
+  ["PROJ.branch", "The branch being worked on", "feature/group-commit"],
+  ["PROJ.goal", "What the project is to achieve", "No fact lost when a context is compacted"],
+  ["PROJ.constraint", "What the project must keep to", "Node 20, no native compiler on install"],
 ];
-assert(TABLE.length === CHANNEL_COUNT, "one row for each channel");
 
-export const CHANNELS: readonly Channel[] = TABLE.map(([label, description, example], channel) => ({
+export const CHANNELS: readonly Channel[] = ROWS.map(([label, description, example], channel) => ({
   channel,
   label,
   description,
   example,
 }));
+assert(CHANNELS.length === CHANNEL_COUNT, "there are 40 channels");
 
 const BY_LABEL = new Map(CHANNELS.map((channel) => [channel.label, channel]));
 
-/** The channel of a label. An unknown label is refused with the nearest one as a hint. */
-export function channelOf(label: string): number {
-  const found = BY_LABEL.get(label);
-  if (found !== undefined) return found.channel;
-  const hint = nearestLabel(label);
-  throw new Failure("unknown_label", `There is no channel with this label. Did you mean ${hint}?`, {
-    param: "label",
-    hint,
-  });
-}
-
-export function labelOf(channel: number): string {
-  return CHANNELS[channel].label;
-}
-
-/** The label with the fewest edits; the name alone counts too, so that "name" finds USER.name. */
-export function nearestLabel(text: string): string {
-  const wanted = text.slice(0, 64).toLowerCase();
-  let best = CHANNELS[0].label;
-  let bestDistance = Number.POSITIVE_INFINITY;
-  for (const { label } of CHANNELS) {
-    const whole = label.toLowerCase();
-    const name = whole.slice(whole.indexOf(".") + 1);
-    const distance = Math.min(editDistance(wanted, whole), editDistance(wanted, name) + 0.5);
-    if (distance < bestDistance) {
-      best = label;
-      bestDistance = distance;
-    }
-  }
-  return best;
-}
-
-/** Levenshtein's distance, one row at a time. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1));
-    }
-    row = next;
-  }
-  return row[b.length];
+export function findChannel(label: string): Channel | undefined {
+  return BY_LABEL.get(label);
 }

@@ -4,7 +4,7 @@
  */
 
 import { Failure } from "../base/errors.ts";
-import { channelOf } from "./channels.ts";
+import { channelOf } from "./labels.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import type { MemoryParts } from "./parts.ts";
 import { readingOf } from "./reading.ts";

@@ -5,7 +5,7 @@
  */
 
 import { checkValue } from "./identifiers.ts";
-import { channelOf } from "./channels.ts";
+import { channelOf } from "./labels.ts";
 import type { EncodeResult } from "./encode.ts";
 import type { MemoryParts } from "./parts.ts";
 

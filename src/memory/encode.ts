@@ -6,7 +6,7 @@
 
 import { Failure } from "../base/errors.ts";
 import type { Caller } from "./authentication.ts";
-import { channelOf } from "./channels.ts";
+import { channelOf } from "./labels.ts";
 import { checkIdentifier, checkValue } from "./identifiers.ts";
 import type { MemoryParts } from "./parts.ts";
 import type { WriteOutcome } from "./ports.ts";

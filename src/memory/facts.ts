@@ -1,7 +1,7 @@
 /** facts: all facts of a user, which is also the export format; and forgetting, one fact or a whole user. */
 
 import { Failure } from "../base/errors.ts";
-import { channelOf, labelOf } from "./channels.ts";
+import { channelOf, labelOf } from "./labels.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import type { MemoryParts } from "./parts.ts";
 

@@ -4,7 +4,7 @@
  * same state at the same time share the work.
  */
 
-import { labelOf } from "./channels.ts";
+import { labelOf } from "./labels.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import type { MemoryParts } from "./parts.ts";
 import type { UserState } from "./ports.ts";

@@ -4,7 +4,7 @@
  */
 
 import { Failure } from "../base/errors.ts";
-import { labelOf } from "./channels.ts";
+import { labelOf } from "./labels.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import type { MemoryParts } from "./parts.ts";
 import type { ReadResult } from "./ports.ts";

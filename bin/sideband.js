@@ -1,0 +1,10 @@
+#!/usr/bin/env node
+import { existsSync } from "node:fs";
+
+const built = new URL("../dist/src/cli/main.js", import.meta.url);
+if (!existsSync(built)) {
+  console.error("sideband is not built yet: run `npm ci` (or `npm run build`) first");
+  process.exit(70);
+}
+const { main } = await import(built.href);
+process.exitCode = await main(process.argv.slice(2));

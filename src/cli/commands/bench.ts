@@ -1,0 +1,58 @@
+/** sideband bench: runs a benchmark of the project; each verifies what it times and prints ratios. */
+
+import { parseArgs } from "node:util";
+import { benchCodec } from "../../../bench/codec.ts";
+import { type Command, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
+
+const BENCHES = { codec: benchCodec };
+
+export const bench: Command = {
+  name: "bench",
+  summary: "run the benchmarks: codec",
+  help: `usage: sideband bench [codec] [--small] [--json] [--svg FILE] [--trials N] [--seed N]
+
+codec    the damage table (kind of damage × carriers in use → blocks read, in %), build and read times
+
+  --small      few trials, so that it is quick; without a name, all benchmarks run
+  --json       print one JSON object
+  --svg FILE   also draw the damage table
+  --trials N   trials for each cell of the damage table (default 1000, small 40)
+  --seed N     seed of the random damage (default 1)
+
+Exit status: 0; 1 if a bar is missed; 2 for a wrong call. With --small, bars on time are reported, not enforced.`,
+
+  async run(args) {
+    const { values, positionals } = parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        small: { type: "boolean", default: false },
+        json: { type: "boolean", default: false },
+        svg: { type: "string" },
+        trials: { type: "string" },
+        seed: { type: "string", default: "1" },
+      },
+    });
+    const names = positionals.length === 0 ? Object.keys(BENCHES) : positionals;
+    const integer = (text: string | undefined, name: string) => {
+      if (text === undefined) return undefined;
+      if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError(`--${name} takes a whole number from 1 on`);
+      return Number(text);
+    };
+    const options = {
+      small: values.small,
+      json: values.json,
+      ...(values.svg === undefined ? {} : { svg: values.svg }),
+      trials: integer(values.trials, "trials"),
+      seed: integer(values.seed, "seed") ?? 1,
+    };
+    let passed = true;
+    for (const name of names) {
+      if (!Object.hasOwn(BENCHES, name)) {
+        throw new UsageError(`there is no benchmark "${name}"; there is ${Object.keys(BENCHES).join(", ")}`);
+      }
+      passed = (await BENCHES[name as keyof typeof BENCHES](options)) && passed;
+    }
+    return passed ? EXIT_OK : EXIT_FAILED;
+  },
+};

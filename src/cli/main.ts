@@ -1,0 +1,69 @@
+/** The command line: finds the command, runs it, and turns what went wrong into one clear line and an exit status. */
+
+import { readFileSync } from "node:fs";
+import { type Command, CommandError, EXIT_FAILED, EXIT_OK, EXIT_USAGE, UsageError } from "./command.ts";
+import { bench } from "./commands/bench.ts";
+import { measure } from "./commands/measure.ts";
+
+const COMMANDS: readonly Command[] = [measure, bench];
+
+export async function main(args: readonly string[]): Promise<number> {
+  const [first] = args;
+  if (first === undefined || first === "--help" || first === "-h" || first === "help") {
+    console.log(overview());
+    return first === undefined ? EXIT_USAGE : EXIT_OK;
+  }
+  if (first === "--version" || first === "-v") {
+    console.log(version());
+    return EXIT_OK;
+  }
+  const command = COMMANDS.find(({ name }) => name.split(" ").every((word, i) => args[i] === word));
+  if (command === undefined) {
+    console.error(`sideband: there is no command "${first}"; sideband --help lists them`);
+    return EXIT_USAGE;
+  }
+  const rest = args.slice(command.name.split(" ").length);
+  if (rest.includes("--help") || rest.includes("-h")) {
+    console.log(command.help);
+    return EXIT_OK;
+  }
+  try {
+    return await command.run(rest);
+  } catch (error) {
+    if (error instanceof UsageError || isParseArgsError(error)) {
+      console.error(
+        `sideband ${command.name}: ${error.message}\nsideband ${command.name} --help says how to call it`,
+      );
+      return EXIT_USAGE;
+    }
+    if (error instanceof CommandError) {
+      console.error(`sideband ${command.name}: ${error.message}`);
+      return EXIT_FAILED;
+    }
+    throw error;
+  }
+}
+
+function overview(): string {
+  const width = Math.max(...COMMANDS.map(({ name }) => name.length));
+  const rows = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
+  return [
+    "sideband: a persistent fact memory for AI agents",
+    "",
+    "usage: sideband COMMAND [OPTIONS]",
+    "",
+    ...rows,
+    "",
+    "sideband COMMAND --help tells more; sideband --version prints the version.",
+  ].join("\n");
+}
+
+function version(): string {
+  const file = new URL("../../../package.json", import.meta.url);
+  return JSON.parse(readFileSync(file, "utf8")).version;
+}
+
+/** node:util's parseArgs explains a wrong option well enough to pass its message on. */
+function isParseArgsError(error: unknown): error is Error {
+  return error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
+}

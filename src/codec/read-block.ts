@@ -1,0 +1,185 @@
+/**
+ * Reads a block out of any text: words → places → mended spectrum → seal → directory → values.
+ *
+ * An intact block takes the short way: 512 words of the right classes, one transform, one seal. Otherwise the
+ * words are aligned and the decoder offers mended spectra, first trusting every word that is likelier right than
+ * wrong, then fewer. Nothing is believed before the seal holds, so the answer is right or it is "unreadable";
+ * whatever the text holds, the work is bounded.
+ */
+
+import { textOf } from "../base/bytes.ts";
+import { ALIGNMENT_WORDS_MAX, type Placement, placeInOrder, placements } from "./alignment.ts";
+import { CARRIERS_MAX, type Layout, layOut, PREFIX_CARRIERS } from "./block.ts";
+import { type Codebook, decodeValue } from "./codebook.ts";
+import { digitsToBits } from "./digits.ts";
+import { DIRECTORY_DIGITS_MAX, readDirectory } from "./directory.ts";
+import { N } from "./field.ts";
+import { findPassages, TEXT_LENGTH_MAX, UNKNOWN_WORD, type Words } from "./framing.ts";
+import { likeliestStretch } from "./locate.ts";
+import { isSilent, mend } from "./reed-solomon.ts";
+import { type BlockKey, isGenuine, TAG_DIGITS, tagFromDigits, unsealUnchecked } from "./seal.ts";
+
+/** A block of one directory digit leaves so many carriers silent: the strongest rate class there can be. */
+const GUARD_MAX = N - PREFIX_CARRIERS - 1;
+/** With fewer words than this, not even the strongest block can be mended. */
+const WORDS_MIN = N - GUARD_MAX;
+/** The least trust a word is kept with, attempt by attempt. */
+const TRUST_STEPS = [0.5, 0.8, 0.95, 0.3];
+/** Alignment costs the most: of all passages of a text together, so many words are aligned. */
+const ALIGNABLE_WORDS_MAX = 2 * ALIGNMENT_WORDS_MAX;
+
+export interface ReadOptions {
+  /** The account's block key of that id, where there is one. */
+  readonly keys: (id: number) => BlockKey | undefined;
+  readonly userId: string;
+  readonly codebooks: readonly Codebook[];
+  /** Decode the values of these channels only; the others are passed over. */
+  readonly channels?: readonly number[];
+}
+
+export type ReadResult = ReadBlock | UnreadableBlock;
+
+export interface ReadBlock {
+  readonly ok: true;
+  readonly facts: { readonly channel: number; readonly value: string }[];
+  /** Words that were not there, or not for sure. */
+  readonly missing: number;
+  /** Words that stood in another's place. */
+  readonly wrong: number;
+  /** Words mended: the missing and the wrong. */
+  readonly repaired: number;
+  /** Guard carriers that the damage did not use up: so many more words could be missing. */
+  readonly guardLeft: number;
+  /** The format version. */
+  readonly version: number;
+  readonly layout: Layout;
+}
+
+export interface UnreadableBlock {
+  readonly ok: false;
+  readonly reason: string;
+}
+
+interface Opened {
+  readonly plain: Uint16Array;
+  readonly layout: Layout;
+  readonly codebook: Codebook;
+}
+
+const DAMAGED = "the words are too damaged, or the block was sealed for another account or user";
+const FOREIGN = "all words are in place, but the block was altered, or sealed for another account or user";
+
+export function readBlock(text: string, options: ReadOptions): ReadResult {
+  if (text.length > TEXT_LENGTH_MAX) {
+    return unreadable(`the text is longer than ${TEXT_LENGTH_MAX} characters; hand over the block alone`);
+  }
+  let reason = "no block in this text: it has too few words of the alphabet";
+  let alignableWords = ALIGNABLE_WORDS_MAX;
+  for (const passage of findPassages(text)) {
+    if (countKnown(passage) < WORDS_MIN) continue;
+    reason = DAMAGED;
+    if (passage.length === N) {
+      const placement = placeInOrder(passage);
+      const result = readPlacement(placement, [TRUST_STEPS[0]], options);
+      if (result.ok || result.reason !== DAMAGED) return result;
+    }
+    const words = passage.length > ALIGNMENT_WORDS_MAX ? likeliestStretch(passage) : passage;
+    if (words.length > alignableWords) break;
+    alignableWords -= words.length;
+    for (const placement of placements(words)) {
+      const result = readPlacement(placement, TRUST_STEPS, options);
+      if (result.ok || result.reason !== DAMAGED) return result;
+    }
+  }
+  return unreadable(reason);
+}
+
+function readPlacement(
+  placement: Placement,
+  trustSteps: readonly number[],
+  options: ReadOptions,
+): ReadResult {
+  let erasedBefore = -1;
+  for (const trustMin of trustSteps) {
+    const erased = new Uint8Array(N);
+    let missing = 0;
+    for (let t = 0; t < N; t++) {
+      if (placement.trust[t] > trustMin) continue;
+      erased[t] = 1;
+      missing++;
+    }
+    if (missing === erasedBefore || missing > GUARD_MAX) continue;
+    erasedBefore = missing;
+    for (const { spectrum, badPlaces } of mend(placement.symbols, erased, GUARD_MAX)) {
+      const opened = open(spectrum, options);
+      // A silent guard band means that nothing was damaged: no other attempt can open the seal.
+      if (opened === undefined && badPlaces === 0) return unreadable(FOREIGN);
+      if (opened === undefined) continue;
+      if ("reason" in opened) return unreadable(opened.reason);
+      return report(opened, missing, badPlaces - missing, options);
+    }
+  }
+  return unreadable(DAMAGED);
+}
+
+/** The plain digits behind a spectrum whose seal holds; undefined where it does not. */
+function open(
+  spectrum: Uint16Array,
+  { keys, userId, codebooks }: ReadOptions,
+): Opened | { reason: string } | undefined {
+  const version = spectrum[0] >> 8;
+  const key = keys(spectrum[0] & 255);
+  const tag = tagFromDigits(spectrum.subarray(1, 1 + TAG_DIGITS));
+  if (key === undefined || tag === undefined) return undefined;
+  // The directory says how much there is to unseal; most wrong spectra end here.
+  const beginning = spectrum.subarray(PREFIX_CARRIERS, PREFIX_CARRIERS + DIRECTORY_DIGITS_MAX);
+  const directory = readDirectory(unsealUnchecked(beginning, key, tag));
+  if (directory === undefined) return undefined;
+  const layout = layOut(directory.carriers, directory.length);
+  if (layout.end > CARRIERS_MAX || !isSilent(spectrum.subarray(layout.end))) return undefined;
+  const plain = unsealUnchecked(spectrum.subarray(PREFIX_CARRIERS, layout.end), key, tag);
+  if (!isGenuine(plain, key, tag, { version, userId })) return undefined;
+  const codebook = codebooks.find((book) => book.version === version);
+  if (codebook === undefined)
+    return { reason: `the block has format version ${version}, which this reader does not know` };
+  return { plain, layout, codebook };
+}
+
+function report(
+  { plain, layout, codebook }: Opened,
+  missing: number,
+  wrong: number,
+  options: ReadOptions,
+): ReadResult {
+  const { channels } = options;
+  const facts: { channel: number; value: string }[] = [];
+  for (const { channel, start, count } of layout.channels) {
+    if (channels !== undefined && !channels.includes(channel)) continue;
+    const digits = plain.subarray(start - PREFIX_CARRIERS, start - PREFIX_CARRIERS + count);
+    const bits = digitsToBits(digits);
+    const bytes = bits && decodeValue(codebook, channel, bits);
+    const value = bytes && textOf(bytes);
+    if (value === undefined) return unreadable(`channel ${channel} holds no value that this reader knows`);
+    facts.push({ channel, value });
+  }
+  return {
+    ok: true,
+    facts,
+    missing,
+    wrong,
+    repaired: missing + wrong,
+    guardLeft: N - layout.end - 2 * wrong - missing,
+    version: codebook.version,
+    layout,
+  };
+}
+
+function countKnown(words: Words): number {
+  let known = 0;
+  for (let i = 0; i < words.length; i++) if (words[i] !== UNKNOWN_WORD) known++;
+  return known;
+}
+
+function unreadable(reason: string): UnreadableBlock {
+  return { ok: false, reason };
+}

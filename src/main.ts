@@ -1,0 +1,10 @@
+/** The only place where parts are joined: what the command line runs is put together here. */
+
+import { type Codebook, PLAIN_CODEBOOK } from "./codec/codebook.ts";
+
+export { findProfileProblem, Measure } from "./memory/measure.ts";
+
+/** The codebook that new blocks are written with. */
+export function openCodebook(): Codebook {
+  return PLAIN_CODEBOOK;
+}

@@ -1,0 +1,72 @@
+/**
+ * The layers of src and what each may import, as docs/ARCHITECTURE.md draws them. A room is a folder of src, a
+ * folder of src/store, or one of the files that stand in src itself. Within a room everything may import
+ * everything; between rooms only what the table says.
+ */
+
+import { posix } from "node:path";
+import type { SourceFile } from "./rules.ts";
+
+interface Room {
+  /** The rooms it may import. */
+  readonly rooms: readonly string[] | "all";
+  /** Runs in a browser too, so without `node:` modules. */
+  readonly pure?: true;
+  /** Not even a package from npm. */
+  readonly alone?: true;
+}
+
+export const ROOMS: Readonly<Record<string, Room>> = {
+  base: { rooms: [], pure: true, alone: true },
+  codec: { rooms: ["base"], pure: true },
+  contract: { rooms: ["base"], pure: true },
+  reader: { rooms: ["base", "codec"], pure: true },
+  memory: { rooms: ["base", "codec", "reader"] },
+  "store/*": { rooms: ["base", "memory"] },
+  http: { rooms: ["base", "contract", "memory"] },
+  mcp: { rooms: ["base", "contract", "memory"] },
+  sdk: { rooms: ["contract"], pure: true },
+  agents: { rooms: ["contract", "sdk"] },
+  web: { rooms: ["contract", "sdk"] },
+  cli: { rooms: ["contract", "sdk", "config", "main"] },
+  config: { rooms: ["base"] },
+  main: { rooms: "all" },
+};
+
+const SPECIFIERS = [
+  /^\s*(?:import|export)\b[^"';]*?\bfrom\s*["']([^"']+)["']/gm,
+  /^\s*import\s*["']([^"']+)["']/gm,
+  /\b(?:import|require)\(\s*["']([^"']+)["']/g,
+  /\bnew URL\(\s*["'](\.[^"']*\.m?[jt]s)["']\s*,\s*import\.meta\.url/g,
+];
+
+export function importFaults({ path, text }: SourceFile): string[] {
+  const from = roomOf(path);
+  const room = from === undefined ? undefined : ruleOf(from);
+  if (from === undefined || room === undefined) return ["this folder is not in the table"];
+  return specifiersOf(text).flatMap((specifier) => {
+    if (specifier.startsWith("node:")) return room.pure ? [`${from} may not import ${specifier}`] : [];
+    if (!specifier.startsWith(".")) return room.alone ? [`${from} may not import ${specifier}`] : [];
+    const target = posix.join(posix.dirname(path), specifier);
+    const to = roomOf(target);
+    if (to === undefined) return [`src may not import ${target}`];
+    const allowed = to === from || room.rooms === "all" || room.rooms.includes(to);
+    return allowed ? [] : [`${from} may not import ${to} (${specifier})`];
+  });
+}
+
+function specifiersOf(text: string): string[] {
+  return [...new Set(SPECIFIERS.flatMap((pattern) => [...text.matchAll(pattern)].map((match) => match[1])))];
+}
+
+function ruleOf(room: string): Room | undefined {
+  return ROOMS[room.startsWith("store/") ? "store/*" : room];
+}
+
+/** src/codec/field.ts → codec, src/store/lmdb/store.ts → store/lmdb, src/config.ts → config. */
+function roomOf(path: string): string | undefined {
+  const [top, ...parts] = path.split("/");
+  if (top !== "src" || parts.length === 0) return undefined;
+  if (parts.length === 1) return parts[0].replace(/\.m?[jt]s$/, "");
+  return parts[0] === "store" ? `store/${parts[1]}` : parts[0];
+}

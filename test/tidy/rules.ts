@@ -1,0 +1,131 @@
+/**
+ * The house rules as data: which files a rule is about, what it finds in one of them, and what to do about it.
+ * test/tidy/tidy.test.ts applies them to the repository. A new rule is a new entry here with an example of its
+ * breach in that test.
+ */
+
+import { importFaults } from "./imports.ts";
+
+export interface SourceFile {
+  /** From the root of the repository, with slashes. */
+  readonly path: string;
+  readonly text: string;
+}
+
+export interface Rule {
+  readonly name: string;
+  readonly applies: RegExp;
+  readonly except?: RegExp;
+  readonly find: (file: SourceFile) => string[];
+  readonly remedy: string;
+}
+
+const LINES_MAX = 450;
+const HEADER_LINES_MAX = 12;
+const CODE = /^(src|test|bench|bin|scripts)\/.*\.(ts|mts|js|mjs|sql|css)$/;
+/** Data that no one reads line by line. */
+const DATA = /^(src\/codec\/alphabet-data\.ts$|test\/vectors\/)|\.generated\./;
+
+export const RULES: readonly Rule[] = [
+  {
+    name: "import table",
+    applies: /^src\/.*\.m?[jt]s$/,
+    find: importFaults,
+    remedy:
+      "Move the code to the layer it belongs to, or hand the thing in (test/tidy/imports.ts has the table).",
+  },
+  {
+    name: "file name",
+    applies: /^(src|test|bench|bin|scripts)\//,
+    find: ({ path }) => path.split("/").filter((part) => !/^\.?[a-z0-9]+([-.][a-z0-9]+)*$/.test(part)),
+    remedy: "Name files and folders in kebab-case.",
+  },
+  {
+    name: "catch-all name",
+    applies: /^(src|test|bench|bin|scripts)\//,
+    find: ({ path }) => path.split("/").filter((part) => /^(utils?|helpers?|common|misc)(\.|$)/.test(part)),
+    remedy: "Name the file by the noun of the domain that it is about.",
+  },
+  {
+    name: "file length",
+    applies: CODE,
+    except: DATA,
+    find: ({ text }) => {
+      const lines = text.trimEnd().split("\n").length;
+      return lines > LINES_MAX ? [`${lines} lines`] : [];
+    },
+    remedy: `Split it by subject: a file has at most ${LINES_MAX} lines, and 80 to 250 read best.`,
+  },
+  {
+    name: "leftover",
+    applies: CODE,
+    except: DATA,
+    find: matches(/\b(?:TO[D]O|FIX[M]E|XX[X]|HAC[K])\b/g),
+    remedy: "Do it now, or open an issue and take the note out.",
+  },
+  {
+    name: "skipped or lone test",
+    applies: /^test\/.*\.m?[jt]s$/,
+    find: matches(
+      /\b(?:test|it|describe|suite)\.(?:skip|only|todo)\b|[{,]\s*(?:skip|only|todo):\s*(?!false)/g,
+    ),
+    remedy: "Every test runs, always: mend it or take it out.",
+  },
+  {
+    name: "header comment",
+    applies: /^src\/.*\.(ts|mts|js|mjs|sql|css)$/,
+    find: ({ path, text }) => {
+      if (path.endsWith(".sql")) return text.startsWith("--") ? [] : ["none"];
+      const header = /^(?:#!.*\n)?\/\*[\s\S]*?\*\//.exec(text)?.[0];
+      if (header === undefined) return ["none"];
+      const lines = header.split("\n").filter((line) => /\w/.test(line)).length;
+      return lines > HEADER_LINES_MAX ? [`${lines} lines`] : [];
+    },
+    remedy: `Open the file with a comment of 2 to ${HEADER_LINES_MAX} lines: what it is, how it works, where from.`,
+  },
+  {
+    name: "default export",
+    applies: /^(src|test|bench|bin|scripts)\/.*\.m?[jt]s$/,
+    find: matches(/^export default\b|^export \{[^}]*\bas default\b/gm),
+    remedy: "Export by name, so that a thing has one name everywhere.",
+  },
+  {
+    name: "environment",
+    applies: /^(src|bin)\/.*\.m?[jt]s$/,
+    except: /^src\/config\.ts$/,
+    find: matches(
+      /\bprocess\s*(?:\.\s*|\[\s*["'])env\b|\bimport\.meta\.env\b|\benv\b[^;]*from "node:process"/g,
+    ),
+    remedy: "Read it in src/config.ts and pass the value by argument.",
+  },
+  {
+    name: "lock file",
+    applies: /(^|\/)package-lock\.json$/,
+    find: matches(/"resolved":\s*"[^"]*"/g),
+    remedy: "Run npm install with the repository's .npmrc, which keeps download addresses out.",
+  },
+];
+
+/** What a rule finds wrong in a file, as lines that name file, rule and remedy. */
+export function faultsOf(rule: Rule, file: SourceFile): string[] {
+  if (!rule.applies.test(file.path) || rule.except?.test(file.path)) return [];
+  return rule.find(file).map((found) => `${file.path}: ${rule.name}: ${found}. ${rule.remedy}`);
+}
+
+/** Every runtime dependency has a page in docs/decisions that names it. */
+export function undecidedDependencies(manifest: string, decisions: readonly SourceFile[]): string[] {
+  const { dependencies = {} } = JSON.parse(manifest) as { dependencies?: Record<string, string> };
+  return Object.keys(dependencies)
+    .filter((name) => !decisions.some(({ text }) => text.includes(`\`${name}\``)))
+    .map(
+      (name) =>
+        `package.json: undecided dependency: ${name}. Write docs/decisions/NNNN-….md that names \`${name}\`.`,
+    );
+}
+
+function matches(pattern: RegExp): (file: SourceFile) => string[] {
+  return ({ text }) =>
+    [...text.matchAll(pattern)].map(
+      (match) => `"${match[0].trim()}" in line ${text.slice(0, match.index).split("\n").length}`,
+    );
+}

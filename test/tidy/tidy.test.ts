@@ -1,0 +1,170 @@
+/**
+ * The repository obeys its own rules (test/tidy/rules.ts), and the checker can see a breach: each rule is shown
+ * an example that it must refuse and one that it must let pass.
+ */
+
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { importFaults, ROOMS } from "./imports.ts";
+import { faultsOf, RULES, type SourceFile, undecidedDependencies } from "./rules.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const FOLDERS = ["src", "test", "bench", "bin", "scripts", "docs"];
+
+function filesUnder(folder: string): SourceFile[] {
+  if (!existsSync(root + folder)) return [];
+  return readdirSync(root + folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return /^(node_modules|dist|output)$/.test(entry.name) ? [] : filesUnder(path);
+    return [{ path, text: readFileSync(root + path, "utf8") }];
+  });
+}
+
+function read(path: string): SourceFile {
+  return { path, text: readFileSync(root + path, "utf8") };
+}
+
+const files = [...FOLDERS.flatMap(filesUnder), read("package-lock.json")];
+
+for (const rule of RULES) {
+  test(`tidy: ${rule.name}`, () => {
+    const faults = files.flatMap((file) => faultsOf(rule, file));
+    assert.deepEqual(faults, [], `\n${faults.join("\n")}`);
+  });
+}
+
+test("tidy: every runtime dependency has its page in docs/decisions", () => {
+  const decisions = files.filter(({ path }) => path.startsWith("docs/decisions/"));
+  const faults = undecidedDependencies(read("package.json").text, decisions);
+  assert.deepEqual(faults, [], `\n${faults.join("\n")}`);
+});
+
+test("tidy: AGENTS.md has a line for every folder at the root and in src", () => {
+  const foldersIn = (folder: string) =>
+    readdirSync(root + folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && !/^(\..*|node_modules|dist|data|coverage)$/.test(entry.name))
+      .map((entry) => `${folder}${entry.name}/`);
+  const map = read("AGENTS.md").text;
+  const missing = [...foldersIn(""), ...foldersIn("src/")].filter((folder) => !map.includes(`\`${folder}`));
+  assert.deepEqual(missing, [], `AGENTS.md: map: add a line for ${missing.join(", ")}`);
+});
+
+const header = "/** What it is. */\n";
+/** For each rule what it must refuse and what it must let pass. The words are cut so that this file is tidy. */
+const EXAMPLES: Record<string, { bad: SourceFile[]; good: SourceFile[] }> = {
+  "import table": {
+    bad: [
+      { path: "src/base/bytes.ts", text: 'import { x } from "../codec/field.ts";' },
+      { path: "src/base/bytes.ts", text: 'import { sha256 } from "@noble/hashes/sha2.js";' },
+      { path: "src/codec/seal.ts", text: 'import { randomBytes } from "node:crypto";' },
+      { path: "src/codec/seal.ts", text: 'export {\n  a,\n  b,\n} from "../reader/weights.ts";' },
+      { path: "src/store/lmdb/store.ts", text: 'import type { Row } from "../postgres/rows.ts";' },
+      { path: "src/sdk/client.ts", text: 'const x = await import("../memory/read.ts");' },
+      { path: "src/http/routes/read.ts", text: 'import "../../store/lmdb/store.ts";' },
+      { path: "src/memory/read.ts", text: 'import { test } from "../../test/all.ts";' },
+      { path: "src/memory/read.ts", text: 'new Worker(new URL("../http/worker.ts", import.meta.url));' },
+      { path: "src/attic/old.ts", text: "" },
+    ],
+    good: [
+      {
+        path: "src/codec/seal.ts",
+        text: 'import { gcmsiv } from "@noble/ciphers/aes.js";\nimport "./field.ts";',
+      },
+      { path: "src/store/lmdb/store.ts", text: 'import type { Store } from "../../memory/ports.ts";' },
+      {
+        path: "src/cli/commands/serve.ts",
+        text: 'import { start } from "../../main.ts";\nimport "../main.ts";',
+      },
+      { path: "src/main.ts", text: 'import { server } from "./http/server.ts";' },
+    ],
+  },
+  "file name": {
+    bad: ["src/codec/rangeCoder.ts", "test/unit/Codec/field.test.ts"].map(empty),
+    good: ["src/codec/range-coder.ts", "test/unit/codec/field.test.ts", "bin/sideband.js"].map(empty),
+  },
+  "catch-all name": {
+    bad: ["src/codec/utils.ts", "test/helpers/store.ts", "src/misc/a.ts", "bench/common.ts"].map(empty),
+    good: [empty("src/web/common-questions.ts")],
+  },
+  "file length": {
+    bad: [{ path: "src/codec/long.ts", text: "x;\n".repeat(451) }],
+    good: [
+      { path: "src/codec/long.ts", text: "x;\n".repeat(450) },
+      { path: "test/vectors/long.ts", text: "x;\n".repeat(451) },
+    ],
+  },
+  leftover: {
+    bad: ["TO", "FIX", "XX", "HAC"].map((word, i) => {
+      return { path: "src/codec/a.ts", text: `x; // ${word}${["DO", "ME", "X", "K"][i]}: later` };
+    }),
+    good: [{ path: "src/codec/a.ts", text: "const todos = XXXL;" }],
+  },
+  "skipped or lone test": {
+    bad: ["skip", "only"].flatMap((word) => [
+      { path: "test/unit/a.test.ts", text: `test.${word}("x", () => {});` },
+      { path: "test/unit/a.test.ts", text: `test("x", { ${word}: true }, () => {});` },
+    ]),
+    good: [{ path: "test/unit/a.test.ts", text: 'test("x", () => list.skip(1));' }],
+  },
+  "header comment": {
+    bad: [
+      { path: "src/codec/a.ts", text: "export const A = 1;" },
+      { path: "src/codec/a.ts", text: `/**\n${" * word\n".repeat(13)} */` },
+      { path: "src/store/postgres/migrations/0001-facts.sql", text: "CREATE TABLE facts ();" },
+    ],
+    good: [{ path: "src/codec/a.ts", text: `${header}export const A = 1;` }],
+  },
+  "default export": {
+    bad: [{ path: "src/codec/a.ts", text: `${header}export ${"default"} 1;` }],
+    good: [{ path: "src/codec/a.ts", text: `${header}export const defaults = 1;` }],
+  },
+  environment: {
+    bad: [
+      { path: "src/http/server.ts", text: "const port = process.env.PORT;" },
+      { path: "src/http/server.ts", text: 'import { env } from "node:process";' },
+    ],
+    good: [{ path: "src/config.ts", text: "const port = process.env.PORT;" }],
+  },
+  "lock file": {
+    bad: [{ path: "package-lock.json", text: '{ "resolved": "https://registry.example/a.tgz" }' }],
+    good: [{ path: "package-lock.json", text: '{ "integrity": "sha512-…" }' }],
+  },
+};
+
+function empty(path: string): SourceFile {
+  return { path, text: "" };
+}
+
+for (const rule of RULES) {
+  test(`the checker sees a breach of: ${rule.name}`, () => {
+    const { bad, good } = EXAMPLES[rule.name];
+    for (const file of bad) {
+      const faults = faultsOf(rule, file);
+      assert.equal(faults.length, 1, `must refuse ${file.path}: ${file.text}`);
+      for (const part of [file.path, rule.name, rule.remedy]) assert.ok(faults[0].includes(part));
+    }
+    for (const file of good) assert.deepEqual(faultsOf(rule, file), []);
+  });
+}
+
+test("the checker sees a runtime dependency without its page", () => {
+  const manifest = '{ "dependencies": { "@noble/ciphers": "2", "left-pad": "1" } }';
+  const page = { path: "docs/decisions/0002-noble.md", text: "We use `@noble/ciphers`." };
+  const faults = undecidedDependencies(manifest, [page]);
+  assert.equal(faults.length, 1);
+  assert.match(faults[0], /left-pad/);
+});
+
+test("the import table names only rooms that it has, and no two rooms import each other", () => {
+  for (const [name, { rooms }] of Object.entries(ROOMS)) {
+    if (rooms === "all") continue;
+    for (const other of rooms) {
+      assert.ok(ROOMS[other] !== undefined, `${name} may import ${other}, which is no room`);
+      const back = ROOMS[other].rooms;
+      assert.ok(back === "all" || !back.includes(name), `${name} and ${other} import each other`);
+    }
+  }
+  assert.deepEqual(importFaults({ path: "src/base/assert.ts", text: "" }), []);
+});

@@ -1,0 +1,69 @@
+/** Bytes and text: exact in both directions, strict about what is not text. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { AssertionError } from "../../../src/base/assert.ts";
+import { equalBytes, equalBytesConstantTime, textOf, toHex, utf8 } from "../../../src/base/bytes.ts";
+
+const wellFormed = fc.string({ unit: "binary" });
+const anyBytes = fc.uint8Array({ maxLength: 64 });
+
+test("well-formed text comes back from its bytes unchanged, byte order mark included", () => {
+  fc.assert(fc.property(wellFormed, (text) => assert.equal(textOf(utf8(text)), text)));
+  assert.equal(textOf(utf8("\uFEFFa\u0000b")), "\uFEFFa\u0000b");
+});
+
+test("bytes that have a text are exactly the bytes of that text", () => {
+  const property = fc.property(anyBytes, (bytes) => {
+    const text = textOf(bytes);
+    if (text !== undefined) assert.deepEqual(utf8(text), bytes);
+  });
+  fc.assert(property, { numRuns: 1000 });
+});
+
+test("malformed UTF-8 has no text", () => {
+  const malformed = {
+    "a continuation byte alone": [0x80],
+    "a sequence cut short": [0xe2, 0x82],
+    "an overlong slash": [0xc0, 0xaf],
+    "an encoded surrogate": [0xed, 0xa0, 0x80],
+    "beyond the last code point": [0xf4, 0x90, 0x80, 0x80],
+    "a byte that never occurs": [0xff],
+  };
+  for (const [name, bytes] of Object.entries(malformed)) {
+    assert.equal(textOf(Uint8Array.from(bytes)), undefined, name);
+  }
+});
+
+test("text with a lone surrogate has no bytes", () => {
+  for (const text of ["\ud800", "a\udc00b", "\udc00\ud800", "\ud83d"])
+    assert.throws(() => utf8(text), AssertionError);
+  assert.equal(utf8("\ud83d\ude00").length, 4);
+});
+
+test("both equalities agree with comparing the hexadecimal text", () => {
+  const pair = fc.oneof(
+    fc.tuple(anyBytes, anyBytes),
+    anyBytes.map((bytes): [Uint8Array, Uint8Array] => [bytes, bytes.slice()]),
+    fc
+      .tuple(anyBytes, fc.nat(), fc.integer({ min: 1, max: 255 }))
+      .map(([bytes, at, flip]): [Uint8Array, Uint8Array] => {
+        const changed = bytes.slice();
+        if (changed.length > 0) changed[at % changed.length] ^= flip;
+        return [bytes, changed];
+      }),
+  );
+  const property = fc.property(pair, ([a, b]) => {
+    const expected = toHex(a) === toHex(b);
+    assert.equal(equalBytes(a, b), expected);
+    assert.equal(equalBytesConstantTime(a, b), expected);
+  });
+  fc.assert(property, { numRuns: 500 });
+});
+
+test("hexadecimal text has two lower-case digits for each byte", () => {
+  assert.equal(toHex(Uint8Array.of(0, 1, 0x7f, 0x80, 0xff)), "00017f80ff");
+  assert.equal(toHex(new Uint8Array(0)), "");
+  fc.assert(fc.property(anyBytes, (bytes) => assert.equal(toHex(bytes), Buffer.from(bytes).toString("hex"))));
+});

@@ -1,0 +1,79 @@
+/** The alphabet's promises: fixed for ever, found in any case, and classes that nothing but the list tells apart. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { sha256 } from "@noble/hashes/sha2.js";
+import fc from "fast-check";
+import { AssertionError } from "../../../src/base/assert.ts";
+import { toHex, utf8 } from "../../../src/base/bytes.ts";
+import {
+  ALPHABET_CHECKSUM,
+  CLASS_SIZE,
+  findWord,
+  WORD_LENGTH_MAX,
+  wordOf,
+} from "../../../src/codec/alphabet.ts";
+
+const classes = ([0, 1] as const).map((wordClass) =>
+  Array.from({ length: CLASS_SIZE }, (_, index) => wordOf(wordClass, index)),
+);
+const words = classes.flat();
+
+test("the words and their order are those of format version 1", () => {
+  const checksum = toHex(sha256(utf8(words.map((word) => `${word}\n`).join(""))));
+  assert.equal(checksum, ALPHABET_CHECKSUM);
+  assert.equal(checksum, "8322e94292da6b24e3b8fe6996480eeab9fe551a4102dcc2d201671a11c5ad60");
+});
+
+test("each class is sorted by code unit and full to the last index", () => {
+  for (const list of classes) {
+    for (let i = 1; i < CLASS_SIZE; i++) assert.ok(list[i - 1] < list[i], `${list[i - 1]} before ${list[i]}`);
+  }
+  for (const index of [-1, CLASS_SIZE, 0.5, Number.NaN])
+    assert.throws(() => wordOf(0, index), AssertionError);
+  assert.throws(() => wordOf(2 as 1, 0), AssertionError);
+});
+
+test("a word is letters only, and no two words differ only in case", () => {
+  for (const word of words) assert.match(word, /^[A-Z]?[a-z]{1,15}$/);
+  assert.equal(new Set(words.map((word) => word.toLowerCase())).size, 2 * CLASS_SIZE);
+  assert.equal(Math.max(...words.map((word) => word.length)), WORD_LENGTH_MAX);
+});
+
+test("every word is found, in lower and in upper case too", () => {
+  words.forEach((word, number) => {
+    assert.equal(findWord(word), number);
+    assert.equal(findWord(word.toLowerCase()), number);
+    assert.equal(findWord(word.toUpperCase()), number);
+  });
+});
+
+test("what is no word of the alphabet is not found", () => {
+  const folded = new Set(words.map((word) => word.toLowerCase()));
+  for (const text of ["", " ", "the ", " the", "the,", "__proto__", "constructor", "x".repeat(1_000_000)]) {
+    if (!folded.has(text)) assert.equal(findWord(text), -1);
+  }
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), (text) => {
+      if (!folded.has(text.toLowerCase())) assert.equal(findWord(text), -1);
+    }),
+  );
+});
+
+test("neither class is told by case or length: no stratum differs by more than one word", () => {
+  const strata = new Map<string, number>();
+  classes.forEach((list, wordClass) => {
+    for (const word of list) {
+      const stratum = `${/^[A-Z]/.test(word)} ${word.length}`;
+      strata.set(stratum, (strata.get(stratum) ?? 0) + (wordClass === 0 ? 1 : -1));
+    }
+  });
+  for (const [stratum, difference] of strata)
+    assert.ok(Math.abs(difference) <= 1, `${stratum}: ${difference}`);
+});
+
+test("words that control a model, threaten, offend or name people are absent", () => {
+  const banned =
+    "system assistant user ignore execute delete kill bomb rape nazi john mary smith johnson mohammed";
+  for (const word of banned.split(" ")) assert.equal(findWord(word), -1, word);
+});
