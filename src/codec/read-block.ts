@@ -26,7 +26,7 @@ const WORDS_MIN = N - GUARD_MAX;
 /** The least trust a word is kept with, attempt by attempt. */
 const TRUST_STEPS = [0.5, 0.8, 0.95, 0.3];
 /** Alignment costs the most: of all passages of a text together, so many words are aligned. */
-const ALIGNABLE_WORDS_MAX = 2 * ALIGNMENT_WORDS_MAX;
+const ALIGNABLE_WORDS_MAX = 1600;
 
 export interface ReadOptions {
   /** The account's block key of that id, where there is one. */
