@@ -16,8 +16,8 @@ import { N } from "./field.ts";
 import { UNKNOWN_WORD, type Words } from "./framing.ts";
 import { POSITION_CLASSES } from "./positions.ts";
 
-/** Words that one alignment looks at: two and a half blocks. */
-export const ALIGNMENT_WORDS_MAX = 1280;
+/** Words that one alignment looks at: two blocks. */
+export const ALIGNMENT_WORDS_MAX = 1024;
 
 /** What is assumed about the damage: shares of words replaced, unknown and inserted, and how gaps open and go on. */
 interface Wear {

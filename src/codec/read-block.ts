@@ -82,6 +82,7 @@ export function readBlock(text: string, options: ReadOptions): ReadResult {
     if (result.ok) return result;
     if (reason === undefined || reason === DAMAGED) reason = result.reason;
     alignableWords -= words.length;
+    if (passage.length > ALIGNMENT_WORDS_MAX || alignableWords < N) break;
   }
   return unreadable(reason ?? "no block in this text: it has too few words of the alphabet");
 }
