@@ -106,22 +106,19 @@ test("an open code is read whatever follows it, and the reader knows its length"
   );
 });
 
-test("a decoder takes any bits whatever: targets stay in range and it notices that the code is used up", () => {
+test("a decoder takes any bits whatever: targets stay in range, past the end of the bits too", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64 }), anySeed, (bytes, seed) => {
       const random = seededRandom(seed);
       const length = bytes.length === 0 ? 0 : random.below(8 * bytes.length + 1);
       const decoder = new RangeDecoder({ length, bytes });
-      let rounds = 0;
-      while (!decoder.exhausted) {
+      for (let round = 0; round < 200; round++) {
         const total = random.pick([2, 7681, TOTAL_MAX]);
         const target = decoder.target(total);
         assert.ok(Number.isInteger(target) && target >= 0 && target < total);
         const start = target - random.below(Math.min(target, 3) + 1);
-        // Less than everything, so that each symbol moves on.
-        const size = Math.min(total - 1 - start, target - start + random.below(3)) + (start === 0 ? 0 : 1);
-        decoder.skip({ start, size: Math.max(size, target - start + 1) }, total);
-        assert.ok(++rounds < 100_000);
+        const size = Math.min(total - start, target - start + 1 + random.below(3));
+        decoder.skip({ start, size }, total);
       }
     }),
   );
