@@ -33,7 +33,8 @@ export function wordOf(wordClass: 0 | 1, index: number): string {
 
 /** The number class · 7,681 + index of a word in any case, or −1 where it is none of the alphabet. */
 export function findWord(word: string): number {
-  if (word.length > WORD_LENGTH_MAX) return -1;
+  // All words are ASCII; lower-casing others is slow, and would make a k of the kelvin sign.
+  if (word.length > WORD_LENGTH_MAX || !/^[A-Za-z]+$/.test(word)) return -1;
   numberOfWord ??= numberWords();
   return numberOfWord.get(word) ?? numberOfWord.get(word.toLowerCase()) ?? -1;
 }

@@ -74,24 +74,35 @@ export function readBlock(text: string, options: ReadOptions): ReadResult {
     return unreadable(`the text is longer than ${TEXT_LENGTH_MAX} characters; hand over the block alone`);
   }
   let reason = "no block in this text: it has too few words of the alphabet";
+  let refused: string | undefined;
   let alignableWords = ALIGNABLE_WORDS_MAX;
-  for (const passage of findPassages(text)) {
-    if (countKnown(passage) < WORDS_MIN) continue;
+  for (const { words, isWholeText } of findPassages(text)) {
+    if (countKnown(words) < WORDS_MIN) continue;
+    // A block that is not ours stands in the way of no other; but all words together are not tried after it.
+    if (isWholeText && refused !== undefined) break;
     reason = DAMAGED;
-    if (passage.length === N) {
-      const placement = placeInOrder(passage);
-      const result = readPlacement(placement, [TRUST_STEPS[0]], options);
-      if (result.ok || result.reason !== DAMAGED) return result;
-    }
-    const words = passage.length > ALIGNMENT_WORDS_MAX ? likeliestStretch(passage) : passage;
-    if (words.length > alignableWords) break;
-    alignableWords -= words.length;
-    for (const placement of placements(words)) {
-      const result = readPlacement(placement, TRUST_STEPS, options);
-      if (result.ok || result.reason !== DAMAGED) return result;
-    }
+    const stretch = words.length > ALIGNMENT_WORDS_MAX ? likeliestStretch(words) : words;
+    const mayAlign = stretch.length <= alignableWords;
+    if (mayAlign) alignableWords -= stretch.length;
+    const result = readWords(words, mayAlign ? stretch : undefined, options);
+    if (result.ok) return result;
+    if (result.reason !== DAMAGED) refused ??= result.reason;
   }
-  return unreadable(reason);
+  return unreadable(refused ?? reason);
+}
+
+/** Reads the words as they stand, if they are 512, and else, or if that fails, the stretch after aligning it. */
+function readWords(words: Words, stretch: Words | undefined, options: ReadOptions): ReadResult {
+  if (words.length === N) {
+    const result = readPlacement(placeInOrder(words), [TRUST_STEPS[0]], options);
+    if (result.ok || result.reason !== DAMAGED) return result;
+  }
+  if (stretch === undefined) return unreadable(DAMAGED);
+  for (const placement of placements(stretch)) {
+    const result = readPlacement(placement, TRUST_STEPS, options);
+    if (result.ok || result.reason !== DAMAGED) return result;
+  }
+  return unreadable(DAMAGED);
 }
 
 function readPlacement(

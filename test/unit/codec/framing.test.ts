@@ -14,7 +14,7 @@ const FRAME = writeFrame(SYMBOLS);
 const NUMBERS = Array.from(SYMBOLS, (symbol, t) => POSITION_CLASSES[t] * CLASS_SIZE + symbol);
 
 function passages(text: string): number[][] {
-  return Array.from(findPassages(text), (words) => [...words]);
+  return Array.from(findPassages(text), ({ words }) => [...words]);
 }
 
 test("a frame is the markers and 512 words of the right classes, with one space everywhere", () => {
@@ -29,6 +29,7 @@ test("the words between the markers are the first passage, and the whole text is
   const [first, whole] = passages(`Remember this: ${FRAME} And be brief.`);
   assert.deepEqual(first, NUMBERS);
   assert.ok(whole.length >= N);
+  assert.deepEqual(passages(FRAME), [NUMBERS], "a text that is one passage is not looked at twice");
 });
 
 test("case, line breaks, tabs, quotes, commas, bold, numbers and list marks are seen through", () => {
