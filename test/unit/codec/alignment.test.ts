@@ -4,7 +4,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { type Random, seededRandom } from "../../../src/base/random.ts";
-import { ALIGNMENT_WORDS_MAX, type Placement, placeInOrder, placements } from "../../../src/codec/alignment.ts";
+import {
+  ALIGNMENT_WORDS_MAX,
+  type Placement,
+  placeInOrder,
+  placements,
+} from "../../../src/codec/alignment.ts";
 import { CLASS_SIZE } from "../../../src/codec/alphabet.ts";
 import { N } from "../../../src/codec/field.ts";
 import { UNKNOWN_WORD } from "../../../src/codec/framing.ts";
@@ -110,10 +115,12 @@ test("foreign words alone are trusted nowhere for long", () => {
 test("a single word, unknown words and the longest stretch are aligned without harm", () => {
   const random = seededRandom(5);
   for (const words of [[], [1], [UNKNOWN_WORD], new Array(600).fill(UNKNOWN_WORD), new Array(1280).fill(3)]) {
-    for (const { trust } of placements(Int32Array.from(words))) for (const value of trust) assert.ok(value <= 1.001);
+    for (const { trust } of placements(Int32Array.from(words)))
+      for (const value of trust) assert.ok(value <= 1.001);
   }
   const long = foreignWords(random, ALIGNMENT_WORDS_MAX);
-  for (const { trust } of placements(Int32Array.from(long))) for (const value of trust) assert.ok(value <= 1.001);
+  for (const { trust } of placements(Int32Array.from(long)))
+    for (const value of trust) assert.ok(value <= 1.001);
 });
 
 test("a block is found in a long text, wherever it stands", () => {

@@ -18,7 +18,8 @@ import { anySeed } from "../../fixtures/blocks.ts";
 function countingPredictor(likely: number): Predictor {
   const total = 2 ** 20;
   const end = 256;
-  const order = (guess: number, symbol: number) => (symbol === guess ? 0 : symbol < guess ? symbol + 1 : symbol);
+  const order = (guess: number, symbol: number) =>
+    symbol === guess ? 0 : symbol < guess ? symbol + 1 : symbol;
   const symbolAt = (guess: number, rank: number) => (rank === 0 ? guess : rank <= guess ? rank - 1 : rank);
   const intervalOf = (rank: number): Interval =>
     rank === 0 ? { start: 0, size: likely } : { start: likely + (rank - 1) * step, size: sizeOf(rank) };
@@ -80,7 +81,8 @@ for (const [name, codebook] of CODEBOOKS) {
         assert.ok(value === undefined || (value.length >= 1 && value.length <= VALUE_BYTES_MAX));
       }),
     );
-    for (const fill of [0, 0xff, 0xaa]) decodeValue(codebook, 0, { length: 6400, bytes: new Uint8Array(800).fill(fill) });
+    for (const fill of [0, 0xff, 0xaa])
+      decodeValue(codebook, 0, { length: 6400, bytes: new Uint8Array(800).fill(fill) });
   });
 }
 

@@ -38,7 +38,10 @@ test("digitsFor is the fewest digits that hold the bits, and at least one", () =
   for (let bits = 1; bits <= 7000; bits++) {
     const digits = digitsFor(bits);
     assert.ok(capacityBits(digits) >= bits);
-    assert.ok(digits === 1 || capacityBits(digits - 1) < bits, `${bits} bits fit fewer than ${digits} digits`);
+    assert.ok(
+      digits === 1 || capacityBits(digits - 1) < bits,
+      `${bits} bits fit fewer than ${digits} digits`,
+    );
   }
 });
 
@@ -57,18 +60,22 @@ test("bits come back, with zeros behind them", () => {
 
 test("the digits of a group are the number that its bits spell, written to the base 7681", () => {
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 10 }), fc.bigInt({ min: 0n, max: 2n ** 129n - 1n }), (count, large) => {
-      const width = capacityBits(count);
-      const number = BigInt.asUintN(width, large);
-      const text = number.toString(2).padStart(width, "0");
-      const bytes = new Uint8Array(Math.ceil(width / 8));
-      [...text].forEach((bit, i) => {
-        if (bit === "1") bytes[i >> 3] |= 0x80 >> (i & 7);
-      });
-      const digits = bitsToDigits({ length: width, bytes }, count);
-      const back = digits.reduce((sum, digit) => sum * BigInt(P) + BigInt(digit), 0n);
-      assert.equal(back, number);
-    }),
+    fc.property(
+      fc.integer({ min: 1, max: 10 }),
+      fc.bigInt({ min: 0n, max: 2n ** 129n - 1n }),
+      (count, large) => {
+        const width = capacityBits(count);
+        const number = BigInt.asUintN(width, large);
+        const text = number.toString(2).padStart(width, "0");
+        const bytes = new Uint8Array(Math.ceil(width / 8));
+        [...text].forEach((bit, i) => {
+          if (bit === "1") bytes[i >> 3] |= 0x80 >> (i & 7);
+        });
+        const digits = bitsToDigits({ length: width, bytes }, count);
+        const back = digits.reduce((sum, digit) => sum * BigInt(P) + BigInt(digit), 0n);
+        assert.equal(back, number);
+      },
+    ),
   );
 });
 

@@ -73,7 +73,10 @@ test("of many openings the last ones are followed, the newest first, and never m
   assert.equal(found.length, 5);
   assert.deepEqual(
     found.slice(0, 4),
-    [...words].reverse().slice(0, 4).map((word) => [findWord(word)]),
+    [...words]
+      .reverse()
+      .slice(0, 4)
+      .map((word) => [findWord(word)]),
   );
 });
 

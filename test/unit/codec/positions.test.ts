@@ -25,5 +25,8 @@ test("both classes are equally common, and no run is longer than nine", () => {
 });
 
 test("the sequence is that of format version 1", () => {
-  assert.equal(toHex(sha256(POSITION_CLASSES)), "99a6a2d88cb8bc67344c7929b266b6730f6036a548bf198779f6f8cc2bdcc05a");
+  assert.equal(
+    toHex(sha256(POSITION_CLASSES)),
+    "99a6a2d88cb8bc67344c7929b266b6730f6036a548bf198779f6f8cc2bdcc05a",
+  );
 });

@@ -74,7 +74,10 @@ test("a code ends with its last 1: zeros at the end are left to the reader", () 
       const bits = encode(path).finish();
       assert.equal(bits.bytes.length, Math.ceil(bits.length / 8));
       if (bits.length > 0) assert.equal(bitOf(bits, bits.length - 1), 1);
-      const padded: Bits = { length: bits.length + 40, bytes: Uint8Array.from([...bits.bytes, 0, 0, 0, 0, 0]) };
+      const padded: Bits = {
+        length: bits.length + 40,
+        bytes: Uint8Array.from([...bits.bytes, 0, 0, 0, 0, 0]),
+      };
       follow(new RangeDecoder(padded), path);
     }),
   );

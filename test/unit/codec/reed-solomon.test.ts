@@ -152,7 +152,9 @@ test("beyond the bound nothing throws, and what is offered is never longer than 
   );
   for (const value of [0, 1, P - 1]) {
     for (const lost of [0, 1]) {
-      assert.ok([...mend(new Uint16Array(N).fill(value), new Uint8Array(N).fill(lost), GUARD_MAX)].length < 500);
+      assert.ok(
+        [...mend(new Uint16Array(N).fill(value), new Uint8Array(N).fill(lost), GUARD_MAX)].length < 500,
+      );
     }
   }
 });

@@ -54,7 +54,9 @@ test("the tag is that of the library's whole AES-SIV over the same data and digi
       plain.forEach((digit, i) => {
         bytes.set([digit >> 8, digit & 255], 2 * i);
       });
-      const expected = aessiv(KEY.material, associatedData(KEY, 1, userId)).encrypt(bytes).subarray(0, 16);
+      const expected = aessiv(KEY.material, associatedData(KEY, 1, userId))
+        .encrypt(bytes)
+        .subarray(0, 16);
       assert.deepEqual(tagFromDigits(seal(plain, KEY, { version: 1, userId }).tag), expected);
     }),
   );
@@ -153,7 +155,10 @@ test("the first digits can be unsealed alone", () => {
 });
 
 test("keys are derived the same for ever, and bad ones are the programmer's error", () => {
-  assert.equal(toHex(deriveBlockKey(MASTER, 1, "acme").material), "f36e5529ae261a1deab1aeea98cf184a514fd377509bb0dd5ec90859c422925d7c874f7e1fb8800812476ff7115ec07571bca6056294a4b6e2f4992d3cdd0de3");
+  assert.equal(
+    toHex(deriveBlockKey(MASTER, 1, "acme").material),
+    "f36e5529ae261a1deab1aeea98cf184a514fd377509bb0dd5ec90859c422925d7c874f7e1fb8800812476ff7115ec07571bca6056294a4b6e2f4992d3cdd0de3",
+  );
   assert.throws(() => deriveBlockKey(new Uint8Array(MASTER_KEY_BYTES - 1), 0, "a"), AssertionError);
   for (const id of [-1, 256, 1.5]) assert.throws(() => deriveBlockKey(MASTER, id, "a"), AssertionError);
 });
