@@ -19,6 +19,8 @@ const PASSAGES_MAX = 4;
 /** A longer token is no word in quotes. */
 const TOKEN_LENGTH_MAX = 64;
 const LETTER = /\p{L}/u;
+/** By code unit: 0 not asked yet, 1 a letter, 2 none. */
+const letterKinds = new Uint8Array(0x10000);
 
 /** Not a word of the alphabet. */
 export const UNKNOWN_WORD = -1;
@@ -108,7 +110,12 @@ function isMarker(text: string): boolean {
 function isLetter(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   if (code < 0x80) return (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a;
-  // The second half of a pair: whether it is a letter, the first half knows.
+  if ((code & 0xf800) !== 0xd800) {
+    // Remembered, because a hostile text may ask a million times.
+    if (letterKinds[code] === 0) letterKinds[code] = LETTER.test(text[at]) ? 1 : 2;
+    return letterKinds[code] === 1;
+  }
+  // Of a pair, its first half knows.
   const isLow = (code & 0xfc00) === 0xdc00 && at > 0;
   return LETTER.test(String.fromCodePoint(text.codePointAt(isLow ? at - 1 : at)!));
 }
