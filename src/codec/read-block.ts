@@ -26,7 +26,7 @@ const WORDS_MIN = N - GUARD_MAX;
 /** The least trust a word is kept with, attempt by attempt. */
 const TRUST_STEPS = [0.5, 0.8, 0.95, 0.3];
 /** Alignment costs the most: of all passages of a text together, so many words are aligned. */
-const ALIGNABLE_WORDS_MAX = 2 * ALIGNMENT_WORDS_MAX;
+const ALIGNABLE_WORDS_MAX = 1600;
 
 export interface ReadOptions {
   /** The account's block key of that id, where there is one. */
@@ -81,24 +81,24 @@ export function readBlock(text: string, options: ReadOptions): ReadResult {
     // A block that is not ours stands in the way of no other; but all words together are not tried after it.
     if (isWholeText && refused !== undefined) break;
     reason = DAMAGED;
-    const stretch = words.length > ALIGNMENT_WORDS_MAX ? likeliestStretch(words) : words;
-    const mayAlign = stretch.length <= alignableWords;
-    if (mayAlign) alignableWords -= stretch.length;
-    const result = readWords(words, mayAlign ? stretch : undefined, options);
+    let result: ReadResult = words.length === N ? readInOrder(words, options) : unreadable(DAMAGED);
+    const stretchLength = Math.min(words.length, ALIGNMENT_WORDS_MAX);
+    if (!result.ok && result.reason === DAMAGED && stretchLength <= alignableWords) {
+      alignableWords -= stretchLength;
+      result = readAligned(words.length > stretchLength ? likeliestStretch(words) : words, options);
+    }
     if (result.ok) return result;
     if (result.reason !== DAMAGED) refused ??= result.reason;
   }
   return unreadable(refused ?? reason);
 }
 
-/** Reads the words as they stand, if they are 512, and else, or if that fails, the stretch after aligning it. */
-function readWords(words: Words, stretch: Words | undefined, options: ReadOptions): ReadResult {
-  if (words.length === N) {
-    const result = readPlacement(placeInOrder(words), [TRUST_STEPS[0]], options);
-    if (result.ok || result.reason !== DAMAGED) return result;
-  }
-  if (stretch === undefined) return unreadable(DAMAGED);
-  for (const placement of placements(stretch)) {
+function readInOrder(words: Words, options: ReadOptions): ReadResult {
+  return readPlacement(placeInOrder(words), [TRUST_STEPS[0]], options);
+}
+
+function readAligned(words: Words, options: ReadOptions): ReadResult {
+  for (const placement of placements(words)) {
     const result = readPlacement(placement, TRUST_STEPS, options);
     if (result.ok || result.reason !== DAMAGED) return result;
   }
@@ -124,9 +124,8 @@ function readPlacement(
     for (const { spectrum, badPlaces } of mend(placement.symbols, erased, GUARD_MAX)) {
       const opened = open(spectrum, options);
       // A silent guard band means that nothing was damaged: no other attempt can open the seal.
-      if (opened === undefined && badPlaces === 0) return unreadable(FOREIGN);
+      if (opened === undefined && badPlaces === 0) return unreadable(reasonOf(spectrum, options));
       if (opened === undefined) continue;
-      if ("reason" in opened) return unreadable(opened.reason);
       return report(opened, missing, badPlaces - missing, options);
     }
   }
@@ -134,14 +133,12 @@ function readPlacement(
 }
 
 /** The plain digits behind a spectrum whose seal holds; undefined where it does not. */
-function open(
-  spectrum: Uint16Array,
-  { keys, userId, codebooks }: ReadOptions,
-): Opened | { reason: string } | undefined {
-  const version = spectrum[0] >> 8;
+function open(spectrum: Uint16Array, { keys, userId, codebooks }: ReadOptions): Opened | undefined {
+  const version = versionOf(spectrum);
+  const codebook = codebooks.find((book) => book.version === version);
   const key = keys(spectrum[0] & 255);
   const tag = tagFromDigits(spectrum.subarray(1, 1 + TAG_DIGITS));
-  if (key === undefined || tag === undefined) return undefined;
+  if (codebook === undefined || key === undefined || tag === undefined) return undefined;
   // The directory says how much there is to unseal; most wrong spectra end here.
   const beginning = spectrum.subarray(PREFIX_CARRIERS, PREFIX_CARRIERS + DIRECTORY_DIGITS_MAX);
   const directory = readDirectory(unsealUnchecked(beginning, key, tag));
@@ -150,10 +147,19 @@ function open(
   if (layout.end > CARRIERS_MAX || !isSilent(spectrum.subarray(layout.end))) return undefined;
   const plain = unsealUnchecked(spectrum.subarray(PREFIX_CARRIERS, layout.end), key, tag);
   if (!isGenuine(plain, key, tag, { version, userId })) return undefined;
-  const codebook = codebooks.find((book) => book.version === version);
-  if (codebook === undefined)
-    return { reason: `the block has format version ${version}, which this reader does not know` };
   return { plain, layout, codebook };
+}
+
+function versionOf(spectrum: Uint16Array): number {
+  return spectrum[0] >> 8;
+}
+
+/** Why an undamaged spectrum does not open. */
+function reasonOf(spectrum: Uint16Array, { codebooks }: ReadOptions): string {
+  const version = versionOf(spectrum);
+  const known = codebooks.map((book) => book.version);
+  if (known.includes(version)) return FOREIGN;
+  return `the block has format version ${version}; this reader knows ${known.join(", ")}`;
 }
 
 function report(

@@ -138,6 +138,8 @@ test("of several blocks the last readable one wins", () => {
   const older = build(factsOf("old")).text;
   const strange = buildBlock(FACTS, { ...WRITE, userId: "bob" }).text;
   const future = buildBlock(FACTS, { ...WRITE, codebook: { ...PLAIN_CODEBOOK, version: 9 } }).text;
+  const random = seededRandom(5);
+  const prose = (count: number) => Array.from({ length: count }, () => randomWord(random)).join(" ");
   const garbled = frame(seededRandom(2).shuffle([...WORDS]));
   const texts: [string, string][] = [
     ["two of ours", `${older}\nthen\n${BLOCK.text}`],
@@ -146,6 +148,8 @@ test("of several blocks the last readable one wins", () => {
     ["garbled behind", `${older} ${BLOCK.text} ${garbled}`],
     ["an empty one behind", `${BLOCK.text} [MEM] [/MEM] and [MEM]`],
     ["a mention of the marker behind", `${BLOCK.text} The words after [MEM] are the memory.`],
+    ["a mention of the marker and a long text behind", `${BLOCK.text} Read after [MEM]. ${prose(3000)}`],
+    ["long texts after several mentions", `${BLOCK.text} ${`[MEM] ${prose(1500)} `.repeat(3)}`],
     ["another user's before", `${strange} ${BLOCK.text}`],
   ];
   for (const [what, text] of texts) assert.deepEqual(mustRead(text).facts, EXPECTED, what);
