@@ -33,10 +33,12 @@ export function wordOf(wordClass: 0 | 1, index: number): string {
 
 /** The number class · 7,681 + index of a word in any case, or −1 where it is none of the alphabet. */
 export function findWord(word: string): number {
-  // All words are ASCII; lower-casing others is slow, and would make a k of the kelvin sign.
-  if (word.length > WORD_LENGTH_MAX || !/^[A-Za-z]+$/.test(word)) return -1;
+  if (word.length > WORD_LENGTH_MAX) return -1;
   numberOfWord ??= numberWords();
-  return numberOfWord.get(word) ?? numberOfWord.get(word.toLowerCase()) ?? -1;
+  const number = numberOfWord.get(word);
+  if (number !== undefined) return number;
+  // All words are ASCII; lower-casing others is slow, and would make a k of the kelvin sign.
+  return /^[A-Za-z]+$/.test(word) ? (numberOfWord.get(word.toLowerCase()) ?? -1) : -1;
 }
 
 function numberWords(): Map<string, number> {
