@@ -5,47 +5,13 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { AssertionError } from "../../../src/base/assert.ts";
 import { VALUE_BYTES_MAX } from "../../../src/base/limits.ts";
+import { buildBlock } from "../../../src/codec/block.ts";
 import { type Codebook, decodeValue, encodeValue, PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
 import { plainPredictor } from "../../../src/codec/plain-predictor.ts";
-import type { Interval, Predictor } from "../../../src/codec/predictor.ts";
+import type { Predictor } from "../../../src/codec/predictor.ts";
 import type { Bits } from "../../../src/codec/range-coder.ts";
-import { anySeed } from "../../fixtures/blocks.ts";
-
-/**
- * A double of the reader model: symbols are bytes, the likeliest next one (the byte after the last, by counting up
- * from the channel) has nearly everything, and it always comes first, at 0.
- */
-function countingPredictor(likely: number): Predictor {
-  const total = 2 ** 20;
-  const end = 256;
-  const order = (guess: number, symbol: number) =>
-    symbol === guess ? 0 : symbol < guess ? symbol + 1 : symbol;
-  const symbolAt = (guess: number, rank: number) => (rank === 0 ? guess : rank <= guess ? rank - 1 : rank);
-  const intervalOf = (rank: number): Interval =>
-    rank === 0 ? { start: 0, size: likely } : { start: likely + (rank - 1) * step, size: sizeOf(rank) };
-  const step = Math.floor((total - likely) / 256);
-  const sizeOf = (rank: number) => (rank === 256 ? total - likely - 255 * step : step);
-  /** After 40 symbols the end is what is expected. */
-  const guessAfter = (channel: number, count: number) => (count === 40 ? end : (channel + count) % 256);
-  return {
-    total,
-    end,
-    split: (value) => Array.from(value),
-    bytesOf: (symbol) => Uint8Array.of(symbol),
-    intervals: (channel, symbols) =>
-      symbols.map((symbol, i) => intervalOf(order(guessAfter(channel, i), symbol))),
-    cursor: (channel) => {
-      let count = 0;
-      return {
-        next: (target) => {
-          const rank = target < likely ? 0 : Math.min(256, 1 + Math.floor((target - likely) / step));
-          const symbol = symbolAt(guessAfter(channel, count++), rank);
-          return { ...intervalOf(rank), symbol };
-        },
-      };
-    },
-  };
-}
+import { anySeed, build, carriedFacts, factsOf, mustRead, READ, WRITE } from "../../fixtures/blocks.ts";
+import { countingPredictor } from "../../fixtures/counting-predictor.ts";
 
 const counting = countingPredictor(2 ** 20 - 2 ** 12);
 const hesitant = countingPredictor(2 ** 19);
@@ -141,4 +107,20 @@ test("a code with one bit turned over never hangs and never exceeds the limit", 
       assert.ok(other === undefined || other.length <= VALUE_BYTES_MAX);
     }),
   );
+});
+
+test("a codebook with a model makes whole blocks: foreseen facts take a carrier each, others what they take", () => {
+  const foreseen = (channel: number) =>
+    String.fromCharCode(...Array.from({ length: 40 }, (_, i) => channel + i));
+  const facts = [
+    ...factsOf(...Array.from({ length: 39 }, (_, channel) => foreseen(channel))),
+    { channel: 39, value: "not foreseen: 🦊", order: 99 },
+  ];
+  const block = buildBlock(facts, { ...WRITE, codebook: TWO });
+  assert.deepEqual(block.overflow, []);
+  for (const { channel, count } of block.layout.channels) if (channel < 39) assert.equal(count, 1);
+  const result = mustRead(block.text, { ...READ, codebooks: [PLAIN_CODEBOOK, TWO] });
+  assert.deepEqual(result.facts, carriedFacts(block, facts));
+  assert.equal(result.version, 2);
+  assert.ok(build(facts).carriers > block.carriers);
 });
