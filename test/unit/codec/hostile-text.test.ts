@@ -20,7 +20,7 @@ import { toBlock } from "../../../src/codec/transform.ts";
 import { anySeed, build, factsOf, KEY, mustRead, READ, randomSymbols, WRITE } from "../../fixtures/blocks.ts";
 
 const BAR_MS = 200;
-/** CI machines are shared: the best of a few runs may take twice the bar. */
+/** Processor time, not the clock's, and the best of a few runs: CI machines are shared. Even so, twice the bar. */
 const SLACK = 2;
 const RUNS = 3;
 
@@ -67,9 +67,10 @@ for (const [what, text] of Object.entries(HOSTILE)) {
   test(`${what}: refused with a reason, within ${BAR_MS} ms`, () => {
     let bestMs = Number.POSITIVE_INFINITY;
     for (let run = 0; run < RUNS; run++) {
-      const start = performance.now();
+      const start = process.cpuUsage();
       const result = readBlock(text, READ);
-      bestMs = Math.min(bestMs, performance.now() - start);
+      const { user, system } = process.cpuUsage(start);
+      bestMs = Math.min(bestMs, (user + system) / 1000);
       assert.ok(!result.ok && result.reason.length > 0);
     }
     assert.ok(bestMs <= SLACK * BAR_MS, `took ${bestMs.toFixed(0)} ms`);
@@ -129,7 +130,8 @@ test("a sealed directory that claims more than a block has is refused", () => {
   ];
   for (const claim of claims) {
     const directory = directoryOf(claim);
-    for (const length of [directory.length, directory.length + 40, N - PREFIX_CARRIERS]) {
+    const claimed = directory.length + Object.values(claim).reduce((sum, count) => sum + count, 0);
+    for (const length of [directory.length, claimed, N - PREFIX_CARRIERS]) {
       const plain = new Uint16Array(length);
       plain.set(directory);
       assert.equal(read(forge(plain)).ok, false);
