@@ -11,8 +11,8 @@ import { POSITION_CLASSES } from "./positions.ts";
 
 export const OPENING = "[MEM]";
 export const CLOSING = "[/MEM]";
-/** Characters that the reader looks at; a block has about 4,000. */
-export const TEXT_LENGTH_MAX = 2 ** 20;
+/** Characters that the reader looks at: a prompt of some 100,000 tokens; a block has about 4,000. */
+export const TEXT_LENGTH_MAX = 2 ** 19;
 /** Of many opening markers, so many are followed: the last ones, because an agent's newest block stands last. */
 const PASSAGES_MAX = 4;
 

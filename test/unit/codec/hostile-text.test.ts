@@ -20,23 +20,22 @@ import { toBlock } from "../../../src/codec/transform.ts";
 import { anySeed, build, factsOf, KEY, mustRead, READ, randomSymbols, WRITE } from "../../fixtures/blocks.ts";
 
 const BAR_MS = 200;
-/** Processor time, not the clock's, and the best of a few runs: CI machines are shared. Even so, twice the bar. */
-const SLACK = 2;
+/** Processor time, not the clock's, and the best of a few runs: CI machines are shared. */
 const RUNS = 3;
 
 const random = seededRandom(1);
 const wordsText = (count: number) => Array.from({ length: count }, () => randomWord(random)).join(" ");
 const filled = (piece: string) =>
   piece.repeat(Math.ceil(TEXT_LENGTH_MAX / piece.length)).slice(0, TEXT_LENGTH_MAX);
-const megabyte = wordsText(170_000).slice(0, TEXT_LENGTH_MAX - 20);
+const longest = wordsText(90_000).slice(0, TEXT_LENGTH_MAX - 20);
 
 const HOSTILE: Record<string, string> = {
   "an empty text": "",
   "white space alone": filled(" \n\t"),
-  "a megabyte of words": megabyte,
-  "a megabyte of words after a marker": `[MEM] ${megabyte}`,
-  "a megabyte of one word": filled("water "),
-  "a megabyte of words in quotes": filled("`water`, "),
+  "half a megabyte of words": longest,
+  "half a megabyte of words after a marker": `[MEM] ${longest}`,
+  "half a megabyte of one word": filled("water "),
+  "half a megabyte of words in quotes": filled("`water`, "),
   "512 random words": `[MEM] ${wordsText(512)} [/MEM]`,
   "13 words": `[MEM] ${wordsText(13)} [/MEM]`,
   "six passages of 512 random words": Array.from({ length: 6 }, () => `[MEM] ${wordsText(512)} [/MEM]`).join(
@@ -54,7 +53,7 @@ const HOSTILE: Record<string, string> = {
   "tokens of markers between letters": filled(`a${"[MEM]".repeat(12)}a `),
   "single letters": filled("a "),
   "unknown tokens": filled("q1 "),
-  "one token of a megabyte": filled("x"),
+  "one token of half a megabyte": filled("x"),
   binary: String.fromCharCode(...random.bytes(60_000)),
   "all code units": Array.from({ length: 65_536 }, (_, code) => String.fromCharCode(code)).join(" "),
   "lone surrogates": filled("\ud800 "),
@@ -73,21 +72,22 @@ for (const [what, text] of Object.entries(HOSTILE)) {
       bestMs = Math.min(bestMs, (user + system) / 1000);
       assert.ok(!result.ok && result.reason.length > 0);
     }
-    assert.ok(bestMs <= SLACK * BAR_MS, `took ${bestMs.toFixed(0)} ms`);
+    assert.ok(bestMs <= BAR_MS, `took ${bestMs.toFixed(0)} ms`);
   });
 }
 
 test("a longer text than the reader looks at is refused at once, and told why", () => {
-  const start = performance.now();
-  const result = readBlock(`${build(factsOf("x")).text} ${"x".repeat(TEXT_LENGTH_MAX)}`, READ);
-  assert.ok(!result.ok && /longer than 1048576 characters/.test(result.reason));
-  assert.ok(performance.now() - start < 50);
+  const text = `${build(factsOf("x")).text} ${"x".repeat(TEXT_LENGTH_MAX)}`;
+  const start = process.cpuUsage();
+  const result = readBlock(text, READ);
+  assert.ok(process.cpuUsage(start).user < 50_000);
+  assert.ok(!result.ok && result.reason.includes(`longer than ${TEXT_LENGTH_MAX} characters`));
 });
 
-test("memory stays bounded: reading a megabyte of words again and again leaves nothing behind", () => {
-  readBlock(megabyte, READ);
+test("memory stays bounded: reading half a megabyte of words again and again leaves nothing behind", () => {
+  readBlock(longest, READ);
   const before = process.memoryUsage().rss;
-  for (let i = 0; i < 5; i++) readBlock(megabyte, READ);
+  for (let i = 0; i < 5; i++) readBlock(longest, READ);
   const grownMiB = (process.memoryUsage().rss - before) / 2 ** 20;
   assert.ok(grownMiB < 150, `grown by ${grownMiB.toFixed(0)} MiB`);
 });
