@@ -1,0 +1,85 @@
+/**
+ * From an API key to its caller. The checksum is tried first, then the SHA-256 is looked up; the stored hash
+ * and the computed one are compared in constant time. Results are cached by the key's text, bounded, and
+ * dropped as soon as the store says that any key has changed, so that a revocation holds at once.
+ */
+
+import { createHash, timingSafeEqual } from "node:crypto";
+import { BoundedCache } from "../base/bounded-cache.ts";
+import type { Clock } from "../base/clock.ts";
+import { Failure } from "../base/errors.ts";
+import { chain, type Eventual } from "../base/eventual.ts";
+import { isWellFormedKey } from "./key-format.ts";
+import type { KeyRecord, KeyStore } from "./ports.ts";
+import { TIER_LIMITS } from "./quota.ts";
+
+export interface Caller {
+  readonly account: string;
+  readonly keyId: string;
+  readonly tier: KeyRecord["tier"];
+  /** Encodes a month, or null. */
+  readonly limit: number | null;
+  readonly expiresAtMs: number | null;
+}
+
+const CACHE_ENTRIES_MAX = 10_000;
+
+export class Authentication {
+  readonly #keys: KeyStore;
+  readonly #clock: Clock;
+  readonly #cache = new BoundedCache<Caller>({ entriesMax: CACHE_ENTRIES_MAX });
+  readonly #used = new Map<string, number>();
+  #version = -1;
+
+  constructor(keys: KeyStore, clock: Clock) {
+    this.#keys = keys;
+    this.#clock = clock;
+  }
+
+  /** The caller, at once where nothing has to be waited for; a key that does not count is thrown as a Failure. */
+  callerOf(key: string): Eventual<Caller> {
+    // Read before the look-up: a change in between empties the cache at the next call.
+    return chain(this.#keys.keysVersion(), (version) => this.#at(version, key));
+  }
+
+  #at(version: number, key: string): Eventual<Caller> {
+    if (version !== this.#version) {
+      this.#cache.clear();
+      this.#version = version;
+    }
+    const cached = this.#cache.peek(key);
+    if (cached !== undefined) return this.#use(cached);
+    return this.#lookUp(key).then((caller) => {
+      this.#use(caller);
+      this.#cache.set(key, caller);
+      return caller;
+    });
+  }
+
+  #use(caller: Caller): Caller {
+    const nowMs = this.#clock.now();
+    if (caller.expiresAtMs !== null && caller.expiresAtMs <= nowMs) {
+      throw new Failure("key_expired", "This API key has expired.");
+    }
+    this.#used.set(caller.keyId, nowMs);
+    return caller;
+  }
+
+  /** The last use of each key since the last call: written to the store now and then, not on every request. */
+  takeUses(): ReadonlyMap<string, number> {
+    const uses = new Map(this.#used);
+    this.#used.clear();
+    return uses;
+  }
+
+  async #lookUp(key: string): Promise<Caller> {
+    const invalid = () => new Failure("invalid_key", "This API key is not valid.");
+    if (!isWellFormedKey(key)) throw invalid();
+    const hash = createHash("sha256").update(key).digest();
+    const record = await this.#keys.findKey(hash.toString("hex"));
+    if (record === undefined || !timingSafeEqual(Buffer.from(record.hash, "hex"), hash)) throw invalid();
+    if (record.revokedAtMs !== null) throw new Failure("key_revoked", "This API key has been revoked.");
+    const { account, id: keyId, tier, expiresAtMs } = record;
+    return { account, keyId, tier, limit: TIER_LIMITS[tier], expiresAtMs };
+  }
+}

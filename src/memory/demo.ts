@@ -1,0 +1,66 @@
+/**
+ * The demo: one public state for everyone, on an account that no key can name ("@" is in no account). It is
+ * reset at fixed times of the clock, the same for every process: whoever comes first in a new interval
+ * forgets what was written before it.
+ */
+
+import type { EncodeResult } from "./encode.ts";
+import { checkValue } from "./identifiers.ts";
+import { channelOf } from "./labels.ts";
+import type { MemoryParts } from "./parts.ts";
+
+export const DEMO_ACCOUNT = "@demo";
+export const DEMO_USER = "demo";
+export const DEMO_VALUE_BYTES_MAX = 128;
+
+export class Demo {
+  readonly #parts: MemoryParts;
+  readonly #intervalMs: number;
+  #resetFor = -1;
+
+  constructor(parts: MemoryParts, intervalMs: number) {
+    this.#parts = parts;
+    this.#intervalMs = intervalMs;
+  }
+
+  /** Seconds until the next reset. */
+  get resetsInS(): number {
+    const nowMs = this.#parts.clock.now();
+    return Math.ceil((this.#startOf(nowMs) + this.#intervalMs - nowMs) / 1000);
+  }
+
+  async encode(label: string, value: string): Promise<EncodeResult> {
+    await this.resetIfDue();
+    const channel = channelOf(label);
+    checkValue(value, DEMO_VALUE_BYTES_MAX);
+    const { store, clock } = this.#parts;
+    const outcome = await store.write({
+      account: DEMO_ACCOUNT,
+      userId: DEMO_USER,
+      facts: [{ channel, value }],
+      nowMs: clock.now(),
+    });
+    const channelCount = outcome.outcome === "stored" ? outcome.channelCount : 0;
+    return { facts: [{ label, value, channel }], channelCount, replayed: false, used: 0 };
+  }
+
+  async reset(): Promise<void> {
+    await this.#parts.store.forgetUser(DEMO_ACCOUNT, DEMO_USER);
+    this.#parts.blocks.drop(DEMO_ACCOUNT, DEMO_USER);
+  }
+
+  /** Forgets what was written before the present interval, once an interval. */
+  async resetIfDue(): Promise<void> {
+    const startMs = this.#startOf(this.#parts.clock.now());
+    if (this.#resetFor === startMs) return;
+    const state = await this.#parts.store.readUser(DEMO_ACCOUNT, DEMO_USER);
+    const old = state?.facts.filter(({ updatedAtMs }) => updatedAtMs < startMs) ?? [];
+    // By revision: what another process has written since then stays.
+    if (old.length > 0) await this.#parts.store.forgetFacts(DEMO_ACCOUNT, DEMO_USER, old);
+    this.#resetFor = startMs;
+  }
+
+  #startOf(nowMs: number): number {
+    return nowMs - (nowMs % this.#intervalMs);
+  }
+}

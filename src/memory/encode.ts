@@ -1,0 +1,102 @@
+/**
+ * encode: one fact, or up to 40 of one user, all or none. The store checks the monthly limit, the idempotency
+ * key and writes, in one transaction; the answer comes after the data is on disk. Code bits follow in the
+ * background.
+ */
+
+import { Failure } from "../base/errors.ts";
+import type { Caller } from "./authentication.ts";
+import { checkIdentifier, checkValue } from "./identifiers.ts";
+import { channelOf } from "./labels.ts";
+import type { MemoryParts } from "./parts.ts";
+import type { WriteOutcome } from "./ports.ts";
+import { dayOf, quotaWindow } from "./quota.ts";
+
+export interface EncodeInput {
+  readonly userId: string;
+  readonly facts: readonly { readonly label: string; readonly value: string }[];
+  readonly sessionId?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
+  /** Tells /encode from /encode/batch: one key cannot stand for both. */
+  readonly operation: "encode" | "encode/batch";
+}
+
+export interface EncodeResult {
+  readonly facts: readonly { readonly label: string; readonly value: string; readonly channel: number }[];
+  readonly channelCount: number;
+  readonly replayed: boolean;
+  /** Encodes of this key in this month, after this call. */
+  readonly used: number;
+}
+
+export async function encodeFacts(
+  parts: MemoryParts,
+  caller: Caller,
+  input: EncodeInput,
+): Promise<EncodeResult> {
+  const { userId, facts, sessionId, operation } = input;
+  checkIdentifier(userId, "user_id");
+  if (sessionId !== undefined) checkIdentifier(sessionId, "session_id");
+  const placed = placeFacts(facts, operation === "encode/batch");
+  const nowMs = parts.clock.now();
+  const { keyId, limit } = caller;
+  const fingerprinted = [operation, userId, placed.map(({ channel, value }) => [channel, value])];
+  const outcome = await parts.idempotency.run(
+    input.idempotencyKey,
+    { keyId, nowMs, fingerprinted },
+    (idempotency) =>
+      parts.store.write({
+        account: caller.account,
+        userId,
+        facts: placed,
+        nowMs,
+        quota: { keyId, month: quotaWindow(nowMs).month, day: dayOf(nowMs), limit },
+        ...(idempotency === undefined ? {} : { idempotency }),
+      }),
+  );
+  refuseUnlessStored(outcome, caller, nowMs);
+  if (outcome.outcome === "stored") parts.codes.schedule(caller.account, userId);
+  return {
+    facts: placed,
+    channelCount: outcome.channelCount,
+    replayed: outcome.outcome === "replayed",
+    used: outcome.used,
+  };
+}
+
+/** Labels to channels; values checked; in a batch the index of the fact at fault is named. */
+function placeFacts(facts: EncodeInput["facts"], batch: boolean): EncodeResult["facts"] {
+  const seen = new Set<number>();
+  return facts.map(({ label, value }, index) => {
+    try {
+      const channel = channelOf(label);
+      checkValue(value);
+      if (seen.has(channel)) {
+        throw new Failure("invalid_request", `The label ${label} is given twice.`, { param: "label" });
+      }
+      seen.add(channel);
+      return { label, value, channel };
+    } catch (error) {
+      if (!batch || !(error instanceof Failure)) throw error;
+      const param = `facts[${index}].${error.extra.param}`;
+      throw new Failure(error.code, error.message, { ...error.extra, param });
+    }
+  });
+}
+
+type Stored = Extract<WriteOutcome, { channelCount: number }>;
+
+function refuseUnlessStored(outcome: WriteOutcome, caller: Caller, nowMs: number): asserts outcome is Stored {
+  if (outcome.outcome === "limit") {
+    throw new Failure(
+      "monthly_limit_exceeded",
+      `The ${caller.tier} tier allows ${caller.limit} encodes a month; ${outcome.used} are used.`,
+      { retryAfterS: Math.ceil((quotaWindow(nowMs).endMs - nowMs) / 1000), used: outcome.used },
+    );
+  }
+  if (outcome.outcome === "mismatch") {
+    throw new Failure("idempotency_mismatch", "This Idempotency-Key was used for another request.", {
+      param: "Idempotency-Key",
+    });
+  }
+}

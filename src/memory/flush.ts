@@ -1,0 +1,81 @@
+/**
+ * flush: before an agent compresses its context. The block is built afresh from the persistent state, read
+ * back through the reader, and every fact is compared; only then is there an answer. Callers that flush the
+ * same state at the same time share the work.
+ */
+
+import { checkIdentifier } from "./identifiers.ts";
+import { labelOf } from "./labels.ts";
+import type { MemoryParts } from "./parts.ts";
+import type { UserState } from "./ports.ts";
+import { readingOf } from "./reading.ts";
+
+export interface FlushResult {
+  readonly status: "ok" | "empty";
+  readonly channel_count: number;
+  readonly lossless: boolean;
+  readonly fdm_block: string;
+  readonly overflow: readonly string[];
+}
+
+const EMPTY: FlushResult = { status: "empty", channel_count: 0, lossless: true, fdm_block: "", overflow: [] };
+
+const inFlight = new WeakMap<MemoryParts, Map<string, Promise<FlushResult>>>();
+
+export async function flushUser(
+  parts: MemoryParts,
+  account: string,
+  input: { userId: string; sessionId?: string | undefined },
+): Promise<FlushResult> {
+  const { userId, sessionId } = input;
+  checkIdentifier(userId, "user_id");
+  if (sessionId !== undefined) checkIdentifier(sessionId, "session_id");
+  const state = await parts.store.readUser(account, userId);
+  if (state === undefined) return EMPTY;
+  const running = inFlight.get(parts) ?? new Map<string, Promise<FlushResult>>();
+  inFlight.set(parts, running);
+  const slot = `${account}\0${userId}\0${state.stamp}`;
+  let promise = running.get(slot);
+  if (promise === undefined) {
+    promise = buildAndCompare(parts, account, userId, state).finally(() => running.delete(slot));
+    running.set(slot, promise);
+  }
+  return promise;
+}
+
+async function buildAndCompare(
+  parts: MemoryParts,
+  account: string,
+  userId: string,
+  state: UserState,
+): Promise<FlushResult> {
+  let block = await parts.blocks.build(account, userId, state);
+  let faithful = await carriesAll(parts, account, userId, block);
+  if (!faithful) {
+    // Stored code bits may be at fault: once more, from the values alone.
+    const facts = state.facts.map(({ code: _, ...fact }) => fact);
+    block = await parts.blocks.build(account, userId, { ...state, facts });
+    faithful = await carriesAll(parts, account, userId, block);
+  }
+  return {
+    status: "ok",
+    channel_count: state.facts.length,
+    lossless: faithful && block.overflow.length === 0,
+    fdm_block: block.text,
+    overflow: block.overflow.map(labelOf),
+  };
+}
+
+/** Whether the reader finds in the block exactly the facts that it should carry. */
+async function carriesAll(
+  parts: MemoryParts,
+  account: string,
+  userId: string,
+  block: { text: string; carried: readonly number[]; facts: UserState["facts"] },
+): Promise<boolean> {
+  const reading = await readingOf(parts, account, userId, block.text);
+  if (!reading.ok) return false;
+  const read = new Map(reading.facts.map(({ channel, value }) => [channel, value]));
+  const expected = block.facts.filter(({ channel }) => block.carried.includes(channel));
+  return read.size === expected.length && expected.every(({ channel, value }) => read.get(channel) === value);
+}

@@ -1,0 +1,54 @@
+/**
+ * Idempotency-Key: the first answer is kept for 24 hours, in the transaction that writes the facts, and given
+ * again to the same request. What is kept is a keyed digest of the request and the channel count, never the
+ * value: a forgotten value does not live on in it.
+ */
+
+import { createHmac } from "node:crypto";
+import { Failure } from "../base/errors.ts";
+import { checkIdempotencyKey } from "./identifiers.ts";
+import type { WriteRequest } from "./ports.ts";
+
+const KEPT_MS = 24 * 3600 * 1000;
+
+export class IdempotencyGate {
+  readonly #secret: Uint8Array;
+  readonly #inFlight = new Set<string>();
+
+  constructor(secret: Uint8Array) {
+    this.#secret = secret;
+  }
+
+  /**
+   * Runs `work` with the record to be kept. A second request with a key that is still being worked on is
+   * refused: which of the two answers would be "the first" is not known yet.
+   */
+  async run<T>(
+    key: string | undefined,
+    request: { keyId: string; nowMs: number; fingerprinted: readonly unknown[] },
+    work: (idempotency: WriteRequest["idempotency"]) => Promise<T>,
+  ): Promise<T> {
+    if (key === undefined) return work(undefined);
+    checkIdempotencyKey(key);
+    const slot = `${request.keyId} ${key}`;
+    if (this.#inFlight.has(slot)) {
+      throw new Failure(
+        "idempotency_in_flight",
+        "A request with this Idempotency-Key is still being answered.",
+        {
+          param: "Idempotency-Key",
+          retryAfterS: 1,
+        },
+      );
+    }
+    this.#inFlight.add(slot);
+    try {
+      const fingerprint = createHmac("sha256", this.#secret)
+        .update(JSON.stringify(request.fingerprinted))
+        .digest();
+      return await work({ keyId: request.keyId, key, fingerprint, expiresAtMs: request.nowMs + KEPT_MS });
+    } finally {
+      this.#inFlight.delete(slot);
+    }
+  }
+}

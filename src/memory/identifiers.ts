@@ -1,0 +1,66 @@
+/**
+ * The rules for texts that come from outside: user_id, session_id, values, account names, idempotency keys.
+ * Nothing is trimmed or normalised: a text is taken exactly as it is, or refused with the rule it breaks.
+ */
+
+import { utf8 } from "../base/bytes.ts";
+import { Failure } from "../base/errors.ts";
+import { USER_ID_LENGTH_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
+const ACCOUNT = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
+
+export const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
+
+/** user_id and session_id: 1 to 128 characters (code points), no control characters. */
+export function checkIdentifier(text: string, param: "user_id" | "session_id"): void {
+  const fault = identifierFault(text);
+  if (fault !== undefined) throw new Failure("invalid_request", `${param} ${fault}.`, { param });
+}
+
+export function checkValue(value: string, bytesMax = VALUE_BYTES_MAX): void {
+  const fault = valueFault(value, bytesMax);
+  if (fault !== undefined) throw new Failure("invalid_value", `The value ${fault}.`, { param: "value" });
+}
+
+export function checkIdempotencyKey(key: string): void {
+  if (IDEMPOTENCY_KEY.test(key)) return;
+  throw new Failure("invalid_request", "Idempotency-Key must be 1 to 255 visible ASCII characters.", {
+    param: "Idempotency-Key",
+  });
+}
+
+/** Account names are the operator's: lower-case letters, digits, dot, underscore, hyphen. */
+export function checkAccount(account: string): void {
+  if (ACCOUNT.test(account)) return;
+  throw new Failure(
+    "invalid_request",
+    "An account is 1 to 64 of a-z, 0-9, dot, underscore and hyphen, beginning with a letter or digit.",
+    { param: "account" },
+  );
+}
+
+function identifierFault(text: string): string | undefined {
+  if (text.length === 0) return "must not be empty";
+  if (!text.isWellFormed()) return "must be well-formed Unicode, without lone surrogates";
+  if (CONTROL.test(text)) return "must not contain control characters";
+  if (text.length > USER_ID_LENGTH_MAX && [...text].length > USER_ID_LENGTH_MAX) {
+    return `must have at most ${USER_ID_LENGTH_MAX} characters`;
+  }
+  return undefined;
+}
+
+function valueFault(value: string, bytesMax: number): string | undefined {
+  if (value.length === 0) return "must have at least 1 byte";
+  if (!value.isWellFormed()) return "must be well-formed Unicode, without lone surrogates";
+  if (CONTROL.test(value)) {
+    return "must not contain control characters (U+0000 to U+001F, U+007F to U+009F, U+2028, U+2029)";
+  }
+  // A UTF-16 unit is at most three bytes: most values need no counting.
+  if (value.length * 3 > bytesMax && utf8(value).length > bytesMax) {
+    return `must have at most ${bytesMax} bytes of UTF-8`;
+  }
+  return undefined;
+}

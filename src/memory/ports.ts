@@ -1,0 +1,223 @@
+/**
+ * What the service needs of the world: a store, workers for block work, a clock. Stores implement `Store` and
+ * pass the conformance suite (test/conformance); nothing here knows which one it is.
+ *
+ * Texts in these calls have passed identifiers.ts. Reads may answer at once or later (`Eventual`), since a
+ * memory-mapped store has nothing to wait for. Writes are answered when the data is on disk, or rejected with
+ * a Failure (`store_unavailable`, `overloaded`) when nothing was stored.
+ */
+
+import type { Eventual } from "../base/eventual.ts";
+import type { Bits } from "../codec/range-coder.ts";
+
+export type Tier = "free" | "pro" | "builder" | "unlimited";
+
+/** A fact's code bits under one codebook version. */
+export interface FactCode {
+  readonly version: number;
+  readonly bits: Bits;
+}
+
+export interface StoredFact {
+  readonly channel: number;
+  readonly value: string;
+  /** Larger than that of every fact of the user written before. */
+  readonly revision: number;
+  readonly updatedAtMs: number;
+  readonly code?: FactCode;
+}
+
+export interface UserState {
+  /** Another text after every change of the user's facts, never used again, not even after forgetting. */
+  readonly stamp: string;
+  /** In channel order; never empty. */
+  readonly facts: readonly StoredFact[];
+}
+
+export interface WriteRequest {
+  readonly account: string;
+  readonly userId: string;
+  /** 1 to 40, each channel once, written all or none, in this order. */
+  readonly facts: readonly {
+    readonly channel: number;
+    readonly value: string;
+    readonly updatedAtMs?: number;
+  }[];
+  readonly nowMs: number;
+  /** What the write counts against; absent for imports and the demo. */
+  readonly quota?: {
+    readonly keyId: string;
+    readonly month: string;
+    readonly day: string;
+    readonly limit: number | null;
+  };
+  readonly idempotency?: {
+    readonly keyId: string;
+    readonly key: string;
+    readonly fingerprint: Uint8Array;
+    readonly expiresAtMs: number;
+  };
+}
+
+export type WriteOutcome =
+  | { readonly outcome: "stored"; readonly channelCount: number; readonly used: number }
+  | { readonly outcome: "replayed"; readonly channelCount: number; readonly used: number }
+  | { readonly outcome: "limit"; readonly used: number }
+  | { readonly outcome: "mismatch"; readonly used: number };
+
+export interface KeyRecord {
+  readonly id: string;
+  readonly account: string;
+  readonly tier: Tier;
+  /** SHA-256 of the key, in hexadecimal. */
+  readonly hash: string;
+  /** The key's first 12 characters. */
+  readonly prefix: string;
+  readonly note: string;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number | null;
+  readonly revokedAtMs: number | null;
+  readonly lastUsedAtMs: number | null;
+}
+
+export interface AccountRecord {
+  readonly account: string;
+  readonly createdAtMs: number;
+}
+
+export interface KeyRequest {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+  readonly purpose: string;
+  readonly tier: Tier;
+  readonly createdAtMs: number;
+  readonly status: "open" | "approved" | "declined";
+  readonly decidedAtMs: number | null;
+  /** The key that an approval made. */
+  readonly keyId: string | null;
+}
+
+export interface StoreStatistics {
+  readonly facts: number;
+  readonly users: number;
+  readonly sizeBytes: number;
+}
+
+export interface CompactReport {
+  readonly beforeBytes: number;
+  readonly afterBytes: number;
+  readonly entries: number;
+  readonly durationMs: number;
+}
+
+export type Progress = (done: number, total: number) => void;
+
+export interface FactStore {
+  readFact(account: string, userId: string, channel: number): Eventual<StoredFact | undefined>;
+  readUser(account: string, userId: string): Eventual<UserState | undefined>;
+  readStamp(account: string, userId: string): Eventual<string | undefined>;
+  write(request: WriteRequest): Promise<WriteOutcome>;
+  /** Keeps code bits with their facts, where the fact is still of that revision. The stamp stays as it is. */
+  saveCodes(
+    account: string,
+    userId: string,
+    codes: readonly { channel: number; revision: number; code: FactCode }[],
+  ): Promise<void>;
+  /** Forgets facts, with `revision` only that one. How many there were, and how many channels are left in use. */
+  forgetFacts(
+    account: string,
+    userId: string,
+    facts: readonly { channel: number; revision?: number }[],
+  ): Promise<{ forgotten: number; channelCount: number }>;
+  /** False where there was nothing. */
+  forgetUser(account: string, userId: string): Promise<boolean>;
+  /** Users in the order of the store, of one account or of all; what changes meanwhile may or may not be seen. */
+  walkUsers(account?: string): AsyncIterable<{ account: string; userId: string }>;
+}
+
+export interface KeyStore {
+  findKey(hash: string): Eventual<KeyRecord | undefined>;
+  readKey(id: string): Eventual<KeyRecord | undefined>;
+  listKeys(account?: string): Promise<KeyRecord[]>;
+  listAccounts(): Promise<AccountRecord[]>;
+  /** Adds the key, and its account where it is new. */
+  addKey(record: KeyRecord): Promise<void>;
+  changeKey(
+    id: string,
+    change: { revokedAtMs?: number; expiresAtMs?: number | null },
+  ): Promise<KeyRecord | undefined>;
+  touchKeys(uses: ReadonlyMap<string, number>): Promise<void>;
+  /** Another number after every change of any key: at once for changes on this machine, else within 5 s. */
+  keysVersion(): Eventual<number>;
+  readUsage(keyId: string, month: string): Eventual<number>;
+  /** Days with use from `fromDay` to `toDay` (YYYY-MM-DD, both included). */
+  readDailyUsage(keyId: string, fromDay: string, toDay: string): Promise<{ day: string; count: number }[]>;
+  addKeyRequest(request: KeyRequest): Promise<void>;
+  listKeyRequests(): Promise<KeyRequest[]>;
+  /** Decides an open request; undefined where there is none, or where it is decided already. */
+  decideKeyRequest(
+    id: string,
+    decision: Pick<KeyRequest, "status" | "decidedAtMs" | "keyId">,
+  ): Promise<KeyRequest | undefined>;
+}
+
+export interface Store extends FactStore, KeyStore {
+  /** Rejects while the store cannot be written to. */
+  probe(): Promise<void>;
+  statistics(): Eventual<StoreStatistics>;
+  /** Removes what has lapsed (idempotency records). */
+  sweep(nowMs: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface BlockKeyMaterial {
+  readonly id: number;
+  readonly material: Uint8Array;
+}
+
+export interface BuildJob {
+  readonly facts: readonly StoredFact[];
+  readonly key: BlockKeyMaterial;
+  readonly userId: string;
+}
+
+export interface BuildResult {
+  readonly text: string;
+  readonly carried: readonly number[];
+  readonly overflow: readonly number[];
+  /** The codes that had to be computed. */
+  readonly codes: readonly { channel: number; revision: number; code: FactCode }[];
+}
+
+export interface ReadJob {
+  readonly text: string;
+  readonly keys: readonly BlockKeyMaterial[];
+  readonly userId: string;
+  /** Only the values of these channels; without it all. */
+  readonly channels?: readonly number[];
+}
+
+export type ReadResult =
+  | {
+      readonly ok: true;
+      readonly facts: readonly { readonly channel: number; readonly value: string }[];
+      readonly missing: number;
+      readonly wrong: number;
+      readonly repaired: number;
+      readonly guardLeft: number;
+    }
+  | { readonly ok: false; readonly reason: string };
+
+/** Block work, off the event loop. `overloaded` when the queue is full. */
+export interface Workshop {
+  /** The codebook version that blocks are written with. */
+  readonly version: number;
+  /** Whether codes are dear enough to be kept with their facts. */
+  readonly keepsCodes: boolean;
+  build(job: BuildJob): Promise<BuildResult>;
+  read(job: ReadJob): Promise<ReadResult>;
+  /** Codes of facts, when nothing more urgent waits. */
+  encode(facts: readonly StoredFact[]): Promise<BuildResult["codes"]>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,38 @@
+/**
+ * Tiers and their monthly encode limits. A month is a calendar month in UTC. The count itself is kept and
+ * checked by the store, in the transaction that writes the facts.
+ */
+
+import type { Tier } from "./ports.ts";
+
+export const TIER_LIMITS: Readonly<Record<Tier, number | null>> = {
+  free: 1_000,
+  pro: 50_000,
+  builder: 500_000,
+  unlimited: null,
+};
+
+export const TIERS = Object.keys(TIER_LIMITS) as Tier[];
+
+export interface QuotaWindow {
+  /** YYYY-MM */
+  readonly month: string;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+let cached: QuotaWindow = { month: "", startMs: 0, endMs: 0 };
+
+/** The month that holds `nowMs`. */
+export function quotaWindow(nowMs: number): QuotaWindow {
+  if (nowMs >= cached.startMs && nowMs < cached.endMs) return cached;
+  const now = new Date(nowMs);
+  const startMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1);
+  const endMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
+  cached = { month: new Date(startMs).toISOString().slice(0, 7), startMs, endMs };
+  return cached;
+}
+
+export function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
