@@ -1,4 +1,4 @@
-/** Writes the golden vectors of the reader model, test/vectors/reader-1.json: npm run vectors. */
+/** Writes the golden vectors of the reader model, test/vectors/reader-1.json: npm run vectors:reader. */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { ReaderPredictor } from "../src/reader/predictor.ts";

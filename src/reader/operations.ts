@@ -48,10 +48,11 @@ export interface Operations {
 
 /** (−ln 2)^k / k!: the series of 2^−f, to within 10^-7 on [0, 1). */
 const SERIES = [
-  // biome-ignore lint/suspicious/noApproximativeNumericConstant: the standard leaves Math.LN2's last bits open
   1.0,
-  -0.6931471805599453, 0.2402265069591007, -0.055504108664821576, 0.009618129107628477,
-  -0.0013333558146428441, 0.00015403530393381606, -0.000015252733804059838, 0.0000013215486790144305,
+  // biome-ignore lint/suspicious/noApproximativeNumericConstant: the standard leaves Math.LN2's last bits open
+  -0.6931471805599453,
+  0.2402265069591007, -0.055504108664821576, 0.009618129107628477, -0.0013333558146428441,
+  0.00015403530393381606, -0.000015252733804059838, 0.0000013215486790144305,
 ];
 const HALVINGS = Float64Array.from({ length: 64 }, (_, n) => 2 ** -n);
 

@@ -1,7 +1,7 @@
 /**
  * The long run behind "exact": npm run test:reader [-- COUNT [SEED]]. COUNT values (100,000) of all scripts and of
- * up to 1,024 bytes are coded with the reader model and read back; for each, one code with changed bits is read as
- * well, which must end, within the limit. Prints the count, the symbols and the bits; any difference ends the run.
+ * up to 1,024 bytes are coded with the reader model and read back; for each tenth, a code with a changed bit is read
+ * as well, which must end, within the limit. Prints the count, the symbols and the bits; any difference ends the run.
  */
 
 import assert from "node:assert/strict";
@@ -22,17 +22,21 @@ const totals = { values: 0, bytes: 0, bits: 0 };
 fc.assert(
   fc.property(
     fc.integer({ min: 0, max: 39 }),
-    // One value in fifty is as long as values get; the others are of everyday lengths.
-    fc.oneof({ weight: 49, arbitrary: anyValue(40) }, { weight: 1, arbitrary: anyValue(VALUE_BYTES_MAX) }),
+    // Mostly short: what can differ from machine to machine differs at the first symbol or never.
+    fc.oneof(
+      { weight: 900, arbitrary: anyValue(8) },
+      { weight: 98, arbitrary: anyValue(40) },
+      { weight: 2, arbitrary: anyValue(VALUE_BYTES_MAX) },
+    ),
     fc.nat(),
     (channel, value, flip) => {
       const bits = encodeValue(alone, channel, value);
       assert.deepEqual(decodeValue(alone, channel, bits), value);
-      const bytes = bits.bytes.slice();
-      bytes[(flip >> 3) % bytes.length] ^= 1 << (flip & 7);
-      const other = decodeValue(alone, channel, { ...bits, bytes });
-      assert.ok(other === undefined || other.length <= VALUE_BYTES_MAX);
-      if (totals.values % 20 === 0) {
+      if (totals.values % 10 === 0) {
+        const bytes = bits.bytes.slice();
+        bytes[(flip >> 3) % bytes.length] ^= 1 << (flip & 7);
+        const other = decodeValue(alone, channel, { ...bits, bytes });
+        assert.ok(other === undefined || other.length <= VALUE_BYTES_MAX);
         const shorter = encodeValue(chosen, channel, value);
         assert.deepEqual(decodeValue(chosen, channel, shorter), value);
       }

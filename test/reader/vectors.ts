@@ -1,6 +1,6 @@
 /**
  * The golden vectors of the reader model: values, and a hash of all frequency tables that the model gives while
- * reading each. They hold on every machine and engine; `npm run vectors` writes them anew for a new model, and
+ * reading each. They hold on every machine and engine; `npm run vectors:reader` writes them anew for a new model, and
  * `python3 training/reference.py` checks them with an implementation of its own.
  */
 
