@@ -28,7 +28,7 @@ CREATE TABLE sideband.facts (
   value text COLLATE "C" NOT NULL,
   code_bytes bytea,
   PRIMARY KEY (slot, account, user_id, channel)
-);
+) WITH (fillfactor = 90);
 
 -- The exact count of a key with a monthly limit: the row that its writes of all nodes wait for.
 CREATE TABLE sideband.month_counters (

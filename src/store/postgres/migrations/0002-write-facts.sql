@@ -26,8 +26,16 @@ DECLARE
   v_group record;
   v_count bigint;
   v_mask bigint;
-  v_revision bigint;
   v_channels bigint;
+  -- Elements of the arrays that a statement uses: handing it a number is quicker than handing it an array.
+  v_slot integer;
+  v_account text;
+  v_user text;
+  v_facts integer;
+  v_channel smallint;
+  v_value text;
+  v_time bigint;
+  v_revision bigint;
   i integer;
   k integer;
 BEGIN
@@ -94,20 +102,28 @@ BEGIN
     ORDER BY t.s, t.a COLLATE "C", t.u COLLATE "C", t.i
   LOOP
     CONTINUE WHEN v_outcomes[i] IS NOT NULL;
+    v_slot := p_slots[i];
+    v_account := p_accounts[i];
+    v_user := p_users[i];
+    v_facts := p_counts[i];
     v_mask := 0;
-    FOR k IN p_firsts[i] .. p_firsts[i] + p_counts[i] - 1 LOOP
+    FOR k IN p_firsts[i] .. p_firsts[i] + v_facts - 1 LOOP
       v_mask := v_mask | (1::bigint << p_channels[k]);
     END LOOP;
     INSERT INTO sideband.users AS u (slot, life, revision, channels, account, user_id)
-    VALUES (p_slots[i], v_life, v_revision_floor + p_counts[i], v_mask, p_accounts[i], p_users[i])
+    VALUES (v_slot, v_life, v_revision_floor + v_facts, v_mask, v_account, v_user)
     ON CONFLICT (slot, account, user_id) DO UPDATE SET
       revision = greatest(u.revision + (excluded.revision - v_revision_floor), excluded.revision),
       channels = u.channels | excluded.channels
     RETURNING u.revision, u.channels INTO v_revision, v_channels;
-    FOR k IN p_firsts[i] .. p_firsts[i] + p_counts[i] - 1 LOOP
+    v_revision := v_revision - v_facts;
+    FOR k IN p_firsts[i] .. p_firsts[i] + v_facts - 1 LOOP
+      v_revision := v_revision + 1;
+      v_channel := p_channels[k];
+      v_value := p_values[k];
+      v_time := p_times[k];
       INSERT INTO sideband.facts AS f (slot, channel, revision, updated_at_ms, account, user_id, value)
-      VALUES (p_slots[i], p_channels[k], v_revision - p_counts[i] + 1 + k - p_firsts[i], p_times[k],
-        p_accounts[i], p_users[i], p_values[k])
+      VALUES (v_slot, v_channel, v_revision, v_time, v_account, v_user, v_value)
       ON CONFLICT (slot, account, user_id, channel) DO UPDATE SET
         revision = excluded.revision, updated_at_ms = excluded.updated_at_ms, value = excluded.value,
         code_version = NULL, code_length = NULL, code_bytes = NULL;
