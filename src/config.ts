@@ -7,6 +7,8 @@ export interface Config {
   readonly host: string;
   readonly port: number;
   readonly dataFolder: string;
+  readonly databaseUrl: string | undefined;
+  readonly databasePool: number;
   readonly workers: number;
   readonly blockWorkers: number;
   readonly masterKey: string | undefined;
@@ -60,6 +62,12 @@ const url = (value: string) => {
   if (!/^https?:\/\/[\x21-\x7e]+$/.test(value) || !URL.canParse(value)) throw new ConfigError("takes an http(s) address");
   return value.replace(/\/+$/, "");
 };
+const database = (value: string) => {
+  if (value === "") return undefined;
+  // The address holds a password: it is never part of the message.
+  if (!/^postgres(ql)?:\/\/[\x21-\x7e]+$/.test(value)) throw new ConfigError("takes a postgres:// address");
+  return value;
+};
 const proxies = (value: string) => {
   if (value === "" || value === "0" || value === "false") return false;
   if (value === "true") return 1;
@@ -77,6 +85,8 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
   SIDEBAND_HOST: { field: "host", fallback: "127.0.0.1", parse: text, meaning: "Address to listen on; 0.0.0.0 for all." },
   SIDEBAND_PORT: { field: "port", fallback: "8787", parse: integer(0, 65535), meaning: "Port to listen on; 0 picks a free one." },
   SIDEBAND_DATA: { field: "dataFolder", fallback: "./data", parse: text, meaning: "The data folder." },
+  SIDEBAND_DATABASE_URL: { field: "databaseUrl", fallback: "", parse: database, meaning: "A PostgreSQL database (postgres://user:password@host:5432/name) that nodes share, instead of the embedded store." },
+  SIDEBAND_DATABASE_POOL: { field: "databasePool", fallback: "8", parse: integer(2, 1000), meaning: "Connections of each process to PostgreSQL." },
   SIDEBAND_WORKERS: { field: "workers", fallback: "1", parse: integer(1, 128), meaning: "Processes that answer requests. They share the data folder." },
   SIDEBAND_BLOCK_WORKERS: { field: "blockWorkers", fallback: "1", parse: integer(1, 64), meaning: "Threads for block work in each process." },
   SIDEBAND_MASTER_KEY: { field: "masterKey", fallback: "", parse: optionalText, meaning: "Master keys for blocks instead of the file master.key: 64 hexadecimal digits, or `id:digits` separated by commas, the newest last." },

@@ -71,5 +71,5 @@ function isParseArgsError(error: unknown): error is Error {
 
 /** What the parts refuse in words meant for the operator: a setting, the data folder, a failure of the service. */
 function isRefusal(error: unknown): error is Error {
-  return error instanceof Error && ["ConfigError", "DataFolderError", "Failure"].includes(error.name);
+  return error instanceof Error && ["ConfigError", "DataFolderError", "MigrationError", "DistributionError", "Failure"].includes(error.name);
 }

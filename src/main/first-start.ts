@@ -1,5 +1,6 @@
 /** The first start on an empty data folder: an account, a key that is shown once, and a line to try it with. */
 
+import { randomUUID } from "node:crypto";
 import type { Config } from "../config.ts";
 import { openCore } from "./core.ts";
 import { adminToken } from "./secrets.ts";
@@ -12,6 +13,9 @@ export async function prepareDataFolder(config: Config): Promise<string | undefi
   try {
     adminToken(config.dataFolder, config.adminToken);
     if ((await core.store.listAccounts()).length > 0) return undefined;
+    // Of several nodes that start on one empty database, one makes the key.
+    const ticket = randomUUID();
+    if (((await core.settle?.("first-start", ticket)) ?? ticket) !== ticket) return undefined;
     const note = "made on the first start";
     return (await core.desk.create({ account: FIRST_ACCOUNT, tier: "unlimited", note })).key;
   } finally {
