@@ -76,7 +76,10 @@ export async function distribute(sql: Sql, shardCount: number): Promise<string[]
 /** As create_distributed_function wants them: sideband.write_facts(integer,integer[],…). */
 export async function readSignatures(sql: Sql): Promise<string[]> {
   const rows = await sql<{ signature: string }[]>`
-    SELECT p.oid::regprocedure::text AS signature FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+    SELECT format('sideband.%I(%s)', p.proname,
+      (SELECT string_agg(format_type(t, NULL), ',' ORDER BY i) FROM unnest(p.proargtypes) WITH ORDINALITY AS u (t, i))
+    ) AS signature
+    FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
     WHERE n.nspname = 'sideband' AND p.proname = ANY(${[...FUNCTIONS]}::text[]) ORDER BY p.proname`;
   return rows.map(({ signature }) => signature);
 }
