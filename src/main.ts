@@ -9,7 +9,7 @@ export function openCodebook(): Codebook {
   return PLAIN_CODEBOOK;
 }
 
-export { firstStartText } from "./main/first-start.ts";
 export { type Core, openCore } from "./main/core.ts";
+export { firstStartText } from "./main/first-start.ts";
 export { serve } from "./main/serve.ts";
 export { startService } from "./main/service.ts";

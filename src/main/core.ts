@@ -10,12 +10,13 @@ import { IdempotencyGate } from "../memory/idempotency.ts";
 import { KeyDesk } from "../memory/key-desk.ts";
 import { KeyRing } from "../memory/key-ring.ts";
 import type { MemoryParts } from "../memory/parts.ts";
-import { WorkerPool } from "../memory/worker-pool.ts";
 import type { Store, StoreStatistics } from "../memory/ports.ts";
+import { WorkerPool } from "../memory/worker-pool.ts";
 import type { LmdbStore } from "../store/lmdb/lmdb-store.ts";
 import { CODEBOOK_VERSION, KEEPS_CODES } from "./codebooks.ts";
 import { masterKeys } from "./secrets.ts";
-import { agreeOnMasterKeys, openStore, type OpenedStore } from "./stores.ts";
+import { agreeOnMasterKeys, type OpenedStore, openStore } from "./stores.ts";
+import { workerModule } from "./worker-module.ts";
 
 export interface Core {
   readonly memory: MemoryParts;
@@ -47,7 +48,7 @@ export async function openCore(config: Config, options: { create: boolean }): Pr
   }
   const keyRing = new KeyRing(masters);
   const workshop = new WorkerPool({
-    module: new URL(`./block-worker${extension()}`, import.meta.url),
+    module: workerModule(),
     threads: config.blockWorkers,
     queueMax,
     taskTimeoutMs: TASK_TIMEOUT_MS,
@@ -80,7 +81,8 @@ export async function openCore(config: Config, options: { create: boolean }): Pr
 }
 
 function defineGauges(metrics: Metrics, store: Store, blocks: Blocks): void {
-  const gauge = (name: string, help: string, shared: boolean) => metrics.define({ name, help, type: "gauge", shared });
+  const gauge = (name: string, help: string, shared: boolean) =>
+    metrics.define({ name, help, type: "gauge", shared });
   gauge("sideband_store_bytes", "Size of the data file.", true);
   gauge("sideband_store_facts", "Facts in the store.", true);
   gauge("sideband_store_users", "Users in the store.", true);
@@ -99,9 +101,4 @@ function defineGauges(metrics: Metrics, store: Store, blocks: Blocks): void {
     metrics.set("sideband_cached_blocks", blocks.cachedCount);
     metrics.set("sideband_resident_bytes", process.memoryUsage.rss());
   });
-}
-
-/** The worker's module has the extension of this one: .ts under tsx, .js when built. */
-function extension(): string {
-  return import.meta.url.slice(import.meta.url.lastIndexOf("."));
 }

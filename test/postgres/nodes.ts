@@ -14,16 +14,17 @@ import { openStore } from "./server.ts";
 
 const PROGRAM = fileURLToPath(new URL("./node-process.ts", import.meta.url));
 
+export interface NodeAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: the tests look at answers of any shape.
+  readonly body: any;
+}
+
 export interface TestNode {
   readonly url: string;
   readonly process: ChildProcess;
-  // biome-ignore lint/suspicious/noExplicitAny: the tests look at answers of any shape.
-  call(
-    method: string,
-    path: string,
-    key?: string,
-    body?: unknown,
-  ): Promise<{ status: number; headers: Headers; body: any }>;
+  call(method: string, path: string, key?: string, body?: unknown): Promise<NodeAnswer>;
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 

@@ -120,8 +120,7 @@ test("distribution: the statements colocate all tables and delegate all function
         "distribution_arg_name => 'p_slot', colocate_with => 'sideband.users')",
     );
     // Each names a table or a function that is there.
-    for (const table of TABLES)
-      assert.equal((await sql`SELECT to_regclass(${`sideband.${table}`}) AS t`)[0].t, `sideband.${table}`);
+    for (const table of TABLES) assert.ok((await sql`SELECT to_regclass(${`sideband.${table}`}) AS t`)[0].t);
     for (const signature of signatures)
       assert.ok((await sql`SELECT to_regprocedure(${signature}) AS f`)[0].f);
   }));
