@@ -13,3 +13,10 @@ export { type Core, openCore } from "./main/core.ts";
 export { firstStartText } from "./main/first-start.ts";
 export { serve } from "./main/serve.ts";
 export { startService } from "./main/service.ts";
+export {
+  type DatabaseStatus,
+  distributeDatabase,
+  migrateDatabase,
+  readDatabaseStatus,
+  SHARDS_DEFAULT,
+} from "./main/database-upkeep.ts";

@@ -3,10 +3,11 @@
 import { readFileSync } from "node:fs";
 import { type Command, CommandError, EXIT_FAILED, EXIT_OK, EXIT_USAGE, UsageError } from "./command.ts";
 import { bench } from "./commands/bench.ts";
+import { db } from "./commands/db.ts";
 import { measure } from "./commands/measure.ts";
 import { serve } from "./commands/serve.ts";
 
-const COMMANDS: readonly Command[] = [serve, measure, bench];
+const COMMANDS: readonly Command[] = [serve, measure, bench, db];
 
 export async function main(args: readonly string[]): Promise<number> {
   const [first] = args;
@@ -71,5 +72,8 @@ function isParseArgsError(error: unknown): error is Error {
 
 /** What the parts refuse in words meant for the operator: a setting, the data folder, a failure of the service. */
 function isRefusal(error: unknown): error is Error {
-  return error instanceof Error && ["ConfigError", "DataFolderError", "MigrationError", "DistributionError", "Failure"].includes(error.name);
+  return (
+    error instanceof Error &&
+    ["ConfigError", "DataFolderError", "MigrationError", "DistributionError", "Failure"].includes(error.name)
+  );
 }

@@ -6,13 +6,13 @@
 
 import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
-import { Failure } from "../base/errors.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { type Config, ConfigError } from "../config.ts";
 import type { MasterKey } from "../memory/key-ring.ts";
 import type { Store } from "../memory/ports.ts";
 import { LmdbStore } from "../store/lmdb/lmdb-store.ts";
-import { PostgresStore, type PostgresStoreOptions } from "../store/postgres/postgres-store.ts";
+import { PostgresStore } from "../store/postgres/postgres-store.ts";
+import { toldToOperator } from "./database-upkeep.ts";
 
 export interface OpenedStore {
   readonly store: Store;
@@ -32,23 +32,19 @@ export async function openStore(
     const store = await LmdbStore.open({ folder: dataFolder, create, queueMax, metrics });
     return { store, embedded: store, settle: undefined };
   }
-  const store = await openPostgres({ url: databaseUrl, poolMax: databasePool, queueMax, metrics });
+  const store = await PostgresStore.open({
+    url: databaseUrl,
+    poolMax: databasePool,
+    queueMax,
+    metrics,
+  }).catch((error: unknown) => {
+    throw toldToOperator(error);
+  });
   // The secrets' files still stand there, unless they come from the environment.
   if (config.masterKey === undefined || config.adminToken === undefined) {
     mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
   }
   return { store, embedded: undefined, settle: (name, value) => store.settle(name, value) };
-}
-
-/** To the operator, who starts it, the cause is told; to callers of the service it never is. */
-async function openPostgres(options: PostgresStoreOptions): Promise<PostgresStore> {
-  try {
-    return await PostgresStore.open(options);
-  } catch (error) {
-    const cause = error instanceof Failure ? error.extra.cause : undefined;
-    if (!(cause instanceof Error)) throw error;
-    throw new ConfigError(`the database of SIDEBAND_DATABASE_URL cannot be used: ${cause.message}`);
-  }
 }
 
 /** Only a digest of a key is kept in the database: it tells keys apart and nothing else. */

@@ -14,6 +14,13 @@ export function isWritable(): Query<boolean> {
   };
 }
 
+export function readServer(): Query<string> {
+  return async (sql) => {
+    const [row] = await sql<{ version: string }[]>`SELECT current_setting('server_version') AS version`;
+    return `PostgreSQL ${row.version}`;
+  };
+}
+
 export function readStatistics(): Query<StoreStatistics> {
   return async (sql) => {
     const tables = await sql<{ name: string; heapBytes: number; sizeBytes: number; estimate: number }[]>`
