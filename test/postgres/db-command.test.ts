@@ -1,35 +1,28 @@
 /** sideband db: what the operator sees of the database, and the exit statuses. */
 
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { main } from "../../src/cli/main.ts";
 import { loadMigrations } from "../../src/store/postgres/migrations.ts";
 import { write } from "../conformance/store.ts";
 import { newDatabase, openStore } from "./server.ts";
 
-const PROGRAM = `
-import { main } from ${JSON.stringify(new URL("../../src/cli/main.ts", import.meta.url).href)};
-process.exitCode = await main(process.argv.slice(1));`;
-
-function sideband(
-  args: string[],
-  databaseUrl?: string,
-): Promise<{ status: number; out: string; error: string }> {
-  return new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      ["--import", "tsx", "--input-type=module", "-e", PROGRAM, "--", ...args],
-      {
-        cwd: fileURLToPath(new URL("../..", import.meta.url)),
-        env: {
-          PATH: process.env.PATH,
-          ...(databaseUrl === undefined ? {} : { SIDEBAND_DATABASE_URL: databaseUrl }),
-        },
-      },
-      (_, out, error) => resolve({ status: child.exitCode ?? -1, out, error }),
-    );
-  });
+/** Runs the command in this process, with its own environment and what it prints caught. */
+async function sideband(args: string[], databaseUrl?: string): Promise<{ status: number; out: string; error: string }> {
+  const [out, error] = [console.log, console.error].map((print) => ({ print, lines: [] as string[] }));
+  console.log = (line) => void out.lines.push(line);
+  console.error = (line) => void error.lines.push(line);
+  const before = process.env.SIDEBAND_DATABASE_URL;
+  if (databaseUrl !== undefined) process.env.SIDEBAND_DATABASE_URL = databaseUrl;
+  try {
+    const status = await main(args);
+    return { status, out: out.lines.join("\n"), error: error.lines.join("\n") };
+  } finally {
+    console.log = out.print;
+    console.error = error.print;
+    delete process.env.SIDEBAND_DATABASE_URL;
+    if (before !== undefined) process.env.SIDEBAND_DATABASE_URL = before;
+  }
 }
 
 test("db: migrate, status and a refused distribute on a plain PostgreSQL", async () => {
