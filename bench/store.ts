@@ -56,7 +56,9 @@ export async function benchStore(options: StoreBenchOptions): Promise<boolean> {
   const postgres = await openPostgres(options.databaseUrl);
   try {
     say(`store: one key with a limit, ${seconds} s a row; every value read and every counter is checked\n`);
-    say("store                               callers   encodes/s     reads/s   encodes, reads per CPU s of the server");
+    say(
+      "store                               callers   encodes/s     reads/s   encodes, reads per CPU s of the server",
+    );
     const speed: SpeedRow[] = [];
     for (const subject of [lmdb, postgres.batched, postgres.single]) {
       for (const callers of CALLERS) {
@@ -70,7 +72,9 @@ export async function benchStore(options: StoreBenchOptions): Promise<boolean> {
     ) as [SpeedRow, SpeedRow];
     const ratio = grouped.encodesPerS / single.encodesPerS;
     const holds = ratio >= GROUP_RATIO_MIN;
-    say(`\ngroup commit ÷ one statement per encode, 64 callers on one key: ${ratio.toFixed(1)} (bar ${GROUP_RATIO_MIN}: ${holds ? "holds" : "MISSED"})`);
+    say(
+      `\ngroup commit ÷ one statement per encode, 64 callers on one key: ${ratio.toFixed(1)} (bar ${GROUP_RATIO_MIN}: ${holds ? "holds" : "MISSED"})`,
+    );
 
     say(`\nstore          facts   encodes/s     reads/s   bytes a fact   (${GROWTH_CALLERS} callers)`);
     const growth: GrowthRow[] = [];
@@ -80,7 +84,8 @@ export async function benchStore(options: StoreBenchOptions): Promise<boolean> {
         say(growthLine(row));
       }
     }
-    if (options.json) console.log(JSON.stringify({ bench: "store", seed: options.seed, speed, ratio, growth }));
+    if (options.json)
+      console.log(JSON.stringify({ bench: "store", seed: options.seed, speed, ratio, growth }));
     // In the small mode, which CI runs on busy machines, a slow minute is no failure; a wrong value always is.
     return holds || options.small;
   } finally {
@@ -89,7 +94,12 @@ export async function benchStore(options: StoreBenchOptions): Promise<boolean> {
   }
 }
 
-async function measureSpeed(subject: Subject, callers: number, seconds: number, random: Random): Promise<SpeedRow> {
+async function measureSpeed(
+  subject: Subject,
+  callers: number,
+  seconds: number,
+  random: Random,
+): Promise<SpeedRow> {
   const { store } = subject;
   const keyId = `${subject.name}/${callers}`;
   // A limit that nothing here reaches: the counter is kept exactly, as for every tier but the last.
@@ -99,7 +109,7 @@ async function measureSpeed(subject: Subject, callers: number, seconds: number, 
   const write = async (caller: number, i: number) => {
     const userId = userOf(caller, i);
     const channel = Math.floor(i / 50) % FACTS_OF_USER;
-    const value = valueOf(userId, i);
+    const value = textOf(userId, i);
     const outcome = await store.write(request(userId, [{ channel, value }], { quota }));
     expect(outcome.outcome === "stored");
     last.set(`${userId}\n${channel}`, value);
@@ -123,14 +133,22 @@ async function measureSpeed(subject: Subject, callers: number, seconds: number, 
 }
 
 /** Fills the store, stopping at each power of ten (and at the end) to measure. */
-async function* grow(subject: Subject, factsMax: number, seconds: number, random: Random): AsyncGenerator<GrowthRow> {
+async function* grow(
+  subject: Subject,
+  factsMax: number,
+  seconds: number,
+  random: Random,
+): AsyncGenerator<GrowthRow> {
   const { store } = subject;
   let users = 0;
   const filled = async (target: number) => {
     await spread(64, async () => {
       if (users * FACTS_OF_USER >= target) return false;
       const userId = `grown-${users++}`;
-      const facts = Array.from({ length: FACTS_OF_USER }, (_, channel) => ({ channel, value: valueOf(userId, channel) }));
+      const facts = Array.from({ length: FACTS_OF_USER }, (_, channel) => ({
+        channel,
+        value: textOf(userId, channel),
+      }));
       expect((await store.write(request(userId, facts))).outcome === "stored");
       return true;
     });
@@ -142,12 +160,12 @@ async function* grow(subject: Subject, factsMax: number, seconds: number, random
     const reads = await timed(subject, GROWTH_CALLERS, seconds, async () => {
       const userId = `grown-${random.below(users)}`;
       const channel = random.below(FACTS_OF_USER);
-      expect((await store.readFact(ACCOUNT, userId, channel))?.value === valueOf(userId, channel));
+      expect((await store.readFact(ACCOUNT, userId, channel))?.value === textOf(userId, channel));
     });
     const encodes = await timed(subject, GROWTH_CALLERS, seconds, async () => {
       const userId = `grown-${random.below(users)}`;
       const channel = random.below(FACTS_OF_USER);
-      const outcome = await store.write(request(userId, [{ channel, value: valueOf(userId, channel) }]));
+      const outcome = await store.write(request(userId, [{ channel, value: textOf(userId, channel) }]));
       expect(outcome.outcome === "stored" && outcome.channelCount === FACTS_OF_USER);
     });
     yield {
@@ -195,7 +213,11 @@ async function timed(
   );
   const cpuAfter = subject.cpuS();
   const cpuS = cpuBefore === undefined || cpuAfter === undefined ? 0 : cpuAfter - cpuBefore;
-  return { count, perS: count / ((performance.now() - startMs) / 1000), perCpuS: cpuS > 0 ? count / cpuS : null };
+  return {
+    count,
+    perS: count / ((performance.now() - startMs) / 1000),
+    perCpuS: cpuS > 0 ? count / cpuS : null,
+  };
 }
 
 async function spread(callers: number, work: () => Promise<boolean>): Promise<void> {
@@ -206,12 +228,16 @@ async function spread(callers: number, work: () => Promise<boolean>): Promise<vo
   );
 }
 
-function request(userId: string, facts: WriteRequest["facts"], more: Partial<WriteRequest> = {}): WriteRequest {
+function request(
+  userId: string,
+  facts: WriteRequest["facts"],
+  more: Partial<WriteRequest> = {},
+): WriteRequest {
   return { account: ACCOUNT, userId, facts, nowMs: Date.UTC(2026, 10, 15), ...more };
 }
 
 /** Made of the place it is written to, so that a value read from another place is noticed. 40 bytes and more. */
-function valueOf(userId: string, number: number): string {
+function textOf(userId: string, number: number): string {
   return `value ${number} of ${userId}`.padEnd(40, ".");
 }
 
@@ -221,7 +247,8 @@ function expect(condition: boolean): void {
 
 function speedLine(row: SpeedRow): string {
   const { store, callers, encodesPerS, readsPerS, encodesPerCpuS, readsPerCpuS } = row;
-  const perCpu = encodesPerCpuS === null || readsPerCpuS === null ? "" : `${whole(encodesPerCpuS)}${whole(readsPerCpuS)}`;
+  const perCpu =
+    encodesPerCpuS === null || readsPerCpuS === null ? "" : `${whole(encodesPerCpuS)}${whole(readsPerCpuS)}`;
   return `${store.padEnd(36)}${String(callers).padStart(7)}${whole(encodesPerS)}${whole(readsPerS)}${perCpu}`;
 }
 

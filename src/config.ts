@@ -212,7 +212,11 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
   },
 };
 
-export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
+/** @param overrides settings that count before those of the environment: what a command's options say */
+export function readConfig(
+  overrides: Readonly<Record<string, string>> = {},
+  environment: Readonly<Record<string, string | undefined>> = { ...process.env, ...overrides },
+): Config {
   const unknown = Object.keys(environment).filter(
     (name) => name.startsWith("SIDEBAND_") && !(name in SETTINGS),
   );

@@ -123,7 +123,9 @@ export class PostgresServer {
     for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
       try {
         // After the name in brackets: state, parent, …, utime, stime and those of waited-for children.
-        const fields = readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /s, "").split(" ");
+        const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+          .replace(/^.*\) /s, "")
+          .split(" ");
         if (Number(pid) !== parent && Number(fields[1]) !== parent) continue;
         const own = Number(fields[11]) + Number(fields[12]);
         ticks += Number(pid) === parent ? own + Number(fields[13]) + Number(fields[14]) : own;

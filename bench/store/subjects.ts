@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { Metrics } from "../../src/base/metrics.ts";
 import type { Store } from "../../src/memory/ports.ts";
 import { LmdbStore } from "../../src/store/lmdb/lmdb-store.ts";
-import { Database, DATABASE_DEFAULTS } from "../../src/store/postgres/database.ts";
+import { DATABASE_DEFAULTS, Database } from "../../src/store/postgres/database.ts";
 import { PostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { callOf } from "../../src/store/postgres/write-call.ts";
 import { PostgresServer } from "./postgres-server.ts";
@@ -55,7 +55,12 @@ export async function openPostgres(url: string | undefined): Promise<PostgresSub
     await store.close();
     throw new Error("the database holds facts already: the benchmark wants an empty one");
   }
-  const database = new Database({ ...DATABASE_DEFAULTS, url: address, poolMax: SINGLE_POOL_MAX, statementTimeoutMs: 60_000 });
+  const database = new Database({
+    ...DATABASE_DEFAULTS,
+    url: address,
+    poolMax: SINGLE_POOL_MAX,
+    statementTimeoutMs: 60_000,
+  });
   const cpuS = () => server?.cpuS();
   const close = async () => {};
   return {
@@ -84,6 +89,8 @@ async function startServer(): Promise<PostgresServer> {
     return await PostgresServer.start();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
-    throw new Error("there is no PostgreSQL to measure: install the development dependencies or give --database-url");
+    throw new Error(
+      "there is no PostgreSQL to measure: install the development dependencies or give --database-url",
+    );
   }
 }

@@ -23,6 +23,8 @@ export interface Core {
   readonly store: Store;
   /** The store where it is the embedded one: what only that one does. */
   readonly embedded: LmdbStore | undefined;
+  /** Leaves no byte in the store's files of what was forgotten. */
+  readonly compact: OpenedStore["compact"];
   /** Where nodes share the store: agrees with them on a setting. */
   readonly settle: OpenedStore["settle"];
   readonly workshop: WorkerPool;
@@ -38,7 +40,7 @@ export async function openCore(config: Config, options: { create: boolean }): Pr
   const metrics = new Metrics();
   const clock = systemClock;
   const { dataFolder: folder, queueMax } = config;
-  const { store, embedded, settle } = await openStore(config, { create: options.create, metrics });
+  const { store, embedded, compact, settle } = await openStore(config, { create: options.create, metrics });
   const masters = masterKeys(folder, config.masterKey);
   try {
     await agreeOnMasterKeys(masters, settle);
@@ -66,6 +68,7 @@ export async function openCore(config: Config, options: { create: boolean }): Pr
     memory,
     store,
     embedded,
+    compact,
     settle,
     workshop,
     authentication,

@@ -9,7 +9,7 @@ import { mkdirSync } from "node:fs";
 import type { Metrics } from "../base/metrics.ts";
 import { type Config, ConfigError } from "../config.ts";
 import type { MasterKey } from "../memory/key-ring.ts";
-import type { Store } from "../memory/ports.ts";
+import type { CompactReport, Progress, Store } from "../memory/ports.ts";
 import { LmdbStore } from "../store/lmdb/lmdb-store.ts";
 import { PostgresStore } from "../store/postgres/postgres-store.ts";
 import { toldToOperator } from "./database-upkeep.ts";
@@ -18,6 +18,7 @@ export interface OpenedStore {
   readonly store: Store;
   /** Where the store is the embedded one: what only that one does. */
   readonly embedded: LmdbStore | undefined;
+  readonly compact: (progress?: Progress) => Promise<CompactReport>;
   /** Where the store is shared by nodes: agrees with them on a setting, the first value holds. */
   readonly settle: ((name: string, value: string) => Promise<string>) | undefined;
 }
@@ -30,7 +31,7 @@ export async function openStore(
   const { create, metrics } = options;
   if (databaseUrl === undefined) {
     const store = await LmdbStore.open({ folder: dataFolder, create, queueMax, metrics });
-    return { store, embedded: store, settle: undefined };
+    return { store, embedded: store, compact: (progress) => store.compact(progress), settle: undefined };
   }
   const store = await PostgresStore.open({
     url: databaseUrl,
@@ -44,7 +45,12 @@ export async function openStore(
   if (config.masterKey === undefined || config.adminToken === undefined) {
     mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
   }
-  return { store, embedded: undefined, settle: (name, value) => store.settle(name, value) };
+  return {
+    store,
+    embedded: undefined,
+    compact: () => store.compact(),
+    settle: (name, value) => store.settle(name, value),
+  };
 }
 
 /** Only a digest of a key is kept in the database: it tells keys apart and nothing else. */

@@ -17,7 +17,7 @@ export interface Answer {
 export interface RequestOptions {
   readonly key?: string | null;
   readonly body?: unknown;
-  readonly raw?: string | Uint8Array;
+  readonly raw?: string | Uint8Array<ArrayBuffer>;
   readonly headers?: Record<string, string>;
 }
 

@@ -8,7 +8,10 @@ import { write } from "../conformance/store.ts";
 import { newDatabase, openStore } from "./server.ts";
 
 /** Runs the command in this process, with its own environment and what it prints caught. */
-async function sideband(args: string[], databaseUrl?: string): Promise<{ status: number; out: string; error: string }> {
+async function sideband(
+  args: string[],
+  databaseUrl?: string,
+): Promise<{ status: number; out: string; error: string }> {
   const [out, error] = [console.log, console.error].map((print) => ({ print, lines: [] as string[] }));
   console.log = (line) => void out.lines.push(line);
   console.error = (line) => void error.lines.push(line);

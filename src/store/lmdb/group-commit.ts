@@ -119,7 +119,7 @@ export class GroupCommit {
   async #settle(group: readonly Queued[]): Promise<void> {
     const startedMs = performance.now();
     const results = await this.#commit(group);
-    group.forEach(({ resolve }, i) => resolve(results[i]));
+    for (const [i, { resolve }] of group.entries()) resolve(results[i]);
     this.#metrics.observe("sideband_commit_size", group.length);
     this.#metrics.observe("sideband_commit_seconds", (performance.now() - startedMs) / 1000);
   }

@@ -7,6 +7,7 @@
 import type { Metrics } from "../../base/metrics.ts";
 import type {
   AccountRecord,
+  CompactReport,
   FactCode,
   KeyRecord,
   KeyRequest,
@@ -25,7 +26,7 @@ import { GroupCommit } from "./group-commit.ts";
 import * as keys from "./key-queries.ts";
 import { KeysWatch } from "./keys-watch.ts";
 import { migrate } from "./migrations.ts";
-import { isWritable, readStatistics, sweepReplays } from "./upkeep.ts";
+import { isWritable, readStatistics, rewriteTables, sweepReplays } from "./upkeep.ts";
 
 export interface PostgresStoreOptions extends Partial<Omit<DatabaseOptions, "url">> {
   readonly url: string;
@@ -187,6 +188,11 @@ export class PostgresStore implements Store {
 
   sweep(nowMs: number): Promise<void> {
     return this.#database.patiently(sweepReplays(nowMs));
+  }
+
+  /** Rewrites the tables without what was forgotten or overwritten. Requests wait for the table being rewritten. */
+  compact(): Promise<CompactReport> {
+    return this.#database.patiently(rewriteTables());
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,6 @@
 /** Upkeep: whether writes are taken, how much there is, and removing what has lapsed. */
 
-import type { StoreStatistics } from "../../memory/ports.ts";
+import type { CompactReport, StoreStatistics } from "../../memory/ports.ts";
 import type { Query } from "./database.ts";
 
 /** Tables up to this size are counted, larger ones estimated as the planner does. */
@@ -46,5 +46,22 @@ export function readStatistics(): Query<StoreStatistics> {
 export function sweepReplays(nowMs: number): Query<void> {
   return async (sql) => {
     await sql`DELETE FROM sideband.replays WHERE expires_at_ms <= ${nowMs}`;
+  };
+}
+
+/** One table after the other, so that what waits for one does not wait for all. */
+export function rewriteTables(): Query<CompactReport> {
+  return async (sql) => {
+    const startedMs = performance.now();
+    const before = await readStatistics()(sql);
+    for (const table of ["replays", "users", "facts"])
+      await sql`VACUUM (FULL, ANALYZE) ${sql(`sideband.${table}`)}`;
+    const after = await readStatistics()(sql);
+    return {
+      beforeBytes: before.sizeBytes,
+      afterBytes: after.sizeBytes,
+      entries: after.facts + after.users,
+      durationMs: Math.round(performance.now() - startedMs),
+    };
   };
 }
