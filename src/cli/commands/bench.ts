@@ -6,20 +6,24 @@ import { type Command, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 /** Loaded when asked for, so that no other command waits for them. */
 const BENCHES = {
   codec: async () => (await import("../../../bench/codec.ts")).benchCodec,
+  store: async () => (await import("../../../bench/store.ts")).benchStore,
 };
 
 export const bench: Command = {
   name: "bench",
-  summary: "run the benchmarks: codec",
-  help: `usage: sideband bench [codec] [--small] [--json] [--svg FILE] [--trials N] [--seed N]
+  summary: "run the benchmarks: codec, store",
+  help: `usage: sideband bench [codec] [store] [--small] [--json] [--seed N] [OPTIONS]
 
 codec    the damage table (kind of damage × carriers in use → blocks read, in %), build and read times
+store    durable encodes/s and reads/s of the embedded store and PostgreSQL, and how they grow
 
   --small      few trials, so that it is quick; without a name, all benchmarks run
   --json       print one JSON object
   --svg FILE   also draw the damage table
   --trials N   trials for each cell of the damage table (default 1000, small 40)
-  --seed N     seed of the random damage (default 1)
+  --seed N     seed of what is random (default 1)
+  --facts N    how far the stores grow (default 5000000, small 20000)
+  --database-url URL   measure this empty database instead of a PostgreSQL started for the run
 
 Exit status: 0; 1 if a bar is missed; 2 for a wrong call. With --small, bars on time are reported, not enforced.`,
 
@@ -33,6 +37,8 @@ Exit status: 0; 1 if a bar is missed; 2 for a wrong call. With --small, bars on 
         svg: { type: "string" },
         trials: { type: "string" },
         seed: { type: "string", default: "1" },
+        facts: { type: "string" },
+        "database-url": { type: "string" },
       },
     });
     const names = positionals.length === 0 ? Object.keys(BENCHES) : positionals;
@@ -47,6 +53,8 @@ Exit status: 0; 1 if a bar is missed; 2 for a wrong call. With --small, bars on 
       ...(values.svg === undefined ? {} : { svg: values.svg }),
       trials: integer(values.trials, "trials"),
       seed: integer(values.seed, "seed") ?? 1,
+      facts: integer(values.facts, "facts"),
+      databaseUrl: values["database-url"],
     };
     let passed = true;
     for (const name of names) {
