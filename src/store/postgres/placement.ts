@@ -4,7 +4,7 @@
  * the stored data: another one would look for rows where they are not.
  */
 
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 export const SLOT_COUNT = 1024;
 
@@ -27,5 +27,5 @@ export function replaySlot(keyId: string, idempotencyKey: string): number {
 
 /** No text from outside holds U+0000, so that the joined text is different for different parts. */
 function slotOf(...parts: readonly string[]): number {
-  return createHash("sha256").update(parts.join("\0")).digest().readUInt16BE(0) % SLOT_COUNT;
+  return hash("sha256", parts.join("\0"), "buffer").readUInt16BE(0) % SLOT_COUNT;
 }

@@ -1,43 +1,39 @@
--- The batch function: any number of writes in, one row out for each, in their order. Arrays of writes: element i
--- of each belongs to write i; NULL where a write has no quota or no idempotency key. Facts are flat arrays, of
--- which write i has p_counts[i] from p_firsts[i] on. Each write is stored whole or not at all.
+-- The batch function: any number of writes in, one row out for each, in their order. Three sets of arrays: users
+-- (each once), writes, facts. A write names its user by its place among the users, a fact its write by its place
+-- among the writes; quota and replay columns are NULL where a write has none. Each write is stored whole or not.
 --
 -- Locks are taken in one order by every caller: replay records, month counters, users, day counters, each sorted.
--- So two nodes wait for one another but never in a circle. Statements touch one slot each, and `p_slot` names
--- the slot where a cluster runs the call: what Citus needs to run it on the machine that has the data.
+-- So two nodes wait for one another but never in a circle. `p_slot` names the slot where a cluster runs the call:
+-- what Citus needs to run it on the machine that has the data.
 
 CREATE FUNCTION sideband.write_facts(
   p_slot integer,
-  p_slots integer[], p_accounts text[], p_users text[], p_firsts integer[], p_counts integer[], p_nows bigint[],
-  p_channels integer[], p_values text[], p_times bigint[],
+  p_slots integer[], p_accounts text[], p_users text[],
+  p_user_places integer[], p_counts integer[], p_masks bigint[], p_nows bigint[],
   p_quota_slots integer[], p_quota_keys text[], p_months text[], p_days text[], p_limits bigint[],
-  p_replay_slots integer[], p_replay_owners text[], p_replay_keys text[], p_fingerprints bytea[], p_expiries bigint[]
+  p_replay_slots integer[], p_replay_owners text[], p_replay_keys text[], p_fingerprints bytea[], p_expiries bigint[],
+  p_write_places integer[], p_channels integer[], p_values text[], p_times bigint[]
 ) RETURNS TABLE (ordinal bigint, outcome text, channel_count integer, quota_used bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-  v_outcomes text[] := array_fill(NULL::text, ARRAY[cardinality(p_slots)]);
-  v_channel_counts integer[] := array_fill(0, ARRAY[cardinality(p_slots)]);
-  v_used bigint[] := array_fill(0::bigint, ARRAY[cardinality(p_slots)]);
+  -- Of each write.
+  v_outcomes text[] := array_fill(NULL::text, ARRAY[cardinality(p_counts)]);
+  v_channel_counts integer[] := array_fill(0, ARRAY[cardinality(p_counts)]);
+  v_used bigint[] := array_fill(0::bigint, ARRAY[cardinality(p_counts)]);
+  -- Of each user: facts to be written, their channels, the user's last revision and channels afterwards.
+  v_facts integer[] := array_fill(0, ARRAY[cardinality(p_slots)]);
+  v_masks bigint[] := array_fill(0::bigint, ARRAY[cardinality(p_slots)]);
+  v_revisions bigint[];
+  v_channels bigint[];
   -- Revisions grow with time, so that one is never used again, not even after a user was forgotten.
   v_revision_floor bigint := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
   v_life integer := floor(random() * 2147483647)::integer;
   v_replay record;
   v_group record;
   v_count bigint;
-  v_mask bigint;
-  v_channels bigint;
-  -- Elements of the arrays that a statement uses: handing it a number is quicker than handing it an array.
-  v_slot integer;
-  v_account text;
-  v_user text;
-  v_facts integer;
-  v_channel smallint;
-  v_value text;
-  v_time bigint;
-  v_revision bigint;
+  v_user integer;
   i integer;
-  k integer;
 BEGIN
   -- An answer means "on disk", also where the server was told to be quick.
   IF current_setting('synchronous_commit') = 'off' THEN
@@ -78,10 +74,13 @@ BEGIN
     FROM unnest(p_quota_slots, p_quota_keys, p_months, p_limits) WITH ORDINALITY AS t (s, y, m, l, i)
     WHERE t.l IS NOT NULL GROUP BY t.s, t.y, t.m ORDER BY t.s, t.y COLLATE "C", t.m COLLATE "C"
   LOOP
-    INSERT INTO sideband.month_counters (slot, used, key_id, month) VALUES (v_group.s, 0, v_group.y, v_group.m)
-    ON CONFLICT (slot, key_id, month) DO NOTHING;
-    SELECT c.used INTO v_count FROM sideband.month_counters c
-    WHERE c.slot = v_group.s AND c.key_id = v_group.y AND c.month = v_group.m FOR UPDATE;
+    LOOP
+      SELECT c.used INTO v_count FROM sideband.month_counters c
+      WHERE c.slot = v_group.s AND c.key_id = v_group.y AND c.month = v_group.m FOR UPDATE;
+      EXIT WHEN FOUND;
+      INSERT INTO sideband.month_counters (slot, used, key_id, month) VALUES (v_group.s, 0, v_group.y, v_group.m)
+      ON CONFLICT (slot, key_id, month) DO NOTHING;
+    END LOOP;
     FOREACH i IN ARRAY v_group.members LOOP
       IF v_outcomes[i] IS NULL THEN
         IF v_count + p_counts[i] <= p_limits[i] THEN
@@ -96,53 +95,59 @@ BEGIN
     WHERE c.slot = v_group.s AND c.key_id = v_group.y AND c.month = v_group.m AND c.used <> v_count;
   END LOOP;
 
-  -- 3. Users and their facts, writes of one user in the order in which they came.
-  FOR i IN
-    SELECT t.i::integer FROM unnest(p_slots, p_accounts, p_users) WITH ORDINALITY AS t (s, a, u, i)
-    ORDER BY t.s, t.a COLLATE "C", t.u COLLATE "C", t.i
-  LOOP
-    CONTINUE WHEN v_outcomes[i] IS NOT NULL;
-    v_slot := p_slots[i];
-    v_account := p_accounts[i];
-    v_user := p_users[i];
-    v_facts := p_counts[i];
-    v_mask := 0;
-    FOR k IN p_firsts[i] .. p_firsts[i] + v_facts - 1 LOOP
-      v_mask := v_mask | (1::bigint << p_channels[k]);
-    END LOOP;
+  -- 3. What is left is stored: first the users, then their facts.
+  FOR i IN 1 .. cardinality(p_counts) LOOP
+    IF v_outcomes[i] IS NULL THEN
+      v_outcomes[i] := 'stored';
+      v_user := p_user_places[i];
+      v_facts[v_user] := v_facts[v_user] + p_counts[i];
+      v_masks[v_user] := v_masks[v_user] | p_masks[i];
+    END IF;
+  END LOOP;
+  WITH written AS (
     INSERT INTO sideband.users AS u (slot, life, revision, channels, account, user_id)
-    VALUES (v_slot, v_life, v_revision_floor + v_facts, v_mask, v_account, v_user)
+    SELECT t.s, v_life, v_revision_floor + t.f, t.m, t.a, t.u
+    FROM unnest(p_slots, p_accounts, p_users, v_facts, v_masks) AS t (s, a, u, f, m)
+    WHERE t.f > 0 ORDER BY t.s, t.a COLLATE "C", t.u COLLATE "C"
     ON CONFLICT (slot, account, user_id) DO UPDATE SET
       revision = greatest(u.revision + (excluded.revision - v_revision_floor), excluded.revision),
       channels = u.channels | excluded.channels
-    RETURNING u.revision, u.channels INTO v_revision, v_channels;
-    v_revision := v_revision - v_facts;
-    FOR k IN p_firsts[i] .. p_firsts[i] + v_facts - 1 LOOP
-      v_revision := v_revision + 1;
-      v_channel := p_channels[k];
-      v_value := p_values[k];
-      v_time := p_times[k];
-      INSERT INTO sideband.facts AS f (slot, channel, revision, updated_at_ms, account, user_id, value)
-      VALUES (v_slot, v_channel, v_revision, v_time, v_account, v_user, v_value)
-      ON CONFLICT (slot, account, user_id, channel) DO UPDATE SET
-        revision = excluded.revision, updated_at_ms = excluded.updated_at_ms, value = excluded.value,
-        code_version = NULL, code_length = NULL, code_bytes = NULL;
-    END LOOP;
-    v_outcomes[i] := 'stored';
-    v_channel_counts[i] := bit_count(v_channels::bit(64));
+    RETURNING u.slot, u.account, u.user_id, u.revision, u.channels
+  )
+  SELECT array_agg(w.revision ORDER BY t.i), array_agg(w.channels ORDER BY t.i) INTO v_revisions, v_channels
+  FROM unnest(p_slots, p_accounts, p_users) WITH ORDINALITY AS t (s, a, u, i)
+  LEFT JOIN written w ON w.slot = t.s AND w.account = t.a AND w.user_id = t.u;
+
+  -- In the order in which they came; of two for one channel the later counts.
+  INSERT INTO sideband.facts AS f (slot, channel, revision, updated_at_ms, account, user_id, value)
+  SELECT p_slots[t.p], t.c, t.r, t.t, p_accounts[t.p], p_users[t.p], t.v
+  FROM (
+    SELECT p.p, p.c, p.v, p.t, p.o,
+      v_revisions[p.p] - v_facts[p.p] + row_number() OVER (PARTITION BY p.p ORDER BY p.o) AS r,
+      max(p.o) OVER (PARTITION BY p.p, p.c) AS last
+    FROM (
+      SELECT p_user_places[q.w] AS p, q.c, q.v, q.t, q.o
+      FROM unnest(p_write_places, p_channels, p_values, p_times) WITH ORDINALITY AS q (w, c, v, t, o)
+      WHERE v_outcomes[q.w] = 'stored'
+    ) AS p
+  ) AS t
+  WHERE t.o = t.last
+  ON CONFLICT (slot, account, user_id, channel) DO UPDATE SET
+    revision = excluded.revision, updated_at_ms = excluded.updated_at_ms, value = excluded.value,
+    code_version = NULL, code_length = NULL, code_bytes = NULL;
+  FOR i IN 1 .. cardinality(p_counts) LOOP
+    IF v_outcomes[i] = 'stored' THEN
+      v_channel_counts[i] := bit_count(v_channels[p_user_places[i]]::bit(64));
+    END IF;
   END LOOP;
 
   -- 4. Encodes by day.
-  FOR v_group IN
-    SELECT t.s, t.y, t.d, sum(t.c) AS added
-    FROM unnest(p_quota_slots, p_quota_keys, p_days, p_counts, v_outcomes) AS t (s, y, d, c, o)
-    WHERE t.s IS NOT NULL AND t.o = 'stored'
-    GROUP BY t.s, t.y, t.d ORDER BY t.s, t.y COLLATE "C", t.d COLLATE "C"
-  LOOP
-    INSERT INTO sideband.day_counters AS c (slot, used, key_id, day)
-    VALUES (v_group.s, v_group.added, v_group.y, v_group.d)
-    ON CONFLICT (slot, key_id, day) DO UPDATE SET used = c.used + excluded.used;
-  END LOOP;
+  INSERT INTO sideband.day_counters AS c (slot, used, key_id, day)
+  SELECT t.s, sum(t.c), t.y, t.d
+  FROM unnest(p_quota_slots, p_quota_keys, p_days, p_counts, v_outcomes) AS t (s, y, d, c, o)
+  WHERE t.s IS NOT NULL AND t.o = 'stored'
+  GROUP BY t.s, t.y, t.d ORDER BY t.s, t.y COLLATE "C", t.d COLLATE "C"
+  ON CONFLICT (slot, key_id, day) DO UPDATE SET used = c.used + excluded.used;
 
   -- 5. What an idempotency key answers from now on. A refusal is not kept.
   FOR i IN
