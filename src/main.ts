@@ -10,7 +10,15 @@ export function openCodebook(): Codebook {
 }
 
 export { type Core, openCore } from "./main/core.ts";
+export {
+  type DatabaseStatus,
+  distributeDatabase,
+  migrateDatabase,
+  readDatabaseStatus,
+  SHARDS_DEFAULT,
+} from "./main/database-upkeep.ts";
 export { firstStartText } from "./main/first-start.ts";
+export { type MoveReport, moveData } from "./main/move.ts";
 export {
   backUp,
   exportFrom,
@@ -24,10 +32,3 @@ export {
 } from "./main/operator.ts";
 export { serve } from "./main/serve.ts";
 export { startService } from "./main/service.ts";
-export {
-  type DatabaseStatus,
-  distributeDatabase,
-  migrateDatabase,
-  readDatabaseStatus,
-  SHARDS_DEFAULT,
-} from "./main/database-upkeep.ts";

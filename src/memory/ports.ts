@@ -154,6 +154,8 @@ export interface KeyStore {
   readUsage(keyId: string, month: string): Eventual<number>;
   /** Days with use from `fromDay` to `toDay` (YYYY-MM-DD, both included). */
   readDailyUsage(keyId: string, fromDay: string, toDay: string): Promise<{ day: string; count: number }[]>;
+  /** Adds to what a key has used: for moving from one store to another. */
+  addUsage(key: KeyRecord, days: readonly { day: string; count: number }[]): Promise<void>;
   addKeyRequest(request: KeyRequest): Promise<void>;
   listKeyRequests(): Promise<KeyRequest[]>;
   /** Decides an open request; undefined where there is none, or where it is decided already. */

@@ -1,6 +1,7 @@
 /** Accounts, API keys, key requests and usage. All but usage stand in one slot: they are few, and nodes cache them. */
 
 import type { AccountRecord, KeyRecord, KeyRequest } from "../../memory/ports.ts";
+import { TIER_LIMITS } from "../../memory/quota.ts";
 import type { Query, Sql } from "./database.ts";
 import { DIRECTORY_SLOT, quotaSlot } from "./placement.ts";
 
@@ -157,6 +158,26 @@ export function readDailyUsage(
       SELECT day, sum(used)::bigint AS count FROM sideband.day_counters
       WHERE key_id = ${keyId} AND day BETWEEN ${fromDay} AND ${toDay} GROUP BY day ORDER BY day`;
     return rows.map((row) => ({ ...row }));
+  };
+}
+
+/** All in the key's own slot: what a key without a limit adds up may stand in any. */
+export function addUsage(key: KeyRecord, days: readonly { day: string; count: number }[]): Query<void> {
+  const slot = quotaSlot(key.id);
+  return async (sql) => {
+    await sql.begin(async (transaction) => {
+      for (const { day, count } of days) {
+        await transaction`
+          INSERT INTO sideband.day_counters AS c (slot, used, key_id, day)
+          VALUES (${slot}, ${count}, ${key.id}, ${day})
+          ON CONFLICT (slot, key_id, day) DO UPDATE SET used = c.used + excluded.used`;
+        if (TIER_LIMITS[key.tier] === null) continue;
+        await transaction`
+          INSERT INTO sideband.month_counters AS c (slot, used, key_id, month)
+          VALUES (${slot}, ${count}, ${key.id}, ${day.slice(0, "YYYY-MM".length)})
+          ON CONFLICT (slot, key_id, month) DO UPDATE SET used = c.used + excluded.used`;
+      }
+    });
   };
 }
 

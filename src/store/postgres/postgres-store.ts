@@ -158,6 +158,10 @@ export class PostgresStore implements Store {
     return this.#database.read(keys.readDailyUsage(keyId, fromDay, toDay));
   }
 
+  addUsage(key: KeyRecord, days: readonly { day: string; count: number }[]): Promise<void> {
+    return this.#database.write(keys.addUsage(key, days));
+  }
+
   addKeyRequest(request: KeyRequest): Promise<void> {
     return this.#database.write(keys.addKeyRequest(request));
   }
