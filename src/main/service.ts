@@ -50,6 +50,7 @@ export async function startService(
     const limiter = companions.limit;
     const app = createServer(
       {
+        log,
         memory: core.memory,
         authentication: core.authentication,
         desk: core.desk,
@@ -68,14 +69,10 @@ export async function startService(
         upgradeUrl: config.upgradeUrl ?? `${publicUrl}/docs#limits`,
         version: packageVersion(),
       },
-      {
-        logger: log,
-        trustProxy: config.trustProxy,
-        connectionsMax: config.connectionsMax,
-        logRequests: log.isLevelEnabled("info"),
-      },
+      { trustProxy: config.trustProxy, connectionsMax: config.connectionsMax },
     );
     await app.listen({ host: config.host, port: config.port });
+    log.info({ address: app.server.address() }, "listening");
     const stopUpkeep = keepUp(core, config, companions.leads, log);
     core.workshop.warm();
     const { port } = app.server.address() as AddressInfo;

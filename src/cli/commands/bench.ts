@@ -6,24 +6,26 @@ import { type Command, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 /** Loaded when asked for, so that no other command waits for them. */
 const BENCHES = {
   codec: async () => (await import("../../../bench/codec.ts")).benchCodec,
+  http: async () => (await import("../../../bench/http.ts")).benchHttp,
   store: async () => (await import("../../../bench/store.ts")).benchStore,
 };
 
 export const bench: Command = {
   name: "bench",
-  summary: "run the benchmarks: codec, store",
-  help: `usage: sideband bench [codec] [store] [--small] [--json] [--seed N] [OPTIONS]
+  summary: "run the benchmarks: codec, http, store",
+  help: `usage: sideband bench [codec|http|store] [--small] [--json] [--svg FILE] [--trials N] [--seed N] [--facts N]
 
 codec    the damage table (kind of damage × carriers in use → blocks read, in %), build and read times
+http     decode, context and encode under 64 connections, as ratios to a bare Fastify route; growth, memory, start
 store    durable encodes/s and reads/s of the embedded store and PostgreSQL, and how they grow
 
   --small      few trials, so that it is quick; without a name, all benchmarks run
   --json       print one JSON object
   --svg FILE   also draw the damage table
   --trials N   trials for each cell of the damage table (default 1000, small 40)
-  --seed N     seed of what is random (default 1)
-  --facts N    how far the stores grow (default 5000000, small 20000)
-  --database-url URL   measure this empty database instead of a PostgreSQL started for the run
+  --facts N    facts in the grown store of the http benchmark (default 1000000), and of store (5000000, small 20000)
+  --database-url URL   for store: an empty database, instead of a PostgreSQL started for the run
+  --seed N     seed of the random damage (default 1)
 
 Exit status: 0; 1 if a bar is missed; 2 for a wrong call. With --small, bars on time are reported, not enforced.`,
 
