@@ -3,4 +3,6 @@
 import { cpSync } from "node:fs";
 
 const folder = "src/store/postgres/migrations/";
-cpSync(new URL(`../${folder}`, import.meta.url), new URL(`../dist/${folder}`, import.meta.url), { recursive: true });
+cpSync(new URL(`../${folder}`, import.meta.url), new URL(`../dist/${folder}`, import.meta.url), {
+  recursive: true,
+});
