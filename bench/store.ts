@@ -53,6 +53,9 @@ export async function benchStore(options: StoreBenchOptions): Promise<boolean> {
   const say = (text: string) => {
     if (!options.json) console.log(text);
   };
+  // An interrupted run leaves no server and no files behind: both are removed on exit.
+  const interrupted = () => process.exit(130);
+  process.once("SIGINT", interrupted).once("SIGTERM", interrupted);
   const lmdb = await openLmdb();
   const postgres = await openPostgres(options.databaseUrl);
   try {
@@ -89,6 +92,7 @@ export async function benchStore(options: StoreBenchOptions): Promise<boolean> {
   } finally {
     await postgres.close();
     await lmdb.close();
+    process.off("SIGINT", interrupted).off("SIGTERM", interrupted);
   }
 }
 

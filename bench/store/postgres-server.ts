@@ -62,6 +62,7 @@ export class PostgresServer {
       { cwd: folder, stdio: "pipe", ...owner },
     );
     const server = new PostgresServer(folder, await freePort(), binaries, settings);
+    process.once("exit", server.#removeAtOnce);
     await server.resume();
     return server;
   }
@@ -137,9 +138,16 @@ export class PostgresServer {
   }
 
   async remove(): Promise<void> {
+    process.off("exit", this.#removeAtOnce);
     await this.pause("immediate");
     rmSync(this.#folder, { recursive: true, force: true });
   }
+
+  /** When the process ends without having removed it. */
+  readonly #removeAtOnce = () => {
+    this.#process?.kill("SIGKILL");
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+  };
 }
 
 function nobody(): { uid: number; gid: number } | undefined {

@@ -28,6 +28,8 @@ const SINGLE_POOL_MAX = 64;
 
 export async function openLmdb(): Promise<Subject> {
   const folder = mkdtempSync(join(tmpdir(), "sideband-bench-"));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  process.once("exit", remove);
   const store = await LmdbStore.open({ folder, create: true, queueMax: QUEUE_MAX, metrics: new Metrics() });
   return {
     name: "lmdb",
@@ -35,7 +37,8 @@ export async function openLmdb(): Promise<Subject> {
     cpuS: () => undefined,
     async close() {
       await store.close();
-      rmSync(folder, { recursive: true, force: true });
+      process.off("exit", remove);
+      remove();
     },
   };
 }
