@@ -59,6 +59,7 @@ export interface WriteRequest {
   };
 }
 
+/** `used`: encodes of the key in the month. 0 without a limit, where a store need not know the sum at once. */
 export type WriteOutcome =
   | { readonly outcome: "stored"; readonly channelCount: number; readonly used: number }
   | { readonly outcome: "replayed"; readonly channelCount: number; readonly used: number }
