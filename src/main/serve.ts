@@ -15,6 +15,8 @@ export async function serve(config: Config, print: (line: string) => void): Prom
     const service = await startService(config, { companions: joinPrimary() });
     await untilSignal();
     await service.close();
+    // The channel to the primary would keep the process alive.
+    cluster.worker?.disconnect();
     return;
   }
   const firstKey = await prepareDataFolder(config);
