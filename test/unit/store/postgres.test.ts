@@ -197,3 +197,29 @@ test("postgres: more waiting writes than the queue holds are refused, the others
   assert.equal((await store.statistics()).users, 10);
   await store.close();
 });
+
+test("postgres: of several hosts in the address, the one that answers and takes writes is used", async () => {
+  const url = await newDatabase();
+  const store = await openStore(url.replace("@127.0.0.1:", "@127.0.0.1:9,127.0.0.1:"));
+  await store.probe();
+  await store.write(write("ada", [[0, "Ada"]]));
+  assert.equal((await store.readFact("acme", "ada", 0))?.value, "Ada");
+  await store.close();
+});
+
+test("postgres: a database that takes no writes is not ready, and refuses as unavailable", async () => {
+  const url = await newDatabase();
+  const store = await openStore(url);
+  const sql = postgres(url, { max: 1 });
+  const [{ name }] = await sql`SELECT current_database() AS name`;
+  await sql`ALTER DATABASE ${sql(name)} SET default_transaction_read_only = on`;
+  await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${name} AND pid <> pg_backend_pid()`;
+  const unavailable = (error: unknown) => error instanceof Failure && error.code === "store_unavailable";
+  // The first attempt may meet the cut connection, the later ones the read-only database: both are "later again".
+  for (let i = 0; i < 3; i++) {
+    await assert.rejects(store.probe(), unavailable);
+    await assert.rejects(store.write(write("ada", [[0, "Ada"]])), unavailable);
+  }
+  await sql.end();
+  await store.close();
+});
