@@ -48,7 +48,10 @@ export function migrate(sql: Sql, migrations: readonly Migration[] = loadMigrati
     const tx = transaction as unknown as Sql;
     await tx`SELECT pg_advisory_xact_lock(${LOCK}::bigint)`;
     await checkServer(tx);
-    await tx`CREATE SCHEMA IF NOT EXISTS sideband`;
+    // Asked for first: whoever owns the schema need not be allowed to make one.
+    const [{ exists }] = await tx<{ exists: boolean }[]>`
+      SELECT to_regnamespace('sideband') IS NOT NULL AS exists`;
+    if (!exists) await tx`CREATE SCHEMA sideband`;
     await tx`
       CREATE TABLE IF NOT EXISTS sideband.migrations (
         version integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL,

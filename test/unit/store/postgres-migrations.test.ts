@@ -12,6 +12,7 @@ import {
   TABLES,
 } from "../../../src/store/postgres/distribution.ts";
 import { loadMigrations, migrate, readApplied } from "../../../src/store/postgres/migrations.ts";
+import { write } from "../../conformance/store.ts";
 import { newDatabase, openStore } from "../../postgres/server.ts";
 
 async function withDatabase(run: (sql: Sql, url: string) => Promise<void>): Promise<void> {
@@ -34,6 +35,17 @@ test("migrations: nodes that start at the same time apply each migration once", 
     );
     assert.deepEqual(await migrate(sql), [], "a later start has nothing to do");
     await Promise.all(stores.map((store) => store.close()));
+  }));
+
+test("migrations: a role that owns the schema and nothing else can migrate, serve and check", () =>
+  withDatabase(async (sql, url) => {
+    const role = `tenant_${Date.now()}`;
+    await sql`CREATE ROLE ${sql(role)} LOGIN`;
+    await sql`CREATE SCHEMA sideband AUTHORIZATION ${sql(role)}`;
+    const store = await openStore(url.replace("sideband@", `${role}@`));
+    await store.write(write("ada", [[0, "Ada"]]));
+    assert.equal((await store.readFact("acme", "ada", 0))?.value, "Ada");
+    await store.close();
   }));
 
 test("migrations: a database of a newer version is refused with a message that says so", () =>
