@@ -23,3 +23,12 @@ test("the image's version in the deployment files is the package's", () => {
   assert.ok(images.length >= 2);
   assert.deepEqual(new Set(images), new Set([`sideband:${version}`]));
 });
+
+test("the image has every folder of the package that the program runs with", () => {
+  const { files } = JSON.parse(read("package.json")) as { files: string[] };
+  const folders = files.filter((name) => name !== "docs" && !name.includes("."));
+  assert.ok(folders.includes("dist") && folders.length >= 3);
+  for (const folder of folders.filter((name) => name !== "LICENSE")) {
+    assert.ok(read("Dockerfile").includes(`COPY --from=build /app/${folder} ./${folder}`), folder);
+  }
+});
