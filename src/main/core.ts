@@ -96,11 +96,15 @@ function defineGauges(metrics: Metrics, store: Store, blocks: Blocks): void {
     metrics.set("sideband_store_facts", facts);
     metrics.set("sideband_store_users", users);
   };
-  metrics.onCollect(() => {
+  const look = () => {
     const statistics = store.statistics();
-    // A store that has to ask for them shows them at the next collection.
+    // A store that has to ask for them shows those of the last collection.
     if (statistics instanceof Promise) statistics.then(show).catch(() => {});
     else show(statistics);
+  };
+  look();
+  metrics.onCollect(() => {
+    look();
     metrics.set("sideband_cached_blocks", blocks.cachedCount);
     metrics.set("sideband_resident_bytes", process.memoryUsage.rss());
   });

@@ -24,7 +24,8 @@ export function sharedServer(): Promise<PostgresServer> {
 /** The address of a new, empty database. */
 export async function newDatabase(): Promise<string> {
   count += 1;
-  return (await sharedServer()).createDatabase(`test_${count}`);
+  const name = `test_${count}`;
+  return (await sharedServer()).createDatabase(name);
 }
 
 export function openStore(url: string, options: Partial<PostgresStoreOptions> = {}): Promise<PostgresStore> {
