@@ -98,6 +98,13 @@ function isParseArgsError(error: unknown): error is Error {
 function isRefusal(error: unknown): error is Error {
   return (
     error instanceof Error &&
-    ["ConfigError", "DataFolderError", "MigrationError", "DistributionError", "Failure"].includes(error.name)
+    [
+      "ConfigError",
+      "DataFolderError",
+      "MigrationError",
+      "DistributionError",
+      "WeightsError",
+      "Failure",
+    ].includes(error.name)
   );
 }

@@ -13,7 +13,7 @@ import type { MemoryParts } from "../memory/parts.ts";
 import type { Store, StoreStatistics } from "../memory/ports.ts";
 import { WorkerPool } from "../memory/worker-pool.ts";
 import type { LmdbStore } from "../store/lmdb/lmdb-store.ts";
-import { CODEBOOK_VERSION, KEEPS_CODES } from "./codebooks.ts";
+import { CODEBOOK_VERSION, checkReader, KEEPS_CODES } from "./codebooks.ts";
 import { masterKeys } from "./secrets.ts";
 import { agreeOnMasterKeys, type OpenedStore, openStore } from "./stores.ts";
 import { workerModule } from "./worker-module.ts";
@@ -37,6 +37,7 @@ export interface Core {
 const TASK_TIMEOUT_MS = 60_000;
 
 export async function openCore(config: Config, options: { create: boolean }): Promise<Core> {
+  checkReader();
   const metrics = new Metrics();
   const clock = systemClock;
   const { dataFolder: folder, queueMax } = config;
