@@ -3,6 +3,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { type Command, CommandError, EXIT_FAILED, EXIT_OK, EXIT_USAGE, UsageError } from "./command.ts";
 import { bench } from "./commands/bench.ts";
+import { db } from "./commands/db.ts";
 import { keysCreate, keysList, keysRevoke } from "./commands/keys.ts";
 import { measure } from "./commands/measure.ts";
 import { read } from "./commands/read.ts";
@@ -23,6 +24,7 @@ const COMMANDS: readonly Command[] = [
   restoreCommand,
   verifyCommand,
   compact,
+  db,
   read,
   measure,
   bench,
@@ -96,6 +98,13 @@ function isParseArgsError(error: unknown): error is Error {
 function isRefusal(error: unknown): error is Error {
   return (
     error instanceof Error &&
-    ["ConfigError", "DataFolderError", "WeightsError", "Failure"].includes(error.name)
+    [
+      "ConfigError",
+      "DataFolderError",
+      "MigrationError",
+      "DistributionError",
+      "WeightsError",
+      "Failure",
+    ].includes(error.name)
   );
 }

@@ -112,14 +112,14 @@ function keepUp(core: Core, config: Config, leads: () => boolean, log: Logger): 
     async () => {
       if (!leads()) return;
       await core.store.sweep(Date.now()).catch(complain("sweeping"));
-      const since = core.store.forgottenSinceMs();
+      const since = core.embedded?.forgottenSinceMs();
       if (
         config.compactAfterS === 0 ||
         since === undefined ||
         Date.now() - since < config.compactAfterS * 1000
       )
         return;
-      await core.store.compact().then((report) => log.info(report, "compacted"), complain("compacting"));
+      await core.embedded?.compact().then((report) => log.info(report, "compacted"), complain("compacting"));
     },
     Math.min(UPKEEP_INTERVAL_MS, Math.max(1, config.compactAfterS) * 1000),
   );
