@@ -1,0 +1,22 @@
+/** What `import … from "sideband"` gives: the client, its errors, its labels, and the memory section of a prompt. */
+
+export type * from "./answers.ts";
+export {
+  type Compaction,
+  DEFAULT_BASE_URL,
+  type EncodeOptions,
+  type InjectOptions,
+  Sideband,
+  type SidebandOptions,
+} from "./client.ts";
+export type { DemoClient } from "./demo.ts";
+export {
+  type ClientErrorCode,
+  type ErrorCode,
+  isSidebandError,
+  type ServiceErrorCode,
+  SidebandError,
+} from "./errors.ts";
+export { LABELS, type Label, type LabelText } from "./labels.ts";
+export { memorySection, type SectionParts, withSection } from "./prompt.ts";
+export type { CallOptions, Fetch } from "./transport.ts";
