@@ -3,6 +3,7 @@
  * never throw. Needs nothing but fetch: Node, browsers, Deno, Bun and edge runtimes.
  */
 
+import type { AgentMemory } from "../contract/agent-memory.ts";
 import type {
   BatchAnswer,
   ChannelsAnswer,
@@ -16,9 +17,9 @@ import type {
   ModelDecodeAnswer,
   ReadAnswer,
   UsageAnswer,
-} from "./answers.ts";
+} from "../contract/answers.ts";
+import type { LabelText } from "../contract/channel-labels.ts";
 import { DemoClient } from "./demo.ts";
-import type { LabelText } from "./labels.ts";
 import { memorySection, type SectionParts, withSection } from "./prompt.ts";
 import { type Call, type CallOptions, type Fetch, Transport } from "./transport.ts";
 
@@ -67,7 +68,7 @@ const TIMEOUT_MS = 10_000;
 const HELPER_TIMEOUT_MS = 2_000;
 const CONTEXTS_MAX = 100;
 
-export class Sideband {
+export class Sideband implements AgentMemory {
   /** The public demo: one state for all, without a key. */
   readonly demo: DemoClient;
   readonly #transport: Transport;

@@ -1,7 +1,13 @@
 /** The public demo of a service: one state shared by all, no key, values of at most 128 bytes, reset by the clock. */
 
-import type { ContextAnswer, DecodeAnswer, EncodeAnswer, FlushAnswer, ResetAnswer } from "./answers.ts";
-import type { LabelText } from "./labels.ts";
+import type {
+  ContextAnswer,
+  DecodeAnswer,
+  EncodeAnswer,
+  FlushAnswer,
+  ResetAnswer,
+} from "../contract/answers.ts";
+import type { LabelText } from "../contract/channel-labels.ts";
 import type { Call, CallOptions, Transport } from "./transport.ts";
 
 export class DemoClient {

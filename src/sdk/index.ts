@@ -1,6 +1,7 @@
 /** What `import … from "sideband"` gives: the client, its errors, its labels, and the memory section of a prompt. */
 
-export type * from "./answers.ts";
+export type * from "../contract/answers.ts";
+export { LABELS, type Label, type LabelText } from "../contract/channel-labels.ts";
 export {
   type Compaction,
   DEFAULT_BASE_URL,
@@ -17,6 +18,5 @@ export {
   type ServiceErrorCode,
   SidebandError,
 } from "./errors.ts";
-export { LABELS, type Label, type LabelText } from "./labels.ts";
 export { memorySection, type SectionParts, withSection } from "./prompt.ts";
 export type { CallOptions, Fetch } from "./transport.ts";
