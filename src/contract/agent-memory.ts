@@ -13,12 +13,17 @@ import type {
   ReadAnswer,
 } from "./answers.ts";
 
+export interface AgentCallOptions {
+  timeoutMs?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
+
 export interface AgentMemory {
-  encode(userId: string, label: string, value: string): Promise<EncodeAnswer>;
-  decode(userId: string, label: string): Promise<DecodeAnswer>;
-  forget(userId: string, label: string): Promise<ForgetAnswer>;
-  facts(userId: string): Promise<FactsAnswer>;
-  context(userId: string): Promise<ContextAnswer>;
-  flush(userId: string): Promise<FlushAnswer>;
-  read(userId: string, block: string): Promise<ReadAnswer>;
+  encode(userId: string, label: string, value: string, options?: AgentCallOptions): Promise<EncodeAnswer>;
+  decode(userId: string, label: string, options?: AgentCallOptions): Promise<DecodeAnswer>;
+  forget(userId: string, label: string, options?: AgentCallOptions): Promise<ForgetAnswer>;
+  facts(userId: string, options?: AgentCallOptions): Promise<FactsAnswer>;
+  context(userId: string, options?: AgentCallOptions): Promise<ContextAnswer>;
+  flush(userId: string, options?: AgentCallOptions): Promise<FlushAnswer>;
+  read(userId: string, block: string, options?: AgentCallOptions): Promise<ReadAnswer>;
 }

@@ -3,7 +3,7 @@
  * world, and the call that each stands for. The MCP server and every adapter hand out the same ones.
  */
 
-import type { AgentMemory } from "./agent-memory.ts";
+import type { AgentCallOptions, AgentMemory } from "./agent-memory.ts";
 import { LABELS } from "./channel-labels.ts";
 
 type JsonObject = { readonly [name: string]: unknown };
@@ -22,7 +22,12 @@ export interface MemoryTool {
     readonly idempotentHint: boolean;
     readonly openWorldHint: boolean;
   };
-  run(memory: AgentMemory, userId: string, input: Record<string, string>): Promise<JsonObject>;
+  run(
+    memory: AgentMemory,
+    userId: string,
+    input: Record<string, string>,
+    options?: AgentCallOptions,
+  ): Promise<JsonObject>;
 }
 
 const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
@@ -65,8 +70,8 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     },
     output: { label: text("The label."), value: text("What was kept."), channel_count: channelCount },
     annotations: CHANGES,
-    async run(memory, userId, input) {
-      const { label, value, channel_count } = await memory.encode(userId, input.label, input.value);
+    async run(memory, userId, input, options) {
+      const { label, value, channel_count } = await memory.encode(userId, input.label, input.value, options);
       return { label, value, channel_count };
     },
   },
@@ -80,9 +85,9 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       value: { type: ["string", "null"], description: "The fact, or null." },
     },
     annotations: READS,
-    async run(memory, userId, input) {
+    async run(memory, userId, input, options) {
       try {
-        const { label, value } = await memory.decode(userId, input.label);
+        const { label, value } = await memory.decode(userId, input.label, options);
         return { label, value };
       } catch (error) {
         if (codeOf(error) === "fact_not_found") return { label: input.label, value: null };
@@ -97,9 +102,9 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     input: { label },
     output: { label: text("The label."), forgotten: { type: "boolean" } },
     annotations: CHANGES,
-    async run(memory, userId, input) {
+    async run(memory, userId, input, options) {
       try {
-        await memory.forget(userId, input.label);
+        await memory.forget(userId, input.label, options);
         return { label: input.label, forgotten: true };
       } catch (error) {
         if (codeOf(error) === "fact_not_found") return { label: input.label, forgotten: false };
@@ -114,8 +119,8 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     input: {},
     output: { channel_count: channelCount, facts: factList },
     annotations: READS,
-    async run(memory, userId) {
-      const { channel_count, facts } = await memory.facts(userId);
+    async run(memory, userId, _input, options) {
+      const { channel_count, facts } = await memory.facts(userId, options);
       return { channel_count, facts: facts.map(({ label, value }) => ({ label, value })) };
     },
   },
@@ -126,8 +131,8 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     input: {},
     output: { channel_count: channelCount, plain_index: text("label=value lines."), fdm_block: block },
     annotations: READS,
-    async run(memory, userId) {
-      const { channel_count, plain_index, fdm_block } = await memory.context(userId);
+    async run(memory, userId, _input, options) {
+      const { channel_count, plain_index, fdm_block } = await memory.context(userId, options);
       return { channel_count, plain_index, fdm_block };
     },
   },
@@ -150,8 +155,8 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       fdm_block: block,
     },
     annotations: READS,
-    async run(memory, userId) {
-      const { status, channel_count, lossless, overflow, fdm_block } = await memory.flush(userId);
+    async run(memory, userId, _input, options) {
+      const { status, channel_count, lossless, overflow, fdm_block } = await memory.flush(userId, options);
       return { status, channel_count, lossless, overflow: [...overflow], fdm_block };
     },
   },
@@ -171,8 +176,8 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       guard_left: { type: "number", description: "How much more damage the block would have borne." },
     },
     annotations: READS,
-    async run(memory, userId, input) {
-      const { facts, missing, wrong, repaired, guard_left } = await memory.read(userId, input.block);
+    async run(memory, userId, input, options) {
+      const { facts, missing, wrong, repaired, guard_left } = await memory.read(userId, input.block, options);
       return {
         facts: facts.map(({ label, value }) => ({ label, value })),
         missing,

@@ -75,6 +75,22 @@ export function isSidebandError(error: unknown, code?: ErrorCode): error is Side
   return error instanceof SidebandError && (code === undefined || error.code === code);
 }
 
+const OUTAGES: readonly ErrorCode[] = [
+  "connection_failed",
+  "timeout",
+  "unexpected_answer",
+  "request_timeout",
+  "rate_limited",
+  "internal_error",
+  "overloaded",
+  "store_unavailable",
+];
+
+/** Whether memory was away or slow, so that the same call may work later; else the call itself was refused. */
+export function isOutage(error: unknown): boolean {
+  return error instanceof SidebandError && OUTAGES.includes(error.code);
+}
+
 /** The error that an answer with a status of 400 or more stands for. */
 export function errorOf(status: number, headers: Headers, body: unknown): SidebandError {
   const problem = (typeof body === "object" && body !== null ? body : {}) as Record<string, unknown>;

@@ -14,6 +14,7 @@ export type { DemoClient } from "./demo.ts";
 export {
   type ClientErrorCode,
   type ErrorCode,
+  isOutage,
   isSidebandError,
   type ServiceErrorCode,
   SidebandError,
