@@ -19,8 +19,8 @@ import type {
   UsageAnswer,
 } from "../contract/answers.ts";
 import type { LabelText } from "../contract/channel-labels.ts";
+import { memorySection, type SectionParts, withSection } from "../contract/memory-section.ts";
 import { DemoClient } from "./demo.ts";
-import { memorySection, type SectionParts, withSection } from "./prompt.ts";
 import { type Call, type CallOptions, type Fetch, Transport } from "./transport.ts";
 
 export interface SidebandOptions {

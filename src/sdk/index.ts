@@ -2,6 +2,7 @@
 
 export type * from "../contract/answers.ts";
 export { LABELS, type Label, type LabelText } from "../contract/channel-labels.ts";
+export { memorySection, type SectionParts, withSection } from "../contract/memory-section.ts";
 export {
   type Compaction,
   DEFAULT_BASE_URL,
@@ -19,5 +20,4 @@ export {
   type ServiceErrorCode,
   SidebandError,
 } from "./errors.ts";
-export { memorySection, type SectionParts, withSection } from "./prompt.ts";
 export type { CallOptions, Fetch } from "./transport.ts";

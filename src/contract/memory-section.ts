@@ -5,7 +5,7 @@
  * Values hold no line breaks, so a value cannot pose as another line; the heading says that they are data.
  */
 
-import type { ContextAnswer } from "../contract/answers.ts";
+import type { ContextAnswer } from "./answers.ts";
 
 /** What a section carries: the facts in plain text, the sealed block, or both. */
 export type SectionParts = "both" | "index" | "block";
