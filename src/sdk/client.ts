@@ -62,7 +62,7 @@ export interface Compaction {
   error?: unknown;
 }
 
-export const DEFAULT_BASE_URL = "http://127.0.0.1:7345";
+export const DEFAULT_BASE_URL = "http://127.0.0.1:8787";
 const TIMEOUT_MS = 10_000;
 /** An agent never waits longer than this for its memory. */
 const HELPER_TIMEOUT_MS = 2_000;
