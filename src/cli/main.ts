@@ -2,11 +2,14 @@
 
 import { readFileSync } from "node:fs";
 import { type Command, CommandError, EXIT_FAILED, EXIT_OK, EXIT_USAGE, UsageError } from "./command.ts";
+import { agentsInstall, agentsList } from "./commands/agents.ts";
 import { bench } from "./commands/bench.ts";
+import { hook } from "./commands/hook.ts";
+import { mcp } from "./commands/mcp.ts";
 import { measure } from "./commands/measure.ts";
 import { serve } from "./commands/serve.ts";
 
-const COMMANDS: readonly Command[] = [serve, measure, bench];
+const COMMANDS: readonly Command[] = [serve, mcp, hook, agentsList, agentsInstall, measure, bench];
 
 export async function main(args: readonly string[]): Promise<number> {
   const [first] = args;

@@ -10,7 +10,7 @@ import type { Socket } from "node:net";
 import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { Failure } from "../base/errors.ts";
 import { OPERATIONS, type Operation, type OperationId } from "../contract/operations.ts";
-import { accessHooks } from "./access.ts";
+import { type AccessHook, accessHooks } from "./access.ts";
 import type { HttpParts } from "./parts.ts";
 import { answerClientError, failureOf, rawProblem, sendProblem } from "./problem.ts";
 import { parseQuery } from "./query.ts";
@@ -28,6 +28,8 @@ export interface ServerOptions {
   /** Proxies whose X-Forwarded-For counts: so many hops, or these addresses. */
   readonly trustProxy: number | readonly string[] | false;
   readonly connectionsMax: number;
+  /** Routes of other layers, for callers with a key. */
+  readonly extensions?: readonly { register(app: FastifyInstance, authenticate: AccessHook): void }[];
   /** Whether each request gets a line in the log. */
   readonly logRequests: boolean;
 }
@@ -70,6 +72,7 @@ export function createServer(parts: HttpParts, options: ServerOptions): FastifyI
   app.setErrorHandler((error, request, reply) => sendProblem(reply, failureOf(error, request), parts.upgradeUrl));
   observe(app, parts, options.logRequests);
   register(app, parts);
+  for (const extension of options.extensions ?? []) extension.register(app, accessHooks(parts).key);
   answerOtherMethods(app, PREFIXES, parts.upgradeUrl);
   return app;
 }

@@ -9,6 +9,7 @@ import type { Config } from "../config.ts";
 import type { Limit } from "../http/rate-limiter.ts";
 import { RateLimiter } from "../http/rate-limiter.ts";
 import { createServer } from "../http/server.ts";
+import { McpHttp } from "../mcp/http.ts";
 import { Demo } from "../memory/demo.ts";
 import { type Core, openCore } from "./core.ts";
 import { adminToken } from "./secrets.ts";
@@ -70,6 +71,7 @@ export async function startService(
         trustProxy: config.trustProxy,
         connectionsMax: config.connectionsMax,
         logRequests: log.isLevelEnabled("info"),
+        extensions: [new McpHttp({ memory: core.memory, version: packageVersion() })],
       },
     );
     await app.listen({ host: config.host, port: config.port });

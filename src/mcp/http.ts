@@ -45,7 +45,7 @@ export class McpHttp {
     this.#options = options;
   }
 
-  /** Adds the route; `authenticate` sets the caller or refuses. */
+  /** Adds the route; `authenticate` sets the caller or refuses. Streams end when the server begins to close. */
   register(
     app: FastifyInstance,
     authenticate: (request: FastifyRequest, reply: FastifyReply) => Promise<void>,
@@ -56,11 +56,10 @@ export class McpHttp {
       onRequest: authenticate,
       handler: (request, reply) => this.#answer(request, reply),
     });
-  }
-
-  /** Ends the open streams: a server that stops does not wait for listeners. */
-  close(): void {
-    for (const controller of this.#open) controller.abort();
+    // A server that stops does not wait for listeners.
+    app.addHook("preClose", async () => {
+      for (const controller of this.#open) controller.abort();
+    });
   }
 
   async #answer(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
