@@ -19,7 +19,10 @@ export function accessHooks(parts: HttpParts): Record<Access, AccessHook> {
   return { key: keyHook(parts), demo: demoHook(parts), open: openHook, admin: adminHook(parts) };
 }
 
-const OPEN_ORIGIN = { "access-control-allow-origin": "*", "access-control-expose-headers": "ETag, Retry-After, Sideband-Demo-Resets-In, X-Request-Id" };
+const OPEN_ORIGIN = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": "ETag, Retry-After, Sideband-Demo-Resets-In, X-Request-Id",
+};
 
 async function openHook(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   void reply.headers(OPEN_ORIGIN);
@@ -64,7 +67,8 @@ function adminHook({ adminToken, limits }: HttpParts): AccessHook {
   const expected = digest(adminToken);
   return async (request) => {
     const token = bearerOf(request);
-    if (token === undefined) throw new Failure("missing_key", "Send the admin token: Authorization: Bearer <TOKEN>.");
+    if (token === undefined)
+      throw new Failure("missing_key", "Send the admin token: Authorization: Bearer <TOKEN>.");
     if (!timingSafeEqual(digest(token), expected)) {
       await enforce(limits.adminFailures, request.ip);
       throw new Failure("invalid_key", "This admin token is not valid.");

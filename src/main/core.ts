@@ -66,7 +66,8 @@ export async function openCore(config: Config, options: { create: boolean }): Pr
 }
 
 function defineGauges(metrics: Metrics, store: LmdbStore, blocks: Blocks): void {
-  const gauge = (name: string, help: string, shared: boolean) => metrics.define({ name, help, type: "gauge", shared });
+  const gauge = (name: string, help: string, shared: boolean) =>
+    metrics.define({ name, help, type: "gauge", shared });
   gauge("sideband_store_bytes", "Size of the data file.", true);
   gauge("sideband_store_facts", "Facts in the store.", true);
   gauge("sideband_store_users", "Users in the store.", true);

@@ -1,6 +1,6 @@
 /**
- * Stands in for an agent's host on this machine: a folder as home, `sideband` on the search path (from the
- * sources), and processes started as the host starts them.
+ * Stands in for an agent's host on this machine: a folder as home, `sideband` on the search path (as it is
+ * published), and processes started as the host starts them.
  */
 
 import { spawn } from "node:child_process";
@@ -8,10 +8,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
-
-const script = fileURLToPath(new URL("./sideband.ts", import.meta.url));
-const loader = import.meta.resolve("tsx");
+import { builtSideband } from "./built.ts";
 
 export interface Finished {
   status: number | null;
@@ -31,10 +28,7 @@ export function makeHost(t: TestContext): Host {
   t.after(() => rmSync(home, { recursive: true, force: true }));
   const bin = join(home, "bin");
   mkdirSync(bin);
-  writeFileSync(
-    join(bin, "sideband"),
-    `#!/bin/sh\nexec "${process.execPath}" --import "${loader}" "${script}" "$@"\n`,
-  );
+  writeFileSync(join(bin, "sideband"), `#!/bin/sh\nexec "${process.execPath}" "${builtSideband()}" "$@"\n`);
   chmodSync(join(bin, "sideband"), 0o755);
   const path = `${bin}${delimiter}${process.env.PATH ?? ""}`;
   return {

@@ -17,7 +17,7 @@ export interface Answer {
 export interface RequestOptions {
   readonly key?: string | null;
   readonly body?: unknown;
-  readonly raw?: string | Uint8Array;
+  readonly raw?: string | Uint8Array<ArrayBuffer>;
   readonly headers?: Record<string, string>;
 }
 
@@ -66,7 +66,12 @@ export async function startRunning(settings: Record<string, string> = {}, folder
   };
 }
 
-export async function send(url: string, method: string, path: string, options: RequestOptions): Promise<Answer> {
+export async function send(
+  url: string,
+  method: string,
+  path: string,
+  options: RequestOptions,
+): Promise<Answer> {
   const { key, body, raw, headers = {} } = options;
   const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
   const response = await fetch(url + path, {
@@ -81,14 +86,20 @@ export async function send(url: string, method: string, path: string, options: R
   });
   const text = await response.text();
   const isJson = /json/.test(response.headers.get("content-type") ?? "");
-  return { status: response.status, headers: response.headers, text, json: isJson && text ? JSON.parse(text) : undefined };
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: isJson && text ? JSON.parse(text) : undefined,
+  };
 }
 
 /** Checks that an answer is a whole problem, and says which. */
 export function problemCode(answer: Answer): string {
   const { json, status } = answer;
   const type = answer.headers.get("content-type") ?? "";
-  if (!type.startsWith("application/problem+json")) throw new Error(`no problem: ${status} ${type} ${answer.text}`);
+  if (!type.startsWith("application/problem+json"))
+    throw new Error(`no problem: ${status} ${type} ${answer.text}`);
   for (const field of ["type", "title", "detail", "code", "request_id"]) {
     if (typeof json[field] !== "string" || json[field] === "") throw new Error(`no ${field}: ${answer.text}`);
   }

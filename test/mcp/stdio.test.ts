@@ -6,22 +6,21 @@
 import assert from "node:assert/strict";
 import { userInfo } from "node:os";
 import { suite, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as ClientOfOld } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as TransportOfOld } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { builtSideband } from "../agents/built.ts";
 import { startRunning } from "../http/running-service.ts";
 import { closedPort } from "../unit/sdk/scripted-server.ts";
 import { caller, type TourClient, tour } from "./tour.ts";
 
-const script = fileURLToPath(new URL("../agents/sideband.ts", import.meta.url));
 const info = { name: "test", version: "1.0.0" };
 
 function launch(args: string[], env: Record<string, string>) {
   return {
     command: process.execPath,
-    args: ["--import", "tsx", script, "mcp", ...args],
+    args: [builtSideband(), "mcp", ...args],
     env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", ...env },
     stderr: "inherit" as const,
   };

@@ -18,7 +18,15 @@ export function blockRoutes({ memory }: HttpParts) {
       const { user_id: userId, block } = request.body as ReadBody;
       const reading = await readPresentedBlock(memory, request.caller!.account, { userId, block });
       const { facts, missing, wrong, repaired, guardLeft } = reading;
-      return { status: "ok", user_id: userId, facts: [...facts], missing, wrong, repaired, guard_left: guardLeft };
+      return {
+        status: "ok",
+        user_id: userId,
+        facts: [...facts],
+        missing,
+        wrong,
+        repaired,
+        guard_left: guardLeft,
+      };
     },
   };
 }
