@@ -227,7 +227,8 @@ export function readConfig(
 
 /** Settings of the agent's side. The service knows them too, since both may run from one shell. */
 export const AGENT_SETTINGS: Readonly<Record<string, string>> = {
-  SIDEBAND_API_URL: "Where the service is that an agent uses. Without it, and without a key, the data folder is opened.",
+  SIDEBAND_API_URL:
+    "Where the service is that an agent uses. Without it, and without a key, the data folder is opened.",
   SIDEBAND_API_KEY: "The key that an agent uses.",
   SIDEBAND_USER_ID: "Whose memory an agent uses; the name of the user who runs it when empty.",
 };
@@ -236,9 +237,12 @@ export const AGENT_SETTINGS: Readonly<Record<string, string>> = {
  * What the agent's side needs. The variables of the original service's clients are understood too, after our
  * own. The agent's data folder, unlike the service's, does not depend on where the agent was started.
  */
-export function readAgentConfig(environment: Readonly<Record<string, string | undefined>> = process.env): AgentConfig {
+export function readAgentConfig(
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): AgentConfig {
   const find = (name: string) =>
-    optionalText(environment[`SIDEBAND_${name}`] ?? "") ?? optionalText(environment[`SPECTRAL_MEMORY_${name}`] ?? "");
+    optionalText(environment[`SIDEBAND_${name}`] ?? "") ??
+    optionalText(environment[`SPECTRAL_MEMORY_${name}`] ?? "");
   return {
     apiUrl: find("API_URL"),
     apiKey: find("API_KEY"),

@@ -12,6 +12,7 @@ const GUIDANCE = [
   "Call sideband_remember when the user states or changes a lasting fact; never keep secrets.",
 ];
 
+// biome-ignore lint/style/noDefaultExport: the host looks for the default export.
 export default definePluginEntry({
   id: "sideband",
   name: "Sideband",
