@@ -21,6 +21,8 @@ export interface McpHttpOptions {
   readonly version: string;
 }
 
+type Authenticate = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void;
+
 /** What the service knows of a request, handed through to the server that answers it. */
 interface Visitor extends Record<string, unknown> {
   readonly caller: Caller;
@@ -46,10 +48,7 @@ export class McpHttp {
   }
 
   /** Adds the route; `authenticate` sets the caller or refuses. Streams end when the server begins to close. */
-  register(
-    app: FastifyInstance,
-    authenticate: (request: FastifyRequest, reply: FastifyReply) => Promise<void>,
-  ): void {
+  register(app: FastifyInstance, authenticate: Authenticate): void {
     app.route({
       method: ["GET", "POST", "DELETE"],
       url: "/mcp",
