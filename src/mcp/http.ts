@@ -9,6 +9,7 @@
 import { createMcpHandler, type McpHttpHandler } from "@modelcontextprotocol/server";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { BoundedCache } from "../base/bounded-cache.ts";
+import { Failure } from "../base/errors.ts";
 import type { Caller } from "../memory/authentication.ts";
 import { checkIdentifier } from "../memory/identifiers.ts";
 import type { MemoryParts } from "../memory/parts.ts";
@@ -34,6 +35,8 @@ interface AccountEntry {
   readonly watches: Map<string, { watch: Watch; streams: number }>;
 }
 
+const PATHS = ["/mcp", "/v1/mcp"];
+const METHODS = ["GET", "POST", "DELETE"] as const;
 const ACCOUNTS_MAX = 1_000;
 const STREAMS_MAX = 1_024;
 const WATCHED_MAX = 16;
@@ -49,12 +52,11 @@ export class McpHttp {
 
   /** Adds the route; `authenticate` sets the caller or refuses. Streams end when the server begins to close. */
   register(app: FastifyInstance, authenticate: Authenticate): void {
-    app.route({
-      method: ["GET", "POST", "DELETE"],
-      url: "/mcp",
-      onRequest: authenticate,
-      handler: (request, reply) => this.#answer(request, reply),
-    });
+    for (const url of PATHS) {
+      const handler = (request: FastifyRequest, reply: FastifyReply) => this.#answer(request, reply);
+      app.route({ method: [...METHODS], url, onRequest: authenticate, handler });
+      app.route({ method: ["PUT", "PATCH"], url, handler: refuseMethod });
+    }
     // A server that stops does not wait for listeners.
     app.addHook("preClose", async () => {
       for (const controller of this.#open) controller.abort();
@@ -134,6 +136,11 @@ export class McpHttp {
       }
     };
   }
+}
+
+async function refuseMethod(): Promise<never> {
+  const allow = METHODS.join(", ");
+  throw new Failure("method_not_allowed", `Use ${METHODS.join(" or ")} here.`, { allow });
 }
 
 /** The resources that a `subscriptions/listen` request wants to hear of. */

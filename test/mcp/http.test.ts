@@ -95,6 +95,9 @@ test("without a key, with a wrong one and with a bad user there is a problem ans
   assert.equal((await post("/mcp", "sb_live_wrong")).json.code, "invalid_key");
   assert.equal((await post(`/mcp?user_id=${"x".repeat(129)}`, running.key)).json.code, "invalid_request");
   assert.equal((await post("/mcp?api_key=x", null)).json.code, "missing_key");
+  assert.equal((await post("/v1/mcp", null)).json.code, "missing_key");
+  const put = await running.call("PUT", "/mcp", { body: {} });
+  assert.deepEqual([put.status, put.headers.get("allow")], [405, "GET, POST, DELETE"]);
 });
 
 test("the monthly limit of the key holds for tools too, and the model is told", async () => {
