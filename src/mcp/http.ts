@@ -6,7 +6,7 @@
  * Each account has a handler of its own: what changes in one account is never heard in another.
  */
 
-import { createMcpHandler, type McpHttpHandler } from "@modelcontextprotocol/server";
+import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { BoundedCache } from "../base/bounded-cache.ts";
 import { Failure } from "../base/errors.ts";
@@ -14,7 +14,7 @@ import type { Caller } from "../memory/authentication.ts";
 import { checkIdentifier } from "../memory/identifiers.ts";
 import type { MemoryParts } from "../memory/parts.ts";
 import { directMemory } from "./direct-memory.ts";
-import { memoryServer, userOfUri } from "./memory-server.ts";
+import { userOfUri } from "./memory-uri.ts";
 import { type Watch, watchMemory } from "./watch.ts";
 
 export interface McpHttpOptions {
@@ -43,7 +43,7 @@ const WATCHED_MAX = 16;
 
 export class McpHttp {
   readonly #options: McpHttpOptions;
-  readonly #accounts = new BoundedCache<AccountEntry>({ entriesMax: ACCOUNTS_MAX });
+  readonly #accounts = new BoundedCache<Promise<AccountEntry>>({ entriesMax: ACCOUNTS_MAX });
   readonly #open = new Set<AbortController>();
 
   constructor(options: McpHttpOptions) {
@@ -67,7 +67,7 @@ export class McpHttp {
     const caller = (request as FastifyRequest & { caller: Caller }).caller;
     const { user_id: userId } = request.query as { user_id?: string };
     if (userId !== undefined) checkIdentifier(userId, "user_id");
-    const account = this.#accountOf(caller.account);
+    const account = await this.#accountOf(caller.account);
     const controller = new AbortController();
     this.#open.add(controller);
     const unwatch = this.#watchFor(account, { caller, userId }, request.body);
@@ -94,9 +94,21 @@ export class McpHttp {
     return reply.send(response);
   }
 
-  #accountOf(name: string): AccountEntry {
-    const known = this.#accounts.get(name);
-    if (known !== undefined) return known;
+  #accountOf(name: string): Promise<AccountEntry> {
+    let entry = this.#accounts.get(name);
+    if (entry === undefined) {
+      entry = this.#newAccount();
+      this.#accounts.set(name, entry);
+    }
+    return entry;
+  }
+
+  async #newAccount(): Promise<AccountEntry> {
+    // Loaded for the first client: a service that no agent asks over MCP stays smaller and starts sooner.
+    const [{ createMcpHandler }, { memoryServer }] = await Promise.all([
+      import("@modelcontextprotocol/server"),
+      import("./memory-server.ts"),
+    ]);
     const { memory, version } = this.#options;
     const handler = createMcpHandler(
       ({ authInfo }) => {
@@ -105,9 +117,7 @@ export class McpHttp {
       },
       { maxSubscriptions: STREAMS_MAX },
     );
-    const entry: AccountEntry = { handler, watches: new Map() };
-    this.#accounts.set(name, entry);
-    return entry;
+    return { handler, watches: new Map() };
   }
 
   /** While a client listens, its resources are watched; several streams of an account share a watch. */

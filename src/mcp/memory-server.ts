@@ -15,6 +15,7 @@ import {
 import type { AgentMemory } from "../contract/agent-memory.ts";
 import { memorySection } from "../contract/memory-section.ts";
 import { MEMORY_TOOLS, objectSchema, toolErrorText } from "../contract/memory-tools.ts";
+import { memoryUri, URI_PREFIX, userOfUri } from "./memory-uri.ts";
 
 export interface MemoryServerOptions {
   readonly memory: AgentMemory;
@@ -25,27 +26,12 @@ export interface MemoryServerOptions {
   readonly onChange?: (userId: string) => void;
 }
 
-const URI_PREFIX = "sideband://memory/";
 const USER_ID = { type: "string", minLength: 1, maxLength: 128, description: "Whose memory." };
 const INSTRUCTIONS =
   "Sideband keeps short facts about the user and the work beyond this conversation, exactly as written. " +
   "Call remember when the user states or changes a lasting fact, with the label that fits best; " +
   "call recall or list before you ask the user for something that may be known; " +
   "call flush before the conversation is compacted or summarised. Never store secrets.";
-
-export function memoryUri(userId: string): string {
-  return URI_PREFIX + encodeURIComponent(userId);
-}
-
-/** The user that a resource is about, or undefined where it is no memory. */
-export function userOfUri(uri: string): string | undefined {
-  if (!uri.startsWith(URI_PREFIX)) return undefined;
-  try {
-    return decodeURIComponent(uri.slice(URI_PREFIX.length));
-  } catch {
-    return undefined;
-  }
-}
 
 export function memoryServer(options: MemoryServerOptions): McpServer {
   const server = new McpServer(

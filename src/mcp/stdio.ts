@@ -5,7 +5,8 @@
 
 import type { McpServer } from "@modelcontextprotocol/server";
 import { type StdioServerHandle, serveStdio } from "@modelcontextprotocol/server/stdio";
-import { type MemoryServerOptions, memoryServer, memoryUri } from "./memory-server.ts";
+import { type MemoryServerOptions, memoryServer } from "./memory-server.ts";
+import { memoryUri } from "./memory-uri.ts";
 import { type Watch, watchMemory } from "./watch.ts";
 
 export function serveMcpStdio(

@@ -100,6 +100,45 @@ test("without a key, with a wrong one and with a bad user there is a problem ans
   assert.deepEqual([put.status, put.headers.get("allow")], [405, "GET, POST, DELETE"]);
 });
 
+test("odd requests are refused with 4xx, and the server goes on", async () => {
+  const bodies = [
+    "[]",
+    "null",
+    "0",
+    '"text"',
+    "{}",
+    "[1,[],{}]",
+    '{"jsonrpc":"1.0","id":1,"method":"tools/list"}',
+    '{"jsonrpc":"2.0","id":{},"method":"tools/list"}',
+    '{"jsonrpc":"2.0","id":1,"method":7}',
+    '{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":[1,null,"sideband://memory/%"]}}}',
+    '{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":"x"}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"__proto__","arguments":{"__proto__":1}}}',
+    '{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"sideband://memory/%zz"}}',
+    '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}',
+    "not json",
+    "",
+    "x".repeat(70_000),
+  ];
+  const versions = ["2026-07-28", "2025-06-18", "1999-01-01", "é"];
+  for (const raw of bodies) {
+    for (const version of versions) {
+      for (const accept of ["application/json, text/event-stream", "text/html"]) {
+        const headers = { "content-type": "application/json", "mcp-protocol-version": version, accept };
+        const { status, text } = await running.call("POST", "/mcp?user_id=u", { raw, headers });
+        // JSON-RPC answers an error of a well-formed request with 200.
+        assert.ok(
+          status < 500 && (status >= 400 || status === 202 || text.includes("jsonrpc")),
+          `${status} ${raw} ${text}`,
+        );
+      }
+    }
+  }
+  for (const method of ["GET", "DELETE"]) {
+    assert.equal((await running.call(method, "/mcp?user_id=u")).status, 405);
+  }
+});
+
 test("the monthly limit of the key holds for tools too, and the model is told", async () => {
   const key = await running.newKey("small", "free");
   const client = await connect("?user_id=u", { key });
