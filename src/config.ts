@@ -35,6 +35,8 @@ export interface AgentConfig {
   readonly userId: string;
   readonly dataFolder: string;
   readonly account: string;
+  /** How long an agent waits for its memory. */
+  readonly timeoutMs: number;
 }
 
 export class ConfigError extends Error {
@@ -231,6 +233,8 @@ export const AGENT_SETTINGS: Readonly<Record<string, string>> = {
     "Where the service is that an agent uses. Without it, and without a key, the data folder is opened.",
   SIDEBAND_API_KEY: "The key that an agent uses.",
   SIDEBAND_USER_ID: "Whose memory an agent uses; the name of the user who runs it when empty.",
+  SIDEBAND_TIMEOUT_MS:
+    "Milliseconds that an agent waits for its memory before it goes on without; 2000 when empty.",
 };
 
 /**
@@ -249,6 +253,7 @@ export function readAgentConfig(
     userId: find("USER_ID") ?? userInfo().username,
     dataFolder: optionalText(environment.SIDEBAND_DATA ?? "") ?? join(homedir(), ".sideband", "data"),
     account: "default",
+    timeoutMs: integer(1, 600_000)(find("TIMEOUT_MS") ?? "2000"),
   };
 }
 

@@ -10,7 +10,7 @@
 import { jsonSchema, type Tool, tool } from "ai";
 import { objectSchema } from "../contract/memory-tools.ts";
 import type { SectionParts } from "../sdk/index.ts";
-import { type AdapterOptions, MODEL_TOOLS, runTool, userOf } from "./adapter.ts";
+import { type AdapterOptions, callOptions, MODEL_TOOLS, runTool, userOf } from "./adapter.ts";
 
 export interface MiddlewareOptions<V extends string> extends AdapterOptions {
   /** The facts in plain text, the sealed block, or both (unless told). */
@@ -32,7 +32,10 @@ export function sidebandMiddleware<V extends "v3" | "v4" = "v4">(options: Middle
       const prompt = [...params.prompt];
       const at = prompt.findIndex(({ role }) => role === "system");
       const before = at < 0 ? "" : String(prompt[at].content);
-      const content = await memory.inject(before, await userOf(options), { include });
+      const content = await memory.inject(before, await userOf(options), {
+        include,
+        ...callOptions(options),
+      });
       if (content === before) return params;
       if (at < 0) prompt.unshift({ role: "system", content });
       else prompt[at] = { ...prompt[at], content };

@@ -7,7 +7,6 @@
 
 import type { AgentMemory } from "../contract/agent-memory.ts";
 import { memorySection, type SectionParts } from "../contract/memory-section.ts";
-import { AGENT_TIMEOUT_MS } from "./adapter.ts";
 
 export interface HookOutcome {
   /** What the host reads on standard output; empty for nothing. */
@@ -23,17 +22,17 @@ export async function runHook(
   memory: AgentMemory,
   userId: string,
   input: string,
-  include: SectionParts = "both",
+  options: { include: SectionParts; timeoutMs: number },
 ): Promise<HookOutcome> {
   switch (eventOf(input)) {
     case "SessionStart": {
-      const section = memorySection(await memory.context(userId, { timeoutMs: AGENT_TIMEOUT_MS }), include);
+      const section = memorySection(await memory.context(userId, options), options.include);
       if (section === "") return NOTHING;
       const hookSpecificOutput = { hookEventName: "SessionStart", additionalContext: section };
       return { output: JSON.stringify({ hookSpecificOutput }), note: "" };
     }
     case "PreCompact": {
-      const { lossless, overflow } = await memory.flush(userId, { timeoutMs: AGENT_TIMEOUT_MS });
+      const { lossless, overflow } = await memory.flush(userId, options);
       return lossless
         ? NOTHING
         : { output: "", note: `sideband: did not fit the block: ${overflow.join(", ")}` };

@@ -20,16 +20,16 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import type { StoredFact } from "../contract/answers.ts";
 import { isSidebandError, type Sideband } from "../sdk/index.ts";
-import { AGENT_TIMEOUT_MS, openly } from "./adapter.ts";
-
-const OPTIONS = { timeoutMs: AGENT_TIMEOUT_MS };
+import { type AdapterOptions, callOptions, openly } from "./adapter.ts";
 
 export class SidebandStore extends BaseStore {
   readonly #memory: Sideband;
+  readonly #options: { timeoutMs: number };
 
-  constructor({ memory }: { memory: Sideband }) {
+  constructor({ memory, ...rest }: Pick<AdapterOptions, "memory" | "timeoutMs">) {
     super();
     this.#memory = memory;
+    this.#options = callOptions(rest);
   }
 
   override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
@@ -61,7 +61,7 @@ export class SidebandStore extends BaseStore {
         const none: StoredFact[] = [];
         const facts = openly(
           "facts were not read",
-          async () => (await this.#memory.facts(user, OPTIONS)).facts,
+          async () => (await this.#memory.facts(user, this.#options)).facts,
           none,
         );
         read = facts.then((list) => list.map((fact) => itemOf(user, fact)));
@@ -88,10 +88,10 @@ export class SidebandStore extends BaseStore {
 
   async #writeUser(user: string, changes: readonly [label: string, value: string | null][]): Promise<void> {
     const facts = changes.flatMap(([label, value]) => (value === null ? [] : [{ label, value }]));
-    if (facts.length > 0) await this.#memory.encodeBatch(user, facts, OPTIONS);
+    if (facts.length > 0) await this.#memory.encodeBatch(user, facts, this.#options);
     for (const [label, value] of changes) {
       if (value !== null) continue;
-      await this.#memory.forget(user, label, OPTIONS).catch((error) => {
+      await this.#memory.forget(user, label, this.#options).catch((error) => {
         if (!isSidebandError(error, "fact_not_found")) throw error;
       });
     }

@@ -10,7 +10,7 @@
 import { type CallModelInputFilter, type FunctionTool, tool } from "@openai/agents";
 import { objectSchema } from "../contract/memory-tools.ts";
 import type { SectionParts } from "../sdk/index.ts";
-import { type AdapterOptions, MODEL_TOOLS, runTool, userOf } from "./adapter.ts";
+import { type AdapterOptions, callOptions, MODEL_TOOLS, runTool, userOf } from "./adapter.ts";
 
 export interface InputFilterOptions extends AdapterOptions {
   /** The facts in plain text, the sealed block, or both (unless told). */
@@ -20,8 +20,10 @@ export interface InputFilterOptions extends AdapterOptions {
 export function sidebandInputFilter(options: InputFilterOptions): CallModelInputFilter {
   const { memory, include } = options;
   return async ({ modelData }) => {
-    const instructions = await memory.inject(modelData.instructions ?? "", await userOf(options), {
+    const before = modelData.instructions ?? "";
+    const instructions = await memory.inject(before, await userOf(options), {
       include,
+      ...callOptions(options),
     });
     return instructions === "" ? modelData : { ...modelData, instructions };
   };
@@ -48,7 +50,7 @@ export function flushBefore<C>(
 ): (context: C) => Promise<boolean> {
   return async (context) => {
     const compacts = await decide(context);
-    if (compacts) await options.memory.beforeCompaction(await userOf(options));
+    if (compacts) await options.memory.beforeCompaction(await userOf(options), callOptions(options));
     return compacts;
   };
 }

@@ -3,7 +3,6 @@
  * service, through the client; else it is a data folder, opened here and now, safely beside a running server.
  */
 
-import { AGENT_TIMEOUT_MS } from "../agents/adapter.ts";
 import { type AgentConfig, embeddedConfig } from "../config.ts";
 import type { AgentMemory } from "../contract/agent-memory.ts";
 import { DEFAULT_BASE_URL, Sideband } from "../sdk/index.ts";
@@ -21,7 +20,7 @@ export interface OpenMemory {
 export async function openAgentMemory(config: AgentConfig): Promise<OpenMemory> {
   if (config.apiUrl !== undefined || config.apiKey !== undefined) {
     const baseUrl = config.apiUrl ?? DEFAULT_BASE_URL;
-    const memory = new Sideband({ baseUrl, apiKey: config.apiKey, timeoutMs: AGENT_TIMEOUT_MS });
+    const memory = new Sideband({ baseUrl, apiKey: config.apiKey, timeoutMs: config.timeoutMs });
     return { memory, where: baseUrl, close: async () => {} };
   }
   // Loaded only now: a hook against a remote service needs no store.

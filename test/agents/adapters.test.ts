@@ -38,6 +38,8 @@ async function memoryFor(t: TestContext): Promise<Sideband> {
   return new Sideband({ baseUrl: running.url, apiKey: running.key });
 }
 
+/** What is not about time is not left to it: on a busy machine the first block may take a while. */
+const timeoutMs = 20_000;
 const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
 const say = (text: string) => ({
   content: [{ type: "text" as const, text }],
@@ -70,11 +72,11 @@ suite("adapters", { concurrency: false }, () => {
     const userId = () => "ada";
     const model = wrapLanguageModel({
       model: mock,
-      middleware: sidebandMiddleware({ memory, userId }),
+      middleware: sidebandMiddleware({ memory, userId, timeoutMs }),
     });
     const { text } = await generateText({
       model,
-      tools: aiTools({ memory, userId }),
+      tools: aiTools({ memory, userId, timeoutMs }),
       system: "You are terse.",
       prompt: "Hello",
       stopWhen: stepCountIs(5),
@@ -102,6 +104,7 @@ suite("adapters", { concurrency: false }, () => {
     const middleware = sidebandMiddleware({
       memory,
       userId: "ada",
+      timeoutMs,
       specificationVersion: "v3",
       include: "index",
     });
@@ -121,7 +124,7 @@ suite("adapters", { concurrency: false }, () => {
         return { messages: [new HumanMessage(`before: ${before?.value.value ?? "nothing"}`)] };
       })
       .addEdge(START, "work")
-      .compile({ store: new SidebandStore({ memory }) });
+      .compile({ store: new SidebandStore({ memory, timeoutMs }) });
     const last = async (text: string) =>
       (await graph.invoke({ messages: [new HumanMessage(text)] })).messages.at(-1)?.content;
     assert.equal(await last("write the adapter"), "before: nothing");
@@ -131,7 +134,7 @@ suite("adapters", { concurrency: false }, () => {
 
   test("LangGraph: the store answers as LangGraph's own does", async (t) => {
     const memory = await memoryFor(t);
-    const ours = new SidebandStore({ memory });
+    const ours = new SidebandStore({ memory, timeoutMs });
     const theirs = new InMemoryStore();
     for (const store of [ours, theirs] as BaseStore[]) {
       await store.batch([
@@ -224,7 +227,7 @@ suite("adapters", { concurrency: false }, () => {
         throw new Error("not used");
       },
     };
-    const options = { memory, userId: "ada" };
+    const options = { memory, userId: "ada", timeoutMs };
     const agent = new Agent({
       name: "a",
       instructions: "You are terse.",

@@ -12,6 +12,9 @@ test("the forgetful agent is compacted twice and still answers from its facts, a
   builtSideband();
   const running = await startRunning();
   t.after(() => running.end());
+  // The example waits 2 seconds for its memory, as agents do: the first block is built before it runs.
+  await running.call("POST", "/encode", { body: { user_id: "warm", label: "USER.name", value: "x" } });
+  await running.call("POST", "/flush", { body: { user_id: "warm" } });
   const host = makeHost(t);
   const line = `"${process.execPath}" "${join(packageFolder, "examples", "forgetful-agent.mjs")}"`;
   const env = { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: running.key };

@@ -140,12 +140,16 @@ suite("Hermes provider", { concurrency: false }, () => {
       body: { code: "store_unavailable", detail: "Not now." },
     }));
     for (const url of [silent.url, refusing.url, await closedPort()]) {
-      const { results, stderr } = await drive(host, { SIDEBAND_API_URL: url, SIDEBAND_API_KEY: "k" }, [
-        ["initialize", ["s1"], {}],
-        ["prefetch", ["Hello"]],
-        ["on_pre_compress", [[]]],
-        ["handle_tool_call", ["sideband_list", {}]],
-      ]);
+      const { results, stderr } = await drive(
+        host,
+        { SIDEBAND_API_URL: url, SIDEBAND_API_KEY: "k", SIDEBAND_TIMEOUT_MS: "" },
+        [
+          ["initialize", ["s1"], {}],
+          ["prefetch", ["Hello"]],
+          ["on_pre_compress", [[]]],
+          ["handle_tool_call", ["sideband_list", {}]],
+        ],
+      );
       assert.deepEqual([results[1][0], results[2][0]], ["", ""]);
       assert.match(JSON.parse(results[3][0]).error, /^memory is away: /);
       for (const [, seconds] of results) assert.ok(seconds < 2.6, `${seconds} s`);

@@ -185,7 +185,10 @@ suite("hooks", { concurrency: false }, () => {
       [{ SIDEBAND_API_URL: refusing.url }, "this is not JSON", /JSON/],
       [{ SIDEBAND_DATA: "/dev/null/nowhere" }, input, /nowhere|null/],
     ] as const) {
-      const { status, stdout, stderr, ms } = await host.shell("sideband hook", { env, input: text });
+      const { status, stdout, stderr, ms } = await host.shell("sideband hook", {
+        env: { ...env, SIDEBAND_TIMEOUT_MS: "" },
+        input: text,
+      });
       assert.deepEqual([status, stdout], [0, ""], stderr);
       assert.match(stderr, /^sideband: going on without memory: [^\n]*\n$/);
       assert.match(stderr, says);

@@ -10,6 +10,9 @@ import { delimiter, join } from "node:path";
 import type { TestContext } from "node:test";
 import { builtSideband } from "./built.ts";
 
+/** What is not about time is not left to it: on a busy machine the first block may take a while. */
+export const PATIENCE_MS = "20000";
+
 export interface Finished {
   status: number | null;
   stdout: string;
@@ -34,7 +37,12 @@ export function makeHost(t: TestContext): Host {
   return {
     home,
     shell: (line, { input = "", env = {} } = {}) =>
-      run(line, input, { PATH: path, HOME: home, USER: "ada", ...env }, home),
+      run(
+        line,
+        input,
+        { PATH: path, HOME: home, USER: "ada", SIDEBAND_TIMEOUT_MS: PATIENCE_MS, ...env },
+        home,
+      ),
   };
 }
 

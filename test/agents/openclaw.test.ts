@@ -29,10 +29,10 @@ class PluginApi {
   readonly hooks = new Map<string, (event: object, context: object) => Promise<unknown>>();
   readonly warnings: string[] = [];
   readonly logger = { warn: (line: string) => void this.warnings.push(line) };
-  readonly pluginConfig: Record<string, string>;
+  readonly pluginConfig: Record<string, unknown>;
   capability: { promptBuilder(): string[]; flushPlanResolver(): unknown } | undefined;
 
-  constructor(pluginConfig: Record<string, string>) {
+  constructor(pluginConfig: Record<string, unknown>) {
     this.pluginConfig = pluginConfig;
   }
   registerTool(tool: PluginTool) {
@@ -46,7 +46,7 @@ class PluginApi {
   }
 }
 
-async function loadPlugin(host: Host, config: Record<string, string>): Promise<PluginApi> {
+async function loadPlugin(host: Host, config: Record<string, unknown>): Promise<PluginApi> {
   const folder = join(host.home, ".openclaw", "sideband-plugin");
   const sdk = join(folder, "node_modules", "openclaw");
   mkdirSync(join(sdk, "plugin-sdk"), { recursive: true });
@@ -103,7 +103,12 @@ suite("OpenClaw", { concurrency: false }, () => {
     t.after(() => running.end());
     const host = makeHost(t);
     await host.shell("sideband agents install openclaw");
-    const api = await loadPlugin(host, { apiUrl: running.url, apiKey: running.key, userId: "ada" });
+    const api = await loadPlugin(host, {
+      apiUrl: running.url,
+      apiKey: running.key,
+      userId: "ada",
+      timeoutMs: 20_000,
+    });
     const manifest = JSON.parse(
       readFileSync(join(host.home, ".openclaw/sideband-plugin/openclaw.plugin.json"), "utf8"),
     );

@@ -21,7 +21,7 @@ function launch(args: string[], env: Record<string, string>) {
   return {
     command: process.execPath,
     args: [builtSideband(), "mcp", ...args],
-    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", ...env },
+    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", SIDEBAND_TIMEOUT_MS: "20000", ...env },
     stderr: "inherit" as const,
   };
 }
@@ -79,7 +79,11 @@ suite("sideband mcp", { concurrency: false }, () => {
 
   test("with the service away the server starts, and a tool says so within 2 seconds", async () => {
     const client = new Client(info);
-    const env = { SIDEBAND_API_URL: await closedPort(), SIDEBAND_API_KEY: "sb_live_x" };
+    const env = {
+      SIDEBAND_API_URL: await closedPort(),
+      SIDEBAND_API_KEY: "sb_live_x",
+      SIDEBAND_TIMEOUT_MS: "",
+    };
     await client.connect(new StdioClientTransport(launch([], env)));
     const startMs = performance.now();
     const result = await caller(client as unknown as TourClient)("list");

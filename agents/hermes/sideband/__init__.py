@@ -5,7 +5,7 @@ One file, standard library only. Facts go into every turn (prefetch), a flush ru
 
 Settings: SIDEBAND_API_KEY, SIDEBAND_API_URL, SIDEBAND_USER_ID, or $HERMES_HOME/sideband/config.json; the
 SPECTRAL_MEMORY_ variables of the original service's plugin are understood too. Memory that is slow or away
-costs 2 seconds and one line in the log; the agent goes on.
+costs 2 seconds (SIDEBAND_TIMEOUT_MS) and one line in the log; the agent goes on.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ from agent.memory_provider import MemoryProvider
 
 logger = logging.getLogger(__name__)
 
-TIMEOUT_S = 2.0
+try:
+    TIMEOUT_S = float(os.environ.get("SIDEBAND_TIMEOUT_MS") or 2000) / 1000
+except ValueError:
+    TIMEOUT_S = 2.0
 DEFAULT_URL = "http://127.0.0.1:8787"
 DEFAULT_USER = "default"
 

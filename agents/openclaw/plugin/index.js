@@ -22,6 +22,7 @@ export default definePluginEntry({
     const { env } = process;
     const config = api.pluginConfig ?? {};
     const userId = config.userId ?? env.SIDEBAND_USER_ID ?? "default";
+    const timeoutMs = config.timeoutMs ?? 2_000;
     const warn = (message) => (api.logger?.warn ? api.logger.warn(message) : console.error(message));
     const memory = new Sideband({
       baseUrl: config.apiUrl ?? env.SIDEBAND_API_URL,
@@ -32,11 +33,11 @@ export default definePluginEntry({
     // The host's own flush turn, which asks a model to write notes, is not needed: facts are stored already.
     api.registerMemoryCapability({ promptBuilder: () => GUIDANCE, flushPlanResolver: () => null });
     api.on("before_prompt_build", async () => {
-      const section = await memory.inject("", userId);
+      const section = await memory.inject("", userId, { timeoutMs });
       return section === "" ? undefined : { appendSystemContext: section };
     });
     api.on("before_compaction", async () => {
-      const { flushed, lossless, overflow } = await memory.beforeCompaction(userId);
+      const { flushed, lossless, overflow } = await memory.beforeCompaction(userId, { timeoutMs });
       if (flushed && !lossless) warn(`sideband: did not fit the block: ${overflow.join(", ")}`);
     });
     for (const tool of MODEL_TOOLS) {
@@ -45,7 +46,7 @@ export default definePluginEntry({
         description: tool.description,
         parameters: objectSchema(tool.input),
         async execute(_id, params) {
-          const details = await runTool(tool, { memory, userId }, params ?? {});
+          const details = await runTool(tool, { memory, userId, timeoutMs }, params ?? {});
           return { content: [{ type: "text", text: JSON.stringify(details) }], details };
         },
       });

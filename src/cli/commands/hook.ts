@@ -4,11 +4,10 @@
  */
 
 import { parseArgs } from "node:util";
-import { readAgentConfig } from "../../config.ts";
+import { type AgentConfig, readAgentConfig } from "../../config.ts";
 import { openAgentMemory, runHook } from "../../main/agent.ts";
 import { type Command, EXIT_OK, UsageError } from "../command.ts";
 
-const TIMEOUT_MS = 2_000;
 const INPUT_BYTES_MAX = 1 << 20;
 const PARTS = ["both", "index", "block"] as const;
 
@@ -24,7 +23,7 @@ Reads the JSON that the host writes to a hook. SessionStart prints the memory as
   --user ID      whose memory (SIDEBAND_USER_ID; the name of the user who runs it)
   --include ...  the facts in plain text, the sealed block, or both
 
-Exit status: 0 always, within 2 seconds of work: an agent never stops because of its memory. What went wrong is
+Exit status: 0 always, within 2 seconds of work (SIDEBAND_TIMEOUT_MS): an agent never stops because of its memory. What went wrong is
 one line on standard error. 2 for a wrong call.`,
 
   async run(args) {
@@ -34,14 +33,11 @@ one line on standard error. 2 for a wrong call.`,
     });
     const include = PARTS.find((part) => part === values.include);
     if (include === undefined) throw new UsageError(`--include takes one of ${PARTS.join(", ")}`);
-    const late = new Promise<never>((_, reject) => {
-      setTimeout(() => reject(new Error(`no answer within ${TIMEOUT_MS} ms`)), TIMEOUT_MS).unref();
-    });
     let output = "";
     try {
-      const work = answer(include, values.user);
-      work.catch(() => {});
-      const outcome = await Promise.race([work, late]);
+      const config = readAgentConfig();
+      const work = answer({ ...config, userId: values.user ?? config.userId }, include);
+      const outcome = await Promise.race([work, tooLate(config.timeoutMs)]);
       output = outcome.output;
       if (outcome.note !== "") console.error(outcome.note);
     } catch (error) {
@@ -54,15 +50,19 @@ one line on standard error. 2 for a wrong call.`,
   },
 };
 
-async function answer(include: (typeof PARTS)[number], user: string | undefined) {
-  const config = readAgentConfig();
+async function answer(config: AgentConfig, include: (typeof PARTS)[number]) {
   const input = await readInput();
   const opened = await openAgentMemory(config);
   try {
-    return await runHook(opened.memory, user ?? config.userId, input, include);
+    return await runHook(opened.memory, config.userId, input, { include, timeoutMs: config.timeoutMs });
   } finally {
     await opened.close();
   }
+}
+
+async function tooLate(ms: number): Promise<never> {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  throw new Error(`no answer within ${ms} ms`);
 }
 
 async function readInput(): Promise<string> {
