@@ -250,11 +250,28 @@ export function readAgentConfig(
   return {
     apiUrl: find("API_URL"),
     apiKey: find("API_KEY"),
-    userId: find("USER_ID") ?? userInfo().username,
+    userId: find("USER_ID") ?? userName(),
     dataFolder: optionalText(environment.SIDEBAND_DATA ?? "") ?? join(homedir(), ".sideband", "data"),
     account: "default",
-    timeoutMs: integer(1, 600_000)(find("TIMEOUT_MS") ?? "2000"),
+    timeoutMs: timeoutOf(find("TIMEOUT_MS") ?? "2000"),
   };
+}
+
+function timeoutOf(value: string): number {
+  try {
+    return integer(1, 600_000)(value);
+  } catch (error) {
+    throw new ConfigError(`SIDEBAND_TIMEOUT_MS ${(error as Error).message}`);
+  }
+}
+
+/** In a container the user who runs a program may have a number and no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return "default";
+  }
 }
 
 /** The service's configuration for a data folder that is opened without a server. */

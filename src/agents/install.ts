@@ -165,7 +165,7 @@ function mergedHooks(path: string, ours: string): string {
   const present = JSON.parse(readFileSync(path, "utf8")) as HooksFile;
   const added = JSON.parse(ours) as Required<HooksFile>;
   const isOurs = (group: { hooks?: { command?: string }[] }) =>
-    group.hooks?.some(({ command }) => command !== undefined && /sideband(\.js)?"? hook$/.test(command)) ??
+    group.hooks?.some(({ command }) => command !== undefined && /sideband(\.js)?"? hook\b/.test(command)) ??
     false;
   const hooks: HooksFile["hooks"] = { ...present.hooks };
   for (const [event, groups] of Object.entries(added.hooks)) {

@@ -193,7 +193,7 @@ export class Sideband implements AgentMemory {
     const { include, ...call } = options;
     let context: ContextAnswer | undefined;
     try {
-      context = await this.context(userId, { timeoutMs: HELPER_TIMEOUT_MS, ...call });
+      context = await this.context(userId, { ...call, timeoutMs: call.timeoutMs ?? HELPER_TIMEOUT_MS });
     } catch (error) {
       this.#warn("memory was not injected afresh", error);
       context = this.#contexts.get(userId)?.answer;
@@ -206,10 +206,10 @@ export class Sideband implements AgentMemory {
    * where memory is slow or away, `flushed` is false and the section is the last known one, or empty.
    */
   async beforeCompaction(userId: string, options: InjectOptions = {}): Promise<Compaction> {
-    const { include, ...call } = { timeoutMs: HELPER_TIMEOUT_MS, ...options };
-    const untilMs = Date.now() + call.timeoutMs!;
+    const { include, timeoutMs = HELPER_TIMEOUT_MS, ...call } = options;
+    const untilMs = Date.now() + timeoutMs;
     try {
-      const flush = await this.flush(userId, call);
+      const flush = await this.flush(userId, { ...call, timeoutMs });
       const context = await this.context(userId, { ...call, timeoutMs: Math.max(1, untilMs - Date.now()) });
       // The flush's own block: the one that has just been read back.
       const section = memorySection({ ...context, fdm_block: flush.fdm_block }, include);

@@ -39,5 +39,9 @@ test("an agent's own settings come before those of the original service's client
   );
   const { apiUrl, apiKey, dataFolder } = readAgentConfig({});
   assert.deepEqual([apiUrl, apiKey], [undefined, undefined]);
+  assert.throws(
+    () => readAgentConfig({ SIDEBAND_TIMEOUT_MS: "soon" }),
+    /^ConfigError: SIDEBAND_TIMEOUT_MS takes a whole/,
+  );
   assert.match(dataFolder, /\.sideband.data$/);
 });
