@@ -93,5 +93,8 @@ function isParseArgsError(error: unknown): error is Error {
 
 /** What the parts refuse in words meant for the operator: a setting, the data folder, a failure of the service. */
 function isRefusal(error: unknown): error is Error {
-  return error instanceof Error && ["ConfigError", "DataFolderError", "Failure"].includes(error.name);
+  return (
+    error instanceof Error &&
+    ["ConfigError", "DataFolderError", "WeightsError", "Failure"].includes(error.name)
+  );
 }

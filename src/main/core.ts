@@ -12,7 +12,7 @@ import { KeyRing } from "../memory/key-ring.ts";
 import type { MemoryParts } from "../memory/parts.ts";
 import { WorkerPool } from "../memory/worker-pool.ts";
 import { LmdbStore } from "../store/lmdb/lmdb-store.ts";
-import { CODEBOOK_VERSION, KEEPS_CODES } from "./codebooks.ts";
+import { CODEBOOK_VERSION, checkReader, KEEPS_CODES } from "./codebooks.ts";
 import { masterKeys } from "./secrets.ts";
 import { workerModule } from "./worker-module.ts";
 
@@ -29,6 +29,7 @@ export interface Core {
 const TASK_TIMEOUT_MS = 60_000;
 
 export async function openCore(config: Config, options: { create: boolean }): Promise<Core> {
+  checkReader();
   const metrics = new Metrics();
   const clock = systemClock;
   const { dataFolder: folder, queueMax } = config;

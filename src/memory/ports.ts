@@ -215,6 +215,8 @@ export interface Workshop {
   readonly version: number;
   /** Whether codes are dear enough to be kept with their facts. */
   readonly keepsCodes: boolean;
+  /** False after several failures in a row. */
+  readonly healthy: boolean;
   build(job: BuildJob): Promise<BuildResult>;
   read(job: ReadJob): Promise<ReadResult>;
   /** Codes of facts, when nothing more urgent waits. */
