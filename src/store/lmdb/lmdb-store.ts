@@ -196,7 +196,10 @@ export class LmdbStore implements Store {
     return this.#commit.run(decideKeyRequest(id, decision));
   }
 
+  /** On a full disk a few bytes may still find room: a commit that failed a moment ago counts as well. */
   async probe(): Promise<void> {
+    const failure = this.#commit.recentFailure;
+    if (failure !== undefined) throw failure;
     await this.#commit.run((writer) => writer.put("meta", PROBE, packNumber(Date.now())));
   }
 
