@@ -10,7 +10,7 @@ import type { Socket } from "node:net";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { Failure } from "../base/errors.ts";
 import { OPERATIONS, type Operation, type OperationId } from "../contract/operations.ts";
-import { accessHooks } from "./access.ts";
+import { type AccessHook, accessHooks } from "./access.ts";
 import type { HttpParts, Log } from "./parts.ts";
 import { answerClientError, failureOf, rawProblem, sendProblem } from "./problem.ts";
 import { parseQuery } from "./query.ts";
@@ -27,6 +27,8 @@ export interface ServerOptions {
   /** Proxies whose X-Forwarded-For counts: so many hops, or these addresses. */
   readonly trustProxy: number | readonly string[] | false;
   readonly connectionsMax: number;
+  /** Routes of other layers, for callers with a key. */
+  readonly extensions?: readonly { register(app: FastifyInstance, authenticate: AccessHook): void }[];
 }
 
 export const BODY_BYTES_MAX = 65_536;
@@ -81,6 +83,7 @@ export function createServer(parts: HttpParts, options: ServerOptions): FastifyI
   );
   observe(app, parts);
   register(app, parts);
+  for (const extension of options.extensions ?? []) extension.register(app, accessHooks(parts).key);
   answerOtherMethods(app, parts.upgradeUrl);
   return app;
 }

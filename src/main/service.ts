@@ -9,6 +9,7 @@ import type { Config } from "../config.ts";
 import type { Limit } from "../http/rate-limiter.ts";
 import { RateLimiter } from "../http/rate-limiter.ts";
 import { createServer } from "../http/server.ts";
+import { McpHttp } from "../mcp/http.ts";
 import { Demo } from "../memory/demo.ts";
 import { type Core, openCore } from "./core.ts";
 import { adminToken } from "./secrets.ts";
@@ -75,7 +76,11 @@ export async function startService(
         upgradeUrl: config.upgradeUrl ?? `${publicUrl}/docs#limits`,
         version: packageVersion(),
       },
-      { trustProxy: config.trustProxy, connectionsMax: config.connectionsMax },
+      {
+        trustProxy: config.trustProxy,
+        connectionsMax: config.connectionsMax,
+        extensions: [new McpHttp({ memory: core.memory, version: packageVersion() })],
+      },
     );
     await app.listen({ host: config.host, port: config.port });
     log.info({ address: app.server.address() }, "listening");
