@@ -16,8 +16,8 @@ import { N } from "./field.ts";
 import { UNKNOWN_WORD, type Words } from "./framing.ts";
 import { POSITION_CLASSES } from "./positions.ts";
 
-/** Words that one alignment looks at: two and a half blocks. */
-export const ALIGNMENT_WORDS_MAX = 1280;
+/** Words that one alignment looks at: two blocks. */
+export const ALIGNMENT_WORDS_MAX = 1024;
 
 /** What is assumed about the damage: shares of words replaced, unknown and inserted, and how gaps open and go on. */
 interface Wear {
@@ -28,7 +28,7 @@ interface Wear {
   readonly longGap: { readonly open: number; readonly extend: number };
 }
 
-const LONG_GAP = { open: 0.004, extend: 0.998 };
+const LONG_GAP = { open: 0.008, extend: 0.998 };
 /** Chosen by measuring: the first reads cuts to the last word, the second blocks that lost a third of their words. */
 const WEARS: readonly Wear[] = [
   {
@@ -41,7 +41,7 @@ const WEARS: readonly Wear[] = [
   { replaced: 0.12, unknown: 0.05, inserted: 0.015, shortGap: { open: 0.2, extend: 0.3 }, longGap: LONG_GAP },
 ];
 /** Probability that a block begins at its first place, and ends at its last; the other places share the rest. */
-const WHOLE_END = 0.5;
+const WHOLE_END = 0.9;
 const STATES = N + 1;
 
 export interface Placement {

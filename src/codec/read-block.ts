@@ -26,7 +26,7 @@ const WORDS_MIN = N - GUARD_MAX;
 /** The least trust a word is kept with, attempt by attempt. */
 const TRUST_STEPS = [0.5, 0.8, 0.95, 0.3];
 /** Alignment costs the most: of all passages of a text together, so many words are aligned. */
-const ALIGNABLE_WORDS_MAX = 2 * ALIGNMENT_WORDS_MAX;
+const ALIGNABLE_WORDS_MAX = 1600;
 
 export interface ReadOptions {
   /** The account's block key of that id, where there is one. */
@@ -73,25 +73,30 @@ export function readBlock(text: string, options: ReadOptions): ReadResult {
   if (text.length > TEXT_LENGTH_MAX) {
     return unreadable(`the text is longer than ${TEXT_LENGTH_MAX} characters; hand over the block alone`);
   }
-  let reason = "no block in this text: it has too few words of the alphabet";
+  let reason: string | undefined;
   let alignableWords = ALIGNABLE_WORDS_MAX;
   for (const passage of findPassages(text)) {
     if (countKnown(passage) < WORDS_MIN) continue;
-    reason = DAMAGED;
-    if (passage.length === N) {
-      const placement = placeInOrder(passage);
-      const result = readPlacement(placement, [TRUST_STEPS[0]], options);
-      if (result.ok || result.reason !== DAMAGED) return result;
-    }
     const words = passage.length > ALIGNMENT_WORDS_MAX ? likeliestStretch(passage) : passage;
-    if (words.length > alignableWords) break;
+    const result = readWords(words, words.length <= alignableWords, options);
+    if (result.ok) return result;
+    if (reason === undefined || reason === DAMAGED) reason = result.reason;
     alignableWords -= words.length;
-    for (const placement of placements(words)) {
-      const result = readPlacement(placement, TRUST_STEPS, options);
-      if (result.ok || result.reason !== DAMAGED) return result;
-    }
+    if (passage.length > ALIGNMENT_WORDS_MAX || alignableWords < N) break;
   }
-  return unreadable(reason);
+  return unreadable(reason ?? "no block in this text: it has too few words of the alphabet");
+}
+
+function readWords(words: Words, mayAlign: boolean, options: ReadOptions): ReadResult {
+  if (words.length === N) {
+    const result = readPlacement(placeInOrder(words), [TRUST_STEPS[0]], options);
+    if (result.ok || result.reason !== DAMAGED) return result;
+  }
+  for (const placement of mayAlign ? placements(words) : []) {
+    const result = readPlacement(placement, TRUST_STEPS, options);
+    if (result.ok || result.reason !== DAMAGED) return result;
+  }
+  return unreadable(DAMAGED);
 }
 
 function readPlacement(
@@ -113,9 +118,8 @@ function readPlacement(
     for (const { spectrum, badPlaces } of mend(placement.symbols, erased, GUARD_MAX)) {
       const opened = open(spectrum, options);
       // A silent guard band means that nothing was damaged: no other attempt can open the seal.
-      if (opened === undefined && badPlaces === 0) return unreadable(FOREIGN);
+      if (opened === undefined && badPlaces === 0) return unreadable(reasonOf(spectrum, options));
       if (opened === undefined) continue;
-      if ("reason" in opened) return unreadable(opened.reason);
       return report(opened, missing, badPlaces - missing, options);
     }
   }
@@ -123,14 +127,12 @@ function readPlacement(
 }
 
 /** The plain digits behind a spectrum whose seal holds; undefined where it does not. */
-function open(
-  spectrum: Uint16Array,
-  { keys, userId, codebooks }: ReadOptions,
-): Opened | { reason: string } | undefined {
-  const version = spectrum[0] >> 8;
+function open(spectrum: Uint16Array, { keys, userId, codebooks }: ReadOptions): Opened | undefined {
+  const version = versionOf(spectrum);
+  const codebook = codebooks.find((book) => book.version === version);
   const key = keys(spectrum[0] & 255);
   const tag = tagFromDigits(spectrum.subarray(1, 1 + TAG_DIGITS));
-  if (key === undefined || tag === undefined) return undefined;
+  if (codebook === undefined || key === undefined || tag === undefined) return undefined;
   // The directory says how much there is to unseal; most wrong spectra end here.
   const beginning = spectrum.subarray(PREFIX_CARRIERS, PREFIX_CARRIERS + DIRECTORY_DIGITS_MAX);
   const directory = readDirectory(unsealUnchecked(beginning, key, tag));
@@ -139,10 +141,19 @@ function open(
   if (layout.end > CARRIERS_MAX || !isSilent(spectrum.subarray(layout.end))) return undefined;
   const plain = unsealUnchecked(spectrum.subarray(PREFIX_CARRIERS, layout.end), key, tag);
   if (!isGenuine(plain, key, tag, { version, userId })) return undefined;
-  const codebook = codebooks.find((book) => book.version === version);
-  if (codebook === undefined)
-    return { reason: `the block has format version ${version}, which this reader does not know` };
   return { plain, layout, codebook };
+}
+
+function versionOf(spectrum: Uint16Array): number {
+  return spectrum[0] >> 8;
+}
+
+/** Why an undamaged spectrum does not open. */
+function reasonOf(spectrum: Uint16Array, { codebooks }: ReadOptions): string {
+  const version = versionOf(spectrum);
+  const known = codebooks.map((book) => book.version);
+  if (known.includes(version)) return FOREIGN;
+  return `the block has format version ${version}; this reader knows ${known.join(", ")}`;
 }
 
 function report(

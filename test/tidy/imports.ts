@@ -28,9 +28,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   sdk: { rooms: ["contract"], pure: true },
   agents: { rooms: ["contract", "sdk"] },
   web: { rooms: ["contract", "sdk"] },
-  cli: { rooms: ["contract", "sdk", "config", "main"] },
+  /** The command line loads a benchmark when asked for one. */
+  cli: { rooms: ["contract", "sdk", "config", "main", "bench"] },
   config: { rooms: ["base"] },
   main: { rooms: "all" },
+  bench: { rooms: "all" },
 };
 
 const SPECIFIERS = [
@@ -66,6 +68,7 @@ function ruleOf(room: string): Room | undefined {
 /** src/codec/field.ts → codec, src/store/lmdb/store.ts → store/lmdb, src/config.ts → config. */
 function roomOf(path: string): string | undefined {
   const [top, ...parts] = path.split("/");
+  if (top === "bench") return top;
   if (top !== "src" || parts.length === 0) return undefined;
   if (parts.length === 1) return parts[0].replace(/\.m?[jt]s$/, "");
   return parts[0] === "store" ? `store/${parts[1]}` : parts[0];
