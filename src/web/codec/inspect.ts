@@ -1,0 +1,150 @@
+/**
+ * Reads a text as the server does, and looks at what the reader saw on the way: where each word was placed, the
+ * spectrum of what was placed (noise in the guard band is damage), and which words had to be mended.
+ *
+ * The reading is readBlock's and nothing else. The rest is for the eye: from what was read the block is built
+ * again, which gives the very same words, and those are held against the placement.
+ */
+
+import { assert } from "../../base/assert.ts";
+import { type Placement, placeInOrder, placements } from "../../codec/alignment.ts";
+import { buildBlock } from "../../codec/block.ts";
+import type { Codebook } from "../../codec/codebook.ts";
+import { N, P } from "../../codec/field.ts";
+import { findPassages, UNKNOWN_WORD, type Words } from "../../codec/framing.ts";
+import { likeliestStretch } from "../../codec/locate.ts";
+import { type ReadBlock, readBlock } from "../../codec/read-block.ts";
+import type { BlockKey } from "../../codec/seal.ts";
+import { toSpectrum } from "../../codec/transform.ts";
+import { type Built, type ChannelValue, FATE, type Inspection } from "./messages.ts";
+
+/** A word that is likelier wrong than right is drawn as lost, as the reader treats it. */
+const TRUST_MIN = 0.5;
+/** Fewer words than this are no block, and there is nothing to draw. */
+const WORDS_MIN = 12;
+/** Share of words of the right class from which 512 words are taken to stand in order; by chance it is a half. */
+const IN_ORDER_MIN = 0.7;
+
+export interface InspectOptions {
+  readonly userId: string;
+  readonly keys: readonly BlockKey[];
+  readonly codebooks: readonly Codebook[];
+}
+
+export function buildForShow(
+  facts: readonly ChannelValue[],
+  { userId, keys, codebooks }: InspectOptions,
+): Built {
+  const key = keys[keys.length - 1];
+  const ordered = facts.map((fact, order) => ({ ...fact, order }));
+  const { text, layout, overflow } = buildBlock(ordered, { key, userId, codebook: codebooks[0] });
+  return { text, layout, overflow, spectrum: toSpectrum(symbolsOf(text)) };
+}
+
+export function inspect(text: string, options: InspectOptions, now: () => number): Inspection {
+  const { userId, keys, codebooks } = options;
+  const started = now();
+  const reading = readBlock(text, {
+    keys: (id) => keys.find((key) => key.id === id),
+    userId,
+    codebooks,
+  });
+  const tookMs = now() - started;
+  const passages = passagesOf(text);
+  const first = passages[0] ?? new Int32Array(0);
+  if (!reading.ok) {
+    const outcome = { ok: false, reason: reading.reason } as const;
+    const seen = { outcome, wordCount: first.length, tookMs };
+    return passages.length === 0 ? seen : { ...seen, received: spectrumOf(placementsOf(first)[0]) };
+  }
+  const { facts, missing, wrong, repaired, guardLeft, version, layout } = reading;
+  const { text: original, symbols, placement, words } = matchOf(reading, options, passages);
+  return {
+    outcome: {
+      ok: true,
+      ...{ facts, missing, wrong, repaired, guardLeft, version, layout },
+      text: original,
+      spectrum: toSpectrum(symbols),
+      fates: fatesOf(placement, symbols),
+    },
+    wordCount: words.length,
+    tookMs,
+    received: spectrumOf(placement),
+  };
+}
+
+interface Match {
+  readonly text: string;
+  readonly symbols: Uint16Array;
+  readonly placement: Placement;
+  readonly words: Words;
+  readonly score: number;
+}
+
+/**
+ * The block behind a reading, and the words it was read from. The reader says neither which key nor which of
+ * several passages it was: those that agree the most.
+ */
+function matchOf(
+  { facts, version }: ReadBlock,
+  { userId, keys, codebooks }: InspectOptions,
+  passages: readonly Words[],
+): Match {
+  const codebook = codebooks.find((book) => book.version === version)!;
+  const ordered = facts.map((fact, order) => ({ ...fact, order }));
+  const originals = keys.map((key) => {
+    const { text } = buildBlock(ordered, { key, userId, codebook });
+    return { text, symbols: symbolsOf(text) };
+  });
+  let best: Match | undefined;
+  for (const words of passages) {
+    for (const placement of placementsOf(words)) {
+      for (const original of originals) {
+        const score = agreement(placement, original.symbols);
+        if (best === undefined || score > best.score) best = { ...original, placement, words, score };
+      }
+    }
+    // Foreign words agree by chance at one place in 7,681.
+    if (best !== undefined && best.score >= WORDS_MIN / 2) break;
+  }
+  assert(best !== undefined, "what could be read has a passage");
+  return best;
+}
+
+/** The passages that the reader looks at, in its order. */
+function passagesOf(text: string): Words[] {
+  return [...findPassages(text)].filter(
+    (passage) => passage.filter((word) => word !== UNKNOWN_WORD).length >= WORDS_MIN,
+  );
+}
+
+function placementsOf(words: Words): Placement[] {
+  if (words.length === N) {
+    const inOrder = placeInOrder(words);
+    // Words that mostly stand where their class allows were only replaced, not moved.
+    if (inOrder.trust.filter((trust) => trust > 0).length > IN_ORDER_MIN * N) return [inOrder];
+  }
+  return [...placements(likeliestStretch(words))];
+}
+
+function symbolsOf(block: string): Uint16Array {
+  const [words] = findPassages(block);
+  return Uint16Array.from(words, (word) => word % P);
+}
+
+function spectrumOf({ symbols, trust }: Placement): Uint16Array {
+  return toSpectrum(symbols.map((symbol, t) => (trust[t] > TRUST_MIN ? symbol : 0)));
+}
+
+function agreement({ symbols, trust }: Placement, original: Uint16Array): number {
+  let agreed = 0;
+  for (let t = 0; t < N; t++) if (trust[t] > TRUST_MIN && symbols[t] === original[t]) agreed++;
+  return agreed;
+}
+
+function fatesOf({ symbols, trust }: Placement, original: Uint16Array): Uint8Array {
+  return Uint8Array.from(original, (symbol, t) => {
+    if (trust[t] <= TRUST_MIN) return FATE.missing;
+    return symbols[t] === symbol ? FATE.intact : FATE.wrong;
+  });
+}
