@@ -44,7 +44,7 @@ export async function decodeThroughModel(
   const fact = block?.facts.find((candidate) => candidate.channel === channel);
   if (block === undefined || fact === undefined) throw notFound(label);
   const reading = block.carried.includes(channel)
-    ? await readingOf(parts, account, userId, block.text)
+    ? await readingOf(parts, account, userId, block.text, [channel])
     : undefined;
   const read = reading?.ok ? reading.facts.find((candidate) => candidate.channel === channel) : undefined;
   const verified = read?.value === fact.value;

@@ -171,6 +171,8 @@ export interface ReadJob {
   readonly text: string;
   readonly keys: readonly BlockKeyMaterial[];
   readonly userId: string;
+  /** Only the values of these channels; without it all. */
+  readonly channels?: readonly number[];
 }
 
 export type ReadResult =

@@ -38,6 +38,8 @@ export function readingOf(
   account: string,
   userId: string,
   text: string,
+  channels?: readonly number[],
 ): Promise<ReadResult> {
-  return parts.workshop.read({ text, userId, keys: parts.keyRing.reading(account) });
+  const keys = parts.keyRing.reading(account);
+  return parts.workshop.read({ text, userId, keys, ...(channels === undefined ? {} : { channels }) });
 }

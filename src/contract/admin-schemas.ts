@@ -1,0 +1,98 @@
+/** What crosses the wire under /admin, and the request for a key that anyone may make. */
+
+import { type Static, Type } from "typebox";
+
+const Tier = Type.Union([
+  Type.Literal("free"),
+  Type.Literal("pro"),
+  Type.Literal("builder"),
+  Type.Literal("unlimited"),
+]);
+const Time = Type.String({ description: "RFC 3339, UTC." });
+const OptionalTime = Type.Union([Time, Type.Null()]);
+const Account = Type.String({ description: "1 to 64 of a-z, 0-9, dot, underscore and hyphen." });
+const Line = (maxLength: number) => Type.String({ minLength: 1, maxLength });
+
+export const KeyView = Type.Object({
+  id: Type.String(),
+  account: Type.String(),
+  tier: Tier,
+  prefix: Type.String({ description: "The key's first 12 characters." }),
+  note: Type.String(),
+  created_at: Time,
+  expires_at: OptionalTime,
+  revoked_at: OptionalTime,
+  last_used_at: OptionalTime,
+});
+
+export const KeysQuery = Type.Object({ account: Type.Optional(Account) });
+export const KeysAnswer = Type.Object({ keys: Type.Array(KeyView) });
+export const CreateKeyBody = Type.Object({
+  account: Account,
+  tier: Type.Optional(Tier),
+  expires_at: Type.Optional(OptionalTime),
+  note: Type.Optional(Type.String({ maxLength: 200 })),
+});
+export const CreatedKey = Type.Object({ key: Type.String({ description: "Shown this once." }), ...KeyView.properties });
+export const KeyIdParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: 64 }) });
+export const ExpireKeyBody = Type.Object({ expires_at: OptionalTime });
+
+export const AccountsAnswer = Type.Object({
+  accounts: Type.Array(Type.Object({ account: Type.String(), created_at: Time, keys: Type.Integer() })),
+});
+
+export const UsageQuery = Type.Object({
+  key_id: Type.Optional(Type.String({ maxLength: 64 })),
+  from: Type.Optional(Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$" })),
+  to: Type.Optional(Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$" })),
+});
+export const UsageByDayAnswer = Type.Object({
+  from: Type.String(),
+  to: Type.String(),
+  keys: Type.Array(
+    Type.Object({
+      key_id: Type.String(),
+      account: Type.String(),
+      tier: Tier,
+      limit: Type.Union([Type.Integer(), Type.Null()]),
+      used_this_month: Type.Integer(),
+      days: Type.Array(Type.Object({ day: Type.String(), count: Type.Integer() })),
+    }),
+  ),
+});
+
+export const KeyRequestBody = Type.Object({
+  name: Line(200),
+  email: Type.String({ minLength: 3, maxLength: 254, pattern: "^[^\\s@]+@[^\\s@]+$" }),
+  purpose: Line(2000),
+  tier: Type.Optional(Tier),
+});
+export const KeyRequestReceived = Type.Object({ status: Type.Literal("received") });
+export const KeyRequestView = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  email: Type.String(),
+  purpose: Type.String(),
+  tier: Tier,
+  status: Type.Union([Type.Literal("open"), Type.Literal("approved"), Type.Literal("declined")]),
+  created_at: Time,
+  decided_at: OptionalTime,
+  key_id: Type.Union([Type.String(), Type.Null()]),
+});
+export const KeyRequestsAnswer = Type.Object({ requests: Type.Array(KeyRequestView) });
+export const ApproveBody = Type.Object({
+  account: Account,
+  tier: Type.Optional(Tier),
+  expires_at: Type.Optional(OptionalTime),
+});
+
+export type KeyView = Static<typeof KeyView>;
+export type KeysQuery = Static<typeof KeysQuery>;
+export type CreateKeyBody = Static<typeof CreateKeyBody>;
+export type CreatedKey = Static<typeof CreatedKey>;
+export type ExpireKeyBody = Static<typeof ExpireKeyBody>;
+export type KeyIdParams = Static<typeof KeyIdParams>;
+export type UsageQuery = Static<typeof UsageQuery>;
+export type KeyRequestBody = Static<typeof KeyRequestBody>;
+export type KeyRequestView = Static<typeof KeyRequestView>;
+export type ApproveBody = Static<typeof ApproveBody>;

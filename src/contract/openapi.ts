@@ -1,0 +1,111 @@
+/** The OpenAPI 3.1 document, made of the table of operations and the table of errors. */
+
+import type { TSchema } from "typebox";
+import { ERRORS } from "./errors.ts";
+import { ACCESS_ERRORS, OPERATIONS, type Operation } from "./operations.ts";
+
+type Json = Record<string, unknown>;
+
+export function openApiDocument(info: { version: string; serverUrl: string }): Json {
+  const paths: Record<string, Json> = {};
+  for (const operation of Object.values(OPERATIONS) as Operation[]) {
+    const path = operation.path.replace(/:(\w+)/g, "{$1}");
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation) };
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Sideband",
+      version: info.version,
+      summary: "Persistent fact memory for AI agents",
+      description:
+        "Facts are written by label onto 40 channels per user and handed back one by one, or all together as one sealed block of 512 tokens. Every path also exists under /v1.",
+    },
+    servers: [{ url: info.serverUrl }],
+    paths,
+    components: {
+      securitySchemes: {
+        key: { type: "http", scheme: "bearer", description: "An API key: `sb_live_…`." },
+        keyInQuery: { type: "apiKey", in: "query", name: "api_key", description: "For GET only." },
+        admin: { type: "http", scheme: "bearer", description: "The operator's admin token." },
+      },
+      schemas: { Problem: problemSchema() },
+    },
+  };
+}
+
+function describe(operation: Operation): Json {
+  const { access, answer, text, status = 200 } = operation;
+  const content = answer === undefined ? { [text ?? "text/plain"]: {} } : { "application/json": { schema: answer } };
+  return {
+    operationId: operation.id,
+    summary: operation.summary,
+    tags: [{ key: "Memory", demo: "Demo", open: "Service", admin: "Admin" }[access]],
+    security: securityOf(operation),
+    parameters: parametersOf(operation),
+    ...(operation.body === undefined
+      ? {}
+      : { requestBody: { required: true, content: { "application/json": { schema: operation.body } } } }),
+    responses: { [status]: { description: "Success", content }, ...errorResponses(operation) },
+  };
+}
+
+function securityOf({ access, method }: Operation): Json[] {
+  if (access === "admin") return [{ admin: [] }];
+  if (access !== "key") return [];
+  return method === "GET" ? [{ key: [] }, { keyInQuery: [] }] : [{ key: [] }];
+}
+
+function parametersOf({ query, params, idempotent }: Operation): Json[] {
+  const list = (schema: TSchema | undefined, where: string) => {
+    const { properties = {}, required = [] } = (schema ?? {}) as { properties?: Record<string, Json>; required?: string[] };
+    return Object.entries(properties).map(([name, property]) => ({
+      name,
+      in: where,
+      required: required.includes(name),
+      schema: name === "use_model" ? { type: "boolean", description: property.description } : property,
+    }));
+  };
+  const header = {
+    name: "Idempotency-Key",
+    in: "header",
+    required: false,
+    schema: { type: "string", maxLength: 255, description: "Replays the first 2xx answer for 24 hours." },
+  };
+  return [...list(params, "path"), ...list(query, "query"), ...(idempotent ? [header] : [])];
+}
+
+/** Codes that share a status share a response. */
+function errorResponses(operation: Operation): Json {
+  const responses: Record<string, { description: string; content: Json }> = {};
+  for (const code of new Set([...operation.errors, ...ACCESS_ERRORS[operation.access]])) {
+    const { status, meaning } = ERRORS[code];
+    const line = `\`${code}\`: ${meaning}`;
+    const before = responses[status];
+    responses[status] = {
+      description: before === undefined ? line : `${before.description}\n\n${line}`,
+      content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
+    };
+  }
+  return responses;
+}
+
+function problemSchema(): Json {
+  const string = { type: "string" };
+  return {
+    type: "object",
+    description: "RFC 9457",
+    required: ["type", "title", "status", "detail", "code", "request_id"],
+    properties: {
+      type: string,
+      title: string,
+      status: { type: "integer" },
+      detail: string,
+      code: { type: "string", enum: Object.keys(ERRORS) },
+      request_id: string,
+      param: string,
+      hint: string,
+      upgrade_url: string,
+    },
+  };
+}

@@ -1,0 +1,157 @@
+/**
+ * What crosses the wire, as JSON Schema (TypeBox): validation, TypeScript types and the OpenAPI document are
+ * made of these. Rules that JSON Schema cannot say (bytes of UTF-8, control characters, the 40 labels) are
+ * checked behind it and described here in words.
+ */
+
+import { type Static, Type } from "typebox";
+
+const UserId = Type.String({
+  minLength: 1,
+  maxLength: 128,
+  description: "Owner of the facts: 1 to 128 characters, no control characters. Belongs to the account of the key.",
+});
+const Label = Type.String({ description: "One of the 40 labels, exact and case-sensitive (`GET /channels`)." });
+const Value = Type.String({
+  description: "1 to 1,024 bytes of UTF-8 without control characters; stored and returned exactly.",
+});
+const SessionId = Type.Optional(
+  Type.String({ minLength: 1, maxLength: 128, description: "Logged with the request, otherwise without effect." }),
+);
+const ChannelNumber = Type.Integer({ minimum: 0, maximum: 39 });
+const ChannelCount = Type.Integer({ minimum: 0, maximum: 40, description: "Channels that hold facts." });
+const Block = Type.String({ description: "`[MEM]`, 512 words, `[/MEM]`; empty when there are no facts." });
+const Time = Type.String({ description: "RFC 3339, UTC." });
+const Ok = Type.Literal("ok");
+const PlacedFact = Type.Object({ label: Type.String(), value: Type.String(), channel: ChannelNumber });
+
+export const UserQuery = Type.Object({ user_id: UserId });
+export const FactQuery = Type.Object({ user_id: UserId, label: Label });
+export const DecodeQuery = Type.Object({
+  user_id: UserId,
+  label: Label,
+  use_model: Type.Optional(
+    Type.String({
+      pattern: "^(?:[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|1|0)$",
+      description: "`true` verifies the value by model inference instead of the fast path.",
+    }),
+  ),
+});
+export const LabelQuery = Type.Object({ label: Label });
+
+export const EncodeBody = Type.Object({ user_id: UserId, label: Label, value: Value, session_id: SessionId });
+export const EncodeAnswer = Type.Object({
+  status: Ok,
+  label: Type.String(),
+  value: Type.String(),
+  channel: ChannelNumber,
+  channel_count: ChannelCount,
+});
+
+export const BatchBody = Type.Object({
+  user_id: UserId,
+  facts: Type.Array(Type.Object({ label: Label, value: Value }), { minItems: 1, maxItems: 40 }),
+  session_id: SessionId,
+});
+export const BatchAnswer = Type.Object({ status: Ok, channel_count: ChannelCount, facts: Type.Array(PlacedFact) });
+
+export const ContextAnswer = Type.Object({
+  user_id: Type.String(),
+  fdm_block: Block,
+  channel_count: ChannelCount,
+  channel_labels: Type.Array(Type.String(), { description: "In channel order." }),
+  plain_index: Type.String({ description: "`<label>=<value>` lines in channel order." }),
+});
+
+export const DecodeAnswer = Type.Object({
+  user_id: Type.String(),
+  label: Type.String(),
+  value: Type.String(),
+  source: Type.Union([Type.Literal("state"), Type.Literal("model")]),
+  latency_ms: Type.Integer({ minimum: 0 }),
+  verified: Type.Optional(
+    Type.Boolean({ description: "Only with the model: what the reader read equals the state." }),
+  ),
+});
+
+export const FlushBody = Type.Object({ user_id: UserId, session_id: SessionId });
+export const FlushAnswer = Type.Object({
+  status: Type.Union([Ok, Type.Literal("empty")]),
+  channel_count: ChannelCount,
+  lossless: Type.Boolean({ description: "Every fact was read back from the fresh block and found equal." }),
+  fdm_block: Block,
+  overflow: Type.Array(Type.String(), { description: "Labels that did not fit the block." }),
+});
+
+export const ReadBody = Type.Object({
+  user_id: UserId,
+  block: Type.String({ description: "A block, also a damaged one or one inside other text." }),
+});
+export const ReadAnswer = Type.Object({
+  status: Ok,
+  user_id: Type.String(),
+  facts: Type.Array(PlacedFact),
+  missing: Type.Integer(),
+  wrong: Type.Integer(),
+  repaired: Type.Integer(),
+  guard_left: Type.Integer(),
+});
+
+export const FactsAnswer = Type.Object({
+  user_id: Type.String(),
+  channel_count: ChannelCount,
+  facts: Type.Array(
+    Type.Object({
+      label: Type.String(),
+      value: Type.String(),
+      channel: ChannelNumber,
+      revision: Type.Integer(),
+      updated_at: Time,
+    }),
+  ),
+});
+export const ForgetFactAnswer = Type.Object({ status: Ok, channel_count: ChannelCount });
+export const StatusAnswer = Type.Object({ status: Ok });
+
+export const UsageAnswer = Type.Object({
+  account: Type.String(),
+  tier: Type.String(),
+  limit: Type.Union([Type.Integer(), Type.Null()]),
+  used: Type.Integer(),
+  remaining: Type.Union([Type.Integer(), Type.Null()]),
+  resets_at: Time,
+});
+
+export const ChannelsAnswer = Type.Object({
+  channels: Type.Array(
+    Type.Object({
+      channel: ChannelNumber,
+      label: Type.String(),
+      description: Type.String(),
+      example: Type.String(),
+    }),
+  ),
+});
+
+export const DemoEncodeBody = Type.Object({ label: Label, value: Value });
+
+export const HealthAnswer = Type.Object({ status: Type.String() });
+
+export type EncodeBody = Static<typeof EncodeBody>;
+export type EncodeAnswer = Static<typeof EncodeAnswer>;
+export type BatchBody = Static<typeof BatchBody>;
+export type BatchAnswer = Static<typeof BatchAnswer>;
+export type ContextAnswer = Static<typeof ContextAnswer>;
+export type DecodeQuery = Static<typeof DecodeQuery>;
+export type DecodeAnswer = Static<typeof DecodeAnswer>;
+export type FlushBody = Static<typeof FlushBody>;
+export type FlushAnswer = Static<typeof FlushAnswer>;
+export type ReadBody = Static<typeof ReadBody>;
+export type ReadAnswer = Static<typeof ReadAnswer>;
+export type FactsAnswer = Static<typeof FactsAnswer>;
+export type UsageAnswer = Static<typeof UsageAnswer>;
+export type ChannelsAnswer = Static<typeof ChannelsAnswer>;
+export type UserQuery = Static<typeof UserQuery>;
+export type FactQuery = Static<typeof FactQuery>;
+export type LabelQuery = Static<typeof LabelQuery>;
+export type DemoEncodeBody = Static<typeof DemoEncodeBody>;

@@ -1,0 +1,43 @@
+/** What the HTTP layer works with, and what it hangs on each request. */
+
+import type { Clock } from "../base/clock.ts";
+import type { Metrics } from "../base/metrics.ts";
+import type { Authentication, Caller } from "../memory/authentication.ts";
+import type { Demo } from "../memory/demo.ts";
+import type { KeyDesk } from "../memory/key-desk.ts";
+import type { MemoryParts } from "../memory/parts.ts";
+import type { Limit } from "./rate-limiter.ts";
+
+export interface HttpParts {
+  readonly memory: MemoryParts;
+  readonly authentication: Authentication;
+  readonly desk: KeyDesk;
+  readonly demo: Demo | undefined;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  /** Text for /metrics: of this process, or of all processes of the service. */
+  readonly renderMetrics: () => string | Promise<string>;
+  readonly limits: {
+    /** For each address, on the demo. */
+    readonly demo: Limit;
+    /** For each key; absent without a limit. */
+    readonly key?: Limit;
+    /** For each address, on requests for keys. */
+    readonly keyRequests: Limit;
+    /** For each address, on wrong admin tokens. */
+    readonly adminFailures: Limit;
+  };
+  readonly adminToken: string;
+  readonly upgradeUrl: string;
+  readonly publicUrl: string;
+  readonly version: string;
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Set on routes that need a key, once it is known. */
+    caller: Caller | null;
+    /** Logged with the request. */
+    sessionId: string | null;
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * A limit on requests for each caller (an address, a key): so many in a window that begins with the first.
+ * Bounded in memory: when too many callers are known, those seen longest ago are forgotten.
+ */
+
+import { BoundedCache } from "../base/bounded-cache.ts";
+import type { Clock } from "../base/clock.ts";
+import { Failure } from "../base/errors.ts";
+
+const CALLERS_MAX = 100_000;
+
+interface Window {
+  readonly startMs: number;
+  count: number;
+}
+
+export class RateLimiter {
+  readonly #windows = new BoundedCache<Window>({ entriesMax: CALLERS_MAX });
+  readonly #countMax: number;
+  readonly #windowMs: number;
+  readonly #clock: Clock;
+
+  constructor(options: { countMax: number; windowMs: number; clock: Clock }) {
+    this.#countMax = options.countMax;
+    this.#windowMs = options.windowMs;
+    this.#clock = options.clock;
+  }
+
+  /** Seconds to wait, or 0 where the request may pass; it is counted then. */
+  take(caller: string): number {
+    const nowMs = this.#clock.now();
+    const window = this.#windows.get(caller);
+    if (window === undefined || nowMs >= window.startMs + this.#windowMs || nowMs < window.startMs) {
+      this.#windows.set(caller, { startMs: nowMs, count: 1 });
+      return 0;
+    }
+    if (window.count >= this.#countMax) return Math.max(1, Math.ceil((window.startMs + this.#windowMs - nowMs) / 1000));
+    window.count += 1;
+    return 0;
+  }
+}
+
+/** A limiter that may live in another process. */
+export type Limit = (caller: string) => number | Promise<number>;
+
+export async function enforce(limit: Limit, caller: string): Promise<void> {
+  const waitS = await limit(caller);
+  if (waitS > 0) throw new Failure("rate_limited", `Too many requests: try again in ${waitS} s.`, { retryAfterS: waitS });
+}

@@ -1,0 +1,172 @@
+/**
+ * The HTTP server: Fastify with the routes of the table of operations, each at its path and under /v1. Request
+ * ids, problem answers, strict parsing, limits against slow and oversized clients, figures and the log line of
+ * each request. Keys and values are in no log: the line has no query and no body.
+ */
+
+import { isUtf8 } from "node:buffer";
+import { randomBytes } from "node:crypto";
+import type { Socket } from "node:net";
+import { fastify, type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { Failure } from "../base/errors.ts";
+import { OPERATIONS, type Operation, type OperationId } from "../contract/operations.ts";
+import { accessHooks } from "./access.ts";
+import type { HttpParts } from "./parts.ts";
+import { answerClientError, failureOf, rawProblem, sendProblem } from "./problem.ts";
+import { parseQuery } from "./query.ts";
+import { adminRoutes } from "./routes/admin.ts";
+import { blockRoutes } from "./routes/blocks.ts";
+import { demoRoutes } from "./routes/demo.ts";
+import { encodeRoutes } from "./routes/encode.ts";
+import { forgetRoutes } from "./routes/forget.ts";
+import { recallRoutes } from "./routes/recall.ts";
+import { serviceRoutes } from "./routes/service.ts";
+import { answerOtherMethods } from "./unrouted.ts";
+
+export interface ServerOptions {
+  readonly logger: FastifyBaseLogger;
+  /** Hops or addresses of proxies whose X-Forwarded-For counts. */
+  readonly trustProxy: number | string[] | false;
+  readonly connectionsMax: number;
+}
+
+export const BODY_BYTES_MAX = 65_536;
+const HEADER_BYTES_MAX = 16_384;
+const REQUEST_TIMEOUT_MS = 15_000;
+const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+const PREFIXES = ["", "/v1"];
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
+
+export function createServer(parts: HttpParts, options: ServerOptions): FastifyInstance {
+  const app = fastify({
+    loggerInstance: options.logger,
+    disableRequestLogging: true,
+    bodyLimit: BODY_BYTES_MAX,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    trustProxy: options.trustProxy,
+    genReqId: requestIds(),
+    requestIdHeader: false,
+    return503OnClosing: false,
+    forceCloseConnections: "idle",
+    http: { maxHeaderSize: HEADER_BYTES_MAX },
+    clientErrorHandler: answerClientError,
+    routerOptions: { querystringParser: parseQuery as never, ignoreTrailingSlash: false, maxParamLength: 128 },
+    frameworkErrors: (error, request, reply) => void sendProblem(reply, failureOf(error, request), parts.upgradeUrl),
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, allErrors: false } },
+  });
+  app.server.maxConnections = options.connectionsMax;
+  refuseOddities(app);
+  parseJsonStrictly(app);
+  app.decorateRequest("caller", null);
+  app.decorateRequest("sessionId", null);
+  app.addHook("onRequest", (request, reply, done) => {
+    void reply.header("x-request-id", request.id);
+    done();
+  });
+  app.setErrorHandler((error, request, reply) => sendProblem(reply, failureOf(error, request), parts.upgradeUrl));
+  observe(app, parts);
+  register(app, parts);
+  answerOtherMethods(app, PREFIXES, parts.upgradeUrl);
+  return app;
+}
+
+function register(app: FastifyInstance, parts: HttpParts): void {
+  const handlers: Record<OperationId, Handler> = {
+    ...encodeRoutes(parts),
+    ...recallRoutes(parts),
+    ...blockRoutes(parts),
+    ...forgetRoutes(parts),
+    ...demoRoutes(parts),
+    ...serviceRoutes(parts),
+    ...adminRoutes(parts),
+  };
+  const access = accessHooks(parts);
+  for (const [id, operation] of Object.entries(OPERATIONS) as [OperationId, Operation][]) {
+    for (const prefix of PREFIXES) {
+      app.route({
+        method: operation.method,
+        url: prefix + operation.path,
+        schema: {
+          ...(operation.query === undefined ? {} : { querystring: operation.query }),
+          ...(operation.params === undefined ? {} : { params: operation.params }),
+          ...(operation.body === undefined ? {} : { body: operation.body }),
+          ...(operation.answer === undefined ? {} : { response: { "2xx": operation.answer } }),
+        },
+        onRequest: access[operation.access],
+        handler: handlers[id] as never,
+      });
+    }
+  }
+}
+
+/** Bodies are JSON in well-formed UTF-8, whatever their fields are called; an empty body is no body. */
+function parseJsonStrictly(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body, done) => {
+    const bytes = body as Buffer;
+    if (bytes.length === 0) return done(null, undefined);
+    if (!isUtf8(bytes)) return done(new Failure("invalid_request", "The body is not well-formed UTF-8."));
+    try {
+      done(null, JSON.parse(bytes.toString()));
+    } catch {
+      done(new Failure("invalid_request", "The body is not JSON."));
+    }
+  });
+}
+
+/** Ids come from the caller where they are harmless, else they are unique: a random start and a number. */
+function requestIds(): (request: { headers: Record<string, string | string[] | undefined> }) => string {
+  const start = randomBytes(6).toString("base64url");
+  let number = 0;
+  return ({ headers }) => {
+    const given = headers["x-request-id"];
+    if (typeof given === "string" && /^[\w.-]{1,64}$/.test(given)) return given;
+    number += 1;
+    return `${start}-${number.toString(36)}`;
+  };
+}
+
+/** CONNECT and strange expectations would otherwise be closed or answered by Node without a problem body. */
+function refuseOddities(app: FastifyInstance): void {
+  app.server.on("connect", (_request, socket: Socket) => {
+    socket.end(rawProblem("method_not_allowed", "CONNECT is not for this service."));
+  });
+  app.server.on("checkExpectation", (_request, response) => {
+    response.shouldKeepAlive = false;
+    response.socket?.end(rawProblem("invalid_request", "Only Expect: 100-continue is understood."));
+  });
+}
+
+function observe(app: FastifyInstance, { metrics }: HttpParts): void {
+  metrics.define({ name: "sideband_requests_total", help: "Answered requests by route and status.", type: "counter" });
+  metrics.define({
+    name: "sideband_request_seconds",
+    help: "Time from the request's head to its answer, by route.",
+    type: "histogram",
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+  });
+  metrics.define({ name: "sideband_connections", help: "Open connections.", type: "gauge" });
+  let connections = 0;
+  app.server.on("connection", (socket) => {
+    connections += 1;
+    socket.once("close", () => {
+      connections -= 1;
+    });
+  });
+  metrics.onCollect(() => metrics.set("sideband_connections", connections));
+  app.addHook("onResponse", (request, reply, done) => {
+    const route = request.routeOptions.url ?? "unknown";
+    const { statusCode: status, elapsedTime: ms } = reply;
+    metrics.add("sideband_requests_total", `method="${request.method}",route="${route}",status="${status}"`);
+    metrics.observe("sideband_request_seconds", ms / 1000, `route="${route}"`);
+    if (request.log.isLevelEnabled?.("info") ?? true) {
+      const { id: request_id, method, caller, sessionId } = request;
+      const line = { request_id, method, route, status, ms: Math.round(ms * 100) / 100 };
+      const whose = caller === null ? {} : { account: caller.account, key_id: caller.keyId };
+      request.log.info({ ...line, ...whose, ...(sessionId === null ? {} : { session_id: sessionId }) }, "request");
+    }
+    done();
+  });
+}

@@ -1,0 +1,47 @@
+/**
+ * Keys of entries. Neither accounts nor user ids hold U+0000 (identifiers.ts), so a zero byte between the
+ * parts makes every prefix stand for exactly one account or user. Keys stay far below lmdb's 1,978 bytes.
+ */
+
+import { assert } from "../../base/assert.ts";
+import { CHANNEL_COUNT } from "../../base/limits.ts";
+
+export function userKey(account: string, userId: string): Buffer {
+  assert(account.length > 0 && userId.length > 0, "account and user have names");
+  assert(!account.includes("\0") && !userId.includes("\0"), "no zero in a name");
+  return Buffer.from(`${account}\0${userId}`);
+}
+
+/** The channel as one byte after the user and a zero: a user's facts lie together, in channel order. */
+export function factKey(account: string, userId: string, channel: number): Buffer {
+  assert(channel >= 0 && channel < CHANNEL_COUNT, "a channel");
+  assert(!account.includes("\0") && !userId.includes("\0"), "no zero in a name");
+  return Buffer.from(`${account}\0${userId}\0${String.fromCharCode(channel)}`);
+}
+
+/** Where a user's facts begin and end, or those of an account's users. */
+export function rangeBelow(prefix: Buffer): { start: Buffer; end: Buffer } {
+  return { start: Buffer.concat([prefix, Buffer.of(0)]), end: Buffer.concat([prefix, Buffer.of(1)]) };
+}
+
+export function splitUserKey(key: Buffer): { account: string; userId: string } {
+  const zero = key.indexOf(0);
+  return { account: key.toString("utf8", 0, zero), userId: key.toString("utf8", zero + 1) };
+}
+
+export function channelOfFactKey(key: Buffer): number {
+  return key[key.length - 1];
+}
+
+export const counterKey = (keyId: string, period: string) => Buffer.from(`${keyId}\0${period}`);
+
+export const idempotencyKey = (keyId: string, key: string) => Buffer.from(`${keyId}\0${key}`);
+
+/** Lapses sort by time: eight bytes, the highest first, then the key of the record that lapses. */
+export function lapseKey(expiresAtMs: number, key: Buffer): Buffer {
+  const time = Buffer.alloc(8);
+  time.writeBigUInt64BE(BigInt(Math.floor(expiresAtMs)));
+  return Buffer.concat([time, key]);
+}
+
+export const lapsedRecordKey = (lapse: Buffer) => lapse.subarray(8);

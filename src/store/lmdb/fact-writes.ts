@@ -1,0 +1,141 @@
+/** The writes of facts: each runs inside a group's transaction, checks first and writes then. */
+
+import { timingSafeEqual } from "node:crypto";
+import type { FactCode, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
+import { channelOfFactKey, counterKey, factKey, idempotencyKey, lapseKey, lapsedRecordKey, rangeBelow, userKey } from "./entry-keys.ts";
+import type { Write, Writer } from "./group-commit.ts";
+import { channelCount, markChannel, newUser, packFact, packIdempotency, packNumber, packUser, unpackFact, unpackIdempotency, unpackNumber, unpackUser } from "./records.ts";
+
+/** When something was first forgotten since the last compaction. */
+export const FORGOTTEN = Buffer.from("forgotten");
+
+export function writeFacts(request: WriteRequest): Write<WriteOutcome> {
+  return (writer) => {
+    const used = usedBefore(writer, request);
+    const known = replay(writer, request, used);
+    if (known !== undefined) return known;
+    const { quota, facts } = request;
+    if (quota?.limit != null && used + facts.length > quota.limit) return { outcome: "limit", used };
+
+    const key = userKey(request.account, request.userId);
+    const before = writer.get("users", key);
+    const user = before === undefined ? newUser() : unpackUser(before);
+    for (const { channel, value, updatedAtMs = request.nowMs } of facts) {
+      user.revision += 1;
+      markChannel(user, channel, true);
+      const record = packFact({ value, revision: user.revision, updatedAtMs });
+      writer.put("facts", factKey(request.account, request.userId, channel), record);
+    }
+    writer.put("users", key, packUser(user));
+    count(writer, request, used);
+    const stored = channelCount(user);
+    remember(writer, request, stored);
+    return { outcome: "stored", channelCount: stored, used: used + (quota === undefined ? 0 : facts.length) };
+  };
+}
+
+function usedBefore(writer: Writer, { quota }: WriteRequest): number {
+  return quota === undefined ? 0 : unpackNumber(writer.get("counters", counterKey(quota.keyId, quota.month)));
+}
+
+function count(writer: Writer, { quota, facts }: WriteRequest, used: number): void {
+  if (quota === undefined) return;
+  writer.put("counters", counterKey(quota.keyId, quota.month), packNumber(used + facts.length));
+  const day = counterKey(quota.keyId, quota.day);
+  writer.put("counters", day, packNumber(unpackNumber(writer.get("counters", day)) + facts.length));
+}
+
+function replay(writer: Writer, { idempotency, nowMs }: WriteRequest, used: number): WriteOutcome | undefined {
+  if (idempotency === undefined) return undefined;
+  const bytes = writer.get("idempotency", idempotencyKey(idempotency.keyId, idempotency.key));
+  if (bytes === undefined) return undefined;
+  const record = unpackIdempotency(bytes);
+  if (record.expiresAtMs <= nowMs) return undefined;
+  if (!timingSafeEqual(record.fingerprint, idempotency.fingerprint)) return { outcome: "mismatch", used };
+  return { outcome: "replayed", channelCount: record.channelCount, used };
+}
+
+function remember(writer: Writer, { idempotency }: WriteRequest, stored: number): void {
+  if (idempotency === undefined) return;
+  const key = idempotencyKey(idempotency.keyId, idempotency.key);
+  writer.put("idempotency", key, packIdempotency({ ...idempotency, channelCount: stored }));
+  writer.put("lapses", lapseKey(idempotency.expiresAtMs, key), Buffer.of(1));
+}
+
+/** Removes idempotency records that have lapsed, so many at a time that a group stays short. */
+export function sweepLapsed(nowMs: number, countMax: number): Write<number> {
+  return (writer) => {
+    const end = lapseKey(nowMs + 1, Buffer.alloc(0));
+    const lapses = [...writer.environment.table("lapses").getKeys({ start: Buffer.of(0), end, limit: countMax })];
+    for (const lapse of lapses) {
+      const key = lapsedRecordKey(lapse);
+      const bytes = writer.get("idempotency", key);
+      // The key may have been used again since: then a later lapse stands for it.
+      if (bytes !== undefined && unpackIdempotency(bytes).expiresAtMs <= nowMs) writer.remove("idempotency", key);
+      writer.remove("lapses", lapse);
+    }
+    return lapses.length;
+  };
+}
+
+export function saveCodes(
+  account: string,
+  userId: string,
+  codes: readonly { channel: number; revision: number; code: FactCode }[],
+): Write<void> {
+  return (writer) => {
+    for (const { channel, revision, code } of codes) {
+      const key = factKey(account, userId, channel);
+      const bytes = writer.get("facts", key);
+      if (bytes === undefined) continue;
+      const fact = unpackFact(channel, bytes);
+      if (fact.revision === revision) writer.put("facts", key, packFact({ ...fact, code }));
+    }
+  };
+}
+
+export function forgetFacts(
+  account: string,
+  userId: string,
+  facts: readonly { channel: number; revision?: number }[],
+): Write<{ forgotten: number; channelCount: number }> {
+  return (writer) => {
+    const key = userKey(account, userId);
+    const before = writer.get("users", key);
+    if (before === undefined) return { forgotten: 0, channelCount: 0 };
+    const user = unpackUser(before);
+    const found = facts.filter(({ channel, revision }) => {
+      const bytes = writer.get("facts", factKey(account, userId, channel));
+      if (bytes === undefined) return false;
+      return revision === undefined || unpackFact(channel, bytes).revision === revision;
+    });
+    if (found.length === 0) return { forgotten: 0, channelCount: channelCount(user) };
+    for (const { channel } of found) {
+      writer.remove("facts", factKey(account, userId, channel));
+      markChannel(user, channel, false);
+    }
+    user.revision += 1;
+    const left = channelCount(user);
+    // A user without facts is no user: nothing tells that there ever was one.
+    if (left === 0) writer.remove("users", key);
+    else writer.put("users", key, packUser(user));
+    noteForgetting(writer);
+    return { forgotten: found.length, channelCount: left };
+  };
+}
+
+export function forgetUser(account: string, userId: string): Write<boolean> {
+  return (writer) => {
+    const key = userKey(account, userId);
+    if (writer.get("users", key) === undefined) return false;
+    const facts = [...writer.environment.table("facts").getKeys(rangeBelow(key))];
+    for (const fact of facts) writer.remove("facts", factKey(account, userId, channelOfFactKey(fact)));
+    writer.remove("users", key);
+    noteForgetting(writer);
+    return true;
+  };
+}
+
+function noteForgetting(writer: Writer): void {
+  if (writer.get("meta", FORGOTTEN) === undefined) writer.put("meta", FORGOTTEN, packNumber(Date.now()));
+}

@@ -1,0 +1,167 @@
+/**
+ * Group commit: writes that arrive while the disk is busy wait in a queue and go into one transaction
+ * together. Each runs inside it, one after the other, so that what it checks (limits, idempotency keys) is
+ * exact; all are answered when the transaction is on disk, or all are refused.
+ */
+
+import { Failure } from "../../base/errors.ts";
+import type { Metrics } from "../../base/metrics.ts";
+import { DATABASES, type DatabaseName, type Environment } from "./environment.ts";
+import { COMPACTING, type Generations, MOVED } from "./generations.ts";
+
+/** What a write sees of the store: the state inside the transaction. */
+export interface Writer {
+  get(name: DatabaseName, key: Buffer): Buffer | undefined;
+  put(name: DatabaseName, key: Buffer, value: Buffer): void;
+  remove(name: DatabaseName, key: Buffer): void;
+  readonly environment: Environment;
+}
+
+/** Must not wait, and must check everything before it writes anything. */
+export type Write<T> = (writer: Writer) => T;
+
+interface Queued {
+  readonly write: Write<unknown>;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** What a write itself has thrown, told apart from what the commit did. */
+class WriteError extends Error {
+  override name = "WriteError";
+}
+
+/** One transaction holds the event loop for about ten milliseconds at most. */
+const GROUP_MAX = 512;
+const RETRY_AFTER_S = 5;
+const MOVE = Symbol("moved");
+
+export class GroupCommit {
+  readonly #generations: Generations;
+  readonly #queueMax: number;
+  readonly #metrics: Metrics;
+  #queue: Queued[] = [];
+  #running: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(generations: Generations, options: { queueMax: number; metrics: Metrics }) {
+    this.#generations = generations;
+    this.#queueMax = options.queueMax;
+    this.#metrics = options.metrics;
+    const { metrics } = options;
+    metrics.define({
+      name: "sideband_commit_size",
+      help: "Writes in one group commit.",
+      type: "histogram",
+      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
+    });
+    metrics.define({
+      name: "sideband_commit_seconds",
+      help: "Time of one group commit, the disk included.",
+      type: "histogram",
+      buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
+    });
+    metrics.define({ name: "sideband_commit_failures_total", help: "Group commits that failed.", type: "counter" });
+    metrics.define({ name: "sideband_write_queue_depth", help: "Writes that wait for a commit.", type: "gauge" });
+    metrics.onCollect(() => metrics.set("sideband_write_queue_depth", this.#queue.length));
+  }
+
+  run<T>(write: Write<T>): Promise<T> {
+    if (this.#closed) return Promise.reject(unavailable("The store is closed."));
+    if (this.#queue.length >= this.#queueMax) {
+      return Promise.reject(new Failure("overloaded", "Too many writes are waiting.", { retryAfterS: 1 }));
+    }
+    return new Promise<T>((resolve, reject) => {
+      this.#queue.push({ write, resolve: resolve as (result: unknown) => void, reject });
+      this.#running ??= this.#drain();
+    });
+  }
+
+  /** Finishes what waits, then takes no more. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#running;
+  }
+
+  async #drain(): Promise<void> {
+    // What arrives in the same turn of the event loop goes together.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#queue.length > 0) {
+      const group = this.#queue.splice(0, GROUP_MAX);
+      try {
+        await this.#settle(group);
+      } catch (error) {
+        // One write that meets a damaged record must not take its whole group with it.
+        if (error instanceof WriteError && group.length > 1) for (const one of group) await this.#settleAlone(one);
+        else this.#refuse(group, error);
+      }
+    }
+    this.#running = undefined;
+  }
+
+  async #settleAlone(one: Queued): Promise<void> {
+    try {
+      await this.#settle([one]);
+    } catch (error) {
+      this.#refuse([one], error);
+    }
+  }
+
+  async #settle(group: readonly Queued[]): Promise<void> {
+    const startedMs = performance.now();
+    const results = await this.#commit(group);
+    group.forEach(({ resolve }, i) => resolve(results[i]));
+    this.#metrics.observe("sideband_commit_size", group.length);
+    this.#metrics.observe("sideband_commit_seconds", (performance.now() - startedMs) / 1000);
+  }
+
+  #refuse(group: readonly Queued[], error: unknown): void {
+    this.#metrics.add("sideband_commit_failures_total");
+    const failure =
+      error instanceof WriteError ? error.cause : unavailable("The store cannot take data now.", error);
+    for (const { reject } of group) reject(failure);
+  }
+
+  async #commit(group: readonly Queued[]): Promise<unknown[]> {
+    for (;;) {
+      const environment = this.#generations.latest;
+      const results = await environment.transact(() => {
+        if (environment.get("meta", MOVED) !== undefined) return MOVE;
+        const writer = writerOn(environment);
+        try {
+          return group.map(({ write }) => write(writer));
+        } catch (cause) {
+          throw new WriteError("a write failed inside its transaction", { cause });
+        }
+      });
+      if (results !== MOVE) return results as unknown[];
+      await this.#generations.awaitMove();
+    }
+  }
+}
+
+/** While a compaction copies the store, every key that is written is noted in the journal as well. */
+function writerOn(environment: Environment): Writer {
+  const journals = environment.get("meta", COMPACTING) !== undefined;
+  const note = (name: DatabaseName, key: Buffer) => {
+    if (!journals) return;
+    const entry = Buffer.concat([Buffer.of(DATABASES.indexOf(name)), key]);
+    void environment.table("journal").put(entry, Buffer.of(1));
+  };
+  return {
+    environment,
+    get: (name, key) => environment.get(name, key),
+    put: (name, key, value) => {
+      void environment.table(name).put(key, value);
+      note(name, key);
+    },
+    remove: (name, key) => {
+      void environment.table(name).remove(key);
+      note(name, key);
+    },
+  };
+}
+
+function unavailable(detail: string, cause?: unknown): Failure {
+  return new Failure("store_unavailable", detail, { retryAfterS: RETRY_AFTER_S, cause });
+}

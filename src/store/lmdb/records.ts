@@ -1,0 +1,131 @@
+/**
+ * Records as bytes. Numbers are big-endian; 48 bits hold any revision and any time in milliseconds. The first
+ * byte is the record's form, checked on every read: another one is corruption, and said so.
+ */
+
+import { randomBytes } from "node:crypto";
+import { assert } from "../../base/assert.ts";
+import type { FactCode, StoredFact } from "../../memory/ports.ts";
+
+export class CorruptRecordError extends Error {
+  override name = "CorruptRecordError";
+}
+
+const FORM = 1;
+const FACT_HEADER_BYTES = 16;
+const USER_BYTES = 18;
+
+/** form 1 · revision 6 · time 6 · codebook version 1 · code length in bits 2 · code · value */
+export function packFact(fact: Omit<StoredFact, "channel">): Buffer {
+  const codeBytes = fact.code === undefined ? 0 : Math.ceil(fact.code.bits.length / 8);
+  const value = Buffer.from(fact.value);
+  const out = Buffer.alloc(FACT_HEADER_BYTES + codeBytes + value.length);
+  out[0] = FORM;
+  out.writeUIntBE(fact.revision, 1, 6);
+  out.writeUIntBE(fact.updatedAtMs, 7, 6);
+  if (fact.code !== undefined) {
+    assert(fact.code.version > 0 && fact.code.version < 256, "a codebook version fits a byte");
+    out[13] = fact.code.version;
+    out.writeUInt16BE(fact.code.bits.length, 14);
+    out.set(fact.code.bits.bytes.subarray(0, codeBytes), FACT_HEADER_BYTES);
+  }
+  out.set(value, FACT_HEADER_BYTES + codeBytes);
+  return out;
+}
+
+export function unpackFact(channel: number, bytes: Buffer): StoredFact {
+  const version = bytes.length > FACT_HEADER_BYTES && bytes[0] === FORM ? bytes[13] : -1;
+  const codeBits = version > 0 ? bytes.readUInt16BE(14) : 0;
+  const valueStart = FACT_HEADER_BYTES + Math.ceil(codeBits / 8);
+  if (version < 0 || valueStart >= bytes.length) throw new CorruptRecordError("a fact's record is damaged");
+  return {
+    channel,
+    value: bytes.toString("utf8", valueStart),
+    revision: bytes.readUIntBE(1, 6),
+    updatedAtMs: bytes.readUIntBE(7, 6),
+    ...(version === 0 ? {} : { code: codeOf(version, codeBits, bytes.subarray(FACT_HEADER_BYTES, valueStart)) }),
+  };
+}
+
+function codeOf(version: number, length: number, bytes: Buffer): FactCode {
+  return { version, bits: { length, bytes: Uint8Array.from(bytes) } };
+}
+
+export interface UserRecord {
+  /** Random for each life of a user, so that no stamp comes back after forgetting. */
+  readonly incarnation: Buffer;
+  revision: number;
+  /** Bit c of the 40 is set where channel c holds a fact. */
+  readonly channels: Buffer;
+}
+
+export function newUser(): UserRecord {
+  return { incarnation: randomBytes(6), revision: 0, channels: Buffer.alloc(5) };
+}
+
+/** form 1 · incarnation 6 · revision 6 · channels 5 */
+export function packUser(user: UserRecord): Buffer {
+  const out = Buffer.alloc(USER_BYTES);
+  out[0] = FORM;
+  out.set(user.incarnation, 1);
+  out.writeUIntBE(user.revision, 7, 6);
+  out.set(user.channels, 13);
+  return out;
+}
+
+export function unpackUser(bytes: Buffer): UserRecord {
+  if (bytes.length !== USER_BYTES || bytes[0] !== FORM) throw new CorruptRecordError("a user's record is damaged");
+  return {
+    incarnation: Buffer.from(bytes.subarray(1, 7)),
+    revision: bytes.readUIntBE(7, 6),
+    channels: Buffer.from(bytes.subarray(13)),
+  };
+}
+
+export function stampOf(bytes: Buffer): string {
+  if (bytes.length !== USER_BYTES || bytes[0] !== FORM) throw new CorruptRecordError("a user's record is damaged");
+  return bytes.toString("base64url", 1, 13);
+}
+
+export function markChannel(user: UserRecord, channel: number, used: boolean): void {
+  const bit = 1 << (channel & 7);
+  if (used) user.channels[channel >> 3] |= bit;
+  else user.channels[channel >> 3] &= ~bit;
+}
+
+export function channelCount(user: UserRecord): number {
+  let count = 0;
+  for (const byte of user.channels) for (let bits = byte; bits !== 0; bits &= bits - 1) count++;
+  return count;
+}
+
+export function packNumber(value: number): Buffer {
+  const out = Buffer.alloc(6);
+  out.writeUIntBE(value, 0, 6);
+  return out;
+}
+
+export function unpackNumber(bytes: Buffer | undefined): number {
+  return bytes === undefined ? 0 : bytes.readUIntBE(0, 6);
+}
+
+export interface IdempotencyRecord {
+  readonly fingerprint: Buffer;
+  readonly channelCount: number;
+  readonly expiresAtMs: number;
+}
+
+/** fingerprint 32 · channel count 1 · expiry 6 */
+export function packIdempotency(record: { fingerprint: Uint8Array; channelCount: number; expiresAtMs: number }): Buffer {
+  assert(record.fingerprint.length === 32, "a fingerprint has 32 bytes");
+  const out = Buffer.alloc(39);
+  out.set(record.fingerprint);
+  out[32] = record.channelCount;
+  out.writeUIntBE(record.expiresAtMs, 33, 6);
+  return out;
+}
+
+export function unpackIdempotency(bytes: Buffer): IdempotencyRecord {
+  if (bytes.length !== 39) throw new CorruptRecordError("an idempotency record is damaged");
+  return { fingerprint: bytes.subarray(0, 32), channelCount: bytes[32], expiresAtMs: bytes.readUIntBE(33, 6) };
+}

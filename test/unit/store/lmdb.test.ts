@@ -1,0 +1,168 @@
+/** The embedded store passes the conformance suite, and what only it does: generations, compaction, backup. */
+
+import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { Metrics } from "../../../src/base/metrics.ts";
+import { Environment } from "../../../src/store/lmdb/environment.ts";
+import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
+import { storeConformance, write } from "../../conformance/store.ts";
+
+const openFolder = (folder: string, create = true) =>
+  LmdbStore.open({ folder, create, queueMax: 10_000, metrics: new Metrics() });
+
+storeConformance("lmdb", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "sideband-store-"));
+  let store = await openFolder(folder);
+  return {
+    store,
+    reopen: async () => {
+      await store.close();
+      store = await openFolder(folder, false);
+      return store;
+    },
+    second: () => openFolder(folder, false),
+    end: async () => {
+      await store.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+});
+
+async function withFolder(run: (folder: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "sideband-store-"));
+  try {
+    await run(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Whether any file under the folder holds the text. */
+function filesHold(folder: string, text: string): boolean {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .some((entry) => readFileSync(join(entry.parentPath, entry.name)).includes(text));
+}
+
+test("lmdb: after compacting, no byte of a forgotten user is in the data files, and the others are whole", () =>
+  withFolder(async (folder) => {
+    const store = await openFolder(folder);
+    const neighbour = await openFolder(folder);
+    for (let i = 0; i < 300; i++) await store.write(write(`user-${i}`, [[0, `value-of-${i}-`.padEnd(200, "v")]]));
+    await store.write(write("condemned-user", [[0, "condemned-value"], [1, "x".repeat(1000)], [2, "overwritten-secret"]]));
+    await store.write(write("condemned-user", [[2, "later"]]));
+    assert.equal(store.forgottenSinceMs(), undefined);
+    await store.forgetUser("acme", "condemned-user");
+    assert.ok(store.forgottenSinceMs()! > 0);
+    assert.ok(filesHold(folder, "condemned-value"), "lmdb keeps old bytes: else this test would show nothing");
+    const report = await store.compact();
+    assert.ok(report.entries > 600);
+    for (const trace of ["condemned-user", "condemned-value", "overwritten-secret"]) {
+      assert.equal(filesHold(folder, trace), false, trace);
+    }
+    assert.equal(store.forgottenSinceMs(), undefined);
+    for (const opened of [store, neighbour]) {
+      for (let i = 0; i < 300; i++) {
+        assert.equal(opened.readFact("acme", `user-${i}`, 0)?.value, `value-of-${i}-`.padEnd(200, "v"));
+      }
+      await opened.write(write("after", [[0, "works"]]));
+    }
+    assert.deepEqual(readdirSync(folder).sort(), ["sideband.json", "store-2"]);
+    await store.close();
+    await neighbour.close();
+  }));
+
+test("lmdb: compacting beside writers of two openings loses nothing", () =>
+  withFolder(async (folder) => {
+    const stores = [await openFolder(folder), await openFolder(folder)];
+    for (let i = 0; i < 500; i++) await stores[0].write(write(`before-${i}`, [[0, "x"]]));
+    let running = true;
+    const acknowledged = new Map<string, string>();
+    const forgotten: string[] = [];
+    const writers = Array.from({ length: 8 }, async (_, writer) => {
+      for (let i = 0; running || i < 20; i++) {
+        const user = `w${writer}-${i % 50}`;
+        await stores[writer % 2].write(write(user, [[writer, `value ${i}`]]));
+        acknowledged.set(`${user}/${writer}`, `value ${i}`);
+        if (i % 7 === 3) {
+          await stores[writer % 2].forgetUser("acme", user);
+          acknowledged.delete(`${user}/${writer}`);
+          forgotten.push(user);
+        }
+      }
+    });
+    for (let round = 0; round < 3; round++) await stores[round % 2].compact();
+    running = false;
+    await Promise.all(writers);
+    for (const store of stores) {
+      for (const [slot, value] of acknowledged) {
+        const [user, channel] = slot.split("/");
+        assert.equal(store.readFact("acme", user, Number(channel))?.value, value, slot);
+      }
+      assert.equal(store.readFact("acme", "before-499", 0)?.value, "x");
+    }
+    assert.ok(forgotten.length > 0);
+    for (const store of stores) await store.close();
+  }));
+
+test("lmdb: two compactions at once: one is refused, nothing breaks", () =>
+  withFolder(async (folder) => {
+    const store = await openFolder(folder);
+    await store.write(write("ada", [[0, "Ada"]]));
+    const results = await Promise.allSettled([store.compact(), store.compact()]);
+    assert.deepEqual(results.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
+    assert.equal(store.readFact("acme", "ada", 0)?.value, "Ada");
+    await store.close();
+  }));
+
+test("lmdb: a damaged record fails its own write, not the writes beside it", () =>
+  withFolder(async (folder) => {
+    const store = await openFolder(folder);
+    await store.write(write("ada", [[0, "Ada"]]));
+    await store.close();
+    const environment = new Environment(join(folder, "store-1"));
+    await environment.transact(() => void environment.table("users").put(Buffer.from("acme\0ada"), Buffer.from("?")));
+    await environment.close();
+    const again = await openFolder(folder);
+    assert.throws(() => again.readUser("acme", "ada"), /damaged/);
+    const results = await Promise.allSettled([
+      again.write(write("bob", [[0, "Bob"]])),
+      again.write(write("ada", [[1, "x"]])),
+      again.write(write("eve", [[0, "Eve"]])),
+    ]);
+    assert.deepEqual(results.map(({ status }) => status), ["fulfilled", "rejected", "fulfilled"]);
+    assert.equal(again.readFact("acme", "eve", 0)?.value, "Eve");
+    await again.close();
+  }));
+
+test("lmdb: a newer format is refused with a clear message, an unwritable folder too", () =>
+  withFolder(async (folder) => {
+    writeFileSync(join(folder, "sideband.json"), '{"format":2,"generation":1}');
+    await assert.rejects(openFolder(folder), /format 2.*use a newer release/);
+    writeFileSync(join(folder, "a-file"), "");
+    await assert.rejects(openFolder(join(folder, "a-file")), /cannot write to the data folder/);
+    await assert.rejects(openFolder(join(folder, "nothing"), false), /there is no store/);
+  }));
+
+test("lmdb: a backup taken while writing is consistent", () =>
+  withFolder(async (folder) => {
+    const store = await openFolder(join(folder, "data"));
+    let count = 0;
+    let running = true;
+    const writing = (async () => {
+      while (running) await store.write(write("ada", [[0, `${++count}`], [1, `${count}`]]));
+    })();
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    await store.backup(join(folder, "backup"));
+    running = false;
+    await writing;
+    await store.close();
+    const copy = await openFolder(join(folder, "backup"), false);
+    const facts = copy.readUser("acme", "ada")!.facts;
+    assert.equal(facts[0].value, facts[1].value, "both facts of one write, or neither");
+    assert.ok(Number(facts[0].value) >= 1 && Number(facts[0].value) <= count);
+    await copy.close();
+  }));
