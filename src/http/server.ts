@@ -11,9 +11,11 @@ import { fastify, type FastifyBaseLogger, type FastifyInstance, type FastifyRepl
 import { Failure } from "../base/errors.ts";
 import { OPERATIONS, type Operation, type OperationId } from "../contract/operations.ts";
 import { accessHooks } from "./access.ts";
+import { ConsoleSessions, registerConsole } from "./console-session.ts";
 import type { HttpParts } from "./parts.ts";
 import { answerClientError, failureOf, rawProblem, sendProblem } from "./problem.ts";
 import { parseQuery } from "./query.ts";
+import { RecentErrors } from "./recent-errors.ts";
 import { adminRoutes } from "./routes/admin.ts";
 import { blockRoutes } from "./routes/blocks.ts";
 import { demoRoutes } from "./routes/demo.ts";
@@ -21,13 +23,17 @@ import { encodeRoutes } from "./routes/encode.ts";
 import { forgetRoutes } from "./routes/forget.ts";
 import { recallRoutes } from "./routes/recall.ts";
 import { serviceRoutes } from "./routes/service.ts";
+import { websiteRoutes } from "./routes/website.ts";
 import { answerOtherMethods } from "./unrouted.ts";
+import { registerWebsite } from "./website.ts";
 
 export interface ServerOptions {
   readonly logger: FastifyBaseLogger;
   /** Hops or addresses of proxies whose X-Forwarded-For counts. */
   readonly trustProxy: number | string[] | false;
   readonly connectionsMax: number;
+  /** Where the built website is; without it there is none. */
+  readonly websiteFolder?: string | undefined;
 }
 
 export const BODY_BYTES_MAX = 65_536;
@@ -67,12 +73,21 @@ export function createServer(parts: HttpParts, options: ServerOptions): FastifyI
   });
   app.setErrorHandler((error, request, reply) => sendProblem(reply, failureOf(error, request), parts.upgradeUrl));
   observe(app, parts);
-  register(app, parts);
+  const recentErrors = new RecentErrors(parts.clock);
+  recentErrors.observe(app);
+  const sessions = new ConsoleSessions(parts.adminToken, parts.clock);
+  if (options.websiteFolder !== undefined) registerWebsite(app, { folder: options.websiteFolder });
+  registerConsole(app, sessions, parts);
+  register(app, parts, { sessions, recentErrors });
   answerOtherMethods(app, PREFIXES, parts.upgradeUrl);
   return app;
 }
 
-function register(app: FastifyInstance, parts: HttpParts): void {
+function register(
+  app: FastifyInstance,
+  parts: HttpParts,
+  { sessions, recentErrors }: { sessions: ConsoleSessions; recentErrors: RecentErrors },
+): void {
   const handlers: Record<OperationId, Handler> = {
     ...encodeRoutes(parts),
     ...recallRoutes(parts),
@@ -81,10 +96,13 @@ function register(app: FastifyInstance, parts: HttpParts): void {
     ...demoRoutes(parts),
     ...serviceRoutes(parts),
     ...adminRoutes(parts),
+    ...websiteRoutes(parts, recentErrors),
   };
-  const access = accessHooks(parts);
+  const access = accessHooks(parts, sessions);
   for (const [id, operation] of Object.entries(OPERATIONS) as [OperationId, Operation][]) {
     for (const prefix of PREFIXES) {
+      // The website has a reference of its own at /docs; the plain one stays at /v1/docs.
+      if (app.hasRoute({ method: operation.method, url: prefix + operation.path })) continue;
       app.route({
         method: operation.method,
         url: prefix + operation.path,
