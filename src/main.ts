@@ -8,3 +8,8 @@ export { findProfileProblem, Measure } from "./memory/measure.ts";
 export function openCodebook(): Codebook {
   return PLAIN_CODEBOOK;
 }
+
+export { firstStartText } from "./main/first-start.ts";
+export { type Core, openCore } from "./main/core.ts";
+export { serve } from "./main/serve.ts";
+export { startService } from "./main/service.ts";

@@ -4,8 +4,9 @@ import { readFileSync } from "node:fs";
 import { type Command, CommandError, EXIT_FAILED, EXIT_OK, EXIT_USAGE, UsageError } from "./command.ts";
 import { bench } from "./commands/bench.ts";
 import { measure } from "./commands/measure.ts";
+import { serve } from "./commands/serve.ts";
 
-const COMMANDS: readonly Command[] = [measure, bench];
+const COMMANDS: readonly Command[] = [serve, measure, bench];
 
 export async function main(args: readonly string[]): Promise<number> {
   const [first] = args;
@@ -36,7 +37,7 @@ export async function main(args: readonly string[]): Promise<number> {
       );
       return EXIT_USAGE;
     }
-    if (error instanceof CommandError) {
+    if (error instanceof CommandError || isRefusal(error)) {
       console.error(`sideband ${command.name}: ${error.message}`);
       return EXIT_FAILED;
     }
@@ -66,4 +67,9 @@ function version(): string {
 /** node:util's parseArgs explains a wrong option well enough to pass its message on. */
 function isParseArgsError(error: unknown): error is Error {
   return error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
+}
+
+/** What the parts refuse in words meant for the operator: a setting, the data folder, a failure of the service. */
+function isRefusal(error: unknown): error is Error {
+  return error instanceof Error && ["ConfigError", "DataFolderError", "Failure"].includes(error.name);
 }

@@ -29,11 +29,13 @@ import { registerWebsite } from "./website.ts";
 
 export interface ServerOptions {
   readonly logger: FastifyBaseLogger;
-  /** Hops or addresses of proxies whose X-Forwarded-For counts. */
-  readonly trustProxy: number | string[] | false;
+  /** Proxies whose X-Forwarded-For counts: so many hops, or these addresses. */
+  readonly trustProxy: number | readonly string[] | false;
   readonly connectionsMax: number;
   /** Where the built website is; without it there is none. */
   readonly websiteFolder?: string | undefined;
+  /** Whether each request gets a line in the log. */
+  readonly logRequests: boolean;
 }
 
 export const BODY_BYTES_MAX = 65_536;
@@ -51,7 +53,7 @@ export function createServer(parts: HttpParts, options: ServerOptions): FastifyI
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    trustProxy: options.trustProxy,
+    trustProxy: trustOf(options.trustProxy),
     genReqId: requestIds(),
     requestIdHeader: false,
     return503OnClosing: false,
@@ -72,7 +74,7 @@ export function createServer(parts: HttpParts, options: ServerOptions): FastifyI
     done();
   });
   app.setErrorHandler((error, request, reply) => sendProblem(reply, failureOf(error, request), parts.upgradeUrl));
-  observe(app, parts);
+  observe(app, parts, options.logRequests);
   const recentErrors = new RecentErrors(parts.clock);
   recentErrors.observe(app);
   const sessions = new ConsoleSessions(parts.adminToken, parts.clock);
@@ -134,6 +136,11 @@ function parseJsonStrictly(app: FastifyInstance): void {
   });
 }
 
+function trustOf(trusted: ServerOptions["trustProxy"]): boolean | string[] | ((address: string, hop: number) => boolean) {
+  if (typeof trusted === "number") return (_address, hop) => hop < trusted;
+  return trusted === false ? false : [...trusted];
+}
+
 /** Ids come from the caller where they are harmless, else they are unique: a random start and a number. */
 function requestIds(): (request: { headers: Record<string, string | string[] | undefined> }) => string {
   const start = randomBytes(6).toString("base64url");
@@ -157,7 +164,7 @@ function refuseOddities(app: FastifyInstance): void {
   });
 }
 
-function observe(app: FastifyInstance, { metrics }: HttpParts): void {
+function observe(app: FastifyInstance, { metrics }: HttpParts, logRequests: boolean): void {
   metrics.define({ name: "sideband_requests_total", help: "Answered requests by route and status.", type: "counter" });
   metrics.define({
     name: "sideband_request_seconds",
@@ -179,7 +186,7 @@ function observe(app: FastifyInstance, { metrics }: HttpParts): void {
     const { statusCode: status, elapsedTime: ms } = reply;
     metrics.add("sideband_requests_total", `method="${request.method}",route="${route}",status="${status}"`);
     metrics.observe("sideband_request_seconds", ms / 1000, `route="${route}"`);
-    if (request.log.isLevelEnabled?.("info") ?? true) {
+    if (logRequests) {
       const { id: request_id, method, caller, sessionId } = request;
       const line = { request_id, method, route, status, ms: Math.round(ms * 100) / 100 };
       const whose = caller === null ? {} : { account: caller.account, key_id: caller.keyId };

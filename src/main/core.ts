@@ -1,0 +1,87 @@
+/** The service without HTTP: store, workers, keys and the parts of memory, joined for one process. */
+
+import { systemClock } from "../base/clock.ts";
+import { Metrics } from "../base/metrics.ts";
+import type { Config } from "../config.ts";
+import { Authentication } from "../memory/authentication.ts";
+import { Blocks } from "../memory/blocks.ts";
+import { FactCodes } from "../memory/fact-codes.ts";
+import { IdempotencyGate } from "../memory/idempotency.ts";
+import { KeyDesk } from "../memory/key-desk.ts";
+import { KeyRing } from "../memory/key-ring.ts";
+import type { MemoryParts } from "../memory/parts.ts";
+import { WorkerPool } from "../memory/worker-pool.ts";
+import { LmdbStore } from "../store/lmdb/lmdb-store.ts";
+import { CODEBOOK_VERSION, KEEPS_CODES } from "./codebooks.ts";
+import { masterKeys } from "./secrets.ts";
+
+export interface Core {
+  readonly memory: MemoryParts;
+  readonly store: LmdbStore;
+  readonly workshop: WorkerPool;
+  readonly authentication: Authentication;
+  readonly desk: KeyDesk;
+  readonly metrics: Metrics;
+  close(): Promise<void>;
+}
+
+const TASK_TIMEOUT_MS = 60_000;
+
+export async function openCore(config: Config, options: { create: boolean }): Promise<Core> {
+  const metrics = new Metrics();
+  const clock = systemClock;
+  const { dataFolder: folder, queueMax } = config;
+  const store = await LmdbStore.open({ folder, create: options.create, queueMax, metrics });
+  const keyRing = new KeyRing(masterKeys(folder, config.masterKey));
+  const workshop = new WorkerPool({
+    module: new URL(`./block-worker${extension()}`, import.meta.url),
+    threads: config.blockWorkers,
+    queueMax,
+    taskTimeoutMs: TASK_TIMEOUT_MS,
+    version: CODEBOOK_VERSION,
+    keepsCodes: KEEPS_CODES,
+    metrics,
+  });
+  const codes = new FactCodes(store, workshop);
+  const blocks = new Blocks(store, workshop, keyRing);
+  const idempotency = new IdempotencyGate(keyRing.digestKey);
+  const memory = { store, workshop, keyRing, blocks, codes, idempotency, clock };
+  const authentication = new Authentication(store, clock);
+  defineGauges(metrics, store, blocks);
+  return {
+    memory,
+    store,
+    workshop,
+    authentication,
+    desk: new KeyDesk(store, clock),
+    metrics,
+    async close() {
+      await codes.close();
+      await store.touchKeys(authentication.takeUses()).catch(() => {});
+      await workshop.close();
+      await store.close();
+    },
+  };
+}
+
+function defineGauges(metrics: Metrics, store: LmdbStore, blocks: Blocks): void {
+  const gauge = (name: string, help: string, shared: boolean) => metrics.define({ name, help, type: "gauge", shared });
+  gauge("sideband_store_bytes", "Size of the data file.", true);
+  gauge("sideband_store_facts", "Facts in the store.", true);
+  gauge("sideband_store_users", "Users in the store.", true);
+  gauge("sideband_cached_blocks", "Blocks in the cache.", false);
+  gauge("sideband_resident_bytes", "Resident memory of the service's processes.", false);
+  metrics.onCollect(() => {
+    const { sizeBytes, facts, users } = store.statistics();
+    metrics.set("sideband_store_bytes", sizeBytes);
+    metrics.set("sideband_store_facts", facts);
+    metrics.set("sideband_store_users", users);
+    metrics.set("sideband_cached_blocks", blocks.cachedCount);
+    metrics.set("sideband_resident_bytes", process.memoryUsage.rss());
+  });
+}
+
+/** The worker's module has the extension of this one: .ts under tsx, .js when built. */
+function extension(): string {
+  return import.meta.url.slice(import.meta.url.lastIndexOf("."));
+}

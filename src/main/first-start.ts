@@ -1,0 +1,34 @@
+/** The first start on an empty data folder: an account, a key that is shown once, and a line to try it with. */
+
+import type { Config } from "../config.ts";
+import { openCore } from "./core.ts";
+import { adminToken } from "./secrets.ts";
+
+const FIRST_ACCOUNT = "default";
+
+/** Makes what is missing; the new key where this was the first start. */
+export async function prepareDataFolder(config: Config): Promise<string | undefined> {
+  const core = await openCore(config, { create: true });
+  try {
+    adminToken(config.dataFolder, config.adminToken);
+    if ((await core.store.listAccounts()).length > 0) return undefined;
+    const note = "made on the first start";
+    return (await core.desk.create({ account: FIRST_ACCOUNT, tier: "unlimited", note })).key;
+  } finally {
+    await core.close();
+  }
+}
+
+export function firstStartText(url: string, key: string, dataFolder: string): string {
+  return [
+    "",
+    `This is the first start on ${dataFolder}. The account "${FIRST_ACCOUNT}" has this key, shown once:`,
+    "",
+    `  ${key}`,
+    "",
+    "Write a first fact:",
+    "",
+    `  curl -s ${url}/encode -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"user_id":"ada","label":"USER.name","value":"Ada Lovelace"}'`,
+    "",
+  ].join("\n");
+}

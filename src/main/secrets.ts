@@ -1,0 +1,61 @@
+/**
+ * The secrets of a data folder: `master.key` (one line for each master key: its id and 64 hexadecimal digits,
+ * the newest last) and `admin.token`. Both are made on the first start, readable for their owner only.
+ */
+
+import { randomBytes } from "node:crypto";
+import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ConfigError } from "../config.ts";
+import type { MasterKey } from "../memory/key-ring.ts";
+
+export const MASTER_KEY_FILE = "master.key";
+const ADMIN_TOKEN_FILE = "admin.token";
+
+export function masterKeys(folder: string, setting: string | undefined): MasterKey[] {
+  if (setting !== undefined) return parseMasterKeys(setting.split(","), "SIDEBAND_MASTER_KEY");
+  const path = join(folder, MASTER_KEY_FILE);
+  const text = readOrCreate(path, () => `1 ${randomBytes(32).toString("hex")}\n`);
+  const lines = text.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("#"));
+  return parseMasterKeys(lines, path);
+}
+
+export function adminToken(folder: string, setting: string | undefined): string {
+  if (setting !== undefined) return setting;
+  const path = join(folder, ADMIN_TOKEN_FILE);
+  const token = readOrCreate(path, () => `${randomBytes(24).toString("base64url")}\n`).trim();
+  if (token.length < 16) throw new ConfigError(`${path} holds no token of at least 16 characters`);
+  return token;
+}
+
+function parseMasterKeys(entries: readonly string[], source: string): MasterKey[] {
+  const keys = entries.map((entry) => {
+    const match = /^(?:(\d{1,3})[:\s]+)?([0-9a-fA-F]{64})$/.exec(entry.trim());
+    const id = Number(match?.[1] ?? 1);
+    // The text itself is secret: it is never part of the message.
+    if (match === null || id > 255) throw new ConfigError(`${source} takes keys as id and 64 hexadecimal digits`);
+    return { id, material: Uint8Array.from(Buffer.from(match[2], "hex")) };
+  });
+  if (keys.length === 0) throw new ConfigError(`${source} holds no key`);
+  if (new Set(keys.map(({ id }) => id)).size < keys.length) throw new ConfigError(`${source} names a key id twice`);
+  return keys;
+}
+
+/** The file's text. Where several processes come first at once, one of them makes it and all read the same. */
+function readOrCreate(path: string, make: () => string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+  const draft = `${path}.${process.pid}.new`;
+  writeFileSync(draft, make(), { mode: 0o600 });
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    rmSync(draft);
+  }
+  return readFileSync(path, "utf8");
+}
