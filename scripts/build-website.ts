@@ -86,7 +86,12 @@ async function main(): Promise<void> {
     });
     add(page.path, `${page.path === "/" ? "index" : page.path.slice(1)}.html`, Buffer.from(html), false);
   }
-  add("/robots.txt", "robots.txt", Buffer.from("User-agent: *\nDisallow: /console\nDisallow: /account\n"), false);
+  add(
+    "/robots.txt",
+    "robots.txt",
+    Buffer.from("User-agent: *\nDisallow: /console\nDisallow: /account\n"),
+    false,
+  );
   writeFileSync(join(out, "manifest.json"), `${JSON.stringify(manifest, null, 1)}\n`);
   report();
 }
@@ -106,7 +111,8 @@ function entriesOf(metafile: Metafile): Map<string, Asset> {
   const entries = new Map<string, Asset>();
   for (const [path, { entryPoint, imports }] of Object.entries(metafile.outputs)) {
     if (entryPoint === undefined) continue;
-    const name = extname(entryPoint) === ".css" ? basename(entryPoint) : basename(entryPoint, extname(entryPoint));
+    const name =
+      extname(entryPoint) === ".css" ? basename(entryPoint) : basename(entryPoint, extname(entryPoint));
     const statics = imports.filter(({ kind }) => kind === "import-statement").map((file) => urlOf(file.path));
     entries.set(name, { url: urlOf(path), imports: statics });
   }

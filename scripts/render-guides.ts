@@ -7,6 +7,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { Marked, type Token, type Tokens } from "marked";
 import { escapeHtml, type Page } from "../src/web/shell.ts";
+import { TIERS_TABLE } from "../src/web/site-pages.ts";
 
 interface Guide {
   /** From the root of the repository: docs/FORMAT.md. */
@@ -17,7 +18,17 @@ interface Guide {
 }
 
 /** The order in which the overview lists the guides it knows; others follow by name. */
-const ORDER = ["API", "ERRORS", "CONFIG", "OPERATIONS", "AGENTS", "ARCHITECTURE", "FORMAT", "MODEL-CARD", "BENCHMARKS"];
+const ORDER = [
+  "API",
+  "ERRORS",
+  "CONFIG",
+  "OPERATIONS",
+  "AGENTS",
+  "ARCHITECTURE",
+  "FORMAT",
+  "MODEL-CARD",
+  "BENCHMARKS",
+];
 
 export function renderGuides(root: string, pictureUrl: (file: string) => string): Page[] {
   const guides = findGuides(root);
@@ -77,7 +88,9 @@ function overview(main: readonly Guide[], decisions: readonly Guide[]): Page {
 <a class="card" href="/playground"><h2>Playground</h2><p>The same endpoints with nothing to install: facts, block, spectrum, damage.</p></a>
 </div>
 <h2>Guides</h2><ul class="guide-list">${main.map(item).join("")}</ul>
-<h2>Decisions</h2><ul class="guide-list">${decisions.map(item).join("")}</ul>`,
+<section id="limits" class="narrow"><h2>Limits</h2>${TIERS_TABLE}
+<p>Another tier? <a href="/keys">Ask for it</a>.</p></section>
+<h2 id="decisions">Decisions</h2><ul class="guide-list">${decisions.map(item).join("")}</ul>`,
   };
 }
 
@@ -89,7 +102,11 @@ function links(guides: readonly Guide[], here: Guide): string {
     .join("")}</ul>`;
 }
 
-function toHtml(guide: Guide, pathOf: ReadonlyMap<string, string>, pictureUrl: (file: string) => string): string {
+function toHtml(
+  guide: Guide,
+  pathOf: ReadonlyMap<string, string>,
+  pictureUrl: (file: string) => string,
+): string {
   const resolve = (href: string) => posix.join(posix.dirname(guide.file), href);
   const ids = new Map<string, number>();
   const marked = new Marked({
@@ -101,12 +118,16 @@ function toHtml(guide: Guide, pathOf: ReadonlyMap<string, string>, pictureUrl: (
         const known = pathOf.get(target) ?? (target === "docs/decisions" ? "/docs#decisions" : "/docs");
         token.href = anchor === undefined ? known : `${known}#${anchor}`;
       }
-      if (token.type === "image" && !/^[a-z]+:/.test(token.href)) token.href = pictureUrl(resolve(token.href));
+      if (token.type === "image" && !/^[a-z]+:/.test(token.href))
+        token.href = pictureUrl(resolve(token.href));
     },
     renderer: {
       html: ({ text }: Tokens.HTML | Tokens.Tag) => escapeHtml(text),
       heading({ tokens, depth, text }: Tokens.Heading) {
-        const slug = text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "");
+        const slug = text
+          .toLowerCase()
+          .replace(/[^\p{L}\p{N}]+/gu, "-")
+          .replace(/^-|-$/g, "");
         const count = ids.get(slug) ?? 0;
         ids.set(slug, count + 1);
         const id = count === 0 ? slug : `${slug}-${count}`;

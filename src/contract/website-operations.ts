@@ -46,7 +46,9 @@ export const AdminStatusAnswer = Type.Object({
     Type.Object({ labels: Type.Array(Type.String()), resets_in_s: Type.Integer() }),
     Type.Null(),
   ]),
-  recent_errors: Type.Array(RecentError, { description: "Of this process since it started, the newest first." }),
+  recent_errors: Type.Array(RecentError, {
+    description: "Of this process since it started, the newest first.",
+  }),
 });
 
 export const WEBSITE_OPERATIONS = {

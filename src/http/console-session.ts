@@ -65,12 +65,17 @@ export class ConsoleSessions {
 }
 
 /** POST, GET and DELETE /console/session: sign in, ask, sign out. They are the website's own, not part of the API. */
-export function registerConsole(app: FastifyInstance, sessions: ConsoleSessions, { limits }: HttpParts): void {
+export function registerConsole(
+  app: FastifyInstance,
+  sessions: ConsoleSessions,
+  { limits }: HttpParts,
+): void {
   const url = "/console/session";
   app.post(url, async (request, reply) => {
     assertSameOrigin(request);
     const { token } = (request.body ?? {}) as { token?: unknown };
-    if (typeof token !== "string") throw new Failure("invalid_request", "token is required.", { param: "token" });
+    if (typeof token !== "string")
+      throw new Failure("invalid_request", "token is required.", { param: "token" });
     if (!sessions.isAdminToken(token)) {
       await enforce(limits.adminFailures, request.ip);
       throw new Failure("invalid_key", "This admin token is not valid.");
@@ -84,8 +89,8 @@ export function registerConsole(app: FastifyInstance, sessions: ConsoleSessions,
   });
   app.get(url, async (request, reply) => {
     const expiresAtMs = sessions.expiryOf(request);
-    if (expiresAtMs === undefined) throw new Failure("missing_key", "Sign in with the admin token.");
-    return reply.header("cache-control", "no-store").send({ expires_at: new Date(expiresAtMs).toISOString() });
+    const expiresAt = expiresAtMs === undefined ? null : new Date(expiresAtMs).toISOString();
+    return reply.header("cache-control", "no-store").send({ expires_at: expiresAt });
   });
   app.delete(url, async (request, reply) => {
     assertSameOrigin(request);
@@ -99,8 +104,10 @@ export function registerConsole(app: FastifyInstance, sessions: ConsoleSessions,
 function assertSameOrigin(request: FastifyRequest): void {
   const site = request.headers["sec-fetch-site"];
   const { origin } = request.headers;
-  const same = site === undefined ? origin !== undefined && hostOf(origin) === request.host : site === "same-origin";
-  if (!same) throw new Failure("invalid_request", "This call is for the console of this site.", { param: "Origin" });
+  const same =
+    site === undefined ? origin !== undefined && hostOf(origin) === request.host : site === "same-origin";
+  if (!same)
+    throw new Failure("invalid_request", "This call is for the console of this site.", { param: "Origin" });
 }
 
 function hostOf(origin: string): string | undefined {

@@ -4,6 +4,15 @@ import type { Page } from "./shell.ts";
 
 const APP = `<div id="app"><noscript><p class="notice plain">This part needs JavaScript.</p></noscript></div>`;
 
+/** The monthly limits, as docs/API.md has them. */
+export const TIERS_TABLE = `<table>
+<thead><tr><th scope="col">Tier</th><th scope="col" class="number">Facts written a month</th></tr></thead>
+<tbody><tr><th scope="row">Free</th><td class="number">1,000</td></tr>
+<tr><th scope="row">Pro</th><td class="number">50,000</td></tr>
+<tr><th scope="row">Builder</th><td class="number">500,000</td></tr>
+<tr><th scope="row">Unlimited</th><td class="number">no limit</td></tr></tbody></table>
+<p class="hint">Only writing counts. Reading, decoding and flushing are free in every tier.</p>`;
+
 export const SITE_PAGES: readonly Page[] = [
   {
     path: "/",
@@ -44,16 +53,11 @@ ${APP}`,
     title: "Get a key",
     description: "Ask the operator for an API key.",
     script: "keys",
-    main: `<div class="narrow"><h1>Get a key</h1>
-<p>During the beta a person looks at every request. Tell us who you are and what you are building; the key comes by
-e-mail.</p>
-${APP}
-<h2>Tiers</h2>
-<table><caption class="visually-hidden">Monthly limits</caption>
-<thead><tr><th scope="col">Tier</th><th scope="col">Facts written a month</th></tr></thead>
-<tbody><tr><th scope="row">Free</th><td>1,000</td></tr><tr><th scope="row">Pro</th><td>50,000</td></tr>
-<tr><th scope="row">Builder</th><td>500,000</td></tr><tr><th scope="row">Unlimited</th><td>no limit</td></tr></tbody></table>
-<p class="hint">Only writing counts. Reading, decoding and flushing are free in every tier.</p></div>`,
+    main: `<div class="intro"><h1>Get a key</h1>
+<p>During the beta a person looks at every request. Say who you are and what you are building; the key comes by
+e-mail.</p></div>
+<div class="ask"><section class="card" aria-label="The request">${APP}</section>
+<section class="card" id="tiers" aria-labelledby="tiers-title"><h2 id="tiers-title">Tiers</h2>${TIERS_TABLE}</section></div>`,
   },
   {
     path: "/account",

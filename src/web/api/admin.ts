@@ -29,6 +29,11 @@ export async function signIn(token: string): Promise<void> {
   await call("POST", "/console/session", { body: { token } });
 }
 
+/** Whether this browser has a session that holds. */
+export async function isSignedIn(): Promise<boolean> {
+  return (await call<{ expires_at: string | null }>("GET", "/console/session")).data.expires_at !== null;
+}
+
 export async function signOut(): Promise<void> {
   await call("DELETE", "/console/session");
 }
@@ -58,7 +63,8 @@ export async function expireKey(id: string, expiresAt: string | null): Promise<v
 }
 
 export async function approveRequest(id: string, body: ApproveBody): Promise<CreatedKey> {
-  return (await call<CreatedKey>("POST", `/admin/key-requests/${encodeURIComponent(id)}/approve`, { body })).data;
+  return (await call<CreatedKey>("POST", `/admin/key-requests/${encodeURIComponent(id)}/approve`, { body }))
+    .data;
 }
 
 export async function declineRequest(id: string): Promise<void> {

@@ -85,7 +85,8 @@ function textOf(status: number, problem: Problem, retryAfterS: number | undefine
   if (status === 0) return "The server cannot be reached. Nothing was changed; try again in a moment.";
   const said = problem.detail ?? problem.title ?? `The server answered ${status}.`;
   const hint = problem.hint === undefined ? "" : ` Did you mean ${problem.hint}?`;
-  const wait = retryAfterS === undefined || retryAfterS > 3600 ? "" : ` Try again in ${duration(retryAfterS)}.`;
+  const wait =
+    retryAfterS === undefined || retryAfterS > 3600 ? "" : ` Try again in ${duration(retryAfterS)}.`;
   return said + hint + wait;
 }
 

@@ -1,7 +1,14 @@
 /** Accounts and their keys: create one, let one expire, revoke one, see when each was last used. */
 
 import { useState } from "preact/hooks";
-import { type Account, type CreatedKey, createKey, expireKey, type KeyView, revokeKey } from "../api/admin.ts";
+import {
+  type Account,
+  type CreatedKey,
+  createKey,
+  expireKey,
+  type KeyView,
+  revokeKey,
+} from "../api/admin.ts";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { ErrorNotice } from "../parts/notice.tsx";
 import { endOfDay, minuteOf, TIERS, type Tier, useDesk } from "./desk.ts";
@@ -84,7 +91,9 @@ function KeyRow({ view, run }: { readonly view: KeyView; readonly run: ReturnTyp
       <td>{tier}</td>
       <td>
         <span class={`tag ${state === "active" ? "good" : "bad"}`}>{state}</span>
-        {state === "active" && expires_at !== null && <small class="note">until {expires_at.slice(0, 10)}</small>}
+        {state === "active" && expires_at !== null && (
+          <small class="note">until {expires_at.slice(0, 10)}</small>
+        )}
       </td>
       <td>{minuteOf(last_used_at)}</td>
       <td>{minuteOf(created_at)}</td>
@@ -97,7 +106,11 @@ function KeyRow({ view, run }: { readonly view: KeyView; readonly run: ReturnTyp
               value={expires_at?.slice(0, 10) ?? ""}
               onChange={({ currentTarget }) => run(() => expireKey(id, endOfDay(currentTarget.value)))}
             />
-            <ConfirmButton label="Revoke" what={`the key ${prefix}`} onConfirm={() => run(() => revokeKey(id))} />
+            <ConfirmButton
+              label="Revoke"
+              what={`the key ${prefix}`}
+              onConfirm={() => run(() => revokeKey(id))}
+            />
           </span>
         )}
       </td>
@@ -105,7 +118,10 @@ function KeyRow({ view, run }: { readonly view: KeyView; readonly run: ReturnTyp
   );
 }
 
-export function stateOf({ revoked_at, expires_at }: KeyView, nowMs: number): "active" | "revoked" | "expired" {
+export function stateOf(
+  { revoked_at, expires_at }: KeyView,
+  nowMs: number,
+): "active" | "revoked" | "expired" {
   if (revoked_at !== null) return "revoked";
   return expires_at !== null && Date.parse(expires_at) <= nowMs ? "expired" : "active";
 }
@@ -160,13 +176,17 @@ function CreateForm({ accounts, onCreated }: CreateFormProps) {
         </label>
         <label class="field">
           <span>Expires (optional)</span>
-          <input type="date" value={expires} onInput={({ currentTarget }) => setExpires(currentTarget.value)} />
+          <input
+            type="date"
+            value={expires}
+            onInput={({ currentTarget }) => setExpires(currentTarget.value)}
+          />
         </label>
         <label class="field grow">
           <span>Note</span>
           <input maxLength={200} value={note} onInput={({ currentTarget }) => setNote(currentTarget.value)} />
         </label>
-        <button class="primary" disabled={busy}>
+        <button type="submit" class="primary" disabled={busy}>
           Create a key
         </button>
       </div>

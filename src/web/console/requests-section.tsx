@@ -54,7 +54,8 @@ export function RequestsSection({ requests }: { readonly requests: readonly KeyR
           <ul class="decided">
             {decided.map(({ id, name, email, status, decided_at }) => (
               <li key={id}>
-                {name} &lt;{email}&gt; <span class={`tag ${status === "approved" ? "good" : "bad"}`}>{status}</span>{" "}
+                {name} &lt;{email}&gt;{" "}
+                <span class={`tag ${status === "approved" ? "good" : "bad"}`}>{status}</span>{" "}
                 <small>{minuteOf(decided_at)}</small>
               </li>
             ))}
@@ -110,12 +111,20 @@ function OpenRequest({ request, onApproved }: OpenRequestProps) {
         </label>
         <label class="field">
           <span>Expires (optional)</span>
-          <input type="date" value={expires} onInput={({ currentTarget }) => setExpires(currentTarget.value)} />
+          <input
+            type="date"
+            value={expires}
+            onInput={({ currentTarget }) => setExpires(currentTarget.value)}
+          />
         </label>
-        <button class="primary" disabled={busy}>
+        <button type="submit" class="primary" disabled={busy}>
           Approve
         </button>
-        <ConfirmButton label="Decline" what={`the request of ${name}`} onConfirm={() => run(() => declineRequest(id))} />
+        <ConfirmButton
+          label="Decline"
+          what={`the request of ${name}`}
+          onConfirm={() => run(() => declineRequest(id))}
+        />
       </form>
       <ErrorNotice error={error} />
     </li>

@@ -10,7 +10,10 @@ export function StatusSection({ status }: { readonly status: AdminStatusAnswer }
     <section class="card" id="status" aria-labelledby="status-title">
       <div class="card-head">
         <h2 id="status-title">
-          Service <span class={`tag ${ready ? "good" : "bad"}`}>{ready ? "ready" : "the store cannot be written to"}</span>
+          Service{" "}
+          <span class={`tag ${ready ? "good" : "bad"}`}>
+            {ready ? "ready" : "the store cannot be written to"}
+          </span>
         </h2>
         <p class="figures">
           <span>

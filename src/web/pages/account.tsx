@@ -33,8 +33,9 @@ function Account() {
           </button>
         </div>
         <p>
-          <QuotaMeter used={usage.used} limit={usage.limit} label="Used of this month's limit" /> facts written this
-          month. <small>Starts again on {usage.resets_at.slice(0, 10)}, UTC.</small>
+          Facts written this month:{" "}
+          <QuotaMeter used={usage.used} limit={usage.limit} label="Used of this month's limit" />.{" "}
+          <small>Counted anew from {usage.resets_at.slice(0, 10)}, UTC.</small>
         </p>
         <UsageChart from={byDay.from} to={byDay.to} days={byDay.days} label="Facts written by day" />
       </section>
@@ -82,7 +83,7 @@ function KeyForm({ onHolder }: { readonly onHolder: (holder: Holder) => void }) 
         />
       </label>
       <ErrorNotice error={error} />
-      <button class="primary" disabled={busy}>
+      <button type="submit" class="primary" disabled={busy}>
         Show my use
       </button>
       <p class="hint">

@@ -5,8 +5,7 @@
 
 import { render } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
-import { fetchOverview, type Overview, signIn, signOut } from "../api/admin.ts";
-import { ApiError } from "../api/request.ts";
+import { fetchOverview, isSignedIn, type Overview, signIn, signOut } from "../api/admin.ts";
 import { DeskContext } from "../console/desk.ts";
 import { KeysSection } from "../console/keys-section.tsx";
 import { RequestsSection } from "../console/requests-section.tsx";
@@ -25,16 +24,12 @@ function Console() {
 
   const look = useCallback(async () => {
     try {
-      setOverview(await fetchOverview());
+      const signedIn = await isSignedIn();
+      setOverview(signedIn ? await fetchOverview() : undefined);
       setError(undefined);
-      setStage("signed-in");
+      setStage((before) => (signedIn ? "signed-in" : before === "signed-in" ? "ended" : "signed-out"));
     } catch (failure) {
-      if (failure instanceof ApiError && failure.status === 401) {
-        setOverview(undefined);
-        setStage((before) => (before === "signed-in" ? "ended" : before === "asking" ? "signed-out" : before));
-      } else {
-        setError(failure);
-      }
+      setError(failure);
     }
   }, []);
   /** Does something and looks again; an ended session shows here first. */
@@ -50,14 +45,19 @@ function Console() {
   );
   useEffect(() => {
     look();
+  }, [look]);
+  const signedIn = stage === "signed-in";
+  useEffect(() => {
+    if (!signedIn) return undefined;
     const timer = setInterval(() => {
       if (!document.hidden) look();
     }, LOOK_AGAIN_MS);
     return () => clearInterval(timer);
-  }, [look]);
+  }, [signedIn, look]);
 
   if (overview === undefined) {
-    if (stage === "asking") return error === undefined ? <p class="hint">One moment …</p> : <Unreachable {...{ error, look }} />;
+    if (stage === "asking")
+      return error === undefined ? <p class="hint">One moment …</p> : <Unreachable {...{ error, look }} />;
     return (
       <>
         {stage === "ended" && <Notice kind="plain">Your session has ended. Sign in again to go on.</Notice>}
@@ -130,7 +130,7 @@ function SignIn({ onSignedIn }: { readonly onSignedIn: () => Promise<void> }) {
         />
       </label>
       <ErrorNotice error={error} />
-      <button class="primary" disabled={busy}>
+      <button type="submit" class="primary" disabled={busy}>
         Sign in
       </button>
       <p class="hint">

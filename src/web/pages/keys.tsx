@@ -40,8 +40,8 @@ function KeyRequestForm() {
   if (sentTo !== undefined) {
     return (
       <Notice kind="good">
-        <strong>Thank you, your request has arrived.</strong> If it is approved, the key comes to {sentTo}. Until then the{" "}
-        <a href="/playground">playground</a> needs no key.
+        <strong>Thank you, your request has arrived.</strong> If it is approved, the key comes to {sentTo}.
+        Until then the <a href="/playground">playground</a> needs no key.
       </Notice>
     );
   }
@@ -70,7 +70,7 @@ function KeyRequestForm() {
         </select>
       </label>
       <ErrorNotice error={error} />
-      <button class="primary" disabled={busy}>
+      <button type="submit" class="primary" disabled={busy}>
         Ask for a key
       </button>
     </form>

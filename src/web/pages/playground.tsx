@@ -157,7 +157,8 @@ function Bench({ ready, state, look }: { ready: Ready; state: DemoState; look: (
                 </h3>
                 <BlockWords text={block} label="The block's 512 words" />
                 <p class="hint">
-                  One word, one token, in every vocabulary that it was built for; the two markers take 6 or 7 more.
+                  One word, one token, in every vocabulary that it was built for; the two markers take 6 or 7
+                  more.
                 </p>
               </div>
               <div>

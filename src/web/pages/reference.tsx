@@ -7,8 +7,8 @@ import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../api/request.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
-import { OperationView } from "../reference/operation-view.tsx";
 import { type Document, groupsOf } from "../reference/openapi.ts";
+import { OperationView } from "../reference/operation-view.tsx";
 
 function Reference() {
   const [document, setDocument] = useState<Document>();

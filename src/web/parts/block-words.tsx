@@ -17,7 +17,6 @@ export function BlockWords({ text, fates, label }: BlockWordsProps) {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard.
     <section class="words" tabIndex={0} aria-label={label}>
       {runs.map(({ fate, words }, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: runs have no identity but their order.
         <span key={i} class={CLASSES[fate as keyof typeof CLASSES]}>
           {words}{" "}
         </span>

@@ -93,7 +93,7 @@ export function ChannelBoard({ channels, facts, onWrite }: ChannelBoardProps) {
             onInput={({ currentTarget }) => setValue(currentTarget.value)}
           />
         </label>
-        <button class="primary" disabled={busy}>
+        <button type="submit" class="primary" disabled={busy}>
           Write
         </button>
       </form>

@@ -110,7 +110,10 @@ interface VerdictProps {
 
 function Verdict({ inspection, text, labelOf }: VerdictProps) {
   const { outcome, wordCount, tookMs, received } = inspection;
-  const bands: Band[] = useMemo(() => (outcome.ok ? bandsOf(outcome.layout, labelOf) : []), [outcome, labelOf]);
+  const bands: Band[] = useMemo(
+    () => (outcome.ok ? bandsOf(outcome.layout, labelOf) : []),
+    [outcome, labelOf],
+  );
   const took = `${tookMs < 10 ? tookMs.toFixed(1) : Math.round(tookMs)} ms in this browser`;
   return (
     <>
@@ -119,8 +122,8 @@ function Verdict({ inspection, text, labelOf }: VerdictProps) {
           <strong>
             All {outcome.facts.length} {outcome.facts.length === 1 ? "fact" : "facts"} read, exactly.
           </strong>{" "}
-          {outcome.missing} words were missing and {outcome.wrong} wrong; {outcome.guardLeft} more may go missing.{" "}
-          <small>{took}</small>
+          {outcome.missing} words were missing and {outcome.wrong} wrong; {outcome.guardLeft} more may go
+          missing. <small>{took}</small>
         </Notice>
       ) : (
         <Notice kind="bad">
@@ -219,7 +222,9 @@ export function agrees({ outcome }: Inspection, opinion: ServerReading | "refuse
     repaired === outcome.repaired &&
     guard_left === outcome.guardLeft &&
     facts.length === outcome.facts.length &&
-    facts.every(({ channel, value }, i) => outcome.facts[i].channel === channel && outcome.facts[i].value === value)
+    facts.every(
+      ({ channel, value }, i) => outcome.facts[i].channel === channel && outcome.facts[i].value === value,
+    )
   );
 }
 

@@ -85,7 +85,8 @@ function seriesOf(from: string, to: string, days: readonly DayCount[]): [number[
   const counts = new Map(days.map(({ day, count }) => [day, count]));
   const last = Date.parse(to) / 1000;
   const times: number[] = [];
-  for (let time = Date.parse(from) / 1000; time <= last && times.length < DAYS_MAX; time += DAY_S) times.push(time);
+  for (let time = Date.parse(from) / 1000; time <= last && times.length < DAYS_MAX; time += DAY_S)
+    times.push(time);
   return [times, times.map((time) => counts.get(dayOf(time)) ?? 0)];
 }
 
@@ -116,14 +117,14 @@ function optionsOf(element: HTMLElement, label: string): uPlot.Options {
       { ...axis, size: 62, values: (_plot, counts) => counts.map((count) => count.toLocaleString("en")) },
     ],
     series: [
-      { label: "Day", value: (_plot, time) => (time === null ? "" : dayOf(time)) },
+      { label: "Day", value: (_plot, time) => (time === null ? "point at one" : dayOf(time)) },
       {
         label,
         fill: colourOf("--accent"),
         width: 0,
         points: { show: false },
         paths: uPlot.paths.bars!({ size: [0.7, 42] }),
-        value: (_plot, count) => (count === null ? "" : count.toLocaleString("en")),
+        value: (_plot, count) => (count === null ? "–" : count.toLocaleString("en")),
       },
     ],
     cursor: { y: false, drag: { x: false, y: false } },

@@ -50,7 +50,7 @@ export function UserFacts({ apiKey }: { readonly apiKey: string }) {
             onInput={({ currentTarget }) => setUserId(currentTarget.value)}
           />
         </label>
-        <button>Show facts</button>
+        <button type="submit">Show facts</button>
       </form>
       <ErrorNotice error={error} />
       {said !== undefined && <Notice kind="good">{said}</Notice>}
@@ -84,7 +84,11 @@ export function UserFacts({ apiKey }: { readonly apiKey: string }) {
                     <time dateTime={updated_at}>{updated_at.slice(0, 16).replace("T", " ")}</time>
                   </td>
                   <td>
-                    <ConfirmButton label="Forget" what={label} onConfirm={() => forget(shown.userId, label)} />
+                    <ConfirmButton
+                      label="Forget"
+                      what={label}
+                      onConfirm={() => forget(shown.userId, label)}
+                    />
                   </td>
                 </tr>
               ))}

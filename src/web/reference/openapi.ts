@@ -24,7 +24,13 @@ interface DocumentOperation {
   }[];
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: Schema }>> };
   readonly responses: Readonly<
-    Record<string, { readonly description: string; readonly content?: Readonly<Record<string, { readonly schema?: Schema }>> }>
+    Record<
+      string,
+      {
+        readonly description: string;
+        readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>;
+      }
+    >
   >;
 }
 
@@ -110,7 +116,8 @@ export function fieldsOf(schema: Schema | undefined, prefix = ""): Field[] {
       required: schema?.required?.includes(name) ?? false,
       about: field.description ?? "",
     };
-    const inner = field.items === undefined ? fieldsOf(field, `${path}.`) : fieldsOf(field.items, `${path}[].`);
+    const inner =
+      field.items === undefined ? fieldsOf(field, `${path}.`) : fieldsOf(field.items, `${path}[].`);
     return [row, ...inner];
   });
 }

@@ -17,14 +17,14 @@ export function OperationView({ operation }: { readonly operation: OperationText
       {errors.length > 0 && (
         <>
           <h3>Errors</h3>
-          <table>
+          <table class="errors">
             <tbody>
               {errors.map(({ status, code, meaning }) => (
                 <tr key={code}>
-                  <td>{status}</td>
                   <th scope="row">
                     <code>{code}</code>
                   </th>
+                  <td>{status}</td>
                   <td>{withCode(meaning)}</td>
                 </tr>
               ))}
@@ -36,7 +36,13 @@ export function OperationView({ operation }: { readonly operation: OperationText
   );
 }
 
-function Fields({ title, fields }: { readonly title: string; readonly fields: readonly (Field & { place?: string })[] }) {
+function Fields({
+  title,
+  fields,
+}: {
+  readonly title: string;
+  readonly fields: readonly (Field & { place?: string })[];
+}) {
   if (fields.length === 0) return null;
   return (
     <>
