@@ -51,13 +51,16 @@ const integer = (min: number, max: number) => (value: string) => {
   }
   return number;
 };
-const oneOf = (...values: string[]) => (value: string) => {
-  if (!values.includes(value)) throw new ConfigError(`takes one of ${values.join(", ")}`);
-  return value;
-};
+const oneOf =
+  (...values: string[]) =>
+  (value: string) => {
+    if (!values.includes(value)) throw new ConfigError(`takes one of ${values.join(", ")}`);
+    return value;
+  };
 const url = (value: string) => {
   if (value === "") return undefined;
-  if (!/^https?:\/\/[\x21-\x7e]+$/.test(value) || !URL.canParse(value)) throw new ConfigError("takes an http(s) address");
+  if (!/^https?:\/\/[\x21-\x7e]+$/.test(value) || !URL.canParse(value))
+    throw new ConfigError("takes an http(s) address");
   return value.replace(/\/+$/, "");
 };
 const proxies = (value: string) => {
@@ -69,35 +72,135 @@ const proxies = (value: string) => {
   throw new ConfigError("takes a number of hops, or addresses and networks separated by commas");
 };
 const adminToken = (value: string) => {
-  if (value !== "" && !/^[\x21-\x7e]{16,200}$/.test(value)) throw new ConfigError("takes 16 to 200 visible characters");
+  if (value !== "" && !/^[\x21-\x7e]{16,200}$/.test(value))
+    throw new ConfigError("takes 16 to 200 visible characters");
   return optionalText(value);
 };
 
 export const SETTINGS: Readonly<Record<string, Setting>> = {
-  SIDEBAND_HOST: { field: "host", fallback: "127.0.0.1", parse: text, meaning: "Address to listen on; 0.0.0.0 for all." },
-  SIDEBAND_PORT: { field: "port", fallback: "8787", parse: integer(0, 65535), meaning: "Port to listen on; 0 picks a free one." },
+  SIDEBAND_HOST: {
+    field: "host",
+    fallback: "127.0.0.1",
+    parse: text,
+    meaning: "Address to listen on; 0.0.0.0 for all.",
+  },
+  SIDEBAND_PORT: {
+    field: "port",
+    fallback: "8787",
+    parse: integer(0, 65535),
+    meaning: "Port to listen on; 0 picks a free one.",
+  },
   SIDEBAND_DATA: { field: "dataFolder", fallback: "./data", parse: text, meaning: "The data folder." },
-  SIDEBAND_WORKERS: { field: "workers", fallback: "1", parse: integer(1, 128), meaning: "Processes that answer requests. They share the data folder." },
-  SIDEBAND_BLOCK_WORKERS: { field: "blockWorkers", fallback: "1", parse: integer(1, 64), meaning: "Threads for block work in each process." },
-  SIDEBAND_MASTER_KEY: { field: "masterKey", fallback: "", parse: optionalText, meaning: "Master keys for blocks instead of the file master.key: 64 hexadecimal digits, or `id:digits` separated by commas, the newest last." },
-  SIDEBAND_ADMIN_TOKEN: { field: "adminToken", fallback: "", parse: adminToken, meaning: "Token for /admin instead of the file admin.token." },
-  SIDEBAND_DEMO: { field: "demo", fallback: "1", parse: flag, meaning: "Whether the demo endpoints are there." },
-  SIDEBAND_DEMO_RESET_S: { field: "demoResetS", fallback: "900", parse: integer(1, 86_400), meaning: "Seconds between resets of the demo state." },
-  SIDEBAND_DEMO_RATE: { field: "demoRate", fallback: "60", parse: integer(1, 1_000_000), meaning: "Demo requests a minute for one address." },
-  SIDEBAND_RATE: { field: "rate", fallback: "0", parse: integer(0, 1_000_000), meaning: "Requests a second for one key; 0 for no limit." },
-  SIDEBAND_TRUST_PROXY: { field: "trustProxy", fallback: "", parse: proxies, meaning: "Proxies whose X-Forwarded-For counts: a number of hops, or addresses and networks separated by commas." },
-  SIDEBAND_PUBLIC_URL: { field: "publicUrl", fallback: "", parse: url, meaning: "The address that clients use, for the OpenAPI document; the listening address when empty." },
-  SIDEBAND_UPGRADE_URL: { field: "upgradeUrl", fallback: "", parse: url, meaning: "Where a 429 for the monthly limit points; the public address with /docs#limits when empty." },
-  SIDEBAND_LOG_LEVEL: { field: "logLevel", fallback: "info", parse: oneOf("fatal", "error", "warn", "info", "debug", "silent"), meaning: "How much to log, as JSON lines on standard error." },
-  SIDEBAND_QUEUE_MAX: { field: "queueMax", fallback: "10000", parse: integer(1, 1_000_000), meaning: "Writes, and block tasks, that may wait in each process; beyond it 503." },
-  SIDEBAND_CONNECTIONS_MAX: { field: "connectionsMax", fallback: "10000", parse: integer(1, 1_000_000), meaning: "Connections that each process takes." },
-  SIDEBAND_SHUTDOWN_S: { field: "shutdownS", fallback: "10", parse: integer(1, 600), meaning: "Seconds that running requests may take after SIGTERM." },
-  SIDEBAND_COMPACT_AFTER_S: { field: "compactAfterS", fallback: "3600", parse: integer(0, 31_536_000), meaning: "Seconds after the first forgetting until the store is compacted by itself; 0 never." },
+  SIDEBAND_WORKERS: {
+    field: "workers",
+    fallback: "1",
+    parse: integer(1, 128),
+    meaning: "Processes that answer requests. They share the data folder.",
+  },
+  SIDEBAND_BLOCK_WORKERS: {
+    field: "blockWorkers",
+    fallback: "1",
+    parse: integer(1, 64),
+    meaning: "Threads for block work in each process.",
+  },
+  SIDEBAND_MASTER_KEY: {
+    field: "masterKey",
+    fallback: "",
+    parse: optionalText,
+    meaning:
+      "Master keys for blocks instead of the file master.key: 64 hexadecimal digits, or `id:digits` separated by commas, the newest last.",
+  },
+  SIDEBAND_ADMIN_TOKEN: {
+    field: "adminToken",
+    fallback: "",
+    parse: adminToken,
+    meaning: "Token for /admin instead of the file admin.token.",
+  },
+  SIDEBAND_DEMO: {
+    field: "demo",
+    fallback: "1",
+    parse: flag,
+    meaning: "Whether the demo endpoints are there.",
+  },
+  SIDEBAND_DEMO_RESET_S: {
+    field: "demoResetS",
+    fallback: "900",
+    parse: integer(1, 86_400),
+    meaning: "Seconds between resets of the demo state.",
+  },
+  SIDEBAND_DEMO_RATE: {
+    field: "demoRate",
+    fallback: "60",
+    parse: integer(1, 1_000_000),
+    meaning: "Demo requests a minute for one address.",
+  },
+  SIDEBAND_RATE: {
+    field: "rate",
+    fallback: "0",
+    parse: integer(0, 1_000_000),
+    meaning: "Requests a second for one key; 0 for no limit.",
+  },
+  SIDEBAND_TRUST_PROXY: {
+    field: "trustProxy",
+    fallback: "",
+    parse: proxies,
+    meaning:
+      "Proxies whose X-Forwarded-For counts: a number of hops, or addresses and networks separated by commas.",
+  },
+  SIDEBAND_PUBLIC_URL: {
+    field: "publicUrl",
+    fallback: "",
+    parse: url,
+    meaning: "The address that clients use, for the OpenAPI document; the listening address when empty.",
+  },
+  SIDEBAND_UPGRADE_URL: {
+    field: "upgradeUrl",
+    fallback: "",
+    parse: url,
+    meaning: "Where a 429 for the monthly limit points; the public address with /docs#limits when empty.",
+  },
+  SIDEBAND_LOG_LEVEL: {
+    field: "logLevel",
+    fallback: "info",
+    parse: oneOf("fatal", "error", "warn", "info", "debug", "silent"),
+    meaning: "How much to log, as JSON lines on standard error.",
+  },
+  SIDEBAND_QUEUE_MAX: {
+    field: "queueMax",
+    fallback: "10000",
+    parse: integer(1, 1_000_000),
+    meaning: "Writes, and block tasks, that may wait in each process; beyond it 503.",
+  },
+  SIDEBAND_CONNECTIONS_MAX: {
+    field: "connectionsMax",
+    fallback: "10000",
+    parse: integer(1, 1_000_000),
+    meaning: "Connections that each process takes.",
+  },
+  SIDEBAND_SHUTDOWN_S: {
+    field: "shutdownS",
+    fallback: "10",
+    parse: integer(1, 600),
+    meaning: "Seconds that running requests may take after SIGTERM.",
+  },
+  SIDEBAND_COMPACT_AFTER_S: {
+    field: "compactAfterS",
+    fallback: "3600",
+    parse: integer(0, 31_536_000),
+    meaning: "Seconds after the first forgetting until the store is compacted by itself; 0 never.",
+  },
 };
 
-export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
-  const unknown = Object.keys(environment).filter((name) => name.startsWith("SIDEBAND_") && !(name in SETTINGS));
-  if (unknown.length > 0) throw new ConfigError(`unknown setting ${unknown.join(", ")} (docs/CONFIG.md lists them)`);
+/** @param overrides settings that count before those of the environment: what a command's options say */
+export function readConfig(
+  overrides: Readonly<Record<string, string>> = {},
+  environment: Readonly<Record<string, string | undefined>> = { ...process.env, ...overrides },
+): Config {
+  const unknown = Object.keys(environment).filter(
+    (name) => name.startsWith("SIDEBAND_") && !(name in SETTINGS),
+  );
+  if (unknown.length > 0)
+    throw new ConfigError(`unknown setting ${unknown.join(", ")} (docs/CONFIG.md lists them)`);
   const config: Record<string, unknown> = {};
   for (const [name, { field, fallback, parse }] of Object.entries(SETTINGS)) {
     try {

@@ -9,7 +9,18 @@ export function openCodebook(): Codebook {
   return PLAIN_CODEBOOK;
 }
 
-export { firstStartText } from "./main/first-start.ts";
 export { type Core, openCore } from "./main/core.ts";
+export { firstStartText } from "./main/first-start.ts";
+export {
+  backUp,
+  exportFrom,
+  importInto,
+  readBlockOf,
+  restore,
+  type VerifyReport,
+  verify,
+  withCore,
+  withNewCore,
+} from "./main/operator.ts";
 export { serve } from "./main/serve.ts";
 export { startService } from "./main/service.ts";

@@ -2,7 +2,8 @@
 
 const TABLE = Uint32Array.from({ length: 256 }, (_, index) => {
   let remainder = index;
-  for (let bit = 0; bit < 8; bit++) remainder = remainder & 1 ? (remainder >>> 1) ^ 0xedb88320 : remainder >>> 1;
+  for (let bit = 0; bit < 8; bit++)
+    remainder = remainder & 1 ? (remainder >>> 1) ^ 0xedb88320 : remainder >>> 1;
   return remainder;
 });
 

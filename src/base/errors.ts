@@ -38,6 +38,8 @@ export interface FailureExtra {
   readonly hint?: string;
   readonly retryAfterS?: number;
   readonly allow?: string;
+  /** Encodes used, where a limit is at fault. */
+  readonly used?: number;
   readonly cause?: unknown;
 }
 

@@ -76,7 +76,10 @@ export class Metrics {
 }
 
 /** The text that Prometheus scrapes: the sum of the snapshots. */
-export function renderMetrics(definitions: readonly MetricDefinition[], snapshots: readonly MetricSnapshot[]): string {
+export function renderMetrics(
+  definitions: readonly MetricDefinition[],
+  snapshots: readonly MetricSnapshot[],
+): string {
   const lines: string[] = [];
   for (const definition of definitions) {
     const total = new Map<string, number | number[]>();
@@ -86,7 +89,10 @@ export function renderMetrics(definitions: readonly MetricDefinition[], snapshot
       }
     }
     if (total.size === 0) continue;
-    lines.push(`# HELP ${definition.name} ${definition.help}`, `# TYPE ${definition.name} ${definition.type}`);
+    lines.push(
+      `# HELP ${definition.name} ${definition.help}`,
+      `# TYPE ${definition.name} ${definition.type}`,
+    );
     for (const [labels, sample] of total) lines.push(...sampleLines(definition, labels, sample));
   }
   return `${lines.join("\n")}\n`;

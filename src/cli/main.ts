@@ -3,10 +3,30 @@
 import { readFileSync } from "node:fs";
 import { type Command, CommandError, EXIT_FAILED, EXIT_OK, EXIT_USAGE, UsageError } from "./command.ts";
 import { bench } from "./commands/bench.ts";
+import { keysCreate, keysList, keysRevoke } from "./commands/keys.ts";
 import { measure } from "./commands/measure.ts";
+import { read } from "./commands/read.ts";
 import { serve } from "./commands/serve.ts";
+import { exportCommand, importCommand } from "./commands/transfer.ts";
+import { backup, compact, restoreCommand, verifyCommand } from "./commands/upkeep.ts";
+import { usage } from "./commands/usage.ts";
 
-const COMMANDS: readonly Command[] = [serve, measure, bench];
+const COMMANDS: readonly Command[] = [
+  serve,
+  keysCreate,
+  keysList,
+  keysRevoke,
+  usage,
+  exportCommand,
+  importCommand,
+  backup,
+  restoreCommand,
+  verifyCommand,
+  compact,
+  read,
+  measure,
+  bench,
+];
 
 export async function main(args: readonly string[]): Promise<number> {
   const [first] = args;

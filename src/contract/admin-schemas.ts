@@ -33,7 +33,10 @@ export const CreateKeyBody = Type.Object({
   expires_at: Type.Optional(OptionalTime),
   note: Type.Optional(Type.String({ maxLength: 200 })),
 });
-export const CreatedKey = Type.Object({ key: Type.String({ description: "Shown this once." }), ...KeyView.properties });
+export const CreatedKey = Type.Object({
+  key: Type.String({ description: "Shown this once." }),
+  ...KeyView.properties,
+});
 export const KeyIdParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: 64 }) });
 export const ExpireKeyBody = Type.Object({ expires_at: OptionalTime });
 

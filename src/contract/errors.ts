@@ -26,12 +26,14 @@ export const ERRORS: Readonly<Record<FailureCode, ErrorEntry>> = {
   invalid_value: {
     status: 400,
     title: "Invalid value",
-    meaning: "The value is empty, too long, or holds characters that are not allowed; `detail` names the rule.",
+    meaning:
+      "The value is empty, too long, or holds characters that are not allowed; `detail` names the rule.",
   },
   missing_key: {
     status: 401,
     title: "Missing API key",
-    meaning: "No key was sent. Send `Authorization: Bearer <API_KEY>`; the query parameter `api_key` works for GET only.",
+    meaning:
+      "No key was sent. Send `Authorization: Bearer <API_KEY>`; the query parameter `api_key` works for GET only.",
   },
   invalid_key: {
     status: 401,
@@ -39,13 +41,21 @@ export const ERRORS: Readonly<Record<FailureCode, ErrorEntry>> = {
     meaning: "The key is mistyped or not known here.",
   },
   key_revoked: { status: 403, title: "API key revoked", meaning: "The operator has revoked this key." },
-  key_expired: { status: 403, title: "API key expired", meaning: "The key's time is over; ask for a new one." },
+  key_expired: {
+    status: 403,
+    title: "API key expired",
+    meaning: "The key's time is over; ask for a new one.",
+  },
   fact_not_found: {
     status: 404,
     title: "Fact not found",
     meaning: "The label is right, and this user has no fact on it.",
   },
-  not_found: { status: 404, title: "Not found", meaning: "There is nothing at this address or under this id." },
+  not_found: {
+    status: 404,
+    title: "Not found",
+    meaning: "There is nothing at this address or under this id.",
+  },
   method_not_allowed: {
     status: 405,
     title: "Method not allowed",
@@ -85,7 +95,8 @@ export const ERRORS: Readonly<Record<FailureCode, ErrorEntry>> = {
   monthly_limit_exceeded: {
     status: 429,
     title: "Monthly limit exceeded",
-    meaning: "The key's tier allows no more encodes this month. `upgrade_url` and the Link header (rel=\"upgrade\") say how to get more; `Retry-After` is the time to the month's end.",
+    meaning:
+      "The key's tier allows no more encodes this month. `upgrade_url` and the Link header (rel=\"upgrade\") say how to get more; `Retry-After` is the time to the month's end.",
   },
   rate_limited: {
     status: 429,

@@ -36,7 +36,8 @@ export function openApiDocument(info: { version: string; serverUrl: string }): J
 
 function describe(operation: Operation): Json {
   const { access, answer, text, status = 200 } = operation;
-  const content = answer === undefined ? { [text ?? "text/plain"]: {} } : { "application/json": { schema: answer } };
+  const content =
+    answer === undefined ? { [text ?? "text/plain"]: {} } : { "application/json": { schema: answer } };
   return {
     operationId: operation.id,
     summary: operation.summary,
@@ -58,7 +59,10 @@ function securityOf({ access, method }: Operation): Json[] {
 
 function parametersOf({ query, params, idempotent }: Operation): Json[] {
   const list = (schema: TSchema | undefined, where: string) => {
-    const { properties = {}, required = [] } = (schema ?? {}) as { properties?: Record<string, Json>; required?: string[] };
+    const { properties = {}, required = [] } = (schema ?? {}) as {
+      properties?: Record<string, Json>;
+      required?: string[];
+    };
     return Object.entries(properties).map(([name, property]) => ({
       name,
       in: where,

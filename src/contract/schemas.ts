@@ -9,14 +9,21 @@ import { type Static, Type } from "typebox";
 const UserId = Type.String({
   minLength: 1,
   maxLength: 128,
-  description: "Owner of the facts: 1 to 128 characters, no control characters. Belongs to the account of the key.",
+  description:
+    "Owner of the facts: 1 to 128 characters, no control characters. Belongs to the account of the key.",
 });
-const Label = Type.String({ description: "One of the 40 labels, exact and case-sensitive (`GET /channels`)." });
+const Label = Type.String({
+  description: "One of the 40 labels, exact and case-sensitive (`GET /channels`).",
+});
 const Value = Type.String({
   description: "1 to 1,024 bytes of UTF-8 without control characters; stored and returned exactly.",
 });
 const SessionId = Type.Optional(
-  Type.String({ minLength: 1, maxLength: 128, description: "Logged with the request, otherwise without effect." }),
+  Type.String({
+    minLength: 1,
+    maxLength: 128,
+    description: "Logged with the request, otherwise without effect.",
+  }),
 );
 const ChannelNumber = Type.Integer({ minimum: 0, maximum: 39 });
 const ChannelCount = Type.Integer({ minimum: 0, maximum: 40, description: "Channels that hold facts." });
@@ -53,7 +60,11 @@ export const BatchBody = Type.Object({
   facts: Type.Array(Type.Object({ label: Label, value: Value }), { minItems: 1, maxItems: 40 }),
   session_id: SessionId,
 });
-export const BatchAnswer = Type.Object({ status: Ok, channel_count: ChannelCount, facts: Type.Array(PlacedFact) });
+export const BatchAnswer = Type.Object({
+  status: Ok,
+  channel_count: ChannelCount,
+  facts: Type.Array(PlacedFact),
+});
 
 export const ContextAnswer = Type.Object({
   user_id: Type.String(),

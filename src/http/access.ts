@@ -19,7 +19,10 @@ export function accessHooks(parts: HttpParts, sessions: ConsoleSessions): Record
   return { key: keyHook(parts), demo: demoHook(parts), open: openHook, admin: adminHook(parts, sessions) };
 }
 
-const OPEN_ORIGIN = { "access-control-allow-origin": "*", "access-control-expose-headers": "ETag, Retry-After, Sideband-Demo-Resets-In, X-Request-Id" };
+const OPEN_ORIGIN = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": "ETag, Retry-After, Sideband-Demo-Resets-In, X-Request-Id",
+};
 
 async function openHook(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   void reply.headers(OPEN_ORIGIN);
@@ -64,7 +67,8 @@ function adminHook({ limits }: HttpParts, sessions: ConsoleSessions): AccessHook
   return async (request) => {
     const token = bearerOf(request);
     if (token === undefined && sessions.admits(request)) return raiseQueryFault(request.query);
-    if (token === undefined) throw new Failure("missing_key", "Send the admin token: Authorization: Bearer <TOKEN>.");
+    if (token === undefined)
+      throw new Failure("missing_key", "Send the admin token: Authorization: Bearer <TOKEN>.");
     if (!sessions.isAdminToken(token)) {
       await enforce(limits.adminFailures, request.ip);
       throw new Failure("invalid_key", "This admin token is not valid.");

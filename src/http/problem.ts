@@ -28,7 +28,11 @@ export function sendProblem(reply: FastifyReply, failure: Failure, upgradeUrl: s
     hint,
     upgradeUrl: upgrades ? upgradeUrl : undefined,
   });
-  return reply.code(status).type("application/problem+json; charset=utf-8").serializer(JSON.stringify).send(problem);
+  return reply
+    .code(status)
+    .type("application/problem+json; charset=utf-8")
+    .serializer(JSON.stringify)
+    .send(problem);
 }
 
 /** The failure that an error stands for; what is not expected is an internal error. */
@@ -45,7 +49,9 @@ export function failureOf(error: unknown, request: FastifyRequest): Failure {
     case "FST_ERR_BAD_URL":
       return new Failure("invalid_request", "The address is not well-formed.");
     case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
-      return new Failure("invalid_request", "Content-Length does not match the body.", { param: "Content-Length" });
+      return new Failure("invalid_request", "Content-Length does not match the body.", {
+        param: "Content-Length",
+      });
   }
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new Failure("invalid_request", "The request is not well-formed.");
@@ -57,14 +63,18 @@ export function failureOf(error: unknown, request: FastifyRequest): Failure {
 /** From the schema's complaint to a sentence that names the field. */
 function validationFailure(error: FastifyError): Failure {
   const entry = (error.validation as unknown as ValidationEntry[])[0];
-  const path = entry.instancePath.slice(1).replace(/\/(\d+)/g, "[$1]").replaceAll("/", ".");
+  const path = entry.instancePath
+    .slice(1)
+    .replace(/\/(\d+)/g, "[$1]")
+    .replaceAll("/", ".");
   if (entry.keyword === "required") {
     const name = String(entry.params.missingProperty);
     const param = path === "" ? name : `${path}.${name}`;
     return new Failure("invalid_request", `${param} is required.`, { param });
   }
   if (path === "") {
-    const what = error.validationContext === "body" ? "The body must be a JSON object." : "The query is not valid.";
+    const what =
+      error.validationContext === "body" ? "The body must be a JSON object." : "The query is not valid.";
     return new Failure("invalid_request", what);
   }
   return new Failure("invalid_request", `${path} ${wordsFor(entry)}.`, { param: path });
@@ -102,7 +112,9 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
       : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
         ? "request_timeout"
         : "invalid_request";
-  socket.end(rawProblem(code, code === "invalid_request" ? "This is not well-formed HTTP." : ERRORS[code].meaning));
+  socket.end(
+    rawProblem(code, code === "invalid_request" ? "This is not well-formed HTTP." : ERRORS[code].meaning),
+  );
 }
 
 export function rawProblem(code: keyof typeof ERRORS, detail: string, headers = ""): string {

@@ -16,7 +16,8 @@ export function parseQuery(text: string): Query {
   const query: Query = Object.create(null);
   if (text === "") return query;
   const pairs = text.split("&", NAMES_MAX + 1);
-  if (pairs.length > NAMES_MAX) query[FAULT] = { param: "", detail: `The query has more than ${NAMES_MAX} parameters.` };
+  if (pairs.length > NAMES_MAX)
+    query[FAULT] = { param: "", detail: `The query has more than ${NAMES_MAX} parameters.` };
   for (const pair of pairs) {
     if (pair === "") continue;
     const equals = pair.indexOf("=");

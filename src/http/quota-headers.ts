@@ -6,7 +6,12 @@
 import type { FastifyReply } from "fastify";
 import { quotaWindow } from "../memory/quota.ts";
 
-export function setQuotaHeaders(reply: FastifyReply, limit: number | null, used: number, nowMs: number): void {
+export function setQuotaHeaders(
+  reply: FastifyReply,
+  limit: number | null,
+  used: number,
+  nowMs: number,
+): void {
   if (limit === null) return;
   const { startMs, endMs } = quotaWindow(nowMs);
   const remaining = Math.max(0, limit - used);

@@ -34,7 +34,8 @@ export class RateLimiter {
       this.#windows.set(caller, { startMs: nowMs, count: 1 });
       return 0;
     }
-    if (window.count >= this.#countMax) return Math.max(1, Math.ceil((window.startMs + this.#windowMs - nowMs) / 1000));
+    if (window.count >= this.#countMax)
+      return Math.max(1, Math.ceil((window.startMs + this.#windowMs - nowMs) / 1000));
     window.count += 1;
     return 0;
   }
@@ -45,5 +46,6 @@ export type Limit = (caller: string) => number | Promise<number>;
 
 export async function enforce(limit: Limit, caller: string): Promise<void> {
   const waitS = await limit(caller);
-  if (waitS > 0) throw new Failure("rate_limited", `Too many requests: try again in ${waitS} s.`, { retryAfterS: waitS });
+  if (waitS > 0)
+    throw new Failure("rate_limited", `Too many requests: try again in ${waitS} s.`, { retryAfterS: waitS });
 }

@@ -3,7 +3,8 @@
 import { ERRORS } from "../contract/errors.ts";
 import { ACCESS_ERRORS, OPERATIONS, type Operation } from "../contract/operations.ts";
 
-export const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+export const PAGE_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const STYLE = `
 :root{color-scheme:light dark}
@@ -14,7 +15,11 @@ th,td{border-bottom:1px solid #8886;padding:.25rem .5rem .25rem 0;text-align:lef
 h2{margin-top:2rem}h3{margin-top:1.5rem}`;
 
 const GROUPS = [
-  ["key", "Memory", "With <code>Authorization: Bearer &lt;API_KEY&gt;</code>; for GET also <code>?api_key=</code>."],
+  [
+    "key",
+    "Memory",
+    "With <code>Authorization: Bearer &lt;API_KEY&gt;</code>; for GET also <code>?api_key=</code>.",
+  ],
   ["demo", "Demo", "Without a key, on one public state that is reset periodically. Store nothing sensitive."],
   ["open", "Service", "Without a key."],
   ["admin", "Admin", "With the operator's token as Bearer token."],
@@ -45,7 +50,9 @@ function operationHtml(operation: Operation): string {
     fieldsHtml("Query", query),
     fieldsHtml("Body", body),
     fieldsHtml("Answer", answer),
-  ].join("")}${codes.length === 0 ? "" : `<p>Errors: ${codes.map((code) => `<a href="#error-${code}"><code>${code}</code></a>`).join(", ")}</p>`}`;
+  ].join(
+    "",
+  )}${codes.length === 0 ? "" : `<p>Errors: ${codes.map((code) => `<a href="#error-${code}"><code>${code}</code></a>`).join(", ")}</p>`}`;
 }
 
 function fieldsHtml(title: string, schema: unknown): string {
@@ -63,7 +70,10 @@ function fieldsHtml(title: string, schema: unknown): string {
 
 function errorRows(): string {
   return Object.entries(ERRORS)
-    .map(([code, { status, meaning }]) => `<tr id="error-${code}"><td>${status}</td><td><code>${code}</code></td><td>${inline(meaning)}</td></tr>`)
+    .map(
+      ([code, { status, meaning }]) =>
+        `<tr id="error-${code}"><td>${status}</td><td><code>${code}</code></td><td>${inline(meaning)}</td></tr>`,
+    )
     .join("");
 }
 
@@ -73,5 +83,8 @@ function inline(text: string): string {
 }
 
 function escapeHtml(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[character]!);
+  return text.replace(
+    /[&<>"]/g,
+    (character) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[character]!,
+  );
 }

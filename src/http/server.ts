@@ -7,7 +7,14 @@
 import { isUtf8 } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
-import { fastify, type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+  LogController,
+} from "fastify";
 import { Failure } from "../base/errors.ts";
 import { OPERATIONS, type Operation, type OperationId } from "../contract/operations.ts";
 import { accessHooks } from "./access.ts";
@@ -49,7 +56,7 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 export function createServer(parts: HttpParts, options: ServerOptions): FastifyInstance {
   const app = fastify({
     loggerInstance: options.logger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
@@ -58,10 +65,15 @@ export function createServer(parts: HttpParts, options: ServerOptions): FastifyI
     requestIdHeader: false,
     return503OnClosing: false,
     forceCloseConnections: "idle",
-    http: { maxHeaderSize: HEADER_BYTES_MAX },
+    http: { maxHeaderSize: HEADER_BYTES_MAX, requireHostHeader: false },
     clientErrorHandler: answerClientError,
-    routerOptions: { querystringParser: parseQuery as never, ignoreTrailingSlash: false, maxParamLength: 128 },
-    frameworkErrors: (error, request, reply) => void sendProblem(reply, failureOf(error, request), parts.upgradeUrl),
+    routerOptions: {
+      querystringParser: parseQuery as never,
+      ignoreTrailingSlash: false,
+      maxParamLength: 128,
+    },
+    frameworkErrors: (error, request, reply) =>
+      void sendProblem(reply, failureOf(error, request), parts.upgradeUrl),
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, allErrors: false } },
   });
   app.server.maxConnections = options.connectionsMax;
@@ -71,9 +83,17 @@ export function createServer(parts: HttpParts, options: ServerOptions): FastifyI
   app.decorateRequest("sessionId", null);
   app.addHook("onRequest", (request, reply, done) => {
     void reply.header("x-request-id", request.id);
-    done();
+    // Node would answer this one without a body.
+    const hostless = request.headers.host === undefined && request.raw.httpVersion === "1.1";
+    done(
+      hostless
+        ? new Failure("invalid_request", "A request has a Host header.", { param: "Host" })
+        : undefined,
+    );
   });
-  app.setErrorHandler((error, request, reply) => sendProblem(reply, failureOf(error, request), parts.upgradeUrl));
+  app.setErrorHandler((error, request, reply) =>
+    sendProblem(reply, failureOf(error, request), parts.upgradeUrl),
+  );
   observe(app, parts, options.logRequests);
   const recentErrors = new RecentErrors(parts.clock);
   recentErrors.observe(app);
@@ -136,7 +156,9 @@ function parseJsonStrictly(app: FastifyInstance): void {
   });
 }
 
-function trustOf(trusted: ServerOptions["trustProxy"]): boolean | string[] | ((address: string, hop: number) => boolean) {
+function trustOf(
+  trusted: ServerOptions["trustProxy"],
+): boolean | string[] | ((address: string, hop: number) => boolean) {
   if (typeof trusted === "number") return (_address, hop) => hop < trusted;
   return trusted === false ? false : [...trusted];
 }
@@ -165,7 +187,11 @@ function refuseOddities(app: FastifyInstance): void {
 }
 
 function observe(app: FastifyInstance, { metrics }: HttpParts, logRequests: boolean): void {
-  metrics.define({ name: "sideband_requests_total", help: "Answered requests by route and status.", type: "counter" });
+  metrics.define({
+    name: "sideband_requests_total",
+    help: "Answered requests by route and status.",
+    type: "counter",
+  });
   metrics.define({
     name: "sideband_request_seconds",
     help: "Time from the request's head to its answer, by route.",
@@ -190,7 +216,10 @@ function observe(app: FastifyInstance, { metrics }: HttpParts, logRequests: bool
       const { id: request_id, method, caller, sessionId } = request;
       const line = { request_id, method, route, status, ms: Math.round(ms * 100) / 100 };
       const whose = caller === null ? {} : { account: caller.account, key_id: caller.keyId };
-      request.log.info({ ...line, ...whose, ...(sessionId === null ? {} : { session_id: sessionId }) }, "request");
+      request.log.info(
+        { ...line, ...whose, ...(sessionId === null ? {} : { session_id: sessionId }) },
+        "request",
+      );
     }
     done();
   });

@@ -16,7 +16,11 @@ interface Place {
 
 const PREFLIGHT_SECONDS = "86400";
 
-export function answerOtherMethods(app: FastifyInstance, prefixes: readonly string[], upgradeUrl: string): void {
+export function answerOtherMethods(
+  app: FastifyInstance,
+  prefixes: readonly string[],
+  upgradeUrl: string,
+): void {
   const places = placesOf(prefixes);
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split("?", 1)[0];
@@ -46,7 +50,11 @@ function placesOf(prefixes: readonly string[]): Place[] {
   for (const { path, method, access } of Object.values(OPERATIONS) as Operation[]) {
     for (const prefix of prefixes) {
       const source = (prefix + path).replaceAll(".", "\\.").replace(/:\w+/g, "[^/]+");
-      const place = places.get(source) ?? { pattern: new RegExp(`^${source}$`), methods: new Set<string>(), open: false };
+      const place = places.get(source) ?? {
+        pattern: new RegExp(`^${source}$`),
+        methods: new Set<string>(),
+        open: false,
+      };
       place.methods.add(method);
       if (method === "GET") place.methods.add("HEAD");
       place.open ||= access === "demo" || access === "open";

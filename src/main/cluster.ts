@@ -27,7 +27,11 @@ const GATHER_TIMEOUT_MS = 2_000;
 /** So many early deaths in a row mean that workers cannot start at all. */
 const EARLY_DEATHS_MAX = 5;
 
-export async function runPrimary(config: Config, announce: (url: string) => void, ended: Promise<void>): Promise<void> {
+export async function runPrimary(
+  config: Config,
+  announce: (url: string) => void,
+  ended: Promise<void>,
+): Promise<void> {
   const kept = limiters(config);
   const gather = gatherer();
   let announced = false;
@@ -86,7 +90,12 @@ export function joinPrimary(): Companions {
     if (message.kind === "report") {
       const { metrics } = core ?? {};
       const snapshot = metrics?.snapshot() ?? {};
-      process.send?.({ kind: "figures", round: message.round, snapshot, definitions: metrics?.definitions ?? [] });
+      process.send?.({
+        kind: "figures",
+        round: message.round,
+        snapshot,
+        definitions: metrics?.definitions ?? [],
+      });
       return;
     }
     waiting.get(message.id)?.(message);
@@ -135,7 +144,10 @@ function gatherer() {
       setTimeout(resolve, GATHER_TIMEOUT_MS).unref();
       for (const worker of workers) send(worker, { kind: "report", round });
     });
-    return renderMetrics(reports[0]?.definitions ?? [], reports.map(({ snapshot }) => snapshot));
+    return renderMetrics(
+      reports[0]?.definitions ?? [],
+      reports.map(({ snapshot }) => snapshot),
+    );
   };
   return {
     ask(): Promise<string> {

@@ -14,6 +14,7 @@ import { WorkerPool } from "../memory/worker-pool.ts";
 import { LmdbStore } from "../store/lmdb/lmdb-store.ts";
 import { CODEBOOK_VERSION, KEEPS_CODES } from "./codebooks.ts";
 import { masterKeys } from "./secrets.ts";
+import { workerModule } from "./worker-module.ts";
 
 export interface Core {
   readonly memory: MemoryParts;
@@ -34,7 +35,7 @@ export async function openCore(config: Config, options: { create: boolean }): Pr
   const store = await LmdbStore.open({ folder, create: options.create, queueMax, metrics });
   const keyRing = new KeyRing(masterKeys(folder, config.masterKey));
   const workshop = new WorkerPool({
-    module: new URL(`./block-worker${extension()}`, import.meta.url),
+    module: workerModule(),
     threads: config.blockWorkers,
     queueMax,
     taskTimeoutMs: TASK_TIMEOUT_MS,
@@ -65,7 +66,8 @@ export async function openCore(config: Config, options: { create: boolean }): Pr
 }
 
 function defineGauges(metrics: Metrics, store: LmdbStore, blocks: Blocks): void {
-  const gauge = (name: string, help: string, shared: boolean) => metrics.define({ name, help, type: "gauge", shared });
+  const gauge = (name: string, help: string, shared: boolean) =>
+    metrics.define({ name, help, type: "gauge", shared });
   gauge("sideband_store_bytes", "Size of the data file.", true);
   gauge("sideband_store_facts", "Facts in the store.", true);
   gauge("sideband_store_users", "Users in the store.", true);
@@ -79,9 +81,4 @@ function defineGauges(metrics: Metrics, store: LmdbStore, blocks: Blocks): void 
     metrics.set("sideband_cached_blocks", blocks.cachedCount);
     metrics.set("sideband_resident_bytes", process.memoryUsage.rss());
   });
-}
-
-/** The worker's module has the extension of this one: .ts under tsx, .js when built. */
-function extension(): string {
-  return import.meta.url.slice(import.meta.url.lastIndexOf("."));
 }

@@ -33,11 +33,13 @@ function parseMasterKeys(entries: readonly string[], source: string): MasterKey[
     const match = /^(?:(\d{1,3})[:\s]+)?([0-9a-fA-F]{64})$/.exec(entry.trim());
     const id = Number(match?.[1] ?? 1);
     // The text itself is secret: it is never part of the message.
-    if (match === null || id > 255) throw new ConfigError(`${source} takes keys as id and 64 hexadecimal digits`);
+    if (match === null || id > 255)
+      throw new ConfigError(`${source} takes keys as id and 64 hexadecimal digits`);
     return { id, material: Uint8Array.from(Buffer.from(match[2], "hex")) };
   });
   if (keys.length === 0) throw new ConfigError(`${source} holds no key`);
-  if (new Set(keys.map(({ id }) => id)).size < keys.length) throw new ConfigError(`${source} names a key id twice`);
+  if (new Set(keys.map(({ id }) => id)).size < keys.length)
+    throw new ConfigError(`${source} names a key id twice`);
   return keys;
 }
 

@@ -4,8 +4,8 @@ import { existsSync, readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { type DestinationStream, type Logger, pino } from "pino";
-import { renderMetrics } from "../base/metrics.ts";
 import { systemClock } from "../base/clock.ts";
+import { renderMetrics } from "../base/metrics.ts";
 import type { Config } from "../config.ts";
 import type { Limit } from "../http/rate-limiter.ts";
 import { RateLimiter } from "../http/rate-limiter.ts";
@@ -40,7 +40,10 @@ export async function startService(
   options: { companions?: Companions; logTo?: DestinationStream } = {},
 ): Promise<Service> {
   const companions = options.companions ?? alone(config);
-  const log = pino({ level: config.logLevel, base: { pid: process.pid } }, options.logTo ?? pino.destination({ fd: 2, sync: false }));
+  const log = pino(
+    { level: config.logLevel, base: { pid: process.pid } },
+    options.logTo ?? pino.destination({ fd: 2, sync: false }),
+  );
   const core = await openCore(config, { create: true });
   companions.attach?.(core);
   try {
@@ -101,13 +104,21 @@ function keepUp(core: Core, config: Config, leads: () => boolean, log: Logger): 
   const touching = setInterval(() => {
     core.store.touchKeys(core.authentication.takeUses()).catch(complain("noting the use of keys"));
   }, TOUCH_INTERVAL_MS);
-  const upkeep = setInterval(async () => {
-    if (!leads()) return;
-    await core.store.sweep(Date.now()).catch(complain("sweeping"));
-    const since = core.store.forgottenSinceMs();
-    if (config.compactAfterS === 0 || since === undefined || Date.now() - since < config.compactAfterS * 1000) return;
-    await core.store.compact().then((report) => log.info(report, "compacted"), complain("compacting"));
-  }, Math.min(UPKEEP_INTERVAL_MS, Math.max(1, config.compactAfterS) * 1000));
+  const upkeep = setInterval(
+    async () => {
+      if (!leads()) return;
+      await core.store.sweep(Date.now()).catch(complain("sweeping"));
+      const since = core.store.forgottenSinceMs();
+      if (
+        config.compactAfterS === 0 ||
+        since === undefined ||
+        Date.now() - since < config.compactAfterS * 1000
+      )
+        return;
+      await core.store.compact().then((report) => log.info(report, "compacted"), complain("compacting"));
+    },
+    Math.min(UPKEEP_INTERVAL_MS, Math.max(1, config.compactAfterS) * 1000),
+  );
   return () => {
     clearInterval(touching);
     clearInterval(upkeep);
@@ -116,7 +127,8 @@ function keepUp(core: Core, config: Config, leads: () => boolean, log: Logger): 
 
 /** The limiters of a service, made where they are kept: in the only process, or in the primary. */
 export function limiters(config: Config): Record<LimiterName, RateLimiter> {
-  const make = (countMax: number, windowMs: number) => new RateLimiter({ countMax, windowMs, clock: systemClock });
+  const make = (countMax: number, windowMs: number) =>
+    new RateLimiter({ countMax, windowMs, clock: systemClock });
   return {
     demo: make(config.demoRate, 60_000),
     key: make(Math.max(1, config.rate), 1_000),
@@ -146,7 +158,9 @@ export function packageVersion(): string {
 
 /** The built website: dist/web, from the sources as from the build. Absent where it was not built. */
 function websiteFolder(): string | undefined {
-  const folders = ["../../dist/web", "../../../dist/web"].map((up) => fileURLToPath(new URL(up, import.meta.url)));
+  const folders = ["../../dist/web", "../../../dist/web"].map((up) =>
+    fileURLToPath(new URL(up, import.meta.url)),
+  );
   return folders.find((folder) => existsSync(folder));
 }
 

@@ -29,7 +29,10 @@ export class Blocks {
   readonly #store: Store;
   readonly #workshop: Workshop;
   readonly #keyRing: KeyRing;
-  readonly #cache = new BoundedCache<UserBlock>({ entriesMax: CACHE_ENTRIES_MAX, weightMax: CACHE_WEIGHT_MAX });
+  readonly #cache = new BoundedCache<UserBlock>({
+    entriesMax: CACHE_ENTRIES_MAX,
+    weightMax: CACHE_WEIGHT_MAX,
+  });
   readonly #inFlight = new Map<string, Promise<UserBlock>>();
 
   constructor(store: Store, workshop: Workshop, keyRing: KeyRing) {
@@ -113,7 +116,10 @@ function contextOf(
     channel_labels: labels,
     plain_index: facts.map(({ value }, i) => `${labels[i]}=${value}`).join("\n"),
   });
-  return { contextJson, etag: `"${createHash("sha256").update(contextJson).digest("base64url").slice(0, 27)}"` };
+  return {
+    contextJson,
+    etag: `"${createHash("sha256").update(contextJson).digest("base64url").slice(0, 27)}"`,
+  };
 }
 
 // Neither accounts nor user ids hold U+0000: the slot names exactly one user.

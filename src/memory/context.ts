@@ -9,7 +9,11 @@ export interface ContextResult {
   readonly etag: string;
 }
 
-export async function readContext(parts: MemoryParts, account: string, userId: string): Promise<ContextResult> {
+export async function readContext(
+  parts: MemoryParts,
+  account: string,
+  userId: string,
+): Promise<ContextResult> {
   checkIdentifier(userId, "user_id");
   const block = await parts.blocks.of(account, userId);
   if (block !== undefined) return { json: block.contextJson, etag: block.etag };

@@ -4,8 +4,8 @@
  */
 
 import { Failure } from "../base/errors.ts";
-import { channelOf } from "./labels.ts";
 import { checkIdentifier } from "./identifiers.ts";
+import { channelOf } from "./labels.ts";
 import type { MemoryParts } from "./parts.ts";
 import { readingOf } from "./reading.ts";
 

@@ -4,9 +4,9 @@
  * forgets what was written before it.
  */
 
+import type { EncodeResult } from "./encode.ts";
 import { checkValue } from "./identifiers.ts";
 import { channelOf } from "./labels.ts";
-import type { EncodeResult } from "./encode.ts";
 import type { MemoryParts } from "./parts.ts";
 
 export const DEMO_ACCOUNT = "@demo";

@@ -6,8 +6,8 @@
 
 import { Failure } from "../base/errors.ts";
 import type { Caller } from "./authentication.ts";
-import { channelOf } from "./labels.ts";
 import { checkIdentifier, checkValue } from "./identifiers.ts";
+import { channelOf } from "./labels.ts";
 import type { MemoryParts } from "./parts.ts";
 import type { WriteOutcome } from "./ports.ts";
 import { dayOf, quotaWindow } from "./quota.ts";
@@ -29,7 +29,11 @@ export interface EncodeResult {
   readonly used: number;
 }
 
-export async function encodeFacts(parts: MemoryParts, caller: Caller, input: EncodeInput): Promise<EncodeResult> {
+export async function encodeFacts(
+  parts: MemoryParts,
+  caller: Caller,
+  input: EncodeInput,
+): Promise<EncodeResult> {
   const { userId, facts, sessionId, operation } = input;
   checkIdentifier(userId, "user_id");
   if (sessionId !== undefined) checkIdentifier(sessionId, "session_id");
@@ -87,7 +91,7 @@ function refuseUnlessStored(outcome: WriteOutcome, caller: Caller, nowMs: number
     throw new Failure(
       "monthly_limit_exceeded",
       `The ${caller.tier} tier allows ${caller.limit} encodes a month; ${outcome.used} are used.`,
-      { retryAfterS: Math.ceil((quotaWindow(nowMs).endMs - nowMs) / 1000) },
+      { retryAfterS: Math.ceil((quotaWindow(nowMs).endMs - nowMs) / 1000), used: outcome.used },
     );
   }
   if (outcome.outcome === "mismatch") {

@@ -1,8 +1,8 @@
 /** facts: all facts of a user, which is also the export format; and forgetting, one fact or a whole user. */
 
 import { Failure } from "../base/errors.ts";
-import { channelOf, labelOf } from "./labels.ts";
 import { checkIdentifier } from "./identifiers.ts";
+import { channelOf, labelOf } from "./labels.ts";
 import type { MemoryParts } from "./parts.ts";
 
 export interface ListedFact {

@@ -4,8 +4,8 @@
  * same state at the same time share the work.
  */
 
-import { labelOf } from "./labels.ts";
 import { checkIdentifier } from "./identifiers.ts";
+import { labelOf } from "./labels.ts";
 import type { MemoryParts } from "./parts.ts";
 import type { UserState } from "./ports.ts";
 import { readingOf } from "./reading.ts";

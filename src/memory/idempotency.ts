@@ -32,10 +32,14 @@ export class IdempotencyGate {
     checkIdempotencyKey(key);
     const slot = `${request.keyId} ${key}`;
     if (this.#inFlight.has(slot)) {
-      throw new Failure("idempotency_in_flight", "A request with this Idempotency-Key is still being answered.", {
-        param: "Idempotency-Key",
-        retryAfterS: 1,
-      });
+      throw new Failure(
+        "idempotency_in_flight",
+        "A request with this Idempotency-Key is still being answered.",
+        {
+          param: "Idempotency-Key",
+          retryAfterS: 1,
+        },
+      );
     }
     this.#inFlight.add(slot);
     try {

@@ -87,7 +87,9 @@ export class KeyDesk {
 
   async usage(filter: { keyId?: string; account?: string; from: string; to: string }): Promise<KeyUsage[]> {
     const { month } = quotaWindow(this.#clock.now());
-    const keys = (await this.list(filter.account)).filter(({ id }) => filter.keyId === undefined || id === filter.keyId);
+    const keys = (await this.list(filter.account)).filter(
+      ({ id }) => filter.keyId === undefined || id === filter.keyId,
+    );
     return Promise.all(
       keys.map(async (key) => ({
         key,
@@ -104,10 +106,17 @@ export class KeyDesk {
     return { from: dayOf(nowMs - 30 * 86_400_000), to: dayOf(nowMs) };
   }
 
-  async request(wanted: { name: string; email: string; purpose: string; tier?: Tier | undefined }): Promise<void> {
+  async request(wanted: {
+    name: string;
+    email: string;
+    purpose: string;
+    tier?: Tier | undefined;
+  }): Promise<void> {
     const open = (await this.#store.listKeyRequests()).filter(({ status }) => status === "open");
     if (open.length >= OPEN_REQUESTS_MAX) {
-      throw new Failure("rate_limited", "Too many requests are waiting for the operator.", { retryAfterS: 3600 });
+      throw new Failure("rate_limited", "Too many requests are waiting for the operator.", {
+        retryAfterS: 3600,
+      });
     }
     await this.#store.addKeyRequest({
       id: randomUUID().replaceAll("-", "").slice(0, 16),
@@ -134,7 +143,11 @@ export class KeyDesk {
       ...wanted,
       note: wanted.note ?? `${request.name} <${request.email}>`,
     });
-    const decision = { status: "approved", decidedAtMs: this.#clock.now(), keyId: created.record.id } as const;
+    const decision = {
+      status: "approved",
+      decidedAtMs: this.#clock.now(),
+      keyId: created.record.id,
+    } as const;
     if ((await this.#store.decideKeyRequest(id, decision)) !== undefined) return created;
     // Someone else decided meanwhile: the key that was just made must not live.
     await this.revoke(created.record.id);

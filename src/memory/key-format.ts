@@ -4,8 +4,8 @@
  */
 
 import { createHash, randomInt } from "node:crypto";
-import { BASE62, crc32, toBase62 } from "../base/crc32.ts";
 import { utf8 } from "../base/bytes.ts";
+import { BASE62, crc32, toBase62 } from "../base/crc32.ts";
 
 const PREFIX = "sb_live_";
 const RANDOM_LENGTH = 30;

@@ -4,8 +4,8 @@ import type { Clock } from "../base/clock.ts";
 import type { Blocks } from "./blocks.ts";
 import type { FactCodes } from "./fact-codes.ts";
 import type { IdempotencyGate } from "./idempotency.ts";
-import type { Store, Workshop } from "./ports.ts";
 import type { KeyRing } from "./key-ring.ts";
+import type { Store, Workshop } from "./ports.ts";
 
 export interface MemoryParts {
   readonly store: Store;

@@ -39,11 +39,25 @@ export interface WriteRequest {
   readonly account: string;
   readonly userId: string;
   /** 1 to 40, each channel once, written all or none, in this order. */
-  readonly facts: readonly { readonly channel: number; readonly value: string; readonly updatedAtMs?: number }[];
+  readonly facts: readonly {
+    readonly channel: number;
+    readonly value: string;
+    readonly updatedAtMs?: number;
+  }[];
   readonly nowMs: number;
   /** What the write counts against; absent for imports and the demo. */
-  readonly quota?: { readonly keyId: string; readonly month: string; readonly day: string; readonly limit: number | null };
-  readonly idempotency?: { readonly keyId: string; readonly key: string; readonly fingerprint: Uint8Array; readonly expiresAtMs: number };
+  readonly quota?: {
+    readonly keyId: string;
+    readonly month: string;
+    readonly day: string;
+    readonly limit: number | null;
+  };
+  readonly idempotency?: {
+    readonly keyId: string;
+    readonly key: string;
+    readonly fingerprint: Uint8Array;
+    readonly expiresAtMs: number;
+  };
 }
 
 export type WriteOutcome =
@@ -106,7 +120,11 @@ export interface FactStore {
   readStamp(account: string, userId: string): Eventual<string | undefined>;
   write(request: WriteRequest): Promise<WriteOutcome>;
   /** Keeps code bits with their facts, where the fact is still of that revision. The stamp stays as it is. */
-  saveCodes(account: string, userId: string, codes: readonly { channel: number; revision: number; code: FactCode }[]): Promise<void>;
+  saveCodes(
+    account: string,
+    userId: string,
+    codes: readonly { channel: number; revision: number; code: FactCode }[],
+  ): Promise<void>;
   /** Forgets facts, with `revision` only that one. How many there were, and how many channels are left in use. */
   forgetFacts(
     account: string,
@@ -126,7 +144,10 @@ export interface KeyStore {
   listAccounts(): Promise<AccountRecord[]>;
   /** Adds the key, and its account where it is new. */
   addKey(record: KeyRecord): Promise<void>;
-  changeKey(id: string, change: { revokedAtMs?: number; expiresAtMs?: number | null }): Promise<KeyRecord | undefined>;
+  changeKey(
+    id: string,
+    change: { revokedAtMs?: number; expiresAtMs?: number | null },
+  ): Promise<KeyRecord | undefined>;
   touchKeys(uses: ReadonlyMap<string, number>): Promise<void>;
   /** Another number after every change of any key: at once for changes on this machine, else within 5 s. */
   keysVersion(): Eventual<number>;
@@ -136,7 +157,10 @@ export interface KeyStore {
   addKeyRequest(request: KeyRequest): Promise<void>;
   listKeyRequests(): Promise<KeyRequest[]>;
   /** Decides an open request; undefined where there is none, or where it is decided already. */
-  decideKeyRequest(id: string, decision: Pick<KeyRequest, "status" | "decidedAtMs" | "keyId">): Promise<KeyRequest | undefined>;
+  decideKeyRequest(
+    id: string,
+    decision: Pick<KeyRequest, "status" | "decidedAtMs" | "keyId">,
+  ): Promise<KeyRequest | undefined>;
 }
 
 export interface Store extends FactStore, KeyStore {

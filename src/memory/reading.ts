@@ -4,8 +4,8 @@
  */
 
 import { Failure } from "../base/errors.ts";
-import { labelOf } from "./labels.ts";
 import { checkIdentifier } from "./identifiers.ts";
+import { labelOf } from "./labels.ts";
 import type { MemoryParts } from "./parts.ts";
 import type { ReadResult } from "./ports.ts";
 

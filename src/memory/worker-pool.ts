@@ -50,7 +50,11 @@ export class WorkerPool implements Workshop {
     this.version = options.version;
     this.keepsCodes = options.keepsCodes;
     const { metrics } = options;
-    metrics.define({ name: "sideband_block_tasks_total", help: "Block tasks by kind and result.", type: "counter" });
+    metrics.define({
+      name: "sideband_block_tasks_total",
+      help: "Block tasks by kind and result.",
+      type: "counter",
+    });
     metrics.define({
       name: "sideband_block_task_seconds",
       help: "Time of a block task in its worker thread (building, reading, encoding).",
@@ -58,7 +62,9 @@ export class WorkerPool implements Workshop {
       buckets: SECONDS,
     });
     metrics.define({ name: "sideband_block_queue_depth", help: "Block tasks that wait.", type: "gauge" });
-    metrics.onCollect(() => metrics.set("sideband_block_queue_depth", this.#urgent.length + this.#background.length));
+    metrics.onCollect(() =>
+      metrics.set("sideband_block_queue_depth", this.#urgent.length + this.#background.length),
+    );
   }
 
   build(job: Extract<BlockTask, { kind: "build" }>["job"]): Promise<BuildResult> {
@@ -121,7 +127,10 @@ export class WorkerPool implements Workshop {
       const { metrics } = this.#options;
       const kind = `kind="${pending.task.kind}"`;
       metrics.observe("sideband_block_task_seconds", (performance.now() - startedMs) / 1000, kind);
-      metrics.add("sideband_block_tasks_total", `${kind},result="${reply.error === undefined ? "ok" : "error"}"`);
+      metrics.add(
+        "sideband_block_tasks_total",
+        `${kind},result="${reply.error === undefined ? "ok" : "error"}"`,
+      );
       if (reply.result === undefined) pending.reject(new Error(`block task failed: ${reply.error}`));
       else pending.resolve(reply.result);
       this.#dispatch();

@@ -17,11 +17,26 @@ export interface StoreUnderTest {
 
 const NOW = Date.UTC(2026, 10, 15, 12);
 
-export function write(userId: string, facts: [channel: number, value: string][], more: Partial<WriteRequest> = {}): WriteRequest {
-  return { account: "acme", userId, nowMs: NOW, facts: facts.map(([channel, value]) => ({ channel, value })), ...more };
+export function write(
+  userId: string,
+  facts: [channel: number, value: string][],
+  more: Partial<WriteRequest> = {},
+): WriteRequest {
+  return {
+    account: "acme",
+    userId,
+    nowMs: NOW,
+    facts: facts.map(([channel, value]) => ({ channel, value })),
+    ...more,
+  };
 }
 
-const quota = (limit: number | null, keyId = "key1", month = "2026-11") => ({ keyId, month, day: `${month}-15`, limit });
+const quota = (limit: number | null, keyId = "key1", month = "2026-11") => ({
+  keyId,
+  month,
+  day: `${month}-15`,
+  limit,
+});
 
 export function keyRecord(id: string, account = "acme"): KeyRecord {
   return {
@@ -49,102 +64,215 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
       }
     });
 
-  check("a fact is read back exactly, alone and among the user's facts in channel order", async ({ store }) => {
-    const hostile = "'; DROP TABLE facts; -- \\0 \u{1F9E0} é e\u0301 \uFEFF";
-    const outcome = await store.write(write("ada", [[39, hostile], [0, "Ada"], [7, "x".repeat(1024)]]));
-    assert.deepEqual(outcome, { outcome: "stored", channelCount: 3, used: 0 });
-    assert.equal((await store.readFact("acme", "ada", 39))?.value, hostile);
-    const state = await store.readUser("acme", "ada");
-    assert.deepEqual(state?.facts.map(({ channel, value }) => [channel, value]), [[0, "Ada"], [7, "x".repeat(1024)], [39, hostile]]);
-    assert.ok(state?.facts.every(({ updatedAtMs, revision }) => updatedAtMs === NOW && revision > 0));
-    assert.equal(await store.readFact("acme", "ada", 1), undefined);
-  });
+  check(
+    "a fact is read back exactly, alone and among the user's facts in channel order",
+    async ({ store }) => {
+      const hostile = "'; DROP TABLE facts; -- \\0 \u{1F9E0} é e\u0301 \uFEFF";
+      const outcome = await store.write(
+        write("ada", [
+          [39, hostile],
+          [0, "Ada"],
+          [7, "x".repeat(1024)],
+        ]),
+      );
+      assert.deepEqual(outcome, { outcome: "stored", channelCount: 3, used: 0 });
+      assert.equal((await store.readFact("acme", "ada", 39))?.value, hostile);
+      const state = await store.readUser("acme", "ada");
+      assert.deepEqual(
+        state?.facts.map(({ channel, value }) => [channel, value]),
+        [
+          [0, "Ada"],
+          [7, "x".repeat(1024)],
+          [39, hostile],
+        ],
+      );
+      assert.ok(state?.facts.every(({ updatedAtMs, revision }) => updatedAtMs === NOW && revision > 0));
+      assert.equal(await store.readFact("acme", "ada", 1), undefined);
+    },
+  );
 
-  check("overwriting keeps the other facts; revisions grow; the stamp changes with every write", async ({ store }) => {
-    await store.write(write("ada", [[0, "Ada"], [1, "Engine"]]));
-    const before = await store.readUser("acme", "ada");
-    assert.equal(await store.readStamp("acme", "ada"), before?.stamp);
-    assert.deepEqual(await store.write(write("ada", [[0, "Ada L."]])), { outcome: "stored", channelCount: 2, used: 0 });
-    const after = await store.readUser("acme", "ada");
-    assert.notEqual(after?.stamp, before?.stamp);
-    assert.deepEqual(after?.facts.map(({ value }) => value), ["Ada L.", "Engine"]);
-    assert.ok(after!.facts[0].revision > Math.max(...before!.facts.map(({ revision }) => revision)));
-  });
+  check(
+    "overwriting keeps the other facts; revisions grow; the stamp changes with every write",
+    async ({ store }) => {
+      await store.write(
+        write("ada", [
+          [0, "Ada"],
+          [1, "Engine"],
+        ]),
+      );
+      const before = await store.readUser("acme", "ada");
+      assert.equal(await store.readStamp("acme", "ada"), before?.stamp);
+      assert.deepEqual(await store.write(write("ada", [[0, "Ada L."]])), {
+        outcome: "stored",
+        channelCount: 2,
+        used: 0,
+      });
+      const after = await store.readUser("acme", "ada");
+      assert.notEqual(after?.stamp, before?.stamp);
+      assert.deepEqual(
+        after?.facts.map(({ value }) => value),
+        ["Ada L.", "Engine"],
+      );
+      assert.ok(after!.facts[0].revision > Math.max(...before!.facts.map(({ revision }) => revision)));
+    },
+  );
 
   check("accounts and users with names that begin alike are apart", async ({ store }) => {
-    const names: [string, string][] = [["a", "b"], ["a", "bc"], ["ab", "c"], ["a", "b.c"], ["a.b", "c"], ["a", "B"], ["a", "é"], ["a", "e\u0301"], ["a", "\u{10FFFF}".repeat(128)]];
-    for (const [account, userId] of names) await store.write(write(userId, [[0, `${account}/${userId}`]], { account }));
+    const names: [string, string][] = [
+      ["a", "b"],
+      ["a", "bc"],
+      ["ab", "c"],
+      ["a", "b.c"],
+      ["a.b", "c"],
+      ["a", "B"],
+      ["a", "é"],
+      ["a", "e\u0301"],
+      ["a", "\u{10FFFF}".repeat(128)],
+    ];
+    for (const [account, userId] of names)
+      await store.write(write(userId, [[0, `${account}/${userId}`]], { account }));
     for (const [account, userId] of names) {
       const state = await store.readUser(account, userId);
-      assert.deepEqual(state?.facts.map(({ value }) => value), [`${account}/${userId}`]);
+      assert.deepEqual(
+        state?.facts.map(({ value }) => value),
+        [`${account}/${userId}`],
+      );
     }
     await store.forgetUser("a", "b");
     assert.equal((await store.readUser("a", "bc"))?.facts.length, 1);
     assert.equal((await store.readUser("a", "b.c"))?.facts.length, 1);
     const walked: string[] = [];
     for await (const { userId } of store.walkUsers("a")) walked.push(userId);
-    assert.deepEqual(walked.sort(), names.filter(([account, user]) => account === "a" && user !== "b").map(([, user]) => user).sort());
+    assert.deepEqual(
+      walked.sort(),
+      names
+        .filter(([account, user]) => account === "a" && user !== "b")
+        .map(([, user]) => user)
+        .sort(),
+    );
   });
 
-  check("a limit lets exactly its number through, a batch all or none, each month anew", async ({ store }) => {
-    const outcomes = await Promise.all(Array.from({ length: 12 }, (_, i) => store.write(write(`u${i}`, [[0, "x"]], { quota: quota(10) }))));
-    assert.equal(outcomes.filter(({ outcome }) => outcome === "stored").length, 10);
-    assert.deepEqual(outcomes.find(({ outcome }) => outcome === "limit"), { outcome: "limit", used: 10 });
-    assert.equal(await store.readUsage("key1", "2026-11"), 10);
-    const batch = write("batch", [[0, "a"], [1, "b"], [2, "c"]], { quota: quota(4, "key2") });
-    assert.equal((await store.write(batch)).outcome, "stored");
-    assert.deepEqual(await store.write({ ...batch, userId: "other" }), { outcome: "limit", used: 3 });
-    assert.equal(await store.readUser("acme", "other"), undefined);
-    const next = await store.write(write("u0", [[0, "y"]], { quota: quota(10, "key1", "2026-12") }));
-    assert.deepEqual(next, { outcome: "stored", channelCount: 1, used: 1 });
-    assert.deepEqual(await store.readDailyUsage("key1", "2026-11-01", "2026-12-31"), [{ day: "2026-11-15", count: 10 }, { day: "2026-12-15", count: 1 }]);
-  });
+  check(
+    "a limit lets exactly its number through, a batch all or none, each month anew",
+    async ({ store }) => {
+      const outcomes = await Promise.all(
+        Array.from({ length: 12 }, (_, i) => store.write(write(`u${i}`, [[0, "x"]], { quota: quota(10) }))),
+      );
+      assert.equal(outcomes.filter(({ outcome }) => outcome === "stored").length, 10);
+      assert.deepEqual(
+        outcomes.find(({ outcome }) => outcome === "limit"),
+        { outcome: "limit", used: 10 },
+      );
+      assert.equal(await store.readUsage("key1", "2026-11"), 10);
+      const batch = write(
+        "batch",
+        [
+          [0, "a"],
+          [1, "b"],
+          [2, "c"],
+        ],
+        { quota: quota(4, "key2") },
+      );
+      assert.equal((await store.write(batch)).outcome, "stored");
+      assert.deepEqual(await store.write({ ...batch, userId: "other" }), { outcome: "limit", used: 3 });
+      assert.equal(await store.readUser("acme", "other"), undefined);
+      const next = await store.write(write("u0", [[0, "y"]], { quota: quota(10, "key1", "2026-12") }));
+      assert.deepEqual(next, { outcome: "stored", channelCount: 1, used: 1 });
+      assert.deepEqual(await store.readDailyUsage("key1", "2026-11-01", "2026-12-31"), [
+        { day: "2026-11-15", count: 10 },
+        { day: "2026-12-15", count: 1 },
+      ]);
+    },
+  );
 
-  check("an idempotency key replays, refuses another request, lapses, and belongs to its API key", async ({ store }) => {
-    const idempotency = { keyId: "key1", key: "once", fingerprint: Buffer.alloc(32, 1), expiresAtMs: NOW + 1000 };
-    const request = write("ada", [[0, "Ada"]], { quota: quota(10), idempotency });
-    assert.deepEqual(await store.write(request), { outcome: "stored", channelCount: 1, used: 1 });
-    await store.write(write("ada", [[1, "more"]]));
-    assert.deepEqual(await store.write(request), { outcome: "replayed", channelCount: 1, used: 1 });
-    const other = { ...request, idempotency: { ...idempotency, fingerprint: Buffer.alloc(32, 2) } };
-    assert.deepEqual(await store.write(other), { outcome: "mismatch", used: 1 });
-    const foreign = { ...request, quota: quota(10, "key9"), idempotency: { ...idempotency, keyId: "key9" } };
-    assert.equal((await store.write(foreign)).outcome, "stored");
-    assert.equal((await store.write({ ...request, nowMs: NOW + 1000 })).outcome, "stored");
-    await store.sweep(NOW + 5000);
-  });
+  check(
+    "an idempotency key replays, refuses another request, lapses, and belongs to its API key",
+    async ({ store }) => {
+      const idempotency = {
+        keyId: "key1",
+        key: "once",
+        fingerprint: Buffer.alloc(32, 1),
+        expiresAtMs: NOW + 1000,
+      };
+      const request = write("ada", [[0, "Ada"]], { quota: quota(10), idempotency });
+      assert.deepEqual(await store.write(request), { outcome: "stored", channelCount: 1, used: 1 });
+      await store.write(write("ada", [[1, "more"]]));
+      assert.deepEqual(await store.write(request), { outcome: "replayed", channelCount: 1, used: 1 });
+      const other = { ...request, idempotency: { ...idempotency, fingerprint: Buffer.alloc(32, 2) } };
+      assert.deepEqual(await store.write(other), { outcome: "mismatch", used: 1 });
+      const foreign = {
+        ...request,
+        quota: quota(10, "key9"),
+        idempotency: { ...idempotency, keyId: "key9" },
+      };
+      assert.equal((await store.write(foreign)).outcome, "stored");
+      assert.equal((await store.write({ ...request, nowMs: NOW + 1000 })).outcome, "stored");
+      await store.sweep(NOW + 5000);
+    },
+  );
 
   check("two writes of the same idempotency key at once store once", async ({ store }) => {
-    const idempotency = { keyId: "key1", key: "race", fingerprint: Buffer.alloc(32, 1), expiresAtMs: NOW + 1000 };
+    const idempotency = {
+      keyId: "key1",
+      key: "race",
+      fingerprint: Buffer.alloc(32, 1),
+      expiresAtMs: NOW + 1000,
+    };
     const request = write("ada", [[0, "Ada"]], { quota: quota(10), idempotency });
     const outcomes = await Promise.all([store.write(request), store.write(request)]);
     assert.deepEqual(outcomes.map(({ outcome }) => outcome).sort(), ["replayed", "stored"]);
     assert.equal(await store.readUsage("key1", "2026-11"), 1);
   });
 
-  check("concurrent writes of one user all survive, from two openings of the same data", async ({ store, second }) => {
-    const other = await second();
-    await Promise.all(Array.from({ length: 40 }, (_, channel) => (channel % 2 ? store : other).write(write("ada", [[channel, `v${channel}`]], { quota: quota(null) }))));
-    for (const opened of [store, other]) {
-      const state = await opened.readUser("acme", "ada");
-      assert.deepEqual(state?.facts.map(({ value }) => value), Array.from({ length: 40 }, (_, channel) => `v${channel}`));
-      assert.equal(await opened.readUsage("key1", "2026-11"), 40);
-    }
-    await other.close();
-  });
+  check(
+    "concurrent writes of one user all survive, from two openings of the same data",
+    async ({ store, second }) => {
+      const other = await second();
+      await Promise.all(
+        Array.from({ length: 40 }, (_, channel) =>
+          (channel % 2 ? store : other).write(
+            write("ada", [[channel, `v${channel}`]], { quota: quota(null) }),
+          ),
+        ),
+      );
+      for (const opened of [store, other]) {
+        const state = await opened.readUser("acme", "ada");
+        assert.deepEqual(
+          state?.facts.map(({ value }) => value),
+          Array.from({ length: 40 }, (_, channel) => `v${channel}`),
+        );
+        assert.equal(await opened.readUsage("key1", "2026-11"), 40);
+      }
+      await other.close();
+    },
+  );
 
   check("forgetting takes facts away at once, and a stamp never comes back", async ({ store }) => {
-    await store.write(write("ada", [[0, "Ada"], [1, "Engine"]]));
+    await store.write(
+      write("ada", [
+        [0, "Ada"],
+        [1, "Engine"],
+      ]),
+    );
     const stamps = new Set([await store.readStamp("acme", "ada")]);
-    assert.deepEqual(await store.forgetFacts("acme", "ada", [{ channel: 0 }, { channel: 5 }]), { forgotten: 1, channelCount: 1 });
+    assert.deepEqual(await store.forgetFacts("acme", "ada", [{ channel: 0 }, { channel: 5 }]), {
+      forgotten: 1,
+      channelCount: 1,
+    });
     assert.equal(await store.readFact("acme", "ada", 0), undefined);
     stamps.add(await store.readStamp("acme", "ada"));
-    assert.deepEqual(await store.forgetFacts("acme", "ada", [{ channel: 1, revision: 999 }]), { forgotten: 0, channelCount: 1 });
+    assert.deepEqual(await store.forgetFacts("acme", "ada", [{ channel: 1, revision: 999 }]), {
+      forgotten: 0,
+      channelCount: 1,
+    });
     assert.equal(await store.forgetUser("acme", "ada"), true);
     assert.equal(await store.forgetUser("acme", "ada"), false);
     assert.equal(await store.readUser("acme", "ada"), undefined);
     assert.equal(await store.readStamp("acme", "ada"), undefined);
-    assert.deepEqual(await store.forgetFacts("acme", "ada", [{ channel: 1 }]), { forgotten: 0, channelCount: 0 });
+    assert.deepEqual(await store.forgetFacts("acme", "ada", [{ channel: 1 }]), {
+      forgotten: 0,
+      channelCount: 0,
+    });
     for (let i = 0; i < 3; i++) {
       await store.write(write("ada", [[0, "Ada"]]));
       stamps.add(await store.readStamp("acme", "ada"));
@@ -152,42 +280,71 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
     assert.equal(stamps.size, 5);
   });
 
-  check("code bits are kept with their fact until it changes, and do not change the stamp", async ({ store }) => {
-    await store.write(write("ada", [[0, "Ada"], [1, "Engine"]]));
-    const before = await store.readUser("acme", "ada");
-    const code = { version: 3, bits: { length: 13, bytes: Uint8Array.of(0xab, 0xc0) } };
-    const codes = before!.facts.map(({ channel, revision }) => ({ channel, revision, code }));
-    await store.write(write("ada", [[1, "Difference Engine"]]));
-    const stamp = await store.readStamp("acme", "ada");
-    await store.saveCodes("acme", "ada", codes);
-    const after = await store.readUser("acme", "ada");
-    assert.deepEqual(after?.facts[0].code, code);
-    assert.equal(after?.facts[1].code, undefined);
-    assert.equal(after?.facts[1].value, "Difference Engine");
-    assert.equal(after?.stamp, stamp);
-  });
+  check(
+    "code bits are kept with their fact until it changes, and do not change the stamp",
+    async ({ store }) => {
+      await store.write(
+        write("ada", [
+          [0, "Ada"],
+          [1, "Engine"],
+        ]),
+      );
+      const before = await store.readUser("acme", "ada");
+      const code = { version: 3, bits: { length: 13, bytes: Uint8Array.of(0xab, 0xc0) } };
+      const codes = before!.facts.map(({ channel, revision }) => ({ channel, revision, code }));
+      await store.write(write("ada", [[1, "Difference Engine"]]));
+      const stamp = await store.readStamp("acme", "ada");
+      await store.saveCodes("acme", "ada", codes);
+      const after = await store.readUser("acme", "ada");
+      assert.deepEqual(after?.facts[0].code, code);
+      assert.equal(after?.facts[1].code, undefined);
+      assert.equal(after?.facts[1].value, "Difference Engine");
+      assert.equal(after?.stamp, stamp);
+    },
+  );
 
-  check("keys are found by hash, listed by account, changed for good, and every change is noticed", async ({ store, second }) => {
-    const other = await second();
-    const [first, foreign] = [keyRecord("key1"), keyRecord("key2", "other")];
-    const version = await other.keysVersion();
-    await store.addKey(first);
-    await store.addKey(foreign);
-    assert.deepEqual(await store.findKey(first.hash), first);
-    assert.equal(await store.findKey("00".repeat(32)), undefined);
-    assert.deepEqual((await store.listKeys("acme")).map(({ id }) => id), ["key1"]);
-    assert.deepEqual((await store.listAccounts()).map(({ account }) => account).sort(), ["acme", "other"]);
-    assert.equal((await store.changeKey("key1", { revokedAtMs: NOW }))?.revokedAtMs, NOW);
-    assert.equal((await store.changeKey("key1", { revokedAtMs: NOW + 9 }))?.revokedAtMs, NOW);
-    assert.equal(await store.changeKey("nobody", { revokedAtMs: NOW }), undefined);
-    await store.touchKeys(new Map([["key1", NOW + 5], ["nobody", 1]]));
-    assert.equal((await store.readKey("key1"))?.lastUsedAtMs, NOW + 5);
-    assert.notEqual(await other.keysVersion(), version);
-    await other.close();
-  });
+  check(
+    "keys are found by hash, listed by account, changed for good, and every change is noticed",
+    async ({ store, second }) => {
+      const other = await second();
+      const [first, foreign] = [keyRecord("key1"), keyRecord("key2", "other")];
+      const version = await other.keysVersion();
+      await store.addKey(first);
+      await store.addKey(foreign);
+      assert.deepEqual(await store.findKey(first.hash), first);
+      assert.equal(await store.findKey("00".repeat(32)), undefined);
+      assert.deepEqual(
+        (await store.listKeys("acme")).map(({ id }) => id),
+        ["key1"],
+      );
+      assert.deepEqual((await store.listAccounts()).map(({ account }) => account).sort(), ["acme", "other"]);
+      assert.equal((await store.changeKey("key1", { revokedAtMs: NOW }))?.revokedAtMs, NOW);
+      assert.equal((await store.changeKey("key1", { revokedAtMs: NOW + 9 }))?.revokedAtMs, NOW);
+      assert.equal(await store.changeKey("nobody", { revokedAtMs: NOW }), undefined);
+      await store.touchKeys(
+        new Map([
+          ["key1", NOW + 5],
+          ["nobody", 1],
+        ]),
+      );
+      assert.equal((await store.readKey("key1"))?.lastUsedAtMs, NOW + 5);
+      assert.notEqual(await other.keysVersion(), version);
+      await other.close();
+    },
+  );
 
   check("a key request is decided once", async ({ store }) => {
-    const request = { id: "r1", name: "Ada", email: "ada@example.org", purpose: "notes", tier: "pro", createdAtMs: NOW, status: "open", decidedAtMs: null, keyId: null } as const;
+    const request = {
+      id: "r1",
+      name: "Ada",
+      email: "ada@example.org",
+      purpose: "notes",
+      tier: "pro",
+      createdAtMs: NOW,
+      status: "open",
+      decidedAtMs: null,
+      keyId: null,
+    } as const;
     await store.addKeyRequest(request);
     assert.deepEqual(await store.listKeyRequests(), [request]);
     const decision = { status: "approved", decidedAtMs: NOW, keyId: "key1" } as const;

@@ -56,6 +56,7 @@ function installChromium(): boolean {
   const options = { timeout: INSTALL_TIMEOUT_MS, stdio: "ignore" } as const;
   const install = ["install", "-y", "--no-install-recommends", "chromium"];
   return (
-    spawnSync("apt-get", ["update"], options).status === 0 && spawnSync("apt-get", install, options).status === 0
+    spawnSync("apt-get", ["update"], options).status === 0 &&
+    spawnSync("apt-get", install, options).status === 0
   );
 }

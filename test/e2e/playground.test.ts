@@ -9,34 +9,40 @@ const FACTS = [
   ["PROJ.goal", "No fact lost when a context is compacted"],
 ] as const;
 
-visit("a fact that is written appears on the board, in the index and in a block of 512 words", async (visit) => {
-  const { page, running, open, says } = visit;
-  await open("/playground");
-  await says("No facts yet");
-  await page.getByRole("combobox", { name: "Channel" }).selectOption("USER.gpu");
-  await page.getByPlaceholder("RTX 5090").fill("RTX 6000 = schnell");
-  await page.keyboard.press("Enter");
-  await says("USER.gpu=RTX 6000 = schnell");
-  await page.getByRole("button", { name: "gpu RTX 6000 = schnell" }).waitFor();
-  const words = await page.getByLabel("The block's 512 words").textContent();
-  const { json } = await running.call("GET", "/demo/context", { key: null });
-  assert.equal(words?.trim(), json.fdm_block);
-  assert.equal(words?.trim().split(" ").length, 514);
-  assert.match((await page.locator(".figures").textContent()) ?? "", /1 fact.*512 tokens/);
-  const carriers = await page.locator(".legend small").allTextContents();
-  assert.equal(
-    carriers.reduce((sum, text) => sum + Number(text), 0),
-    512,
-  );
-  assert.ok(await hasInk(visit), "the spectrum is drawn");
-});
+visit(
+  "a fact that is written appears on the board, in the index and in a block of 512 words",
+  async (visit) => {
+    const { page, running, open, says } = visit;
+    await open("/playground");
+    await says("No facts yet");
+    await page.getByRole("combobox", { name: "Channel" }).selectOption("USER.gpu");
+    await page.getByPlaceholder("RTX 5090").fill("RTX 6000 = schnell");
+    await page.keyboard.press("Enter");
+    await says("USER.gpu=RTX 6000 = schnell");
+    await page.getByRole("button", { name: "gpu RTX 6000 = schnell" }).waitFor();
+    const words = await page.getByLabel("The block's 512 words").textContent();
+    const { json } = await running.call("GET", "/demo/context", { key: null });
+    assert.equal(words?.trim(), json.fdm_block);
+    assert.equal(words?.trim().split(" ").length, 514);
+    assert.match((await page.locator(".figures").textContent()) ?? "", /1 fact.*512 tokens/);
+    const carriers = await page.locator(".legend small").allTextContents();
+    assert.equal(
+      carriers.reduce((sum, text) => sum + Number(text), 0),
+      512,
+    );
+    assert.ok(await hasInk(visit), "the spectrum is drawn");
+  },
+);
 
 visit("the state is everyone's: what others write appears, and the next reset is shown", async (visit) => {
   const { page, running, open, says } = visit;
   await page.clock.install();
   await open("/playground");
   await says(/Everyone sees these facts; all are forgotten in \d+ min \d+ s/);
-  await running.call("POST", "/demo/encode", { key: null, body: { label: "TASK.owner", value: "Somebody else" } });
+  await running.call("POST", "/demo/encode", {
+    key: null,
+    body: { label: "TASK.owner", value: "Somebody else" },
+  });
   await page.clock.runFor(16_000);
   await says("TASK.owner=Somebody else");
   await page.getByRole("button", { name: "Forget all now" }).click();
@@ -56,15 +62,17 @@ visit("with 70 % of its words cut the block reads in the browser as on the serve
       () => document.querySelector(".bench textarea")?.textContent?.split(" ").length !== 514,
     );
     await page.waitForFunction(
-      () => document.querySelectorAll("table.facts tbody tr").length === 3 && document.querySelector(".place-map"),
+      () =>
+        document.querySelectorAll("table.facts tbody tr").length === 3 &&
+        document.querySelector(".place-map"),
     );
     const text = await page.locator(".bench textarea").inputValue();
     assert.equal(text.split(" ").length, 512 - Math.round(512 * 0.7) + 2);
     const { status, json } = await running.call("POST", "/demo/read", { key: null, body: { block: text } });
     assert.equal(status, 200);
-    const rows = await page.locator("table.facts tbody tr").evaluateAll((all) =>
-      all.map((row) => [row.children[0].textContent, row.children[1].textContent]),
-    );
+    const rows = await page
+      .locator("table.facts tbody tr")
+      .evaluateAll((all) => all.map((row) => [row.children[0].textContent, row.children[1].textContent]));
     assert.deepEqual(
       rows,
       json.facts.map(({ label, value }: { label: string; value: string }) => [label, value]),
@@ -89,27 +97,35 @@ visit("what is too damaged is refused, in the browser as on the server", async (
   await says("The server says the same: it cannot be read for sure.");
 });
 
-visit("every kind of damage at a modest share is read, and the block can be retyped by hand", async (visit) => {
-  const { page, open, says } = visit;
-  await writeFacts(visit);
-  await open("/playground");
-  await page.getByRole("slider").fill("12");
-  for (const kind of ["Delete here and there", "Replace by", "Delete, replace, insert", "Retype carelessly"]) {
-    await page.getByLabel(kind).check();
-    await page.locator(`.kinds label:has-text("${kind}") input:checked`).waitFor();
-    await says("All 3 facts read, exactly.");
-  }
-  await page.getByRole("button", { name: "Make it whole again" }).click();
-  await says("0 words were missing and 0 wrong");
-  const copy = page.getByLabel(/The damaged copy/);
-  const whole = await copy.inputValue();
-  const words = whole.split(" ");
-  await copy.fill(`Here is what I found: ${words.slice(100, 480).join("\n- ")} and that is all.`);
-  await says(/by hand now/);
-  await says(/13\d words were missing and 0 wrong/);
-  await copy.fill("nothing but prose");
-  await says("No block in this text");
-});
+visit(
+  "every kind of damage at a modest share is read, and the block can be retyped by hand",
+  async (visit) => {
+    const { page, open, says } = visit;
+    await writeFacts(visit);
+    await open("/playground");
+    await page.getByRole("slider").fill("12");
+    for (const kind of [
+      "Delete here and there",
+      "Replace by",
+      "Delete, replace, insert",
+      "Retype carelessly",
+    ]) {
+      await page.getByLabel(kind).check();
+      await page.locator(`.kinds label:has-text("${kind}") input:checked`).waitFor();
+      await says("All 3 facts read, exactly.");
+    }
+    await page.getByRole("button", { name: "Make it whole again" }).click();
+    await says("0 words were missing and 0 wrong");
+    const copy = page.getByLabel(/The damaged copy/);
+    const whole = await copy.inputValue();
+    const words = whole.split(" ");
+    await copy.fill(`Here is what I found: ${words.slice(100, 480).join("\n- ")} and that is all.`);
+    await says(/by hand now/);
+    await says(/13\d words were missing and 0 wrong/);
+    await copy.fill("nothing but prose");
+    await says("No block in this text");
+  },
+);
 
 visit(
   "too many requests are said to be too many, and the page goes on when it may",
@@ -151,11 +167,15 @@ async function writeFacts({ running }: Parameters<Parameters<typeof visit>[1]>[0
 
 /** Whether anything but the background was drawn. */
 function hasInk({ page }: Parameters<Parameters<typeof visit>[1]>[0]): Promise<boolean> {
-  return page.locator("canvas.spectrum").first().evaluate((canvas) => {
-    const { width, height } = canvas as HTMLCanvasElement;
-    const { data } = (canvas as HTMLCanvasElement).getContext("2d")!.getImageData(0, 0, width, height);
-    const colours = new Set<number>();
-    for (let i = 0; i < data.length; i += 4) colours.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
-    return colours.size > 4;
-  });
+  return page
+    .locator("canvas.spectrum")
+    .first()
+    .evaluate((canvas) => {
+      const { width, height } = canvas as HTMLCanvasElement;
+      const { data } = (canvas as HTMLCanvasElement).getContext("2d")!.getImageData(0, 0, width, height);
+      const colours = new Set<number>();
+      for (let i = 0; i < data.length; i += 4)
+        colours.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
+      return colours.size > 4;
+    });
 }

@@ -35,7 +35,11 @@ interface VisitOptions {
 }
 
 /** Declares a test in the browser. Its service is its own, so that tests do not see each other's facts. */
-export function visit(title: string, body: (visit: Visit) => Promise<void>, options: VisitOptions = {}): void {
+export function visit(
+  title: string,
+  body: (visit: Visit) => Promise<void>,
+  options: VisitOptions = {},
+): void {
   test(title, async (t: TestContext) => {
     const browser = await sharedBrowser();
     if (browser === undefined) {
@@ -89,6 +93,8 @@ function buildIfStale(): void {
 }
 
 function newestIn(folder: string): number {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
   return Math.max(...files.map((file) => statSync(join(file.parentPath, file.name)).mtimeMs));
 }

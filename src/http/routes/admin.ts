@@ -39,14 +39,22 @@ export function adminRoutes({ desk }: HttpParts) {
     async adminAccounts() {
       const accounts = await desk.accounts();
       return {
-        accounts: accounts.map(({ account, createdAtMs, keys }) => ({ account, created_at: textOf(createdAtMs), keys })),
+        accounts: accounts.map(({ account, createdAtMs, keys }) => ({
+          account,
+          created_at: textOf(createdAtMs),
+          keys,
+        })),
       };
     },
 
     async adminUsage(request: FastifyRequest) {
       const query = request.query as UsageQuery;
       const { from = desk.recentDays().from, to = desk.recentDays().to } = query;
-      const usage = await desk.usage({ from, to, ...(query.key_id === undefined ? {} : { keyId: query.key_id }) });
+      const usage = await desk.usage({
+        from,
+        to,
+        ...(query.key_id === undefined ? {} : { keyId: query.key_id }),
+      });
       return {
         from,
         to,
@@ -111,7 +119,9 @@ function timeOf(text: string | null | undefined): number | null | undefined {
   if (text === null || text === undefined) return text;
   const ms = Date.parse(text);
   if (Number.isNaN(ms) || ms < 0 || ms >= 2 ** 48) {
-    throw new Failure("invalid_request", "expires_at must be a time as in RFC 3339.", { param: "expires_at" });
+    throw new Failure("invalid_request", "expires_at must be a time as in RFC 3339.", {
+      param: "expires_at",
+    });
   }
   return ms;
 }

@@ -27,7 +27,15 @@ export async function readAnswer(
   input: { userId: string; block: string },
 ): Promise<ReadAnswer> {
   const { facts, missing, wrong, repaired, guardLeft } = await readPresentedBlock(memory, account, input);
-  return { status: "ok", user_id: input.userId, facts: [...facts], missing, wrong, repaired, guard_left: guardLeft };
+  return {
+    status: "ok",
+    user_id: input.userId,
+    facts: [...facts],
+    missing,
+    wrong,
+    repaired,
+    guard_left: guardLeft,
+  };
 }
 
 export function flushAnswer(result: FlushResult): FlushAnswer {

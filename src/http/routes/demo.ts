@@ -1,7 +1,13 @@
 /** /demo/*: the public state that everyone shares. The access hook has made sure that there is a demo. */
 
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { DecodeAnswer, DemoEncodeBody, EncodeAnswer, FlushAnswer, LabelQuery } from "../../contract/schemas.ts";
+import type {
+  DecodeAnswer,
+  DemoEncodeBody,
+  EncodeAnswer,
+  FlushAnswer,
+  LabelQuery,
+} from "../../contract/schemas.ts";
 import { readContext } from "../../memory/context.ts";
 import { decodeFact } from "../../memory/decode.ts";
 import { DEMO_ACCOUNT, DEMO_USER } from "../../memory/demo.ts";

@@ -1,16 +1,27 @@
 /** POST /encode and /encode/batch. */
 
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { Failure } from "../../base/errors.ts";
 import type { BatchAnswer, BatchBody, EncodeAnswer, EncodeBody } from "../../contract/schemas.ts";
-import { encodeFacts, type EncodeInput, type EncodeResult } from "../../memory/encode.ts";
+import { type EncodeInput, type EncodeResult, encodeFacts } from "../../memory/encode.ts";
 import type { HttpParts } from "../parts.ts";
 import { setQuotaHeaders } from "../quota-headers.ts";
 
 export function encodeRoutes(parts: HttpParts) {
-  const run = async (request: FastifyRequest, reply: FastifyReply, input: EncodeInput): Promise<EncodeResult> => {
+  const run = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    input: EncodeInput,
+  ): Promise<EncodeResult> => {
     const caller = request.caller!;
     request.sessionId = input.sessionId ?? null;
-    const result = await encodeFacts(parts.memory, caller, input);
+    const result = await encodeFacts(parts.memory, caller, input).catch((error) => {
+      // Others may have used the rest since the request began.
+      if (error instanceof Failure && error.extra.used !== undefined) {
+        setQuotaHeaders(reply, caller.limit, error.extra.used, parts.clock.now());
+      }
+      throw error;
+    });
     setQuotaHeaders(reply, caller.limit, result.used, parts.clock.now());
     if (result.replayed) void reply.header("idempotency-replayed", "true");
     return result;

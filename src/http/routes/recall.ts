@@ -34,7 +34,11 @@ export function recallRoutes({ memory }: HttpParts) {
 }
 
 /** The block with its ETag, or 304 where the caller has it already. */
-export function sendContext(request: FastifyRequest, reply: FastifyReply, { json, etag }: ContextResult): FastifyReply {
+export function sendContext(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { json, etag }: ContextResult,
+): FastifyReply {
   void reply.header("etag", etag).header("cache-control", "private, no-cache");
   if (matches(request.headers["if-none-match"], etag)) return reply.code(304).send();
   return reply.type("application/json; charset=utf-8").serializer(asIs).send(json);

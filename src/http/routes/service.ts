@@ -1,9 +1,9 @@
 /** What needs no key: channels, requests for keys, the API's description, health and figures. */
 
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { Failure } from "../../base/errors.ts";
 import type { KeyRequestBody } from "../../contract/admin-schemas.ts";
 import { openApiDocument } from "../../contract/openapi.ts";
-import { Failure } from "../../base/errors.ts";
 import { CHANNELS } from "../../memory/channels.ts";
 import type { HttpParts } from "../parts.ts";
 import { enforce } from "../rate-limiter.ts";
@@ -47,7 +47,8 @@ export function serviceRoutes(parts: HttpParts) {
 
     async ready() {
       const nowMs = performance.now();
-      if (nowMs - probe.atMs >= PROBE_INTERVAL_MS) probe = { atMs: nowMs, result: parts.memory.store.probe() };
+      if (nowMs - probe.atMs >= PROBE_INTERVAL_MS)
+        probe = { atMs: nowMs, result: parts.memory.store.probe() };
       await probe.result;
       return { status: "ready" };
     },

@@ -52,7 +52,13 @@ export async function compactStore(
   const heartbeat = setInterval(() => void beat(commit, token).catch(() => {}), HEARTBEAT_MS);
   try {
     removeGeneration(folder, next);
-    const { entries, afterBytes } = await writeGeneration(generationFolder(folder, next), old, commit, token, progress);
+    const { entries, afterBytes } = await writeGeneration(
+      generationFolder(folder, next),
+      old,
+      commit,
+      token,
+      progress,
+    );
     if (!(await turnOver(old, folder, next, token))) {
       throw new Failure("conflict", "The compaction was called off: it had been silent for too long.");
     }
@@ -89,10 +95,14 @@ async function writeGeneration(
 }
 
 /** Takes the compaction's place; the time of the first forgetting that it will cover. */
-function begin(commit: GroupCommit, token: string): Promise<{ begun: boolean; forgotten?: Buffer | undefined }> {
+function begin(
+  commit: GroupCommit,
+  token: string,
+): Promise<{ begun: boolean; forgotten?: Buffer | undefined }> {
   return commit.run(({ environment }) => {
     const busy = environment.get("meta", COMPACTING);
-    if (busy !== undefined && Date.now() - compactionTime(busy) < COMPACTION_SILENCE_MS) return { begun: false };
+    if (busy !== undefined && Date.now() - compactionTime(busy) < COMPACTION_SILENCE_MS)
+      return { begun: false };
     for (const key of [...environment.table("journal").getKeys({ start: Buffer.of(0) })]) {
       void environment.table("journal").remove(key);
     }
@@ -110,7 +120,8 @@ function claim(token: string): Buffer {
 
 function beat(commit: GroupCommit, token: string): Promise<void> {
   return commit.run(({ environment }) => {
-    if (isHeldBy(environment, COMPACTING, token)) void environment.table("meta").put(COMPACTING, claim(token));
+    if (isHeldBy(environment, COMPACTING, token))
+      void environment.table("meta").put(COMPACTING, claim(token));
   });
 }
 
@@ -126,7 +137,10 @@ async function copyAll(old: Environment, fresh: Environment, progress: Progress)
   for (const name of names) {
     for (let start = Buffer.of(0) as Buffer; ; ) {
       const page = [...old.table(name).getRange({ start, limit: PAGE })];
-      await apply(fresh, page.map(({ key, value }) => ({ name, key, value })));
+      await apply(
+        fresh,
+        page.map(({ key, value }) => ({ name, key, value })),
+      );
       copied += page.length;
       progress(copied, total);
       if (page.length < PAGE) break;

@@ -2,9 +2,30 @@
 
 import { timingSafeEqual } from "node:crypto";
 import type { FactCode, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
-import { channelOfFactKey, counterKey, factKey, idempotencyKey, lapseKey, lapsedRecordKey, rangeBelow, userKey } from "./entry-keys.ts";
+import {
+  channelOfFactKey,
+  counterKey,
+  factKey,
+  idempotencyKey,
+  lapsedRecordKey,
+  lapseKey,
+  rangeBelow,
+  userKey,
+} from "./entry-keys.ts";
 import type { Write, Writer } from "./group-commit.ts";
-import { channelCount, markChannel, newUser, packFact, packIdempotency, packNumber, packUser, unpackFact, unpackIdempotency, unpackNumber, unpackUser } from "./records.ts";
+import {
+  channelCount,
+  markChannel,
+  newUser,
+  packFact,
+  packIdempotency,
+  packNumber,
+  packUser,
+  unpackFact,
+  unpackIdempotency,
+  unpackNumber,
+  unpackUser,
+} from "./records.ts";
 
 /** When something was first forgotten since the last compaction. */
 export const FORGOTTEN = Buffer.from("forgotten");
@@ -45,7 +66,11 @@ function count(writer: Writer, { quota, facts }: WriteRequest, used: number): vo
   writer.put("counters", day, packNumber(unpackNumber(writer.get("counters", day)) + facts.length));
 }
 
-function replay(writer: Writer, { idempotency, nowMs }: WriteRequest, used: number): WriteOutcome | undefined {
+function replay(
+  writer: Writer,
+  { idempotency, nowMs }: WriteRequest,
+  used: number,
+): WriteOutcome | undefined {
   if (idempotency === undefined) return undefined;
   const bytes = writer.get("idempotency", idempotencyKey(idempotency.keyId, idempotency.key));
   if (bytes === undefined) return undefined;
@@ -66,12 +91,15 @@ function remember(writer: Writer, { idempotency }: WriteRequest, stored: number)
 export function sweepLapsed(nowMs: number, countMax: number): Write<number> {
   return (writer) => {
     const end = lapseKey(nowMs + 1, Buffer.alloc(0));
-    const lapses = [...writer.environment.table("lapses").getKeys({ start: Buffer.of(0), end, limit: countMax })];
+    const lapses = [
+      ...writer.environment.table("lapses").getKeys({ start: Buffer.of(0), end, limit: countMax }),
+    ];
     for (const lapse of lapses) {
       const key = lapsedRecordKey(lapse);
       const bytes = writer.get("idempotency", key);
       // The key may have been used again since: then a later lapse stands for it.
-      if (bytes !== undefined && unpackIdempotency(bytes).expiresAtMs <= nowMs) writer.remove("idempotency", key);
+      if (bytes !== undefined && unpackIdempotency(bytes).expiresAtMs <= nowMs)
+        writer.remove("idempotency", key);
       writer.remove("lapses", lapse);
     }
     return lapses.length;

@@ -6,8 +6,16 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import {
+  DataFolderError,
+  ensureWritable,
+  generationFolder,
+  nameGeneration,
+  readFolder,
+  removeGeneration,
+  strayGenerations,
+} from "./data-folder.ts";
 import { Environment } from "./environment.ts";
-import { DataFolderError, ensureWritable, generationFolder, nameGeneration, readFolder, removeGeneration, strayGenerations } from "./data-folder.ts";
 
 export const MOVED = Buffer.from("moved");
 export const COMPACTING = Buffer.from("compacting");

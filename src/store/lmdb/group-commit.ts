@@ -61,8 +61,16 @@ export class GroupCommit {
       type: "histogram",
       buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
     });
-    metrics.define({ name: "sideband_commit_failures_total", help: "Group commits that failed.", type: "counter" });
-    metrics.define({ name: "sideband_write_queue_depth", help: "Writes that wait for a commit.", type: "gauge" });
+    metrics.define({
+      name: "sideband_commit_failures_total",
+      help: "Group commits that failed.",
+      type: "counter",
+    });
+    metrics.define({
+      name: "sideband_write_queue_depth",
+      help: "Writes that wait for a commit.",
+      type: "gauge",
+    });
     metrics.onCollect(() => metrics.set("sideband_write_queue_depth", this.#queue.length));
   }
 
@@ -92,7 +100,8 @@ export class GroupCommit {
         await this.#settle(group);
       } catch (error) {
         // One write that meets a damaged record must not take its whole group with it.
-        if (error instanceof WriteError && group.length > 1) for (const one of group) await this.#settleAlone(one);
+        if (error instanceof WriteError && group.length > 1)
+          for (const one of group) await this.#settleAlone(one);
         else this.#refuse(group, error);
       }
     }
@@ -110,7 +119,7 @@ export class GroupCommit {
   async #settle(group: readonly Queued[]): Promise<void> {
     const startedMs = performance.now();
     const results = await this.#commit(group);
-    group.forEach(({ resolve }, i) => resolve(results[i]));
+    for (const [i, { resolve }] of group.entries()) resolve(results[i]);
     this.#metrics.observe("sideband_commit_size", group.length);
     this.#metrics.observe("sideband_commit_seconds", (performance.now() - startedMs) / 1000);
   }

@@ -21,12 +21,20 @@ import type {
 } from "../../memory/ports.ts";
 import { compactStore, forgottenSince } from "./compaction.ts";
 import { generationFolder, nameGeneration } from "./data-folder.ts";
-import type { DatabaseName } from "./environment.ts";
 import { channelOfFactKey, counterKey, factKey, rangeBelow, splitUserKey, userKey } from "./entry-keys.ts";
+import type { DatabaseName } from "./environment.ts";
 import { forgetFacts, forgetUser, saveCodes, sweepLapsed, writeFacts } from "./fact-writes.ts";
 import { Generations } from "./generations.ts";
 import { GroupCommit } from "./group-commit.ts";
-import { addKey, addKeyRequest, changeKey, decideKeyRequest, KEYS_VERSION, touchKeys, unpackJson } from "./key-writes.ts";
+import {
+  addKey,
+  addKeyRequest,
+  changeKey,
+  decideKeyRequest,
+  KEYS_VERSION,
+  touchKeys,
+  unpackJson,
+} from "./key-writes.ts";
 import { packNumber, stampOf, unpackFact, unpackNumber } from "./records.ts";
 
 export interface LmdbStoreOptions {
@@ -106,7 +114,9 @@ export class LmdbStore implements Store {
     const range = account === undefined ? { start: Buffer.of(0) } : rangeBelow(Buffer.from(account));
     for (let start = range.start; ; ) {
       // Page by page, each of a fresh snapshot: a long walk does not keep old pages from being used again.
-      const keys = [...this.#generations.current.table("users").getKeys({ ...range, start, limit: WALK_PAGE })];
+      const keys = [
+        ...this.#generations.current.table("users").getKeys({ ...range, start, limit: WALK_PAGE }),
+      ];
       for (const key of keys) yield splitUserKey(key);
       if (keys.length < WALK_PAGE) return;
       start = Buffer.concat([keys[keys.length - 1], Buffer.of(0)]);
@@ -124,7 +134,9 @@ export class LmdbStore implements Store {
   }
 
   async listKeys(account?: string): Promise<KeyRecord[]> {
-    const keys = this.#all<KeyRecord>("keys").filter((key) => account === undefined || key.account === account);
+    const keys = this.#all<KeyRecord>("keys").filter(
+      (key) => account === undefined || key.account === account,
+    );
     return keys.sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
   }
 
@@ -155,7 +167,11 @@ export class LmdbStore implements Store {
     return unpackNumber(this.#generations.current.get("counters", counterKey(keyId, month)));
   }
 
-  async readDailyUsage(keyId: string, fromDay: string, toDay: string): Promise<{ day: string; count: number }[]> {
+  async readDailyUsage(
+    keyId: string,
+    fromDay: string,
+    toDay: string,
+  ): Promise<{ day: string; count: number }[]> {
     const start = counterKey(keyId, fromDay);
     const end = counterKey(keyId, `${toDay}~`);
     const entries = [...this.#generations.current.table("counters").getRange({ start, end })];

@@ -43,7 +43,9 @@ export function unpackFact(channel: number, bytes: Buffer): StoredFact {
     value: bytes.toString("utf8", valueStart),
     revision: bytes.readUIntBE(1, 6),
     updatedAtMs: bytes.readUIntBE(7, 6),
-    ...(version === 0 ? {} : { code: codeOf(version, codeBits, bytes.subarray(FACT_HEADER_BYTES, valueStart)) }),
+    ...(version === 0
+      ? {}
+      : { code: codeOf(version, codeBits, bytes.subarray(FACT_HEADER_BYTES, valueStart)) }),
   };
 }
 
@@ -74,7 +76,8 @@ export function packUser(user: UserRecord): Buffer {
 }
 
 export function unpackUser(bytes: Buffer): UserRecord {
-  if (bytes.length !== USER_BYTES || bytes[0] !== FORM) throw new CorruptRecordError("a user's record is damaged");
+  if (bytes.length !== USER_BYTES || bytes[0] !== FORM)
+    throw new CorruptRecordError("a user's record is damaged");
   return {
     incarnation: Buffer.from(bytes.subarray(1, 7)),
     revision: bytes.readUIntBE(7, 6),
@@ -83,7 +86,8 @@ export function unpackUser(bytes: Buffer): UserRecord {
 }
 
 export function stampOf(bytes: Buffer): string {
-  if (bytes.length !== USER_BYTES || bytes[0] !== FORM) throw new CorruptRecordError("a user's record is damaged");
+  if (bytes.length !== USER_BYTES || bytes[0] !== FORM)
+    throw new CorruptRecordError("a user's record is damaged");
   return bytes.toString("base64url", 1, 13);
 }
 
@@ -116,7 +120,11 @@ export interface IdempotencyRecord {
 }
 
 /** fingerprint 32 · channel count 1 · expiry 6 */
-export function packIdempotency(record: { fingerprint: Uint8Array; channelCount: number; expiresAtMs: number }): Buffer {
+export function packIdempotency(record: {
+  fingerprint: Uint8Array;
+  channelCount: number;
+  expiresAtMs: number;
+}): Buffer {
   assert(record.fingerprint.length === 32, "a fingerprint has 32 bytes");
   const out = Buffer.alloc(39);
   out.set(record.fingerprint);
@@ -127,5 +135,9 @@ export function packIdempotency(record: { fingerprint: Uint8Array; channelCount:
 
 export function unpackIdempotency(bytes: Buffer): IdempotencyRecord {
   if (bytes.length !== 39) throw new CorruptRecordError("an idempotency record is damaged");
-  return { fingerprint: bytes.subarray(0, 32), channelCount: bytes[32], expiresAtMs: bytes.readUIntBE(33, 6) };
+  return {
+    fingerprint: bytes.subarray(0, 32),
+    channelCount: bytes[32],
+    expiresAtMs: bytes.readUIntBE(33, 6),
+  };
 }

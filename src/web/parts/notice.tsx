@@ -22,8 +22,7 @@ export function ErrorNotice({ error }: { readonly error: unknown }) {
   const requestId = error instanceof ApiError ? error.requestId : undefined;
   return (
     <Notice kind="bad">
-      {messageOf(error)}
-      {requestId !== undefined && <small> Request {requestId}</small>}
+      {messageOf(error)} {requestId !== undefined && <small>Request {requestId}</small>}
     </Notice>
   );
 }

@@ -51,13 +51,23 @@ test("lmdb: after compacting, no byte of a forgotten user is in the data files, 
   withFolder(async (folder) => {
     const store = await openFolder(folder);
     const neighbour = await openFolder(folder);
-    for (let i = 0; i < 300; i++) await store.write(write(`user-${i}`, [[0, `value-of-${i}-`.padEnd(200, "v")]]));
-    await store.write(write("condemned-user", [[0, "condemned-value"], [1, "x".repeat(1000)], [2, "overwritten-secret"]]));
+    for (let i = 0; i < 300; i++)
+      await store.write(write(`user-${i}`, [[0, `value-of-${i}-`.padEnd(200, "v")]]));
+    await store.write(
+      write("condemned-user", [
+        [0, "condemned-value"],
+        [1, "x".repeat(1000)],
+        [2, "overwritten-secret"],
+      ]),
+    );
     await store.write(write("condemned-user", [[2, "later"]]));
     assert.equal(store.forgottenSinceMs(), undefined);
     await store.forgetUser("acme", "condemned-user");
     assert.ok(store.forgottenSinceMs()! > 0);
-    assert.ok(filesHold(folder, "condemned-value"), "lmdb keeps old bytes: else this test would show nothing");
+    assert.ok(
+      filesHold(folder, "condemned-value"),
+      "lmdb keeps old bytes: else this test would show nothing",
+    );
     const report = await store.compact();
     assert.ok(report.entries > 600);
     for (const trace of ["condemned-user", "condemned-value", "overwritten-secret"]) {
@@ -124,7 +134,9 @@ test("lmdb: a damaged record fails its own write, not the writes beside it", () 
     await store.write(write("ada", [[0, "Ada"]]));
     await store.close();
     const environment = new Environment(join(folder, "store-1"));
-    await environment.transact(() => void environment.table("users").put(Buffer.from("acme\0ada"), Buffer.from("?")));
+    await environment.transact(
+      () => void environment.table("users").put(Buffer.from("acme\0ada"), Buffer.from("?")),
+    );
     await environment.close();
     const again = await openFolder(folder);
     assert.throws(() => again.readUser("acme", "ada"), /damaged/);
@@ -133,7 +145,10 @@ test("lmdb: a damaged record fails its own write, not the writes beside it", () 
       again.write(write("ada", [[1, "x"]])),
       again.write(write("eve", [[0, "Eve"]])),
     ]);
-    assert.deepEqual(results.map(({ status }) => status), ["fulfilled", "rejected", "fulfilled"]);
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      ["fulfilled", "rejected", "fulfilled"],
+    );
     assert.equal(again.readFact("acme", "eve", 0)?.value, "Eve");
     await again.close();
   }));
@@ -153,7 +168,13 @@ test("lmdb: a backup taken while writing is consistent", () =>
     let count = 0;
     let running = true;
     const writing = (async () => {
-      while (running) await store.write(write("ada", [[0, `${++count}`], [1, `${count}`]]));
+      while (running)
+        await store.write(
+          write("ada", [
+            [0, `${++count}`],
+            [1, `${count}`],
+          ]),
+        );
     })();
     await new Promise((resolve) => setTimeout(resolve, 30));
     await store.backup(join(folder, "backup"));

@@ -1,0 +1,49 @@
+/** sideband read: reads a block out of a file or standard input, with the keys of a data folder. */
+
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { readBlockOf, withCore } from "../../main.ts";
+import { type Command, EXIT_OK, UsageError } from "../command.ts";
+import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
+
+export const read: Command = {
+  name: "read",
+  summary: "read a block from a file or standard input",
+  help: `usage: sideband read --account NAME --user ID [FILE] [--json]
+
+Reads a block, also a damaged one or one inside other text, from FILE or standard input.
+
+  --account NAME  the account it was made for
+  --user ID       the user_id it was made for
+  --json          print one JSON object
+${DATA_HELP}
+
+Exit status: 0; 1 if it cannot be read; 2 for a wrong call.`,
+
+  async run(args) {
+    const { values, positionals } = parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        account: { type: "string" },
+        user: { type: "string" },
+        json: { type: "boolean", default: false },
+        ...DATA_OPTION,
+      },
+    });
+    const { account, user } = values;
+    if (account === undefined || user === undefined) throw new UsageError("--account and --user are needed");
+    if (positionals.length > 1) throw new UsageError("one FILE at most");
+    const text = readFileSync(positionals[0] ?? 0, "utf8");
+    const reading = await withCore(configWith(values.data), (core) => readBlockOf(core, account, user, text));
+    const { facts, missing, wrong, repaired, guardLeft } = reading;
+    if (values.json) console.log(JSON.stringify({ facts, missing, wrong, repaired, guard_left: guardLeft }));
+    else {
+      for (const { label, value } of facts) console.log(`${label}=${value}`);
+      console.error(
+        `${missing} words missing, ${wrong} wrong, ${repaired} repaired, ${guardLeft} more could be lost`,
+      );
+    }
+    return EXIT_OK;
+  },
+};

@@ -1,0 +1,103 @@
+/**
+ * Export and import: one JSON object a line, a line for each key and each user. A user's facts have the form
+ * of GET /facts; keys travel as their hashes, so that they go on working where they are imported.
+ */
+
+import { Failure } from "../base/errors.ts";
+import { checkAccount, checkIdentifier, checkValue } from "./identifiers.ts";
+import { channelOf, labelOf } from "./labels.ts";
+import type { KeyRecord, Store } from "./ports.ts";
+import { TIERS } from "./quota.ts";
+
+export interface ExportedFact {
+  readonly label: string;
+  readonly value: string;
+  readonly channel: number;
+  readonly revision: number;
+  readonly updated_at: string;
+}
+
+export type ExportLine =
+  | { readonly kind: "key"; readonly key: KeyRecord }
+  | {
+      readonly kind: "user";
+      readonly account: string;
+      readonly user_id: string;
+      readonly facts: readonly ExportedFact[];
+    };
+
+/** Everything, or one account. What changes meanwhile is in it or not; each user is whole. */
+export async function* exportLines(store: Store, account?: string): AsyncGenerator<ExportLine> {
+  for (const key of await store.listKeys(account)) yield { kind: "key", key };
+  for await (const user of store.walkUsers(account)) {
+    // The demo's account cannot be imported, and is nobody's.
+    if (user.account.startsWith("@")) continue;
+    const state = await store.readUser(user.account, user.userId);
+    if (state === undefined) continue;
+    const facts = state.facts.map(({ channel, value, revision, updatedAtMs }) => ({
+      label: labelOf(channel),
+      value,
+      channel,
+      revision,
+      updated_at: new Date(updatedAtMs).toISOString(),
+    }));
+    yield { kind: "user", account: user.account, user_id: user.userId, facts };
+  }
+}
+
+/** Writes one line into the store; how many facts that were. Keys that are known already stay as they are. */
+export async function importLine(store: Store, text: string, nowMs: number): Promise<number> {
+  const line = parse(text);
+  if (line.kind === "key") {
+    if ((await store.findKey(line.key.hash)) === undefined) await store.addKey(line.key);
+    return 0;
+  }
+  if (line.facts.length === 0) return 0;
+  // In the order in which they were written: what does not fit a block later is still the oldest.
+  const facts = [...line.facts].sort((a, b) => a.revision - b.revision);
+  await store.write({
+    account: line.account,
+    userId: line.user_id,
+    nowMs,
+    facts: facts.map(({ label, value, updated_at }) => ({
+      channel: channelOf(label),
+      value,
+      updatedAtMs: Date.parse(updated_at),
+    })),
+  });
+  return facts.length;
+}
+
+function parse(text: string): ExportLine {
+  let line: ExportLine;
+  try {
+    line = JSON.parse(text);
+  } catch {
+    throw wrong("it is not JSON");
+  }
+  if (line?.kind === "key") {
+    const { id, hash, account, tier, prefix } = line.key ?? {};
+    checkAccount(String(account));
+    if (!/^[0-9a-f]{64}$/.test(String(hash)) || !/^[\w-]{1,64}$/.test(String(id)))
+      throw wrong("the key has no hash or id");
+    if (!TIERS.includes(tier) || typeof prefix !== "string") throw wrong("the key has no tier or prefix");
+    return line;
+  }
+  if (line?.kind !== "user" || !Array.isArray(line.facts) || line.facts.length > 40)
+    throw wrong("it is neither a key nor a user");
+  checkAccount(String(line.account));
+  checkIdentifier(String(line.user_id), "user_id");
+  for (const { label, value, revision, updated_at } of line.facts) {
+    channelOf(String(label));
+    checkValue(String(value));
+    if (!Number.isInteger(revision) || Number.isNaN(Date.parse(updated_at)))
+      throw wrong("a fact has no revision or time");
+  }
+  if (new Set(line.facts.map(({ label }) => label)).size < line.facts.length)
+    throw wrong("a label is given twice");
+  return line;
+}
+
+function wrong(reason: string): Failure {
+  return new Failure("invalid_request", `This line cannot be imported: ${reason}.`);
+}

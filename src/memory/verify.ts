@@ -1,0 +1,73 @@
+/**
+ * verify: walks the store, rebuilds every user's block from the values, reads it back through the reader and
+ * compares every fact; code bits that are kept with a fact must give the same block.
+ */
+
+import type { MemoryParts } from "./parts.ts";
+import type { UserState } from "./ports.ts";
+import { readingOf } from "./reading.ts";
+
+export interface VerifyFinding {
+  readonly account: string;
+  readonly userId: string;
+  readonly fault: string;
+}
+
+export interface VerifyReport {
+  readonly users: number;
+  readonly facts: number;
+  readonly overflowed: number;
+  readonly findings: readonly VerifyFinding[];
+}
+
+const FINDINGS_MAX = 1_000;
+
+export async function verifyAll(
+  parts: MemoryParts,
+  options: { account?: string; step: () => void },
+): Promise<VerifyReport> {
+  const findings: VerifyFinding[] = [];
+  let users = 0;
+  let facts = 0;
+  let overflowed = 0;
+  for await (const { account, userId } of parts.store.walkUsers(options.account)) {
+    users += 1;
+    try {
+      const state = await parts.store.readUser(account, userId);
+      if (state === undefined) continue;
+      facts += state.facts.length;
+      const { fault, overflow } = await verifyUser(parts, account, userId, state);
+      overflowed += overflow;
+      if (fault !== undefined && findings.length < FINDINGS_MAX) findings.push({ account, userId, fault });
+    } catch (error) {
+      if (findings.length < FINDINGS_MAX) findings.push({ account, userId, fault: (error as Error).message });
+    }
+    options.step();
+  }
+  return { users, facts, overflowed, findings };
+}
+
+async function verifyUser(
+  parts: MemoryParts,
+  account: string,
+  userId: string,
+  state: UserState,
+): Promise<{ fault?: string; overflow: number }> {
+  const { workshop, keyRing } = parts;
+  const key = keyRing.writing(account);
+  const bare = state.facts.map(({ code: _, ...fact }) => fact);
+  const built = await workshop.build({ facts: bare, key, userId });
+  const overflow = built.overflow.length;
+  if (state.facts.some(({ code }) => code !== undefined)) {
+    const kept = await workshop.build({ facts: state.facts, key, userId });
+    if (kept.text !== built.text)
+      return { fault: "the code bits kept with the facts give another block", overflow };
+  }
+  const reading = await readingOf(parts, account, userId, built.text);
+  if (!reading.ok) return { fault: `the block cannot be read back: ${reading.reason}`, overflow };
+  const read = new Map(reading.facts.map(({ channel, value }) => [channel, value]));
+  const expected = state.facts.filter(({ channel }) => built.carried.includes(channel));
+  const equal =
+    read.size === expected.length && expected.every(({ channel, value }) => read.get(channel) === value);
+  return equal ? { overflow } : { fault: "what is read back differs from the state", overflow };
+}

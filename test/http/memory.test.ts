@@ -1,0 +1,494 @@
+/** The memory endpoints over real HTTP on a real data folder, as specification and decisions say. */
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type Answer, problemCode, type Running, startRunning } from "./running-service.ts";
+
+let running: Running;
+before(async () => {
+  running = await startRunning();
+});
+after(() => running.end());
+
+const call: Running["call"] = (...args) => running.call(...args);
+const encode = (user_id: string, label: string, value: string, more = {}) =>
+  call("POST", "/encode", { body: { user_id, label, value, ...more } });
+const param = (name: string) => encodeURIComponent(name);
+
+test("encode stores a fact and answers exactly the fields of the specification", async () => {
+  const answer = await encode("encode-1", "USER.gpu", "RTX5090", { session_id: "s-1", colour: "ignored" });
+  assert.equal(answer.status, 200);
+  assert.deepEqual(answer.json, {
+    status: "ok",
+    label: "USER.gpu",
+    value: "RTX5090",
+    channel: 3,
+    channel_count: 1,
+  });
+  const second = await encode("encode-1", "PROJ.accuracy", "98 %");
+  assert.deepEqual(second.json, {
+    status: "ok",
+    label: "PROJ.accuracy",
+    value: "98 %",
+    channel: 34,
+    channel_count: 2,
+  });
+});
+
+test("encode overwrites a label and leaves the other facts", async () => {
+  await encode("encode-2", "USER.name", "Ada");
+  await encode("encode-2", "USER.os", "Debian");
+  const again = await encode("encode-2", "USER.name", "Grace");
+  assert.equal(again.json.channel_count, 2);
+  const facts = await call("GET", "/facts?user_id=encode-2");
+  assert.deepEqual(
+    facts.json.facts.map((fact: { label: string; value: string }) => [fact.label, fact.value]),
+    [
+      ["USER.name", "Grace"],
+      ["USER.os", "Debian"],
+    ],
+  );
+});
+
+test("values come back exactly: no trimming, no normalisation, all scripts", async () => {
+  const values = [
+    "  spaces  ",
+    "e\u0301 vs \u00e9",
+    "\u{1F9E0}\u{1F468}‍\u{1F469}‍\u{1F467}",
+    "日本語",
+    "العربية",
+    "\uFEFFbom",
+    "\u00a0",
+    "a=b\\n&c",
+    '"quoted"',
+    "x".repeat(1024),
+    "é".repeat(512),
+    "\u{1F600}".repeat(256),
+  ];
+  for (const value of values) {
+    const stored = await encode("exact", "USER.name", value);
+    assert.equal(stored.json.value, value);
+    assert.equal((await call("GET", "/decode?user_id=exact&label=USER.name")).json.value, value);
+    assert.equal((await call("GET", "/context?user_id=exact")).json.plain_index, `USER.name=${value}`);
+  }
+});
+
+test("values outside the rules are 400 invalid_value and name the rule", async () => {
+  const bad = [
+    "",
+    "x".repeat(1025),
+    "é".repeat(513),
+    "a\nb",
+    "\u0000",
+    "\u001f",
+    "\u007f",
+    "\u0085",
+    "\u2028",
+    "\u2029",
+  ];
+  for (const value of bad) {
+    const answer = await encode("values", "USER.name", value);
+    assert.equal(problemCode(answer), "400 invalid_value");
+    assert.equal(answer.json.param, "value");
+  }
+  const surrogate = await call("POST", "/encode", {
+    raw: '{"user_id":"values","label":"USER.name","value":"\\ud800"}',
+    headers: { "content-type": "application/json" },
+  });
+  assert.equal(problemCode(surrogate), "400 invalid_value");
+  assert.equal((await call("GET", "/facts?user_id=values")).json.channel_count, 0);
+});
+
+test("an unknown label is 400 and names the nearest", async () => {
+  for (const [label, hint] of [
+    ["USER.nam", "USER.name"],
+    ["user.name", "USER.name"],
+    ["name", "USER.name"],
+    ["TASK.deadlin", "TASK.deadline"],
+    ["PROJ.Repo", "PROJ.repo"],
+  ]) {
+    const answer = await encode("labels", label, "x");
+    assert.equal(problemCode(answer), "400 unknown_label");
+    assert.equal(answer.json.hint, hint);
+    assert.equal(
+      problemCode(await call("GET", `/decode?user_id=labels&label=${param(label)}`)),
+      "400 unknown_label",
+    );
+  }
+});
+
+test("a missing or wrong-typed field or parameter is 400 and is named", async () => {
+  const bodies: [unknown, string | undefined][] = [
+    [{ label: "USER.name", value: "x" }, "user_id"],
+    [{ user_id: "u", value: "x" }, "label"],
+    [{ user_id: "u", label: "USER.name" }, "value"],
+    [{ user_id: 1, label: "USER.name", value: "x" }, "user_id"],
+    [{ user_id: "u", label: null, value: "x" }, "label"],
+    [{ user_id: "u", label: "USER.name", value: ["x"] }, "value"],
+    [{ user_id: "", label: "USER.name", value: "x" }, "user_id"],
+    [{ user_id: "u".repeat(129), label: "USER.name", value: "x" }, "user_id"],
+    [{ user_id: "a\tb", label: "USER.name", value: "x" }, "user_id"],
+    [{ user_id: "u", label: "USER.name", value: "x", session_id: "" }, "session_id"],
+    [{ user_id: "u", label: "USER.name", value: "x", session_id: "a\nb" }, "session_id"],
+    [[], undefined],
+    ["text", undefined],
+    [null, undefined],
+  ];
+  for (const [body, name] of bodies) {
+    const answer = await call("POST", "/encode", {
+      raw: JSON.stringify(body),
+      headers: { "content-type": "application/json" },
+    });
+    assert.equal(problemCode(answer), "400 invalid_request", JSON.stringify(body));
+    assert.equal(answer.json.param, name, JSON.stringify(body));
+  }
+  for (const [path, name] of [
+    ["/context", "user_id"],
+    ["/decode?user_id=u", "label"],
+    ["/decode?label=USER.name", "user_id"],
+    ["/facts", "user_id"],
+    ["/decode?user_id=u&label=USER.name&use_model=perhaps", "use_model"],
+    ["/context?user_id=a&user_id=b", "user_id"],
+    ["/context?user_id=%FF", "user_id"],
+    ["/context?user_id=", "user_id"],
+    ["/context?user_id=%00", "user_id"],
+  ]) {
+    const answer = await call("GET", path);
+    assert.equal(problemCode(answer), "400 invalid_request", path);
+    assert.equal(answer.json.param, name, path);
+  }
+  assert.equal((await encode("\u{10FFFF}".repeat(128), "USER.name", "x")).status, 200);
+});
+
+test("bodies: not JSON and not UTF-8 are 400, another media type is 415, too large is 413, duplicates: the last counts", async () => {
+  const json = { "content-type": "application/json" };
+  for (const raw of ["", "{", "{}}", "nope", "\uFEFF{}"]) {
+    assert.equal(
+      problemCode(await call("POST", "/encode", { raw, headers: json })),
+      "400 invalid_request",
+      raw,
+    );
+  }
+  const invalid = Buffer.concat([
+    Buffer.from('{"user_id":"u","label":"USER.name","value":"'),
+    Buffer.of(0xff),
+    Buffer.from('"}'),
+  ]);
+  assert.equal(
+    problemCode(await call("POST", "/encode", { raw: invalid, headers: json })),
+    "400 invalid_request",
+  );
+  const good = JSON.stringify({ user_id: "types", label: "USER.name", value: "x" });
+  for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "nonsense"]) {
+    assert.equal(
+      problemCode(await call("POST", "/encode", { raw: good, headers: { "content-type": type } })),
+      "415 unsupported_media_type",
+    );
+  }
+  const untyped = new Request("http://x", { method: "POST", body: new Uint8Array(Buffer.from(good)) });
+  assert.equal(untyped.headers.get("content-type"), null);
+  assert.equal(
+    problemCode(await call("POST", "/encode", { raw: Buffer.from(good) })),
+    "415 unsupported_media_type",
+  );
+  assert.equal(
+    (
+      await call("POST", "/encode", {
+        raw: good,
+        headers: { "content-type": "application/json; charset=utf-8" },
+      })
+    ).status,
+    200,
+  );
+  const large = JSON.stringify({ user_id: "u", label: "USER.name", value: "x".repeat(66_000) });
+  assert.equal(
+    problemCode(await call("POST", "/encode", { raw: large, headers: json })),
+    "413 body_too_large",
+  );
+  const twice =
+    '{"user_id":"a","user_id":"dup","label":"USER.os","label":"USER.name","value":"first","value":"last"}';
+  assert.equal((await call("POST", "/encode", { raw: twice, headers: json })).json.value, "last");
+  assert.equal((await call("GET", "/decode?user_id=dup&label=USER.name")).json.value, "last");
+  const proto =
+    '{"__proto__":{"user_id":"evil"},"constructor":1,"user_id":"proto","label":"USER.name","value":"fine"}';
+  assert.equal((await call("POST", "/encode", { raw: proto, headers: json })).status, 200);
+});
+
+test("context: the block, labels and index in channel order, stable until a fact changes, 304 on its ETag", async () => {
+  await encode("context", "TASK.current", "parse");
+  await encode("context", "USER.name", "Ada");
+  const first = await call("GET", "/context?user_id=context");
+  assert.deepEqual(Object.keys(first.json), [
+    "user_id",
+    "fdm_block",
+    "channel_count",
+    "channel_labels",
+    "plain_index",
+  ]);
+  assert.equal(first.json.user_id, "context");
+  assert.deepEqual(first.json.channel_labels, ["USER.name", "TASK.current"]);
+  assert.equal(first.json.plain_index, "USER.name=Ada\nTASK.current=parse");
+  assert.equal(first.json.channel_count, 2);
+  const words = first.json.fdm_block.split(" ");
+  assert.equal(words[0], "[MEM]");
+  assert.equal(words.at(-1), "[/MEM]");
+  assert.equal(words.length, 514);
+  const second = await call("GET", "/context?user_id=context");
+  assert.equal(second.text, first.text);
+  const etag = first.headers.get("etag")!;
+  assert.equal(second.headers.get("etag"), etag);
+  for (const header of [etag, `"other", ${etag}`, `W/${etag}`, "*"]) {
+    const cached = await call("GET", "/context?user_id=context", { headers: { "if-none-match": header } });
+    assert.equal(cached.status, 304);
+    assert.equal(cached.text, "");
+    assert.equal(cached.headers.get("etag"), etag);
+  }
+  await encode("context", "USER.name", "Grace");
+  const changed = await call("GET", "/context?user_id=context", { headers: { "if-none-match": etag } });
+  assert.equal(changed.status, 200);
+  assert.notEqual(changed.json.fdm_block, first.json.fdm_block);
+  await encode("context", "USER.name", "Ada");
+  assert.equal((await call("GET", "/context?user_id=context")).json.fdm_block, first.json.fdm_block);
+});
+
+test("context without facts is 200 and empty", async () => {
+  const answer = await call("GET", "/context?user_id=nobody");
+  assert.equal(answer.status, 200);
+  assert.deepEqual(answer.json, {
+    user_id: "nobody",
+    fdm_block: "",
+    channel_count: 0,
+    channel_labels: [],
+    plain_index: "",
+  });
+});
+
+test("decode: the fast path from state, the model path verified, 404 where there is no fact", async () => {
+  await encode("decode", "USER.gpu", "RTX 5090");
+  const fast = await call("GET", "/decode?user_id=decode&label=USER.gpu");
+  assert.deepEqual(fast.json, {
+    user_id: "decode",
+    label: "USER.gpu",
+    value: "RTX 5090",
+    source: "state",
+    latency_ms: 0,
+  });
+  assert.deepEqual(
+    (await call("GET", "/decode?user_id=decode&label=USER.gpu&use_model=false")).json,
+    fast.json,
+  );
+  for (const path of [
+    "/decode?user_id=decode&label=USER.gpu&use_model=true",
+    "/decode?user_id=decode&label=USER.gpu&use_model=True",
+    "/decode/model?user_id=decode&label=USER.gpu",
+  ]) {
+    const { json } = await call("GET", path);
+    assert.ok(Number.isInteger(json.latency_ms) && json.latency_ms >= 1);
+    assert.deepEqual(
+      { ...json, latency_ms: 1 },
+      {
+        user_id: "decode",
+        label: "USER.gpu",
+        value: "RTX 5090",
+        source: "model",
+        latency_ms: 1,
+        verified: true,
+      },
+    );
+  }
+  for (const path of [
+    "/decode?user_id=decode&label=USER.os",
+    "/decode?user_id=nobody&label=USER.os",
+    "/decode/model?user_id=nobody&label=USER.os",
+    "/decode?user_id=decode&label=USER.os&use_model=true",
+  ]) {
+    assert.equal(problemCode(await call("GET", path)), "404 fact_not_found");
+  }
+});
+
+/** Values that no code makes shorter: together too much for one block. */
+async function overfill(user: string): Promise<void> {
+  const facts = (await call("GET", "/channels")).json.channels
+    .slice(0, 8)
+    .map(({ label }: { label: string }, i: number) => ({
+      label,
+      value: Array.from({ length: 330 }, (_, j) =>
+        String.fromCodePoint(0x4e00 + ((i * 7919 + j * 104_729) % 20_000)),
+      ).join(""),
+    }));
+  assert.equal((await call("POST", "/encode/batch", { body: { user_id: user, facts } })).status, 200);
+}
+
+test("facts that do not fit: reported as overflow, read from state, lossless false; context still lists them", async () => {
+  await overfill("overflow");
+  const flush = await call("POST", "/flush", { body: { user_id: "overflow" } });
+  assert.equal(flush.json.status, "ok");
+  assert.equal(flush.json.channel_count, 8);
+  assert.equal(flush.json.lossless, false);
+  assert.ok(flush.json.overflow.length > 0 && flush.json.overflow.length <= 8);
+  assert.equal(flush.json.fdm_block.split(" ").length, 514);
+  const left = flush.json.overflow[0];
+  const decoded = await call("GET", `/decode?user_id=overflow&label=${left}&use_model=true`);
+  assert.equal(decoded.json.source, "state");
+  assert.equal(decoded.json.verified, false);
+  assert.equal(decoded.json.value.length, 330);
+  assert.equal((await call("GET", "/context?user_id=overflow")).json.channel_count, 8);
+});
+
+test("flush: builds, reads back, compares; empty without facts; session_id is taken", async () => {
+  await encode("flush", "USER.name", "Ada");
+  const answer = await call("POST", "/flush", { body: { user_id: "flush", session_id: "s-2" } });
+  const { fdm_block, ...rest } = answer.json;
+  assert.deepEqual(rest, { status: "ok", channel_count: 1, lossless: true, overflow: [] });
+  assert.equal(fdm_block, (await call("GET", "/context?user_id=flush")).json.fdm_block);
+  const empty = await call("POST", "/flush", { body: { user_id: "nobody" } });
+  assert.deepEqual(empty.json, {
+    status: "empty",
+    channel_count: 0,
+    lossless: true,
+    fdm_block: "",
+    overflow: [],
+  });
+  assert.equal(problemCode(await call("POST", "/flush", { body: {} })), "400 invalid_request");
+});
+
+test("read: a block whole, damaged, inside other text; refused for others", async () => {
+  await encode("read", "USER.name", "Ada");
+  await encode("read", "USER.gpu", "RTX 5090");
+  const { fdm_block } = (await call("GET", "/context?user_id=read")).json;
+  const read = (block: string, user_id = "read", key = running.key) =>
+    call("POST", "/read", { key, body: { user_id, block } });
+  const expected = [
+    { label: "USER.name", value: "Ada", channel: 0 },
+    { label: "USER.gpu", value: "RTX 5090", channel: 3 },
+  ];
+  const whole = await read(fdm_block);
+  assert.deepEqual(
+    { ...whole.json, guard_left: 0 },
+    { status: "ok", user_id: "read", facts: expected, missing: 0, wrong: 0, repaired: 0, guard_left: 0 },
+  );
+  assert.ok(whole.json.guard_left > 0);
+  const cut = fdm_block.split(" ").slice(0, 300).join(" ");
+  for (const block of [cut, `System prompt.\n\n${fdm_block}\n\nYou are helpful.`])
+    assert.deepEqual((await read(block)).json.facts, expected);
+  assert.ok((await read(cut)).json.missing > 100);
+  const foreign = await running.newKey("other");
+  const refusals: Answer[] = [
+    await read(fdm_block, "someone-else"),
+    await read(fdm_block, "read", foreign),
+    await read("no block at all"),
+    await read(""),
+    await read(fdm_block.split(" ").reverse().join(" ")),
+  ];
+  for (const answer of refusals) {
+    assert.equal(problemCode(answer), "422 block_unreadable");
+    assert.equal(answer.json.detail, refusals[0].json.detail);
+  }
+});
+
+test("batch: all or none, a label twice is 400, the fact at fault is named", async () => {
+  const batch = (facts: unknown, user_id = "batch") =>
+    call("POST", "/encode/batch", { body: { user_id, facts } });
+  const answer = await batch([
+    { label: "USER.os", value: "Debian" },
+    { label: "USER.name", value: "Ada" },
+  ]);
+  assert.deepEqual(answer.json, {
+    status: "ok",
+    channel_count: 2,
+    facts: [
+      { label: "USER.os", value: "Debian", channel: 5 },
+      { label: "USER.name", value: "Ada", channel: 0 },
+    ],
+  });
+  const twice = await batch(
+    [
+      { label: "USER.os", value: "a" },
+      { label: "USER.os", value: "b" },
+    ],
+    "batch-2",
+  );
+  assert.equal(problemCode(twice), "400 invalid_request");
+  assert.equal(twice.json.param, "facts[1].label");
+  const bad = await batch(
+    [
+      { label: "USER.os", value: "a" },
+      { label: "USER.name", value: "" },
+    ],
+    "batch-2",
+  );
+  assert.equal(problemCode(bad), "400 invalid_value");
+  assert.equal(bad.json.param, "facts[1].value");
+  for (const facts of [
+    [],
+    Array.from({ length: 41 }, () => ({ label: "USER.os", value: "a" })),
+    "x",
+    [{ label: "USER.os" }],
+    [1],
+  ]) {
+    assert.equal(problemCode(await batch(facts, "batch-2")), "400 invalid_request");
+  }
+  assert.equal((await call("GET", "/facts?user_id=batch-2")).json.channel_count, 0);
+});
+
+test("facts: in channel order with revision and time", async () => {
+  await encode("facts", "PROJ.goal", "ship");
+  await encode("facts", "USER.name", "Ada");
+  const { json } = await call("GET", "/facts?user_id=facts");
+  assert.equal(json.user_id, "facts");
+  assert.equal(json.channel_count, 2);
+  assert.deepEqual(
+    json.facts.map((fact: { channel: number }) => fact.channel),
+    [0, 38],
+  );
+  assert.ok(json.facts[0].revision > json.facts[1].revision);
+  assert.ok(Math.abs(Date.parse(json.facts[0].updated_at) - Date.now()) < 60_000);
+  assert.deepEqual(Object.keys(json.facts[0]), ["label", "value", "channel", "revision", "updated_at"]);
+});
+
+test("forgetting one fact, and a whole user: gone at once everywhere", async () => {
+  await encode("forget", "USER.name", "Ada");
+  await encode("forget", "USER.os", "Debian");
+  await call("GET", "/context?user_id=forget");
+  const one = await call("DELETE", "/facts?user_id=forget&label=USER.os");
+  assert.deepEqual(one.json, { status: "ok", channel_count: 1 });
+  assert.equal(
+    problemCode(await call("DELETE", "/facts?user_id=forget&label=USER.os")),
+    "404 fact_not_found",
+  );
+  assert.equal((await call("GET", "/context?user_id=forget")).json.plain_index, "USER.name=Ada");
+  assert.deepEqual((await call("DELETE", "/users?user_id=forget")).json, { status: "ok" });
+  assert.equal(problemCode(await call("DELETE", "/users?user_id=forget")), "404 not_found");
+  assert.equal((await call("GET", "/context?user_id=forget")).json.fdm_block, "");
+  assert.equal(
+    problemCode(await call("GET", "/decode?user_id=forget&label=USER.name")),
+    "404 fact_not_found",
+  );
+  assert.equal((await call("POST", "/flush", { body: { user_id: "forget" } })).json.status, "empty");
+  await encode("forget", "USER.name", "Ada again");
+  assert.equal((await call("GET", "/context?user_id=forget")).json.plain_index, "USER.name=Ada again");
+});
+
+test("concurrent encodes of one user over many connections all survive", async () => {
+  const { channels } = (await call("GET", "/channels")).json;
+  const answers = await Promise.all(
+    channels.map(({ label }: { label: string }) => encode("crowd", label, `v ${label}`)),
+  );
+  assert.ok(answers.every(({ status }) => status === 200));
+  assert.equal(Math.max(...answers.map(({ json }) => json.channel_count)), 40);
+  const facts = (await call("GET", "/facts?user_id=crowd")).json.facts;
+  assert.deepEqual(
+    facts.map(({ value }: { value: string }) => value),
+    channels.map(({ label }: { label: string }) => `v ${label}`),
+  );
+});
+
+test("every path also exists under /v1", async () => {
+  await call("POST", "/v1/encode", { body: { user_id: "v1", label: "USER.name", value: "Ada" } });
+  assert.equal((await call("GET", "/v1/decode?user_id=v1&label=USER.name")).json.value, "Ada");
+  assert.equal(
+    (await call("GET", "/v1/context?user_id=v1")).text,
+    (await call("GET", "/context?user_id=v1")).text,
+  );
+  assert.equal((await call("GET", "/v1/channels", { key: null })).status, 200);
+});
