@@ -138,7 +138,7 @@ function toHtml(
         const cells = (row: Tokens.TableCell[], tag: string) =>
           row.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join("");
         const body = rows.map((row) => `<tr>${cells(row, "td")}</tr>`).join("\n");
-        return `<div class="scroll" tabindex="0" role="region" aria-label="Table"><table><thead><tr>${cells(
+        return `<div class="scroll" tabindex="0" role="group" aria-label="Table"><table><thead><tr>${cells(
           header,
           'th scope="col"',
         ).replaceAll('</th scope="col">', "</th>")}</tr></thead><tbody>${body}</tbody></table></div>\n`;

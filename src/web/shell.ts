@@ -27,7 +27,6 @@ const NAVIGATION = [
   ["/docs", "Docs"],
   ["/keys", "Get a key"],
   ["/account", "Account"],
-  ["/console", "Console"],
 ] as const;
 
 const MARK = `<svg class="mark" viewBox="0 0 32 20" aria-hidden="true"><path d="M2 18v-5M6 18V8M10 18V2M14 18V6M18 18v-8M22 18v-3"/><path class="quiet" d="M26 18v-1M30 18v-1"/></svg>`;
@@ -61,7 +60,7 @@ ${page.main}
 </main>
 <footer>
 <p>Sideband keeps an agent's facts exactly, durably, and inside the prompt. Open source, Apache-2.0.</p>
-<p><a href="/docs">Docs</a> <a href="/docs/api">API</a> <a href="/openapi.json">OpenAPI</a> <a href="/healthz">Health</a></p>
+<p><a href="/docs">Docs</a> <a href="/docs/api">API</a> <a href="/openapi.json">OpenAPI</a> <a href="/healthz">Health</a> <a href="/console"${current(page, "/console")}>Console</a></p>
 </footer>
 </body>
 </html>

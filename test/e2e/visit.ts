@@ -48,7 +48,8 @@ export function visit(
       return;
     }
     buildIfStale();
-    const running = await startRunning(options.settings);
+    // A reset in the middle of a test would be another test.
+    const running = await startRunning({ SIDEBAND_DEMO_RESET_S: "86400", ...options.settings });
     const context = await browser.newContext({ viewport: DESK, reducedMotion: "reduce", ...options.browser });
     context.setDefaultTimeout(TIMEOUT_MS);
     const faults: string[] = [];

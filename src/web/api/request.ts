@@ -90,9 +90,10 @@ function textOf(status: number, problem: Problem, retryAfterS: number | undefine
   return said + hint + wait;
 }
 
-/** 75 → "1 min 15 s" */
+/** 75 → "1 min 15 s", 4000 → "1 h 6 min" */
 export function duration(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   const minutes = Math.floor(whole / 60);
+  if (minutes >= 60) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
   return minutes === 0 ? `${whole} s` : `${minutes} min ${whole % 60} s`;
 }

@@ -78,7 +78,7 @@ export function DamageBench({ codec, reader, block, labelOf }: DamageBenchProps)
         <label class="field">
           <span>The damaged copy. Edit it as you like{byHand !== undefined && ": by hand now"}.</span>
           <textarea
-            rows={9}
+            rows={14}
             spellcheck={false}
             autocomplete="off"
             value={text}

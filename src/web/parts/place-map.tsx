@@ -2,10 +2,12 @@
 
 import { FATE } from "../codec/messages.ts";
 
-const COLUMNS = 64;
+const COLUMNS = { wide: 64, narrow: 32 };
+const NARROW_BELOW = 560;
 const GAP = 0.16;
 
 export function PlaceMap({ fates }: { readonly fates: Uint8Array }) {
+  const columns = innerWidth < NARROW_BELOW ? COLUMNS.narrow : COLUMNS.wide;
   const countOf = (fate: number) => fates.reduce((count, other) => count + (other === fate ? 1 : 0), 0);
   const missing = countOf(FATE.missing);
   const wrong = countOf(FATE.wrong);
@@ -13,13 +15,13 @@ export function PlaceMap({ fates }: { readonly fates: Uint8Array }) {
   const pathOf = (fate: number) =>
     Array.from(fates, (other, t) =>
       other === fate
-        ? `M${(t % COLUMNS) + GAP / 2} ${Math.floor(t / COLUMNS) + GAP / 2}h${1 - GAP}v${1 - GAP}h${GAP - 1}z`
+        ? `M${(t % columns) + GAP / 2} ${Math.floor(t / columns) + GAP / 2}h${1 - GAP}v${1 - GAP}h${GAP - 1}z`
         : "",
     ).join("");
   return (
     <figure class="place-map">
       <svg
-        viewBox={`0 0 ${COLUMNS} ${fates.length / COLUMNS}`}
+        viewBox={`0 0 ${columns} ${fates.length / columns}`}
         role="img"
         aria-label={`Of 512 places ${intact} are intact, ${missing} missing and ${wrong} wrong`}
       >

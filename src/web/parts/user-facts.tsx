@@ -59,7 +59,7 @@ export function UserFacts({ apiKey }: { readonly apiKey: string }) {
       )}
       {shown !== undefined && shown.facts.length > 0 && (
         <div class="scroll">
-          <table>
+          <table class="user-facts">
             <caption>
               {shown.facts.length} {shown.facts.length === 1 ? "fact" : "facts"} of {shown.userId}
             </caption>
