@@ -32,13 +32,12 @@ visit(
     ]) {
       await running.call("POST", "/demo/encode", { key: null, body: { label, value } });
     }
-    const figures: Record<string, { bytes: number; requests: number; usableMs: number; blockedMs: number }> =
-      {};
+    const figures: Record<string, Figures> = {};
     for (const [path, usable] of Object.entries(PAGES)) figures[path] = await measure(visit, path, usable);
     mkdirSync(OUTPUT, { recursive: true });
     writeFileSync(join(OUTPUT, "loading.json"), `${JSON.stringify(figures, null, 2)}\n`);
-    for (const [path, { bytes, requests, usableMs, blockedMs }] of Object.entries(figures)) {
-      const size = `${(bytes / 1024).toFixed(1)} KiB in ${requests} answers`;
+    for (const [path, { bytes, usableMs, blockedMs }] of Object.entries(figures)) {
+      const size = `${(bytes / 1024).toFixed(1)} KiB`;
       console.log(`${path}: ${size}, usable after ${usableMs} ms, main thread blocked for ${blockedMs} ms`);
     }
     assert.ok(figures["/playground"].bytes <= PLAYGROUND_BYTES_MAX);

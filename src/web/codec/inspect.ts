@@ -44,8 +44,13 @@ export function buildForShow(
 export function inspect(text: string, options: InspectOptions, now: () => number): Inspection {
   const { userId, keys, codebooks } = options;
   const started = now();
+  let key: BlockKey | undefined;
   const reading = readBlock(text, {
-    keys: (id) => keys.find((key) => key.id === id),
+    // The key that was asked for last is the one that opened the block.
+    keys: (id) => {
+      key = keys.find((candidate) => candidate.id === id);
+      return key;
+    },
     userId,
     codebooks,
   });
@@ -55,10 +60,11 @@ export function inspect(text: string, options: InspectOptions, now: () => number
   if (!reading.ok) {
     const outcome = { ok: false, reason: reading.reason } as const;
     const seen = { outcome, wordCount: first.length, tookMs };
-    return passages.length === 0 ? seen : { ...seen, received: spectrumOf(placementsOf(first)[0]) };
+    return passages.length === 0 ? seen : { ...seen, received: spectrumOf(placementsOf(first)[0], 0) };
   }
   const { facts, missing, wrong, repaired, guardLeft, version, layout } = reading;
-  const { text: original, symbols, placement, words } = matchOf(reading, options, passages);
+  const { text: original, symbols } = rebuild(reading, key!, options);
+  const { placement, words } = matchOf(symbols, passages);
   return {
     outcome: {
       ok: true,
@@ -69,40 +75,34 @@ export function inspect(text: string, options: InspectOptions, now: () => number
     },
     wordCount: words.length,
     tookMs,
-    received: spectrumOf(placement),
+    received: spectrumOf(placement, TRUST_MIN),
   };
 }
 
+function rebuild(
+  { facts, version }: ReadBlock,
+  key: BlockKey,
+  { userId, codebooks }: InspectOptions,
+): { text: string; symbols: Uint16Array } {
+  const codebook = codebooks.find((book) => book.version === version)!;
+  const ordered = facts.map((fact, order) => ({ ...fact, order }));
+  const { text } = buildBlock(ordered, { key, userId, codebook });
+  return { text, symbols: symbolsOf(text) };
+}
+
 interface Match {
-  readonly text: string;
-  readonly symbols: Uint16Array;
   readonly placement: Placement;
   readonly words: Words;
   readonly score: number;
 }
 
-/**
- * The block behind a reading, and the words it was read from. The reader says neither which key nor which of
- * several passages it was: those that agree the most.
- */
-function matchOf(
-  { facts, version }: ReadBlock,
-  { userId, keys, codebooks }: InspectOptions,
-  passages: readonly Words[],
-): Match {
-  const codebook = codebooks.find((book) => book.version === version)!;
-  const ordered = facts.map((fact, order) => ({ ...fact, order }));
-  const originals = keys.map((key) => {
-    const { text } = buildBlock(ordered, { key, userId, codebook });
-    return { text, symbols: symbolsOf(text) };
-  });
+/** The words that a block was read from: of several passages and placements the one that agrees the most. */
+function matchOf(symbols: Uint16Array, passages: readonly Words[]): Match {
   let best: Match | undefined;
   for (const words of passages) {
     for (const placement of placementsOf(words)) {
-      for (const original of originals) {
-        const score = agreement(placement, original.symbols);
-        if (best === undefined || score > best.score) best = { ...original, placement, words, score };
-      }
+      const score = agreement(placement, symbols);
+      if (best === undefined || score > best.score) best = { placement, words, score };
     }
     // Foreign words agree by chance at one place in 7,681.
     if (best !== undefined && best.score >= WORDS_MIN / 2) break;
@@ -132,8 +132,9 @@ function symbolsOf(block: string): Uint16Array {
   return Uint16Array.from(words, (word) => word % P);
 }
 
-function spectrumOf({ symbols, trust }: Placement): Uint16Array {
-  return toSpectrum(symbols.map((symbol, t) => (trust[t] > TRUST_MIN ? symbol : 0)));
+/** What was refused is drawn from the best guess at every place: too little of it would be left otherwise. */
+function spectrumOf({ symbols, trust }: Placement, trustMin: number): Uint16Array {
+  return toSpectrum(symbols.map((symbol, t) => (trust[t] > trustMin ? symbol : 0)));
 }
 
 function agreement({ symbols, trust }: Placement, original: Uint16Array): number {

@@ -29,7 +29,7 @@ export function NewKey({ created, to, onDone }: NewKeyProps) {
         <textarea rows={12} readOnly value={letter} />
       </label>
       <p class="buttons">
-        <CopyButton text={letter} what="the text" />
+        <CopyButton text={letter} what="the text" size="normal" />
         {to !== undefined && (
           <a
             class="button"
@@ -58,7 +58,7 @@ Keep it like a password: it is stored nowhere and cannot be shown again.${until}
 
   curl ${origin}/encode -H "Authorization: Bearer ${created.key}" \\
     -H "Content-Type: application/json" \\
-    -d '{"user_id":"me","label":"USER.name","value":"${name ?? "Ada"}"}'
+    -d '{"user_id":"me","label":"USER.name","value":"Ada"}'
 
 Guides and reference: ${origin}/docs
 What the key has used: ${origin}/account

@@ -2,7 +2,13 @@
 
 import { useState } from "preact/hooks";
 
-export function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
+interface CopyButtonProps {
+  readonly text: string;
+  readonly what: string;
+  readonly size?: "small" | "normal";
+}
+
+export function CopyButton({ text, what, size = "small" }: CopyButtonProps) {
   const [said, setSaid] = useState("Copy");
   const copy = async () => {
     try {
@@ -15,8 +21,13 @@ export function CopyButton({ text, what }: { readonly text: string; readonly wha
     setTimeout(() => setSaid("Copy"), 2000);
   };
   return (
-    <button type="button" class="small" onClick={copy} aria-label={`${said} ${what}`}>
-      {said}
+    <button
+      type="button"
+      class={size === "small" ? "small" : ""}
+      onClick={copy}
+      aria-label={`${said} ${what}`}
+    >
+      {size === "small" ? said : `${said} ${what}`}
     </button>
   );
 }

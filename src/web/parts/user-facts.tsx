@@ -1,5 +1,6 @@
 /** The facts of a user that the key's holder names, each of which can be forgotten, after a second look. */
 
+import { Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { type Fact, fetchFacts, forgetFact } from "../api/account.ts";
 import { ConfirmButton } from "./confirm-button.tsx";
@@ -77,7 +78,7 @@ export function UserFacts({ apiKey }: { readonly apiKey: string }) {
               {shown.facts.map(({ label, value, updated_at }) => (
                 <tr key={label}>
                   <th scope="row" class="label">
-                    {label}
+                    <BreakableLabel label={label} />
                   </th>
                   <td>{value}</td>
                   <td>
@@ -97,5 +98,19 @@ export function UserFacts({ apiKey }: { readonly apiKey: string }) {
         </div>
       )}
     </section>
+  );
+}
+
+/** A label that a narrow table may break after its dot and its underscores. */
+function BreakableLabel({ label }: { readonly label: string }) {
+  return (
+    <>
+      {label.split(/(?<=[._])/).map((part) => (
+        <Fragment key={part}>
+          {part}
+          <wbr />
+        </Fragment>
+      ))}
+    </>
   );
 }
