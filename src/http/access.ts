@@ -5,6 +5,7 @@
 
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Failure } from "../base/errors.ts";
+import { chain, type Eventual } from "../base/eventual.ts";
 import type { Access } from "../contract/operations.ts";
 import { quotaWindow } from "../memory/quota.ts";
 import type { ConsoleSessions } from "./console-session.ts";
@@ -13,7 +14,11 @@ import { type Query, raiseQueryFault } from "./query.ts";
 import { setQuotaHeaders } from "./quota-headers.ts";
 import { enforce } from "./rate-limiter.ts";
 
-export type AccessHook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+export type AccessHook = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done: (error?: Error) => void,
+) => void;
 
 export function accessHooks(parts: HttpParts, sessions: ConsoleSessions): Record<Access, AccessHook> {
   return { key: keyHook(parts), demo: demoHook(parts), open: openHook, admin: adminHook(parts, sessions) };
@@ -24,13 +29,28 @@ const OPEN_ORIGIN = {
   "access-control-expose-headers": "ETag, Retry-After, Sideband-Demo-Resets-In, X-Request-Id",
 };
 
-async function openHook(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  void reply.headers(OPEN_ORIGIN);
-  raiseQueryFault(request.query);
+/** Calls `done` when the check is through: at once, or later, or with what it has thrown. */
+function settling(check: (request: FastifyRequest, reply: FastifyReply) => Eventual<void>): AccessHook {
+  return (request, reply, done) => {
+    let passed: Eventual<void>;
+    try {
+      passed = check(request, reply);
+    } catch (error) {
+      done(error as Error);
+      return;
+    }
+    if (passed instanceof Promise) passed.then(() => done(), done);
+    else done();
+  };
 }
 
+const openHook = settling((request, reply) => {
+  void reply.headers(OPEN_ORIGIN);
+  raiseQueryFault(request.query);
+});
+
 function keyHook({ authentication, memory, clock, limits }: HttpParts): AccessHook {
-  return async (request, reply) => {
+  return settling((request, reply) => {
     const key = bearerOf(request) ?? keyInQuery(request);
     if (key === undefined) {
       const inQuery = request.method !== "GET" && "api_key" in (request.query as Query);
@@ -39,32 +59,33 @@ function keyHook({ authentication, memory, clock, limits }: HttpParts): AccessHo
         : "Send an API key: Authorization: Bearer <API_KEY>.";
       throw new Failure("missing_key", detail);
     }
-    const caller = await authentication.callerOf(key);
-    request.caller = caller;
-    if (caller.limit !== null) {
+    return chain(authentication.callerOf(key), (caller) => {
+      request.caller = caller;
       const nowMs = clock.now();
-      const used = await memory.store.readUsage(caller.keyId, quotaWindow(nowMs).month);
-      setQuotaHeaders(reply, caller.limit, used, nowMs);
-    }
-    if (limits.key !== undefined) await enforce(limits.key, caller.keyId);
-    raiseQueryFault(request.query);
-  };
+      const used = caller.limit === null ? 0 : memory.store.readUsage(caller.keyId, quotaWindow(nowMs).month);
+      return chain(used, (count) => {
+        setQuotaHeaders(reply, caller.limit, count, nowMs);
+        raiseQueryFault(request.query);
+        return limits.key === undefined ? undefined : enforce(limits.key, caller.keyId);
+      });
+    });
+  });
 }
 
 function demoHook({ demo, limits }: HttpParts): AccessHook {
-  return async (request, reply) => {
+  return settling(async (request, reply) => {
     void reply.headers(OPEN_ORIGIN);
     if (demo === undefined) throw new Failure("not_found", "The demo is switched off here.");
     void reply.header("sideband-demo-resets-in", String(demo.resetsInS));
     await enforce(limits.demo, request.ip);
     raiseQueryFault(request.query);
     await demo.resetIfDue();
-  };
+  });
 }
 
 /** The admin token, or the session of the console that was opened with it. */
 function adminHook({ limits }: HttpParts, sessions: ConsoleSessions): AccessHook {
-  return async (request) => {
+  return settling(async (request) => {
     const token = bearerOf(request);
     if (token === undefined && sessions.admits(request)) return raiseQueryFault(request.query);
     if (token === undefined)
@@ -74,7 +95,7 @@ function adminHook({ limits }: HttpParts, sessions: ConsoleSessions): AccessHook
       throw new Failure("invalid_key", "This admin token is not valid.");
     }
     raiseQueryFault(request.query);
-  };
+  });
 }
 
 function bearerOf(request: FastifyRequest): string | undefined {

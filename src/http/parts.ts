@@ -8,7 +8,16 @@ import type { KeyDesk } from "../memory/key-desk.ts";
 import type { MemoryParts } from "../memory/parts.ts";
 import type { Limit } from "./rate-limiter.ts";
 
+/** Where lines go; pino's shape. */
+export interface Log {
+  info(line: object, message: string): void;
+  debug(line: object, message: string): void;
+  error(line: object, message: string): void;
+  isLevelEnabled(level: string): boolean;
+}
+
 export interface HttpParts {
+  readonly log: Log;
   readonly memory: MemoryParts;
   readonly authentication: Authentication;
   readonly desk: KeyDesk;

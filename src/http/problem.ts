@@ -7,6 +7,7 @@ import type { Socket } from "node:net";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { Failure } from "../base/errors.ts";
 import { ERRORS, problemOf } from "../contract/errors.ts";
+import type { Log } from "./parts.ts";
 
 interface ValidationEntry {
   readonly instancePath: string;
@@ -36,7 +37,7 @@ export function sendProblem(reply: FastifyReply, failure: Failure, upgradeUrl: s
 }
 
 /** The failure that an error stands for; what is not expected is an internal error. */
-export function failureOf(error: unknown, request: FastifyRequest): Failure {
+export function failureOf(error: unknown, request: FastifyRequest, log: Log): Failure {
   if (error instanceof Failure) return error;
   const { code, statusCode, validation } = error as FastifyError;
   if (Array.isArray(validation)) return validationFailure(error as FastifyError);
@@ -56,7 +57,7 @@ export function failureOf(error: unknown, request: FastifyRequest): Failure {
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new Failure("invalid_request", "The request is not well-formed.");
   }
-  request.log.error({ err: error, request_id: request.id }, "unexpected error");
+  log.error({ err: error, request_id: request.id }, "unexpected error");
   return new Failure("internal_error", "Something went wrong inside the service.", { cause: error });
 }
 

@@ -25,20 +25,28 @@ export class RecentErrors {
 
   observe(app: FastifyInstance): void {
     const codes = new WeakMap<FastifyRequest, string>();
-    app.addHook("onError", async (request, _reply, error) => {
-      codes.set(request, error instanceof Failure ? error.code : "internal_error");
+    app.addHook("onError", (request, _reply, error, done) => {
+      codes.set(
+        request,
+        (error as unknown) instanceof Failure ? (error as unknown as Failure).code : "internal_error",
+      );
+      done();
     });
-    app.addHook("onResponse", async (request, { statusCode }) => {
-      if (statusCode < 500) return;
-      this.#errors.push({
-        at: new Date(this.#clock.now()).toISOString(),
-        method: request.method,
-        route: request.routeOptions.url ?? "unknown",
-        status: statusCode,
-        code: codes.get(request) ?? "internal_error",
-        request_id: request.id,
-      });
-      if (this.#errors.length > ERRORS_MAX) this.#errors.shift();
+    app.addHook("onResponse", (request, { statusCode }, done) => {
+      if (statusCode >= 500) this.#keep(request, statusCode, codes.get(request) ?? "internal_error");
+      done();
     });
+  }
+
+  #keep(request: FastifyRequest, status: number, code: string): void {
+    this.#errors.push({
+      at: new Date(this.#clock.now()).toISOString(),
+      method: request.method,
+      route: request.routeOptions.url ?? "unknown",
+      status,
+      code,
+      request_id: request.id,
+    });
+    if (this.#errors.length > ERRORS_MAX) this.#errors.shift();
   }
 }

@@ -7,19 +7,12 @@
 import { isUtf8 } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
-import {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  fastify,
-  LogController,
-} from "fastify";
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { Failure } from "../base/errors.ts";
 import { OPERATIONS, type Operation, type OperationId } from "../contract/operations.ts";
 import { accessHooks } from "./access.ts";
 import { ConsoleSessions, registerConsole } from "./console-session.ts";
-import type { HttpParts } from "./parts.ts";
+import type { HttpParts, Log } from "./parts.ts";
 import { answerClientError, failureOf, rawProblem, sendProblem } from "./problem.ts";
 import { parseQuery } from "./query.ts";
 import { RecentErrors } from "./recent-errors.ts";
@@ -35,28 +28,25 @@ import { answerOtherMethods } from "./unrouted.ts";
 import { registerWebsite } from "./website.ts";
 
 export interface ServerOptions {
-  readonly logger: FastifyBaseLogger;
   /** Proxies whose X-Forwarded-For counts: so many hops, or these addresses. */
   readonly trustProxy: number | readonly string[] | false;
   readonly connectionsMax: number;
   /** Where the built website is; without it there is none. */
   readonly websiteFolder?: string | undefined;
-  /** Whether each request gets a line in the log. */
-  readonly logRequests: boolean;
 }
 
 export const BODY_BYTES_MAX = 65_536;
 const HEADER_BYTES_MAX = 16_384;
 const REQUEST_TIMEOUT_MS = 15_000;
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+/** A request that takes longer is worth a line in the log. */
+const SLOW_MS = 1_000;
 const PREFIXES = ["", "/v1"];
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
 export function createServer(parts: HttpParts, options: ServerOptions): FastifyInstance {
   const app = fastify({
-    loggerInstance: options.logger,
-    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
@@ -73,7 +63,7 @@ export function createServer(parts: HttpParts, options: ServerOptions): FastifyI
       maxParamLength: 128,
     },
     frameworkErrors: (error, request, reply) =>
-      void sendProblem(reply, failureOf(error, request), parts.upgradeUrl),
+      void sendProblem(reply, failureOf(error, request, parts.log), parts.upgradeUrl),
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, allErrors: false } },
   });
   app.server.maxConnections = options.connectionsMax;
@@ -92,9 +82,9 @@ export function createServer(parts: HttpParts, options: ServerOptions): FastifyI
     );
   });
   app.setErrorHandler((error, request, reply) =>
-    sendProblem(reply, failureOf(error, request), parts.upgradeUrl),
+    sendProblem(reply, failureOf(error, request, parts.log), parts.upgradeUrl),
   );
-  observe(app, parts, options.logRequests);
+  observe(app, parts);
   const recentErrors = new RecentErrors(parts.clock);
   recentErrors.observe(app);
   const sessions = new ConsoleSessions(parts.adminToken, parts.clock);
@@ -186,7 +176,7 @@ function refuseOddities(app: FastifyInstance): void {
   });
 }
 
-function observe(app: FastifyInstance, { metrics }: HttpParts, logRequests: boolean): void {
+function observe(app: FastifyInstance, { metrics, log }: HttpParts): void {
   metrics.define({
     name: "sideband_requests_total",
     help: "Answered requests by route and status.",
@@ -207,20 +197,56 @@ function observe(app: FastifyInstance, { metrics }: HttpParts, logRequests: bool
     });
   });
   metrics.onCollect(() => metrics.set("sideband_connections", connections));
+  // Few combinations occur: their label texts are made once.
+  const labels = new Map<string, string>();
+  const once = (slot: string, make: () => string) => {
+    let label = labels.get(slot);
+    if (label === undefined) {
+      label = make();
+      labels.set(slot, label);
+    }
+    return label;
+  };
   app.addHook("onResponse", (request, reply, done) => {
+    const { method } = request;
     const route = request.routeOptions.url ?? "unknown";
     const { statusCode: status, elapsedTime: ms } = reply;
-    metrics.add("sideband_requests_total", `method="${request.method}",route="${route}",status="${status}"`);
-    metrics.observe("sideband_request_seconds", ms / 1000, `route="${route}"`);
-    if (logRequests) {
-      const { id: request_id, method, caller, sessionId } = request;
-      const line = { request_id, method, route, status, ms: Math.round(ms * 100) / 100 };
-      const whose = caller === null ? {} : { account: caller.account, key_id: caller.keyId };
-      request.log.info(
-        { ...line, ...whose, ...(sessionId === null ? {} : { session_id: sessionId }) },
-        "request",
-      );
-    }
+    const label = once(
+      method + route + status,
+      () => `method="${method}",route="${route}",status="${status}"`,
+    );
+    metrics.add("sideband_requests_total", label);
+    metrics.observe(
+      "sideband_request_seconds",
+      ms / 1000,
+      once(route, () => `route="${route}"`),
+    );
+    logRequest(log, request, { route, status, ms });
     done();
   });
+}
+
+/**
+ * A line for each request. At level info are those that someone may look for later: with a session_id, with an
+ * error, or slow. The others are at level debug, for a line costs as much as the answer to a decode.
+ */
+function logRequest(
+  log: Log,
+  request: FastifyRequest,
+  { route, status, ms }: { route: string; status: number; ms: number },
+): void {
+  const { caller, sessionId } = request;
+  const quiet = sessionId === null && status < 400 && ms < SLOW_MS;
+  if (quiet && !log.isLevelEnabled("debug")) return;
+  const line = {
+    request_id: request.id,
+    method: request.method,
+    route,
+    status,
+    ms: Math.round(ms * 100) / 100,
+    ...(caller === null ? {} : { account: caller.account, key_id: caller.keyId }),
+    ...(sessionId === null ? {} : { session_id: sessionId }),
+  };
+  if (quiet) log.debug(line, "request");
+  else log.info(line, "request");
 }

@@ -51,6 +51,7 @@ export async function startService(
     const limiter = companions.limit;
     const app = createServer(
       {
+        log,
         memory: core.memory,
         authentication: core.authentication,
         desk: core.desk,
@@ -70,14 +71,13 @@ export async function startService(
         version: packageVersion(),
       },
       {
-        logger: log,
         trustProxy: config.trustProxy,
         connectionsMax: config.connectionsMax,
-        logRequests: log.isLevelEnabled("info"),
         websiteFolder: websiteFolder(),
       },
     );
     await app.listen({ host: config.host, port: config.port });
+    log.info({ address: app.server.address() }, "listening");
     const stopUpkeep = keepUp(core, config, companions.leads, log);
     core.workshop.warm();
     const { port } = app.server.address() as AddressInfo;

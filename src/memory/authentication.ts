@@ -8,6 +8,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { BoundedCache } from "../base/bounded-cache.ts";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
+import { chain, type Eventual } from "../base/eventual.ts";
 import { isWellFormedKey } from "./key-format.ts";
 import type { KeyRecord, KeyStore } from "./ports.ts";
 import { TIER_LIMITS } from "./quota.ts";
@@ -35,20 +36,31 @@ export class Authentication {
     this.#clock = clock;
   }
 
-  async callerOf(key: string): Promise<Caller> {
+  /** The caller, at once where nothing has to be waited for; a key that does not count is thrown as a Failure. */
+  callerOf(key: string): Eventual<Caller> {
     // Read before the look-up: a change in between empties the cache at the next call.
-    const version = await this.#keys.keysVersion();
+    return chain(this.#keys.keysVersion(), (version) => this.#at(version, key));
+  }
+
+  #at(version: number, key: string): Eventual<Caller> {
     if (version !== this.#version) {
       this.#cache.clear();
       this.#version = version;
     }
     const cached = this.#cache.peek(key);
-    const caller = cached ?? (await this.#lookUp(key));
+    if (cached !== undefined) return this.#use(cached);
+    return this.#lookUp(key).then((caller) => {
+      this.#use(caller);
+      this.#cache.set(key, caller);
+      return caller;
+    });
+  }
+
+  #use(caller: Caller): Caller {
     const nowMs = this.#clock.now();
     if (caller.expiresAtMs !== null && caller.expiresAtMs <= nowMs) {
       throw new Failure("key_expired", "This API key has expired.");
     }
-    if (cached === undefined) this.#cache.set(key, caller);
     this.#used.set(caller.keyId, nowMs);
     return caller;
   }

@@ -5,6 +5,7 @@
 
 import { createHash } from "node:crypto";
 import { BoundedCache } from "../base/bounded-cache.ts";
+import { chain, type Eventual } from "../base/eventual.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { labelOf } from "./labels.ts";
 import type { BuildResult, Store, StoredFact, UserState, Workshop } from "./ports.ts";
@@ -42,18 +43,19 @@ export class Blocks {
   }
 
   /** The block of the user's present state, or undefined where there are no facts. */
-  async of(account: string, userId: string): Promise<UserBlock | undefined> {
+  of(account: string, userId: string): Eventual<UserBlock | undefined> {
     const slot = slotOf(account, userId);
-    const stamp = await this.#store.readStamp(account, userId);
-    if (stamp === undefined) {
-      this.#cache.delete(slot);
-      return undefined;
-    }
-    const cached = this.#cache.get(slot);
-    if (cached?.stamp === stamp) return cached;
-    return this.#once(`${slot}\0${stamp}`, async () => {
-      const state = await this.#store.readUser(account, userId);
-      return state && (await this.build(account, userId, state));
+    return chain(this.#store.readStamp(account, userId), (stamp): Eventual<UserBlock | undefined> => {
+      if (stamp === undefined) {
+        this.#cache.delete(slot);
+        return undefined;
+      }
+      const cached = this.#cache.peek(slot);
+      if (cached?.stamp === stamp) return cached;
+      return this.#once(`${slot}\0${stamp}`, async () => {
+        const state = await this.#store.readUser(account, userId);
+        return state && (await this.build(account, userId, state));
+      });
     });
   }
 
@@ -95,7 +97,9 @@ export class Blocks {
   }
 }
 
-export const EMPTY_CONTEXT = (userId: string) => contextOf(userId, [], "");
+export function emptyContext(userId: string): { contextJson: string; etag: string } {
+  return contextOf(userId, [], "");
+}
 
 function describe(userId: string, state: UserState, result: BuildResult): UserBlock {
   const { contextJson, etag } = contextOf(userId, state.facts, result.text);

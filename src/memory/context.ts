@@ -1,6 +1,7 @@
 /** context: all facts of a user as one block, with the readable index beside it. Answered as ready JSON. */
 
-import { EMPTY_CONTEXT } from "./blocks.ts";
+import { chain, type Eventual } from "../base/eventual.ts";
+import { emptyContext } from "./blocks.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import type { MemoryParts } from "./parts.ts";
 
@@ -9,14 +10,10 @@ export interface ContextResult {
   readonly etag: string;
 }
 
-export async function readContext(
-  parts: MemoryParts,
-  account: string,
-  userId: string,
-): Promise<ContextResult> {
+export function readContext(parts: MemoryParts, account: string, userId: string): Eventual<ContextResult> {
   checkIdentifier(userId, "user_id");
-  const block = await parts.blocks.of(account, userId);
-  if (block !== undefined) return { json: block.contextJson, etag: block.etag };
-  const empty = EMPTY_CONTEXT(userId);
-  return { json: empty.contextJson, etag: empty.etag };
+  return chain(parts.blocks.of(account, userId), (block) => {
+    const { contextJson: json, etag } = block ?? emptyContext(userId);
+    return { json, etag };
+  });
 }

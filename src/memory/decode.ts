@@ -4,6 +4,7 @@
  */
 
 import { Failure } from "../base/errors.ts";
+import { chain, type Eventual } from "../base/eventual.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import { channelOf } from "./labels.ts";
 import type { MemoryParts } from "./parts.ts";
@@ -18,17 +19,18 @@ export interface Decoded {
   readonly verified?: boolean;
 }
 
-export async function decodeFact(
+export function decodeFact(
   parts: MemoryParts,
   account: string,
   input: { userId: string; label: string },
-): Promise<Decoded> {
+): Eventual<Decoded> {
   const { userId, label } = input;
   checkIdentifier(userId, "user_id");
   const channel = channelOf(label);
-  const fact = await parts.store.readFact(account, userId, channel);
-  if (fact === undefined) throw notFound(label);
-  return { user_id: userId, label, value: fact.value, source: "state", latency_ms: 0 };
+  return chain(parts.store.readFact(account, userId, channel), (fact) => {
+    if (fact === undefined) throw notFound(label);
+    return { user_id: userId, label, value: fact.value, source: "state", latency_ms: 0 };
+  });
 }
 
 export async function decodeThroughModel(

@@ -7,9 +7,8 @@
  * a Failure (`store_unavailable`, `overloaded`) when nothing was stored.
  */
 
+import type { Eventual } from "../base/eventual.ts";
 import type { Bits } from "../codec/range-coder.ts";
-
-export type Eventual<T> = T | Promise<T>;
 
 export type Tier = "free" | "pro" | "builder" | "unlimited";
 

@@ -6,19 +6,22 @@ import { type Command, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 /** Loaded when asked for, so that no other command waits for them. */
 const BENCHES = {
   codec: async () => (await import("../../../bench/codec.ts")).benchCodec,
+  http: async () => (await import("../../../bench/http.ts")).benchHttp,
 };
 
 export const bench: Command = {
   name: "bench",
-  summary: "run the benchmarks: codec",
-  help: `usage: sideband bench [codec] [--small] [--json] [--svg FILE] [--trials N] [--seed N]
+  summary: "run the benchmarks: codec, http",
+  help: `usage: sideband bench [codec|http] [--small] [--json] [--svg FILE] [--trials N] [--seed N] [--facts N]
 
 codec    the damage table (kind of damage × carriers in use → blocks read, in %), build and read times
+http     decode, context and encode under 64 connections, as ratios to a bare Fastify route; growth, memory, start
 
   --small      few trials, so that it is quick; without a name, all benchmarks run
   --json       print one JSON object
   --svg FILE   also draw the damage table
   --trials N   trials for each cell of the damage table (default 1000, small 40)
+  --facts N    facts in the grown store of the http benchmark (default 1000000)
   --seed N     seed of the random damage (default 1)
 
 Exit status: 0; 1 if a bar is missed; 2 for a wrong call. With --small, bars on time are reported, not enforced.`,
@@ -33,6 +36,7 @@ Exit status: 0; 1 if a bar is missed; 2 for a wrong call. With --small, bars on 
         svg: { type: "string" },
         trials: { type: "string" },
         seed: { type: "string", default: "1" },
+        facts: { type: "string" },
       },
     });
     const names = positionals.length === 0 ? Object.keys(BENCHES) : positionals;
@@ -47,6 +51,7 @@ Exit status: 0; 1 if a bar is missed; 2 for a wrong call. With --small, bars on 
       ...(values.svg === undefined ? {} : { svg: values.svg }),
       trials: integer(values.trials, "trials"),
       seed: integer(values.seed, "seed") ?? 1,
+      facts: integer(values.facts, "facts"),
     };
     let passed = true;
     for (const name of names) {

@@ -28,7 +28,7 @@ export function demoRoutes({ memory, demo }: HttpParts) {
       return sendContext(request, reply, await readContext(memory, DEMO_ACCOUNT, DEMO_USER));
     },
 
-    demoDecode(request: FastifyRequest): Promise<DecodeAnswer> {
+    async demoDecode(request: FastifyRequest): Promise<DecodeAnswer> {
       const { label } = request.query as LabelQuery;
       return decodeFact(memory, DEMO_ACCOUNT, { userId: DEMO_USER, label });
     },

@@ -1,6 +1,7 @@
 /** GET /context, /decode, /decode/model and /facts: everything that only reads. */
 
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { chain } from "../../base/eventual.ts";
 import type { DecodeAnswer, DecodeQuery, FactQuery, FactsAnswer, UserQuery } from "../../contract/schemas.ts";
 import { type ContextResult, readContext } from "../../memory/context.ts";
 import { decodeFact, decodeThroughModel } from "../../memory/decode.ts";
@@ -9,15 +10,19 @@ import type { HttpParts } from "../parts.ts";
 
 export function recallRoutes({ memory }: HttpParts) {
   return {
-    async context(request: FastifyRequest, reply: FastifyReply) {
+    context(request: FastifyRequest, reply: FastifyReply) {
       const { user_id: userId } = request.query as UserQuery;
-      return sendContext(request, reply, await readContext(memory, request.caller!.account, userId));
+      const context = readContext(memory, request.caller!.account, userId);
+      return chain(context, (found) => sendContext(request, reply, found));
     },
 
-    decode(request: FastifyRequest): Promise<DecodeAnswer> {
+    decode(request: FastifyRequest, reply: FastifyReply) {
       const { user_id: userId, label, use_model: useModel } = request.query as DecodeQuery;
-      const decode = useModel !== undefined && /^(true|1)$/i.test(useModel) ? decodeThroughModel : decodeFact;
-      return decode(memory, request.caller!.account, { userId, label });
+      const { account } = request.caller!;
+      if (useModel !== undefined && /^(true|1)$/i.test(useModel)) {
+        return decodeThroughModel(memory, account, { userId, label });
+      }
+      return chain(decodeFact(memory, account, { userId, label }), (decoded) => reply.send(decoded));
     },
 
     decodeModel(request: FastifyRequest): Promise<DecodeAnswer> {

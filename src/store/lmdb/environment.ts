@@ -58,6 +58,11 @@ export class Environment {
     return this.#tables[name].getBinary(key);
   }
 
+  /** As get, without copying: the bytes hold until the next read of any kind. */
+  peek(name: DatabaseName, key: Buffer): Buffer | undefined {
+    return this.#tables[name].getBinaryFast(key);
+  }
+
   table(name: DatabaseName): Table {
     return this.#tables[name];
   }

@@ -33,6 +33,7 @@ export class Generations {
   #environment: Environment;
   readonly #closing = new Set<Promise<void>>();
   #closed = false;
+  #looked = false;
 
   private constructor(folder: string, generation: number, environment: Environment) {
     this.folder = folder;
@@ -55,9 +56,17 @@ export class Generations {
     return generations;
   }
 
-  /** The environment in use. */
+  /**
+   * The environment in use. Reads of one turn of the event loop share a snapshot (lmdb-js renews it between
+   * turns), so looking once a turn whether the store has moved is as good as looking every time.
+   */
   get current(): Environment {
-    if (this.#environment.get("meta", MOVED) !== undefined) this.#follow();
+    if (this.#looked) return this.#environment;
+    if (this.#environment.peek("meta", MOVED) !== undefined) this.#follow();
+    this.#looked = true;
+    setImmediate(() => {
+      this.#looked = false;
+    });
     return this.#environment;
   }
 

@@ -64,12 +64,12 @@ export class LmdbStore implements Store {
   }
 
   readFact(account: string, userId: string, channel: number): StoredFact | undefined {
-    const bytes = this.#generations.current.get("facts", factKey(account, userId, channel));
+    const bytes = this.#generations.current.peek("facts", factKey(account, userId, channel));
     return bytes && unpackFact(channel, bytes);
   }
 
   readStamp(account: string, userId: string): string | undefined {
-    const bytes = this.#generations.current.get("users", userKey(account, userId));
+    const bytes = this.#generations.current.peek("users", userKey(account, userId));
     return bytes && stampOf(bytes);
   }
 
@@ -160,11 +160,11 @@ export class LmdbStore implements Store {
   }
 
   keysVersion(): number {
-    return unpackNumber(this.#generations.current.get("meta", KEYS_VERSION));
+    return unpackNumber(this.#generations.current.peek("meta", KEYS_VERSION));
   }
 
   readUsage(keyId: string, month: string): number {
-    return unpackNumber(this.#generations.current.get("counters", counterKey(keyId, month)));
+    return unpackNumber(this.#generations.current.peek("counters", counterKey(keyId, month)));
   }
 
   async readDailyUsage(

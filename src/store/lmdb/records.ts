@@ -40,7 +40,7 @@ export function unpackFact(channel: number, bytes: Buffer): StoredFact {
   if (version < 0 || valueStart >= bytes.length) throw new CorruptRecordError("a fact's record is damaged");
   return {
     channel,
-    value: bytes.toString("utf8", valueStart),
+    value: bytes.toString("utf8", valueStart, bytes.length),
     revision: bytes.readUIntBE(1, 6),
     updatedAtMs: bytes.readUIntBE(7, 6),
     ...(version === 0

@@ -1,0 +1,85 @@
+/**
+ * The load of the HTTP benchmark, in a process of its own: keep-alive connections that each send one request,
+ * wait for the whole answer and send the next. Speaks through IPC: a job in, figures out. It parses no more of
+ * an answer than its status and length, so that it is never what is measured.
+ */
+
+import { connect } from "node:net";
+
+export interface LoadJob {
+  readonly port: number;
+  readonly connections: number;
+  readonly durationMs: number;
+  /** A whole request as it goes over the wire; `#` is replaced by a number of nine digits. */
+  readonly request: string;
+  /** The first number, without a modulus; each comes once. */
+  readonly from: number;
+  /** Numbers are scattered over [0, modulus) instead. */
+  readonly modulus?: number;
+}
+
+export interface LoadResult {
+  readonly answers: number;
+  readonly seconds: number;
+  /** Answers whose status was not 200. */
+  readonly others: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly next: number;
+}
+
+/** A prime near the golden ratio of 2^22: neighbours end up far apart, and products stay exact. */
+const SCATTER = 2_592_277;
+
+process.on("message", async (job: LoadJob) => {
+  process.send?.(await run(job));
+});
+
+async function run(job: LoadJob): Promise<LoadResult> {
+  const numbered = job.request.includes("#");
+  const latencies: number[] = [];
+  let others = 0;
+  let number = job.from;
+  const started = performance.now();
+  const until = started + job.durationMs;
+  await Promise.all(
+    Array.from({ length: job.connections }, () => {
+      return new Promise<void>((resolve, reject) => {
+        const socket = connect(job.port, "127.0.0.1");
+        socket.setNoDelay(true);
+        let sentAt = 0;
+        let pending = "";
+        const send = () => {
+          sentAt = performance.now();
+          number += 1;
+          const shown = job.modulus === undefined ? number : (number * SCATTER) % job.modulus;
+          socket.write(
+            numbered ? job.request.replaceAll("#", String(shown).padStart(9, "0")) : job.request,
+            "latin1",
+          );
+        };
+        socket.on("connect", send);
+        socket.on("error", reject);
+        socket.on("close", () => resolve());
+        socket.on("data", (chunk) => {
+          pending = pending === "" ? chunk.toString("latin1") : pending + chunk.toString("latin1");
+          const head = pending.indexOf("\r\n\r\n");
+          if (head < 0) return;
+          const length = /content-length: (\d+)/i.exec(pending);
+          if (length === null || pending.length < head + 4 + Number(length[1])) return;
+          if (!pending.startsWith("HTTP/1.1 200")) others += 1;
+          pending = "";
+          const now = performance.now();
+          latencies.push(now - sentAt);
+          if (now < until) send();
+          else socket.end();
+        });
+      });
+    }),
+  );
+  const seconds = (performance.now() - started) / 1000;
+  latencies.sort((a, b) => a - b);
+  const at = (share: number) =>
+    latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
+  return { answers: latencies.length, seconds, others, p50Ms: at(0.5), p99Ms: at(0.99), next: number };
+}
