@@ -6,6 +6,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { Marked, type Token, type Tokens } from "marked";
+import { ERRORS } from "../src/contract/errors.ts";
 import { escapeHtml, type Page } from "../src/web/shell.ts";
 import { TIERS_TABLE } from "../src/web/site-pages.ts";
 
@@ -90,8 +91,21 @@ function overview(main: readonly Guide[], decisions: readonly Guide[]): Page {
 <h2>Guides</h2><ul class="guide-list">${main.map(item).join("")}</ul>
 <section id="limits" class="narrow"><h2>Limits</h2>${TIERS_TABLE}
 <p>Another tier? <a href="/keys">Ask for it</a>.</p></section>
+<section id="errors"><h2>Errors</h2>
+<p>Every failure is a problem answer (RFC 9457) with one of these codes, which never change.</p>
+<div class="scroll" tabindex="0" role="group" aria-label="Errors"><table><thead><tr><th scope="col">Code</th><th scope="col">Status</th><th scope="col">Meaning</th></tr></thead><tbody>${errorRows()}</tbody></table></div></section>
 <h2 id="decisions">Decisions</h2><ul class="guide-list">${decisions.map(item).join("")}</ul>`,
   };
+}
+
+/** Problem answers point here: /docs#error-CODE. */
+function errorRows(): string {
+  return Object.entries(ERRORS)
+    .map(([code, { status, meaning }]) => {
+      const text = escapeHtml(meaning).replace(/`([^`]+)`/g, "<code>$1</code>");
+      return `<tr id="error-${code}"><th scope="row"><code>${code}</code></th><td>${status}</td><td>${text}</td></tr>`;
+    })
+    .join("\n");
 }
 
 function links(guides: readonly Guide[], here: Guide): string {
