@@ -23,8 +23,8 @@ const facts = SHOWN.map((label, order): BlockFact => {
 });
 const key = deriveBlockKey(new Uint8Array(32), 0, "docs");
 const block = buildBlock(facts, { key, userId: "docs", codebook: PLAIN_CODEBOOK });
-const [words] = findPassages(block.text);
-const spectrum = toSpectrum(Uint16Array.from(words, (word) => word % P));
+const [passage] = findPassages(block.text);
+const spectrum = toSpectrum(Uint16Array.from(passage.words, (word) => word % P));
 
 interface Part {
   readonly name: string;

@@ -1,6 +1,6 @@
 /** The command line: finds the command, runs it, and turns what went wrong into one clear line and an exit status. */
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { type Command, CommandError, EXIT_FAILED, EXIT_OK, EXIT_USAGE, UsageError } from "./command.ts";
 import { bench } from "./commands/bench.ts";
 import { keysCreate, keysList, keysRevoke } from "./commands/keys.ts";
@@ -80,7 +80,10 @@ function overview(): string {
 }
 
 function version(): string {
-  const file = new URL("../../../package.json", import.meta.url);
+  // Built, this file stands one folder deeper than its source.
+  const files = ["../../package.json", "../../../package.json"].map((path) => new URL(path, import.meta.url));
+  const file = files.find((url) => existsSync(url));
+  if (file === undefined) throw new CommandError("package.json is missing");
   return JSON.parse(readFileSync(file, "utf8")).version;
 }
 

@@ -35,7 +35,10 @@ export function wordOf(wordClass: 0 | 1, index: number): string {
 export function findWord(word: string): number {
   if (word.length > WORD_LENGTH_MAX) return -1;
   numberOfWord ??= numberWords();
-  return numberOfWord.get(word) ?? numberOfWord.get(word.toLowerCase()) ?? -1;
+  const number = numberOfWord.get(word);
+  if (number !== undefined) return number;
+  // All words are ASCII; lower-casing others is slow, and would make a k of the kelvin sign.
+  return /^[A-Za-z]+$/.test(word) ? (numberOfWord.get(word.toLowerCase()) ?? -1) : -1;
 }
 
 function numberWords(): Map<string, number> {

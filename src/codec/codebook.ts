@@ -53,7 +53,9 @@ export function decodeValue(codebook: Codebook, channel: number, bits: Bits): Ui
   }
   const value = new Uint8Array(VALUE_BYTES_MAX);
   let length = 0;
-  for (const cursor = predictor.cursor(channel); !decoder.exhausted; ) {
+  const cursor = predictor.cursor(channel);
+  // The bits set no bound: a model that foresees the whole value may code it in zeros, which are not written.
+  for (let symbols = 0; symbols <= VALUE_BYTES_MAX; symbols++) {
     const next = cursor.next(decoder.target(predictor.total));
     if (next.symbol === predictor.end) return length > 0 ? value.slice(0, length) : undefined;
     const piece = predictor.bytesOf(next.symbol);

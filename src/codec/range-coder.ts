@@ -139,11 +139,6 @@ export class RangeDecoder {
     return this.#shifts + 2;
   }
 
-  /** True when the code has been used up to its end and beyond: only zeros that were never written are left. */
-  get exhausted(): boolean {
-    return this.#shifts > this.#bits.length + 32;
-  }
-
   #nextBit(): number {
     const position = this.#position++;
     if (position >= this.#bits.length) return 0;

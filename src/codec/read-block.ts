@@ -73,26 +73,32 @@ export function readBlock(text: string, options: ReadOptions): ReadResult {
   if (text.length > TEXT_LENGTH_MAX) {
     return unreadable(`the text is longer than ${TEXT_LENGTH_MAX} characters; hand over the block alone`);
   }
-  let reason: string | undefined;
+  let reason = "no block in this text: it has too few words of the alphabet";
+  let refused: string | undefined;
   let alignableWords = ALIGNABLE_WORDS_MAX;
-  for (const passage of findPassages(text)) {
-    if (countKnown(passage) < WORDS_MIN) continue;
-    const words = passage.length > ALIGNMENT_WORDS_MAX ? likeliestStretch(passage) : passage;
-    const result = readWords(words, words.length <= alignableWords, options);
+  for (const { words, isWholeText } of findPassages(text)) {
+    if (countKnown(words) < WORDS_MIN) continue;
+    // A block that is not ours stands in the way of no other; but all words together are not tried after it.
+    if (isWholeText && refused !== undefined) break;
+    reason = DAMAGED;
+    let result: ReadResult = words.length === N ? readInOrder(words, options) : unreadable(DAMAGED);
+    const stretchLength = Math.min(words.length, ALIGNMENT_WORDS_MAX);
+    if (!result.ok && result.reason === DAMAGED && stretchLength <= alignableWords) {
+      alignableWords -= stretchLength;
+      result = readAligned(words.length > stretchLength ? likeliestStretch(words) : words, options);
+    }
     if (result.ok) return result;
-    if (reason === undefined || reason === DAMAGED) reason = result.reason;
-    alignableWords -= words.length;
-    if (passage.length > ALIGNMENT_WORDS_MAX || alignableWords < N) break;
+    if (result.reason !== DAMAGED) refused ??= result.reason;
   }
-  return unreadable(reason ?? "no block in this text: it has too few words of the alphabet");
+  return unreadable(refused ?? reason);
 }
 
-function readWords(words: Words, mayAlign: boolean, options: ReadOptions): ReadResult {
-  if (words.length === N) {
-    const result = readPlacement(placeInOrder(words), [TRUST_STEPS[0]], options);
-    if (result.ok || result.reason !== DAMAGED) return result;
-  }
-  for (const placement of mayAlign ? placements(words) : []) {
+function readInOrder(words: Words, options: ReadOptions): ReadResult {
+  return readPlacement(placeInOrder(words), [TRUST_STEPS[0]], options);
+}
+
+function readAligned(words: Words, options: ReadOptions): ReadResult {
+  for (const placement of placements(words)) {
     const result = readPlacement(placement, TRUST_STEPS, options);
     if (result.ok || result.reason !== DAMAGED) return result;
   }

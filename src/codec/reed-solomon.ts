@@ -10,10 +10,10 @@
  *   2. Λ must vanish at exactly as many places as its degree, or there was too much damage.
  *   3. The recurrence continues s over all 512 carriers; what was read minus that is what was written.
  *
- * With G silent carriers e wrong and f erased words are mended as long as 2e + f ≤ G. The reader does not know G:
- * because s grows from the top carrier downwards, one run of Berlekamp–Massey passes all rate classes from weak
- * (few silent carriers) to strong, and offers a candidate at each class where steps 1 and 2 hold. The seal
- * decides which one is real. Cost: O(G²) for the run and O(512 · degree) for each candidate.
+ * With G silent carriers e wrong and f erased words are mended as long as 2e + f < G (≤ where e is 0 or G is a
+ * multiple of 8). The reader does not know G: s grows from the top carrier downwards, so one run of
+ * Berlekamp–Massey passes all G from weak to strong. It offers a candidate where steps 1 and 2 hold and one more
+ * carrier has just confirmed Λ, or else at every eighth G. The seal decides which one is real.
  */
 
 import { assert } from "../base/assert.ts";
@@ -22,7 +22,7 @@ import { toSpectrum, transform } from "./transform.ts";
 
 /** At least so many carriers are silent in every block. */
 export const GUARD_MIN = 32;
-/** Rate classes are this many carriers apart. */
+/** A locator that no carrier has confirmed is looked at only so often: its roots cost a transform. */
 const CLASS_STEP = 8;
 /** A product of two elements is below 2^26: so many of them add up exactly in 32 signed bits. */
 const LAZY_TERMS = 32;
@@ -58,12 +58,12 @@ export function* mend(received: Uint16Array, erased: Uint8Array, guardMax: numbe
     return;
   }
   const search = new LocatorSearch(syndromes, erased);
-  const first = Math.max(GUARD_MIN, Math.ceil(search.erasureCount / CLASS_STEP) * CLASS_STEP);
   let previousDegree = -1;
-  for (let guard = first; guard <= guardMax; guard += CLASS_STEP) {
+  for (let guard = Math.max(GUARD_MIN, erasures); guard <= guardMax; guard++) {
     search.advanceTo(guard);
+    if (!search.confirmed && guard % CLASS_STEP !== 0 && guard !== erasures) continue;
     if (!search.isPlausibleAt(guard)) continue;
-    // The same locator as in the class before gives the same spectrum again.
+    // The same locator as before gives the same spectrum again.
     if (search.unchangedSince(previousDegree)) continue;
     previousDegree = search.length;
     const locator = search.locator();
@@ -83,6 +83,8 @@ export function isSilent(digits: Uint16Array): boolean {
 class LocatorSearch {
   readonly erasureCount: number;
   length: number;
+  /** True when the last syndrome was as the locator foretold. */
+  confirmed = false;
   readonly #syndromes: Uint16Array;
   #locator = new Int32Array(N + 1);
   #previous = new Int32Array(N + 1);
@@ -112,6 +114,7 @@ class LocatorSearch {
   advanceTo(guard: number): void {
     for (; this.#step < guard; this.#step++) {
       const discrepancy = this.#discrepancy(this.#step);
+      this.confirmed = discrepancy === 0;
       if (discrepancy === 0) {
         shiftUp(this.#previous);
         continue;

@@ -7,11 +7,11 @@
  */
 
 import { assert } from "../../base/assert.ts";
-import { type Placement, placeInOrder, placements } from "../../codec/alignment.ts";
+import { ALIGNMENT_WORDS_MAX, type Placement, placeInOrder, placements } from "../../codec/alignment.ts";
 import { buildBlock } from "../../codec/block.ts";
 import type { Codebook } from "../../codec/codebook.ts";
 import { N, P } from "../../codec/field.ts";
-import { findPassages, UNKNOWN_WORD, type Words } from "../../codec/framing.ts";
+import { findPassages, TEXT_LENGTH_MAX, UNKNOWN_WORD, type Words } from "../../codec/framing.ts";
 import { likeliestStretch } from "../../codec/locate.ts";
 import { type ReadBlock, readBlock } from "../../codec/read-block.ts";
 import type { BlockKey } from "../../codec/seal.ts";
@@ -113,8 +113,9 @@ function matchOf(symbols: Uint16Array, passages: readonly Words[]): Match {
 
 /** The passages that the reader looks at, in its order. */
 function passagesOf(text: string): Words[] {
-  return [...findPassages(text)].filter(
-    (passage) => passage.filter((word) => word !== UNKNOWN_WORD).length >= WORDS_MIN,
+  if (text.length > TEXT_LENGTH_MAX) return [];
+  return Array.from(findPassages(text), ({ words }) => words).filter(
+    (words) => words.filter((word) => word !== UNKNOWN_WORD).length >= WORDS_MIN,
   );
 }
 
@@ -124,11 +125,11 @@ function placementsOf(words: Words): Placement[] {
     // Words that mostly stand where their class allows were only replaced, not moved.
     if (inOrder.trust.filter((trust) => trust > 0).length > IN_ORDER_MIN * N) return [inOrder];
   }
-  return [...placements(likeliestStretch(words))];
+  return [...placements(words.length > ALIGNMENT_WORDS_MAX ? likeliestStretch(words) : words)];
 }
 
 function symbolsOf(block: string): Uint16Array {
-  const [words] = findPassages(block);
+  const [{ words }] = findPassages(block);
   return Uint16Array.from(words, (word) => word % P);
 }
 

@@ -25,7 +25,7 @@ import { CopyButton } from "../parts/copy-button.tsx";
 import { DamageBench } from "../parts/damage-bench.tsx";
 import { useLatest, useNow } from "../parts/latest.ts";
 import { Legend } from "../parts/legend.tsx";
-import { ErrorNotice } from "../parts/notice.tsx";
+import { ErrorNotice, Notice } from "../parts/notice.tsx";
 import { Spectrum } from "../parts/spectrum.tsx";
 
 const LOOK_AGAIN_MS = 15_000;
@@ -139,6 +139,9 @@ function Bench({ ready, state, look }: { ready: Ready; state: DemoState; look: (
           </p>
         </div>
         <ErrorNotice error={error} />
+        {seen !== undefined && !seen.outcome.ok && (
+          <Notice kind="bad">This page cannot read the block: {seen.outcome.reason}.</Notice>
+        )}
         {block === "" ? (
           <p class="hint">No facts yet, so no block. Write one above.</p>
         ) : (

@@ -1,0 +1,137 @@
+/**
+ * Writes test/vectors/blocks-v1.json: npm run vectors
+ *
+ * The golden blocks of format version 1, and readings of damaged ones. They are promises: every later release
+ * must build the same text from the same facts and read the same facts from the same text. So the script refuses
+ * to change a file that is there; what changes the blocks needs a new format version, and a file of its own.
+ */
+
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { damageText } from "../bench/codec/damage.ts";
+import { randomFacts, randomValue } from "../bench/codec/profiles.ts";
+import { toHex } from "../src/base/bytes.ts";
+import { seededRandom } from "../src/base/random.ts";
+import { type BlockFact, buildBlock } from "../src/codec/block.ts";
+import { PLAIN_CODEBOOK } from "../src/codec/codebook.ts";
+import { deriveBlockKey } from "../src/codec/seal.ts";
+import { CHANNELS } from "../src/memory/channels.ts";
+import type { BlockVector, ReadingVector, Vectors } from "../test/fixtures/vectors.ts";
+
+const FILE = fileURLToPath(new URL("../test/vectors/blocks-v1.json", import.meta.url));
+const NOTE =
+  "Golden blocks of format version 1, written by `npm run vectors`. They must never change without a new format " +
+  "version: every release builds the same text from the same facts, and reads the same facts from the same text.";
+
+const SCRIPTS = [
+  "Ada Okafor",
+  "Zoë Müller-Łukasiewicz",
+  "Αθήνα, Ελλάδα",
+  "Санкт-Петербург",
+  "תל אביב",
+  "القاهرة",
+  "मुंबई",
+  "กรุงเทพมหานคร",
+  "東京都、日本",
+  "서울특별시",
+  "👩🏽‍🚀 and 🦊",
+  "𠀀𠀁𠀂",
+  "e\u0301 is not é",
+  "\u200fRTL\u200e mark",
+];
+
+function factsFrom(values: readonly string[]): BlockFact[] {
+  return values.map((value, channel) => ({ channel, value, order: channel }));
+}
+
+const random = seededRandom(20_261);
+const SHAPES: readonly (readonly [name: string, facts: BlockFact[], change?: Partial<BlockVector>])[] = [
+  ["no facts", []],
+  ["one fact", factsFrom(["Ada Okafor"])],
+  ["one letter on the last channel", [{ channel: 39, value: "x", order: 0 }]],
+  ["the examples of all 40 channels", factsFrom(CHANNELS.map(({ example }) => example))],
+  ["all scripts", factsFrom(SCRIPTS)],
+  ["control characters", factsFrom(["\0", "a\r\n\tb", "\u007f", "\ufeffmark", "[MEM] not a block [/MEM]"])],
+  ["one long value", factsFrom(["the user prefers short answers ".repeat(33).trim()])],
+  ["a value that cannot fit, and two that can", factsFrom(["ä½".repeat(256), "first", "second"])],
+  ["overflow", factsFrom(Array.from({ length: 40 }, (_, i) => `${i} ${randomValue(random, 400)}`))],
+  ["a random profile", randomFacts(random)],
+  ["another random profile, of another user", randomFacts(random), { userId: "böb ✓" }],
+  ["key id 255, of another account", factsFrom(["rotated"]), { keyId: 255, account: "acct_2" }],
+];
+
+function blockVector(name: string, facts: BlockFact[], change: Partial<BlockVector> = {}): BlockVector {
+  const seal = {
+    masterKey: toHex(Uint8Array.from({ length: 32 }, (_, i) => 7 * i)),
+    account: "acct_1",
+    userId: "ada",
+    keyId: 1,
+    ...change,
+  };
+  const key = deriveBlockKey(
+    Uint8Array.from({ length: 32 }, (_, i) => 7 * i),
+    seal.keyId,
+    seal.account,
+  );
+  const built = buildBlock(facts, { key, userId: seal.userId, codebook: PLAIN_CODEBOOK });
+  const { carried, overflow, carriers, text } = built;
+  return { name, ...seal, facts, carried, overflow, carriers, text };
+}
+
+function readings(blocks: readonly BlockVector[]): ReadingVector[] {
+  const named = (name: string) => blocks.find((block) => block.name === name)!;
+  const one = named("one fact");
+  const scripts = named("all scripts");
+  const full = named("overflow");
+  const words = one.text.split(" ");
+  return [
+    {
+      name: "a quarter replaced",
+      of: one.name,
+      text: damageText(one.text, "replaced", 0.25, random),
+      reads: true,
+    },
+    {
+      name: "half cut",
+      of: scripts.name,
+      text: damageText(scripts.text, "cut from the end", 0.5, random),
+      reads: true,
+    },
+    {
+      name: "a tenth dropped",
+      of: scripts.name,
+      text: damageText(scripts.text, "dropped", 0.1, random),
+      reads: true,
+    },
+    {
+      name: "a full block, 1.5 % replaced",
+      of: full.name,
+      text: damageText(full.text, "replaced", 0.015, random),
+      reads: true,
+    },
+    {
+      name: "a full block, half replaced",
+      of: full.name,
+      text: damageText(full.text, "replaced", 0.5, random),
+      reads: false,
+    },
+    {
+      name: "lower case in prose, no markers",
+      of: one.name,
+      text: `so: ${words.slice(1, -1).join("\n").toLowerCase()} end`,
+      reads: true,
+    },
+    { name: "twelve words", of: one.name, text: words.slice(0, 13).join(" "), reads: false },
+  ];
+}
+
+const blocks = SHAPES.map(([name, facts, change]) => blockVector(name, facts, change));
+const vectors: Vectors = { note: NOTE, formatVersion: 1, blocks, readings: readings(blocks) };
+const text = `${JSON.stringify(vectors, null, 1)}\n`;
+if (existsSync(FILE) && readFileSync(FILE, "utf8") !== text) {
+  console.error("the golden blocks would change: that needs a new format version and a file of its own");
+  process.exitCode = 1;
+} else {
+  writeFileSync(FILE, text);
+  console.log(`${blocks.length} blocks and ${vectors.readings.length} readings written`);
+}

@@ -1,0 +1,143 @@
+/** The command line: help for everything, clear errors, and exit statuses that scripts can rely on. */
+
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, type TestContext, test } from "node:test";
+import { main } from "../../../src/cli/main.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "sideband-cli-"));
+after(() => rmSync(folder, { recursive: true }));
+
+/** Runs the command line and returns what it said. */
+async function run(context: TestContext, ...args: string[]) {
+  const said = { out: "", err: "" };
+  const log = context.mock.method(console, "log", (line: string) => {
+    said.out += `${line}\n`;
+  });
+  const error = context.mock.method(console, "error", (line: string) => {
+    said.err += `${line}\n`;
+  });
+  try {
+    return { status: await main(args), ...said };
+  } finally {
+    log.mock.restore();
+    error.mock.restore();
+  }
+}
+
+function file(name: string, ...lines: string[]): string {
+  const path = join(folder, name);
+  writeFileSync(path, lines.join("\n"));
+  return path;
+}
+
+const GOOD = JSON.stringify({ profile: [{ label: "USER.name", value: "Ada" }] });
+
+test("--version prints the version of package.json", async (context) => {
+  const manifest = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8"));
+  for (const flag of ["--version", "-v"]) {
+    const { status, out } = await run(context, flag);
+    assert.deepEqual([status, out], [0, `${manifest.version}\n`]);
+  }
+});
+
+test("--help lists every command, and every command has its own", async (context) => {
+  const overview = await run(context, "--help");
+  assert.equal(overview.status, 0);
+  const names = [...overview.out.matchAll(/^ {2}(\S+) {2}/gm)].map((match) => match[1]);
+  assert.ok(names.includes("measure") && names.includes("bench"));
+  for (const name of names) {
+    for (const flag of ["--help", "-h"]) {
+      const { status, out } = await run(context, name, flag);
+      assert.equal(status, 0);
+      assert.match(out, new RegExp(`^usage: sideband ${name}\\b`));
+      assert.match(out, /Exit status/);
+    }
+  }
+});
+
+test("no command is a wrong call that shows the overview; an unknown one is named", async (context) => {
+  const none = await run(context);
+  assert.equal(none.status, 2);
+  assert.match(none.out, /usage: sideband COMMAND/);
+  for (const name of ["remember", "__proto__", "Measure", ""]) {
+    const { status, err } = await run(context, name);
+    assert.equal(status, 2);
+    assert.ok(err.includes(`there is no command "${name}"`));
+  }
+});
+
+test("wrong options and arguments are a wrong call", async (context) => {
+  const calls = [
+    ["measure"],
+    ["measure", "a", "b"],
+    ["measure", "--nonsense", "a"],
+    ["bench", "nothing"],
+    ["bench", "__proto__"],
+    ["bench", "--trials", "0"],
+    ["bench", "--trials", "many"],
+    ["bench", "--seed", "-1"],
+  ];
+  for (const call of calls) {
+    const { status, err } = await run(context, ...call);
+    assert.equal(status, 2, call.join(" "));
+    assert.match(err, /--help says how/);
+  }
+});
+
+test("measure prints one JSON object whose counts add up", async (context) => {
+  const profile = {
+    profile: [
+      { label: "USER.name", value: "Ada" },
+      { label: "MY.own", value: "東京" },
+    ],
+  };
+  const path = file("good.jsonl", GOOD, "", JSON.stringify(profile), "");
+  const { status, out } = await run(context, "measure", path, "--json");
+  assert.equal(status, 0);
+  const result = JSON.parse(out);
+  assert.deepEqual(
+    [result.profiles, result.facts, result.carried, result.exact, result.chars, result.lossless_profiles],
+    [2, 3, 3, 3, 8, 2],
+  );
+  assert.equal(result.tokens, 512);
+  const text = await run(context, "measure", path);
+  assert.match(text.out, /profiles +2, 2 of them carried whole and exact/);
+});
+
+test("a bad line ends with status 1, file and line number", async (context) => {
+  const many = JSON.stringify({
+    profile: Array.from({ length: 41 }, (_, i) => ({ label: `l${i}`, value: "x" })),
+  });
+  const bad: [string, RegExp][] = [
+    ["{not json", /:3 is not JSON/],
+    ["null", /:3: expected/],
+    ["[]", /:3: expected/],
+    ["{}", /:3: expected/],
+    [many, /:3: 41 facts/],
+    ['{"profile":[{"label":"a","value":""}]}', /:3: .*0 bytes/],
+    ['{"profile":[{"label":"a","value":"\\ud800"}]}', /:3: .*well-formed/],
+  ];
+  for (const [line, problem] of bad) {
+    const { status, err } = await run(context, "measure", file("bad.jsonl", GOOD, "", line));
+    assert.equal(status, 1);
+    assert.match(err, problem);
+    assert.match(err, /bad\.jsonl/);
+  }
+});
+
+test("a file that is not there, or is a folder, ends with status 1 and says so", async (context) => {
+  for (const path of [join(folder, "absent.jsonl"), folder]) {
+    const { status, err } = await run(context, "measure", path);
+    assert.equal(status, 1);
+    assert.match(err, /cannot read/);
+  }
+});
+
+test("an empty file measures nothing and is fine", async (context) => {
+  const { status, out } = await run(context, "measure", file("empty.jsonl"), "--json");
+  assert.equal(status, 0);
+  assert.equal(JSON.parse(out).profiles, 0);
+});
