@@ -18,7 +18,8 @@ export const OUTPUT = fileURLToPath(new URL("../output", import.meta.url));
 export const PHONE = { width: 360, height: 740 };
 export const DESK = { width: 1280, height: 800 };
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const TIMEOUT_MS = 20_000;
+/** Generous: a loaded machine is no failure. */
+const TIMEOUT_MS = 60_000;
 
 export interface Visit {
   readonly page: Page;
