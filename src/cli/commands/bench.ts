@@ -6,15 +6,17 @@ import { type Command, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 /** Loaded when asked for, so that no other command waits for them. */
 const BENCHES = {
   codec: async () => (await import("../../../bench/codec.ts")).benchCodec,
+  reader: async () => (await import("../../../bench/reader.ts")).benchReader,
   http: async () => (await import("../../../bench/http.ts")).benchHttp,
 };
 
 export const bench: Command = {
   name: "bench",
-  summary: "run the benchmarks: codec, http",
-  help: `usage: sideband bench [codec|http] [--small] [--json] [--svg FILE] [--trials N] [--seed N] [--facts N]
+  summary: "run the benchmarks: codec, reader, http",
+  help: `usage: sideband bench [codec|reader|http] [--small] [--json] [--svg FILE] [--trials N] [--seed N] [--facts N]
 
 codec    the damage table (kind of damage × carriers in use → blocks read, in %), build and read times
+reader   the time to write and to read a value through the reader model, beside the multiply-adds it takes
 http     decode, context and encode under 64 connections, as ratios to a bare Fastify route; growth, memory, start
 
   --small      few trials, so that it is quick; without a name, all benchmarks run

@@ -1,0 +1,16 @@
+/** Writes the golden vectors of the reader model, test/vectors/reader-1.json: npm run vectors:reader. */
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { ReaderPredictor } from "../src/reader/predictor.ts";
+import { fingerprint, VECTORS_FILE, type Vectors, vectorValues } from "../test/reader/vectors.ts";
+
+const reader = new ReaderPredictor(readFileSync(new URL("../models/reader-1.bin", import.meta.url)));
+const vectors: Vectors = {
+  model: reader.version,
+  vectors: vectorValues().map(({ channel, value }) => ({
+    channel,
+    value,
+    hash: fingerprint(reader, channel, value),
+  })),
+};
+writeFileSync(VECTORS_FILE, `${JSON.stringify(vectors, null, 1)}\n`);

@@ -1,0 +1,121 @@
+/**
+ * The reader model as a predictor for the range coder: new ReaderPredictor(bytes of the weights file). About
+ * 17 MiB of memory, nothing shared: one for each worker. Values are written in batches of positions and read
+ * position by position; the numbers are the same.
+ */
+
+import { assertInteger } from "../base/assert.ts";
+import type { Interval, Predictor, PredictorCursor } from "../codec/predictor.ts";
+import { BATCH_MAX, Forward, forwardBytes } from "./forward.ts";
+import { KernelOperations } from "./kernel.ts";
+import { FREQUENCY_TOTAL, type Operations } from "./operations.ts";
+import { Tokenizer } from "./tokenizer.ts";
+import { parseWeights } from "./weights.ts";
+
+export interface ReaderOptions {
+  /** In place of the WebAssembly kernel: the plain operations, for comparison. */
+  readonly operations?: Operations;
+}
+
+export class ReaderPredictor implements Predictor {
+  readonly total = FREQUENCY_TOTAL;
+  readonly end: number;
+  /** The model's version, as the weights file states it. */
+  readonly version: number;
+  readonly #tokenizer: Tokenizer;
+  readonly #forward: Forward;
+  /** The cursor whose value the forward pass has read last. */
+  #current: Cursor | undefined;
+
+  constructor(weightsFile: Uint8Array, { operations }: ReaderOptions = {}) {
+    const weights = parseWeights(weightsFile);
+    this.version = weights.version;
+    this.#tokenizer = new Tokenizer(weights.merges);
+    this.end = this.#tokenizer.end;
+    this.#forward = new Forward(weights, operations ?? new KernelOperations(forwardBytes(weights.shape)));
+  }
+
+  /** Multiply-adds for one symbol. */
+  get multiplyAdds(): number {
+    return this.#forward.multiplyAdds;
+  }
+
+  split(value: Uint8Array): number[] {
+    return this.#tokenizer.split(value);
+  }
+
+  bytesOf(symbol: number): Uint8Array {
+    return this.#tokenizer.bytesOf(symbol);
+  }
+
+  intervals(channel: number, symbols: readonly number[]): Interval[] {
+    const intervals: Interval[] = [];
+    this.eachTable(channel, symbols, (table, symbol) => {
+      let start = 0;
+      for (let i = 0; i < symbol; i++) start += table[i];
+      intervals.push({ start, size: table[symbol] });
+    });
+    return intervals;
+  }
+
+  /** Visits, for each symbol given, the frequencies of all symbols in its place. A table holds during its visit. */
+  eachTable(
+    channel: number,
+    symbols: readonly number[],
+    visit: (table: Uint32Array, symbol: number) => void,
+  ): void {
+    const { vocabulary } = this.#forward.shape;
+    for (const symbol of symbols) assertInteger(symbol, 0, this.end, "symbol");
+    const rows = [this.#forward.labelRow(channel), ...symbols.slice(0, -1)];
+    this.#current = undefined;
+    this.#forward.restart();
+    for (let first = 0; first < symbols.length; first += BATCH_MAX) {
+      const tables = this.#forward.read(rows.slice(first, first + BATCH_MAX));
+      for (let i = 0; i * vocabulary < tables.length; i++)
+        visit(tables.subarray(i * vocabulary, (i + 1) * vocabulary), symbols[first + i]);
+    }
+  }
+
+  cursor(channel: number): PredictorCursor {
+    return new Cursor(this.#forward.labelRow(channel), this.end, (cursor, rows) => this.#read(cursor, rows));
+  }
+
+  /** The frequencies after the last of `rows`, which are all that the cursor has read so far. */
+  #read(cursor: Cursor, rows: readonly number[]): Uint32Array {
+    let table: Uint32Array;
+    if (this.#current === cursor) {
+      table = this.#forward.read(rows.slice(-1));
+    } else {
+      // Another value was read in between, or this one is new: read it from its beginning.
+      this.#forward.restart();
+      this.#current = cursor;
+      for (let first = 0; ; first += BATCH_MAX) {
+        table = this.#forward.read(rows.slice(first, first + BATCH_MAX));
+        if (first + BATCH_MAX >= rows.length) break;
+      }
+    }
+    return table.subarray(-this.#forward.shape.vocabulary);
+  }
+}
+
+class Cursor implements PredictorCursor {
+  readonly #rows: number[];
+  readonly #end: number;
+  readonly #read: (cursor: Cursor, rows: readonly number[]) => Uint32Array;
+
+  constructor(label: number, end: number, read: (cursor: Cursor, rows: readonly number[]) => Uint32Array) {
+    this.#rows = [label];
+    this.#end = end;
+    this.#read = read;
+  }
+
+  next(target: number): Interval & { readonly symbol: number } {
+    assertInteger(target, 0, FREQUENCY_TOTAL - 1, "target");
+    const table = this.#read(this, this.#rows);
+    let symbol = 0;
+    let start = 0;
+    while (target >= start + table[symbol]) start += table[symbol++];
+    if (symbol !== this.#end) this.#rows.push(symbol);
+    return { symbol, start, size: table[symbol] };
+  }
+}

@@ -1,0 +1,6 @@
+/** Where the package keeps the weights of its reader model, from the sources as well as from dist/. */
+
+/** The folder of this file is src/reader or dist/src/reader. */
+const root = import.meta.url.includes("/dist/src/") ? "../../../" : "../../";
+
+export const READER_WEIGHTS = new URL(`${root}models/reader-1.bin`, import.meta.url);
