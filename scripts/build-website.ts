@@ -5,7 +5,7 @@
 
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename, extname, join } from "node:path";
+import { basename, extname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { type BuildOptions, build, type Metafile } from "esbuild";
@@ -14,7 +14,7 @@ import { SITE_PAGES } from "../src/web/site-pages.ts";
 import { renderGuides } from "./render-guides.ts";
 
 interface ManifestEntry {
-  /** The file in dist/web; with .br and .gz beside it where that is smaller. */
+  /** The file, from dist/web; with .br and .gz beside it where that is smaller. */
   readonly file: string;
   readonly type: string;
   /** Its name has a hash: it never changes. */
@@ -62,8 +62,13 @@ async function main(): Promise<void> {
   rmSync(out, { recursive: true, force: true });
   const assets = new Map<string, Asset>();
 
-  const worker = await bundle({ entryPoints: [join(source, "codec/codec-worker.ts")] });
-  const [workerUrl] = [...entriesOf(worker).values()].map(({ url }) => url);
+  const weightsUrl = addWeights("models/reader-1.bin");
+  const worker = await bundle({
+    entryPoints: [join(source, "codec/codec-worker.ts")],
+    splitting: true,
+    define: { READER_WEIGHTS_URL: JSON.stringify(weightsUrl) },
+  });
+  const workerUrl = entriesOf(worker).get("codec-worker")!.url;
   const pages = await bundle({
     entryPoints: PAGE_SCRIPTS.map((name) => join(source, `pages/${name}.tsx`)),
     splitting: true,
@@ -75,9 +80,9 @@ async function main(): Promise<void> {
   for (const metafile of [pages, styles]) {
     for (const [entry, asset] of entriesOf(metafile)) assets.set(entry, asset);
   }
-  assets.set("icon.svg", { url: addPicture(join(source, "style/icon.svg")), imports: [] });
+  assets.set("icon.svg", { url: addHashed(join(source, "style/icon.svg")), imports: [] });
 
-  const guides = renderGuides(root, (file) => addPicture(join(root, file)));
+  const guides = renderGuides(root, (file) => addHashed(join(root, file)));
   for (const page of [...SITE_PAGES, ...guides]) {
     const html = renderPage(page, (entry) => {
       const asset = assets.get(entry);
@@ -119,12 +124,27 @@ function entriesOf(metafile: Metafile): Map<string, Asset> {
   return entries;
 }
 
-function addPicture(file: string): string {
+function addHashed(file: string): string {
   const contents = readFileSync(file);
+  const url = hashedUrl(file, contents);
+  if (manifest[url] === undefined) add(url, url.slice(1), contents, true);
+  return url;
+}
+
+/**
+ * A model's weights are served from where the package has them, as they are: compression takes 8 % off, and a
+ * browser could not tell how far they have come.
+ */
+function addWeights(file: string): string {
+  const contents = readFileSync(join(root, file));
+  const url = hashedUrl(file, contents);
+  manifest[url] = entryOf(relative(out, join(root, file)), contents, true, undefined);
+  return url;
+}
+
+function hashedUrl(file: string, contents: Buffer): string {
   const hash = createHash("sha256").update(contents).digest("hex").slice(0, 8);
-  const name = `assets/${basename(file, extname(file))}-${hash}${extname(file)}`;
-  if (manifest[`/${name}`] === undefined) add(`/${name}`, name, contents, true);
-  return `/${name}`;
+  return `/assets/${basename(file, extname(file))}-${hash}${extname(file)}`;
 }
 
 function add(path: string, file: string, contents: Buffer, immutable: boolean): void {
@@ -138,14 +158,23 @@ function add(path: string, file: string, contents: Buffer, immutable: boolean): 
     writeFileSync(`${target}.br`, brotli);
     writeFileSync(`${target}.gz`, gzip);
   }
-  manifest[path] = {
+  manifest[path] = entryOf(file, contents, immutable, smaller ? brotli.length : undefined);
+}
+
+function entryOf(
+  file: string,
+  contents: Buffer,
+  immutable: boolean,
+  brotliBytes: number | undefined,
+): ManifestEntry {
+  return {
     file,
     type: TYPES[extname(file)] ?? "application/octet-stream",
     immutable,
     etag: createHash("sha256").update(contents).digest("base64url").slice(0, 22),
-    encodings: smaller ? ["br", "gzip"] : [],
+    encodings: brotliBytes === undefined ? [] : ["br", "gzip"],
     sizeBytes: contents.length,
-    brotliBytes: smaller ? brotli.length : contents.length,
+    brotliBytes: brotliBytes ?? contents.length,
   };
 }
 

@@ -1,12 +1,13 @@
 /**
  * Serves the built website (dist/web). Its manifest says what there is: each path becomes a route of its own, so no
- * request ever names a file. Everything is read into memory once (under a megabyte) with its compressed forms.
+ * request ever names a file. Everything is read into memory once (under a megabyte) with its compressed forms, but
+ * for what is large, a model's weights: that is sent from the disk.
  *
  * Names with a hash are cached for ever; pages are asked for again and answered 304 by their ETag. The policy lets
  * a page load from this origin and nowhere else, and runs nothing inline.
  */
 
-import { existsSync, readFileSync } from "node:fs";
+import { createReadStream, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
@@ -21,6 +22,7 @@ interface ManifestEntry {
   readonly immutable: boolean;
   readonly etag: string;
   readonly encodings: readonly Encoding[];
+  readonly sizeBytes: number;
 }
 
 type Encoding = "br" | "gzip";
@@ -47,6 +49,7 @@ const SECURITY_HEADERS = {
   "cross-origin-resource-policy": "same-origin",
   "permissions-policy": "camera=(), geolocation=(), microphone=()",
 };
+const IN_MEMORY_BYTES_MAX = 2 ** 20;
 const FOR_EVER = "public, max-age=31536000, immutable";
 const ASK_AGAIN = "no-cache";
 
@@ -56,6 +59,15 @@ export function registerWebsite(app: FastifyInstance, { folder }: WebsiteOptions
   if (!existsSync(manifestFile)) return 0;
   const manifest = JSON.parse(readFileSync(manifestFile, "utf8")) as Record<string, ManifestEntry>;
   for (const [path, entry] of Object.entries(manifest)) {
+    if (entry.sizeBytes > IN_MEMORY_BYTES_MAX) {
+      app.route({
+        method: ["GET", "HEAD"],
+        url: path,
+        exposeHeadRoute: false,
+        handler: (request, reply) => sendFromDisk(request, reply, entry, join(folder, entry.file)),
+      });
+      continue;
+    }
     const forms = new Map<Encoding | "identity", Buffer>();
     forms.set("identity", readFileSync(join(folder, entry.file)));
     for (const encoding of entry.encodings) {
@@ -90,6 +102,22 @@ function sendFile(
   const body = forms.get(encoding)!;
   reply.type(type).header("content-length", body.length);
   return reply.send(request.method === "HEAD" ? null : body);
+}
+
+function sendFromDisk(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { type, etag, immutable, sizeBytes }: ManifestEntry,
+  file: string,
+): FastifyReply {
+  const tag = `"${etag}"`;
+  reply.headers(SECURITY_HEADERS).headers({
+    "cache-control": immutable ? FOR_EVER : ASK_AGAIN,
+    etag: tag,
+  });
+  if (request.headers["if-none-match"]?.split(/\s*,\s*/).includes(tag)) return reply.code(304).send();
+  reply.type(type).header("content-length", sizeBytes);
+  return reply.send(request.method === "HEAD" ? null : createReadStream(file));
 }
 
 /** The best form that the browser takes; "br;q=0" means that it does not. */

@@ -79,6 +79,17 @@ test("each form of a file decompresses to the same bytes, under a tag of its own
   for (const { headers } of [plain, brotli, gzip]) assert.equal(headers.vary, "accept-encoding");
 });
 
+test("a model's weights are sent whole, as they are, with their length", async () => {
+  const manifest = JSON.parse(readFileSync(manifestFile, "utf8")) as Record<string, { sizeBytes: number }>;
+  const [path, { sizeBytes }] = Object.entries(manifest).find(([name]) => name.endsWith(".bin"))!;
+  const { status, headers, body } = await raw(path, { "accept-encoding": "br" });
+  assert.deepEqual([status, headers["content-encoding"], body.length], [200, undefined, sizeBytes]);
+  assert.equal(headers["content-length"], String(sizeBytes));
+  assert.equal(headers["cache-control"], "public, max-age=31536000, immutable");
+  assert.equal((await raw(path, { "if-none-match": String(headers.etag) })).status, 304);
+  assert.deepEqual(body, readFileSync(new URL("../../models/reader-1.bin", import.meta.url)));
+});
+
 test("a form is chosen that the browser takes", () => {
   const forms = new Map([
     ["identity", 0],

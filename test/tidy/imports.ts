@@ -28,7 +28,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   sdk: { rooms: ["contract"], pure: true },
   agents: { rooms: ["contract", "sdk"] },
   /** The website reads blocks in the browser with the codec itself (docs/decisions/0040). */
-  web: { rooms: ["base", "codec", "contract", "sdk"], pure: true },
+  web: { rooms: ["base", "codec", "reader", "contract", "sdk"], pure: true },
   /** The command line loads a benchmark when asked for one. */
   cli: { rooms: ["contract", "sdk", "config", "main", "bench"] },
   config: { rooms: ["base"] },

@@ -1,16 +1,27 @@
 /**
- * Codebooks by format version, loaded when a block of that version is first met. Version 1 is part of the codec.
- * A version whose predictor is a model gets a loader here that imports its module and fetches its weights, telling
- * `onProgress` how far it has come; nothing else on the website knows about models.
+ * Codebooks by format version, loaded when a block of that version is first met. Version 1 is part of the codec;
+ * version 2 needs the reader model: its module is imported and its weights are fetched then, and `onProgress` is
+ * told how far they have come. Nothing else on the website knows about models.
  */
 
 import { type Codebook, PLAIN_CODEBOOK } from "../../codec/codebook.ts";
+import { fetchBytes } from "./fetch-bytes.ts";
+
+/** The address of the weights; its name has a hash, so the build puts it in. */
+declare const READER_WEIGHTS_URL: string;
 
 export type OnProgress = (loadedBytes: number, totalBytes: number) => void;
 export type CodebookLoader = (onProgress: OnProgress) => Promise<Codebook>;
 
 export const CODEBOOK_LOADERS: Readonly<Record<number, CodebookLoader>> = {
   [PLAIN_CODEBOOK.version]: async () => PLAIN_CODEBOOK,
+  2: async (onProgress) => {
+    const [{ readerCodebook }, weights] = await Promise.all([
+      import("../../reader/codebook.ts"),
+      fetchBytes(READER_WEIGHTS_URL, onProgress),
+    ]);
+    return readerCodebook(weights);
+  },
 };
 
 export class Codebooks {
