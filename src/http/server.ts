@@ -41,7 +41,7 @@ const REQUEST_TIMEOUT_MS = 15_000;
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 /** A request that takes longer is worth a line in the log. */
 const SLOW_MS = 1_000;
-const PREFIXES = ["", "/v1"];
+const VERSION_PREFIX = "/v1";
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
@@ -51,6 +51,7 @@ export function createServer(parts: HttpParts, options: ServerOptions): FastifyI
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     trustProxy: trustOf(options.trustProxy),
+    rewriteUrl: withoutVersion,
     genReqId: requestIds(),
     requestIdHeader: false,
     return503OnClosing: false,
@@ -91,8 +92,13 @@ export function createServer(parts: HttpParts, options: ServerOptions): FastifyI
   if (options.websiteFolder !== undefined) registerWebsite(app, { folder: options.websiteFolder });
   registerConsole(app, sessions, parts);
   register(app, parts, { sessions, recentErrors });
-  answerOtherMethods(app, PREFIXES, parts.upgradeUrl);
+  answerOtherMethods(app, parts.upgradeUrl);
   return app;
+}
+
+/** Every path also exists under /v1: it is the same path. */
+function withoutVersion({ url = "/" }: { url?: string | undefined }): string {
+  return url.startsWith(`${VERSION_PREFIX}/`) ? url.slice(VERSION_PREFIX.length) : url;
 }
 
 function register(
@@ -112,22 +118,20 @@ function register(
   };
   const access = accessHooks(parts, sessions);
   for (const [id, operation] of Object.entries(OPERATIONS) as [OperationId, Operation][]) {
-    for (const prefix of PREFIXES) {
-      // The website has a reference of its own at /docs; the plain one stays at /v1/docs.
-      if (app.hasRoute({ method: operation.method, url: prefix + operation.path })) continue;
-      app.route({
-        method: operation.method,
-        url: prefix + operation.path,
-        schema: {
-          ...(operation.query === undefined ? {} : { querystring: operation.query }),
-          ...(operation.params === undefined ? {} : { params: operation.params }),
-          ...(operation.body === undefined ? {} : { body: operation.body }),
-          ...(operation.answer === undefined ? {} : { response: { "2xx": operation.answer } }),
-        },
-        onRequest: access[operation.access],
-        handler: handlers[id] as never,
-      });
-    }
+    // The website has a reference of its own at /docs.
+    if (app.hasRoute({ method: operation.method, url: operation.path })) continue;
+    app.route({
+      method: operation.method,
+      url: operation.path,
+      schema: {
+        ...(operation.query === undefined ? {} : { querystring: operation.query }),
+        ...(operation.params === undefined ? {} : { params: operation.params }),
+        ...(operation.body === undefined ? {} : { body: operation.body }),
+        ...(operation.answer === undefined ? {} : { response: { "2xx": operation.answer } }),
+      },
+      onRequest: access[operation.access],
+      handler: handlers[id] as never,
+    });
   }
 }
 

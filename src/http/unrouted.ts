@@ -16,12 +16,8 @@ interface Place {
 
 const PREFLIGHT_SECONDS = "86400";
 
-export function answerOtherMethods(
-  app: FastifyInstance,
-  prefixes: readonly string[],
-  upgradeUrl: string,
-): void {
-  const places = placesOf(prefixes);
+export function answerOtherMethods(app: FastifyInstance, upgradeUrl: string): void {
+  const places = placesOf();
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split("?", 1)[0];
     const place = places.find(({ pattern }) => pattern.test(path));
@@ -45,21 +41,19 @@ export function answerOtherMethods(
   });
 }
 
-function placesOf(prefixes: readonly string[]): Place[] {
+function placesOf(): Place[] {
   const places = new Map<string, Place>();
   for (const { path, method, access } of Object.values(OPERATIONS) as Operation[]) {
-    for (const prefix of prefixes) {
-      const source = (prefix + path).replaceAll(".", "\\.").replace(/:\w+/g, "[^/]+");
-      const place = places.get(source) ?? {
-        pattern: new RegExp(`^${source}$`),
-        methods: new Set<string>(),
-        open: false,
-      };
-      place.methods.add(method);
-      if (method === "GET") place.methods.add("HEAD");
-      place.open ||= access === "demo" || access === "open";
-      places.set(source, place);
-    }
+    const source = path.replaceAll(".", "\\.").replace(/:\w+/g, "[^/]+");
+    const place = places.get(source) ?? {
+      pattern: new RegExp(`^${source}$`),
+      methods: new Set<string>(),
+      open: false,
+    };
+    place.methods.add(method);
+    if (method === "GET") place.methods.add("HEAD");
+    place.open ||= access === "demo" || access === "open";
+    places.set(source, place);
   }
   return [...places.values()];
 }

@@ -1,22 +1,17 @@
 /** The first start on an empty data folder: an account, a key that is shown once, and a line to try it with. */
 
 import type { Config } from "../config.ts";
-import { openCore } from "./core.ts";
+import type { Core } from "./core.ts";
 import { adminToken } from "./secrets.ts";
 
 const FIRST_ACCOUNT = "default";
 
 /** Makes what is missing; the new key where this was the first start. */
-export async function prepareDataFolder(config: Config): Promise<string | undefined> {
-  const core = await openCore(config, { create: true });
-  try {
-    adminToken(config.dataFolder, config.adminToken);
-    if ((await core.store.listAccounts()).length > 0) return undefined;
-    const note = "made on the first start";
-    return (await core.desk.create({ account: FIRST_ACCOUNT, tier: "unlimited", note })).key;
-  } finally {
-    await core.close();
-  }
+export async function prepareDataFolder(core: Core, config: Config): Promise<string | undefined> {
+  adminToken(config.dataFolder, config.adminToken);
+  if ((await core.store.listAccounts()).length > 0) return undefined;
+  const note = "made on the first start";
+  return (await core.desk.create({ account: FIRST_ACCOUNT, tier: "unlimited", note })).key;
 }
 
 export function firstStartText(url: string, key: string, dataFolder: string): string {

@@ -7,7 +7,8 @@ import cluster from "node:cluster";
 import type { Config } from "../config.ts";
 import { joinPrimary, runPrimary } from "./cluster.ts";
 import { firstStartText, prepareDataFolder } from "./first-start.ts";
-import { type Service, startService } from "./service.ts";
+import { withNewCore } from "./operator.ts";
+import { startService } from "./service.ts";
 
 /** Resolves when the service has ended in order. */
 export async function serve(config: Config, print: (line: string) => void): Promise<void> {
@@ -15,15 +16,24 @@ export async function serve(config: Config, print: (line: string) => void): Prom
     const service = await startService(config, { companions: joinPrimary() });
     await untilSignal();
     await service.close();
+    // The channel to the primary would keep the process alive.
+    process.disconnect?.();
     return;
   }
-  const firstKey = await prepareDataFolder(config);
+  let firstKey: string | undefined;
   const announce = (url: string) => {
     print(`listening on ${url}`);
     if (firstKey !== undefined) print(firstStartText(url, firstKey, config.dataFolder));
   };
-  if (config.workers > 1) return runPrimary(config, announce, untilSignal());
-  const service: Service = await startService(config);
+  if (config.workers > 1) {
+    firstKey = await withNewCore(config, (core) => prepareDataFolder(core, config));
+    return runPrimary(config, announce, untilSignal());
+  }
+  const service = await startService(config, {
+    prepare: async (core) => {
+      firstKey = await prepareDataFolder(core, config);
+    },
+  });
   announce(service.url);
   await untilSignal();
   await service.close();

@@ -33,11 +33,16 @@ export interface Service {
 export type LimiterName = "demo" | "key" | "keyRequests" | "adminFailures";
 
 const TOUCH_INTERVAL_MS = 10_000;
+const SWEEP_INTERVAL_MS = 50;
 const UPKEEP_INTERVAL_MS = 30_000;
 
 export async function startService(
   config: Config,
-  options: { companions?: Companions; logTo?: DestinationStream } = {},
+  options: {
+    companions?: Companions;
+    logTo?: DestinationStream;
+    prepare?: (core: Core) => Promise<void>;
+  } = {},
 ): Promise<Service> {
   const companions = options.companions ?? alone(config);
   const log = pino(
@@ -47,6 +52,7 @@ export async function startService(
   const core = await openCore(config, { create: true });
   companions.attach?.(core);
   try {
+    await options.prepare?.(core);
     const publicUrl = config.publicUrl ?? `http://${hostInUrl(config.host)}:${config.port}`;
     const limiter = companions.limit;
     const app = createServer(
@@ -86,9 +92,12 @@ export async function startService(
       url: `http://${hostInUrl(config.host)}:${port}`,
       async close() {
         stopUpkeep();
+        // Connections are kept alive by their clients: each is closed as soon as its request is answered.
+        const sweeping = setInterval(() => app.server.closeIdleConnections(), SWEEP_INTERVAL_MS);
         const timer = setTimeout(() => app.server.closeAllConnections(), config.shutdownS * 1000);
         await app.close();
         clearTimeout(timer);
+        clearInterval(sweeping);
         await core.close();
         log.flush();
       },

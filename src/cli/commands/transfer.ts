@@ -71,7 +71,8 @@ Exit status: 0; 1 if a line cannot be imported (those before it are); 2 for a wr
       let pending: Promise<void>[] = [];
       const one = async (text: string, number: number) => {
         try {
-          facts += await importInto(core, text);
+          const count = await importInto(core, text);
+          facts += count;
         } catch (error) {
           throw new CommandError(`line ${number}: ${(error as Error).message}`);
         }

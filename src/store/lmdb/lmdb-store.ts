@@ -1,6 +1,7 @@
 /**
  * The embedded store: lmdb in a data folder. Reads are memory-mapped point reads and answer at once; writes go
- * through the group commit. Any number of processes may have the folder open at the same time.
+ * through the group commit. Any number of processes may have the folder open at the same time, each of them once:
+ * lmdb-js opens databases on the JavaScript thread and would wait there for a write of the same process.
  */
 
 import { mkdirSync } from "node:fs";

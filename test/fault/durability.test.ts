@@ -1,0 +1,153 @@
+/** Nothing acknowledged is lost: kill -9, several processes on one folder, a full disk, an orderly end. */
+
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { problemCode, send } from "../http/running-service.ts";
+import { killRounds } from "./kill-rounds.ts";
+import { firstKey, startServerProcess } from "./server-process.ts";
+
+async function withFolder(run: (folder: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "sideband-fault-"));
+  try {
+    await run(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+test("kill -9 under 32 writers: every acknowledged fact is there, and the counter agrees", async () => {
+  const seed = Date.now() % 2 ** 32;
+  const { acknowledged, lost } = await killRounds(2, seed);
+  assert.ok(acknowledged > 0, `seed ${seed}`);
+  assert.equal(lost, 0, `seed ${seed}`);
+});
+
+test("first start: secrets with mode 600, a key and a curl line; SIGTERM ends it in order with status 0", () =>
+  withFolder(async (folder) => {
+    const data = join(folder, "data");
+    const server = await startServerProcess({ SIDEBAND_DATA: data, SIDEBAND_LOG_LEVEL: "silent" });
+    const key = await firstKey(server);
+    for (const file of ["master.key", "admin.token"])
+      assert.equal(statSync(join(data, file)).mode & 0o777, 0o600);
+    assert.match(server.output(), new RegExp(`curl -s ${server.url}/encode .*Bearer ${key}`));
+    const pending = Array.from({ length: 20 }, (_, i) =>
+      send(server.url, "POST", "/encode", {
+        key,
+        body: { user_id: `u${i}`, label: "USER.name", value: "x" },
+      }),
+    );
+    await pending[0];
+    server.process.kill("SIGTERM");
+    const answers = await Promise.allSettled(pending);
+    assert.equal(await server.ended, 0);
+    const again = await startServerProcess({ SIDEBAND_DATA: data, SIDEBAND_LOG_LEVEL: "silent" });
+    assert.ok(!again.output().includes("sb_live_"), "the key is shown once");
+    for (const [i, answer] of answers.entries()) {
+      if (answer.status !== "fulfilled" || answer.value.status !== 200) continue;
+      assert.equal(
+        (await send(again.url, "GET", `/decode?user_id=u${i}&label=USER.name`, { key })).json.value,
+        "x",
+      );
+    }
+    again.process.kill("SIGTERM");
+    assert.equal(await again.ended, 0);
+  }));
+
+test("several workers: concurrent encodes of one user all survive, limits hold together, figures add up", () =>
+  withFolder(async (folder) => {
+    const settings = { SIDEBAND_DATA: folder, SIDEBAND_WORKERS: "2", SIDEBAND_DEMO_RATE: "10" };
+    const server = await startServerProcess({ ...settings, SIDEBAND_ADMIN_TOKEN: "token-for-the-tests" });
+    const key = await firstKey(server);
+    const { channels } = (await send(server.url, "GET", "/channels", {})).json;
+    // A connection each: the workers share them.
+    const fresh = { connection: "close" };
+    const answers = await Promise.all(
+      channels.map(({ label }: { label: string }) =>
+        send(server.url, "POST", "/encode", {
+          key,
+          headers: fresh,
+          body: { user_id: "crowd", label, value: label },
+        }),
+      ),
+    );
+    assert.ok(answers.every(({ status }) => status === 200));
+    const { facts } = (await send(server.url, "GET", "/facts?user_id=crowd", { key })).json;
+    assert.equal(facts.length, 40);
+    assert.equal((await send(server.url, "GET", "/usage", { key })).json.used, 40);
+    const demo = await Promise.all(
+      Array.from({ length: 30 }, () => send(server.url, "GET", "/demo/context", { headers: fresh })),
+    );
+    assert.equal(demo.filter(({ status }) => status === 200).length, 10);
+    const admin = { key: "token-for-the-tests", headers: fresh };
+    const created = (await send(server.url, "POST", "/admin/keys", { ...admin, body: { account: "short" } }))
+      .json;
+    const uses = () =>
+      Promise.all(
+        Array.from({ length: 8 }, () =>
+          send(server.url, "GET", "/usage", { key: created.key, headers: fresh }),
+        ),
+      );
+    assert.ok((await uses()).every(({ status }) => status === 200));
+    await send(server.url, "POST", `/admin/keys/${created.id}/revoke`, admin);
+    for (const answer of await uses()) assert.equal(problemCode(answer), "403 key_revoked");
+    const { text } = await send(server.url, "GET", "/metrics", {});
+    const encodes = /sideband_requests_total\{method="POST",route="\/encode",status="200"\} (\d+)/.exec(text);
+    assert.equal(encodes?.[1], "40");
+    server.process.kill("SIGTERM");
+    assert.equal(await server.ended, 0);
+  }));
+
+test("a full disk: 503 and not a word stored, earlier data intact, ready again when there is room", () =>
+  withFolder(async (folder) => {
+    // No file may grow beyond 1 MiB: to the store it is a disk that is full.
+    const starved = await startServerProcess({ SIDEBAND_DATA: folder }, "ulimit -f 1024;");
+    const key = await firstKey(starved);
+    const stored: string[] = [];
+    let refused: Awaited<ReturnType<typeof send>> | undefined;
+    for (let i = 0; i < 4000 && refused === undefined; i += 20) {
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, j) => {
+          const body = { user_id: `u${i + j}`, label: "USER.name", value: `${i + j}`.padEnd(1000, ".") };
+          return send(starved.url, "POST", "/encode", { key, body });
+        }),
+      );
+      for (const [j, answer] of answers.entries()) {
+        if (answer.status === 200) stored.push(`u${i + j}`);
+        else refused = answer;
+      }
+    }
+    assert.ok(refused !== undefined, "the disk became full");
+    assert.equal(problemCode(refused), "503 store_unavailable");
+    assert.ok(Number(refused.headers.get("retry-after")) >= 1);
+    assert.equal((await send(starved.url, "GET", "/healthz", {})).status, 200);
+    assert.equal(problemCode(await send(starved.url, "GET", "/readyz", {})), "503 store_unavailable");
+    assert.equal(
+      (await send(starved.url, "GET", `/decode?user_id=${stored[0]}&label=USER.name`, { key })).status,
+      200,
+    );
+    starved.process.kill("SIGTERM");
+    await starved.ended;
+    const roomy = await startServerProcess({ SIDEBAND_DATA: folder });
+    assert.equal((await send(roomy.url, "GET", "/readyz", {})).status, 200);
+    for (const user of stored) {
+      const { json } = await send(roomy.url, "GET", `/decode?user_id=${user}&label=USER.name`, { key });
+      assert.equal(json.value, user.slice(1).padEnd(1000, "."), user);
+    }
+    assert.equal((await send(roomy.url, "GET", "/usage", { key })).json.used, stored.length);
+    roomy.process.kill("SIGTERM");
+    assert.equal(await roomy.ended, 0);
+  }));
+
+test("a start that cannot be: an unwritable folder, a newer format, an unknown setting, each with a clear line", () =>
+  withFolder(async (folder) => {
+    writeFileSync(join(folder, "file"), "");
+    const cases: [Record<string, string>, RegExp][] = [
+      [{ SIDEBAND_DATA: join(folder, "file", "data") }, /cannot write to the data folder/],
+      [{ SIDEBAND_DATA: folder, SIDEBAND_PROT: "1" }, /unknown setting SIDEBAND_PROT/],
+      [{ SIDEBAND_DATA: folder, SIDEBAND_MASTER_KEY: "abc" }, /SIDEBAND_MASTER_KEY takes/],
+    ];
+    for (const [settings, message] of cases) await assert.rejects(startServerProcess(settings), message);
+  }));

@@ -1,0 +1,56 @@
+/** The service in a process of its own, run from the sources: to be killed, starved and watched. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+export interface ServerProcess {
+  readonly process: ChildProcess;
+  readonly url: string;
+  /** All of standard output and error so far. */
+  output(): string;
+  /** Resolves with the exit status or the signal. */
+  readonly ended: Promise<number | string>;
+}
+
+const SCRIPT = fileURLToPath(new URL("./sideband.ts", import.meta.url));
+const START_TIMEOUT_MS = 60_000;
+
+/** @param prefix shell words before the command, such as a limit */
+export async function startServerProcess(
+  settings: Record<string, string>,
+  prefix = "",
+): Promise<ServerProcess> {
+  const command = `${prefix} exec ${JSON.stringify(process.execPath)} --import tsx ${JSON.stringify(SCRIPT)} serve`;
+  const child = spawn("/bin/bash", ["-c", command], {
+    env: { PATH: process.env.PATH ?? "/usr/bin:/bin", SIDEBAND_PORT: "0", ...settings },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  child.stderr.on("data", (chunk) => {
+    output += chunk;
+  });
+  const ended = new Promise<number | string>((resolve) => {
+    child.once("exit", (status, signal) => resolve(status ?? signal ?? "unknown"));
+  });
+  const url = await new Promise<string>((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`no start in time: ${output}`)), START_TIMEOUT_MS);
+    void ended.then((status) => reject(new Error(`ended with ${status}: ${output}`)));
+    child.stdout.on("data", (chunk) => {
+      output += chunk;
+      const match = /listening on (http:\S+)/.exec(output);
+      if (match === null) return;
+      clearTimeout(timer);
+      resolve(match[1]);
+    });
+  });
+  return { process: child, url, output: () => output, ended };
+}
+
+/** The key that the first start prints. */
+export async function firstKey(server: ServerProcess): Promise<string> {
+  for (;;) {
+    const key = /sb_live_\w{36}/.exec(server.output())?.[0];
+    if (key !== undefined) return key;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

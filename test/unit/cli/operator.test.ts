@@ -1,0 +1,145 @@
+/** The operator's commands on a real data folder: what they print, what they change, how they end. */
+
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { main } from "../../../src/cli/main.ts";
+import { readConfig } from "../../../src/config.ts";
+import { withNewCore } from "../../../src/main.ts";
+
+/** Runs a command in this process; its exit status and what it printed. */
+async function run(...args: string[]): Promise<{ status: number; out: string; err: string }> {
+  const captured = { out: "", err: "" };
+  const { log, error } = console;
+  console.log = (line) => {
+    captured.out += `${line}
+`;
+  };
+  console.error = (line) => {
+    captured.err += `${line}
+`;
+  };
+  try {
+    return { status: await main(args), ...captured };
+  } finally {
+    console.log = log;
+    console.error = error;
+  }
+}
+
+async function withData(check: (data: string, folder: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "sideband-cli-"));
+  try {
+    await check(join(folder, "data"), folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function fill(data: string): Promise<string> {
+  return withNewCore(readConfig({ SIDEBAND_DATA: data }), async (core) => {
+    for (let i = 0; i < 20; i++) {
+      const facts = [0, 3, 20].map((channel) => ({ channel, value: `value ${i} of channel ${channel}` }));
+      await core.store.write({ account: "acme", userId: `user-${i}`, facts, nowMs: Date.now() - 1000 });
+    }
+    const block = await core.memory.blocks.of("acme", "user-7");
+    return block!.text;
+  });
+}
+
+test("keys: create prints the key once, list shows its prefix, revoke is final, usage counts", () =>
+  withData(async (data) => {
+    const created = await run("keys", "create", "--account", "acme", "--tier", "pro", "--data", data);
+    assert.equal(created.status, 0);
+    const key = /sb_live_\w{36}/.exec(created.out)![0];
+    const listed = JSON.parse((await run("keys", "list", "--json", "--data", data)).out);
+    assert.equal(listed.keys[0].prefix, key.slice(0, 12));
+    assert.equal(listed.keys[0].tier, "pro");
+    assert.ok(!JSON.stringify(listed).includes(key) && !JSON.stringify(listed).includes("hash"));
+    assert.match((await run("usage", "--data", data)).out, /acme.*pro.*0 of 50000/);
+    assert.equal((await run("keys", "revoke", listed.keys[0].id, "--data", data)).status, 0);
+    assert.match((await run("keys", "list", "--data", data)).out, /revoked/);
+    const missing = await run("keys", "revoke", "nobody", "--data", data);
+    assert.equal(missing.status, 1);
+    assert.match(missing.err, /there is no key nobody/);
+  }));
+
+test("export and import: a second folder holds the same facts with their times, and the same keys", () =>
+  withData(async (data, folder) => {
+    await fill(data);
+    await run("keys", "create", "--account", "acme", "--data", data);
+    const file = join(folder, "facts.jsonl");
+    assert.equal((await run("export", "--out", file, "--data", data)).status, 0);
+    const lines = readFileSync(file, "utf8").trim().split("\n");
+    assert.equal(lines.length, 21);
+    const other = join(folder, "other");
+    const imported = await run("import", file, "--json", "--data", other);
+    assert.deepEqual(JSON.parse(imported.out), { lines: 21, facts: 60 });
+    const again = join(folder, "again.jsonl");
+    await run("export", "--out", again, "--data", other);
+    assert.equal(readFileSync(again, "utf8"), readFileSync(file, "utf8"));
+    writeFileSync(
+      file,
+      `${lines[1]}\n{"kind":"user","account":"acme","user_id":"x","facts":[{"label":"NO.such"}]}\n`,
+    );
+    const bad = await run("import", file, "--data", other);
+    assert.equal(bad.status, 1);
+    assert.match(bad.err, /line 2: /);
+  }));
+
+test("backup, restore, verify, compact, read", () =>
+  withData(async (data, folder) => {
+    const block = await fill(data);
+    const backup = join(folder, "backup");
+    assert.equal((await run("backup", backup, "--data", data)).status, 0);
+    assert.equal((await run("backup", backup, "--data", data)).status, 1, "a backup overwrites nothing");
+    const restored = join(folder, "restored");
+    assert.equal((await run("restore", backup, "--data", restored)).status, 0);
+    assert.equal((await run("restore", backup, "--data", restored)).status, 1);
+    const verified = JSON.parse((await run("verify", "--json", "--data", restored)).out);
+    assert.deepEqual(verified, { users: 20, facts: 60, overflowed: 0, findings: [] });
+    const compacted = JSON.parse((await run("compact", "--json", "--data", restored)).out);
+    assert.ok(compacted.entries >= 80 && compacted.after_bytes > 0);
+    const file = join(folder, "block.txt");
+    writeFileSync(file, `Some prompt.\n${block.split(" ").slice(0, 200).join(" ")}`);
+    const read = await run("read", "--account", "acme", "--user", "user-7", file, "--data", restored);
+    assert.equal(read.status, 0);
+    assert.match(read.out, /^USER\.name=value 7 of channel 0\nUSER\.gpu=value 7 of channel 3\n/);
+    const foreign = await run("read", "--account", "other", "--user", "user-7", file, "--data", restored);
+    assert.equal(foreign.status, 1);
+    assert.match(foreign.err, /cannot be read/);
+  }));
+
+test("every command has help, refuses unknown options with status 2, and says when there is no store", () =>
+  withData(async (data) => {
+    const { out } = await run("--help");
+    const names = [...out.matchAll(/^ {2}([a-z]+(?: [a-z]+)?) {2}/gm)].map((match) => match[1]);
+    for (const name of [
+      "serve",
+      "keys create",
+      "keys list",
+      "keys revoke",
+      "usage",
+      "export",
+      "import",
+      "backup",
+      "restore",
+      "verify",
+      "compact",
+      "read",
+    ]) {
+      assert.ok(names.includes(name), name);
+      const help = await run(...name.split(" "), "--help");
+      assert.equal(help.status, 0);
+      assert.match(help.out, new RegExp(`^usage: sideband ${name}`));
+      assert.match(help.out, /Exit status: /);
+      assert.equal((await run(...name.split(" "), "--no-such-option")).status, 2, name);
+    }
+    for (const name of ["verify", "compact", "export", "usage"]) {
+      const refused = await run(name, "--data", data);
+      assert.equal(refused.status, 1);
+      assert.match(refused.err, /there is no store in/);
+    }
+  }));
