@@ -20,6 +20,8 @@ ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?")
 LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`])|(?<=[。！？])")
 LINES_PER_REPOSITORY_MAX = 40_000
+# Folders under another licence than the repository's.
+SKIPPED_FOLDERS = ("enterprise/", "ee/")
 
 
 def git(folder: str, *args: str) -> str:
@@ -53,6 +55,7 @@ def markdown_lines(text: str) -> list[str]:
 
 def documents(folder: str) -> list[str]:
     names = [n for n in git(folder, "ls-tree", "-r", "--name-only", "HEAD").splitlines() if n.endswith((".md", ".mdc", ".mdx"))]
+    names = [n for n in names if not n.startswith(SKIPPED_FOLDERS)]
     random.shuffle(names)
     out = []
     for name in names:
