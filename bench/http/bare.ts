@@ -2,6 +2,7 @@
 
 import { fastify } from "fastify";
 
+process.on("disconnect", () => process.exit());
 process.on("message", async ({ sizes }: { sizes: number[] }) => {
   const app = fastify();
   for (const size of sizes) {

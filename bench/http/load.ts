@@ -31,6 +31,7 @@ export interface LoadResult {
 /** A prime near the golden ratio of 2^22: neighbours end up far apart, and products stay exact. */
 const SCATTER = 2_592_277;
 
+process.on("disconnect", () => process.exit());
 process.on("message", async (job: LoadJob) => {
   process.send?.(await run(job));
 });

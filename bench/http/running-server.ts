@@ -53,6 +53,12 @@ export function residentBytes(child: ChildProcess): number {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024;
 }
 
+/** Processor time that a process has used so far, in the kernel too: Linux counts in hundredths of a second. */
+export function cpuSeconds(child: ChildProcess): number {
+  const fields = readFileSync(`/proc/${child.pid}/stat`, "utf8").split(") ")[1].split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
 export function ask<T>(child: ChildProcess, message: object): Promise<T> {
   return new Promise((resolve, reject) => {
     child.once("message", (answer) => resolve(answer as T));

@@ -115,6 +115,7 @@ export interface CompactReport {
 export type Progress = (done: number, total: number) => void;
 
 export interface FactStore {
+  /** One fact; its code need not come with it. */
   readFact(account: string, userId: string, channel: number): Eventual<StoredFact | undefined>;
   readUser(account: string, userId: string): Eventual<UserState | undefined>;
   readStamp(account: string, userId: string): Eventual<string | undefined>;

@@ -66,7 +66,7 @@ export class LmdbStore implements Store {
 
   readFact(account: string, userId: string, channel: number): StoredFact | undefined {
     const bytes = this.#generations.current.peek("facts", factKey(account, userId, channel));
-    return bytes && unpackFact(channel, bytes);
+    return bytes && unpackFact(channel, bytes, false);
   }
 
   readStamp(account: string, userId: string): string | undefined {

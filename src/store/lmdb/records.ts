@@ -33,7 +33,8 @@ export function packFact(fact: Omit<StoredFact, "channel">): Buffer {
   return out;
 }
 
-export function unpackFact(channel: number, bytes: Buffer): StoredFact {
+/** @param withCode false where only the value is wanted */
+export function unpackFact(channel: number, bytes: Buffer, withCode = true): StoredFact {
   const version = bytes.length > FACT_HEADER_BYTES && bytes[0] === FORM ? bytes[13] : -1;
   const codeBits = version > 0 ? bytes.readUInt16BE(14) : 0;
   const valueStart = FACT_HEADER_BYTES + Math.ceil(codeBits / 8);
@@ -43,7 +44,7 @@ export function unpackFact(channel: number, bytes: Buffer): StoredFact {
     value: bytes.toString("utf8", valueStart, bytes.length),
     revision: bytes.readUIntBE(1, 6),
     updatedAtMs: bytes.readUIntBE(7, 6),
-    ...(version === 0
+    ...(version === 0 || !withCode
       ? {}
       : { code: codeOf(version, codeBits, bytes.subarray(FACT_HEADER_BYTES, valueStart)) }),
   };
