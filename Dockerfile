@@ -16,6 +16,7 @@ COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/bin ./bin
 COPY --from=build /app/dist ./dist
 COPY --from=build /app/models ./models
+COPY --from=build /app/agents ./agents
 USER node
 VOLUME /data
 EXPOSE 8787
