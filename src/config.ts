@@ -10,6 +10,8 @@ export interface Config {
   readonly host: string;
   readonly port: number;
   readonly dataFolder: string;
+  readonly databaseUrl: string | undefined;
+  readonly databasePool: number;
   readonly workers: number;
   readonly blockWorkers: number;
   readonly masterKey: string | undefined;
@@ -77,6 +79,12 @@ const url = (value: string) => {
     throw new ConfigError("takes an http(s) address");
   return value.replace(/\/+$/, "");
 };
+const database = (value: string) => {
+  if (value === "") return undefined;
+  // The address holds a password: it is never part of the message.
+  if (!/^postgres(ql)?:\/\/[\x21-\x7e]+$/.test(value)) throw new ConfigError("takes a postgres:// address");
+  return value;
+};
 const proxies = (value: string) => {
   if (value === "" || value === "0" || value === "false") return false;
   if (value === "true") return 1;
@@ -105,6 +113,19 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     meaning: "Port to listen on; 0 picks a free one.",
   },
   SIDEBAND_DATA: { field: "dataFolder", fallback: "./data", parse: text, meaning: "The data folder." },
+  SIDEBAND_DATABASE_URL: {
+    field: "databaseUrl",
+    fallback: "",
+    parse: database,
+    meaning:
+      "A PostgreSQL database (postgres://user:password@host:5432/name) that nodes share, instead of the embedded store.",
+  },
+  SIDEBAND_DATABASE_POOL: {
+    field: "databasePool",
+    fallback: "8",
+    parse: integer(2, 1000),
+    meaning: "Connections of each process to PostgreSQL.",
+  },
   SIDEBAND_WORKERS: {
     field: "workers",
     fallback: "1",

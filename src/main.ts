@@ -11,7 +11,15 @@ export function openCodebook(): Codebook {
 }
 
 export { type Core, openCore } from "./main/core.ts";
+export {
+  type DatabaseStatus,
+  distributeDatabase,
+  migrateDatabase,
+  readDatabaseStatus,
+  SHARDS_DEFAULT,
+} from "./main/database-upkeep.ts";
 export { firstStartText } from "./main/first-start.ts";
+export { type MoveReport, moveData } from "./main/move.ts";
 export {
   backUp,
   exportFrom,

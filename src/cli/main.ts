@@ -20,6 +20,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   restore: async () => (await import("./commands/upkeep.ts")).restoreCommand,
   verify: async () => (await import("./commands/upkeep.ts")).verifyCommand,
   compact: async () => (await import("./commands/upkeep.ts")).compact,
+  db: async () => (await import("./commands/db.ts")).db,
   read: async () => (await import("./commands/read.ts")).read,
   measure: async () => (await import("./commands/measure.ts")).measure,
   bench: async () => (await import("./commands/bench.ts")).bench,
@@ -95,6 +96,13 @@ function isParseArgsError(error: unknown): error is Error {
 function isRefusal(error: unknown): error is Error {
   return (
     error instanceof Error &&
-    ["ConfigError", "DataFolderError", "WeightsError", "Failure"].includes(error.name)
+    [
+      "ConfigError",
+      "DataFolderError",
+      "MigrationError",
+      "DistributionError",
+      "WeightsError",
+      "Failure",
+    ].includes(error.name)
   );
 }

@@ -7,6 +7,7 @@ import type { TSchema } from "typebox";
 import type { FailureCode } from "../base/errors.ts";
 import * as admin from "./admin-schemas.ts";
 import * as wire from "./schemas.ts";
+import { WEBSITE_OPERATIONS } from "./website-operations.ts";
 
 export type Access = "key" | "demo" | "open" | "admin";
 
@@ -376,6 +377,7 @@ export const OPERATIONS = {
     answer: admin.KeyRequestView,
     errors: ["conflict", "store_unavailable"],
   },
+  ...WEBSITE_OPERATIONS,
 } as const satisfies Record<string, Operation>;
 
 export type OperationId = keyof typeof OPERATIONS;

@@ -3,12 +3,12 @@
  * is never parsed. A key in the query counts for GET (and HEAD) only.
  */
 
-import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Failure } from "../base/errors.ts";
 import { chain, type Eventual } from "../base/eventual.ts";
 import type { Access } from "../contract/operations.ts";
 import { quotaWindow } from "../memory/quota.ts";
+import type { ConsoleSessions } from "./console-session.ts";
 import type { HttpParts } from "./parts.ts";
 import { type Query, raiseQueryFault } from "./query.ts";
 import { setQuotaHeaders } from "./quota-headers.ts";
@@ -20,8 +20,8 @@ export type AccessHook = (
   done: (error?: Error) => void,
 ) => void;
 
-export function accessHooks(parts: HttpParts): Record<Access, AccessHook> {
-  return { key: keyHook(parts), demo: demoHook(parts), open: openHook, admin: adminHook(parts) };
+export function accessHooks(parts: HttpParts, sessions: ConsoleSessions): Record<Access, AccessHook> {
+  return { key: keyHook(parts), demo: demoHook(parts), open: openHook, admin: adminHook(parts, sessions) };
 }
 
 const OPEN_ORIGIN = {
@@ -83,14 +83,14 @@ function demoHook({ demo, limits }: HttpParts): AccessHook {
   });
 }
 
-function adminHook({ adminToken, limits }: HttpParts): AccessHook {
-  const digest = (text: string) => createHash("sha256").update(text).digest();
-  const expected = digest(adminToken);
+/** The admin token, or the session of the console that was opened with it. */
+function adminHook({ limits }: HttpParts, sessions: ConsoleSessions): AccessHook {
   return settling(async (request) => {
     const token = bearerOf(request);
+    if (token === undefined && sessions.admits(request)) return raiseQueryFault(request.query);
     if (token === undefined)
       throw new Failure("missing_key", "Send the admin token: Authorization: Bearer <TOKEN>.");
-    if (!timingSafeEqual(digest(token), expected)) {
+    if (!sessions.isAdminToken(token)) {
       await enforce(limits.adminFailures, request.ip);
       throw new Failure("invalid_key", "This admin token is not valid.");
     }

@@ -11,9 +11,11 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { Failure } from "../base/errors.ts";
 import { OPERATIONS, type Operation, type OperationId } from "../contract/operations.ts";
 import { type AccessHook, accessHooks } from "./access.ts";
+import { ConsoleSessions, registerConsole } from "./console-session.ts";
 import type { HttpParts, Log } from "./parts.ts";
 import { answerClientError, failureOf, rawProblem, sendProblem } from "./problem.ts";
 import { parseQuery } from "./query.ts";
+import { RecentErrors } from "./recent-errors.ts";
 import { adminRoutes } from "./routes/admin.ts";
 import { blockRoutes } from "./routes/blocks.ts";
 import { demoRoutes } from "./routes/demo.ts";
@@ -21,7 +23,9 @@ import { encodeRoutes } from "./routes/encode.ts";
 import { forgetRoutes } from "./routes/forget.ts";
 import { recallRoutes } from "./routes/recall.ts";
 import { serviceRoutes } from "./routes/service.ts";
+import { websiteRoutes } from "./routes/website.ts";
 import { answerOtherMethods } from "./unrouted.ts";
+import { registerWebsite } from "./website.ts";
 
 export interface ServerOptions {
   /** Proxies whose X-Forwarded-For counts: so many hops, or these addresses. */
@@ -29,6 +33,8 @@ export interface ServerOptions {
   readonly connectionsMax: number;
   /** Routes of other layers, for callers with a key. */
   readonly extensions?: readonly { register(app: FastifyInstance, authenticate: AccessHook): void }[];
+  /** Where the built website is; without it there is none. */
+  readonly websiteFolder?: string | undefined;
 }
 
 export const BODY_BYTES_MAX = 65_536;
@@ -82,8 +88,13 @@ export function createServer(parts: HttpParts, options: ServerOptions): FastifyI
     sendProblem(reply, failureOf(error, request, parts.log), parts.upgradeUrl),
   );
   observe(app, parts);
-  register(app, parts);
-  for (const extension of options.extensions ?? []) extension.register(app, accessHooks(parts).key);
+  const recentErrors = new RecentErrors(parts.clock);
+  recentErrors.observe(app);
+  const sessions = new ConsoleSessions(parts.adminToken, parts.clock);
+  if (options.websiteFolder !== undefined) registerWebsite(app, { folder: options.websiteFolder });
+  registerConsole(app, sessions, parts);
+  register(app, parts, { sessions, recentErrors });
+  for (const extension of options.extensions ?? []) extension.register(app, accessHooks(parts, sessions).key);
   answerOtherMethods(app, parts.upgradeUrl);
   return app;
 }
@@ -93,7 +104,11 @@ function withoutVersion({ url = "/" }: { url?: string | undefined }): string {
   return url.startsWith(`${VERSION_PREFIX}/`) ? url.slice(VERSION_PREFIX.length) : url;
 }
 
-function register(app: FastifyInstance, parts: HttpParts): void {
+function register(
+  app: FastifyInstance,
+  parts: HttpParts,
+  { sessions, recentErrors }: { sessions: ConsoleSessions; recentErrors: RecentErrors },
+): void {
   const handlers: Record<OperationId, Handler> = {
     ...encodeRoutes(parts),
     ...recallRoutes(parts),
@@ -102,9 +117,12 @@ function register(app: FastifyInstance, parts: HttpParts): void {
     ...demoRoutes(parts),
     ...serviceRoutes(parts),
     ...adminRoutes(parts),
+    ...websiteRoutes(parts, recentErrors),
   };
-  const access = accessHooks(parts);
+  const access = accessHooks(parts, sessions);
   for (const [id, operation] of Object.entries(OPERATIONS) as [OperationId, Operation][]) {
+    // The website has a reference of its own at /docs.
+    if (app.hasRoute({ method: operation.method, url: operation.path })) continue;
     app.route({
       method: operation.method,
       url: operation.path,

@@ -1,7 +1,8 @@
 /** One process of the service: the core, its HTTP server, and the work that comes round by the clock. */
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
 import { type DestinationStream, type Logger, pino } from "pino";
 import { systemClock } from "../base/clock.ts";
 import { renderMetrics } from "../base/metrics.ts";
@@ -80,6 +81,7 @@ export async function startService(
         trustProxy: config.trustProxy,
         connectionsMax: config.connectionsMax,
         extensions: [new McpHttp({ memory: core.memory, version: packageVersion() })],
+        websiteFolder: websiteFolder(),
       },
     );
     await app.listen({ host: config.host, port: config.port });
@@ -117,14 +119,14 @@ function keepUp(core: Core, config: Config, leads: () => boolean, log: Logger): 
     async () => {
       if (!leads()) return;
       await core.store.sweep(Date.now()).catch(complain("sweeping"));
-      const since = core.store.forgottenSinceMs();
+      const since = core.embedded?.forgottenSinceMs();
       if (
         config.compactAfterS === 0 ||
         since === undefined ||
         Date.now() - since < config.compactAfterS * 1000
       )
         return;
-      await core.store.compact().then((report) => log.info(report, "compacted"), complain("compacting"));
+      await core.embedded?.compact().then((report) => log.info(report, "compacted"), complain("compacting"));
     },
     Math.min(UPKEEP_INTERVAL_MS, Math.max(1, config.compactAfterS) * 1000),
   );
@@ -163,6 +165,14 @@ export function packageVersion(): string {
     } catch {}
   }
   return "unknown";
+}
+
+/** The built website: dist/web, from the sources as from the build. Absent where it was not built. */
+function websiteFolder(): string | undefined {
+  const folders = ["../../dist/web", "../../../dist/web"].map((up) =>
+    fileURLToPath(new URL(up, import.meta.url)),
+  );
+  return folders.find((folder) => existsSync(folder));
 }
 
 function hostInUrl(host: string): string {

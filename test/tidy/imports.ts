@@ -27,7 +27,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   mcp: { rooms: ["base", "contract", "memory"] },
   sdk: { rooms: ["contract"], pure: true },
   agents: { rooms: ["contract", "sdk"] },
-  web: { rooms: ["contract", "sdk"] },
+  /** The website reads blocks in the browser with the codec itself (docs/decisions/0040). */
+  web: { rooms: ["base", "codec", "reader", "contract", "sdk"], pure: true },
   /** The command line loads a benchmark when asked for one. */
   cli: { rooms: ["contract", "sdk", "config", "main", "bench"] },
   config: { rooms: ["base"] },
@@ -39,7 +40,7 @@ const SPECIFIERS = [
   /^\s*(?:import|export)\b[^"';]*?\bfrom\s*["']([^"']+)["']/gm,
   /^\s*import\s*["']([^"']+)["']/gm,
   /\b(?:import|require)\(\s*["']([^"']+)["']/g,
-  /\bnew URL\(\s*["'](\.[^"']*\.m?[jt]s)["']\s*,\s*import\.meta\.url/g,
+  /\bnew URL\(\s*["'](\.[^"']*\.m?[jt]sx?)["']\s*,\s*import\.meta\.url/g,
 ];
 
 export function importFaults({ path, text }: SourceFile): string[] {
@@ -70,6 +71,6 @@ function roomOf(path: string): string | undefined {
   const [top, ...parts] = path.split("/");
   if (top === "bench") return top;
   if (top !== "src" || parts.length === 0) return undefined;
-  if (parts.length === 1) return parts[0].replace(/\.m?[jt]s$/, "");
+  if (parts.length === 1) return parts[0].replace(/\.m?[jt]sx?$/, "");
   return parts[0] === "store" ? `store/${parts[1]}` : parts[0];
 }

@@ -22,14 +22,14 @@ export interface Rule {
 
 const LINES_MAX = 450;
 const HEADER_LINES_MAX = 12;
-const CODE = /^(src|test|bench|bin|scripts)\/.*\.(ts|mts|js|mjs|sql|css)$/;
+const CODE = /^(src|test|bench|bin|scripts)\/.*\.(ts|tsx|mts|js|mjs|sql|css)$/;
 /** Data that no one reads line by line. */
 const DATA = /^(src\/codec\/alphabet-data\.ts$|test\/vectors\/)|\.generated\./;
 
 export const RULES: readonly Rule[] = [
   {
     name: "import table",
-    applies: /^src\/.*\.m?[jt]s$/,
+    applies: /^src\/.*\.m?[jt]sx?$/,
     find: importFaults,
     remedy:
       "Move the code to the layer it belongs to, or hand the thing in (test/tidy/imports.ts has the table).",
@@ -65,7 +65,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     name: "skipped or lone test",
-    applies: /^test\/.*\.m?[jt]s$/,
+    applies: /^test\/.*\.m?[jt]sx?$/,
     find: matches(
       /\b(?:test|it|describe|suite)\.(?:skip|only|todo)\b|[{,]\s*(?:skip|only|todo):\s*(?!false)/g,
     ),
@@ -73,7 +73,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     name: "header comment",
-    applies: /^src\/.*\.(ts|mts|js|mjs|sql|css)$/,
+    applies: /^src\/.*\.(ts|tsx|mts|js|mjs|sql|css)$/,
     find: ({ path, text }) => {
       if (path.endsWith(".sql")) return text.startsWith("--") ? [] : ["none"];
       const header = /^(?:#!.*\n)?\/\*[\s\S]*?\*\//.exec(text)?.[0];
@@ -85,13 +85,13 @@ export const RULES: readonly Rule[] = [
   },
   {
     name: "default export",
-    applies: /^(src|test|bench|bin|scripts)\/.*\.m?[jt]s$/,
+    applies: /^(src|test|bench|bin|scripts)\/.*\.m?[jt]sx?$/,
     find: matches(/^export default\b|^export \{[^}]*\bas default\b/gm),
     remedy: "Export by name, so that a thing has one name everywhere.",
   },
   {
     name: "environment",
-    applies: /^(src|bin)\/.*\.m?[jt]s$/,
+    applies: /^(src|bin)\/.*\.m?[jt]sx?$/,
     except: /^src\/config\.ts$/,
     find: matches(
       /\bprocess\s*(?:\.\s*|\[\s*["'])env\b|\bimport\.meta\.env\b|\benv\b[^;]*from "node:process"/g,

@@ -14,20 +14,27 @@ export function blockRoutes({ memory }: HttpParts) {
       return flushAnswer(await flushUser(memory, request.caller!.account, { userId, sessionId }));
     },
 
-    async read(request: FastifyRequest): Promise<ReadAnswer> {
+    read(request: FastifyRequest): Promise<ReadAnswer> {
       const { user_id: userId, block } = request.body as ReadBody;
-      const reading = await readPresentedBlock(memory, request.caller!.account, { userId, block });
-      const { facts, missing, wrong, repaired, guardLeft } = reading;
-      return {
-        status: "ok",
-        user_id: userId,
-        facts: [...facts],
-        missing,
-        wrong,
-        repaired,
-        guard_left: guardLeft,
-      };
+      return readAnswer(memory, request.caller!.account, { userId, block });
     },
+  };
+}
+
+export async function readAnswer(
+  memory: HttpParts["memory"],
+  account: string,
+  input: { userId: string; block: string },
+): Promise<ReadAnswer> {
+  const { facts, missing, wrong, repaired, guardLeft } = await readPresentedBlock(memory, account, input);
+  return {
+    status: "ok",
+    user_id: input.userId,
+    facts: [...facts],
+    missing,
+    wrong,
+    repaired,
+    guard_left: guardLeft,
   };
 }
 

@@ -24,7 +24,7 @@ import { compactStore, forgottenSince } from "./compaction.ts";
 import { generationFolder, nameGeneration } from "./data-folder.ts";
 import { channelOfFactKey, counterKey, factKey, rangeBelow, splitUserKey, userKey } from "./entry-keys.ts";
 import type { DatabaseName } from "./environment.ts";
-import { forgetFacts, forgetUser, saveCodes, sweepLapsed, writeFacts } from "./fact-writes.ts";
+import { addUsage, forgetFacts, forgetUser, saveCodes, sweepLapsed, writeFacts } from "./fact-writes.ts";
 import { Generations } from "./generations.ts";
 import { GroupCommit } from "./group-commit.ts";
 import {
@@ -179,6 +179,10 @@ export class LmdbStore implements Store {
     return entries
       .map(({ key, value }) => ({ day: key.toString("utf8", keyId.length + 1), count: unpackNumber(value) }))
       .filter(({ day }) => day.length === 10);
+  }
+
+  addUsage(key: KeyRecord, days: readonly { day: string; count: number }[]): Promise<void> {
+    return this.#commit.run(addUsage(key.id, days));
   }
 
   addKeyRequest(request: KeyRequest): Promise<void> {

@@ -1,0 +1,51 @@
+/**
+ * Codebooks by format version, loaded when a block of that version is first met. Version 1 is part of the codec;
+ * version 2 needs the reader model: its module is imported and its weights are fetched then, and `onProgress` is
+ * told how far they have come. Nothing else on the website knows about models.
+ */
+
+import { type Codebook, PLAIN_CODEBOOK } from "../../codec/codebook.ts";
+import { fetchBytes } from "./fetch-bytes.ts";
+
+/** The address of the weights; its name has a hash, so the build puts it in. */
+declare const READER_WEIGHTS_URL: string;
+
+export type OnProgress = (loadedBytes: number, totalBytes: number) => void;
+export type CodebookLoader = (onProgress: OnProgress) => Promise<Codebook>;
+
+export const CODEBOOK_LOADERS: Readonly<Record<number, CodebookLoader>> = {
+  [PLAIN_CODEBOOK.version]: async () => PLAIN_CODEBOOK,
+  2: async (onProgress) => {
+    const [{ readerCodebook }, weights] = await Promise.all([
+      import("../../reader/codebook.ts"),
+      fetchBytes(READER_WEIGHTS_URL, onProgress),
+    ]);
+    return readerCodebook(weights);
+  },
+};
+
+export class Codebooks {
+  readonly #loaders: Readonly<Record<number, CodebookLoader>>;
+  readonly #loaded = new Map<number, Promise<Codebook>>();
+
+  constructor(loaders: Readonly<Record<number, CodebookLoader>> = CODEBOOK_LOADERS) {
+    this.#loaders = loaders;
+  }
+
+  /** The codebooks of these versions; those that this website has no loader for are left out. */
+  async of(versions: readonly number[], onProgress: OnProgress): Promise<Codebook[]> {
+    const known = versions.filter((version) => this.#loaders[version] !== undefined);
+    return Promise.all(known.map((version) => this.#load(version, onProgress)));
+  }
+
+  #load(version: number, onProgress: OnProgress): Promise<Codebook> {
+    let loading = this.#loaded.get(version);
+    if (loading === undefined) {
+      loading = this.#loaders[version](onProgress);
+      // A load that failed, say offline, is tried again the next time.
+      loading.catch(() => this.#loaded.delete(version));
+      this.#loaded.set(version, loading);
+    }
+    return loading;
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * Reads a text as the server does, and looks at what the reader saw on the way: where each word was placed, the
+ * spectrum of what was placed (noise in the guard band is damage), and which words had to be mended.
+ *
+ * The reading is readBlock's and nothing else. The rest is for the eye: from what was read the block is built
+ * again, which gives the very same words, and those are held against the placement.
+ */
+
+import { assert } from "../../base/assert.ts";
+import { ALIGNMENT_WORDS_MAX, type Placement, placeInOrder, placements } from "../../codec/alignment.ts";
+import { buildBlock } from "../../codec/block.ts";
+import type { Codebook } from "../../codec/codebook.ts";
+import { N, P } from "../../codec/field.ts";
+import { findPassages, TEXT_LENGTH_MAX, UNKNOWN_WORD, type Words } from "../../codec/framing.ts";
+import { likeliestStretch } from "../../codec/locate.ts";
+import { type ReadBlock, readBlock } from "../../codec/read-block.ts";
+import type { BlockKey } from "../../codec/seal.ts";
+import { toSpectrum } from "../../codec/transform.ts";
+import { type Built, type ChannelValue, FATE, type Inspection } from "./messages.ts";
+
+/** A word that is likelier wrong than right is drawn as lost, as the reader treats it. */
+const TRUST_MIN = 0.5;
+/** Fewer words than this are no block, and there is nothing to draw. */
+const WORDS_MIN = 12;
+/** Share of words of the right class from which 512 words are taken to stand in order; by chance it is a half. */
+const IN_ORDER_MIN = 0.7;
+
+export interface InspectOptions {
+  readonly userId: string;
+  readonly keys: readonly BlockKey[];
+  readonly codebooks: readonly Codebook[];
+}
+
+export function buildForShow(
+  facts: readonly ChannelValue[],
+  { userId, keys, codebooks }: InspectOptions,
+): Built {
+  const key = keys[keys.length - 1];
+  const ordered = facts.map((fact, order) => ({ ...fact, order }));
+  const { text, layout, overflow } = buildBlock(ordered, { key, userId, codebook: codebooks[0] });
+  return { text, layout, overflow, spectrum: toSpectrum(symbolsOf(text)) };
+}
+
+export function inspect(text: string, options: InspectOptions, now: () => number): Inspection {
+  const { userId, keys, codebooks } = options;
+  const started = now();
+  let key: BlockKey | undefined;
+  const reading = readBlock(text, {
+    // The key that was asked for last is the one that opened the block.
+    keys: (id) => {
+      key = keys.find((candidate) => candidate.id === id);
+      return key;
+    },
+    userId,
+    codebooks,
+  });
+  const tookMs = now() - started;
+  const passages = passagesOf(text);
+  const first = passages[0] ?? new Int32Array(0);
+  if (!reading.ok) {
+    const outcome = { ok: false, reason: reading.reason } as const;
+    const seen = { outcome, wordCount: first.length, tookMs };
+    return passages.length === 0 ? seen : { ...seen, received: spectrumOf(placementsOf(first)[0], 0) };
+  }
+  const { facts, missing, wrong, repaired, guardLeft, version, layout } = reading;
+  const { text: original, symbols } = rebuild(reading, key!, options);
+  const { placement, words } = matchOf(symbols, passages);
+  return {
+    outcome: {
+      ok: true,
+      ...{ facts, missing, wrong, repaired, guardLeft, version, layout },
+      text: original,
+      spectrum: toSpectrum(symbols),
+      fates: fatesOf(placement, symbols),
+    },
+    wordCount: words.length,
+    tookMs,
+    received: spectrumOf(placement, TRUST_MIN),
+  };
+}
+
+function rebuild(
+  { facts, version }: ReadBlock,
+  key: BlockKey,
+  { userId, codebooks }: InspectOptions,
+): { text: string; symbols: Uint16Array } {
+  const codebook = codebooks.find((book) => book.version === version)!;
+  const ordered = facts.map((fact, order) => ({ ...fact, order }));
+  const { text } = buildBlock(ordered, { key, userId, codebook });
+  return { text, symbols: symbolsOf(text) };
+}
+
+interface Match {
+  readonly placement: Placement;
+  readonly words: Words;
+  readonly score: number;
+}
+
+/** The words that a block was read from: of several passages and placements the one that agrees the most. */
+function matchOf(symbols: Uint16Array, passages: readonly Words[]): Match {
+  let best: Match | undefined;
+  for (const words of passages) {
+    for (const placement of placementsOf(words)) {
+      const score = agreement(placement, symbols);
+      if (best === undefined || score > best.score) best = { placement, words, score };
+    }
+    // Foreign words agree by chance at one place in 7,681.
+    if (best !== undefined && best.score >= WORDS_MIN / 2) break;
+  }
+  assert(best !== undefined, "what could be read has a passage");
+  return best;
+}
+
+/** The passages that the reader looks at, in its order. */
+function passagesOf(text: string): Words[] {
+  if (text.length > TEXT_LENGTH_MAX) return [];
+  return Array.from(findPassages(text), ({ words }) => words).filter(
+    (words) => words.filter((word) => word !== UNKNOWN_WORD).length >= WORDS_MIN,
+  );
+}
+
+function placementsOf(words: Words): Placement[] {
+  if (words.length === N) {
+    const inOrder = placeInOrder(words);
+    // Words that mostly stand where their class allows were only replaced, not moved.
+    if (inOrder.trust.filter((trust) => trust > 0).length > IN_ORDER_MIN * N) return [inOrder];
+  }
+  return [...placements(words.length > ALIGNMENT_WORDS_MAX ? likeliestStretch(words) : words)];
+}
+
+function symbolsOf(block: string): Uint16Array {
+  const [{ words }] = findPassages(block);
+  return Uint16Array.from(words, (word) => word % P);
+}
+
+/** What was refused is drawn from the best guess at every place: too little of it would be left otherwise. */
+function spectrumOf({ symbols, trust }: Placement, trustMin: number): Uint16Array {
+  return toSpectrum(symbols.map((symbol, t) => (trust[t] > trustMin ? symbol : 0)));
+}
+
+function agreement({ symbols, trust }: Placement, original: Uint16Array): number {
+  let agreed = 0;
+  for (let t = 0; t < N; t++) if (trust[t] > TRUST_MIN && symbols[t] === original[t]) agreed++;
+  return agreed;
+}
+
+function fatesOf({ symbols, trust }: Placement, original: Uint16Array): Uint8Array {
+  return Uint8Array.from(original, (symbol, t) => {
+    if (trust[t] <= TRUST_MIN) return FATE.missing;
+    return symbols[t] === symbol ? FATE.intact : FATE.wrong;
+  });
+}

@@ -1,0 +1,92 @@
+/**
+ * What a page and its codec worker say to each other. The codec runs in a worker so that aligning a badly damaged
+ * block never holds up typing; a page asks, and gets one answer (or one error) for each question's number.
+ */
+
+import type { Layout } from "../../codec/block.ts";
+import type { DamageKind } from "./damage-kinds.ts";
+
+/** A block key as the server hands out that of the demo account: the 64 bytes in base64. */
+export interface KeyText {
+  readonly key_id: number;
+  readonly material: string;
+}
+
+/** Whose block it is: all that is needed to read it. */
+export interface Reader {
+  readonly userId: string;
+  readonly keys: readonly KeyText[];
+  /** The format versions that may occur; their codebooks are loaded when first needed. */
+  readonly versions: readonly number[];
+}
+
+export interface ChannelValue {
+  readonly channel: number;
+  readonly value: string;
+}
+
+export type Question =
+  | { readonly ask: "build"; readonly facts: readonly ChannelValue[]; readonly reader: Reader }
+  | { readonly ask: "inspect"; readonly text: string; readonly reader: Reader }
+  | {
+      readonly ask: "damage";
+      readonly text: string;
+      readonly kind: DamageKind;
+      readonly share: number;
+      readonly seed: number;
+    };
+
+export interface Built {
+  readonly text: string;
+  readonly spectrum: Uint16Array;
+  readonly layout: Layout;
+  /** Channels that did not fit. */
+  readonly overflow: readonly number[];
+}
+
+/** What became of the word that belongs at a place. */
+export const FATE = { intact: 0, missing: 1, wrong: 2 } as const;
+
+export interface Inspection {
+  readonly outcome: Outcome;
+  /** Words in the passage that was looked at. */
+  readonly wordCount: number;
+  readonly tookMs: number;
+  /** The spectrum of the words as they were placed, lost ones as zero; absent where there are hardly any words. */
+  readonly received?: Uint16Array;
+}
+
+export type Outcome =
+  | {
+      readonly ok: true;
+      readonly facts: readonly ChannelValue[];
+      readonly missing: number;
+      readonly wrong: number;
+      readonly repaired: number;
+      readonly guardLeft: number;
+      readonly version: number;
+      readonly layout: Layout;
+      /** The block as it was before the damage, and its spectrum. */
+      readonly text: string;
+      readonly spectrum: Uint16Array;
+      /** A FATE for each of the 512 places. */
+      readonly fates: Uint8Array;
+    }
+  | { readonly ok: false; readonly reason: string };
+
+export interface Damaged {
+  readonly text: string;
+}
+
+export interface Answers {
+  readonly build: Built;
+  readonly inspect: Inspection;
+  readonly damage: Damaged;
+}
+
+export type FromPage = Question & { readonly id: number };
+export type FromWorker =
+  | { readonly id: number; readonly answer: Answers[keyof Answers] }
+  | { readonly id: number; readonly error: string }
+  /** A codebook's weights are on their way. */
+  | { readonly loadedBytes: number; readonly totalBytes: number };

@@ -1,0 +1,196 @@
+/** Accounts and their keys: create one, let one expire, revoke one, see when each was last used. */
+
+import { useState } from "preact/hooks";
+import {
+  type Account,
+  type CreatedKey,
+  createKey,
+  expireKey,
+  type KeyView,
+  revokeKey,
+} from "../api/admin.ts";
+import { ConfirmButton } from "../parts/confirm-button.tsx";
+import { ErrorNotice } from "../parts/notice.tsx";
+import { endOfDay, minuteOf, TIERS, type Tier, useDesk } from "./desk.ts";
+import { NewKey } from "./new-key.tsx";
+
+interface KeysSectionProps {
+  readonly keys: readonly KeyView[];
+  readonly accounts: readonly Account[];
+}
+
+/** More rows than this are for the filter, or for the command line. */
+const ROWS_MAX = 200;
+
+export function KeysSection({ keys, accounts }: KeysSectionProps) {
+  const [created, setCreated] = useState<CreatedKey>();
+  const [filter, setFilter] = useState("");
+  const { error, run } = useDesk();
+  const matching = keys
+    .filter(({ account, note, prefix }) => `${account} ${note} ${prefix}`.includes(filter))
+    .sort((a, b) => b.created_at.localeCompare(a.created_at));
+  const shown = matching.slice(0, ROWS_MAX);
+  return (
+    <section class="card" id="keys" aria-labelledby="keys-title">
+      <div class="card-head">
+        <h2 id="keys-title">Accounts and keys</h2>
+        <p class="figures">
+          <span>
+            <b>{accounts.length}</b> {accounts.length === 1 ? "account" : "accounts"}
+          </span>
+          <span>
+            <b>{keys.length}</b> {keys.length === 1 ? "key" : "keys"}
+          </span>
+        </p>
+      </div>
+      <CreateForm accounts={accounts} onCreated={setCreated} />
+      {created !== undefined && <NewKey created={created} onDone={() => setCreated(undefined)} />}
+      <label class="field filter">
+        <span>Show keys whose account or note contains</span>
+        <input type="search" value={filter} onInput={({ currentTarget }) => setFilter(currentTarget.value)} />
+      </label>
+      <ErrorNotice error={error} />
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard. */}
+      <section class="scroll" tabIndex={0} aria-label="Keys">
+        <table class="keys">
+          <caption>
+            {shown.length} of {keys.length} keys, times in UTC
+          </caption>
+          <thead>
+            <tr>
+              <th scope="col">Account</th>
+              <th scope="col">Key</th>
+              <th scope="col">Tier</th>
+              <th scope="col">State</th>
+              <th scope="col">Last used</th>
+              <th scope="col">Created</th>
+              <th scope="col">Change</th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((key) => (
+              <KeyRow key={key.id} view={key} run={run} />
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </section>
+  );
+}
+
+function KeyRow({ view, run }: { readonly view: KeyView; readonly run: ReturnType<typeof useDesk>["run"] }) {
+  const { id, account, prefix, tier, note, expires_at, revoked_at, last_used_at, created_at } = view;
+  const state = stateOf(view, Date.now());
+  return (
+    <tr>
+      <th scope="row">
+        {account}
+        {note !== "" && <small class="note">{note}</small>}
+      </th>
+      <td class="mono">{prefix}…</td>
+      <td>{tier}</td>
+      <td>
+        <span class={`tag ${state === "active" ? "good" : "bad"}`}>{state}</span>
+        {state === "active" && expires_at !== null && (
+          <small class="note">until {expires_at.slice(0, 10)}</small>
+        )}
+      </td>
+      <td>{minuteOf(last_used_at)}</td>
+      <td>{minuteOf(created_at)}</td>
+      <td>
+        {revoked_at === null && (
+          <span class="row-buttons">
+            <input
+              type="date"
+              aria-label={`Expiry of ${prefix}`}
+              value={expires_at?.slice(0, 10) ?? ""}
+              onChange={({ currentTarget }) => run(() => expireKey(id, endOfDay(currentTarget.value)))}
+            />
+            <ConfirmButton
+              label="Revoke"
+              what={`the key ${prefix}`}
+              onConfirm={() => run(() => revokeKey(id))}
+            />
+          </span>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+export function stateOf(
+  { revoked_at, expires_at }: KeyView,
+  nowMs: number,
+): "active" | "revoked" | "expired" {
+  if (revoked_at !== null) return "revoked";
+  return expires_at !== null && Date.parse(expires_at) <= nowMs ? "expired" : "active";
+}
+
+interface CreateFormProps {
+  readonly accounts: readonly Account[];
+  readonly onCreated: (created: CreatedKey) => void;
+}
+
+function CreateForm({ accounts, onCreated }: CreateFormProps) {
+  const { busy, error, run } = useDesk();
+  const [account, setAccount] = useState("");
+  const [tier, setTier] = useState<Tier>("free");
+  const [expires, setExpires] = useState("");
+  const [note, setNote] = useState("");
+  const create = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const created = await run(() => createKey({ account, tier, note, expires_at: endOfDay(expires) }));
+    if (created === undefined) return;
+    onCreated(created);
+    setAccount("");
+    setNote("");
+    setExpires("");
+  };
+  return (
+    <form onSubmit={create} aria-label="Create a key">
+      <div class="composer">
+        <label class="field">
+          <span>Account, new or known</span>
+          <input
+            required
+            list="accounts"
+            pattern="[a-z0-9._\-]{1,64}"
+            title="1 to 64 of a-z, 0-9, dot, underscore and hyphen"
+            autocomplete="off"
+            value={account}
+            onInput={({ currentTarget }) => setAccount(currentTarget.value)}
+          />
+          <datalist id="accounts">
+            {accounts.map(({ account: name }) => (
+              <option key={name} value={name} />
+            ))}
+          </datalist>
+        </label>
+        <label class="field">
+          <span>Tier</span>
+          <select value={tier} onChange={({ currentTarget }) => setTier(currentTarget.value as Tier)}>
+            {TIERS.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+        <label class="field">
+          <span>Expires (optional)</span>
+          <input
+            type="date"
+            value={expires}
+            onInput={({ currentTarget }) => setExpires(currentTarget.value)}
+          />
+        </label>
+        <label class="field grow">
+          <span>Note</span>
+          <input maxLength={200} value={note} onInput={({ currentTarget }) => setNote(currentTarget.value)} />
+        </label>
+        <button type="submit" class="primary" disabled={busy}>
+          Create a key
+        </button>
+      </div>
+      <ErrorNotice error={error} />
+    </form>
+  );
+}

@@ -1,0 +1,66 @@
+/** A key that was just made, shown this once, with a text that can be sent as it is. */
+
+import { useEffect, useRef } from "preact/hooks";
+import type { CreatedKey } from "../api/admin.ts";
+import { CopyButton } from "../parts/copy-button.tsx";
+
+interface NewKeyProps {
+  readonly created: CreatedKey;
+  /** Whom it is for, where that is known. */
+  readonly to?: { readonly name: string; readonly email: string };
+  readonly onDone: () => void;
+}
+
+export function NewKey({ created, to, onDone }: NewKeyProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  // The key is gone when this is: bring it to the operator's attention, and to a screen reader's.
+  useEffect(() => heading.current?.focus(), []);
+  const letter = letterOf(created, to?.name, location.origin);
+  return (
+    <div class="new-key">
+      <h3 ref={heading} tabIndex={-1}>
+        The key of {created.account}, shown this once
+      </h3>
+      <p class="key-line">
+        <code>{created.key}</code> <CopyButton text={created.key} what="the key" />
+      </p>
+      <label class="field">
+        <span>A text ready to send{to === undefined ? "" : ` to ${to.email}`}</span>
+        <textarea rows={12} readOnly value={letter} />
+      </label>
+      <p class="buttons">
+        <CopyButton text={letter} what="the text" size="normal" />
+        {to !== undefined && (
+          <a
+            class="button"
+            href={`mailto:${encodeURIComponent(to.email)}?subject=${encodeURIComponent("Your Sideband key")}&body=${encodeURIComponent(letter)}`}
+          >
+            Open in mail
+          </a>
+        )}
+        <button type="button" onClick={onDone}>
+          Done, hide the key
+        </button>
+      </p>
+    </div>
+  );
+}
+
+export function letterOf(created: CreatedKey, name: string | undefined, origin: string): string {
+  const until = created.expires_at === null ? "" : ` It works until ${created.expires_at.slice(0, 10)}.`;
+  return `Hello${name === undefined ? "" : ` ${name}`},
+
+here is your key to Sideband, tier ${created.tier}, account ${created.account}:
+
+  ${created.key}
+
+Keep it like a password: it is stored nowhere and cannot be shown again.${until} Try it:
+
+  curl ${origin}/encode -H "Authorization: Bearer ${created.key}" \\
+    -H "Content-Type: application/json" \\
+    -d '{"user_id":"me","label":"USER.name","value":"Ada"}'
+
+Guides and reference: ${origin}/docs
+What the key has used: ${origin}/account
+`;
+}

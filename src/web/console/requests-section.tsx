@@ -1,0 +1,139 @@
+/** Requests for keys: the open ones to decide, the others to look up. An approval shows the key once. */
+
+import { useState } from "preact/hooks";
+import { approveRequest, type CreatedKey, declineRequest, type KeyRequestView } from "../api/admin.ts";
+import { ConfirmButton } from "../parts/confirm-button.tsx";
+import { ErrorNotice } from "../parts/notice.tsx";
+import { endOfDay, minuteOf, TIERS, type Tier, useDesk } from "./desk.ts";
+import { NewKey } from "./new-key.tsx";
+
+interface Approved {
+  readonly created: CreatedKey;
+  readonly request: KeyRequestView;
+}
+
+export function RequestsSection({ requests }: { readonly requests: readonly KeyRequestView[] }) {
+  const [approved, setApproved] = useState<Approved>();
+  const open = requests.filter(({ status }) => status === "open");
+  const decided = requests
+    .filter(({ status }) => status !== "open")
+    .sort((a, b) => (b.decided_at ?? "").localeCompare(a.decided_at ?? ""));
+  return (
+    <section class="card" id="requests" aria-labelledby="requests-title">
+      <div class="card-head">
+        <h2 id="requests-title">Requests for keys</h2>
+        <p class="figures">
+          <span>
+            <b>{open.length}</b> open
+          </span>
+          <span>
+            <b>{decided.length}</b> decided
+          </span>
+        </p>
+      </div>
+      {approved !== undefined && (
+        <NewKey
+          created={approved.created}
+          to={{ name: approved.request.name, email: approved.request.email }}
+          onDone={() => setApproved(undefined)}
+        />
+      )}
+      {open.length === 0 && <p class="hint">Nobody is waiting.</p>}
+      <ul class="requests">
+        {open.map((request) => (
+          <OpenRequest
+            key={request.id}
+            request={request}
+            onApproved={(created) => setApproved({ created, request })}
+          />
+        ))}
+      </ul>
+      {decided.length > 0 && (
+        <details>
+          <summary>Decided</summary>
+          <ul class="decided">
+            {decided.map(({ id, name, email, status, decided_at }) => (
+              <li key={id}>
+                {name} &lt;{email}&gt;{" "}
+                <span class={`tag ${status === "approved" ? "good" : "bad"}`}>{status}</span>{" "}
+                <small>{minuteOf(decided_at)}</small>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </section>
+  );
+}
+
+interface OpenRequestProps {
+  readonly request: KeyRequestView;
+  readonly onApproved: (created: CreatedKey) => void;
+}
+
+function OpenRequest({ request, onApproved }: OpenRequestProps) {
+  const { id, name, email, purpose, created_at } = request;
+  const { busy, error, run } = useDesk();
+  const [account, setAccount] = useState(accountFrom(email));
+  const [tier, setTier] = useState<Tier>(request.tier);
+  const [expires, setExpires] = useState("");
+
+  const approve = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const created = await run(() => approveRequest(id, { account, tier, expires_at: endOfDay(expires) }));
+    if (created !== undefined) onApproved(created);
+  };
+  return (
+    <li>
+      <p class="who">
+        <strong>{name}</strong> &lt;{email}&gt; asks for <span class="tag">{request.tier}</span>{" "}
+        <small>{minuteOf(created_at)} UTC</small>
+      </p>
+      <p class="purpose">{purpose}</p>
+      <form class="composer" onSubmit={approve} aria-label={`Approve the request of ${name}`}>
+        <label class="field">
+          <span>Account</span>
+          <input
+            required
+            pattern="[a-z0-9._\-]{1,64}"
+            title="1 to 64 of a-z, 0-9, dot, underscore and hyphen"
+            value={account}
+            onInput={({ currentTarget }) => setAccount(currentTarget.value)}
+          />
+        </label>
+        <label class="field">
+          <span>Tier</span>
+          <select value={tier} onChange={({ currentTarget }) => setTier(currentTarget.value as Tier)}>
+            {TIERS.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+        <label class="field">
+          <span>Expires (optional)</span>
+          <input
+            type="date"
+            value={expires}
+            onInput={({ currentTarget }) => setExpires(currentTarget.value)}
+          />
+        </label>
+        <button type="submit" class="primary" disabled={busy}>
+          Approve
+        </button>
+        <ConfirmButton
+          label="Decline"
+          what={`the request of ${name}`}
+          onConfirm={() => run(() => declineRequest(id))}
+        />
+      </form>
+      <ErrorNotice error={error} />
+    </li>
+  );
+}
+
+/** A first guess at an account's name: the address without what no account may have. */
+export function accountFrom(email: string): string {
+  const [user, host = ""] = email.toLowerCase().split("@");
+  const company = host.split(".").slice(0, -1).join("-");
+  return `${company === "" ? "" : `${company}-`}${user}`.replace(/[^a-z0-9._-]+/g, "-").slice(0, 64);
+}

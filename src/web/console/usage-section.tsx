@@ -1,0 +1,75 @@
+/** Use of each key against its limit this month, and by day as a chart for one key or all. */
+
+import { useMemo, useState } from "preact/hooks";
+import type { KeyView, UsageReport } from "../api/admin.ts";
+import { QuotaMeter } from "../parts/quota-meter.tsx";
+import { type DayCount, UsageChart } from "../parts/usage-chart.tsx";
+
+interface UsageSectionProps {
+  readonly usage: UsageReport;
+  readonly keys: readonly KeyView[];
+}
+
+const ALL = "all";
+const ROWS_MAX = 25;
+
+export function UsageSection({ usage, keys }: UsageSectionProps) {
+  const [chosen, setChosen] = useState(ALL);
+  const nameOf = useMemo(() => {
+    const names = new Map(keys.map(({ id, account, prefix }) => [id, `${account} ${prefix}…`]));
+    return (id: string) => names.get(id) ?? id;
+  }, [keys]);
+  const days = useMemo(() => daysOf(usage, chosen), [usage, chosen]);
+  const byUse = usage.keys.toSorted((a, b) => b.used_this_month - a.used_this_month);
+  const label = chosen === ALL ? "Facts written with all keys" : `Facts written with ${nameOf(chosen)}`;
+  return (
+    <section class="card" id="usage" aria-labelledby="usage-title">
+      <div class="card-head">
+        <h2 id="usage-title">Usage</h2>
+        <label class="inline">
+          <span>Key</span>
+          <select value={chosen} onChange={({ currentTarget }) => setChosen(currentTarget.value)}>
+            <option value={ALL}>All keys</option>
+            {byUse.map(({ key_id }) => (
+              <option key={key_id} value={key_id}>
+                {nameOf(key_id)}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      <UsageChart from={usage.from} to={usage.to} days={days} label={label} />
+      <table class="usage-rows">
+        <caption>This month, the most used keys first</caption>
+        <thead>
+          <tr>
+            <th scope="col">Key</th>
+            <th scope="col">Tier</th>
+            <th scope="col">Facts written, of the limit</th>
+          </tr>
+        </thead>
+        <tbody>
+          {byUse.slice(0, ROWS_MAX).map(({ key_id, tier, limit, used_this_month }) => (
+            <tr key={key_id}>
+              <th scope="row">{nameOf(key_id)}</th>
+              <td>{tier}</td>
+              <td>
+                <QuotaMeter used={used_this_month} limit={limit} label={`Use of ${nameOf(key_id)}`} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** The days of one key, or of all keys added up. */
+export function daysOf(usage: UsageReport, chosen: string): DayCount[] {
+  const sums = new Map<string, number>();
+  for (const { key_id, days } of usage.keys) {
+    if (chosen !== ALL && key_id !== chosen) continue;
+    for (const { day, count } of days) sums.set(day, (sums.get(day) ?? 0) + count);
+  }
+  return [...sums].map(([day, count]) => ({ day, count })).sort((a, b) => a.day.localeCompare(b.day));
+}

@@ -1,0 +1,107 @@
+/**
+ * The front page's live block: four facts, built into a block by the codec in this browser, and a slider that
+ * takes words away. Nothing of it leaves the page; the key is all zeros, for show.
+ */
+
+import { render } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import { N } from "../../codec/field.ts";
+import { CodecClient } from "../codec/codec-client.ts";
+import type { Reader } from "../codec/messages.ts";
+import { bandsOf } from "../parts/bands.ts";
+import { BlockWords } from "../parts/block-words.tsx";
+import { useLatest } from "../parts/latest.ts";
+import { Legend } from "../parts/legend.tsx";
+import { ErrorNotice } from "../parts/notice.tsx";
+import { Spectrum } from "../parts/spectrum.tsx";
+
+const EXAMPLES = [
+  { channel: 0, label: "USER.name", value: "Ada Okafor" },
+  { channel: 3, label: "USER.gpu", value: "RTX 5090" },
+  { channel: 20, label: "TASK.current", value: "Group commit for the store" },
+  { channel: 38, label: "PROJ.goal", value: "No fact lost" },
+];
+const VALUE_LENGTH_MAX = 60;
+const READER: Reader = {
+  userId: "visitor",
+  keys: [{ key_id: 0, material: btoa("\0".repeat(64)) }],
+  versions: [1],
+};
+
+const codec = new CodecClient();
+
+function LiveBlock() {
+  const [facts, setFacts] = useState(EXAMPLES);
+  const [percent, setPercent] = useState(0);
+  const [highlight, setHighlight] = useState<number>();
+
+  const { value: built, error } = useLatest(() => {
+    const present = facts.filter(({ value }) => value !== "" && value.isWellFormed());
+    return codec.ask({ ask: "build", facts: present, reader: READER });
+  }, [facts]);
+  const { value: seen } = useLatest(() => {
+    if (built === undefined) return undefined;
+    return codec
+      .ask({ ask: "damage", text: built.text, kind: "cut-start", share: percent / 100, seed: 1 })
+      .then(async ({ text }) => ({ text, ...(await codec.ask({ ask: "inspect", text, reader: READER })) }));
+  }, [built, percent]);
+
+  const labelOf = (channel: number) => EXAMPLES.find((fact) => fact.channel === channel)!.label;
+  const bands = useMemo(() => (built === undefined ? [] : bandsOf(built.layout, labelOf)), [built]);
+  const outcome = seen?.outcome;
+  const lost = Math.round((N * percent) / 100);
+  if (error !== undefined) return <ErrorNotice error={error} />;
+
+  return (
+    <div class="live">
+      <div class="live-facts">
+        {facts.map((fact, i) => (
+          <label key={fact.channel}>
+            <span>{fact.label}</span>
+            <input
+              value={fact.value}
+              maxLength={VALUE_LENGTH_MAX}
+              onInput={({ currentTarget: { value } }) =>
+                setFacts(facts.map((other, j) => (j === i ? { ...other, value } : other)))
+              }
+            />
+          </label>
+        ))}
+      </div>
+      <Spectrum
+        carriers={outcome?.ok ? outcome.spectrum : built?.spectrum}
+        bands={bands}
+        highlight={highlight}
+        label={`The block's spectrum: ${built?.layout.end ?? 0} of ${N} carriers in use, the others silent`}
+      />
+      <Legend bands={bands} highlight={highlight} onHighlight={setHighlight} />
+      <BlockWords
+        text={outcome?.ok ? outcome.text : (seen?.text ?? "")}
+        fates={outcome?.ok ? outcome.fates : undefined}
+        label="The block's words"
+      />
+      <label class="slider">
+        <span>
+          Cut away the first <output>{lost}</output> of 512 words
+        </span>
+        <input
+          type="range"
+          min="0"
+          max="98"
+          value={percent}
+          aria-valuetext={`${lost} words, ${percent} percent`}
+          onInput={({ currentTarget: { value } }) => setPercent(Number(value))}
+        />
+      </label>
+      {outcome !== undefined && (
+        <p class={`verdict ${outcome.ok ? "good" : "bad"}`} role="status">
+          {outcome.ok
+            ? `Read back exactly: ${outcome.facts.map(({ value }) => value).join(" · ") || "no facts"}`
+            : "Refused: too few words are left to be sure, and a guess is never given."}
+        </p>
+      )}
+    </div>
+  );
+}
+
+render(<LiveBlock />, document.getElementById("app")!);

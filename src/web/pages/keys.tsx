@@ -1,0 +1,80 @@
+/** The form that asks for a key. What comes back says only that the request arrived: nothing about anyone else. */
+
+import { render } from "preact";
+import { useState } from "preact/hooks";
+import { ApiError, call } from "../api/request.ts";
+import { ErrorNotice, Notice } from "../parts/notice.tsx";
+
+const TIERS = [
+  ["free", "Free, 1,000 a month"],
+  ["pro", "Pro, 50,000 a month"],
+  ["builder", "Builder, 500,000 a month"],
+  ["unlimited", "Unlimited"],
+] as const;
+const PURPOSE_LENGTH_MAX = 2000;
+
+function KeyRequestForm() {
+  const [sentTo, setSentTo] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+
+  const send = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    const fields = Object.fromEntries(new FormData(form)) as Record<string, string>;
+    setBusy(true);
+    setError(undefined);
+    try {
+      await call("POST", "/key-requests", { body: fields });
+      setSentTo(fields.email);
+    } catch (failure) {
+      setError(failure);
+      // Back to the field that the server complains about.
+      const param = failure instanceof ApiError ? failure.param : undefined;
+      if (param !== undefined) form.querySelector<HTMLElement>(`[name="${CSS.escape(param)}"]`)?.focus();
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  if (sentTo !== undefined) {
+    return (
+      <Notice kind="good">
+        <strong>Thank you, your request has arrived.</strong> If it is approved, the key comes to {sentTo}.
+        Until then the <a href="/playground">playground</a> needs no key.
+      </Notice>
+    );
+  }
+  return (
+    <form class="stack" onSubmit={send}>
+      <label class="field">
+        <span>Your name</span>
+        <input name="name" required maxLength={200} autocomplete="name" />
+      </label>
+      <label class="field">
+        <span>E-mail, where the key is sent</span>
+        <input name="email" type="email" required maxLength={254} autocomplete="email" />
+      </label>
+      <label class="field">
+        <span>What you are building</span>
+        <textarea name="purpose" required rows={4} maxLength={PURPOSE_LENGTH_MAX} />
+      </label>
+      <label class="field">
+        <span>Tier</span>
+        <select name="tier">
+          {TIERS.map(([value, name]) => (
+            <option key={value} value={value}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <ErrorNotice error={error} />
+      <button type="submit" class="primary" disabled={busy}>
+        Ask for a key
+      </button>
+    </form>
+  );
+}
+
+render(<KeyRequestForm />, document.getElementById("app")!);

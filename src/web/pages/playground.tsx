@@ -1,0 +1,255 @@
+/**
+ * The playground, on the demo endpoints: facts on the 40 channels, the block they give, its spectrum, and the
+ * damage bench. The state is everyone's, so the page looks again now and then while it is seen.
+ */
+
+import { render } from "preact";
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { N } from "../../codec/field.ts";
+import {
+  type Channel,
+  type DemoState,
+  fetchChannels,
+  fetchDemoReader,
+  fetchDemoState,
+  resetDemo,
+  writeDemoFact,
+} from "../api/demo.ts";
+import { duration } from "../api/request.ts";
+import { CodecClient } from "../codec/codec-client.ts";
+import type { Reader } from "../codec/messages.ts";
+import { bandsOf } from "../parts/bands.ts";
+import { BlockWords } from "../parts/block-words.tsx";
+import { ChannelBoard } from "../parts/channel-board.tsx";
+import { CopyButton } from "../parts/copy-button.tsx";
+import { DamageBench } from "../parts/damage-bench.tsx";
+import { useLatest, useNow } from "../parts/latest.ts";
+import { Legend } from "../parts/legend.tsx";
+import { ErrorNotice, Notice } from "../parts/notice.tsx";
+import { Spectrum } from "../parts/spectrum.tsx";
+
+const LOOK_AGAIN_MS = 15_000;
+const EXAMPLE_LABELS = ["USER.name", "USER.gpu", "PREF.response_style", "TASK.current", "TASK.deadline"];
+
+const codec = new CodecClient();
+
+interface Ready {
+  readonly channels: readonly Channel[];
+  readonly reader: Reader;
+}
+
+function Playground() {
+  const [ready, setReady] = useState<Ready>();
+  const [state, setState] = useState<DemoState>();
+  const [error, setError] = useState<unknown>();
+  const [weights, setWeights] = useState<{ loadedBytes: number; totalBytes: number }>();
+
+  const look = useCallback(async () => {
+    try {
+      setState(await fetchDemoState());
+      setError(undefined);
+    } catch (failure) {
+      setError(failure);
+    }
+  }, []);
+  const load = useCallback(async () => {
+    setError(undefined);
+    try {
+      const [channels, reader] = await Promise.all([fetchChannels(), fetchDemoReader(), look()]);
+      setReady({ channels, reader });
+    } catch (failure) {
+      setError(failure);
+    }
+  }, [look]);
+  useEffect(() => {
+    codec.onProgress = (loadedBytes, totalBytes) => setWeights({ loadedBytes, totalBytes });
+    load();
+    const timer = setInterval(() => {
+      if (!document.hidden) look();
+    }, LOOK_AGAIN_MS);
+    return () => clearInterval(timer);
+  }, [load, look]);
+
+  if (ready === undefined || state === undefined) {
+    if (error === undefined) return <p class="hint">Tuning in …</p>;
+    return (
+      <>
+        <ErrorNotice error={error} />
+        <button type="button" onClick={load}>
+          Try again
+        </button>
+      </>
+    );
+  }
+  return (
+    <>
+      <ErrorNotice error={error} />
+      {weights !== undefined && weights.loadedBytes < weights.totalBytes && (
+        <label class="weights">
+          Loading the reader model <progress value={weights.loadedBytes} max={weights.totalBytes} />
+        </label>
+      )}
+      <Bench {...{ ready, state, look }} />
+    </>
+  );
+}
+
+function Bench({ ready, state, look }: { ready: Ready; state: DemoState; look: () => Promise<void> }) {
+  const { channels, reader } = ready;
+  const { fdm_block: block, plain_index: index, channel_count: count } = state.context;
+  const [highlight, setHighlight] = useState<number>();
+  const labelOf = useCallback((channel: number) => channels[channel].label, [channels]);
+  const { value: seen, error } = useLatest(
+    () => (block === "" ? undefined : codec.ask({ ask: "inspect", text: block, reader })),
+    [block, reader],
+  );
+  const outcome = seen?.outcome.ok ? seen.outcome : undefined;
+  const bands = useMemo(() => (outcome === undefined ? [] : bandsOf(outcome.layout, labelOf)), [outcome]);
+  const facts = useMemo(() => factsOf(index, channels), [index, channels]);
+  const write = async (label: string, value: string) => {
+    await writeDemoFact(label, value);
+    await look();
+  };
+
+  return (
+    <>
+      <section class="card" aria-labelledby="facts-title">
+        <div class="card-head">
+          <h2 id="facts-title">Facts</h2>
+          <SharedState {...{ state, look, channels }} />
+        </div>
+        <ChannelBoard channels={channels} facts={facts} onWrite={write} />
+      </section>
+      <section class="card" aria-labelledby="block-title">
+        <div class="card-head">
+          <h2 id="block-title">The block</h2>
+          <p class="figures">
+            <span>
+              <b>{count}</b> {count === 1 ? "fact" : "facts"}
+            </span>
+            <span>
+              <b>{block === "" ? 0 : N}</b> tokens
+            </span>
+            <span>
+              <b>{outcome?.layout.end ?? 0}</b> carriers in use
+            </span>
+            <span>
+              <b>{outcome === undefined ? 0 : N - outcome.layout.end}</b> words may be lost
+            </span>
+          </p>
+        </div>
+        <ErrorNotice error={error} />
+        {seen !== undefined && !seen.outcome.ok && (
+          <Notice kind="bad">This page cannot read the block: {seen.outcome.reason}.</Notice>
+        )}
+        {block === "" ? (
+          <p class="hint">No facts yet, so no block. Write one above.</p>
+        ) : (
+          <>
+            <Spectrum
+              carriers={outcome?.spectrum}
+              bands={bands}
+              highlight={highlight}
+              label={`The spectrum of ${count} facts: ${outcome?.layout.end ?? 0} of ${N} carriers in use, the others silent`}
+            />
+            <Legend bands={bands} highlight={highlight} onHighlight={setHighlight} />
+            <div class="pair">
+              <div>
+                <h3>
+                  As a model sees it <CopyButton text={block} what="the block" />
+                </h3>
+                <BlockWords text={block} label="The block's 512 words" />
+                <p class="hint">
+                  One word, one token, in every vocabulary that it was built for; the two markers take 6 or 7
+                  more.
+                </p>
+              </div>
+              <div>
+                <h3>
+                  Readable index <CopyButton text={index} what="the index" />
+                </h3>
+                <pre class="index">{index}</pre>
+              </div>
+            </div>
+          </>
+        )}
+      </section>
+      {block !== "" && (
+        <section class="card" aria-labelledby="bench-title">
+          <div class="card-head">
+            <h2 id="bench-title">Damage bench</h2>
+            <p class="hint">The codec runs in this page. Nothing you do here changes the block above.</p>
+          </div>
+          <DamageBench {...{ codec, reader, block, labelOf }} />
+        </section>
+      )}
+    </>
+  );
+}
+
+interface SharedStateProps {
+  readonly state: DemoState;
+  readonly look: () => Promise<void>;
+  readonly channels: readonly Channel[];
+}
+
+/** That everyone sees this, when it is reset, and the two things one can do to it as a whole. */
+function SharedState({ state, look, channels }: SharedStateProps) {
+  const nowMs = useNow();
+  const [error, setError] = useState<unknown>();
+  const leftS = state.resetsAtMs === undefined ? undefined : (state.resetsAtMs - nowMs) / 1000;
+  const over = leftS !== undefined && leftS <= 0;
+  useEffect(() => {
+    if (over) look();
+  }, [over, look]);
+  const run = async (work: () => Promise<void>) => {
+    try {
+      setError(undefined);
+      await work();
+    } catch (failure) {
+      setError(failure);
+    }
+    await look();
+  };
+  const fill = async () => {
+    for (const { label, example } of channels) {
+      if (EXAMPLE_LABELS.includes(label)) await writeDemoFact(label, example);
+    }
+  };
+  return (
+    <div class="shared">
+      <p>
+        <span class="public">Public</span> Everyone sees these facts
+        {leftS !== undefined && (
+          <>
+            ; all are forgotten in <time>{duration(leftS)}</time>
+          </>
+        )}
+        .
+      </p>
+      <p class="buttons">
+        <button type="button" onClick={() => run(fill)}>
+          Fill in an example
+        </button>
+        <button type="button" onClick={() => run(resetDemo)}>
+          Forget all now
+        </button>
+      </p>
+      <ErrorNotice error={error} />
+    </div>
+  );
+}
+
+/** label=value lines → values by channel. Values have no line breaks. */
+function factsOf(index: string, channels: readonly Channel[]): Map<number, string> {
+  const numbers = new Map(channels.map(({ label, channel }) => [label, channel]));
+  const facts = new Map<number, string>();
+  for (const line of index.split("\n")) {
+    const at = line.indexOf("=");
+    const channel = numbers.get(line.slice(0, at));
+    if (channel !== undefined) facts.set(channel, line.slice(at + 1));
+  }
+  return facts;
+}
+
+render(<Playground />, document.getElementById("app")!);

@@ -1,0 +1,233 @@
+/**
+ * The damage bench: a copy of the block to ruin, by slider or by hand, and the codec in this browser reading it
+ * back or refusing. On request the server reads the same text, and the two are compared.
+ */
+
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { readDemoBlock, type ServerReading } from "../api/demo.ts";
+import { ApiError } from "../api/request.ts";
+import type { CodecClient } from "../codec/codec-client.ts";
+import { DAMAGE_KINDS, type DamageKind } from "../codec/damage-kinds.ts";
+import type { Inspection, Reader } from "../codec/messages.ts";
+import { type Band, bandsOf } from "./bands.ts";
+import { useLatest } from "./latest.ts";
+import { ErrorNotice, Notice } from "./notice.tsx";
+import { PlaceMap } from "./place-map.tsx";
+import { Spectrum } from "./spectrum.tsx";
+
+interface DamageBenchProps {
+  readonly codec: CodecClient;
+  readonly reader: Reader;
+  readonly block: string;
+  readonly labelOf: (channel: number) => string;
+}
+
+export function DamageBench({ codec, reader, block, labelOf }: DamageBenchProps) {
+  const [kind, setKind] = useState<DamageKind>("cut-end");
+  const [percent, setPercent] = useState(40);
+  const [seed, setSeed] = useState(1);
+  const [byHand, setByHand] = useState<string>();
+
+  // A new block starts over: what was typed belongs to the old one.
+  useEffect(() => setByHand(undefined), [block]);
+  const { value: damaged } = useLatest(
+    () => codec.ask({ ask: "damage", text: block, kind, share: percent / 100, seed }),
+    [block, kind, percent, seed],
+  );
+  const text = byHand ?? damaged?.text ?? "";
+  const { value: inspection, error } = useLatest(
+    () => (text === "" ? undefined : codec.ask({ ask: "inspect", text, reader })),
+    [text, reader],
+  );
+  const strike = (change: () => void) => {
+    setByHand(undefined);
+    change();
+  };
+
+  return (
+    <div class="bench">
+      <div class="bench-tools">
+        <fieldset class="kinds">
+          <legend>Damage</legend>
+          {Object.entries(DAMAGE_KINDS).map(([value, name]) => (
+            <label key={value}>
+              <input
+                type="radio"
+                name="damage"
+                value={value}
+                checked={kind === value && byHand === undefined}
+                onChange={() => strike(() => setKind(value as DamageKind))}
+              />
+              {name}
+            </label>
+          ))}
+        </fieldset>
+        <label class="slider">
+          <span>
+            How much: <output>{percent} %</output>
+          </span>
+          <input
+            type="range"
+            min="0"
+            max="98"
+            value={percent}
+            aria-valuetext={`${percent} percent of the words`}
+            onInput={({ currentTarget: { value } }) => strike(() => setPercent(Number(value)))}
+          />
+        </label>
+        <label class="field">
+          <span>The damaged copy. Edit it as you like{byHand !== undefined && ": by hand now"}.</span>
+          <textarea
+            rows={14}
+            spellcheck={false}
+            autocomplete="off"
+            value={text}
+            onInput={({ currentTarget: { value } }) => setByHand(value)}
+          />
+        </label>
+        <p class="buttons">
+          <button type="button" onClick={() => strike(() => setSeed(seed + 1))}>
+            Strike elsewhere
+          </button>
+          <button type="button" onClick={() => strike(() => setPercent(0))}>
+            Make it whole again
+          </button>
+        </p>
+      </div>
+      <div class="bench-result">
+        <ErrorNotice error={error} />
+        {inspection !== undefined && <Verdict {...{ inspection, text, labelOf }} />}
+      </div>
+    </div>
+  );
+}
+
+interface VerdictProps {
+  readonly inspection: Inspection;
+  readonly text: string;
+  readonly labelOf: (channel: number) => string;
+}
+
+function Verdict({ inspection, text, labelOf }: VerdictProps) {
+  const { outcome, wordCount, tookMs, received } = inspection;
+  const bands: Band[] = useMemo(
+    () => (outcome.ok ? bandsOf(outcome.layout, labelOf) : []),
+    [outcome, labelOf],
+  );
+  const took = `${tookMs < 10 ? tookMs.toFixed(1) : Math.round(tookMs)} ms in this browser`;
+  return (
+    <>
+      {outcome.ok ? (
+        <Notice kind="good">
+          <strong>
+            All {outcome.facts.length} {outcome.facts.length === 1 ? "fact" : "facts"} read, exactly.
+          </strong>{" "}
+          {outcome.missing} words were missing and {outcome.wrong} wrong; {outcome.guardLeft} more may go
+          missing. <small>{took}</small>
+        </Notice>
+      ) : (
+        <Notice kind="bad">
+          <strong>Refused.</strong> {sentence(outcome.reason)} A guess is never given.{" "}
+          <small>
+            {wordCount} words, {took}
+          </small>
+        </Notice>
+      )}
+      {outcome.ok && <PlaceMap fates={outcome.fates} />}
+      <Spectrum
+        carriers={received}
+        bands={bands}
+        label={
+          outcome.ok
+            ? "The spectrum of the damaged copy: what stands in the guard band is the damage"
+            : "The spectrum of the damaged copy: noise"
+        }
+      />
+      <p class="hint">
+        {outcome.ok
+          ? "As received. Whatever stands in the guard band is the damage itself, and tells how to undo it."
+          : "As received. Too much of it is damage: nothing can be told apart any more."}
+      </p>
+      {outcome.ok && (
+        <table class="facts">
+          <caption>What was read</caption>
+          <thead>
+            <tr>
+              <th scope="col">Label</th>
+              <th scope="col">Value</th>
+            </tr>
+          </thead>
+          <tbody>
+            {outcome.facts.map(({ channel, value }) => (
+              <tr key={channel}>
+                <th scope="row">{labelOf(channel)}</th>
+                <td>{value}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <ServerOpinion inspection={inspection} text={text} />
+    </>
+  );
+}
+
+/** What POST /demo/read says of the same text, when asked. */
+function ServerOpinion({ inspection, text }: Pick<VerdictProps, "inspection" | "text">) {
+  const [opinion, setOpinion] = useState<ServerReading | "refused">();
+  const [error, setError] = useState<unknown>();
+  const [asking, setAsking] = useState(false);
+  useEffect(() => {
+    setOpinion(undefined);
+    setError(undefined);
+  }, [text]);
+
+  const ask = async () => {
+    setAsking(true);
+    setError(undefined);
+    try {
+      setOpinion(await readDemoBlock(text));
+    } catch (failure) {
+      if (failure instanceof ApiError && failure.code === "block_unreadable") setOpinion("refused");
+      else setError(failure);
+    } finally {
+      setAsking(false);
+    }
+  };
+  return (
+    <div class="server-opinion">
+      <button type="button" onClick={ask} disabled={asking}>
+        Ask the server too
+      </button>
+      <ErrorNotice error={error} />
+      {opinion !== undefined && (
+        <Notice kind={agrees(inspection, opinion) ? "good" : "bad"}>
+          {agrees(inspection, opinion) ? "The server says the same" : "The server says otherwise"}:{" "}
+          {opinion === "refused"
+            ? "it cannot be read for sure."
+            : `${opinion.facts.length} facts, ${opinion.missing} missing, ${opinion.wrong} wrong, ${opinion.guard_left} to spare.`}
+        </Notice>
+      )}
+    </div>
+  );
+}
+
+/** Whether browser and server read the same facts with the same damage. */
+export function agrees({ outcome }: Inspection, opinion: ServerReading | "refused"): boolean {
+  if (opinion === "refused" || !outcome.ok) return opinion === "refused" && !outcome.ok;
+  const { facts, missing, wrong, repaired, guard_left } = opinion;
+  return (
+    missing === outcome.missing &&
+    wrong === outcome.wrong &&
+    repaired === outcome.repaired &&
+    guard_left === outcome.guardLeft &&
+    facts.length === outcome.facts.length &&
+    facts.every(
+      ({ channel, value }, i) => outcome.facts[i].channel === channel && outcome.facts[i].value === value,
+    )
+  );
+}
+
+function sentence(text: string): string {
+  return `${text[0].toUpperCase()}${text.slice(1)}.`;
+}

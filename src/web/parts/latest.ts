@@ -1,0 +1,57 @@
+/** Hooks for answers that come later than the next question. */
+
+import { type Inputs, useEffect, useRef, useState } from "preact/hooks";
+
+/**
+ * The answer to the newest question. While one is on its way no other is asked, and of those that came up meanwhile
+ * only the newest is: a slider asks as often as it can be answered. Undefined from `ask` means no question.
+ */
+export function useLatest<T>(
+  ask: () => Promise<T> | undefined,
+  inputs: Inputs,
+): { value: T | undefined; error: unknown } {
+  const [state, setState] = useState<{ value: T | undefined; error: unknown }>({
+    value: undefined,
+    error: undefined,
+  });
+  const busy = useRef(false);
+  const next = useRef<(() => void) | undefined>(undefined);
+
+  useEffect(() => {
+    const start = () => {
+      const answer = ask();
+      if (answer === undefined) {
+        setState({ value: undefined, error: undefined });
+        return;
+      }
+      busy.current = true;
+      answer
+        .then(
+          (value) => setState({ value, error: undefined }),
+          (error) => setState({ value: undefined, error }),
+        )
+        .finally(() => {
+          busy.current = false;
+          const waiting = next.current;
+          next.current = undefined;
+          waiting?.();
+        });
+    };
+    if (busy.current) next.current = start;
+    else start();
+  }, inputs);
+
+  return state;
+}
+
+/** The time, again every second while the page is seen. */
+export function useNow(): number {
+  const [nowMs, setNowMs] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (!document.hidden) setNowMs(Date.now());
+    }, 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return nowMs;
+}

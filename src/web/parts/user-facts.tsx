@@ -1,0 +1,116 @@
+/** The facts of a user that the key's holder names, each of which can be forgotten, after a second look. */
+
+import { Fragment } from "preact";
+import { useState } from "preact/hooks";
+import { type Fact, fetchFacts, forgetFact } from "../api/account.ts";
+import { ConfirmButton } from "./confirm-button.tsx";
+import { ErrorNotice, Notice } from "./notice.tsx";
+
+interface Shown {
+  readonly userId: string;
+  readonly facts: readonly Fact[];
+}
+
+export function UserFacts({ apiKey }: { readonly apiKey: string }) {
+  const [userId, setUserId] = useState("");
+  const [shown, setShown] = useState<Shown>();
+  const [said, setSaid] = useState<string>();
+  const [error, setError] = useState<unknown>();
+
+  const attempt = async (work: () => Promise<void>) => {
+    setError(undefined);
+    setSaid(undefined);
+    try {
+      await work();
+    } catch (failure) {
+      setError(failure);
+    }
+  };
+  const show = (event: SubmitEvent) => {
+    event.preventDefault();
+    return attempt(async () => setShown({ userId, facts: await fetchFacts(apiKey, userId) }));
+  };
+  const forget = (user: string, label: string) =>
+    attempt(async () => {
+      await forgetFact(apiKey, user, label);
+      setShown({ userId: user, facts: await fetchFacts(apiKey, user) });
+      setSaid(`${label} is forgotten.`);
+    });
+
+  return (
+    <section class="card" aria-labelledby="facts-title">
+      <h2 id="facts-title">Facts of a user</h2>
+      <form class="composer" onSubmit={show}>
+        <label class="field grow">
+          <span>User id</span>
+          <input
+            required
+            maxLength={128}
+            autocomplete="off"
+            value={userId}
+            onInput={({ currentTarget }) => setUserId(currentTarget.value)}
+          />
+        </label>
+        <button type="submit">Show facts</button>
+      </form>
+      <ErrorNotice error={error} />
+      {said !== undefined && <Notice kind="good">{said}</Notice>}
+      {shown !== undefined && shown.facts.length === 0 && (
+        <p class="hint">There are no facts of {shown.userId} in this account.</p>
+      )}
+      {shown !== undefined && shown.facts.length > 0 && (
+        <div class="scroll">
+          <table class="user-facts">
+            <caption>
+              {shown.facts.length} {shown.facts.length === 1 ? "fact" : "facts"} of {shown.userId}
+            </caption>
+            <thead>
+              <tr>
+                <th scope="col">Label</th>
+                <th scope="col">Value</th>
+                <th scope="col">Written</th>
+                <th scope="col">
+                  <span class="visually-hidden">Forget</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {shown.facts.map(({ label, value, updated_at }) => (
+                <tr key={label}>
+                  <th scope="row" class="label">
+                    <BreakableLabel label={label} />
+                  </th>
+                  <td>{value}</td>
+                  <td>
+                    <time dateTime={updated_at}>{updated_at.slice(0, 16).replace("T", " ")}</time>
+                  </td>
+                  <td>
+                    <ConfirmButton
+                      label="Forget"
+                      what={label}
+                      onConfirm={() => forget(shown.userId, label)}
+                    />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** A label that a narrow table may break after its dot and its underscores. */
+function BreakableLabel({ label }: { readonly label: string }) {
+  return (
+    <>
+      {label.split(/(?<=[._])/).map((part) => (
+        <Fragment key={part}>
+          {part}
+          <wbr />
+        </Fragment>
+      ))}
+    </>
+  );
+}

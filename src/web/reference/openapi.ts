@@ -1,0 +1,130 @@
+/** As much of an OpenAPI 3.1 document as the reference shows, flattened into rows. */
+
+export interface Schema {
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly const?: unknown;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+}
+
+interface DocumentOperation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tags: readonly string[];
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required?: boolean;
+    readonly schema: Schema;
+  }[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: Schema }>> };
+  readonly responses: Readonly<
+    Record<
+      string,
+      {
+        readonly description: string;
+        readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>;
+      }
+    >
+  >;
+}
+
+export interface Document {
+  readonly info: { readonly version: string; readonly description: string };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentOperation>>>>;
+}
+
+export interface Field {
+  readonly name: string;
+  readonly type: string;
+  readonly required: boolean;
+  readonly about: string;
+}
+
+export interface OperationText {
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+  readonly summary: string;
+  readonly parameters: readonly (Field & { readonly place: string })[];
+  readonly body: readonly Field[];
+  readonly answer: readonly Field[];
+  readonly errors: readonly { readonly status: string; readonly code: string; readonly meaning: string }[];
+}
+
+const GROUPS: readonly (readonly [name: string, about: string])[] = [
+  ["Memory", "With an API key: Authorization: Bearer sb_live_…, or ?api_key= for GET."],
+  ["Demo", "Without a key, on one public state that is reset now and then."],
+  ["Service", "Without a key."],
+  ["Admin", "With the operator's admin token."],
+];
+
+export function groupsOf(document: Document): { name: string; about: string; operations: OperationText[] }[] {
+  const all = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      group: operation.tags[0],
+      text: describe(method.toUpperCase(), path, operation),
+    })),
+  );
+  return GROUPS.map(([name, about]) => ({
+    name,
+    about,
+    operations: all.filter(({ group }) => group === name).map(({ text }) => text),
+  })).filter(({ operations }) => operations.length > 0);
+}
+
+function describe(method: string, path: string, operation: DocumentOperation): OperationText {
+  const { operationId, summary, parameters = [], requestBody, responses } = operation;
+  const [, success] = Object.entries(responses).find(([status]) => status.startsWith("2")) ?? [];
+  return {
+    id: operationId,
+    method,
+    path,
+    summary,
+    parameters: parameters.map(({ name, in: place, required = false, schema }) => ({
+      name,
+      place,
+      required,
+      type: typeOf(schema),
+      about: schema.description ?? "",
+    })),
+    body: fieldsOf(requestBody?.content["application/json"]?.schema),
+    answer: fieldsOf(success?.content?.["application/json"]?.schema),
+    errors: Object.entries(responses)
+      .filter(([status]) => Number(status) >= 400)
+      .flatMap(([status, { description }]) =>
+        description.split("\n\n").map((line) => {
+          const [, code = "", meaning = line] = /^`(\w+)`: (.*)$/s.exec(line) ?? [];
+          return { status, code, meaning };
+        }),
+      ),
+  };
+}
+
+/** The fields of an object, those of lists of objects and of objects in it under their path: `facts[].label`. */
+export function fieldsOf(schema: Schema | undefined, prefix = ""): Field[] {
+  return Object.entries(schema?.properties ?? {}).flatMap(([name, field]) => {
+    const path = prefix + name;
+    const row = {
+      name: path,
+      type: typeOf(field),
+      required: schema?.required?.includes(name) ?? false,
+      about: field.description ?? "",
+    };
+    const inner =
+      field.items === undefined ? fieldsOf(field, `${path}.`) : fieldsOf(field.items, `${path}[].`);
+    return [row, ...inner];
+  });
+}
+
+export function typeOf({ type, anyOf, items, const: fixed }: Schema): string {
+  if (fixed !== undefined) return JSON.stringify(fixed);
+  if (anyOf !== undefined) return anyOf.map(typeOf).join(" or ");
+  if (items !== undefined) return `list of ${typeOf(items)}s`;
+  return typeof type === "string" ? type : (type?.join(" or ") ?? "anything");
+}

@@ -1,0 +1,133 @@
+/**
+ * How every page looks and whom it shuts out: axe-core finds nothing, nothing is wider than a phone, light and dark.
+ * The screenshots stay in test/output to be looked at.
+ */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { ADMIN_TOKEN, DESK, OUTPUT, PHONE, type Visit, visit } from "./visit.ts";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+const LOOKS = [
+  { size: "desk", viewport: DESK, colorScheme: "light" },
+  { size: "phone", viewport: PHONE, colorScheme: "dark" },
+] as const;
+
+/** Each page as a visitor has it after a moment: with something in it. */
+const SCENES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
+  home: async ({ page, open, says }) => {
+    await open("/");
+    await says("Read back exactly");
+    await page.getByRole("slider").fill("40");
+    await page.locator(".words .lost").first().waitFor();
+  },
+  playground: async (visit) => {
+    await showPlayground(visit);
+    await visit.says(/facts read, exactly/);
+    await visit.page.getByRole("button", { name: "Ask the server too" }).click();
+    await visit.says("The server says the same");
+  },
+  "playground-refused": async (visit) => {
+    await showPlayground(visit);
+    await visit.page.getByLabel("Replace by other words").check();
+    await visit.page.getByRole("slider").fill("80");
+    await visit.says("A guess is never given.");
+  },
+  keys: async ({ open, page }) => {
+    await open("/keys");
+    await page.getByLabel("Your name").waitFor();
+  },
+  account: async ({ page, running, open, says }) => {
+    const key = await running.newKey("navy", "pro");
+    const facts = [
+      { label: "USER.name", value: "Grace Hopper" },
+      {
+        label: "PREF.response_style",
+        value: "A nanosecond is this long: first the wire, then the words about it",
+      },
+    ];
+    await running.call("POST", "/encode/batch", { key, body: { user_id: "grace", facts } });
+    await open("/account");
+    await page.getByLabel("Your key").fill(key);
+    await page.keyboard.press("Enter");
+    await page.getByLabel("User id").fill("grace");
+    await page.keyboard.press("Enter");
+    await says("2 facts of grace");
+  },
+  "console-sign-in": async ({ page, open }) => {
+    await open("/console");
+    await page.getByLabel("Admin token").waitFor();
+  },
+  console: async ({ page, running, open, says }) => {
+    for (const name of ["Grace", "Ada"]) {
+      const body = {
+        name,
+        email: `${name.toLowerCase()}@navy.example`,
+        purpose: "To remember things.",
+        tier: "pro",
+      };
+      await running.call("POST", "/key-requests", { key: null, body });
+    }
+    const key = await running.newKey("kernel", "builder");
+    for (let i = 0; i < 12; i++) {
+      await running.call("POST", "/encode", {
+        key,
+        body: { user_id: "u", label: "USER.name", value: `v${i}` },
+      });
+    }
+    await open("/console");
+    await page.getByLabel("Admin token").fill(ADMIN_TOKEN);
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Approve" }).first().click();
+    await says(/shown this once/);
+  },
+  docs: ({ open }) => open("/docs"),
+  guide: ({ open }) => open("/docs/architecture"),
+  reference: async ({ page, open }) => {
+    await open("/docs/api");
+    await page.locator("details#encode summary").click();
+  },
+};
+
+for (const [name, show] of Object.entries(SCENES)) {
+  for (const { size, viewport, colorScheme } of LOOKS) {
+    visit(
+      `${name}, ${size}, ${colorScheme}: axe finds nothing, and nothing is wider than the screen`,
+      async (visit) => {
+        const { page } = visit;
+        await show(visit);
+        await page.screenshot({ path: join(OUTPUT, `${name}-${size}-${colorScheme}.png`), fullPage: true });
+        const excess = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.ok(excess <= 0, `${excess} pixels too wide`);
+        assert.deepEqual(await violations(page), []);
+      },
+      { browser: { viewport, colorScheme } },
+    );
+  }
+}
+
+async function showPlayground({ page, open, says }: Visit): Promise<void> {
+  await open("/playground");
+  await page.getByRole("button", { name: "Fill in an example" }).click();
+  await says("TASK.deadline=2026-12-01");
+}
+
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  return page.evaluate(async () => {
+    const { axe } = window as unknown as { axe: { run(): Promise<{ violations: AxeViolation[] }> } };
+    const found = await axe.run();
+    return found.violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`),
+    );
+  });
+}
+
+interface AxeViolation {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string }[];
+}

@@ -1,0 +1,132 @@
+/** The operator's console: signing in and out, deciding on requests, keys, usage, the state of the service. */
+
+import assert from "node:assert/strict";
+import { ADMIN_TOKEN, type Visit, visit } from "./visit.ts";
+
+async function signIn({ page, open }: Visit): Promise<void> {
+  await open("/console");
+  await page.getByLabel("Admin token").fill(ADMIN_TOKEN);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Requests for keys" }).waitFor();
+}
+
+async function request({ running }: Visit, name: string): Promise<void> {
+  const body = { name, email: `${name.toLowerCase()}@navy.example`, purpose: "To remember.", tier: "pro" };
+  assert.equal((await running.call("POST", "/key-requests", { key: null, body })).status, 202);
+}
+
+visit("a wrong token is refused; the right one gives a cookie that scripts cannot read", async (visit) => {
+  const { page, running, open, says } = visit;
+  await open("/console");
+  await page.getByLabel("Admin token").fill("not the admin token");
+  await page.keyboard.press("Enter");
+  await says("This admin token is not valid.");
+  await signIn(visit);
+  const [cookie] = await page.context().cookies();
+  assert.deepEqual([cookie.httpOnly, cookie.sameSite, cookie.path], [true, "Strict", "/"]);
+  assert.equal(await page.evaluate(() => document.cookie), "");
+  assert.ok(!JSON.stringify(running.logs).includes(ADMIN_TOKEN));
+  await page.reload();
+  await says("Nobody is waiting.");
+});
+
+visit("too many wrong tokens are stopped", async ({ page, running, open, says }) => {
+  for (let i = 0; i < 11; i++) await running.call("GET", "/admin/keys", { key: "wrong" });
+  await open("/console");
+  await page.getByLabel("Admin token").fill("another wrong token");
+  await page.keyboard.press("Enter");
+  await says(/Too many requests/);
+});
+
+visit("an approval shows the key once, with a text ready to send, and the key works", async (visit) => {
+  const { page, running, says } = visit;
+  await request(visit, "Grace");
+  await signIn(visit);
+  await says("To remember.");
+  assert.equal(await page.getByLabel("Account", { exact: true }).inputValue(), "navy-grace");
+  await page.getByRole("button", { name: "Approve" }).click();
+  await says("The key of navy-grace, shown this once");
+  const key = (await page.locator(".key-line code").textContent()) ?? "";
+  const letter = await page.getByLabel("A text ready to send to grace@navy.example").inputValue();
+  assert.ok(letter.includes(key) && letter.startsWith("Hello Grace,"));
+  const usage = await running.call("GET", "/usage", { key });
+  assert.deepEqual([usage.json.account, usage.json.tier, usage.json.limit], ["navy-grace", "pro", 50_000]);
+  await page.getByRole("button", { name: "Done, hide the key" }).click();
+  await page.reload();
+  await says("Nobody is waiting.");
+  assert.ok(!(await page.content()).includes(key));
+});
+
+visit("a request is declined after a second look", async (visit) => {
+  const { page, running, says } = visit;
+  await request(visit, "Mallory");
+  await signIn(visit);
+  await page.getByRole("button", { name: "Decline the request of Mallory" }).click();
+  await page.getByRole("button", { name: "Really decline the request of Mallory?" }).click();
+  await says("Nobody is waiting.");
+  const { json } = await running.call("GET", "/admin/key-requests", { key: ADMIN_TOKEN });
+  assert.equal(json.requests[0].status, "declined");
+});
+
+visit("a key is created, used, given an expiry and revoked", async (visit) => {
+  const { page, running, says } = visit;
+  await signIn(visit);
+  await page.getByLabel("Account, new or known").fill("kernel");
+  await page.getByRole("form", { name: "Create a key" }).getByLabel("Tier").selectOption("builder");
+  await page.getByRole("button", { name: "Create a key" }).click();
+  await says("The key of kernel, shown this once");
+  const key = (await page.locator(".key-line code").textContent()) ?? "";
+  const body = { user_id: "u", label: "USER.name", value: "Linus" };
+  assert.equal((await running.call("POST", "/encode", { key, body })).status, 200);
+  const prefix = key.slice(0, 12);
+  await page.getByLabel(`Expiry of ${prefix}`).fill("2099-12-31");
+  await says("until 2099-12-31");
+  await page
+    .locator("#usage")
+    .getByRole("combobox")
+    .selectOption({ label: `kernel ${prefix}…` });
+  await page.getByRole("img", { name: /Facts written with kernel .*: 1 facts/ }).waitFor();
+  await says("1 of 500,000");
+  await page.getByRole("button", { name: `Revoke the key ${prefix}` }).click();
+  await page.getByRole("button", { name: `Really revoke the key ${prefix}?` }).click();
+  await page.locator("tr", { hasText: prefix }).getByText("revoked").first().waitFor();
+  assert.equal((await running.call("POST", "/encode", { key, body })).status, 403);
+});
+
+visit("what the service refuses is said in the form", async (visit) => {
+  const { page, says } = visit;
+  await signIn(visit);
+  await page.getByLabel("Account, new or known").fill("kernel");
+  await page.getByRole("form", { name: "Create a key" }).getByLabel("Expires").fill("2001-01-01");
+  await page.getByRole("button", { name: "Create a key" }).click();
+  await says("The expiry lies in the past.");
+});
+
+visit("a session that has ended leads back to the sign-in, which says so", async (visit) => {
+  const { page, says } = visit;
+  await signIn(visit);
+  await page.context().clearCookies();
+  await page.getByLabel("Account, new or known").fill("kernel");
+  await page.getByRole("button", { name: "Create a key" }).click();
+  await says("Your session has ended.");
+  await page.getByLabel("Admin token").waitFor();
+});
+
+visit(
+  "signing out ends it; health, demo and errors are shown; a server that is away is said to be",
+  async (visit) => {
+    const { page, running, says } = visit;
+    await running.call("POST", "/demo/encode", { key: null, body: { label: "TASK.owner", value: "x" } });
+    await signIn(visit);
+    await says(/Holds TASK\.owner; forgotten in/);
+    await says("None since this process started.");
+    await page.route("**/admin/**", (route) => route.abort());
+    await page.getByLabel("Account, new or known").fill("kernel");
+    await page.getByRole("button", { name: "Create a key" }).click();
+    await says("The server cannot be reached.");
+    await page.unroute("**/admin/**");
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("Admin token").waitFor();
+    assert.deepEqual(await page.context().cookies(), []);
+  },
+);

@@ -1,0 +1,181 @@
+/** The playground on the demo endpoints: facts, block, spectrum, index, damage bench, and what can go wrong. */
+
+import assert from "node:assert/strict";
+import { visit } from "./visit.ts";
+
+const FACTS = [
+  ["USER.name", "Ada Okafor"],
+  ["PREF.tone", "trocken, freundlich"],
+  ["PROJ.goal", "No fact lost when a context is compacted"],
+] as const;
+
+visit(
+  "a fact that is written appears on the board, in the index and in a block of 512 words",
+  async (visit) => {
+    const { page, running, open, says } = visit;
+    await open("/playground");
+    await says("No facts yet");
+    await page.getByRole("combobox", { name: "Channel" }).selectOption("USER.gpu");
+    await page.getByPlaceholder("RTX 5090").fill("RTX 6000 = schnell");
+    await page.keyboard.press("Enter");
+    await says("USER.gpu=RTX 6000 = schnell");
+    await page.getByRole("button", { name: "gpu RTX 6000 = schnell" }).waitFor();
+    const words = await page.getByLabel("The block's 512 words").textContent();
+    const { json } = await running.call("GET", "/demo/context", { key: null });
+    assert.equal(words?.trim(), json.fdm_block);
+    assert.equal(words?.trim().split(" ").length, 514);
+    assert.match((await page.locator(".figures").textContent()) ?? "", /1 fact.*512 tokens/);
+    const carriers = await page.locator(".legend small").allTextContents();
+    assert.equal(
+      carriers.reduce((sum, text) => sum + Number(text), 0),
+      512,
+    );
+    assert.ok(await hasInk(visit), "the spectrum is drawn");
+  },
+);
+
+visit("the state is everyone's: what others write appears, and the next reset is shown", async (visit) => {
+  const { page, running, open, says } = visit;
+  await page.clock.install();
+  await open("/playground");
+  await says(/Everyone sees these facts; all are forgotten in \d+ (h|min|s)/);
+  await running.call("POST", "/demo/encode", {
+    key: null,
+    body: { label: "TASK.owner", value: "Somebody else" },
+  });
+  await page.clock.runFor(16_000);
+  await says("TASK.owner=Somebody else");
+  await page.getByRole("button", { name: "Forget all now" }).click();
+  await says("No facts yet");
+  await page.getByRole("button", { name: "Fill in an example" }).click();
+  await says("TASK.deadline=2026-12-01");
+});
+
+visit("with 70 % of its words cut the block reads in the browser as on the server", async (visit) => {
+  const { page, running, open, says } = visit;
+  await writeFacts(visit);
+  await open("/playground");
+  for (const kind of ["Cut the end", "Cut the beginning", "Cut the middle"]) {
+    await page.getByLabel(kind).check();
+    await page.getByRole("slider").fill("70");
+    await page.waitForFunction(
+      () => document.querySelector(".bench textarea")?.textContent?.split(" ").length !== 514,
+    );
+    await page.waitForFunction(
+      () =>
+        document.querySelectorAll("table.facts tbody tr").length === 3 &&
+        document.querySelector(".place-map"),
+    );
+    const text = await page.locator(".bench textarea").inputValue();
+    assert.equal(text.split(" ").length, 512 - Math.round(512 * 0.7) + 2);
+    const { status, json } = await running.call("POST", "/demo/read", { key: null, body: { block: text } });
+    assert.equal(status, 200);
+    const rows = await page
+      .locator("table.facts tbody tr")
+      .evaluateAll((all) => all.map((row) => [row.children[0].textContent, row.children[1].textContent]));
+    assert.deepEqual(
+      rows,
+      json.facts.map(({ label, value }: { label: string; value: string }) => [label, value]),
+    );
+    assert.deepEqual(rows, FACTS);
+    await says(
+      `${json.missing} words were missing and ${json.wrong} wrong; ${json.guard_left} more may go missing.`,
+    );
+    await page.getByRole("button", { name: "Ask the server too" }).click();
+    await says("The server says the same: 3 facts");
+  }
+});
+
+visit("what is too damaged is refused, in the browser as on the server", async (visit) => {
+  const { page, open, says } = visit;
+  await writeFacts(visit);
+  await open("/playground");
+  await page.getByLabel("Replace by other words").check();
+  await page.getByRole("slider").fill("90");
+  await says("A guess is never given.");
+  await page.getByRole("button", { name: "Ask the server too" }).click();
+  await says("The server says the same: it cannot be read for sure.");
+});
+
+visit(
+  "every kind of damage at a modest share is read, and the block can be retyped by hand",
+  async (visit) => {
+    const { page, open, says } = visit;
+    await writeFacts(visit);
+    await open("/playground");
+    await page.getByRole("slider").fill("12");
+    for (const kind of [
+      "Delete here and there",
+      "Replace by",
+      "Delete, replace, insert",
+      "Retype carelessly",
+    ]) {
+      await page.getByLabel(kind).check();
+      await page.locator(`.kinds label:has-text("${kind}") input:checked`).waitFor();
+      await says("All 3 facts read, exactly.");
+    }
+    await page.getByRole("button", { name: "Make it whole again" }).click();
+    await says("0 words were missing and 0 wrong");
+    const copy = page.getByLabel(/The damaged copy/);
+    const whole = await copy.inputValue();
+    const words = whole.split(" ");
+    await copy.fill(`Here is what I found: ${words.slice(100, 480).join("\n- ")} and that is all.`);
+    await says(/by hand now/);
+    await says(/13\d words were missing and 0 wrong/);
+    await copy.fill("nothing but prose");
+    await says("No block in this text");
+  },
+);
+
+visit(
+  "too many requests are said to be too many, and the page goes on when it may",
+  async ({ page, open, says }) => {
+    await open("/playground");
+    await says(/Too many requests/);
+    await page.getByRole("button", { name: "Try again" }).waitFor();
+  },
+  { settings: { SIDEBAND_DEMO_RATE: "1" } },
+);
+
+visit("a server that is away is said to be away, and trying again works", async ({ page, open, says }) => {
+  await page.route("**/demo/**", (route) => route.abort());
+  await open("/playground");
+  await says("The server cannot be reached.");
+  await page.unroute("**/demo/**");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await says("No facts yet");
+  await page.route("**/demo/encode", (route) => route.abort());
+  await page.getByPlaceholder("Ada Okafor").fill("Ada");
+  await page.getByRole("button", { name: "Write" }).click();
+  await says("Nothing was changed");
+});
+
+visit("a value that the demo does not take is refused with its reason", async ({ page, open, says }) => {
+  await open("/playground");
+  await page.getByPlaceholder("Ada Okafor").fill("ä".repeat(100));
+  await page.getByRole("button", { name: "Write" }).click();
+  await page.getByRole("alert").waitFor();
+  await says(/128/);
+});
+
+async function writeFacts({ running }: Parameters<Parameters<typeof visit>[1]>[0]): Promise<void> {
+  for (const [label, value] of FACTS) {
+    const { status } = await running.call("POST", "/demo/encode", { key: null, body: { label, value } });
+    assert.equal(status, 200);
+  }
+}
+
+/** Whether anything but the background was drawn. */
+function hasInk({ page }: Parameters<Parameters<typeof visit>[1]>[0]): Promise<boolean> {
+  return page
+    .locator("canvas.spectrum")
+    .first()
+    .evaluate((canvas) => {
+      const { width, height } = canvas as HTMLCanvasElement;
+      const { data } = (canvas as HTMLCanvasElement).getContext("2d")!.getImageData(0, 0, width, height);
+      const colours = new Set<number>();
+      for (let i = 0; i < data.length; i += 4)
+        colours.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
+      return colours.size > 4;
+    });
+}

@@ -1,0 +1,102 @@
+/**
+ * A visit to the website in a real browser, on a real service: `visit` opens a page for one test and afterwards
+ * makes sure that nothing was asked of another host, that no script failed, and that the policy blocked nothing.
+ */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { type Running, startRunning } from "../http/running-service.ts";
+import { sharedBrowser } from "./chromium.ts";
+
+export const ADMIN_TOKEN = "admin-token-for-tests";
+export const OUTPUT = fileURLToPath(new URL("../output", import.meta.url));
+export const PHONE = { width: 360, height: 740 };
+export const DESK = { width: 1280, height: 800 };
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+/** Generous: a loaded machine is no failure. */
+const TIMEOUT_MS = 60_000;
+
+export interface Visit {
+  readonly page: Page;
+  readonly running: Running;
+  /** Opens a path of the site. */
+  open(path: string): Promise<void>;
+  /** What the page says, once it does. */
+  says(text: string | RegExp): Promise<void>;
+}
+
+interface VisitOptions {
+  readonly settings?: Record<string, string>;
+  readonly browser?: BrowserContextOptions;
+}
+
+/** Declares a test in the browser. Its service is its own, so that tests do not see each other's facts. */
+export function visit(
+  title: string,
+  body: (visit: Visit) => Promise<void>,
+  options: VisitOptions = {},
+): void {
+  test(title, async (t: TestContext) => {
+    const browser = await sharedBrowser();
+    if (browser === undefined) {
+      assert.ok(!process.env.CI, "no Chromium on this machine, and CI is set");
+      t.skip("SKIPPED: no Chromium on this machine, and none could be installed");
+      return;
+    }
+    buildIfStale();
+    // A reset in the middle of a test would be another test.
+    const running = await startRunning({ SIDEBAND_DEMO_RESET_S: "86400", ...options.settings });
+    const context = await browser.newContext({ viewport: DESK, reducedMotion: "reduce", ...options.browser });
+    context.setDefaultTimeout(TIMEOUT_MS);
+    const faults: string[] = [];
+    context.on("request", (request) => {
+      const url = request.url();
+      if (!url.startsWith(running.url) && !url.startsWith("blob:")) faults.push(`asked another host: ${url}`);
+    });
+    context.on("weberror", (error) => faults.push(`a script failed: ${error.error().message}`));
+    context.on("console", (message) => {
+      // Answers such as 401 and 429 are part of the tests; what the policy blocks is not.
+      const expected = /Failed to load resource|net::ERR_/.test(message.text());
+      if (message.type() === "error" && !expected) faults.push(`console: ${message.text()}`);
+    });
+    const page = await context.newPage();
+    try {
+      await body({
+        page,
+        running,
+        open: async (path) => void (await page.goto(running.url + path)),
+        says: (text) => page.getByText(text).first().waitFor(),
+      });
+      assert.deepEqual(faults, []);
+    } catch (error) {
+      // What the page looked like says more than the locator that was waited for.
+      const name = title.replace(/[^a-z0-9]+/gi, "-").slice(0, 60);
+      await page.screenshot({ path: join(OUTPUT, `failed-${name}.png`), fullPage: true });
+      throw error;
+    } finally {
+      await context.close();
+      await running.end();
+    }
+  });
+}
+
+/** npm ci builds the site; after a change of its sources it is built again. */
+function buildIfStale(): void {
+  const manifest = join(ROOT, "dist/web/manifest.json");
+  const sources = ["src/web", "src/codec", "docs", "scripts"].map((folder) => newestIn(join(ROOT, folder)));
+  if (existsSync(manifest) && statSync(manifest).mtimeMs >= Math.max(...sources)) return;
+  const { status, stderr } = spawnSync("npm", ["run", "build:web"], { cwd: ROOT, encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+}
+
+function newestIn(folder: string): number {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  return Math.max(...files.map((file) => statSync(join(file.parentPath, file.name)).mtimeMs));
+}

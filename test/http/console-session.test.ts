@@ -1,0 +1,125 @@
+/** The console's session: what it opens, what it does not, when it ends, and that no other site can use it. */
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import type { FastifyRequest } from "fastify";
+import { ConsoleSessions, SESSION_COOKIE, SESSION_MS } from "../../src/http/console-session.ts";
+import { type Running, startRunning } from "./running-service.ts";
+
+const ADMIN_TOKEN = "admin-token-for-tests";
+const SAME_ORIGIN = { "sec-fetch-site": "same-origin" };
+
+let started: Promise<Running> | undefined;
+const service = () => (started ??= startRunning());
+after(async () => (await started)?.end());
+
+async function signIn(): Promise<string> {
+  const running = await service();
+  const { status, headers } = await running.call("POST", "/console/session", {
+    key: null,
+    body: { token: ADMIN_TOKEN },
+    headers: SAME_ORIGIN,
+  });
+  assert.equal(status, 200);
+  const cookie = headers.get("set-cookie") ?? "";
+  assert.match(cookie, /; Path=\/; HttpOnly; SameSite=Strict; Max-Age=28800$/);
+  assert.equal(headers.get("cache-control"), "no-store");
+  return cookie.split(";", 1)[0];
+}
+
+test("a session opens the admin API and nothing else", async () => {
+  const running = await service();
+  const cookie = await signIn();
+  const keys = await running.call("GET", "/admin/keys", { key: null, headers: { cookie } });
+  assert.equal(keys.status, 200);
+  const usage = await running.call("GET", "/usage", { key: null, headers: { cookie } });
+  assert.equal(usage.status, 401);
+  const asked = await running.call("GET", "/console/session", { key: null, headers: { cookie } });
+  assert.ok(Date.parse(asked.json.expires_at) > Date.now());
+});
+
+test("a change needs the browser's word that it comes from this site", async () => {
+  const running = await service();
+  const cookie = await signIn();
+  const attempt = async (headers: Record<string, string>) => {
+    const body = { account: "forged" };
+    return (await running.call("POST", "/admin/keys", { key: null, body, headers: { cookie, ...headers } }))
+      .status;
+  };
+  assert.equal(await attempt({}), 400);
+  assert.equal(await attempt({ "sec-fetch-site": "cross-site" }), 400);
+  assert.equal(await attempt({ "sec-fetch-site": "same-site" }), 400);
+  assert.equal(await attempt({ origin: "https://evil.example" }), 400);
+  assert.equal(await attempt({ origin: "null" }), 400);
+  assert.equal(await attempt({ origin: running.url }), 201);
+  assert.equal(await attempt(SAME_ORIGIN), 201);
+  const { json } = await running.call("GET", "/admin/keys?account=forged", { key: ADMIN_TOKEN });
+  assert.equal(json.keys.length, 2);
+});
+
+test("another site can neither sign a browser in nor out", async () => {
+  const running = await service();
+  for (const method of ["POST", "DELETE"]) {
+    const { status, headers } = await running.call(method, "/console/session", {
+      key: null,
+      headers: { origin: "https://evil.example" },
+      ...(method === "POST" ? { body: { token: ADMIN_TOKEN } } : {}),
+    });
+    assert.deepEqual([status, headers.get("set-cookie")], [400, null]);
+  }
+});
+
+test("wrong tokens are refused without a cookie, then slowed down", async () => {
+  const running = await startRunning();
+  try {
+    const statuses: number[] = [];
+    for (let i = 0; i < 12; i++) {
+      const { status, headers } = await running.call("POST", "/console/session", {
+        key: null,
+        body: { token: `wrong ${i}` },
+        headers: SAME_ORIGIN,
+      });
+      assert.equal(headers.get("set-cookie"), null);
+      statuses.push(status);
+    }
+    assert.equal(statuses[0], 401);
+    assert.equal(statuses.at(-1), 429);
+    const odd = await running.call("POST", "/console/session", {
+      key: null,
+      body: { token: 7 },
+      headers: SAME_ORIGIN,
+    });
+    assert.equal(odd.status, 400);
+  } finally {
+    await running.end();
+  }
+});
+
+test("a session ends after its time, with the token it was opened with, and by a changed letter", () => {
+  let nowMs = 1_000_000;
+  const clock = { now: () => nowMs };
+  const sessions = new ConsoleSessions("a-token-of-16-letters", clock);
+  const { session } = sessions.open();
+  const asking = (cookie: string, by = sessions) =>
+    by.expiryOf({ headers: { cookie: `a=b; ${SESSION_COOKIE}=${cookie}` } } as FastifyRequest);
+  assert.equal(asking(session), nowMs + SESSION_MS);
+  assert.equal(asking(session, new ConsoleSessions("another-token-of-16", clock)), undefined);
+  for (let i = 0; i < session.length; i++) {
+    const changed = session.slice(0, i) + (session[i] === "1" ? "2" : "1") + session.slice(i + 1);
+    assert.equal(asking(changed), undefined, `letter ${i}`);
+  }
+  for (const odd of ["", ".", "1.2.3", `${session}x`, "9".repeat(4096)]) assert.equal(asking(odd), undefined);
+  nowMs += SESSION_MS;
+  assert.equal(asking(session), undefined);
+});
+
+test("signing out takes the cookie away", async () => {
+  const running = await service();
+  const cookie = await signIn();
+  const { status, headers } = await running.call("DELETE", "/console/session", {
+    key: null,
+    headers: { cookie, ...SAME_ORIGIN },
+  });
+  assert.equal(status, 204);
+  assert.match(headers.get("set-cookie") ?? "", /=; .*Max-Age=0/);
+});

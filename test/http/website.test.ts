@@ -1,0 +1,175 @@
+/** The website over plain HTTP: headers, caching, compression, the demo's key, and the console's sessions. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { readBlock } from "../../src/codec/read-block.ts";
+import { CONTENT_SECURITY_POLICY, chooseEncoding } from "../../src/http/website.ts";
+import { loadCodebooks } from "../../src/main/codebooks.ts";
+import { type Running, startRunning } from "./running-service.ts";
+
+const ADMIN_TOKEN = "admin-token-for-tests";
+const manifestFile = fileURLToPath(new URL("../../dist/web/manifest.json", import.meta.url));
+
+let started: Promise<Running> | undefined;
+const service = () => (started ??= startRunning());
+after(async () => (await started)?.end());
+
+/** fetch would undo the compression: ask for the bytes as they are sent. */
+async function raw(path: string, headers: Record<string, string> = {}, method = "GET") {
+  const { request } = await import("node:http");
+  const { url } = await service();
+  return new Promise<{ status: number; headers: Record<string, unknown>; body: Buffer }>(
+    (resolve, reject) => {
+      const sent = request(url + path, { method, headers }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("end", () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            body: Buffer.concat(chunks),
+          }),
+        );
+      });
+      sent.on("error", reject);
+      sent.end();
+    },
+  );
+}
+
+test("pages have a policy that allows this origin alone and nothing inline, and hold to it", async () => {
+  assert.doesNotMatch(CONTENT_SECURITY_POLICY, /unsafe-inline|'unsafe-eval'|https?:|\*/);
+  const manifest = JSON.parse(readFileSync(manifestFile, "utf8")) as Record<string, { type: string }>;
+  for (const [path, { type }] of Object.entries(manifest)) {
+    if (!type.startsWith("text/html")) continue;
+    const { status, headers, body } = await raw(path);
+    assert.equal(status, 200, path);
+    assert.equal(headers["content-security-policy"], CONTENT_SECURITY_POLICY);
+    assert.equal(headers["x-content-type-options"], "nosniff");
+    const html = body.toString();
+    assert.doesNotMatch(html, /<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=|(?:src|href)="https?:/, path);
+  }
+});
+
+test("hashed files are cached for ever, pages are asked for again and answered 304", async () => {
+  const page = await raw("/playground");
+  assert.equal(page.headers["cache-control"], "no-cache");
+  const again = await raw("/playground", { "if-none-match": String(page.headers.etag) });
+  assert.deepEqual([again.status, again.body.length], [304, 0]);
+  const script = /src="(\/assets\/[^"]+)"/.exec(page.body.toString())![1];
+  const file = await raw(script);
+  assert.equal(file.headers["cache-control"], "public, max-age=31536000, immutable");
+  const head = await raw(script, {}, "HEAD");
+  assert.deepEqual([head.status, head.body.length], [200, 0]);
+  assert.equal(head.headers["content-length"], file.headers["content-length"]);
+});
+
+test("each form of a file decompresses to the same bytes, under a tag of its own", async () => {
+  const plain = await raw("/");
+  const brotli = await raw("/", { "accept-encoding": "gzip, deflate, br" });
+  const gzip = await raw("/", { "accept-encoding": "gzip, br;q=0" });
+  assert.deepEqual([brotli.headers["content-encoding"], gzip.headers["content-encoding"]], ["br", "gzip"]);
+  assert.equal(plain.headers["content-encoding"], undefined);
+  assert.deepEqual(brotliDecompressSync(brotli.body), plain.body);
+  assert.deepEqual(gunzipSync(gzip.body), plain.body);
+  assert.equal(new Set([plain, brotli, gzip].map(({ headers }) => headers.etag)).size, 3);
+  for (const { headers } of [plain, brotli, gzip]) assert.equal(headers.vary, "accept-encoding");
+});
+
+test("a model's weights are sent whole, as they are, with their length", async () => {
+  const manifest = JSON.parse(readFileSync(manifestFile, "utf8")) as Record<string, { sizeBytes: number }>;
+  const [path, { sizeBytes }] = Object.entries(manifest).find(([name]) => name.endsWith(".bin"))!;
+  const { status, headers, body } = await raw(path, { "accept-encoding": "br" });
+  assert.deepEqual([status, headers["content-encoding"], body.length], [200, undefined, sizeBytes]);
+  assert.equal(headers["content-length"], String(sizeBytes));
+  assert.equal(headers["cache-control"], "public, max-age=31536000, immutable");
+  assert.equal((await raw(path, { "if-none-match": String(headers.etag) })).status, 304);
+  assert.deepEqual(body, readFileSync(new URL("../../models/reader-1.bin", import.meta.url)));
+});
+
+test("a form is chosen that the browser takes", () => {
+  const forms = new Map([
+    ["identity", 0],
+    ["br", 0],
+    ["gzip", 0],
+  ] as const);
+  assert.equal(chooseEncoding("BR ; q=0.5", forms), "br");
+  assert.equal(chooseEncoding("br;q=0.0, gzip", forms), "gzip");
+  assert.equal(chooseEncoding("zstd", forms), "identity");
+  assert.equal(chooseEncoding(undefined, forms), "identity");
+});
+
+test("no request reaches a file that the manifest does not name", async () => {
+  for (const path of [
+    "/manifest.json",
+    "/index.html",
+    "/assets/",
+    "/assets/../manifest.json",
+    "/assets/%2e%2e/x",
+  ]) {
+    assert.equal((await raw(path)).status, 404, path);
+  }
+});
+
+test("the demo's key reads the demo's blocks and no other account's", async () => {
+  const running = await service();
+  await running.call("POST", "/demo/encode", { key: null, body: { label: "USER.name", value: "Ada" } });
+  await running.call("POST", "/encode", { body: { user_id: "demo", label: "USER.name", value: "Secret" } });
+  const codebooks = await loadCodebooks();
+  const { json: given } = await running.call("GET", "/demo/key", { key: null });
+  const keys = given.keys.map(({ key_id, material }: { key_id: number; material: string }) => ({
+    id: key_id,
+    material: new Uint8Array(Buffer.from(material, "base64")),
+  }));
+  const read = (text: string) =>
+    readBlock(text, {
+      keys: (id) => keys.find((key: { id: number }) => key.id === id),
+      userId: given.user_id,
+      codebooks,
+    });
+  const demo = read((await running.call("GET", "/demo/context", { key: null })).json.fdm_block);
+  assert.deepEqual(demo.ok && demo.facts, [{ channel: 0, value: "Ada" }]);
+  const foreign = read((await running.call("GET", "/context?user_id=demo")).json.fdm_block);
+  assert.equal(foreign.ok, false);
+});
+
+test("POST /demo/read reads a damaged block of the demo and refuses a foreign one", async () => {
+  const running = await service();
+  await running.call("POST", "/demo/encode", { key: null, body: { label: "USER.name", value: "Ada" } });
+  const { json } = await running.call("GET", "/demo/context", { key: null });
+  const block = json.fdm_block.split(" ").slice(0, 150).join(" ");
+  const { status, json: reading } = await running.call("POST", "/demo/read", { key: null, body: { block } });
+  assert.deepEqual(
+    [status, reading.user_id, reading.facts],
+    [200, "demo", [{ label: "USER.name", value: "Ada", channel: 0 }]],
+  );
+  assert.equal(reading.repaired, reading.missing + reading.wrong);
+  await running.call("POST", "/encode", { body: { user_id: "demo", label: "USER.name", value: "Secret" } });
+  const foreign = (await running.call("GET", "/context?user_id=demo")).json.fdm_block;
+  const refused = await running.call("POST", "/demo/read", { key: null, body: { block: foreign } });
+  assert.deepEqual([refused.status, refused.json.code], [422, "block_unreadable"]);
+});
+
+test("use by day is the key's own", async () => {
+  const running = await service();
+  const [mine, other] = [await running.newKey("days"), await running.newKey("days")];
+  for (const value of ["1", "2"]) {
+    await running.call("POST", "/encode", { key: mine, body: { user_id: "u", label: "USER.name", value } });
+  }
+  const days = async (key: string) => (await running.call("GET", "/usage/days", { key })).json.days;
+  assert.deepEqual(await days(mine), [{ day: new Date().toISOString().slice(0, 10), count: 2 }]);
+  assert.deepEqual(await days(other), []);
+  assert.equal((await running.call("GET", "/usage/days", { key: null })).status, 401);
+});
+
+test("the status tells health, store, demo and recent errors to the operator alone", async () => {
+  const running = await service();
+  assert.equal((await running.call("GET", "/admin/status", { key: running.key })).status, 401);
+  const { json } = await running.call("GET", "/admin/status", { key: ADMIN_TOKEN });
+  assert.equal(json.ready, true);
+  assert.deepEqual(json.recent_errors, []);
+  assert.ok(json.store.facts >= 1 && json.demo.resets_in_s > 0);
+});
