@@ -15,6 +15,13 @@ export interface HookOutcome {
   readonly note: string;
 }
 
+export interface HookOptions {
+  readonly include: SectionParts;
+  readonly timeoutMs: number;
+}
+
+/** The share of its time that a hook waits for the block before it goes on with the facts alone. */
+const BLOCK_SHARE = 0.6;
 const NOTHING: HookOutcome = { output: "", note: "" };
 
 /** Runs the hook that the host's JSON asks for. */
@@ -22,11 +29,11 @@ export async function runHook(
   memory: AgentMemory,
   userId: string,
   input: string,
-  options: { include: SectionParts; timeoutMs: number },
+  options: HookOptions,
 ): Promise<HookOutcome> {
   switch (eventOf(input)) {
     case "SessionStart": {
-      const section = memorySection(await memory.context(userId, options), options.include);
+      const section = await sectionOf(memory, userId, options);
       if (section === "") return NOTHING;
       const hookSpecificOutput = { hookEventName: "SessionStart", additionalContext: section };
       return { output: JSON.stringify({ hookSpecificOutput }), note: "" };
@@ -40,6 +47,28 @@ export async function runHook(
     default:
       return NOTHING;
   }
+}
+
+/**
+ * The section; without the block where that takes too long. A data folder that is opened for one hook has to load
+ * the reader before it can build a block, and the facts themselves, which a model reads, are at hand at once.
+ */
+async function sectionOf(memory: AgentMemory, userId: string, options: HookOptions): Promise<string> {
+  const { include, timeoutMs } = options;
+  const context = memory.context(userId, { timeoutMs });
+  const soon =
+    include === "block" ? await context : await Promise.race([context, pause(timeoutMs * BLOCK_SHARE)]);
+  if (soon !== undefined) return memorySection(soon, include);
+  context.catch(() => {});
+  const { facts } = await memory.facts(userId, { timeoutMs });
+  const plain_index = facts.map(({ label, value }) => `${label}=${value}`).join("\n");
+  return memorySection({ fdm_block: "", plain_index }, "index");
+}
+
+function pause(ms: number): Promise<undefined> {
+  return new Promise((resolve) => {
+    setTimeout(() => resolve(undefined), ms);
+  });
 }
 
 function eventOf(input: string): unknown {

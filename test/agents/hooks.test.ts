@@ -196,6 +196,22 @@ suite("hooks", { concurrency: false }, () => {
     }
   });
 
+  test("a block that is not ready in time is left out, the facts are not", async (t) => {
+    const host = makeHost(t);
+    const facts = [
+      { label: "USER.os", value: "Plan 9", channel: 5, revision: 1, updated_at: "2026-11-15T00:00:00Z" },
+    ];
+    const slow = await scriptedServer(t, ({ path }) =>
+      path === "/facts" ? { body: { user_id: "ada", channel_count: 1, facts } } : "hang",
+    );
+    const input = JSON.stringify({ ...CLAUDE, hook_event_name: "SessionStart", source: "startup" });
+    const env = { SIDEBAND_API_URL: slow.url, SIDEBAND_TIMEOUT_MS: "4000" };
+    const { status, stdout, stderr } = await host.shell("sideband hook --user ada", { input, env });
+    assert.deepEqual([status, stderr], [0, ""]);
+    const { additionalContext } = JSON.parse(stdout).hookSpecificOutput;
+    assert.equal(additionalContext, memorySection({ fdm_block: "", plain_index: "USER.os=Plan 9" }));
+  });
+
   test("a hook of another event does nothing", async (t) => {
     const host = makeHost(t);
     const input = JSON.stringify({ ...CLAUDE, hook_event_name: "Stop" });

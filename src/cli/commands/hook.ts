@@ -52,12 +52,9 @@ one line on standard error. 2 for a wrong call.`,
 
 async function answer(config: AgentConfig, include: (typeof PARTS)[number]) {
   const input = await readInput();
-  const opened = await openAgentMemory(config);
-  try {
-    return await runHook(opened.memory, config.userId, input, { include, timeoutMs: config.timeoutMs });
-  } finally {
-    await opened.close();
-  }
+  // Not closed again: the process ends with the answer, and a store that survives a cut loses nothing by it.
+  const { memory } = await openAgentMemory(config);
+  return runHook(memory, config.userId, input, { include, timeoutMs: config.timeoutMs });
 }
 
 async function tooLate(ms: number): Promise<never> {
