@@ -3,10 +3,15 @@
  * a variable that the table does not know, or a value that it cannot take, stops the start.
  */
 
+import { homedir, userInfo } from "node:os";
+import { join } from "node:path";
+
 export interface Config {
   readonly host: string;
   readonly port: number;
   readonly dataFolder: string;
+  readonly databaseUrl: string | undefined;
+  readonly databasePool: number;
   readonly workers: number;
   readonly blockWorkers: number;
   readonly masterKey: string | undefined;
@@ -23,6 +28,17 @@ export interface Config {
   readonly connectionsMax: number;
   readonly shutdownS: number;
   readonly compactAfterS: number;
+}
+
+/** The agent's side: `sideband mcp`, `sideband hook`. */
+export interface AgentConfig {
+  readonly apiUrl: string | undefined;
+  readonly apiKey: string | undefined;
+  readonly userId: string;
+  readonly dataFolder: string;
+  readonly account: string;
+  /** How long an agent waits for its memory. */
+  readonly timeoutMs: number;
 }
 
 export class ConfigError extends Error {
@@ -63,6 +79,12 @@ const url = (value: string) => {
     throw new ConfigError("takes an http(s) address");
   return value.replace(/\/+$/, "");
 };
+const database = (value: string) => {
+  if (value === "") return undefined;
+  // The address holds a password: it is never part of the message.
+  if (!/^postgres(ql)?:\/\/[\x21-\x7e]+$/.test(value)) throw new ConfigError("takes a postgres:// address");
+  return value;
+};
 const proxies = (value: string) => {
   if (value === "" || value === "0" || value === "false") return false;
   if (value === "true") return 1;
@@ -91,6 +113,19 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     meaning: "Port to listen on; 0 picks a free one.",
   },
   SIDEBAND_DATA: { field: "dataFolder", fallback: "./data", parse: text, meaning: "The data folder." },
+  SIDEBAND_DATABASE_URL: {
+    field: "databaseUrl",
+    fallback: "",
+    parse: database,
+    meaning:
+      "A PostgreSQL database (postgres://user:password@host:5432/name) that nodes share, instead of the embedded store.",
+  },
+  SIDEBAND_DATABASE_POOL: {
+    field: "databasePool",
+    fallback: "8",
+    parse: integer(2, 1000),
+    meaning: "Connections of each process to PostgreSQL.",
+  },
   SIDEBAND_WORKERS: {
     field: "workers",
     fallback: "1",
@@ -197,7 +232,7 @@ export function readConfig(
   environment: Readonly<Record<string, string | undefined>> = { ...process.env, ...overrides },
 ): Config {
   const unknown = Object.keys(environment).filter(
-    (name) => name.startsWith("SIDEBAND_") && !(name in SETTINGS),
+    (name) => name.startsWith("SIDEBAND_") && !(name in SETTINGS) && !(name in AGENT_SETTINGS),
   );
   if (unknown.length > 0)
     throw new ConfigError(`unknown setting ${unknown.join(", ")} (docs/CONFIG.md lists them)`);
@@ -211,4 +246,61 @@ export function readConfig(
     }
   }
   return Object.freeze(config) as unknown as Config;
+}
+
+/** Settings of the agent's side. The service knows them too, since both may run from one shell. */
+export const AGENT_SETTINGS: Readonly<Record<string, string>> = {
+  SIDEBAND_API_URL:
+    "Where the service is that an agent uses. Without it, and without a key, the data folder is opened.",
+  SIDEBAND_API_KEY: "The key that an agent uses.",
+  SIDEBAND_USER_ID: "Whose memory an agent uses; the name of the user who runs it when empty.",
+  SIDEBAND_TIMEOUT_MS:
+    "Milliseconds that an agent waits for its memory before it goes on without; 2000 when empty.",
+};
+
+/**
+ * What the agent's side needs. The variables of the original service's clients are understood too, after our
+ * own. The agent's data folder, unlike the service's, does not depend on where the agent was started.
+ */
+export function readAgentConfig(
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): AgentConfig {
+  const find = (name: string) =>
+    optionalText(environment[`SIDEBAND_${name}`] ?? "") ??
+    optionalText(environment[`SPECTRAL_MEMORY_${name}`] ?? "");
+  return {
+    apiUrl: find("API_URL"),
+    apiKey: find("API_KEY"),
+    userId: find("USER_ID") ?? userName(),
+    dataFolder: optionalText(environment.SIDEBAND_DATA ?? "") ?? join(homedir(), ".sideband", "data"),
+    account: "default",
+    timeoutMs: timeoutOf(find("TIMEOUT_MS") ?? "2000"),
+  };
+}
+
+function timeoutOf(value: string): number {
+  try {
+    return integer(1, 600_000)(value);
+  } catch (error) {
+    throw new ConfigError(`SIDEBAND_TIMEOUT_MS ${(error as Error).message}`);
+  }
+}
+
+/** In a container the user who runs a program may have a number and no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return "default";
+  }
+}
+
+/** The service's configuration for a data folder that is opened without a server. */
+export function embeddedConfig(dataFolder: string): Config {
+  return readConfig({ SIDEBAND_DATA: dataFolder });
+}
+
+/** Where a shell looks for commands. */
+export function readSearchPath(): string {
+  return process.env.PATH ?? "";
 }

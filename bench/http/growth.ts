@@ -103,6 +103,6 @@ async function fill(folder: string, facts: number): Promise<{ key: string; fileB
         }),
       );
     }
-    return { key, fileBytes: store.statistics().sizeBytes };
+    return { key, fileBytes: (await store.statistics()).sizeBytes };
   });
 }

@@ -2,48 +2,47 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { type Command, CommandError, EXIT_FAILED, EXIT_OK, EXIT_USAGE, UsageError } from "./command.ts";
-import { bench } from "./commands/bench.ts";
-import { keysCreate, keysList, keysRevoke } from "./commands/keys.ts";
-import { measure } from "./commands/measure.ts";
-import { read } from "./commands/read.ts";
-import { serve } from "./commands/serve.ts";
-import { exportCommand, importCommand } from "./commands/transfer.ts";
-import { backup, compact, restoreCommand, verifyCommand } from "./commands/upkeep.ts";
-import { usage } from "./commands/usage.ts";
 
-const COMMANDS: readonly Command[] = [
-  serve,
-  keysCreate,
-  keysList,
-  keysRevoke,
-  usage,
-  exportCommand,
-  importCommand,
-  backup,
-  restoreCommand,
-  verifyCommand,
-  compact,
-  read,
-  measure,
-  bench,
-];
+/** Each command is loaded when it is called: an agent's hook must not wait for the store and the server. */
+export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => (await import("./commands/serve.ts")).serve,
+  mcp: async () => (await import("./commands/mcp.ts")).mcp,
+  hook: async () => (await import("./commands/hook.ts")).hook,
+  "agents list": async () => (await import("./commands/agents.ts")).agentsList,
+  "agents install": async () => (await import("./commands/agents.ts")).agentsInstall,
+  "keys create": async () => (await import("./commands/keys.ts")).keysCreate,
+  "keys list": async () => (await import("./commands/keys.ts")).keysList,
+  "keys revoke": async () => (await import("./commands/keys.ts")).keysRevoke,
+  usage: async () => (await import("./commands/usage.ts")).usage,
+  export: async () => (await import("./commands/transfer.ts")).exportCommand,
+  import: async () => (await import("./commands/transfer.ts")).importCommand,
+  backup: async () => (await import("./commands/upkeep.ts")).backup,
+  restore: async () => (await import("./commands/upkeep.ts")).restoreCommand,
+  verify: async () => (await import("./commands/upkeep.ts")).verifyCommand,
+  compact: async () => (await import("./commands/upkeep.ts")).compact,
+  db: async () => (await import("./commands/db.ts")).db,
+  read: async () => (await import("./commands/read.ts")).read,
+  measure: async () => (await import("./commands/measure.ts")).measure,
+  bench: async () => (await import("./commands/bench.ts")).bench,
+};
 
 export async function main(args: readonly string[]): Promise<number> {
   const [first] = args;
   if (first === undefined || first === "--help" || first === "-h" || first === "help") {
-    console.log(overview());
+    console.log(await overview());
     return first === undefined ? EXIT_USAGE : EXIT_OK;
   }
   if (first === "--version" || first === "-v") {
     console.log(version());
     return EXIT_OK;
   }
-  const command = COMMANDS.find(({ name }) => name.split(" ").every((word, i) => args[i] === word));
-  if (command === undefined) {
+  const name = Object.keys(COMMANDS).find((known) => known.split(" ").every((word, i) => args[i] === word));
+  if (name === undefined) {
     console.error(`sideband: there is no command "${first}"; sideband --help lists them`);
     return EXIT_USAGE;
   }
-  const rest = args.slice(command.name.split(" ").length);
+  const command = await COMMANDS[name]();
+  const rest = args.slice(name.split(" ").length);
   if (rest.includes("--help") || rest.includes("-h")) {
     console.log(command.help);
     return EXIT_OK;
@@ -65,9 +64,10 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-function overview(): string {
-  const width = Math.max(...COMMANDS.map(({ name }) => name.length));
-  const rows = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
+async function overview(): Promise<string> {
+  const width = Math.max(...Object.keys(COMMANDS).map((name) => name.length));
+  const commands = await Promise.all(Object.values(COMMANDS).map((load) => load()));
+  const rows = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
   return [
     "sideband: a persistent fact memory for AI agents",
     "",
@@ -94,5 +94,15 @@ function isParseArgsError(error: unknown): error is Error {
 
 /** What the parts refuse in words meant for the operator: a setting, the data folder, a failure of the service. */
 function isRefusal(error: unknown): error is Error {
-  return error instanceof Error && ["ConfigError", "DataFolderError", "Failure"].includes(error.name);
+  return (
+    error instanceof Error &&
+    [
+      "ConfigError",
+      "DataFolderError",
+      "MigrationError",
+      "DistributionError",
+      "WeightsError",
+      "Failure",
+    ].includes(error.name)
+  );
 }

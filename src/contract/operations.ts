@@ -272,9 +272,9 @@ export const OPERATIONS = {
     method: "GET",
     path: "/readyz",
     access: "open",
-    summary: "Whether the store can be written to.",
+    summary: "Whether the store can be written to and the reader model works.",
     answer: wire.HealthAnswer,
-    errors: ["store_unavailable"],
+    errors: ["store_unavailable", "overloaded"],
   },
   metrics: {
     id: "metrics",

@@ -10,7 +10,7 @@ import type { Socket } from "node:net";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { Failure } from "../base/errors.ts";
 import { OPERATIONS, type Operation, type OperationId } from "../contract/operations.ts";
-import { accessHooks } from "./access.ts";
+import { type AccessHook, accessHooks } from "./access.ts";
 import { ConsoleSessions, registerConsole } from "./console-session.ts";
 import type { HttpParts, Log } from "./parts.ts";
 import { answerClientError, failureOf, rawProblem, sendProblem } from "./problem.ts";
@@ -31,6 +31,8 @@ export interface ServerOptions {
   /** Proxies whose X-Forwarded-For counts: so many hops, or these addresses. */
   readonly trustProxy: number | readonly string[] | false;
   readonly connectionsMax: number;
+  /** Routes of other layers, for callers with a key. */
+  readonly extensions?: readonly { register(app: FastifyInstance, authenticate: AccessHook): void }[];
   /** Where the built website is; without it there is none. */
   readonly websiteFolder?: string | undefined;
 }
@@ -92,6 +94,7 @@ export function createServer(parts: HttpParts, options: ServerOptions): FastifyI
   if (options.websiteFolder !== undefined) registerWebsite(app, { folder: options.websiteFolder });
   registerConsole(app, sessions, parts);
   register(app, parts, { sessions, recentErrors });
+  for (const extension of options.extensions ?? []) extension.register(app, accessHooks(parts, sessions).key);
   answerOtherMethods(app, parts.upgradeUrl);
   return app;
 }

@@ -6,9 +6,9 @@ import { loadCodebooks } from "./codebooks.ts";
 
 const codebooks = loadCodebooks();
 
-parentPort?.on("message", async (task: BlockTask) => {
+parentPort?.on("message", (task: BlockTask) => {
   try {
-    const result = runBlockTask(await codebooks, task);
+    const result = runBlockTask(codebooks, task);
     parentPort?.postMessage({ result });
   } catch (error) {
     // The text of an error may quote a value: only its name leaves the thread.

@@ -10,15 +10,23 @@ import { IdempotencyGate } from "../memory/idempotency.ts";
 import { KeyDesk } from "../memory/key-desk.ts";
 import { KeyRing } from "../memory/key-ring.ts";
 import type { MemoryParts } from "../memory/parts.ts";
+import type { Store, StoreStatistics } from "../memory/ports.ts";
 import { WorkerPool } from "../memory/worker-pool.ts";
-import { LmdbStore } from "../store/lmdb/lmdb-store.ts";
-import { CODEBOOK_VERSION, KEEPS_CODES } from "./codebooks.ts";
+import type { LmdbStore } from "../store/lmdb/lmdb-store.ts";
+import { CODEBOOK_VERSION, checkReader, KEEPS_CODES } from "./codebooks.ts";
 import { masterKeys } from "./secrets.ts";
+import { agreeOnMasterKeys, type OpenedStore, openStore } from "./stores.ts";
 import { workerModule } from "./worker-module.ts";
 
 export interface Core {
   readonly memory: MemoryParts;
-  readonly store: LmdbStore;
+  readonly store: Store;
+  /** The store where it is the embedded one: what only that one does. */
+  readonly embedded: LmdbStore | undefined;
+  /** Leaves no byte in the store's files of what was forgotten. */
+  readonly compact: OpenedStore["compact"];
+  /** Where nodes share the store: agrees with them on a setting. */
+  readonly settle: OpenedStore["settle"];
   readonly workshop: WorkerPool;
   readonly authentication: Authentication;
   readonly desk: KeyDesk;
@@ -29,11 +37,19 @@ export interface Core {
 const TASK_TIMEOUT_MS = 60_000;
 
 export async function openCore(config: Config, options: { create: boolean }): Promise<Core> {
+  checkReader();
   const metrics = new Metrics();
   const clock = systemClock;
   const { dataFolder: folder, queueMax } = config;
-  const store = await LmdbStore.open({ folder, create: options.create, queueMax, metrics });
-  const keyRing = new KeyRing(masterKeys(folder, config.masterKey));
+  const { store, embedded, compact, settle } = await openStore(config, { create: options.create, metrics });
+  const masters = masterKeys(folder, config.masterKey);
+  try {
+    await agreeOnMasterKeys(masters, settle);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  const keyRing = new KeyRing(masters);
   const workshop = new WorkerPool({
     module: workerModule(),
     threads: config.blockWorkers,
@@ -52,6 +68,9 @@ export async function openCore(config: Config, options: { create: boolean }): Pr
   return {
     memory,
     store,
+    embedded,
+    compact,
+    settle,
     workshop,
     authentication,
     desk: new KeyDesk(store, clock),
@@ -65,7 +84,7 @@ export async function openCore(config: Config, options: { create: boolean }): Pr
   };
 }
 
-function defineGauges(metrics: Metrics, store: LmdbStore, blocks: Blocks): void {
+function defineGauges(metrics: Metrics, store: Store, blocks: Blocks): void {
   const gauge = (name: string, help: string, shared: boolean) =>
     metrics.define({ name, help, type: "gauge", shared });
   gauge("sideband_store_bytes", "Size of the data file.", true);
@@ -73,11 +92,20 @@ function defineGauges(metrics: Metrics, store: LmdbStore, blocks: Blocks): void 
   gauge("sideband_store_users", "Users in the store.", true);
   gauge("sideband_cached_blocks", "Blocks in the cache.", false);
   gauge("sideband_resident_bytes", "Resident memory of the service's processes.", false);
-  metrics.onCollect(() => {
-    const { sizeBytes, facts, users } = store.statistics();
+  const show = ({ sizeBytes, facts, users }: StoreStatistics) => {
     metrics.set("sideband_store_bytes", sizeBytes);
     metrics.set("sideband_store_facts", facts);
     metrics.set("sideband_store_users", users);
+  };
+  const look = () => {
+    const statistics = store.statistics();
+    // A store that has to ask for them shows those of the last collection.
+    if (statistics instanceof Promise) statistics.then(show).catch(() => {});
+    else show(statistics);
+  };
+  look();
+  metrics.onCollect(() => {
+    look();
     metrics.set("sideband_cached_blocks", blocks.cachedCount);
     metrics.set("sideband_resident_bytes", process.memoryUsage.rss());
   });

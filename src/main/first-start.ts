@@ -1,5 +1,6 @@
 /** The first start on an empty data folder: an account, a key that is shown once, and a line to try it with. */
 
+import { randomUUID } from "node:crypto";
 import type { Config } from "../config.ts";
 import type { Core } from "./core.ts";
 import { adminToken } from "./secrets.ts";
@@ -10,6 +11,9 @@ const FIRST_ACCOUNT = "default";
 export async function prepareDataFolder(core: Core, config: Config): Promise<string | undefined> {
   adminToken(config.dataFolder, config.adminToken);
   if ((await core.store.listAccounts()).length > 0) return undefined;
+  // Of several nodes that start on one empty database, one makes the key.
+  const ticket = randomUUID();
+  if (((await core.settle?.("first-start", ticket)) ?? ticket) !== ticket) return undefined;
   const note = "made on the first start";
   return (await core.desk.create({ account: FIRST_ACCOUNT, tier: "unlimited", note })).key;
 }

@@ -48,7 +48,12 @@ export async function backUp(
 ): Promise<void> {
   requireEmpty(target);
   mkdirSync(target, { recursive: true, mode: 0o700 });
-  await core.store.backup(target);
+  if (core.embedded === undefined) {
+    throw new ConfigError(
+      "backup is for the embedded store: back PostgreSQL up with its own tools (docs/CLUSTER.md)",
+    );
+  }
+  await core.embedded.backup(target);
   const source = join(config.dataFolder, MASTER_KEY_FILE);
   if (withMasterKey && existsSync(source)) copyFileSync(source, join(target, MASTER_KEY_FILE));
 }

@@ -10,6 +10,7 @@ import type { Config } from "../config.ts";
 import type { Limit } from "../http/rate-limiter.ts";
 import { RateLimiter } from "../http/rate-limiter.ts";
 import { createServer } from "../http/server.ts";
+import { McpHttp } from "../mcp/http.ts";
 import { Demo } from "../memory/demo.ts";
 import { type Core, openCore } from "./core.ts";
 import { adminToken } from "./secrets.ts";
@@ -79,6 +80,7 @@ export async function startService(
       {
         trustProxy: config.trustProxy,
         connectionsMax: config.connectionsMax,
+        extensions: [new McpHttp({ memory: core.memory, version: packageVersion() })],
         websiteFolder: websiteFolder(),
       },
     );
@@ -117,14 +119,14 @@ function keepUp(core: Core, config: Config, leads: () => boolean, log: Logger): 
     async () => {
       if (!leads()) return;
       await core.store.sweep(Date.now()).catch(complain("sweeping"));
-      const since = core.store.forgottenSinceMs();
+      const since = core.embedded?.forgottenSinceMs();
       if (
         config.compactAfterS === 0 ||
         since === undefined ||
         Date.now() - since < config.compactAfterS * 1000
       )
         return;
-      await core.store.compact().then((report) => log.info(report, "compacted"), complain("compacting"));
+      await core.embedded?.compact().then((report) => log.info(report, "compacted"), complain("compacting"));
     },
     Math.min(UPKEEP_INTERVAL_MS, Math.max(1, config.compactAfterS) * 1000),
   );

@@ -7,6 +7,10 @@
 import type { FactStore, Workshop } from "./ports.ts";
 
 const WAITING_MAX = 1_000;
+const SETTLE_MS = 20;
+/** So long after the last encode the service counts as busy with them. */
+const BUSY_MS = 250;
+const PAUSE_FACTOR = 4;
 
 export class FactCodes {
   readonly #store: FactStore;
@@ -14,6 +18,7 @@ export class FactCodes {
   readonly #waiting = new Map<string, { account: string; userId: string }>();
   #running: Promise<void> | undefined;
   #closed = false;
+  #scheduledMs = 0;
 
   constructor(store: FactStore, workshop: Workshop) {
     this.#store = store;
@@ -23,6 +28,7 @@ export class FactCodes {
   schedule(account: string, userId: string): void {
     if (!this.#workshop.keepsCodes || this.#closed || this.#waiting.size >= WAITING_MAX) return;
     this.#waiting.set(`${account}\0${userId}`, { account, userId });
+    this.#scheduledMs = performance.now();
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;
     });
@@ -44,9 +50,10 @@ export class FactCodes {
   }
 
   async #run(): Promise<void> {
-    // Encodes that arrive together are answered first.
-    await new Promise((resolve) => setImmediate(resolve));
+    // Encodes that arrive together are answered first, and a value that is written again at once is coded once.
+    await pause(SETTLE_MS);
     for (let next = this.#take(); next !== undefined; next = this.#take()) {
+      const startedMs = performance.now();
       try {
         const state = await this.#store.readUser(next.account, next.userId);
         const missing = state?.facts.filter(({ code }) => code?.version !== this.#workshop.version) ?? [];
@@ -56,6 +63,10 @@ export class FactCodes {
       } catch {
         // Busy workers or a store that is away: the codes are computed on demand instead.
       }
+      // While encodes keep coming, most of the processor's time is theirs.
+      const tookMs = performance.now() - startedMs;
+      if (performance.now() - this.#scheduledMs < BUSY_MS && !this.#closed)
+        await pause(PAUSE_FACTOR * tookMs);
     }
   }
 
@@ -65,4 +76,8 @@ export class FactCodes {
     this.#waiting.delete(first.value[0]);
     return first.value[1];
   }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

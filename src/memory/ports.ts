@@ -59,6 +59,7 @@ export interface WriteRequest {
   };
 }
 
+/** `used`: encodes of the key in the month. 0 without a limit, where a store need not know the sum at once. */
 export type WriteOutcome =
   | { readonly outcome: "stored"; readonly channelCount: number; readonly used: number }
   | { readonly outcome: "replayed"; readonly channelCount: number; readonly used: number }
@@ -153,6 +154,8 @@ export interface KeyStore {
   readUsage(keyId: string, month: string): Eventual<number>;
   /** Days with use from `fromDay` to `toDay` (YYYY-MM-DD, both included). */
   readDailyUsage(keyId: string, fromDay: string, toDay: string): Promise<{ day: string; count: number }[]>;
+  /** Adds to what a key has used: for moving from one store to another. */
+  addUsage(key: KeyRecord, days: readonly { day: string; count: number }[]): Promise<void>;
   addKeyRequest(request: KeyRequest): Promise<void>;
   listKeyRequests(): Promise<KeyRequest[]>;
   /** Decides an open request; undefined where there is none, or where it is decided already. */
@@ -215,6 +218,8 @@ export interface Workshop {
   readonly version: number;
   /** Whether codes are dear enough to be kept with their facts. */
   readonly keepsCodes: boolean;
+  /** False after several failures in a row. */
+  readonly healthy: boolean;
   build(job: BuildJob): Promise<BuildResult>;
   read(job: ReadJob): Promise<ReadResult>;
   /** Codes of facts, when nothing more urgent waits. */

@@ -34,6 +34,8 @@ interface Thread {
   timer: NodeJS.Timeout | undefined;
 }
 
+/** After so many tasks in a row that failed or cost their thread, the reader counts as ill. */
+const FAILURES_MAX = 3;
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export class WorkerPool implements Workshop {
@@ -44,6 +46,8 @@ export class WorkerPool implements Workshop {
   readonly #background: Pending[] = [];
   readonly #threads = new Set<Thread>();
   #closed = false;
+  /** Tasks and threads lost since the last task that was done. */
+  #failures = 0;
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
@@ -62,9 +66,15 @@ export class WorkerPool implements Workshop {
       buckets: SECONDS,
     });
     metrics.define({ name: "sideband_block_queue_depth", help: "Block tasks that wait.", type: "gauge" });
-    metrics.onCollect(() =>
-      metrics.set("sideband_block_queue_depth", this.#urgent.length + this.#background.length),
-    );
+    metrics.define({
+      name: "sideband_reader_healthy",
+      help: "1 while the reader model's threads do their work, 0 after several failures in a row.",
+      type: "gauge",
+    });
+    metrics.onCollect(() => {
+      metrics.set("sideband_block_queue_depth", this.#urgent.length + this.#background.length);
+      metrics.set("sideband_reader_healthy", this.healthy ? 1 : 0);
+    });
   }
 
   build(job: Extract<BlockTask, { kind: "build" }>["job"]): Promise<BuildResult> {
@@ -77,6 +87,10 @@ export class WorkerPool implements Workshop {
 
   encode(facts: readonly StoredFact[]): Promise<BuildResult["codes"]> {
     return this.#submit({ kind: "encode", facts }) as Promise<BuildResult["codes"]>;
+  }
+
+  get healthy(): boolean {
+    return this.#failures < FAILURES_MAX;
   }
 
   /** Starts a thread before it is needed. */
@@ -131,6 +145,7 @@ export class WorkerPool implements Workshop {
         "sideband_block_tasks_total",
         `${kind},result="${reply.error === undefined ? "ok" : "error"}"`,
       );
+      this.#failures = reply.result === undefined ? this.#failures + 1 : 0;
       if (reply.result === undefined) pending.reject(new Error(`block task failed: ${reply.error}`));
       else pending.resolve(reply.result);
       this.#dispatch();
@@ -150,6 +165,7 @@ export class WorkerPool implements Workshop {
   /** Gives a thread up, with the task it was at. */
   #lose(thread: Thread, reason: string): void {
     if (!this.#threads.delete(thread)) return;
+    if (!this.#closed) this.#failures++;
     clearTimeout(thread.timer);
     thread.worker.removeAllListeners("message");
     void thread.worker.terminate();

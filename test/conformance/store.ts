@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import type { KeyRecord, Store, WriteRequest } from "../../src/memory/ports.ts";
 
 export interface StoreUnderTest {
@@ -328,10 +329,32 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
         ]),
       );
       assert.equal((await store.readKey("key1"))?.lastUsedAtMs, NOW + 5);
+      // At once on one machine, within five seconds on another.
+      const deadlineMs = performance.now() + 5000;
+      while ((await other.keysVersion()) === version && performance.now() < deadlineMs) await setTimeout(10);
       assert.notEqual(await other.keysVersion(), version);
       await other.close();
     },
   );
+
+  check("what a key has used elsewhere is added, for its days and months, and counts", async ({ store }) => {
+    const key = keyRecord("key1");
+    await store.addKey(key);
+    const days = [
+      { day: "2026-10-31", count: 3 },
+      { day: "2026-11-15", count: 9 },
+    ];
+    await store.addUsage(key, days);
+    await store.write(write("ada", [[0, "Ada"]], { quota: quota(10) }));
+    assert.deepEqual(await store.write(write("ada", [[1, "x"]], { quota: quota(10) })), {
+      outcome: "limit",
+      used: 10,
+    });
+    assert.equal(await store.readUsage("key1", "2026-10"), 3);
+    assert.equal(await store.readUsage("key1", "2026-11"), 10);
+    const used = await store.readDailyUsage("key1", "2026-10-01", "2026-11-30");
+    assert.deepEqual(used, [days[0], { day: "2026-11-15", count: 10 }]);
+  });
 
   check("a key request is decided once", async ({ store }) => {
     const request = {

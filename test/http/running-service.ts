@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../src/config.ts";
 import { startService } from "../../src/main.ts";
+import { newDatabase } from "../postgres/server.ts";
 
 export interface Answer {
   readonly status: number;
@@ -36,10 +37,21 @@ export interface Running {
   end(): Promise<void>;
 }
 
+const databases = new Map<string, string>();
+
+/** `npm run test:postgres` runs the same tests on PostgreSQL: then each data folder stands for a database. */
+async function databaseOf(dataFolder: string): Promise<Record<string, string>> {
+  if (process.env.TEST_STORE !== "postgres") return {};
+  const url = databases.get(dataFolder) ?? (await newDatabase());
+  databases.set(dataFolder, url);
+  return { SIDEBAND_DATABASE_URL: url, SIDEBAND_DATABASE_POOL: "4" };
+}
+
 export async function startRunning(settings: Record<string, string> = {}, folder?: string): Promise<Running> {
   const dataFolder = folder ?? mkdtempSync(join(tmpdir(), "sideband-http-"));
   const logs: string[] = [];
   const config = readConfig({
+    ...(await databaseOf(dataFolder)),
     SIDEBAND_DATA: dataFolder,
     SIDEBAND_PORT: "0",
     SIDEBAND_DEMO_RATE: "100000",

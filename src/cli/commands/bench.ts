@@ -8,22 +8,25 @@ const BENCHES = {
   codec: async () => (await import("../../../bench/codec.ts")).benchCodec,
   reader: async () => (await import("../../../bench/reader.ts")).benchReader,
   http: async () => (await import("../../../bench/http.ts")).benchHttp,
+  store: async () => (await import("../../../bench/store.ts")).benchStore,
 };
 
 export const bench: Command = {
   name: "bench",
-  summary: "run the benchmarks: codec, reader, http",
-  help: `usage: sideband bench [codec|reader|http] [--small] [--json] [--svg FILE] [--trials N] [--seed N] [--facts N]
+  summary: "run the benchmarks: codec, reader, http, store",
+  help: `usage: sideband bench [codec|reader|http|store] [--small] [--json] [--seed N] [OPTIONS]
 
 codec    the damage table (kind of damage × carriers in use → blocks read, in %), build and read times
 reader   the time to write and to read a value through the reader model, beside the multiply-adds it takes
 http     decode, context and encode under 64 connections, as ratios to a bare Fastify route; growth, memory, start
+store    durable encodes/s and reads/s of the embedded store and PostgreSQL, and how they grow
 
   --small      few trials, so that it is quick; without a name, all benchmarks run
   --json       print one JSON object
   --svg FILE   also draw the damage table
   --trials N   trials for each cell of the damage table (default 1000, small 40)
-  --facts N    facts in the grown store of the http benchmark (default 1000000)
+  --facts N    facts in the grown store of the http benchmark (default 1000000), and of store (5000000, small 20000)
+  --database-url URL   for store: an empty database, instead of a PostgreSQL started for the run
   --seed N     seed of the random damage (default 1)
 
 Exit status: 0; 1 if a bar is missed; 2 for a wrong call. With --small, bars on time are reported, not enforced.`,
@@ -39,6 +42,7 @@ Exit status: 0; 1 if a bar is missed; 2 for a wrong call. With --small, bars on 
         trials: { type: "string" },
         seed: { type: "string", default: "1" },
         facts: { type: "string" },
+        "database-url": { type: "string" },
       },
     });
     const names = positionals.length === 0 ? Object.keys(BENCHES) : positionals;
@@ -54,6 +58,7 @@ Exit status: 0; 1 if a bar is missed; 2 for a wrong call. With --small, bars on 
       trials: integer(values.trials, "trials"),
       seed: integer(values.seed, "seed") ?? 1,
       facts: integer(values.facts, "facts"),
+      databaseUrl: values["database-url"],
     };
     let passed = true;
     for (const name of names) {

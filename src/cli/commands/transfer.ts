@@ -9,7 +9,7 @@ import { type Command, CommandError, EXIT_OK, UsageError } from "../command.ts";
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
 import { Progress } from "../progress.ts";
 
-/** Lines that are written at the same time, so that they share commits. */
+/** Lines that are written together, so that they share commits. */
 const IMPORT_AT_ONCE = 256;
 
 export const exportCommand: Command = {
@@ -68,24 +68,26 @@ Exit status: 0; 1 if a line cannot be imported (those before it are); 2 for a wr
     let lines = 0;
     let facts = 0;
     await withNewCore(configWith(values.data), async (core) => {
-      let pending: Promise<void>[] = [];
-      const one = async (text: string, number: number) => {
+      const one = async ({ text, number }: { text: string; number: number }) => {
         try {
-          const count = await importInto(core, text);
-          facts += count;
+          return await importInto(core, text);
         } catch (error) {
           throw new CommandError(`line ${number}: ${(error as Error).message}`);
+        } finally {
+          progress.step();
         }
-        progress.step();
+      };
+      let page: { text: string; number: number }[] = [];
+      const writePage = async () => {
+        for (const count of await Promise.all(page.map(one))) facts += count;
+        page = [];
       };
       for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
         lines += 1;
-        if (text.trim() !== "") pending.push(one(text, lines));
-        if (pending.length < IMPORT_AT_ONCE) continue;
-        await Promise.all(pending);
-        pending = [];
+        if (text.trim() !== "") page.push({ text, number: lines });
+        if (page.length >= IMPORT_AT_ONCE) await writePage();
       }
-      await Promise.all(pending);
+      await writePage();
     });
     progress.end();
     console.log(

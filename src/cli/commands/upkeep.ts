@@ -75,7 +75,7 @@ Exit status: 0 if all is well; 1 if something is not; 2 for a wrong call.`,
     const report = await withCore(configWith(values.data), async (core) => {
       const progress = new Progress(
         "users",
-        account === undefined ? core.store.statistics().users : undefined,
+        account === undefined ? (await core.store.statistics()).users : undefined,
       );
       const step = () => progress.step();
       const result = await verify(core, { step, ...(account === undefined ? {} : { account }) });
@@ -112,11 +112,11 @@ Exit status: 0; 1 if it failed or one is running already; 2 for a wrong call.`,
   async run(args) {
     const options = { json: { type: "boolean", default: false }, ...DATA_OPTION } as const;
     const { values } = parseArgs({ args, options });
-    const report = await withCore(configWith(values.data), (core) => {
-      const { facts, users } = core.store.statistics();
+    const report = await withCore(configWith(values.data), async (core) => {
+      const { facts, users } = await core.store.statistics();
       const progress = new Progress("entries", facts + users);
       let last = 0;
-      return core.store
+      return core
         .compact((done) => {
           progress.step(done - last);
           last = done;

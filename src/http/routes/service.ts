@@ -50,6 +50,9 @@ export function serviceRoutes(parts: HttpParts) {
       if (nowMs - probe.atMs >= PROBE_INTERVAL_MS)
         probe = { atMs: nowMs, result: parts.memory.store.probe() };
       await probe.result;
+      if (!parts.memory.workshop.healthy) {
+        throw new Failure("overloaded", "The reader model's threads keep failing.", { retryAfterS: 1 });
+      }
       return { status: "ready" };
     },
 

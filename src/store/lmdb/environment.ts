@@ -46,6 +46,9 @@ export class Environment {
       maxReaders: 512,
       encoding: "binary",
       keyEncoding: "binary",
+      // The group commit batches already; and the library's batching leaves a promise behind that nobody
+      // awaits: when a commit fails, its rejection would end the process.
+      eventTurnBatching: false,
     });
     const tables = DATABASES.map((name) => [
       name,

@@ -66,6 +66,17 @@ function count(writer: Writer, { quota, facts }: WriteRequest, used: number): vo
   writer.put("counters", day, packNumber(unpackNumber(writer.get("counters", day)) + facts.length));
 }
 
+/** Adds to the counts of days and their months. */
+export function addUsage(keyId: string, days: readonly { day: string; count: number }[]): Write<void> {
+  return (writer) => {
+    for (const { day, count: added } of days) {
+      for (const key of [counterKey(keyId, day), counterKey(keyId, day.slice(0, "YYYY-MM".length))]) {
+        writer.put("counters", key, packNumber(unpackNumber(writer.get("counters", key)) + added));
+      }
+    }
+  };
+}
+
 function replay(
   writer: Writer,
   { idempotency, nowMs }: WriteRequest,

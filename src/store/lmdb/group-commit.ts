@@ -43,6 +43,7 @@ export class GroupCommit {
   #queue: Queued[] = [];
   #running: Promise<void> | undefined;
   #closed = false;
+  #failedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(generations: Generations, options: { queueMax: number; metrics: Metrics }) {
     this.#generations = generations;
@@ -124,8 +125,16 @@ export class GroupCommit {
     this.#metrics.observe("sideband_commit_seconds", (performance.now() - startedMs) / 1000);
   }
 
+  /** The failure of a commit that was refused a short while ago, if there was one. */
+  get recentFailure(): Failure | undefined {
+    return performance.now() - this.#failedAtMs < RETRY_AFTER_S * 1000
+      ? unavailable("The last commit failed.")
+      : undefined;
+  }
+
   #refuse(group: readonly Queued[], error: unknown): void {
     this.#metrics.add("sideband_commit_failures_total");
+    if (!(error instanceof WriteError)) this.#failedAtMs = performance.now();
     const failure =
       error instanceof WriteError ? error.cause : unavailable("The store cannot take data now.", error);
     for (const { reject } of group) reject(failure);

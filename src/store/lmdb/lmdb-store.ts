@@ -24,7 +24,7 @@ import { compactStore, forgottenSince } from "./compaction.ts";
 import { generationFolder, nameGeneration } from "./data-folder.ts";
 import { channelOfFactKey, counterKey, factKey, rangeBelow, splitUserKey, userKey } from "./entry-keys.ts";
 import type { DatabaseName } from "./environment.ts";
-import { forgetFacts, forgetUser, saveCodes, sweepLapsed, writeFacts } from "./fact-writes.ts";
+import { addUsage, forgetFacts, forgetUser, saveCodes, sweepLapsed, writeFacts } from "./fact-writes.ts";
 import { Generations } from "./generations.ts";
 import { GroupCommit } from "./group-commit.ts";
 import {
@@ -181,6 +181,10 @@ export class LmdbStore implements Store {
       .filter(({ day }) => day.length === 10);
   }
 
+  addUsage(key: KeyRecord, days: readonly { day: string; count: number }[]): Promise<void> {
+    return this.#commit.run(addUsage(key.id, days));
+  }
+
   addKeyRequest(request: KeyRequest): Promise<void> {
     return this.#commit.run(addKeyRequest(request));
   }
@@ -196,7 +200,10 @@ export class LmdbStore implements Store {
     return this.#commit.run(decideKeyRequest(id, decision));
   }
 
+  /** On a full disk a few bytes may still find room: a commit that failed a moment ago counts as well. */
   async probe(): Promise<void> {
+    const failure = this.#commit.recentFailure;
+    if (failure !== undefined) throw failure;
     await this.#commit.run((writer) => writer.put("meta", PROBE, packNumber(Date.now())));
   }
 

@@ -1,0 +1,283 @@
+/**
+ * The stores' benchmark: durable encodes and reads a second with 1, 16 and 64 callers on one key, PostgreSQL
+ * with group commit against one statement per encode, and how speed and size grow with the number of facts.
+ *
+ * Everything that is timed is checked: the counter must equal what was acknowledged, and every value read must
+ * be the one written. Machines differ and are busy: what counts are the ratios within one run.
+ */
+
+import { type Random, seededRandom } from "../src/base/random.ts";
+import type { WriteRequest } from "../src/memory/ports.ts";
+import { openLmdb, openPostgres, type Subject } from "./store/subjects.ts";
+
+export interface StoreBenchOptions {
+  readonly small: boolean;
+  readonly json: boolean;
+  readonly seed: number;
+  /** The number of facts that the growth ends with. */
+  readonly facts: number | undefined;
+  /** An empty database; without it a PostgreSQL is started for the run. */
+  readonly databaseUrl: string | undefined;
+}
+
+interface SpeedRow {
+  readonly store: string;
+  readonly callers: number;
+  readonly encodesPerS: number;
+  readonly readsPerS: number;
+  /** Per second of the database's processor time; null where it is not known. */
+  readonly encodesPerCpuS: number | null;
+  readonly readsPerCpuS: number | null;
+}
+
+interface GrowthRow {
+  readonly store: string;
+  readonly facts: number;
+  readonly encodesPerS: number;
+  readonly readsPerS: number;
+  readonly bytesPerFact: number;
+}
+
+const CALLERS = [1, 16, 64];
+const GROWTH_CALLERS = 16;
+const GROUP_RATIO_MIN = 10;
+const RATIO_ROUNDS = 5;
+const MONTH = "2026-11";
+const FACTS_OF_USER = 40;
+const ACCOUNT = "bench";
+
+export async function benchStore(options: StoreBenchOptions): Promise<boolean> {
+  const seconds = options.small ? 0.4 : 4;
+  const factsMax = options.facts ?? (options.small ? 20_000 : 5_000_000);
+  const random = seededRandom(options.seed);
+  const say = (text: string) => {
+    if (!options.json) console.log(text);
+  };
+  // An interrupted run leaves no server and no files behind: both are removed on exit.
+  const interrupted = () => process.exit(130);
+  process.once("SIGINT", interrupted).once("SIGTERM", interrupted);
+  const lmdb = await openLmdb();
+  const postgres = await openPostgres(options.databaseUrl);
+  try {
+    say(`store: one key with a limit, ${seconds} s a row; every value read and every counter is checked\n`);
+    say(
+      "store                               callers   encodes/s     reads/s   encodes, reads per CPU s of the server",
+    );
+    const speed: SpeedRow[] = [];
+    for (const subject of [lmdb, postgres.batched, postgres.single]) {
+      for (const callers of CALLERS) {
+        const row = await measureSpeed(subject, callers, seconds, random);
+        speed.push(row);
+        say(speedLine(row));
+      }
+    }
+    const ratio = await groupRatio(postgres.batched, postgres.single, seconds, random);
+    const holds = ratio >= GROUP_RATIO_MIN;
+    say(
+      `\ngroup commit ÷ one statement per encode, 64 callers on one key: ${ratio.toFixed(1)} (bar ${GROUP_RATIO_MIN}: ${holds ? "holds" : "MISSED"})`,
+    );
+
+    say(`\nstore          facts   encodes/s     reads/s   bytes a fact   (${GROWTH_CALLERS} callers)`);
+    const growth: GrowthRow[] = [];
+    for (const subject of [lmdb, postgres.batched]) {
+      for await (const row of grow(subject, factsMax, seconds, random)) {
+        growth.push(row);
+        say(growthLine(row));
+      }
+    }
+    if (options.json)
+      console.log(JSON.stringify({ bench: "store", seed: options.seed, speed, ratio, growth }));
+    // In the small mode, which CI runs on busy machines, a slow minute is no failure; a wrong value always is.
+    return holds || options.small;
+  } finally {
+    await postgres.close();
+    await lmdb.close();
+    process.off("SIGINT", interrupted).off("SIGTERM", interrupted);
+  }
+}
+
+async function measureSpeed(
+  subject: Subject,
+  callers: number,
+  seconds: number,
+  random: Random,
+  mark = "",
+): Promise<SpeedRow> {
+  const { store } = subject;
+  const keyId = `${subject.name}/${callers}${mark}`;
+  // A limit that nothing here reaches: the counter is kept exactly, as for every tier but the last.
+  const quota = { keyId, month: MONTH, day: `${MONTH}-15`, limit: 1_000_000_000 };
+  const userOf = (caller: number, i: number) => `${keyId}/${caller}/${i % 50}`;
+  const last = new Map<string, string>();
+  const write = async (caller: number, i: number) => {
+    const userId = userOf(caller, i);
+    const channel = Math.floor(i / 50) % FACTS_OF_USER;
+    const value = textOf(userId, i);
+    const outcome = await store.write(request(userId, [{ channel, value }], { quota }));
+    expect(outcome.outcome === "stored");
+    last.set(`${userId}\n${channel}`, value);
+  };
+  const encodes = await timed(subject, callers, seconds, write);
+  expect((await store.readUsage(keyId, MONTH)) === encodes.count);
+  const known = [...last];
+  const reads = await timed(subject, callers, seconds, async () => {
+    const [slot, value] = random.pick(known);
+    const [userId, channel] = slot.split("\n");
+    expect((await store.readFact(ACCOUNT, userId, Number(channel)))?.value === value);
+  });
+  return {
+    store: subject.name,
+    callers,
+    encodesPerS: encodes.perS,
+    readsPerS: reads.perS,
+    encodesPerCpuS: encodes.perCpuS,
+    readsPerCpuS: reads.perCpuS,
+  };
+}
+
+/** Turn and turn about, so that a machine that is busy for a while is busy for both. */
+async function groupRatio(
+  grouped: Subject,
+  single: Subject,
+  seconds: number,
+  random: Random,
+): Promise<number> {
+  const callers = Math.max(...CALLERS);
+  const ratios: number[] = [];
+  for (let round = 0; round < RATIO_ROUNDS; round++) {
+    const rows: SpeedRow[] = [];
+    for (const subject of [grouped, single]) {
+      rows.push(await measureSpeed(subject, callers, seconds / RATIO_ROUNDS, random, `round ${round}`));
+    }
+    ratios.push(rows[0].encodesPerS / rows[1].encodesPerS);
+  }
+  return ratios.sort((a, b) => a - b)[RATIO_ROUNDS >> 1];
+}
+
+/** Fills the store, stopping at each power of ten (and at the end) to measure. */
+async function* grow(
+  subject: Subject,
+  factsMax: number,
+  seconds: number,
+  random: Random,
+): AsyncGenerator<GrowthRow> {
+  const { store } = subject;
+  let users = 0;
+  const filled = async (target: number) => {
+    await spread(64, async () => {
+      if (users * FACTS_OF_USER >= target) return false;
+      const userId = `grown-${users++}`;
+      const facts = Array.from({ length: FACTS_OF_USER }, (_, channel) => ({
+        channel,
+        value: textOf(userId, channel),
+      }));
+      expect((await store.write(request(userId, facts))).outcome === "stored");
+      return true;
+    });
+  };
+  const before = (await store.statistics()).sizeBytes;
+  for (const target of targetsUpTo(factsMax)) {
+    await filled(target);
+    const { sizeBytes } = await store.statistics();
+    const reads = await timed(subject, GROWTH_CALLERS, seconds, async () => {
+      const userId = `grown-${random.below(users)}`;
+      const channel = random.below(FACTS_OF_USER);
+      expect((await store.readFact(ACCOUNT, userId, channel))?.value === textOf(userId, channel));
+    });
+    const encodes = await timed(subject, GROWTH_CALLERS, seconds, async () => {
+      const userId = `grown-${random.below(users)}`;
+      const channel = random.below(FACTS_OF_USER);
+      const outcome = await store.write(request(userId, [{ channel, value: textOf(userId, channel) }]));
+      expect(outcome.outcome === "stored" && outcome.channelCount === FACTS_OF_USER);
+    });
+    yield {
+      store: subject.name,
+      facts: users * FACTS_OF_USER,
+      encodesPerS: encodes.perS,
+      readsPerS: reads.perS,
+      bytesPerFact: (sizeBytes - before) / (users * FACTS_OF_USER),
+    };
+  }
+}
+
+function targetsUpTo(factsMax: number): number[] {
+  const targets: number[] = [];
+  for (let target = 10_000; target < factsMax; target *= 10) targets.push(target);
+  return [...targets, factsMax];
+}
+
+interface Timing {
+  readonly count: number;
+  readonly perS: number;
+  readonly perCpuS: number | null;
+}
+
+/** Runs `work` by so many callers for so long; each goes on when its last call is answered. */
+async function timed(
+  subject: Subject,
+  callers: number,
+  seconds: number,
+  work: (caller: number, i: number) => Promise<void>,
+): Promise<Timing> {
+  const cpuBefore = subject.cpuS();
+  const startMs = performance.now();
+  const endMs = startMs + seconds * 1000;
+  let count = 0;
+  await Promise.all(
+    Array.from({ length: callers }, async (_, caller) => {
+      for (let i = 0; performance.now() < endMs; i++) {
+        await work(caller, i);
+        count += 1;
+        // A store that answers at once would never let the clock go on.
+        if (count % 256 === 0) await new Promise(setImmediate);
+      }
+    }),
+  );
+  const cpuAfter = subject.cpuS();
+  const cpuS = cpuBefore === undefined || cpuAfter === undefined ? 0 : cpuAfter - cpuBefore;
+  return {
+    count,
+    perS: count / ((performance.now() - startMs) / 1000),
+    perCpuS: cpuS > 0 ? count / cpuS : null,
+  };
+}
+
+async function spread(callers: number, work: () => Promise<boolean>): Promise<void> {
+  await Promise.all(
+    Array.from({ length: callers }, async () => {
+      while (await work());
+    }),
+  );
+}
+
+function request(
+  userId: string,
+  facts: WriteRequest["facts"],
+  more: Partial<WriteRequest> = {},
+): WriteRequest {
+  return { account: ACCOUNT, userId, facts, nowMs: Date.UTC(2026, 10, 15), ...more };
+}
+
+/** Made of the place it is written to, so that a value read from another place is noticed. 40 bytes and more. */
+function textOf(userId: string, number: number): string {
+  return `value ${number} of ${userId}`.padEnd(40, ".");
+}
+
+function expect(condition: boolean): void {
+  if (!condition) throw new Error("a timed result is not what it should be");
+}
+
+function speedLine(row: SpeedRow): string {
+  const { store, callers, encodesPerS, readsPerS, encodesPerCpuS, readsPerCpuS } = row;
+  const perCpu =
+    encodesPerCpuS === null || readsPerCpuS === null ? "" : `${whole(encodesPerCpuS)}${whole(readsPerCpuS)}`;
+  return `${store.padEnd(36)}${String(callers).padStart(7)}${whole(encodesPerS)}${whole(readsPerS)}${perCpu}`;
+}
+
+function growthLine({ store, facts, encodesPerS, readsPerS, bytesPerFact }: GrowthRow): string {
+  return `${store.padEnd(10)}${String(facts).padStart(10)}${whole(encodesPerS)}${whole(readsPerS)}${whole(bytesPerFact)}`;
+}
+
+function whole(value: number): string {
+  return String(Math.round(value)).padStart(12);
+}

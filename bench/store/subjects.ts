@@ -1,0 +1,99 @@
+/**
+ * What the benchmark compares: the embedded store, PostgreSQL with group commit, and PostgreSQL with one
+ * statement for each encode, as a program with a pool of connections would do it without a queue of its own.
+ */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Metrics } from "../../src/base/metrics.ts";
+import type { Store } from "../../src/memory/ports.ts";
+import { LmdbStore } from "../../src/store/lmdb/lmdb-store.ts";
+import { DATABASE_DEFAULTS, Database } from "../../src/store/postgres/database.ts";
+import { PostgresStore } from "../../src/store/postgres/postgres-store.ts";
+import { callOf } from "../../src/store/postgres/write-call.ts";
+import { PostgresServer } from "./postgres-server.ts";
+
+export interface Subject {
+  readonly name: string;
+  readonly store: Pick<Store, "write" | "readFact" | "readUsage" | "statistics">;
+  /** Processor seconds that the store's own processes have used; not known for a server elsewhere. */
+  cpuS(): number | undefined;
+  close(): Promise<void>;
+}
+
+const QUEUE_MAX = 100_000;
+/** A quarter of it is for writes: sixteen statements at a time. */
+const SINGLE_POOL_MAX = 64;
+
+export async function openLmdb(): Promise<Subject> {
+  const folder = mkdtempSync(join(tmpdir(), "sideband-bench-"));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  process.once("exit", remove);
+  const store = await LmdbStore.open({ folder, create: true, queueMax: QUEUE_MAX, metrics: new Metrics() });
+  return {
+    name: "lmdb",
+    store,
+    cpuS: () => undefined,
+    async close() {
+      await store.close();
+      process.off("exit", remove);
+      remove();
+    },
+  };
+}
+
+export interface PostgresSubjects {
+  readonly batched: Subject;
+  readonly single: Subject;
+  close(): Promise<void>;
+}
+
+/** @param url an empty database; without it a server is started for the run */
+export async function openPostgres(url: string | undefined): Promise<PostgresSubjects> {
+  const server = url === undefined ? await startServer() : undefined;
+  const address = url ?? (await server!.createDatabase("bench"));
+  const store = await PostgresStore.open({ url: address, queueMax: QUEUE_MAX, metrics: new Metrics() });
+  if ((await store.statistics()).facts > 0) {
+    await store.close();
+    throw new Error("the database holds facts already: the benchmark wants an empty one");
+  }
+  const database = new Database({
+    ...DATABASE_DEFAULTS,
+    url: address,
+    poolMax: SINGLE_POOL_MAX,
+    statementTimeoutMs: 60_000,
+  });
+  const cpuS = () => server?.cpuS();
+  const close = async () => {};
+  return {
+    batched: { name: "postgres", store, cpuS, close },
+    single: {
+      name: "postgres, one statement per encode",
+      store: {
+        write: async (request) => (await database.write(callOf([request])))[0],
+        readFact: (account, userId, channel) => store.readFact(account, userId, channel),
+        readUsage: (keyId, month) => store.readUsage(keyId, month),
+        statistics: () => store.statistics(),
+      },
+      cpuS,
+      close,
+    },
+    async close() {
+      await store.close();
+      await database.close();
+      await server?.remove();
+    },
+  };
+}
+
+async function startServer(): Promise<PostgresServer> {
+  try {
+    return await PostgresServer.start();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    throw new Error(
+      "there is no PostgreSQL to measure: install the development dependencies or give --database-url",
+    );
+  }
+}

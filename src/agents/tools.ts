@@ -1,0 +1,8 @@
+/**
+ * `sideband/tools`: the tools for a model without any framework, for plugins and for agents of one's own.
+ * Each has a name, a description and a JSON Schema; `runTool` runs it and never throws.
+ */
+
+export type { MemoryTool } from "../contract/memory-tools.ts";
+export { MEMORY_TOOLS, objectSchema } from "../contract/memory-tools.ts";
+export { type AdapterOptions, MODEL_TOOLS, runTool } from "./adapter.ts";

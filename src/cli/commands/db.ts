@@ -1,0 +1,116 @@
+/** sideband db: the PostgreSQL database that several nodes share. */
+
+import { parseArgs } from "node:util";
+import { readConfig } from "../../config.ts";
+import {
+  type DatabaseStatus,
+  distributeDatabase,
+  type MoveReport,
+  migrateDatabase,
+  moveData,
+  readDatabaseStatus,
+  SHARDS_DEFAULT,
+} from "../../main.ts";
+import { type Command, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
+import { Progress } from "../progress.ts";
+
+const VERBS = "migrate, status, import, export, distribute";
+
+export const db: Command = {
+  name: "db",
+  summary: "the shared PostgreSQL database: migrate, status, import, export, distribute",
+  help: `usage: sideband db migrate [--json]
+       sideband db status [--json]
+       sideband db import [--json]
+       sideband db export [--json]
+       sideband db distribute [--shards N] [--json]
+
+Works on the database of SIDEBAND_DATABASE_URL.
+
+migrate      brings the database to this version's form, as every node does when it starts
+status       the server, the migrations, how much there is; exit status 1 if this version cannot work on it
+import       copies the data folder's store into the empty database, then compares everything; stop the server first
+export       the other way round, into a data folder without a store
+distribute   spreads the tables over the machines of a Citus cluster; once, on its coordinator
+
+  --shards N   pieces to spread (default ${SHARDS_DEFAULT}): about four for each core that the cluster may grow to
+  --json       print one JSON object
+
+Exit status: 0; 1 if it cannot be done; 2 for a wrong call.`,
+
+  async run(args) {
+    const { values, positionals } = parseArgs({
+      args,
+      allowPositionals: true,
+      options: { json: { type: "boolean", default: false }, shards: { type: "string" } },
+    });
+    const [verb, ...rest] = positionals;
+    if (verb === undefined || rest.length > 0) throw new UsageError(`name one of ${VERBS}`);
+    if (values.shards !== undefined && verb !== "distribute")
+      throw new UsageError("--shards is for distribute");
+    const print = (object: unknown, lines: readonly string[]) => {
+      console.log(values.json ? JSON.stringify(object) : lines.join("\n"));
+    };
+    if (verb === "migrate") {
+      const applied = await migrateDatabase(readConfig());
+      print({ applied }, applied.length === 0 ? ["nothing to do"] : applied.map((name) => `applied ${name}`));
+      return EXIT_OK;
+    }
+    if (verb === "status") {
+      const status = await readDatabaseStatus(readConfig());
+      print(status, statusLines(status));
+      return status.refusal === null ? EXIT_OK : EXIT_FAILED;
+    }
+    if (verb === "import" || verb === "export") {
+      const report = await move(verb === "import" ? "into the database" : "out of the database");
+      print(report, moveLines(report));
+      return report.differences.length === 0 ? EXIT_OK : EXIT_FAILED;
+    }
+    if (verb === "distribute") {
+      const statements = await distributeDatabase(readConfig(), shardsOf(values.shards));
+      print({ statements }, [...statements, "distributed; start the nodes anew"]);
+      return EXIT_OK;
+    }
+    throw new UsageError(`there is no "db ${verb}"; there is ${VERBS}`);
+  },
+};
+
+async function move(direction: Parameters<typeof moveData>[1]): Promise<MoveReport> {
+  const progress = { copied: new Progress("users copied"), compared: new Progress("users compared") };
+  try {
+    return await moveData(readConfig(), direction, (phase) => progress[phase].step());
+  } finally {
+    for (const line of Object.values(progress)) line.end();
+  }
+}
+
+function moveLines({ keys, users, facts, differences }: MoveReport): string[] {
+  const verdict = differences.length === 0 ? "all the same in both" : `${differences.length} differences`;
+  return [
+    ...differences.map((what) => `not the same: ${what}`),
+    `${keys} keys, ${users} users, ${facts} facts: ${verdict}`,
+  ];
+}
+
+function shardsOf(text: string | undefined): number {
+  if (text === undefined) return SHARDS_DEFAULT;
+  if (!/^[1-9]\d{0,2}$/.test(text)) throw new UsageError("--shards takes a whole number from 1 to 999");
+  return Number(text);
+}
+
+function statusLines(status: DatabaseStatus): string[] {
+  const { server, migrations, refusal, citus, distributed, statistics } = status;
+  return [
+    server,
+    `Citus        ${citus === null ? "no" : `${citus}, ${distributed ? "distributed" : "not distributed"}`}`,
+    ...migrations.map(({ name, applied }) => `migration    ${name} ${applied ? "applied" : "missing"}`),
+    ...(statistics === null
+      ? []
+      : [
+          `facts        ${statistics.facts}`,
+          `users        ${statistics.users}`,
+          `size         ${(statistics.sizeBytes / 2 ** 20).toFixed(1)} MiB`,
+        ]),
+    ...(refusal === null ? [] : [`refused      ${refusal}`]),
+  ];
+}

@@ -1,0 +1,77 @@
+/**
+ * sideband hook: what the hooks of Claude Code and Codex call. It never fails and never takes long: whatever
+ * goes wrong is one line on standard error, and the agent goes on.
+ */
+
+import { parseArgs } from "node:util";
+import { type AgentConfig, readAgentConfig } from "../../config.ts";
+import { openAgentMemory, runHook } from "../../main/agent.ts";
+import { type Command, EXIT_OK, UsageError } from "../command.ts";
+
+const INPUT_BYTES_MAX = 1 << 20;
+const PARTS = ["both", "index", "block"] as const;
+
+export const hook: Command = {
+  name: "hook",
+  summary: "run a hook of Claude Code or Codex (its JSON on standard input)",
+  help: `usage: sideband hook [--user ID] [--include both|index|block]
+
+Reads the JSON that the host writes to a hook. SessionStart prints the memory as the host wants it
+(hookSpecificOutput.additionalContext); PreCompact flushes; any other event does nothing. The memory is that of
+"sideband mcp": SIDEBAND_API_URL and SIDEBAND_API_KEY, or the data folder.
+
+  --user ID      whose memory (SIDEBAND_USER_ID; the name of the user who runs it)
+  --include ...  the facts in plain text, the sealed block, or both
+
+Exit status: 0 always, within 2 seconds of work (SIDEBAND_TIMEOUT_MS): an agent never stops because of its memory. What went wrong is
+one line on standard error. 2 for a wrong call.`,
+
+  async run(args) {
+    const { values } = parseArgs({
+      args,
+      options: { user: { type: "string" }, include: { type: "string", default: "both" } },
+    });
+    const include = PARTS.find((part) => part === values.include);
+    if (include === undefined) throw new UsageError(`--include takes one of ${PARTS.join(", ")}`);
+    let output = "";
+    try {
+      const config = readAgentConfig();
+      const work = answer({ ...config, userId: values.user ?? config.userId }, include);
+      const outcome = await Promise.race([work, tooLate(config.timeoutMs)]);
+      output = outcome.output;
+      if (outcome.note !== "") console.error(outcome.note);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      console.error(`sideband: going on without memory: ${reason.replaceAll("\n", " ")}`);
+    }
+    // Not left to the event loop: a request that hangs must not keep the agent waiting.
+    await new Promise<void>((resolve) => process.stdout.write(output, () => resolve()));
+    process.exit(EXIT_OK);
+  },
+};
+
+async function answer(config: AgentConfig, include: (typeof PARTS)[number]) {
+  const input = await readInput();
+  const opened = await openAgentMemory(config);
+  try {
+    return await runHook(opened.memory, config.userId, input, { include, timeoutMs: config.timeoutMs });
+  } finally {
+    await opened.close();
+  }
+}
+
+async function tooLate(ms: number): Promise<never> {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  throw new Error(`no answer within ${ms} ms`);
+}
+
+async function readInput(): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of process.stdin) {
+    size += chunk.length;
+    if (size > INPUT_BYTES_MAX) throw new Error("the host's JSON is too long");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}

@@ -1,0 +1,64 @@
+/** sideband mcp: memory as an MCP server on standard input and output. */
+
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { readAgentConfig } from "../../config.ts";
+import { openAgentMemory, runMcpStdio } from "../../main/agent.ts";
+import { type Command, CommandError, EXIT_OK } from "../command.ts";
+
+export const mcp: Command = {
+  name: "mcp",
+  summary: "serve memory to an agent over MCP (standard input and output)",
+  help: `usage: sideband mcp [--user ID] [--url URL | --data DIR [--account NAME]]
+
+Serves the tools remember, recall, forget, list, context, flush and read_block, the resource
+sideband://memory/USER and the prompt "context" for one user. With --url, SIDEBAND_API_URL or SIDEBAND_API_KEY
+it uses that service; else it opens the data folder itself, without any server, also beside a running one.
+
+  --user ID       whose memory (SIDEBAND_USER_ID; the name of the user who runs it)
+  --url URL       the service (SIDEBAND_API_URL); its key is SIDEBAND_API_KEY
+  --data DIR      the data folder (SIDEBAND_DATA; ~/.sideband/data)
+  --account NAME  the account in the data folder ("default")
+
+Exit status: 0 when the client has gone; 1 if the memory cannot be opened; 2 for a wrong call.`,
+
+  async run(args) {
+    const { values } = parseArgs({
+      args,
+      options: {
+        user: { type: "string" },
+        url: { type: "string" },
+        data: { type: "string" },
+        account: { type: "string" },
+      },
+    });
+    const given = readAgentConfig();
+    const config = {
+      ...given,
+      ...(values.url === undefined ? {} : { apiUrl: values.url }),
+      // A folder that is named counts more than a service that happens to be set.
+      ...(values.data === undefined ? {} : { dataFolder: values.data, apiUrl: undefined, apiKey: undefined }),
+      account: values.account ?? given.account,
+      userId: values.user ?? given.userId,
+    };
+    const opened = await openAgentMemory(config).catch((error) => {
+      throw new CommandError(`cannot open the memory in ${config.dataFolder}: ${error.message}`);
+    });
+    await runMcpStdio(opened, {
+      userId: config.userId,
+      version: packageVersion(),
+      onError: (error) => console.error(`sideband mcp: ${error.message}`),
+    });
+    return EXIT_OK;
+  },
+};
+
+/** src/cli/commands and dist/src/cli/commands are three and four folders below the package. */
+function packageVersion(): string {
+  for (const up of ["../../../package.json", "../../../../package.json"]) {
+    try {
+      return JSON.parse(readFileSync(new URL(up, import.meta.url), "utf8")).version;
+    } catch {}
+  }
+  return "unknown";
+}

@@ -1,0 +1,207 @@
+/**
+ * The tools that an agent is given: their names, what they take and give as JSON Schema, what they do to the
+ * world, and the call that each stands for. The MCP server and every adapter hand out the same ones.
+ */
+
+import type { AgentCallOptions, AgentMemory } from "./agent-memory.ts";
+import { LABELS } from "./channel-labels.ts";
+
+type JsonObject = { readonly [name: string]: unknown };
+
+export interface MemoryTool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** JSON Schema of the properties it takes; all are required. */
+  readonly input: JsonObject;
+  /** JSON Schema of the properties it gives; all are required. */
+  readonly output: JsonObject;
+  readonly annotations: {
+    readonly readOnlyHint: boolean;
+    readonly destructiveHint: boolean;
+    readonly idempotentHint: boolean;
+    readonly openWorldHint: boolean;
+  };
+  run(
+    memory: AgentMemory,
+    userId: string,
+    input: Record<string, string>,
+    options?: AgentCallOptions,
+  ): Promise<JsonObject>;
+}
+
+const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+const CHANGES = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false };
+
+const text = (description: string) => ({ type: "string", description });
+const count = (description: string) => ({ type: "integer", minimum: 0, description });
+const label = { type: "string", enum: LABELS, description: "Which fact: one of the 40 labels." };
+const channelCount = count("How many facts the user has.");
+const block = text("512 words between [MEM] and [/MEM]; empty where there are no facts.");
+const factList = {
+  type: "array",
+  items: {
+    type: "object",
+    properties: { label: text("One of the 40 labels."), value: text("The fact, exactly as it was written.") },
+    required: ["label", "value"],
+  },
+};
+
+/** The error code of the service's own errors and of the client's. */
+function codeOf(error: unknown): unknown {
+  return typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
+}
+
+export const MEMORY_TOOLS: readonly MemoryTool[] = [
+  {
+    name: "remember",
+    title: "Remember a fact",
+    description:
+      "Keeps one short fact about the user or the work, exactly as written, beyond this conversation. " +
+      "A fact with the same label is overwritten. Use it when the user states or changes a lasting fact.",
+    input: {
+      label,
+      value: {
+        type: "string",
+        minLength: 1,
+        maxLength: 1024,
+        description: "The fact: 1 to 1,024 bytes, one line.",
+      },
+    },
+    output: { label: text("The label."), value: text("What was kept."), channel_count: channelCount },
+    annotations: CHANGES,
+    async run(memory, userId, input, options) {
+      const { label, value, channel_count } = await memory.encode(userId, input.label, input.value, options);
+      return { label, value, channel_count };
+    },
+  },
+  {
+    name: "recall",
+    title: "Recall a fact",
+    description: "Reads one fact by its label; value is null where there is none.",
+    input: { label },
+    output: {
+      label: text("The label."),
+      value: { type: ["string", "null"], description: "The fact, or null." },
+    },
+    annotations: READS,
+    async run(memory, userId, input, options) {
+      try {
+        const { label, value } = await memory.decode(userId, input.label, options);
+        return { label, value };
+      } catch (error) {
+        if (codeOf(error) === "fact_not_found") return { label: input.label, value: null };
+        throw error;
+      }
+    },
+  },
+  {
+    name: "forget",
+    title: "Forget a fact",
+    description: "Forgets one fact for good; forgotten is false where there was none.",
+    input: { label },
+    output: { label: text("The label."), forgotten: { type: "boolean" } },
+    annotations: CHANGES,
+    async run(memory, userId, input, options) {
+      try {
+        await memory.forget(userId, input.label, options);
+        return { label: input.label, forgotten: true };
+      } catch (error) {
+        if (codeOf(error) === "fact_not_found") return { label: input.label, forgotten: false };
+        throw error;
+      }
+    },
+  },
+  {
+    name: "list",
+    title: "List all facts",
+    description: "Lists every fact of the user.",
+    input: {},
+    output: { channel_count: channelCount, facts: factList },
+    annotations: READS,
+    async run(memory, userId, _input, options) {
+      const { channel_count, facts } = await memory.facts(userId, options);
+      return { channel_count, facts: facts.map(({ label, value }) => ({ label, value })) };
+    },
+  },
+  {
+    name: "context",
+    title: "Memory for a prompt",
+    description: "All facts as plain text and as one sealed block for a system prompt.",
+    input: {},
+    output: { channel_count: channelCount, plain_index: text("label=value lines."), fdm_block: block },
+    annotations: READS,
+    async run(memory, userId, _input, options) {
+      const { channel_count, plain_index, fdm_block } = await memory.context(userId, options);
+      return { channel_count, plain_index, fdm_block };
+    },
+  },
+  {
+    name: "flush",
+    title: "Flush before compaction",
+    description:
+      "Call it before the conversation is compacted or summarised: builds the block afresh, reads it back, " +
+      "compares every fact, and gives the block to keep.",
+    input: {},
+    output: {
+      status: { type: "string", enum: ["ok", "empty"] },
+      channel_count: channelCount,
+      lossless: { type: "boolean", description: "Whether every fact came back exactly." },
+      overflow: {
+        type: "array",
+        items: { type: "string" },
+        description: "Labels that did not fit the block.",
+      },
+      fdm_block: block,
+    },
+    annotations: READS,
+    async run(memory, userId, _input, options) {
+      const { status, channel_count, lossless, overflow, fdm_block } = await memory.flush(userId, options);
+      return { status, channel_count, lossless, overflow: [...overflow], fdm_block };
+    },
+  },
+  {
+    name: "read_block",
+    title: "Read a block",
+    description:
+      "Reads the facts out of a [MEM] block of this user, also a damaged one or one inside other text.",
+    input: {
+      block: { type: "string", minLength: 1, maxLength: 60_000, description: "The text with the block." },
+    },
+    output: {
+      facts: factList,
+      missing: count("Words that were not there."),
+      wrong: count("Words that were others."),
+      repaired: count("Words that were put right."),
+      guard_left: { type: "number", description: "How much more damage the block would have borne." },
+    },
+    annotations: READS,
+    async run(memory, userId, input, options) {
+      const { facts, missing, wrong, repaired, guard_left } = await memory.read(userId, input.block, options);
+      return {
+        facts: facts.map(({ label, value }) => ({ label, value })),
+        missing,
+        wrong,
+        repaired,
+        guard_left,
+      };
+    },
+  },
+];
+
+/** Properties as the schema of an object that has them all and no others. */
+export function objectSchema(properties: JsonObject) {
+  return {
+    type: "object" as const,
+    properties,
+    required: Object.keys(properties),
+    additionalProperties: false,
+  };
+}
+
+/** What went wrong, in a line that a model can act on. */
+export function toolErrorText(error: unknown): string {
+  const code = codeOf(error);
+  if (typeof code !== "string" || !(error instanceof Error)) return "internal_error: memory failed";
+  return `${code}: ${error.message}`;
+}

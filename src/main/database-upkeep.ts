@@ -1,0 +1,85 @@
+/** What the operator does to the database itself: bring it to this program's form, look at it, distribute it. */
+
+import { Failure } from "../base/errors.ts";
+import { type Config, ConfigError } from "../config.ts";
+import type { StoreStatistics } from "../memory/ports.ts";
+import { DATABASE_DEFAULTS, Database, type Query } from "../store/postgres/database.ts";
+import { distribute, readCluster, SHARDS_DEFAULT } from "../store/postgres/distribution.ts";
+import { checkApplied, loadMigrations, migrate, readApplied } from "../store/postgres/migrations.ts";
+import { readServer, readStatistics } from "../store/postgres/upkeep.ts";
+
+export { SHARDS_DEFAULT };
+
+export interface DatabaseStatus {
+  readonly server: string;
+  readonly migrations: readonly { readonly name: string; readonly applied: boolean }[];
+  /** Why this program cannot work on this database; null where it can, or could after migrating. */
+  readonly refusal: string | null;
+  readonly citus: string | null;
+  readonly distributed: boolean;
+  /** Null before the first migration. */
+  readonly statistics: StoreStatistics | null;
+}
+
+/** Resolves to the names of the migrations that were missing. */
+export function migrateDatabase(config: Config): Promise<string[]> {
+  return onDatabase(config, async (sql) => (await migrate(sql)).map(({ name }) => name));
+}
+
+export function readDatabaseStatus(config: Config): Promise<DatabaseStatus> {
+  return onDatabase(config, async (sql) => {
+    const known = loadMigrations();
+    const applied = await readApplied(sql);
+    const { extension, distributed } =
+      applied.length === 0 ? { extension: undefined, distributed: false } : await readCluster()(sql);
+    const names = [...known.map(({ name }) => name), ...applied.slice(known.length).map(({ name }) => name)];
+    return {
+      server: await readServer()(sql),
+      migrations: names.map((name, i) => ({ name, applied: i < applied.length })),
+      refusal: refusalOf(() => checkApplied(applied, known)),
+      citus: extension ?? null,
+      distributed,
+      statistics: applied.length === 0 ? null : await readStatistics()(sql),
+    };
+  });
+}
+
+/** Resolves to the statements that were run. */
+export function distributeDatabase(config: Config, shardCount: number): Promise<string[]> {
+  return onDatabase(config, async (sql) => {
+    await migrate(sql);
+    return distribute(sql, shardCount);
+  });
+}
+
+async function onDatabase<T>(config: Config, query: Query<T>): Promise<T> {
+  if (config.databaseUrl === undefined) {
+    throw new ConfigError(
+      "SIDEBAND_DATABASE_URL is not set: there is no database, the embedded store is used",
+    );
+  }
+  const database = new Database({ ...DATABASE_DEFAULTS, url: config.databaseUrl });
+  try {
+    return await database.patiently(query);
+  } catch (error) {
+    throw toldToOperator(error);
+  } finally {
+    await database.close();
+  }
+}
+
+/** To the operator the cause of a failure is told; to callers of the service it never is. */
+export function toldToOperator(error: unknown): unknown {
+  const cause = error instanceof Failure ? error.extra.cause : undefined;
+  if (!(cause instanceof Error)) return error;
+  return new ConfigError(`the database of SIDEBAND_DATABASE_URL cannot be used: ${cause.message}`);
+}
+
+function refusalOf(check: () => void): string | null {
+  try {
+    check();
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Which store this process works on: the embedded one in the data folder, or PostgreSQL where
+ * SIDEBAND_DATABASE_URL is set. Nodes that share a database must share the master keys too, else one could not
+ * read what another wrote: the database keeps a check of each key, and a node with another key does not start.
+ */
+
+import { createHash } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import type { Metrics } from "../base/metrics.ts";
+import { type Config, ConfigError } from "../config.ts";
+import type { MasterKey } from "../memory/key-ring.ts";
+import type { CompactReport, Progress, Store } from "../memory/ports.ts";
+import { LmdbStore } from "../store/lmdb/lmdb-store.ts";
+import { PostgresStore } from "../store/postgres/postgres-store.ts";
+import { toldToOperator } from "./database-upkeep.ts";
+
+export interface OpenedStore {
+  readonly store: Store;
+  /** Where the store is the embedded one: what only that one does. */
+  readonly embedded: LmdbStore | undefined;
+  readonly compact: (progress?: Progress) => Promise<CompactReport>;
+  /** Where the store is shared by nodes: agrees with them on a setting, the first value holds. */
+  readonly settle: ((name: string, value: string) => Promise<string>) | undefined;
+}
+
+export async function openStore(
+  config: Config,
+  options: { create: boolean; metrics: Metrics },
+): Promise<OpenedStore> {
+  const { databaseUrl, databasePool, dataFolder, queueMax } = config;
+  const { create, metrics } = options;
+  if (databaseUrl === undefined) {
+    const store = await LmdbStore.open({ folder: dataFolder, create, queueMax, metrics });
+    return { store, embedded: store, compact: (progress) => store.compact(progress), settle: undefined };
+  }
+  const store = await PostgresStore.open({
+    url: databaseUrl,
+    poolMax: databasePool,
+    queueMax,
+    metrics,
+  }).catch((error: unknown) => {
+    throw toldToOperator(error);
+  });
+  // The secrets' files still stand there, unless they come from the environment.
+  if (config.masterKey === undefined || config.adminToken === undefined) {
+    mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
+  }
+  return {
+    store,
+    embedded: undefined,
+    compact: () => store.compact(),
+    settle: (name, value) => store.settle(name, value),
+  };
+}
+
+/** Only a digest of a key is kept in the database: it tells keys apart and nothing else. */
+export async function agreeOnMasterKeys(
+  masters: readonly MasterKey[],
+  settle: OpenedStore["settle"],
+): Promise<void> {
+  if (settle === undefined) return;
+  for (const { id, material } of masters) {
+    const check = createHash("sha256").update("sideband master key check\0").update(material).digest("hex");
+    if ((await settle(`master-key-${id}`, check)) !== check) {
+      throw new ConfigError(
+        `master key ${id} is not the one that this database's nodes use: give every node the same ` +
+          "SIDEBAND_MASTER_KEY, or copy the file master.key",
+      );
+    }
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * Memory as an MCP server: the seven tools, a resource that can be subscribed to, and a prompt.
+ *
+ * A server is bound to one user wherever that user is known, and then no tool takes a user_id: a model that
+ * was talked into something cannot reach another user's facts. Only a server that is not bound asks for one.
+ */
+
+import {
+  fromJsonSchema,
+  type JsonSchemaType,
+  McpServer,
+  type ReadResourceResult,
+  ResourceTemplate,
+} from "@modelcontextprotocol/server";
+import type { AgentMemory } from "../contract/agent-memory.ts";
+import { memorySection } from "../contract/memory-section.ts";
+import { MEMORY_TOOLS, objectSchema, toolErrorText } from "../contract/memory-tools.ts";
+import { memoryUri, URI_PREFIX, userOfUri } from "./memory-uri.ts";
+
+export interface MemoryServerOptions {
+  readonly memory: AgentMemory;
+  /** Whose memory; without it every call says so itself. */
+  readonly userId?: string | undefined;
+  readonly version: string;
+  /** Hears of each change made through this server. */
+  readonly onChange?: (userId: string) => void;
+}
+
+const USER_ID = { type: "string", minLength: 1, maxLength: 128, description: "Whose memory." };
+const INSTRUCTIONS =
+  "Sideband keeps short facts about the user and the work beyond this conversation, exactly as written. " +
+  "Call remember when the user states or changes a lasting fact, with the label that fits best; " +
+  "call recall or list before you ask the user for something that may be known; " +
+  "call flush before the conversation is compacted or summarised. Never store secrets.";
+
+export function memoryServer(options: MemoryServerOptions): McpServer {
+  const server = new McpServer(
+    { name: "sideband", title: "Sideband memory", version: options.version },
+    { capabilities: { resources: { subscribe: true } }, instructions: INSTRUCTIONS },
+  );
+  addTools(server, options);
+  addResource(server, options);
+  addPrompt(server, options);
+  return server;
+}
+
+function addTools(server: McpServer, { memory, userId, onChange }: MemoryServerOptions): void {
+  for (const tool of MEMORY_TOOLS) {
+    const input = userId === undefined ? { user_id: USER_ID, ...tool.input } : tool.input;
+    server.registerTool(
+      tool.name,
+      {
+        title: tool.title,
+        description: tool.description,
+        inputSchema: schemaOf<Record<string, string>>(input),
+        outputSchema: schemaOf<Record<string, unknown>>(tool.output),
+        annotations: tool.annotations,
+      },
+      async (args) => {
+        const user = userId ?? args.user_id;
+        try {
+          const result = { ...(await tool.run(memory, user, args)) };
+          if (!tool.annotations.readOnlyHint) onChange?.(user);
+          return { content: [{ type: "text", text: JSON.stringify(result) }], structuredContent: result };
+        } catch (error) {
+          return { content: [{ type: "text", text: toolErrorText(error) }], isError: true };
+        }
+      },
+    );
+  }
+}
+
+function addResource(server: McpServer, { memory, userId }: MemoryServerOptions): void {
+  const about = {
+    title: "Memory",
+    description: "The user's facts as a section for a prompt: plain text and the sealed block.",
+    mimeType: "text/plain",
+  };
+  const read = async (uri: URL, user: string): Promise<ReadResourceResult> => {
+    const text = memorySection(await memory.context(user));
+    return { contents: [{ uri: uri.href, mimeType: "text/plain", text }] };
+  };
+  if (userId !== undefined) {
+    server.registerResource("memory", memoryUri(userId), about, (uri) => read(uri, userId));
+  } else {
+    const template = new ResourceTemplate(`${URI_PREFIX}{user_id}`, { list: undefined });
+    server.registerResource("memory", template, about, (uri) => read(uri, userOfUri(uri.href) ?? ""));
+  }
+}
+
+function addPrompt(server: McpServer, { memory, userId }: MemoryServerOptions): void {
+  const about = {
+    title: "Memory",
+    description: "Puts what is remembered about the user into the conversation.",
+  };
+  const messages = async (user: string) => {
+    const section = memorySection(await memory.context(user));
+    const text = section === "" ? "Nothing is remembered about this user yet." : section;
+    return { messages: [{ role: "user" as const, content: { type: "text" as const, text } }] };
+  };
+  if (userId !== undefined) {
+    server.registerPrompt("context", about, () => messages(userId));
+  } else {
+    const argsSchema = schemaOf<{ user_id: string }>({ user_id: USER_ID });
+    server.registerPrompt("context", { ...about, argsSchema }, ({ user_id }) => messages(user_id));
+  }
+}
+
+/** The tools' schemas are plain JSON Schema; the library's type for that is narrower than the standard. */
+function schemaOf<T>(properties: { readonly [name: string]: unknown }) {
+  return fromJsonSchema<T>(objectSchema(properties) as JsonSchemaType);
+}

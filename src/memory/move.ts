@@ -1,0 +1,90 @@
+/**
+ * Moving from one store to another: everything is copied (keys, what they have used, requests for keys, users with
+ * their facts), then everything is read from both and compared. Stamps and revisions are the new store's own;
+ * the order in which a user's facts were written, and their times, are kept.
+ */
+
+import { isDeepStrictEqual } from "node:util";
+import { Failure } from "../base/errors.ts";
+import type { Store, UserState } from "./ports.ts";
+import { exportLines, importLine } from "./transfer.ts";
+
+export interface MoveReport {
+  readonly keys: number;
+  readonly users: number;
+  readonly facts: number;
+  /** What is not the same in both; empty when all is well. */
+  readonly differences: readonly string[];
+}
+
+/** Users that are written, or compared, at the same time, so that they share commits. */
+const AT_ONCE = 256;
+const DIFFERENCES_MAX = 100;
+const ALL_DAYS = ["0000-01-01", "9999-12-31"] as const;
+
+export async function moveStore(
+  from: Store,
+  to: Store,
+  options: { nowMs: number; step: (phase: "copied" | "compared") => void },
+): Promise<MoveReport> {
+  if ((await to.listKeys()).length > 0 || (await to.statistics()).users > 0) {
+    throw new Failure("conflict", "The store to copy into holds keys or users already.");
+  }
+  await inGroups(exportLines(from), async (line) => {
+    await importLine(to, JSON.stringify(line), options.nowMs);
+    if (line.kind === "user") options.step("copied");
+  });
+  for (const key of await from.listKeys()) {
+    await to.addUsage(key, await from.readDailyUsage(key.id, ...ALL_DAYS));
+  }
+  for (const request of await from.listKeyRequests()) await to.addKeyRequest(request);
+  return compareStores(from, to, () => options.step("compared"));
+}
+
+export async function compareStores(from: Store, to: Store, step: () => void): Promise<MoveReport> {
+  const differences: string[] = [];
+  const check = (what: string, a: unknown, b: unknown) => {
+    if (!isDeepStrictEqual(a, b) && differences.length < DIFFERENCES_MAX) differences.push(what);
+  };
+  const keys = await from.listKeys();
+  check("the list of keys", keys, await to.listKeys());
+  for (const { id } of keys) {
+    check(
+      `the use of key ${id}`,
+      await from.readDailyUsage(id, ...ALL_DAYS),
+      await to.readDailyUsage(id, ...ALL_DAYS),
+    );
+  }
+  check("the requests for keys", await from.listKeyRequests(), await to.listKeyRequests());
+  let users = 0;
+  let facts = 0;
+  await inGroups(from.walkUsers(), async ({ account, userId }) => {
+    if (account.startsWith("@")) return;
+    const [before, after] = [await from.readUser(account, userId), await to.readUser(account, userId)];
+    users += 1;
+    facts += before?.facts.length ?? 0;
+    check(`user ${userId} of account ${account}`, contentOf(before), contentOf(after));
+    step();
+  });
+  let found = 0;
+  for await (const { account } of to.walkUsers()) if (!account.startsWith("@")) found += 1;
+  check(`the number of users: ${users} and ${found}`, users, found);
+  return { keys: keys.length, users, facts, differences };
+}
+
+/** What must be the same: the facts with their times, in the order in which they were written. */
+function contentOf(state: UserState | undefined): unknown {
+  const facts = [...(state?.facts ?? [])].sort((a, b) => a.revision - b.revision);
+  return facts.map(({ channel, value, updatedAtMs }) => [channel, value, updatedAtMs]);
+}
+
+async function inGroups<T>(items: AsyncIterable<T>, work: (item: T) => Promise<void>): Promise<void> {
+  let group: Promise<void>[] = [];
+  for await (const item of items) {
+    group.push(work(item));
+    if (group.length < AT_ONCE) continue;
+    await Promise.all(group);
+    group = [];
+  }
+  await Promise.all(group);
+}

@@ -1,0 +1,268 @@
+/**
+ * The client of the service: one method for each call, named as the call is, and two helpers for agents that
+ * never throw. Needs nothing but fetch: Node, browsers, Deno, Bun and edge runtimes.
+ */
+
+import type { AgentMemory } from "../contract/agent-memory.ts";
+import type {
+  BatchAnswer,
+  ChannelsAnswer,
+  ContextAnswer,
+  DecodeAnswer,
+  EncodeAnswer,
+  FactsAnswer,
+  FlushAnswer,
+  ForgetAnswer,
+  ForgetUserAnswer,
+  ModelDecodeAnswer,
+  ReadAnswer,
+  UsageAnswer,
+} from "../contract/answers.ts";
+import type { LabelText } from "../contract/channel-labels.ts";
+import { memorySection, type SectionParts, withSection } from "../contract/memory-section.ts";
+import { DemoClient } from "./demo.ts";
+import { type Call, type CallOptions, type Fetch, Transport } from "./transport.ts";
+
+export interface SidebandOptions {
+  /** An API key, `sb_live_…`. Not needed for the demo and for `channels`. */
+  apiKey?: string | undefined;
+  /** Where the service is; a path in it is kept. */
+  baseUrl?: string | undefined;
+  /** For a whole call, retries included. 10 seconds unless told. */
+  timeoutMs?: number | undefined;
+  /** How often a failed call is tried again, where that is safe. 2 unless told. */
+  retries?: number | undefined;
+  /** Another fetch, for tests or proxies. */
+  fetch?: Fetch | undefined;
+  /** Hears why a helper went on without memory; writes a line to standard error unless told. */
+  onWarning?: ((message: string, error: unknown) => void) | undefined;
+}
+
+export interface EncodeOptions extends CallOptions {
+  /** Makes two sendings of one write count once, for 24 hours. A random one unless told. */
+  idempotencyKey?: string | undefined;
+  sessionId?: string | undefined;
+}
+
+export interface InjectOptions extends CallOptions {
+  /** The facts in plain text, the sealed block, or both (unless told). */
+  include?: SectionParts | undefined;
+}
+
+export interface Compaction {
+  /** Whether the flush was answered. */
+  flushed: boolean;
+  /** Whether the service read every fact back from the fresh block exactly. */
+  lossless: boolean;
+  /** The fresh block; empty where there are no facts or the flush failed. */
+  block: string;
+  /** The section for the next context: what `inject` would add. */
+  section: string;
+  overflow: string[];
+  error?: unknown;
+}
+
+export const DEFAULT_BASE_URL = "http://127.0.0.1:8787";
+const TIMEOUT_MS = 10_000;
+/** An agent never waits longer than this for its memory. */
+const HELPER_TIMEOUT_MS = 2_000;
+const CONTEXTS_MAX = 100;
+
+export class Sideband implements AgentMemory {
+  /** The public demo: one state for all, without a key. */
+  readonly demo: DemoClient;
+  readonly #transport: Transport;
+  readonly #onWarning: NonNullable<SidebandOptions["onWarning"]>;
+  /** The last context of each user with its ETag; the least recently used leaves first. */
+  readonly #contexts = new Map<string, { etag: string; answer: ContextAnswer }>();
+
+  constructor(options: SidebandOptions = {}) {
+    this.#transport = new Transport({
+      apiKey: options.apiKey,
+      baseUrl: (options.baseUrl ?? DEFAULT_BASE_URL).replace(/\/+$/, ""),
+      timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
+      retries: options.retries ?? 2,
+      // Called free of its object: browsers refuse fetch on another `this`.
+      fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+    });
+    this.#onWarning = options.onWarning ?? ((message) => console.error(message));
+    this.demo = new DemoClient(this.#transport);
+  }
+
+  /** Writes a fact; a fact of the same label is overwritten. */
+  encode(
+    userId: string,
+    label: LabelText,
+    value: string,
+    options: EncodeOptions = {},
+  ): Promise<EncodeAnswer> {
+    return this.#write("/encode", { user_id: userId, label, value }, options);
+  }
+
+  /** Writes 1 to 40 facts, all or none. */
+  encodeBatch(
+    userId: string,
+    facts: readonly { label: LabelText; value: string }[],
+    options: EncodeOptions = {},
+  ): Promise<BatchAnswer> {
+    return this.#write("/encode/batch", { user_id: userId, facts }, options);
+  }
+
+  /** All facts as one block, with an index in plain text. Unchanged facts cost a 304. */
+  async context(userId: string, options: CallOptions = {}): Promise<ContextAnswer> {
+    const known = this.#contexts.get(userId);
+    const { status, headers, body } = await this.#transport.send({
+      ...options,
+      method: "GET",
+      path: "/context",
+      query: { user_id: userId },
+      retry: "always",
+      ...(known === undefined ? {} : { headers: { "if-none-match": known.etag } }),
+    });
+    const etag = headers.get("etag");
+    this.#contexts.delete(userId);
+    if (status === 304 && known !== undefined) {
+      this.#contexts.set(userId, known);
+      return structuredClone(known.answer);
+    }
+    const answer = body as ContextAnswer;
+    if (etag !== null) this.#contexts.set(userId, { etag, answer: structuredClone(answer) });
+    for (const oldest of this.#contexts.keys()) {
+      if (this.#contexts.size <= CONTEXTS_MAX) break;
+      this.#contexts.delete(oldest);
+    }
+    return answer;
+  }
+
+  /** One fact, from the state. `fact_not_found` where there is none. */
+  decode(userId: string, label: LabelText, options: CallOptions = {}): Promise<DecodeAnswer> {
+    return this.#get("/decode", { user_id: userId, label }, options);
+  }
+
+  /** One fact, read from the block by the reader and compared with the state. */
+  decodeModel(userId: string, label: LabelText, options: CallOptions = {}): Promise<ModelDecodeAnswer> {
+    return this.#get("/decode/model", { user_id: userId, label }, options);
+  }
+
+  /** Builds the block afresh, reads it back and compares: called before a context is compacted. */
+  flush(
+    userId: string,
+    options: CallOptions & { sessionId?: string | undefined } = {},
+  ): Promise<FlushAnswer> {
+    const { sessionId, ...rest } = options;
+    const body = { user_id: userId, ...(sessionId === undefined ? {} : { session_id: sessionId }) };
+    return this.#call({ ...rest, method: "POST", path: "/flush", body, retry: "always" });
+  }
+
+  /** All facts with their revisions and times. */
+  facts(userId: string, options: CallOptions = {}): Promise<FactsAnswer> {
+    return this.#get("/facts", { user_id: userId }, options);
+  }
+
+  /** Forgets one fact. `fact_not_found` where there is none. */
+  forget(userId: string, label: LabelText, options: CallOptions = {}): Promise<ForgetAnswer> {
+    return this.#delete("/facts", { user_id: userId, label }, options);
+  }
+
+  /** Forgets a user completely. `not_found` where there is nothing. */
+  forgetUser(userId: string, options: CallOptions = {}): Promise<ForgetUserAnswer> {
+    return this.#delete("/users", { user_id: userId }, options);
+  }
+
+  /** Reads a block, also a damaged one or one inside other text. `block_unreadable` where it cannot be. */
+  read(userId: string, block: string, options: CallOptions = {}): Promise<ReadAnswer> {
+    const body = { user_id: userId, block };
+    return this.#call({ ...options, method: "POST", path: "/read", body, retry: "always" });
+  }
+
+  /** What the key has used of its monthly limit. */
+  usage(options: CallOptions = {}): Promise<UsageAnswer> {
+    return this.#get("/usage", {}, options);
+  }
+
+  /** The 40 channels with a description and an example each. */
+  channels(options: CallOptions = {}): Promise<ChannelsAnswer> {
+    return this.#get("/channels", {}, options);
+  }
+
+  /**
+   * A system prompt with the user's memory at its end. Never throws: where memory is slow or away, the last
+   * known memory is used, or none, and `onWarning` hears of it.
+   */
+  async inject(systemPrompt: string, userId: string, options: InjectOptions = {}): Promise<string> {
+    const { include, ...call } = options;
+    let context: ContextAnswer | undefined;
+    try {
+      context = await this.context(userId, { ...call, timeoutMs: call.timeoutMs ?? HELPER_TIMEOUT_MS });
+    } catch (error) {
+      this.#warn("memory was not injected afresh", error);
+      context = this.#contexts.get(userId)?.answer;
+    }
+    return context === undefined ? systemPrompt : withSection(systemPrompt, memorySection(context, include));
+  }
+
+  /**
+   * Called before a context is compacted: flushes, and gives the section for the next context. Never throws:
+   * where memory is slow or away, `flushed` is false and the section is the last known one, or empty.
+   */
+  async beforeCompaction(userId: string, options: InjectOptions = {}): Promise<Compaction> {
+    const { include, timeoutMs = HELPER_TIMEOUT_MS, ...call } = options;
+    const untilMs = Date.now() + timeoutMs;
+    try {
+      const flush = await this.flush(userId, { ...call, timeoutMs });
+      const context = await this.context(userId, { ...call, timeoutMs: Math.max(1, untilMs - Date.now()) });
+      // The flush's own block: the one that has just been read back.
+      const section = memorySection({ ...context, fdm_block: flush.fdm_block }, include);
+      return {
+        flushed: true,
+        lossless: flush.lossless,
+        block: flush.fdm_block,
+        section,
+        overflow: flush.overflow,
+      };
+    } catch (error) {
+      this.#warn("memory was not flushed before compaction", error);
+      const known = this.#contexts.get(userId)?.answer;
+      const section = known === undefined ? "" : memorySection(known, include);
+      return { flushed: false, lossless: false, block: "", section, overflow: [], error };
+    }
+  }
+
+  #warn(what: string, error: unknown): void {
+    this.#onWarning(`sideband: ${what}: ${error instanceof Error ? error.message : String(error)}`, error);
+  }
+
+  async #write<T>(path: string, body: object, options: EncodeOptions): Promise<T> {
+    const { idempotencyKey = randomKey(), sessionId, ...rest } = options;
+    return this.#call({
+      ...rest,
+      method: "POST",
+      path,
+      body: { ...body, ...(sessionId === undefined ? {} : { session_id: sessionId }) },
+      headers: { "idempotency-key": idempotencyKey },
+      retry: "always",
+    });
+  }
+
+  #get<T>(path: string, query: Record<string, string>, options: CallOptions): Promise<T> {
+    return this.#call({ ...options, method: "GET", path, query, retry: "always" });
+  }
+
+  /** A second delete would find nothing and say so: it is sent again only where the first did nothing. */
+  async #delete<T>(path: string, query: Record<string, string>, options: CallOptions): Promise<T> {
+    // Also when no answer comes: what may be forgotten is not injected any more.
+    this.#contexts.delete(query.user_id);
+    return this.#call({ ...options, method: "DELETE", path, query, retry: "refused" });
+  }
+
+  async #call<T>(call: Call): Promise<T> {
+    return (await this.#transport.send(call)).body as T;
+  }
+}
+
+/** crypto.randomUUID would be shorter, but browsers have it only on secure pages. */
+function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  ).join("");
+}

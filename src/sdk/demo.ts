@@ -1,0 +1,51 @@
+/** The public demo of a service: one state shared by all, no key, values of at most 128 bytes, reset by the clock. */
+
+import type {
+  ContextAnswer,
+  DecodeAnswer,
+  EncodeAnswer,
+  FlushAnswer,
+  ResetAnswer,
+} from "../contract/answers.ts";
+import type { LabelText } from "../contract/channel-labels.ts";
+import type { Call, CallOptions, Transport } from "./transport.ts";
+
+export class DemoClient {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Everybody can read what is written here. */
+  encode(label: LabelText, value: string, options: CallOptions = {}): Promise<EncodeAnswer> {
+    // Without an idempotency key a late second arrival could overwrite what someone else has written since.
+    return this.#call({
+      ...options,
+      method: "POST",
+      path: "/demo/encode",
+      body: { label, value },
+      retry: "refused",
+    });
+  }
+
+  context(options: CallOptions = {}): Promise<ContextAnswer> {
+    return this.#call({ ...options, method: "GET", path: "/demo/context", retry: "always" });
+  }
+
+  decode(label: LabelText, options: CallOptions = {}): Promise<DecodeAnswer> {
+    return this.#call({ ...options, method: "GET", path: "/demo/decode", query: { label }, retry: "always" });
+  }
+
+  flush(options: CallOptions = {}): Promise<FlushAnswer> {
+    return this.#call({ ...options, method: "POST", path: "/demo/flush", retry: "always" });
+  }
+
+  reset(options: CallOptions = {}): Promise<ResetAnswer> {
+    return this.#call({ ...options, method: "POST", path: "/demo/reset", retry: "refused" });
+  }
+
+  async #call<T>(call: Call): Promise<T> {
+    return (await this.#transport.send({ ...call, withoutKey: true })).body as T;
+  }
+}

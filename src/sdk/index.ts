@@ -1,0 +1,23 @@
+/** What `import … from "sideband"` gives: the client, its errors, its labels, and the memory section of a prompt. */
+
+export type * from "../contract/answers.ts";
+export { LABELS, type Label, type LabelText } from "../contract/channel-labels.ts";
+export { memorySection, type SectionParts, withSection } from "../contract/memory-section.ts";
+export {
+  type Compaction,
+  DEFAULT_BASE_URL,
+  type EncodeOptions,
+  type InjectOptions,
+  Sideband,
+  type SidebandOptions,
+} from "./client.ts";
+export type { DemoClient } from "./demo.ts";
+export {
+  type ClientErrorCode,
+  type ErrorCode,
+  isOutage,
+  isSidebandError,
+  type ServiceErrorCode,
+  SidebandError,
+} from "./errors.ts";
+export type { CallOptions, Fetch } from "./transport.ts";

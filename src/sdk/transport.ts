@@ -1,0 +1,198 @@
+/**
+ * One call over HTTP: address, key, time-out, retries.
+ *
+ * - The time-out is that of the whole call, retries and pauses included: an agent waits so long and no longer.
+ * - Again is tried only what cannot do harm twice. `always`: the request changes nothing, or an idempotency key
+ *   makes its second arrival a replay. `refused`: only where the service said that it did nothing (429, 503).
+ * - Pauses are random up to 100 ms · 2^n ("full jitter"), or what Retry-After asks for; where it asks for more
+ *   than is left, the error is given at once.
+ */
+
+import { errorOf, SidebandError } from "./errors.ts";
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export interface TransportOptions {
+  readonly apiKey: string | undefined;
+  readonly baseUrl: string;
+  readonly timeoutMs: number;
+  readonly retries: number;
+  readonly fetch: Fetch;
+}
+
+export interface CallOptions {
+  /** Ends the call when it is aborted; the signal's reason is thrown. */
+  signal?: AbortSignal | undefined;
+  /** For this call instead of the client's. */
+  timeoutMs?: number | undefined;
+  /** For this call instead of the client's. */
+  retries?: number | undefined;
+}
+
+export interface Call extends CallOptions {
+  method: "GET" | "POST" | "DELETE";
+  path: string;
+  query?: Record<string, string>;
+  body?: unknown;
+  headers?: Record<string, string>;
+  retry: "always" | "refused";
+  /** Demo calls go without a key. */
+  withoutKey?: boolean;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  body: unknown;
+}
+
+const PAUSE_MS = 100;
+const PAUSE_MS_MAX = 2_000;
+
+export class Transport {
+  readonly #options: TransportOptions;
+
+  constructor(options: TransportOptions) {
+    this.#options = options;
+  }
+
+  async send(call: Call): Promise<Answer> {
+    const { timeoutMs = this.#options.timeoutMs, retries = this.#options.retries } = call;
+    const untilMs = Date.now() + timeoutMs;
+    const deadline = new Deadline(timeoutMs, call.signal);
+    try {
+      for (let attempt = 0; ; attempt++) {
+        try {
+          return await this.#attempt(call, deadline);
+        } catch (error) {
+          if (!(error instanceof SidebandError) || attempt >= retries || !mayRetry(error, call.retry))
+            throw error;
+          const pauseMs =
+            error.retryAfterMs ?? Math.random() * Math.min(PAUSE_MS_MAX, PAUSE_MS * 2 ** attempt);
+          if (Date.now() + pauseMs >= untilMs) throw error;
+          await deadline.pause(pauseMs);
+        }
+      }
+    } finally {
+      deadline.end();
+    }
+  }
+
+  async #attempt(call: Call, deadline: Deadline): Promise<Answer> {
+    deadline.check();
+    try {
+      const response = await this.#options.fetch(this.#url(call), {
+        method: call.method,
+        headers: this.#headers(call),
+        signal: deadline.signal,
+        ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+      });
+      const text = await response.text();
+      const body = parsed(text);
+      if (response.status >= 400) throw errorOf(response.status, response.headers, body);
+      if (response.status !== 304 && (typeof body !== "object" || body === null)) {
+        throw new SidebandError(`HTTP ${response.status} without a JSON answer`, {
+          code: "unexpected_answer",
+          status: response.status,
+        });
+      }
+      return { status: response.status, headers: response.headers, body };
+    } catch (error) {
+      if (error instanceof SidebandError) throw error;
+      deadline.check();
+      throw new SidebandError(`cannot reach ${this.#options.baseUrl}`, {
+        code: "connection_failed",
+        status: 0,
+        cause: error,
+      });
+    }
+  }
+
+  #url({ path, query = {} }: Call): string {
+    const search = Object.entries(query)
+      .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+      .join("&");
+    return `${this.#options.baseUrl}${path}${search === "" ? "" : `?${search}`}`;
+  }
+
+  #headers(call: Call): Record<string, string> {
+    const { apiKey } = this.#options;
+    return {
+      accept: "application/json",
+      ...(apiKey === undefined || call.withoutKey ? {} : { authorization: `Bearer ${apiKey}` }),
+      ...(call.body === undefined ? {} : { "content-type": "application/json" }),
+      ...call.headers,
+    };
+  }
+}
+
+/** The end of a call: its time is up, or its caller has aborted it. */
+class Deadline {
+  readonly #controller = new AbortController();
+  readonly #timeoutMs: number;
+  readonly #outer: AbortSignal | undefined;
+  readonly #timer: ReturnType<typeof setTimeout>;
+  readonly #stop = () => this.#controller.abort();
+  #late = false;
+
+  constructor(timeoutMs: number, outer: AbortSignal | undefined) {
+    this.#timeoutMs = timeoutMs;
+    this.#outer = outer;
+    this.#timer = setTimeout(() => {
+      this.#late = true;
+      this.#stop();
+    }, timeoutMs);
+    if (outer?.aborted) this.#stop();
+    outer?.addEventListener("abort", this.#stop);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  check(): void {
+    if (this.#outer?.aborted) throw this.#outer.reason;
+    if (this.#late) {
+      throw new SidebandError(`no answer within ${this.#timeoutMs} ms`, { code: "timeout", status: 0 });
+    }
+  }
+
+  async pause(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(done, ms);
+      const { signal } = this;
+      function done() {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", done);
+        resolve();
+      }
+      signal.addEventListener("abort", done);
+    });
+    this.check();
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#outer?.removeEventListener("abort", this.#stop);
+  }
+}
+
+function mayRetry(error: SidebandError, retry: Call["retry"]): boolean {
+  if (error.code === "rate_limited" || error.status === 503) return true;
+  if (retry !== "always") return false;
+  // 409: an earlier attempt of ours is still being answered. 502 and 504: a proxy lost the service.
+  return (
+    error.code === "connection_failed" ||
+    error.code === "idempotency_in_flight" ||
+    error.status === 502 ||
+    error.status === 504
+  );
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

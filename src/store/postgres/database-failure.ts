@@ -1,0 +1,66 @@
+/**
+ * What went wrong with the database, in the service's terms: away, busy or full is `store_unavailable`, to be
+ * tried again later; everything else is a programmer's error and stays what it is. The cause is logged, never
+ * answered: it may hold values.
+ */
+
+import { Failure } from "../../base/errors.ts";
+
+const RETRY_AFTER_S = 2;
+
+/** Codes of node's sockets and of the client, for a connection that was not made or was lost. */
+const CONNECTION_CODES = new Set([
+  "CONNECTION_CLOSED",
+  "CONNECTION_DESTROYED",
+  "CONNECTION_ENDED",
+  "CONNECT_TIMEOUT",
+  "EAI_AGAIN",
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOENT",
+  "ENOTFOUND",
+  "EPIPE",
+  "ETIMEDOUT",
+]);
+
+/**
+ * SQLSTATEs and their classes (PostgreSQL, appendix A): connection, invalid authorization, insufficient
+ * resources, operator intervention (with statement time-outs and shutdowns), system errors; a read-only server
+ * after a fail-over, a lock not had in time, and conflicts that lasted through every repetition.
+ */
+const UNAVAILABLE_STATES = /^(08|28|53|57|58)|^(25006|55P03|40001|40P01|3D000)$/;
+
+/** The transaction was undone so that another could go on: repeating it is right. */
+const CONFLICT_STATES = /^(40001|40P01)$/;
+
+/** The data itself was refused. */
+const DATA_STATES = /^(22|23)/;
+
+export function codeOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" ? code : "";
+}
+
+export function isConflict(error: unknown): boolean {
+  return CONFLICT_STATES.test(codeOf(error));
+}
+
+export function isDataRefused(error: unknown): boolean {
+  return DATA_STATES.test(codeOf(error));
+}
+
+export function isUnavailable(error: unknown): boolean {
+  const code = codeOf(error);
+  return CONNECTION_CODES.has(code) || UNAVAILABLE_STATES.test(code);
+}
+
+export function asFailure(error: unknown): unknown {
+  if (error instanceof Failure || !isUnavailable(error)) return error;
+  return unavailable("The database cannot be used now.", error);
+}
+
+export function unavailable(detail: string, cause?: unknown): Failure {
+  return new Failure("store_unavailable", detail, { retryAfterS: RETRY_AFTER_S, cause });
+}

@@ -1,0 +1,144 @@
+/**
+ * Reads and single changes of users' facts. Each is one statement on one slot, so that what it sees is of one
+ * moment: a stamp and the facts it stands for always belong together.
+ */
+
+import type { FactCode, StoredFact, UserState } from "../../memory/ports.ts";
+import type { Query, Sql } from "./database.ts";
+import { SLOT_COUNT, userSlot } from "./placement.ts";
+import { hexOf } from "./write-call.ts";
+
+interface FactRow {
+  readonly channel: number;
+  readonly value: string;
+  readonly revision: number;
+  readonly updated_at_ms: number;
+  readonly code_version: number | null;
+  readonly code_length: number | null;
+  readonly code_bytes: Uint8Array | null;
+}
+
+type UserRow = FactRow & { readonly life: number; readonly user_revision: number };
+
+export function readFact(account: string, userId: string, channel: number): Query<StoredFact | undefined> {
+  return async (sql) => {
+    const [row] = await sql<FactRow[]>`
+      SELECT channel, value, revision, updated_at_ms, code_version, code_length, code_bytes FROM sideband.facts
+      WHERE slot = ${userSlot(account, userId)} AND account = ${account} AND user_id = ${userId}
+        AND channel = ${channel}`;
+    return row && factOf(row);
+  };
+}
+
+export function readStamp(account: string, userId: string): Query<string | undefined> {
+  return async (sql) => {
+    const [row] = await sql<{ life: number; revision: number }[]>`
+      SELECT life, revision FROM sideband.users
+      WHERE slot = ${userSlot(account, userId)} AND account = ${account} AND user_id = ${userId}`;
+    return row && stampOf(row.life, row.revision);
+  };
+}
+
+export function readUser(account: string, userId: string): Query<UserState | undefined> {
+  return async (sql) => {
+    const rows = await sql<UserRow[]>`
+      SELECT u.life, u.revision AS user_revision,
+        f.channel, f.value, f.revision, f.updated_at_ms, f.code_version, f.code_length, f.code_bytes
+      FROM sideband.users u JOIN sideband.facts f
+        ON f.slot = u.slot AND f.account = u.account AND f.user_id = u.user_id
+      WHERE u.slot = ${userSlot(account, userId)} AND u.account = ${account} AND u.user_id = ${userId}
+      ORDER BY f.channel`;
+    if (rows.length === 0) return undefined;
+    return { stamp: stampOf(rows[0].life, rows[0].user_revision), facts: rows.map(factOf) };
+  };
+}
+
+export function saveCodes(
+  account: string,
+  userId: string,
+  codes: readonly { channel: number; revision: number; code: FactCode }[],
+): Query<void> {
+  return async (sql) => {
+    await sql`
+      SELECT sideband.save_codes(
+        ${userSlot(account, userId)}::integer, ${account}::text, ${userId}::text,
+        ${codes.map(({ channel }) => channel)}::integer[], ${codes.map(({ revision }) => revision)}::bigint[],
+        ${codes.map(({ code }) => code.version)}::integer[], ${codes.map(({ code }) => code.bits.length)}::integer[],
+        ${codes.map(({ code }) => hexOf(code.bits.bytes))}::text[]::bytea[])`;
+  };
+}
+
+/** Without `facts` the whole user. */
+export function forgetFacts(
+  account: string,
+  userId: string,
+  facts?: readonly { channel: number; revision?: number }[],
+): Query<{ forgotten: number; channelCount: number }> {
+  return async (sql) => {
+    const [row] = await sql<{ forgotten: number; channels_left: number }[]>`
+      SELECT forgotten, channels_left FROM sideband.forget_facts(
+        ${userSlot(account, userId)}::integer, ${account}::text, ${userId}::text,
+        ${facts?.map(({ channel }) => channel) ?? null}::integer[],
+        ${facts?.map(({ revision }) => revision ?? null) ?? null}::bigint[])`;
+    return { forgotten: row.forgotten, channelCount: row.channels_left };
+  };
+}
+
+const WALK_PAGE = 1000;
+/** Slots asked for at once when walking one account. */
+const WALK_SLOTS = 64;
+
+type Reading = <T>(query: Query<T>) => Promise<T>;
+
+/** By slot, account and user: page by page, each where the last one ended. */
+export async function* walkAllUsers(read: Reading): AsyncGenerator<{ account: string; userId: string }> {
+  let last = { slot: -1, account: "", userId: "" };
+  for (;;) {
+    const { slot, account, userId } = last;
+    const rows = await read(
+      (sql: Sql) => sql<{ slot: number; account: string; userId: string }[]>`
+        SELECT slot, account, user_id AS "userId" FROM sideband.users
+        WHERE (slot, account, user_id) > (${slot}, ${account}, ${userId})
+        ORDER BY slot, account, user_id LIMIT ${WALK_PAGE}`,
+    );
+    for (const row of rows) yield { account: row.account, userId: row.userId };
+    if (rows.length < WALK_PAGE) return;
+    last = rows[rows.length - 1];
+  }
+}
+
+/** The account is the index's second column: some slots at a time find its users without reading the others. */
+export async function* walkUsersOf(
+  read: Reading,
+  account: string,
+): AsyncGenerator<{ account: string; userId: string }> {
+  for (let first = 0; first < SLOT_COUNT; first += WALK_SLOTS) {
+    const slots = Array.from({ length: WALK_SLOTS }, (_, i) => first + i);
+    let last = { slot: -1, userId: "" };
+    for (;;) {
+      const { slot, userId } = last;
+      const rows = await read(
+        (sql: Sql) => sql<{ slot: number; userId: string }[]>`
+          SELECT slot, user_id AS "userId" FROM sideband.users
+          WHERE slot = ANY(${slots}::integer[]) AND account = ${account} AND (slot, user_id) > (${slot}, ${userId})
+          ORDER BY slot, user_id LIMIT ${WALK_PAGE}`,
+      );
+      for (const row of rows) yield { account, userId: row.userId };
+      if (rows.length < WALK_PAGE) break;
+      last = rows[rows.length - 1];
+    }
+  }
+}
+
+function factOf(row: FactRow): StoredFact {
+  const { channel, value, revision, updated_at_ms: updatedAtMs } = row;
+  if (row.code_version === null || row.code_length === null || row.code_bytes === null) {
+    return { channel, value, revision, updatedAtMs };
+  }
+  const bits = { length: row.code_length, bytes: Uint8Array.from(row.code_bytes) };
+  return { channel, value, revision, updatedAtMs, code: { version: row.code_version, bits } };
+}
+
+function stampOf(life: number, revision: number): string {
+  return `${life.toString(36)}.${revision.toString(36)}`;
+}

@@ -1,0 +1,217 @@
+/** Accounts, API keys, key requests and usage. All but usage stand in one slot: they are few, and nodes cache them. */
+
+import type { AccountRecord, KeyRecord, KeyRequest } from "../../memory/ports.ts";
+import { TIER_LIMITS } from "../../memory/quota.ts";
+import type { Query, Sql } from "./database.ts";
+import { DIRECTORY_SLOT, quotaSlot } from "./placement.ts";
+
+/** Notified at every change of a key; the payload says nothing that the settings table does not. */
+export const KEYS_CHANNEL = "sideband_keys";
+
+const KEY_COLUMNS = (sql: Sql) => sql`
+  id, account, tier, hash, prefix, note, created_at_ms AS "createdAtMs", expires_at_ms AS "expiresAtMs",
+  revoked_at_ms AS "revokedAtMs", last_used_at_ms AS "lastUsedAtMs"`;
+
+const REQUEST_COLUMNS = (sql: Sql) => sql`
+  id, name, email, purpose, tier, created_at_ms AS "createdAtMs", status, decided_at_ms AS "decidedAtMs",
+  key_id AS "keyId"`;
+
+export function findKey(hash: string): Query<KeyRecord | undefined> {
+  return async (sql) => {
+    const rows = await sql<KeyRecord[]>`
+      SELECT ${KEY_COLUMNS(sql)} FROM sideband.api_keys WHERE slot = ${DIRECTORY_SLOT} AND hash = ${hash}`;
+    return rows[0] && { ...rows[0] };
+  };
+}
+
+export function readKey(id: string): Query<KeyRecord | undefined> {
+  return async (sql) => {
+    const rows = await sql<KeyRecord[]>`
+      SELECT ${KEY_COLUMNS(sql)} FROM sideband.api_keys WHERE slot = ${DIRECTORY_SLOT} AND id = ${id}`;
+    return rows[0] && { ...rows[0] };
+  };
+}
+
+export function listKeys(account: string | undefined): Query<KeyRecord[]> {
+  return async (sql) => {
+    const rows = await sql<KeyRecord[]>`
+      SELECT ${KEY_COLUMNS(sql)} FROM sideband.api_keys
+      WHERE slot = ${DIRECTORY_SLOT} AND (${account ?? null}::text IS NULL OR account = ${account ?? null}::text)
+      ORDER BY created_at_ms, id`;
+    return rows.map((row) => ({ ...row }));
+  };
+}
+
+export function listAccounts(): Query<AccountRecord[]> {
+  return async (sql) => {
+    const rows = await sql<AccountRecord[]>`
+      SELECT account, created_at_ms AS "createdAtMs" FROM sideband.accounts
+      WHERE slot = ${DIRECTORY_SLOT} ORDER BY account`;
+    return rows.map((row) => ({ ...row }));
+  };
+}
+
+/** Resolves to the new version of the keys. */
+export function addKey(record: KeyRecord): Query<number> {
+  const { id, account, tier, hash, prefix, note } = record;
+  return (sql) =>
+    sql.begin(async (transaction) => {
+      const version = await bumpVersion(transaction as unknown as Sql);
+      await transaction`
+        INSERT INTO sideband.accounts (slot, created_at_ms, account)
+        VALUES (${DIRECTORY_SLOT}, ${record.createdAtMs}, ${account}) ON CONFLICT (slot, account) DO NOTHING`;
+      await transaction`
+        INSERT INTO sideband.api_keys (slot, created_at_ms, expires_at_ms, revoked_at_ms, last_used_at_ms,
+          id, account, tier, hash, prefix, note)
+        VALUES (${DIRECTORY_SLOT}, ${record.createdAtMs}, ${record.expiresAtMs}, ${record.revokedAtMs},
+          ${record.lastUsedAtMs}, ${id}, ${account}, ${tier}, ${hash}, ${prefix}, ${note})
+        ON CONFLICT (slot, id) DO UPDATE SET
+          created_at_ms = excluded.created_at_ms, expires_at_ms = excluded.expires_at_ms,
+          revoked_at_ms = excluded.revoked_at_ms, last_used_at_ms = excluded.last_used_at_ms,
+          account = excluded.account, tier = excluded.tier, hash = excluded.hash, prefix = excluded.prefix,
+          note = excluded.note`;
+      return version;
+    }) as Promise<number>;
+}
+
+/** A revocation is final, and keeps its first time. */
+export function changeKey(
+  id: string,
+  change: { revokedAtMs?: number; expiresAtMs?: number | null },
+): Query<{ record: KeyRecord; version: number } | undefined> {
+  return (sql) =>
+    sql.begin(async (transaction) => {
+      const tx = transaction as unknown as Sql;
+      const version = await bumpVersion(tx);
+      const [record] = await tx<KeyRecord[]>`
+        UPDATE sideband.api_keys SET
+          revoked_at_ms = coalesce(revoked_at_ms, ${change.revokedAtMs ?? null}::bigint),
+          expires_at_ms = CASE WHEN ${change.expiresAtMs !== undefined}::boolean
+            THEN ${change.expiresAtMs ?? null}::bigint ELSE expires_at_ms END
+        WHERE slot = ${DIRECTORY_SLOT} AND id = ${id} RETURNING ${KEY_COLUMNS(tx)}`;
+      return record && { record: { ...record }, version };
+    }) as Promise<{ record: KeyRecord; version: number } | undefined>;
+}
+
+/** One statement for each, in one order: a node holds no row while it waits for another. */
+export function touchKeys(uses: ReadonlyMap<string, number>): Query<void> {
+  const sorted = [...uses].sort(([a], [b]) => (a < b ? -1 : 1));
+  return async (sql) => {
+    for (const [id, lastUsedAtMs] of sorted) {
+      await sql`
+        UPDATE sideband.api_keys SET last_used_at_ms = ${lastUsedAtMs}
+        WHERE slot = ${DIRECTORY_SLOT} AND id = ${id} AND coalesce(last_used_at_ms, 0) < ${lastUsedAtMs}`;
+    }
+  };
+}
+
+export function keysVersion(): Query<number> {
+  return async (sql) => {
+    const [row] = await sql<{ value: string }[]>`
+      SELECT value FROM sideband.settings WHERE slot = ${DIRECTORY_SLOT} AND name = 'keys-version'`;
+    return Number(row.value);
+  };
+}
+
+/** The row is locked until the commit: changes of keys come one after the other. */
+async function bumpVersion(transaction: Sql): Promise<number> {
+  const [row] = await transaction<{ value: string }[]>`
+    UPDATE sideband.settings SET value = (value::bigint + 1)::text
+    WHERE slot = ${DIRECTORY_SLOT} AND name = 'keys-version' RETURNING value`;
+  await transaction`SELECT pg_notify(${KEYS_CHANNEL}, '')`;
+  return Number(row.value);
+}
+
+/** Sets what is not set yet; resolves to what holds. */
+export function settle(name: string, value: string): Query<string> {
+  return async (sql) => {
+    await sql`
+      INSERT INTO sideband.settings (slot, name, value) VALUES (${DIRECTORY_SLOT}, ${name}, ${value})
+      ON CONFLICT (slot, name) DO NOTHING`;
+    const [row] = await sql<{ value: string }[]>`
+      SELECT value FROM sideband.settings WHERE slot = ${DIRECTORY_SLOT} AND name = ${name}`;
+    return row.value;
+  };
+}
+
+/** A key with a limit has its exact counter; one without is added up from the days of all slots. */
+export function readUsage(keyId: string, month: string): Query<number> {
+  return async (sql) => {
+    const [row] = await sql<{ used: number }[]>`
+      SELECT used FROM sideband.month_counters
+      WHERE slot = ${quotaSlot(keyId)} AND key_id = ${keyId} AND month = ${month}`;
+    if (row !== undefined) return row.used;
+    const [sum] = await sql<{ used: number }[]>`
+      SELECT coalesce(sum(used), 0)::bigint AS used FROM sideband.day_counters
+      WHERE key_id = ${keyId} AND day BETWEEN ${`${month}-01`} AND ${`${month}-31`}`;
+    return sum.used;
+  };
+}
+
+export function readDailyUsage(
+  keyId: string,
+  fromDay: string,
+  toDay: string,
+): Query<{ day: string; count: number }[]> {
+  return async (sql) => {
+    const rows = await sql<{ day: string; count: number }[]>`
+      SELECT day, sum(used)::bigint AS count FROM sideband.day_counters
+      WHERE key_id = ${keyId} AND day BETWEEN ${fromDay} AND ${toDay} GROUP BY day ORDER BY day`;
+    return rows.map((row) => ({ ...row }));
+  };
+}
+
+/** All in the key's own slot: what a key without a limit adds up may stand in any. */
+export function addUsage(key: KeyRecord, days: readonly { day: string; count: number }[]): Query<void> {
+  const slot = quotaSlot(key.id);
+  return async (sql) => {
+    await sql.begin(async (transaction) => {
+      for (const { day, count } of days) {
+        await transaction`
+          INSERT INTO sideband.day_counters AS c (slot, used, key_id, day)
+          VALUES (${slot}, ${count}, ${key.id}, ${day})
+          ON CONFLICT (slot, key_id, day) DO UPDATE SET used = c.used + excluded.used`;
+        if (TIER_LIMITS[key.tier] === null) continue;
+        await transaction`
+          INSERT INTO sideband.month_counters AS c (slot, used, key_id, month)
+          VALUES (${slot}, ${count}, ${key.id}, ${day.slice(0, "YYYY-MM".length)})
+          ON CONFLICT (slot, key_id, month) DO UPDATE SET used = c.used + excluded.used`;
+      }
+    });
+  };
+}
+
+export function addKeyRequest(request: KeyRequest): Query<void> {
+  const { id, name, email, purpose, tier, status, keyId } = request;
+  return async (sql) => {
+    await sql`
+      INSERT INTO sideband.key_requests (slot, created_at_ms, decided_at_ms, id, name, email, purpose, tier, status, key_id)
+      VALUES (${DIRECTORY_SLOT}, ${request.createdAtMs}, ${request.decidedAtMs}, ${id}, ${name}, ${email},
+        ${purpose}, ${tier}, ${status}, ${keyId})
+      ON CONFLICT (slot, id) DO UPDATE SET
+        created_at_ms = excluded.created_at_ms, decided_at_ms = excluded.decided_at_ms, name = excluded.name,
+        email = excluded.email, purpose = excluded.purpose, tier = excluded.tier, status = excluded.status,
+        key_id = excluded.key_id`;
+  };
+}
+
+export function listKeyRequests(): Query<KeyRequest[]> {
+  return async (sql) => {
+    const rows = await sql<KeyRequest[]>`
+      SELECT ${REQUEST_COLUMNS(sql)} FROM sideband.key_requests
+      WHERE slot = ${DIRECTORY_SLOT} ORDER BY created_at_ms, id`;
+    return rows.map((row) => ({ ...row }));
+  };
+}
+
+export function decideKeyRequest(
+  id: string,
+  { status, decidedAtMs, keyId }: Pick<KeyRequest, "status" | "decidedAtMs" | "keyId">,
+): Query<KeyRequest | undefined> {
+  return async (sql) => {
+    const rows = await sql<KeyRequest[]>`
+      UPDATE sideband.key_requests SET status = ${status}, decided_at_ms = ${decidedAtMs}, key_id = ${keyId}
+      WHERE slot = ${DIRECTORY_SLOT} AND id = ${id} AND status = 'open' RETURNING ${REQUEST_COLUMNS(sql)}`;
+    return rows[0] && { ...rows[0] };
+  };
+}

@@ -1,0 +1,107 @@
+/**
+ * The database's form, as numbered SQL files (migrations/): each is applied once, in order, in one transaction
+ * under a lock, so that any number of nodes may start at the same time. What was applied is kept with a
+ * checksum and compared at every start: a file that was changed afterwards, and a database that is newer than
+ * this program, are refused.
+ */
+
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import type { Sql } from "./database.ts";
+
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+  readonly sql: string;
+  readonly checksum: string;
+}
+
+export interface AppliedMigration {
+  readonly version: number;
+  readonly name: string;
+  readonly checksum: string;
+}
+
+export class MigrationError extends Error {
+  override name = "MigrationError";
+}
+
+const FOLDER = new URL("./migrations/", import.meta.url);
+/** Any number will do that no one else takes: the first bytes of SHA-256("sideband"). */
+const LOCK = 0x09deddaa;
+const SERVER_VERSION_MIN = 150_000;
+
+export function loadMigrations(folder: URL = FOLDER): Migration[] {
+  const names = readdirSync(folder).filter((name) => /^\d{4}-[a-z0-9-]+\.sql$/.test(name));
+  return names.sort().map((file, i) => {
+    const sql = readFileSync(new URL(file, folder), "utf8");
+    const version = Number(file.slice(0, 4));
+    if (version !== i + 1) throw new MigrationError(`${file} is out of order: number ${i + 1} is missing`);
+    const checksum = createHash("sha256").update(sql.replaceAll("\r\n", "\n")).digest("hex");
+    return { version, name: file.slice(0, -".sql".length), sql, checksum };
+  });
+}
+
+/** Applies what is missing; resolves to what it applied. */
+export function migrate(sql: Sql, migrations: readonly Migration[] = loadMigrations()): Promise<Migration[]> {
+  return sql.begin(async (transaction) => {
+    const tx = transaction as unknown as Sql;
+    await tx`SELECT pg_advisory_xact_lock(${LOCK}::bigint)`;
+    await checkServer(tx);
+    // Asked for first: whoever owns the schema need not be allowed to make one.
+    const [{ exists }] = await tx<{ exists: boolean }[]>`
+      SELECT to_regnamespace('sideband') IS NOT NULL AS exists`;
+    if (!exists) await tx`CREATE SCHEMA sideband`;
+    await tx`
+      CREATE TABLE IF NOT EXISTS sideband.migrations (
+        version integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL,
+        applied_at timestamptz NOT NULL DEFAULT now())`;
+    const applied = await readApplied(tx);
+    checkApplied(applied, migrations);
+    const missing = migrations.slice(applied.length);
+    for (const { version, name, sql: text, checksum } of missing) {
+      await tx.unsafe(text);
+      await tx`INSERT INTO sideband.migrations (version, name, checksum) VALUES (${version}, ${name}, ${checksum})`;
+    }
+    return missing;
+  }) as Promise<Migration[]>;
+}
+
+/** What was applied; empty for a database that has never been migrated. */
+export async function readApplied(sql: Sql): Promise<AppliedMigration[]> {
+  const [{ exists }] = await sql<{ exists: boolean }[]>`
+    SELECT to_regclass('sideband.migrations') IS NOT NULL AS exists`;
+  if (!exists) return [];
+  return sql<AppliedMigration[]>`SELECT version, name, checksum FROM sideband.migrations ORDER BY version`;
+}
+
+/** Throws where the database cannot be this program's, whatever would be applied to it. */
+export function checkApplied(applied: readonly AppliedMigration[], migrations: readonly Migration[]): void {
+  for (const [i, { version, name, checksum }] of applied.entries()) {
+    const known = migrations[i];
+    if (known === undefined) {
+      throw new MigrationError(
+        `the database has migration ${version} (${name}), this program knows ${migrations.length}: ` +
+          "it was written by a newer version of sideband; run that version or a later one",
+      );
+    }
+    if (version !== known.version || checksum !== known.checksum) {
+      throw new MigrationError(
+        `migration ${version} (${name}) was applied with another content than ${known.name} has now: ` +
+          "this database was made by another build of sideband; nothing was changed",
+      );
+    }
+  }
+}
+
+async function checkServer(sql: Sql): Promise<void> {
+  const [server] = await sql<{ number: number; name: string; encoding: string }[]>`
+    SELECT current_setting('server_version_num')::integer AS number, current_setting('server_version') AS name,
+      current_setting('server_encoding') AS encoding`;
+  if (server.number < SERVER_VERSION_MIN) {
+    throw new MigrationError(`PostgreSQL ${server.name} is too old: sideband needs 15 or newer`);
+  }
+  if (server.encoding !== "UTF8") {
+    throw new MigrationError(`the database's encoding is ${server.encoding}: sideband needs UTF8`);
+  }
+}

@@ -1,0 +1,169 @@
+-- The batch function: any number of writes in, one row out for each, in their order. Three sets of arrays: users
+-- (each once), writes, facts. A write names its user by its place among the users, a fact its write by its place
+-- among the writes; quota and replay columns are NULL where a write has none. Each write is stored whole or not.
+--
+-- Locks are taken in one order by every caller: replay records, month counters, users, day counters, each sorted.
+-- So two nodes wait for one another but never in a circle. `p_slot` names the slot where a cluster runs the call:
+-- what Citus needs to run it on the machine that has the data.
+
+CREATE FUNCTION sideband.write_facts(
+  p_slot integer,
+  p_slots integer[], p_accounts text[], p_users text[],
+  p_user_places integer[], p_counts integer[], p_masks bigint[], p_nows bigint[],
+  p_quota_slots integer[], p_quota_keys text[], p_months text[], p_days text[], p_limits bigint[],
+  p_replay_slots integer[], p_replay_owners text[], p_replay_keys text[], p_fingerprints bytea[], p_expiries bigint[],
+  p_write_places integer[], p_channels integer[], p_values text[], p_times bigint[]
+) RETURNS TABLE (ordinal bigint, outcome text, channel_count integer, quota_used bigint)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  -- Of each write.
+  v_outcomes text[] := array_fill(NULL::text, ARRAY[cardinality(p_counts)]);
+  v_channel_counts integer[] := array_fill(0, ARRAY[cardinality(p_counts)]);
+  v_used bigint[] := array_fill(0::bigint, ARRAY[cardinality(p_counts)]);
+  -- Of each user: facts to be written, their channels, the user's last revision and channels afterwards.
+  v_facts integer[] := array_fill(0, ARRAY[cardinality(p_slots)]);
+  v_masks bigint[] := array_fill(0::bigint, ARRAY[cardinality(p_slots)]);
+  v_revisions bigint[];
+  v_channels bigint[];
+  -- Revisions grow with time, so that one is never used again, not even after a user was forgotten.
+  v_revision_floor bigint := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
+  v_life integer := floor(random() * 2147483647)::integer;
+  v_replay record;
+  v_group record;
+  v_count bigint;
+  v_user integer;
+  i integer;
+BEGIN
+  -- An answer means "on disk", also where the server was told to be quick.
+  IF current_setting('synchronous_commit') = 'off' THEN
+    PERFORM set_config('synchronous_commit', 'on', true);
+  END IF;
+
+  -- 1. Idempotency keys: the first to insert one goes on; the others see what was answered.
+  FOR i IN
+    SELECT t.i::integer FROM unnest(p_replay_slots, p_replay_owners, p_replay_keys) WITH ORDINALITY AS t (s, o, y, i)
+    WHERE t.s IS NOT NULL ORDER BY t.s, t.o COLLATE "C", t.y COLLATE "C"
+  LOOP
+    LOOP
+      INSERT INTO sideband.replays (slot, channel_count, expires_at_ms, key_id, idempotency_key, fingerprint)
+      VALUES (p_replay_slots[i], 0, p_expiries[i], p_replay_owners[i], p_replay_keys[i], p_fingerprints[i])
+      ON CONFLICT (slot, key_id, idempotency_key) DO NOTHING;
+      EXIT WHEN FOUND;
+      SELECT r.fingerprint, r.channel_count, r.expires_at_ms INTO v_replay FROM sideband.replays r
+      WHERE r.slot = p_replay_slots[i] AND r.key_id = p_replay_owners[i] AND r.idempotency_key = p_replay_keys[i]
+      FOR UPDATE;
+      -- Swept away between the two statements: once more.
+      CONTINUE WHEN NOT FOUND;
+      IF v_replay.expires_at_ms <= p_nows[i] THEN
+        UPDATE sideband.replays r SET expires_at_ms = p_expiries[i], fingerprint = p_fingerprints[i]
+        WHERE r.slot = p_replay_slots[i] AND r.key_id = p_replay_owners[i] AND r.idempotency_key = p_replay_keys[i];
+      ELSIF v_replay.fingerprint = p_fingerprints[i] THEN
+        v_outcomes[i] := 'replayed';
+        v_channel_counts[i] := v_replay.channel_count;
+      ELSE
+        v_outcomes[i] := 'mismatch';
+      END IF;
+      EXIT;
+    END LOOP;
+  END LOOP;
+
+  -- 2. Monthly limits: one row for each limited key, locked until the commit; so the count is exact on all nodes.
+  FOR v_group IN
+    SELECT t.s, t.y, t.m, array_agg(t.i::integer ORDER BY t.i) AS members
+    FROM unnest(p_quota_slots, p_quota_keys, p_months, p_limits) WITH ORDINALITY AS t (s, y, m, l, i)
+    WHERE t.l IS NOT NULL GROUP BY t.s, t.y, t.m ORDER BY t.s, t.y COLLATE "C", t.m COLLATE "C"
+  LOOP
+    LOOP
+      SELECT c.used INTO v_count FROM sideband.month_counters c
+      WHERE c.slot = v_group.s AND c.key_id = v_group.y AND c.month = v_group.m FOR UPDATE;
+      EXIT WHEN FOUND;
+      INSERT INTO sideband.month_counters (slot, used, key_id, month) VALUES (v_group.s, 0, v_group.y, v_group.m)
+      ON CONFLICT (slot, key_id, month) DO NOTHING;
+    END LOOP;
+    FOREACH i IN ARRAY v_group.members LOOP
+      IF v_outcomes[i] IS NULL THEN
+        IF v_count + p_counts[i] <= p_limits[i] THEN
+          v_count := v_count + p_counts[i];
+        ELSE
+          v_outcomes[i] := 'limit';
+        END IF;
+      END IF;
+      v_used[i] := v_count;
+    END LOOP;
+    UPDATE sideband.month_counters c SET used = v_count
+    WHERE c.slot = v_group.s AND c.key_id = v_group.y AND c.month = v_group.m AND c.used <> v_count;
+  END LOOP;
+
+  -- 3. What is left is stored: first the users, then their facts.
+  FOR i IN 1 .. cardinality(p_counts) LOOP
+    IF v_outcomes[i] IS NULL THEN
+      v_outcomes[i] := 'stored';
+      v_user := p_user_places[i];
+      v_facts[v_user] := v_facts[v_user] + p_counts[i];
+      v_masks[v_user] := v_masks[v_user] | p_masks[i];
+    END IF;
+  END LOOP;
+  WITH written AS (
+    INSERT INTO sideband.users AS u (slot, life, revision, channels, account, user_id)
+    SELECT t.s, v_life, v_revision_floor + t.f, t.m, t.a, t.u
+    FROM unnest(p_slots, p_accounts, p_users, v_facts, v_masks) AS t (s, a, u, f, m)
+    WHERE t.f > 0 ORDER BY t.s, t.a COLLATE "C", t.u COLLATE "C"
+    ON CONFLICT (slot, account, user_id) DO UPDATE SET
+      revision = greatest(u.revision + (excluded.revision - v_revision_floor), excluded.revision),
+      channels = u.channels | excluded.channels
+    RETURNING u.slot, u.account, u.user_id, u.revision, u.channels
+  )
+  SELECT array_agg(w.revision ORDER BY t.i), array_agg(w.channels ORDER BY t.i) INTO v_revisions, v_channels
+  FROM unnest(p_slots, p_accounts, p_users) WITH ORDINALITY AS t (s, a, u, i)
+  LEFT JOIN written w ON w.slot = t.s AND w.account = t.a AND w.user_id = t.u;
+
+  -- In the order in which they came; of two for one channel the later counts.
+  INSERT INTO sideband.facts AS f (slot, channel, revision, updated_at_ms, account, user_id, value)
+  SELECT p_slots[t.p], t.c, t.r, t.t, p_accounts[t.p], p_users[t.p], t.v
+  FROM (
+    SELECT p.p, p.c, p.v, p.t, p.o,
+      v_revisions[p.p] - v_facts[p.p] + row_number() OVER (PARTITION BY p.p ORDER BY p.o) AS r,
+      max(p.o) OVER (PARTITION BY p.p, p.c) AS last
+    FROM (
+      SELECT p_user_places[q.w] AS p, q.c, q.v, q.t, q.o
+      FROM unnest(p_write_places, p_channels, p_values, p_times) WITH ORDINALITY AS q (w, c, v, t, o)
+      WHERE v_outcomes[q.w] = 'stored'
+    ) AS p
+  ) AS t
+  WHERE t.o = t.last
+  ON CONFLICT (slot, account, user_id, channel) DO UPDATE SET
+    revision = excluded.revision, updated_at_ms = excluded.updated_at_ms, value = excluded.value,
+    code_version = NULL, code_length = NULL, code_bytes = NULL;
+  FOR i IN 1 .. cardinality(p_counts) LOOP
+    IF v_outcomes[i] = 'stored' THEN
+      v_channel_counts[i] := bit_count(v_channels[p_user_places[i]]::bit(64));
+    END IF;
+  END LOOP;
+
+  -- 4. Encodes by day.
+  INSERT INTO sideband.day_counters AS c (slot, used, key_id, day)
+  SELECT t.s, sum(t.c), t.y, t.d
+  FROM unnest(p_quota_slots, p_quota_keys, p_days, p_counts, v_outcomes) AS t (s, y, d, c, o)
+  WHERE t.s IS NOT NULL AND t.o = 'stored'
+  GROUP BY t.s, t.y, t.d ORDER BY t.s, t.y COLLATE "C", t.d COLLATE "C"
+  ON CONFLICT (slot, key_id, day) DO UPDATE SET used = c.used + excluded.used;
+
+  -- 5. What an idempotency key answers from now on. A refusal is not kept.
+  FOR i IN
+    SELECT t.i::integer FROM unnest(p_replay_slots, v_outcomes) WITH ORDINALITY AS t (s, o, i)
+    WHERE t.s IS NOT NULL AND t.o IN ('stored', 'limit')
+  LOOP
+    IF v_outcomes[i] = 'stored' THEN
+      UPDATE sideband.replays r SET channel_count = v_channel_counts[i]
+      WHERE r.slot = p_replay_slots[i] AND r.key_id = p_replay_owners[i] AND r.idempotency_key = p_replay_keys[i];
+    ELSE
+      DELETE FROM sideband.replays r
+      WHERE r.slot = p_replay_slots[i] AND r.key_id = p_replay_owners[i] AND r.idempotency_key = p_replay_keys[i];
+    END IF;
+  END LOOP;
+
+  RETURN QUERY SELECT t.i, t.o, t.c, t.u
+    FROM unnest(v_outcomes, v_channel_counts, v_used) WITH ORDINALITY AS t (o, c, u, i) ORDER BY t.i;
+END
+$$;

@@ -1,0 +1,67 @@
+/** Upkeep: whether writes are taken, how much there is, and removing what has lapsed. */
+
+import type { CompactReport, StoreStatistics } from "../../memory/ports.ts";
+import type { Query } from "./database.ts";
+
+/** Tables up to this size are counted, larger ones estimated as the planner does. */
+const COUNTED_BYTES_MAX = 16 * 2 ** 20;
+
+export function isWritable(): Query<boolean> {
+  return async (sql) => {
+    const [row] = await sql<{ writable: boolean }[]>`
+      SELECT NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off' AS writable`;
+    return row.writable;
+  };
+}
+
+export function readServer(): Query<string> {
+  return async (sql) => {
+    const [row] = await sql<{ version: string }[]>`SELECT current_setting('server_version') AS version`;
+    return `PostgreSQL ${row.version}`;
+  };
+}
+
+export function readStatistics(): Query<StoreStatistics> {
+  return async (sql) => {
+    const tables = await sql<{ name: string; heapBytes: number; sizeBytes: number; estimate: number }[]>`
+      SELECT c.relname AS name, pg_relation_size(c.oid) AS "heapBytes", pg_total_relation_size(c.oid) AS "sizeBytes",
+        greatest(c.reltuples, 0)::bigint AS estimate
+      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      WHERE n.nspname = 'sideband' AND c.relkind = 'r'`;
+    const counts = new Map(tables.map(({ name, estimate }) => [name, estimate]));
+    for (const { name, heapBytes } of tables) {
+      if ((name !== "facts" && name !== "users") || heapBytes > COUNTED_BYTES_MAX) continue;
+      const [row] = await sql<{ count: number }[]>`SELECT count(*) AS count FROM ${sql(`sideband.${name}`)}`;
+      counts.set(name, row.count);
+    }
+    return {
+      facts: counts.get("facts") ?? 0,
+      users: counts.get("users") ?? 0,
+      sizeBytes: tables.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+    };
+  };
+}
+
+/** A record that is in use again at this moment is locked, and its new expiry seen after the wait. */
+export function sweepReplays(nowMs: number): Query<void> {
+  return async (sql) => {
+    await sql`DELETE FROM sideband.replays WHERE expires_at_ms <= ${nowMs}`;
+  };
+}
+
+/** One table after the other, so that what waits for one does not wait for all. */
+export function rewriteTables(): Query<CompactReport> {
+  return async (sql) => {
+    const startedMs = performance.now();
+    const before = await readStatistics()(sql);
+    for (const table of ["replays", "users", "facts"])
+      await sql`VACUUM (FULL, ANALYZE) ${sql(`sideband.${table}`)}`;
+    const after = await readStatistics()(sql);
+    return {
+      beforeBytes: before.sizeBytes,
+      afterBytes: after.sizeBytes,
+      entries: after.facts + after.users,
+      durationMs: Math.round(performance.now() - startedMs),
+    };
+  };
+}

@@ -1,0 +1,98 @@
+/**
+ * Writes as one call of the batch function: arrays in, one row out for each write. Every text travels as a
+ * parameter, never as part of the statement.
+ */
+
+import { assert } from "../../base/assert.ts";
+import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
+import type { Query, Sql } from "./database.ts";
+import { quotaSlot, replaySlot, userSlot } from "./placement.ts";
+
+interface OutcomeRow {
+  readonly outcome: WriteOutcome["outcome"];
+  readonly channel_count: number;
+  readonly quota_used: number;
+}
+
+/** @param requests at least one; an idempotency key at most once */
+export function callOf(requests: readonly WriteRequest[]): Query<WriteOutcome[]> {
+  const { users, places } = usersOf(requests);
+  const facts = requests.flatMap((request, place) =>
+    request.facts.map(({ channel, value, updatedAtMs = request.nowMs }) => ({
+      place: place + 1,
+      channel,
+      value,
+      updatedAtMs,
+    })),
+  );
+  const quotas = requests.map(({ quota }) => quota);
+  const replays = requests.map(({ idempotency }) => idempotency);
+  // A key without a limit counts where its user is.
+  const quotaSlots = quotas.map(
+    (quota, i) => quota && (quota.limit === null ? users[places[i] - 1].slot : quotaSlot(quota.keyId)),
+  );
+  return async (sql: Sql) => {
+    const rows = await sql<OutcomeRow[]>`
+      SELECT outcome, channel_count, quota_used FROM sideband.write_facts(
+        ${users[0].slot}::integer,
+        ${users.map(({ slot }) => slot)}::integer[], ${users.map(({ account }) => account)}::text[],
+        ${users.map(({ userId }) => userId)}::text[],
+        ${places}::integer[], ${requests.map((request) => request.facts.length)}::integer[],
+        ${requests.map(maskOf)}::bigint[], ${requests.map(({ nowMs }) => nowMs)}::bigint[],
+        ${orNull(quotaSlots)}::integer[], ${orNull(quotas.map((quota) => quota?.keyId))}::text[],
+        ${orNull(quotas.map((quota) => quota?.month))}::text[],
+        ${orNull(quotas.map((quota) => quota?.day))}::text[],
+        ${orNull(quotas.map((quota) => quota?.limit))}::bigint[],
+        ${orNull(replays.map((replay) => replay && replaySlot(replay.keyId, replay.key)))}::integer[],
+        ${orNull(replays.map((replay) => replay?.keyId))}::text[],
+        ${orNull(replays.map((replay) => replay?.key))}::text[],
+        ${orNull(replays.map((replay) => replay && hexOf(replay.fingerprint)))}::text[]::bytea[],
+        ${orNull(replays.map((replay) => replay?.expiresAtMs))}::bigint[],
+        ${facts.map(({ place }) => place)}::integer[], ${facts.map(({ channel }) => channel)}::integer[],
+        ${facts.map(({ value }) => value)}::text[], ${facts.map(({ updatedAtMs }) => updatedAtMs)}::bigint[]
+      ) ORDER BY ordinal`;
+    assert(rows.length === requests.length, "the batch function answers every write");
+    return rows.map(outcomeOf);
+  };
+}
+
+interface PlacedUser {
+  readonly slot: number;
+  readonly account: string;
+  readonly userId: string;
+}
+
+/** Each user once, and each write's place among them; PostgreSQL counts from one. */
+function usersOf(requests: readonly WriteRequest[]): { users: PlacedUser[]; places: number[] } {
+  const users: PlacedUser[] = [];
+  const known = new Map<string, number>();
+  const places = requests.map(({ account, userId }) => {
+    const name = `${account}\0${userId}`;
+    let place = known.get(name);
+    if (place === undefined) {
+      place = users.push({ slot: userSlot(account, userId), account, userId });
+      known.set(name, place);
+    }
+    return place;
+  });
+  return { users, places };
+}
+
+/** The channels of a write as bits; 40 of them fit a number exactly, but not JavaScript's 32-bit operators. */
+function maskOf({ facts }: WriteRequest): number {
+  return facts.reduce((mask, { channel }) => mask + 2 ** channel, 0);
+}
+
+function outcomeOf({ outcome, channel_count: channelCount, quota_used: used }: OutcomeRow): WriteOutcome {
+  if (outcome === "stored" || outcome === "replayed") return { outcome, channelCount, used };
+  return { outcome, used };
+}
+
+function orNull<T>(values: readonly (T | null | undefined)[]): (T | null)[] {
+  return values.map((value) => value ?? null);
+}
+
+/** The input form of bytea. */
+export function hexOf(bytes: Uint8Array): string {
+  return `\\x${Buffer.from(bytes).toString("hex")}`;
+}

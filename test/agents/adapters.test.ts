@@ -1,0 +1,292 @@
+/**
+ * The adapters inside the real packages: a model of the AI SDK (versions 6 and 7), a graph of LangGraph, a run of
+ * OpenAI Agents. The models are scripted, the memory is a real service.
+ */
+
+import assert from "node:assert/strict";
+import { suite, type TestContext, test } from "node:test";
+import { HumanMessage } from "@langchain/core/messages";
+import { InMemoryStore, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import type { BaseStore, Item } from "@langchain/langgraph-checkpoint";
+import {
+  Agent,
+  type Model,
+  type ModelRequest,
+  type ModelResponse,
+  Runner,
+  setTracingDisabled,
+  Usage,
+} from "@openai/agents";
+import { generateText, stepCountIs, wrapLanguageModel } from "ai";
+import { MockLanguageModelV4 } from "ai/test";
+import * as ai6 from "ai-6";
+import { MockLanguageModelV3 } from "ai-6/test";
+import { sidebandTools as aiTools, sidebandMiddleware } from "../../src/agents/ai-sdk.ts";
+import { SidebandStore } from "../../src/agents/langgraph.ts";
+import {
+  flushBefore,
+  sidebandTools as openaiTools,
+  sidebandInputFilter,
+} from "../../src/agents/openai-agents.ts";
+import { memorySection, Sideband } from "../../src/sdk/index.ts";
+import { startRunning } from "../http/running-service.ts";
+import { closedPort, scriptedServer } from "../unit/sdk/scripted-server.ts";
+
+async function memoryFor(t: TestContext): Promise<Sideband> {
+  const running = await startRunning();
+  t.after(() => running.end());
+  return new Sideband({ baseUrl: running.url, apiKey: running.key });
+}
+
+/** What is not about time is not left to it: on a busy machine the first block may take a while. */
+const timeoutMs = 20_000;
+const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
+const say = (text: string) => ({
+  content: [{ type: "text" as const, text }],
+  finishReason: { unified: "stop", raw: "stop" },
+  usage,
+  warnings: [],
+});
+
+suite("adapters", { concurrency: false }, () => {
+  test("AI SDK 7: the facts are in the system prompt, the tools work, and a wrong call is told to the model", async (t) => {
+    const memory = await memoryFor(t);
+    const call = (toolName: string, input: object, id: string) => ({
+      ...say(""),
+      content: [{ type: "tool-call" as const, toolCallId: id, toolName, input: JSON.stringify(input) }],
+      finishReason: { unified: "tool-calls", raw: "tool_calls" },
+    });
+    const prompts: { role: string; content: unknown }[][] = [];
+    const script = [
+      call("remember", { label: "PREF.tone", value: "dry" }, "1"),
+      call("recall", { label: "PREF.tone" }, "2"),
+      call("remember", { label: "PREF.tone", value: "two\nlines" }, "3"),
+      say("done"),
+    ];
+    const mock = new MockLanguageModelV4({
+      doGenerate: (async ({ prompt }: { prompt: never }) => {
+        prompts.push(prompt);
+        return script[prompts.length - 1];
+      }) as never,
+    });
+    const userId = () => "ada";
+    const model = wrapLanguageModel({
+      model: mock,
+      middleware: sidebandMiddleware({ memory, userId, timeoutMs }),
+    });
+    const { text } = await generateText({
+      model,
+      tools: aiTools({ memory, userId, timeoutMs }),
+      system: "You are terse.",
+      prompt: "Hello",
+      stopWhen: stepCountIs(5),
+    });
+    assert.equal(text, "done");
+    assert.equal((await memory.decode("ada", "PREF.tone")).value, "dry");
+    assert.equal(prompts[0][0].content, "You are terse.", "no facts, no section");
+    const section = memorySection(await memory.context("ada"));
+    for (const prompt of prompts.slice(1)) assert.equal(prompt[0].content, `You are terse.\n\n${section}`);
+    const results = JSON.stringify(prompts[3].filter(({ role }) => role === "tool"));
+    assert.match(results, /"value":"dry"/);
+    assert.match(results, /invalid_value/);
+  });
+
+  test("AI SDK 6: the same middleware, and a prompt without a system message", async (t) => {
+    const memory = await memoryFor(t);
+    await memory.encode("ada", "USER.name", "Ada");
+    let seen: { role: string; content: unknown }[] = [];
+    const mock = new MockLanguageModelV3({
+      doGenerate: (async ({ prompt }: { prompt: never }) => {
+        seen = prompt;
+        return { ...say("hi"), finishReason: { unified: "stop", raw: "stop" } };
+      }) as never,
+    });
+    const middleware = sidebandMiddleware({
+      memory,
+      userId: "ada",
+      timeoutMs,
+      specificationVersion: "v3",
+      include: "index",
+    });
+    const model = ai6.wrapLanguageModel({ model: mock, middleware });
+    await ai6.generateText({ model, prompt: "Hello" });
+    assert.equal(seen[0].role, "system");
+    assert.match(String(seen[0].content), /\nUSER\.name=Ada\n<\/sideband-memory>$/);
+    assert.equal(seen[1].role, "user");
+  });
+
+  test("LangGraph: a graph keeps facts through the store, and reads them in another run", async (t) => {
+    const memory = await memoryFor(t);
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("work", async (state, { store }) => {
+        const before = await store?.get(["ada", "TASK"], "current");
+        await store?.put(["ada", "TASK"], "current", { value: String(state.messages.at(-1)?.content) });
+        return { messages: [new HumanMessage(`before: ${before?.value.value ?? "nothing"}`)] };
+      })
+      .addEdge(START, "work")
+      .compile({ store: new SidebandStore({ memory, timeoutMs }) });
+    const last = async (text: string) =>
+      (await graph.invoke({ messages: [new HumanMessage(text)] })).messages.at(-1)?.content;
+    assert.equal(await last("write the adapter"), "before: nothing");
+    assert.equal(await last("test the adapter"), "before: write the adapter");
+    assert.equal((await memory.decode("ada", "TASK.current")).value, "test the adapter");
+  });
+
+  test("LangGraph: the store answers as LangGraph's own does", async (t) => {
+    const memory = await memoryFor(t);
+    const ours = new SidebandStore({ memory, timeoutMs });
+    const theirs = new InMemoryStore();
+    for (const store of [ours, theirs] as BaseStore[]) {
+      await store.batch([
+        { namespace: ["u", "USER"], key: "name", value: { value: "first" } },
+        { namespace: ["u", "USER"], key: "name", value: { value: "Ada" } },
+        { namespace: ["u", "USER"], key: "os", value: { value: "Debian" } },
+        { namespace: ["u", "PREF"], key: "tone", value: { value: "dry" } },
+      ]);
+      await store.delete(["u", "USER"], "gpu");
+    }
+    const bare = (items: readonly { namespace: string[]; key: string; value: unknown }[]) =>
+      items
+        .map(({ namespace, key, value }) => ({ namespace, key, value }))
+        .sort((a, b) => (a.key < b.key ? -1 : 1));
+    for (const [prefix, options] of [
+      [["u"], {}],
+      [["u", "USER"], {}],
+      [["u"], { filter: { value: "dry" } }],
+      [["u"], { filter: { value: { $ne: "dry" } } }],
+      [["u", "PROJ"], {}],
+      [["stranger"], {}],
+    ] as const) {
+      const [a, b] = await Promise.all(
+        ([ours, theirs] as BaseStore[]).map((store) => store.search([...prefix], { ...options })),
+      );
+      assert.deepEqual(bare(a), bare(b), JSON.stringify([prefix, options]));
+    }
+    assert.equal((await ours.search(["u"], { limit: 2, offset: 1 })).length, 2);
+    const lists = await Promise.all(
+      ([ours, theirs] as BaseStore[]).map((store) => store.listNamespaces({ prefix: ["u"] })),
+    );
+    assert.deepEqual(lists[0].sort(), lists[1].sort());
+    assert.deepEqual(await ours.listNamespaces({ prefix: ["u"], suffix: ["PREF"], maxDepth: 1 }), [["u"]]);
+
+    // Reads of a batch see the state before its writes; null forgets.
+    const [found] = await ours.batch([
+      { namespace: ["u", "USER"], key: "os" },
+      { namespace: ["u", "USER"], key: "os", value: null },
+    ]);
+    assert.equal((found as Item).value.value, "Debian");
+    assert.equal(await ours.get(["u", "USER"], "os"), null);
+    assert.ok((await ours.get(["u", "PREF"], "tone"))?.updatedAt instanceof Date);
+  });
+
+  test("LangGraph: what cannot be a fact is refused, whole", async (t) => {
+    const memory = await memoryFor(t);
+    const store = new SidebandStore({ memory });
+    await assert.rejects(store.put(["u", "USER"], "name", { text: "Ada" }), /value: "text"/);
+    await assert.rejects(store.put(["u"], "name", { value: "Ada" }), /\[user, group\]/);
+    await assert.rejects(store.listNamespaces({}), /prefix: \[user\]/);
+    const puts = ["name", "shoe_size"].map((key) => ({
+      namespace: ["u", "USER"],
+      key,
+      value: { value: "x" },
+    }));
+    await assert.rejects(store.batch(puts), { code: "unknown_label" });
+    assert.deepEqual(await store.search(["u"]), []);
+  });
+
+  test("OpenAI Agents: the facts are in the instructions, the tools work, compaction flushes first", async (t) => {
+    setTracingDisabled(true);
+    const memory = await memoryFor(t);
+    const requests: ModelRequest[] = [];
+    const answers: ModelResponse["output"][] = [
+      [
+        {
+          type: "function_call",
+          callId: "1",
+          name: "remember",
+          arguments: JSON.stringify({ label: "USER.name", value: "Ada" }),
+          status: "completed",
+        },
+      ],
+      [{ type: "function_call", callId: "2", name: "list", arguments: "{}", status: "completed" }],
+      [
+        {
+          type: "message",
+          role: "assistant",
+          status: "completed",
+          content: [{ type: "output_text", text: "done" }],
+        },
+      ],
+    ];
+    const model: Model = {
+      async getResponse(request) {
+        requests.push(request);
+        return { usage: new Usage(), output: answers[requests.length - 1] };
+      },
+      getStreamedResponse: () => {
+        throw new Error("not used");
+      },
+    };
+    const options = { memory, userId: "ada", timeoutMs };
+    const agent = new Agent({
+      name: "a",
+      instructions: "You are terse.",
+      model,
+      tools: openaiTools(options),
+    });
+    const runner = new Runner({ tracingDisabled: true });
+    const result = await runner.run(agent, "Hello", { callModelInputFilter: sidebandInputFilter(options) });
+    assert.equal(result.finalOutput, "done");
+    assert.equal(requests[0].systemInstructions, "You are terse.");
+    const section = memorySection(await memory.context("ada"));
+    assert.equal(requests[1].systemInstructions, `You are terse.\n\n${section}`);
+    assert.match(JSON.stringify(requests[2].input), /USER\.name/);
+    assert.deepEqual(
+      requests[0].tools.map((tool) => tool.name),
+      ["remember", "recall", "forget", "list"],
+    );
+
+    const flushed: string[] = [];
+    const flush = memory.flush.bind(memory);
+    memory.flush = (userId, callOptions) => {
+      flushed.push(userId);
+      return flush(userId, callOptions);
+    };
+    const decide = flushBefore(options, (items: number) => items > 10);
+    assert.deepEqual([await decide(5), flushed.length, await decide(11), flushed], [false, 0, true, ["ada"]]);
+  });
+
+  test("with memory silent or away every adapter goes on, within 2 seconds, with a line on standard error", async (t) => {
+    const lines: string[] = [];
+    t.mock.method(console, "error", (line: string) => lines.push(line));
+    const silent = await scriptedServer(t, () => "hang");
+    for (const baseUrl of [silent.url, await closedPort()]) {
+      const memory = new Sideband({ baseUrl, retries: 0 });
+      const options = { memory, userId: "ada" };
+      const store = new SidebandStore({ memory });
+      const params = { prompt: [{ role: "user", content: "Hello" }] };
+      const filterArgs = {
+        modelData: { input: [], instructions: "i" },
+        agent: undefined,
+        context: undefined,
+      };
+      const remember = openaiTools(options)[0] as unknown as {
+        invoke(context: unknown, input: string): Promise<string>;
+      };
+      lines.length = 0;
+      const startMs = performance.now();
+      const [prompt, filtered, item, , tool] = await Promise.all([
+        sidebandMiddleware(options).transformParams({ params }),
+        sidebandInputFilter(options)(filterArgs as never),
+        store.get(["ada", "USER"], "name"),
+        store.put(["ada", "USER"], "name", { value: "Ada" }),
+        remember.invoke({}, JSON.stringify({ label: "USER.name", value: "Ada" })),
+      ]);
+      assert.ok(performance.now() - startMs < 3_000);
+      assert.deepEqual([prompt, filtered, item], [params, filterArgs.modelData, null]);
+      assert.match(tool, /"error":"(timeout|connection_failed): /);
+      assert.equal(lines.length, 5);
+      for (const line of lines) assert.match(line, /^sideband: [^\n]+$/);
+    }
+  });
+});

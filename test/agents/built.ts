@@ -1,0 +1,36 @@
+/**
+ * The package as it is published: `dist` is built anew where a source is younger. Tests that start `sideband` as
+ * a host does run what users run, and start it in a third of the time that it takes from the sources.
+ */
+
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const packageFolder = fileURLToPath(new URL("../../", import.meta.url));
+
+let checked = false;
+
+/** The script behind the command `sideband`. */
+export function builtSideband(): string {
+  if (!checked && newestMs("src") > builtMs()) {
+    const compiler = join(packageFolder, "node_modules", "typescript", "bin", "tsc");
+    execFileSync(process.execPath, [compiler, "-p", join(packageFolder, "tsconfig.build.json")], {
+      stdio: "inherit",
+    });
+  }
+  checked = true;
+  return join(packageFolder, "bin", "sideband.js");
+}
+
+function builtMs(): number {
+  const marker = join(packageFolder, "dist", "src", "cli", "main.js");
+  return existsSync(marker) ? statSync(marker).mtimeMs : 0;
+}
+
+function newestMs(folder: string): number {
+  return readdirSync(join(packageFolder, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((newest, entry) => Math.max(newest, statSync(join(entry.parentPath, entry.name)).mtimeMs), 0);
+}

@@ -1,0 +1,208 @@
+/**
+ * Claude Code and Codex: the files are installed as a user installs them, and the commands in them are run as
+ * the host runs them, with the host's JSON on standard input.
+ */
+
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { memorySection } from "../../src/sdk/index.ts";
+import { type Running, startRunning } from "../http/running-service.ts";
+import { closedPort, scriptedServer } from "../unit/sdk/scripted-server.ts";
+import { makeHost } from "./host.ts";
+
+interface HooksFile {
+  hooks: Record<string, { matcher: string; hooks: { type: string; command: string; timeout: number }[] }[]>;
+}
+
+/** What Claude Code writes to a hook, as its documentation shows it. */
+const CLAUDE = {
+  session_id: "0f6c2a3e-5a0d-4d8b-9a55-2b1f7f0c9e11",
+  transcript_path: "/home/ada/.claude/projects/-home-ada-code/0f6c2a3e.jsonl",
+  cwd: "/home/ada/code",
+};
+/** What Codex writes, by its generated schemas. */
+const CODEX = {
+  session_id: "019a2b3c",
+  transcript_path: null,
+  cwd: "/home/ada/code",
+  model: "gpt-5",
+  permission_mode: "default",
+};
+
+const readHooks = (path: string) => JSON.parse(readFileSync(path, "utf8")) as HooksFile;
+const environment = (running: Running) => ({
+  SIDEBAND_API_URL: running.url,
+  SIDEBAND_API_KEY: running.key,
+  SIDEBAND_USER_ID: "ada",
+});
+
+/** The command that the host runs for an event with this matcher value. */
+function commandFor(file: HooksFile, event: string, value: string): string {
+  const groups = file.hooks[event].filter(({ matcher }) => new RegExp(`^(?:${matcher})$`).test(value));
+  assert.equal(groups.length, 1, `${event} ${value}`);
+  assert.equal(groups[0].hooks[0].type, "command");
+  return groups[0].hooks[0].command;
+}
+
+suite("hooks", { concurrency: false }, () => {
+  test("Claude Code: installed, a session starts with the facts, a compaction flushes, they are there again", async (t) => {
+    const running = await startRunning();
+    t.after(() => running.end());
+    const host = makeHost(t);
+    const installed = await host.shell("sideband agents install claude-code --dir plugin");
+    assert.equal(installed.status, 0, installed.stderr);
+    assert.match(installed.stdout, /wrote plugin\/sideband\/hooks\/hooks\.json/);
+    const plugin = join(host.home, "plugin", "sideband");
+    const manifest = JSON.parse(readFileSync(join(plugin, ".claude-plugin", "plugin.json"), "utf8"));
+    assert.equal(manifest.name, "sideband");
+    const mcp = JSON.parse(readFileSync(join(plugin, ".mcp.json"), "utf8"));
+    assert.deepEqual(mcp.mcpServers.sideband, { command: "sideband", args: ["mcp"] });
+    const hooks = readHooks(join(plugin, "hooks", "hooks.json"));
+    const env = environment(running);
+    const start = (source: string) =>
+      host.shell(commandFor(hooks, "SessionStart", source), {
+        env,
+        input: JSON.stringify({
+          ...CLAUDE,
+          hook_event_name: "SessionStart",
+          source,
+          model: "claude-opus-4-1",
+        }),
+      });
+
+    const empty = await start("startup");
+    assert.deepEqual([empty.status, empty.stdout, empty.stderr], [0, "", ""]);
+
+    await running.call("POST", "/encode", {
+      body: { user_id: "ada", label: "TASK.decision", value: "lmdb, not SQLite" },
+    });
+    const context = (await running.call("GET", "/context?user_id=ada")).json;
+    const expected = {
+      hookSpecificOutput: { hookEventName: "SessionStart", additionalContext: memorySection(context) },
+    };
+    for (const source of ["resume", "compact"]) {
+      if (source === "compact") {
+        const input = { ...CLAUDE, hook_event_name: "PreCompact", trigger: "auto", custom_instructions: "" };
+        const flushed = await host.shell(commandFor(hooks, "PreCompact", "auto"), {
+          env,
+          input: JSON.stringify(input),
+        });
+        assert.deepEqual([flushed.status, flushed.stdout, flushed.stderr], [0, "", ""]);
+        const metrics = (await running.call("GET", "/metrics")).text;
+        assert.match(metrics, /sideband_requests_total\{method="POST",route="\/flush",status="200"\} 1/);
+      }
+      const { status, stdout, stderr } = await start(source);
+      assert.deepEqual([status, stderr], [0, ""]);
+      assert.deepEqual(JSON.parse(stdout), expected);
+    }
+  });
+
+  test("Codex: hooks beside the user's own, and its JSON", async (t) => {
+    const running = await startRunning();
+    t.after(() => running.end());
+    const host = makeHost(t);
+    const folder = join(host.home, ".codex");
+    mkdirSync(folder);
+    const own = { matcher: "startup", hooks: [{ type: "command", command: "echo mine", timeout: 5 }] };
+    writeFileSync(
+      join(folder, "hooks.json"),
+      JSON.stringify({ hooks: { SessionStart: [own], Stop: [own] } }),
+    );
+    writeFileSync(join(folder, "config.toml"), 'model = "gpt-5"\n');
+    for (let round = 0; round < 2; round++) {
+      assert.equal((await host.shell("sideband agents install codex")).status, 0);
+    }
+    const hooks = readHooks(join(folder, "hooks.json"));
+    assert.equal(hooks.hooks.SessionStart.length, 2, "installing twice adds nothing");
+    assert.deepEqual([hooks.hooks.SessionStart[0], hooks.hooks.Stop[0]], [own, own]);
+    const toml = readFileSync(join(folder, "config.toml"), "utf8");
+    assert.equal(toml.split("[mcp_servers.sideband]").length, 2);
+    assert.ok(toml.startsWith('model = "gpt-5"\n'));
+
+    await running.call("POST", "/encode", { body: { user_id: "ada", label: "USER.name", value: "Ada" } });
+    hooks.hooks.SessionStart.shift();
+    const input = JSON.stringify({ ...CODEX, hook_event_name: "SessionStart", source: "startup" });
+    const command = commandFor(hooks, "SessionStart", "startup");
+    const { status, stdout } = await host.shell(command, { input, env: environment(running) });
+    assert.equal(status, 0);
+    const { hookSpecificOutput, ...rest } = JSON.parse(stdout);
+    // Codex refuses fields that its schema does not know.
+    assert.deepEqual(
+      [Object.keys(rest), Object.keys(hookSpecificOutput)],
+      [[], ["hookEventName", "additionalContext"]],
+    );
+    assert.match(hookSpecificOutput.additionalContext, /USER\.name=Ada/);
+    const compact = JSON.stringify({
+      ...CODEX,
+      hook_event_name: "PreCompact",
+      trigger: "manual",
+      turn_id: "7",
+    });
+    const flushed = await host.shell(commandFor(hooks, "PreCompact", "manual"), {
+      input: compact,
+      env: environment(running),
+    });
+    assert.deepEqual([flushed.status, flushed.stdout, flushed.stderr], [0, "", ""]);
+  });
+
+  test("without a service the hook reads the data folder itself", async (t) => {
+    const running = await startRunning();
+    t.after(() => running.end());
+    const host = makeHost(t);
+    const key = await running.newKey("default");
+    await running.call("POST", "/encode", {
+      key,
+      body: { user_id: "ada", label: "USER.os", value: "Plan 9" },
+    });
+    const input = JSON.stringify({ ...CLAUDE, hook_event_name: "SessionStart", source: "startup" });
+    const { stdout, status } = await host.shell("sideband hook --user ada --include index", {
+      input,
+      env: { SIDEBAND_DATA: running.folder },
+    });
+    assert.equal(status, 0);
+    assert.match(
+      JSON.parse(stdout).hookSpecificOutput.additionalContext,
+      /\nUSER\.os=Plan 9\n<\/sideband-memory>$/,
+    );
+  });
+
+  test("with memory silent, away, forbidden or misconfigured a hook says one line and the agent goes on", async (t) => {
+    const host = makeHost(t);
+    const silent = await scriptedServer(t, () => "hang");
+    const refusing = await scriptedServer(t, () => ({
+      status: 401,
+      body: { code: "invalid_key", detail: "This API key is not valid." },
+    }));
+    const input = JSON.stringify({ ...CLAUDE, hook_event_name: "SessionStart", source: "startup" });
+    const flush = JSON.stringify({ ...CLAUDE, hook_event_name: "PreCompact", trigger: "auto" });
+    for (const [env, text, says] of [
+      [{ SIDEBAND_API_URL: silent.url }, input, /no answer within 2000 ms/],
+      [{ SIDEBAND_API_URL: silent.url }, flush, /no answer within 2000 ms/],
+      [{ SIDEBAND_API_URL: await closedPort() }, input, /cannot reach http/],
+      [{ SIDEBAND_API_URL: refusing.url }, input, /not valid/],
+      [{ SIDEBAND_API_URL: refusing.url }, "this is not JSON", /JSON/],
+      [{ SIDEBAND_DATA: "/dev/null/nowhere" }, input, /nowhere|null/],
+    ] as const) {
+      const { status, stdout, stderr, ms } = await host.shell("sideband hook", {
+        env: { ...env, SIDEBAND_TIMEOUT_MS: "" },
+        input: text,
+      });
+      assert.deepEqual([status, stdout], [0, ""], stderr);
+      assert.match(stderr, /^sideband: going on without memory: [^\n]*\n$/);
+      assert.match(stderr, says);
+      assert.ok(ms < 5_000, `${ms} ms, the start of a process included`);
+    }
+  });
+
+  test("a hook of another event does nothing", async (t) => {
+    const host = makeHost(t);
+    const input = JSON.stringify({ ...CLAUDE, hook_event_name: "Stop" });
+    const { status, stdout, stderr } = await host.shell("sideband hook", {
+      input,
+      env: { SIDEBAND_API_URL: "http://127.0.0.1:1" },
+    });
+    assert.deepEqual([status, stdout, stderr], [0, "", ""]);
+  });
+});

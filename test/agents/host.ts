@@ -1,0 +1,67 @@
+/**
+ * Stands in for an agent's host on this machine: a folder as home, `sideband` on the search path (as it is
+ * published), and processes started as the host starts them.
+ */
+
+import { spawn } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import type { TestContext } from "node:test";
+import { builtSideband } from "./built.ts";
+
+/** What is not about time is not left to it: on a busy machine the first block may take a while. */
+export const PATIENCE_MS = "20000";
+
+export interface Finished {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+  ms: number;
+}
+
+export interface Host {
+  home: string;
+  /** Runs a line as a shell would. */
+  shell(line: string, options?: { input?: string; env?: Record<string, string> }): Promise<Finished>;
+}
+
+export function makeHost(t: TestContext): Host {
+  const home = mkdtempSync(join(tmpdir(), "sideband-host-"));
+  t.after(() => rmSync(home, { recursive: true, force: true }));
+  const bin = join(home, "bin");
+  mkdirSync(bin);
+  writeFileSync(join(bin, "sideband"), `#!/bin/sh\nexec "${process.execPath}" "${builtSideband()}" "$@"\n`);
+  chmodSync(join(bin, "sideband"), 0o755);
+  const path = `${bin}${delimiter}${process.env.PATH ?? ""}`;
+  return {
+    home,
+    shell: (line, { input = "", env = {} } = {}) =>
+      run(
+        line,
+        input,
+        { PATH: path, HOME: home, USER: "ada", SIDEBAND_TIMEOUT_MS: PATIENCE_MS, ...env },
+        home,
+      ),
+  };
+}
+
+function run(line: string, input: string, env: Record<string, string>, cwd: string): Promise<Finished> {
+  const startMs = performance.now();
+  const child = spawn("/bin/sh", ["-c", line], { env, cwd, stdio: ["pipe", "pipe", "pipe"] });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (text) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text) => {
+    stderr += text;
+  });
+  // A command that needs no input may end before it has read any.
+  child.stdin.on("error", () => {});
+  child.stdin.end(input);
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (status) => resolve({ status, stdout, stderr, ms: performance.now() - startMs }));
+  });
+}

@@ -1,0 +1,216 @@
+/**
+ * Several nodes on one PostgreSQL: exact limits, no circle of waiting nodes, nothing acknowledged lost when a
+ * node is killed or the database is away, and answers that are right on every node.
+ */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import postgres from "postgres";
+import { PostgresServer } from "../../bench/store/postgres-server.ts";
+import { CHANNELS } from "../../src/memory/channels.ts";
+import type { WriteOutcome } from "../../src/memory/ports.ts";
+import { write } from "../conformance/store.ts";
+import { makeKey, Nodes, type TestNode } from "../postgres/nodes.ts";
+import { newDatabase, openStore } from "../postgres/server.ts";
+
+const FREE_LIMIT = 1000;
+const quota = { keyId: "free-key", month: "2026-11", day: "2026-11-15", limit: FREE_LIMIT };
+
+test("ten nodes hammering one free key let exactly 1,000 encodes through", async () => {
+  const url = await newDatabase();
+  const nodes = await Promise.all(Array.from({ length: 10 }, () => openStore(url, { poolMax: 2 })));
+  const callers = nodes.flatMap((store, n) =>
+    Array.from({ length: 4 }, (_, c) => ({ store, name: `${n}-${c}` })),
+  );
+  const outcomes: WriteOutcome[] = [];
+  await Promise.all(
+    callers.map(async ({ store, name }) => {
+      for (let i = 0; i < 30; i++)
+        outcomes.push(await store.write(write(`u${name}-${i}`, [[0, "x"]], { quota })));
+    }),
+  );
+  assert.equal(outcomes.length, 1200);
+  assert.equal(outcomes.filter(({ outcome }) => outcome === "stored").length, FREE_LIMIT);
+  assert.ok(
+    outcomes.every(({ outcome, used }) => used <= FREE_LIMIT && (outcome !== "limit" || used === FREE_LIMIT)),
+  );
+  assert.equal(await nodes[3].readUsage(quota.keyId, quota.month), FREE_LIMIT);
+  assert.deepEqual(await nodes[4].readDailyUsage(quota.keyId, quota.day, quota.day), [
+    { day: quota.day, count: FREE_LIMIT },
+  ]);
+  assert.equal((await nodes[5].statistics()).facts, FREE_LIMIT);
+  await Promise.all(nodes.map((store) => store.close()));
+});
+
+test("nodes that write the same users under the same keys never wait in a circle", async () => {
+  const url = await newDatabase();
+  const nodes = await Promise.all(Array.from({ length: 4 }, () => openStore(url, { poolMax: 2 })));
+  await Promise.all(
+    nodes.map(async (store, n) => {
+      for (let round = 0; round < 15; round++) {
+        // Each node comes to users, keys and idempotency keys in another order.
+        const order = Array.from({ length: 24 }, (_, i) => (n % 2 === 0 ? i : 23 - i));
+        await Promise.all(
+          order.map((i) =>
+            store.write(
+              write(`user-${i % 12}`, [[n * 8 + (round % 8), `${n}/${round}`]], {
+                quota: { ...quota, keyId: `key-${i % 5}`, limit: i % 3 === 0 ? null : 1_000_000 },
+                idempotency: {
+                  keyId: "key",
+                  key: `${round}-${i % 6}`,
+                  fingerprint: Buffer.alloc(32, n),
+                  expiresAtMs: Date.now() + 60_000,
+                },
+              }),
+            ),
+          ),
+        );
+        await store.forgetFacts("acme", `user-${(round + n) % 12}`, [{ channel: n * 8 }]);
+      }
+    }),
+  );
+  const sql = postgres(url, { max: 1 });
+  const [{ deadlocks }] =
+    await sql`SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`;
+  await sql.end();
+  assert.equal(Number(deadlocks), 0);
+  await Promise.all(nodes.map((store) => store.close()));
+});
+
+/** What callers may rely on: the last acknowledged value of each label, and how many there were in all. */
+interface Acknowledged {
+  readonly values: Map<string, string>;
+  count: number;
+}
+
+/** Writes until told to stop, to another node where one is gone. */
+async function load(
+  nodes: readonly TestNode[],
+  first: number,
+  key: string,
+  caller: string,
+  acknowledged: Acknowledged,
+  running: () => boolean,
+): Promise<void> {
+  let turn = first;
+  for (let i = 0; running(); i++) {
+    const { label } = CHANNELS[i % CHANNELS.length];
+    const value = `${caller} wrote ${i}`;
+    const slot = `${caller}\n${label}`;
+    // Until it is acknowledged the value may be the old or the new one: nothing can be said of it.
+    acknowledged.values.delete(slot);
+    try {
+      const { status } = await nodes[turn % nodes.length].call("POST", "/encode", key, {
+        user_id: caller,
+        label,
+        value,
+      });
+      if (status === 200) {
+        acknowledged.values.set(slot, value);
+        acknowledged.count += 1;
+      } else await setTimeout(20);
+    } catch {
+      turn += 1;
+    }
+  }
+}
+
+async function assertAllThere(node: TestNode, key: string, acknowledged: Acknowledged): Promise<void> {
+  for (const [slot, value] of acknowledged.values) {
+    const [caller, label] = slot.split("\n");
+    const { body } = await node.call("GET", `/decode?user_id=${caller}&label=${label}`, key);
+    assert.equal(body.value, value);
+  }
+}
+
+test("three nodes: right on every node, a killed node and a stopped database lose nothing acknowledged", async () => {
+  const server = await PostgresServer.start();
+  const url = await server.createDatabase("nodes");
+  const nodes = new Nodes(url);
+  try {
+    const { key, id } = await makeKey(url, "unlimited");
+    const [a, b, c] = await Promise.all([nodes.start(), nodes.start(), nodes.start()]);
+
+    // A block is never older than the last acknowledged encode, whichever node is asked.
+    for (let i = 0; i < 10; i++) {
+      const [writer, reader] = i % 2 === 0 ? [a, b] : [b, c];
+      const fact = { user_id: "ada", label: "TASK.current", value: `step ${i}` };
+      assert.equal((await writer.call("POST", "/encode", key, fact)).status, 200);
+      const { body } = await reader.call("GET", "/context?user_id=ada", key);
+      assert.equal(body.plain_index, `TASK.current=step ${i}`, JSON.stringify(body));
+      const read = await writer.call("POST", "/read", key, { user_id: "ada", block: body.fdm_block });
+      assert.equal(read.body.facts[0].value, fact.value, "one node reads the block of another");
+    }
+
+    // A node is killed under load.
+    const acknowledged: Acknowledged = { values: new Map(), count: 0 };
+    let running = true;
+    const callers = Array.from({ length: 12 }, (_, i) =>
+      load([a, b, c], i, key, `caller-${i}`, acknowledged, () => running),
+    );
+    while (acknowledged.count < 300) await setTimeout(5);
+    await a.stop("SIGKILL");
+    const before = acknowledged.count;
+    while (acknowledged.count < before + 200) await setTimeout(5);
+
+    // The database crashes under load.
+    await server.pause("immediate");
+    const refused = await b.call("GET", "/decode?user_id=ada&label=TASK.current", key);
+    assert.equal(refused.status, 503);
+    assert.equal(refused.body.code, "store_unavailable");
+    assert.ok(Number(refused.headers.get("retry-after")) >= 1);
+    const encode = await c.call("POST", "/encode", key, { user_id: "ada", label: "USER.name", value: "Ada" });
+    assert.equal(encode.status, 503);
+    assert.ok(Number(encode.headers.get("retry-after")) >= 1);
+    assert.equal((await b.call("GET", "/readyz")).status, 503);
+    assert.equal((await b.call("GET", "/healthz")).status, 200);
+
+    // It comes back: everything goes on without a restart.
+    await server.resume();
+    const deadlineMs = performance.now() + 15_000;
+    const readiness = async () =>
+      (await Promise.all([b, c].map((node) => node.call("GET", "/readyz")))).every(
+        ({ status }) => status === 200,
+      );
+    while (!(await readiness())) {
+      assert.ok(performance.now() < deadlineMs, "ready again");
+      await setTimeout(100);
+    }
+    for (const node of [b, c]) {
+      assert.equal(
+        (await node.call("POST", "/encode", key, { user_id: "ada", label: "USER.name", value: "Ada" }))
+          .status,
+        200,
+      );
+    }
+    const afterwards = acknowledged.count;
+    while (acknowledged.count < afterwards + 200) await setTimeout(5);
+    running = false;
+    await Promise.all(callers);
+    assert.ok(acknowledged.values.size >= 300, `${acknowledged.values.size} labels are known`);
+    await assertAllThere(b, key, acknowledged);
+
+    // A revoked key stops working on every node within five seconds.
+    const operator = await openStore(url);
+    await operator.changeKey(id, { revokedAtMs: Date.now() });
+    await operator.close();
+    const revokedMs = performance.now();
+    for (const node of [b, c]) {
+      while ((await node.call("GET", "/usage", key)).status !== 403) {
+        assert.ok(performance.now() - revokedMs < 5000, "revoked within five seconds");
+        await setTimeout(20);
+      }
+    }
+
+    for (const node of [b, c]) await node.stop("SIGTERM");
+    assert.deepEqual(
+      [b, c].map((node) => node.process.exitCode),
+      [0, 0],
+      "both end in order",
+    );
+  } finally {
+    await nodes.end();
+    await server.remove();
+  }
+});

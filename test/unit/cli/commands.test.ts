@@ -1,0 +1,47 @@
+/** The table of commands: each is found under its own name, and the agent's settings are documented. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { COMMANDS } from "../../../src/cli/main.ts";
+import { AGENT_SETTINGS, readAgentConfig, readConfig } from "../../../src/config.ts";
+
+test("each command has the name it is called by, a summary and a help text that begins with its usage", async () => {
+  for (const [name, load] of Object.entries(COMMANDS)) {
+    const command = await load();
+    assert.equal(command.name, name);
+    assert.ok(command.summary.length > 0 && command.summary.length < 80, name);
+    assert.match(command.help, new RegExp(`^usage: sideband ${name}( |\\n)`), name);
+  }
+});
+
+test("docs/CONFIG.md has the agent's settings, and the service lets them pass", () => {
+  const text = readFileSync(new URL("../../../docs/CONFIG.md", import.meta.url), "utf8");
+  for (const [name, meaning] of Object.entries(AGENT_SETTINGS))
+    assert.ok(text.includes(`- \`${name}\`: ${meaning}\n`), name);
+  assert.equal(readConfig({}, { SIDEBAND_API_KEY: "x", SIDEBAND_API_URL: "http://x" }).port, 8787);
+});
+
+test("an agent's own settings come before those of the original service's clients", () => {
+  const original = {
+    SPECTRAL_MEMORY_API_URL: "http://a",
+    SPECTRAL_MEMORY_API_KEY: "a",
+    SPECTRAL_MEMORY_USER_ID: "a",
+  };
+  const pick = (environment: Record<string, string>) => {
+    const { apiUrl, apiKey, userId } = readAgentConfig(environment);
+    return [apiUrl, apiKey, userId];
+  };
+  assert.deepEqual(pick(original), ["http://a", "a", "a"]);
+  assert.deepEqual(
+    pick({ ...original, SIDEBAND_API_URL: "http://b", SIDEBAND_API_KEY: "", SIDEBAND_USER_ID: "b" }),
+    ["http://b", "a", "b"],
+  );
+  const { apiUrl, apiKey, dataFolder } = readAgentConfig({});
+  assert.deepEqual([apiUrl, apiKey], [undefined, undefined]);
+  assert.throws(
+    () => readAgentConfig({ SIDEBAND_TIMEOUT_MS: "soon" }),
+    /^ConfigError: SIDEBAND_TIMEOUT_MS takes a whole/,
+  );
+  assert.match(dataFolder, /\.sideband.data$/);
+});

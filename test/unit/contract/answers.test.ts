@@ -1,0 +1,44 @@
+/**
+ * The interfaces of the client (contract/answers.ts) and the schemas of the service (contract/schemas.ts) say the
+ * same. The compiler checks it: a field that only one of them has, or has otherwise, does not compile here.
+ */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type * as answers from "../../../src/contract/answers.ts";
+import type * as schemas from "../../../src/contract/schemas.ts";
+
+/** True where two types are exactly the same. */
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+/** A type with its intersections and aliases resolved, so that only its fields count. */
+type Plain<T> = T extends (infer E)[] ? Plain<E>[] : T extends object ? { [K in keyof T]: Plain<T[K]> } : T;
+type Equal<A, B> = Same<Plain<A>, Plain<B>>;
+
+const equal: {
+  encode: Equal<answers.EncodeAnswer, schemas.EncodeAnswer>;
+  batch: Equal<answers.BatchAnswer, schemas.BatchAnswer>;
+  context: Equal<answers.ContextAnswer, schemas.ContextAnswer>;
+  decode: Equal<answers.DecodeAnswer, Omit<schemas.DecodeAnswer, "verified">>;
+  decodeModel: Equal<answers.ModelDecodeAnswer, Required<schemas.DecodeAnswer>>;
+  flush: Equal<answers.FlushAnswer, schemas.FlushAnswer>;
+  facts: Equal<answers.FactsAnswer, schemas.FactsAnswer>;
+  read: Equal<answers.ReadAnswer, schemas.ReadAnswer>;
+  channels: Equal<answers.ChannelsAnswer, schemas.ChannelsAnswer>;
+  // The client names the tiers, the schema leaves room for an operator's own.
+  usage: Equal<Omit<answers.UsageAnswer, "tier">, Omit<schemas.UsageAnswer, "tier">>;
+} = {
+  encode: true,
+  batch: true,
+  context: true,
+  decode: true,
+  decodeModel: true,
+  flush: true,
+  facts: true,
+  read: true,
+  channels: true,
+  usage: true,
+};
+
+test("the client's answers are those of the schemas", () => {
+  assert.ok(Object.values(equal).every((same) => same));
+});

@@ -1,0 +1,226 @@
+/** The client against a scripted server: what it sends, what it retries, how it fails. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { FAILURE_CODES, type FailureCode } from "../../../src/base/errors.ts";
+import { CHANNELS } from "../../../src/memory/channels.ts";
+import type { ServiceErrorCode } from "../../../src/sdk/errors.ts";
+import { isSidebandError, LABELS, Sideband, SidebandError } from "../../../src/sdk/index.ts";
+import { closedPort, scriptedServer } from "./scripted-server.ts";
+
+const OK = { status: "ok", label: "USER.name", value: "Ada", channel: 0, channel_count: 1 };
+const CONTEXT = {
+  user_id: "u",
+  fdm_block: "[MEM] a b [/MEM]",
+  channel_count: 1,
+  channel_labels: ["USER.name"],
+  plain_index: "USER.name=Ada",
+};
+const problem = (status: number, code: string, extra: object = {}) => ({
+  status,
+  body: {
+    type: "about:blank",
+    title: "t",
+    status,
+    detail: `about ${code}`,
+    code,
+    request_id: "r1",
+    ...extra,
+  },
+});
+
+test("every call is sent as the interface documents it", async (t) => {
+  const { url, seen } = await scriptedServer(t, () => ({ body: OK }));
+  const client = new Sideband({ apiKey: "sb_live_x", baseUrl: `${url}/` });
+  await client.encode("ü/1", "USER.name", "Ada", { sessionId: "s", idempotencyKey: "k" });
+  await client.encodeBatch("u", [{ label: "USER.os", value: "Linux" }]);
+  await client.context("u");
+  await client.decode("ü/1", "USER.name");
+  await client.decodeModel("u", "USER.name");
+  await client.flush("u", { sessionId: "s" });
+  await client.facts("u");
+  await client.forget("u", "USER.name");
+  await client.forgetUser("u");
+  await client.read("u", "[MEM]");
+  await client.usage();
+  await client.channels();
+  const lines = seen.map(({ method, path, query, body }) => ({ method, path, query, body }));
+  const user = { user_id: "u" };
+  assert.deepEqual(lines, [
+    {
+      method: "POST",
+      path: "/encode",
+      query: {},
+      body: { user_id: "ü/1", label: "USER.name", value: "Ada", session_id: "s" },
+    },
+    {
+      method: "POST",
+      path: "/encode/batch",
+      query: {},
+      body: { ...user, facts: [{ label: "USER.os", value: "Linux" }] },
+    },
+    { method: "GET", path: "/context", query: user, body: undefined },
+    { method: "GET", path: "/decode", query: { user_id: "ü/1", label: "USER.name" }, body: undefined },
+    { method: "GET", path: "/decode/model", query: { ...user, label: "USER.name" }, body: undefined },
+    { method: "POST", path: "/flush", query: {}, body: { ...user, session_id: "s" } },
+    { method: "GET", path: "/facts", query: user, body: undefined },
+    { method: "DELETE", path: "/facts", query: { ...user, label: "USER.name" }, body: undefined },
+    { method: "DELETE", path: "/users", query: user, body: undefined },
+    { method: "POST", path: "/read", query: {}, body: { ...user, block: "[MEM]" } },
+    { method: "GET", path: "/usage", query: {}, body: undefined },
+    { method: "GET", path: "/channels", query: {}, body: undefined },
+  ]);
+  for (const { headers } of seen) assert.equal(headers.authorization, "Bearer sb_live_x");
+  assert.equal(seen[0].headers["idempotency-key"], "k");
+  assert.match(String(seen[1].headers["idempotency-key"]), /^[0-9a-f]{32}$/);
+});
+
+test("demo calls carry no key", async (t) => {
+  const { url, seen } = await scriptedServer(t, () => ({ body: OK }));
+  const { demo } = new Sideband({ apiKey: "sb_live_x", baseUrl: url });
+  await demo.encode("USER.name", "Ada");
+  await demo.context();
+  await demo.decode("USER.name");
+  await demo.flush();
+  await demo.reset();
+  assert.deepEqual(
+    seen.map(({ method, path }) => `${method} ${path}`),
+    ["POST /demo/encode", "GET /demo/context", "GET /demo/decode", "POST /demo/flush", "POST /demo/reset"],
+  );
+  for (const { headers } of seen) assert.equal(headers.authorization, undefined);
+});
+
+test("an error carries what the problem says", async (t) => {
+  const extra = { param: "label", hint: "USER.name", upgrade_url: "https://x/up" };
+  const { url } = await scriptedServer(t, () => problem(400, "unknown_label", extra));
+  const error = await new Sideband({ baseUrl: url }).encode("u", "name", "x").catch((e) => e);
+  assert.ok(error instanceof SidebandError && isSidebandError(error, "unknown_label"));
+  const { message, status, requestId, param, hint, upgradeUrl } = error;
+  assert.deepEqual(
+    { message, status, requestId, param, hint, upgradeUrl },
+    {
+      message: "about unknown_label",
+      status: 400,
+      requestId: "r1",
+      param: "label",
+      hint: "USER.name",
+      upgradeUrl: "https://x/up",
+    },
+  );
+});
+
+test("an answer that is not the service's is said to be so", async (t) => {
+  const { url } = await scriptedServer(t, (_, count) =>
+    count === 1
+      ? { status: 404, headers: { "content-type": "text/html" }, body: "<html>" }
+      : { headers: { "content-type": "text/html" }, body: "<html>" },
+  );
+  const client = new Sideband({ baseUrl: url });
+  for (const status of [404, 200]) {
+    await assert.rejects(client.usage(), { code: "unexpected_answer", status });
+  }
+});
+
+test("a write is sent again with the same idempotency key after a lost connection and after 503", async (t) => {
+  const { url, seen } = await scriptedServer(t, (_, count) =>
+    count === 1 ? "drop" : count === 2 ? problem(503, "store_unavailable") : { body: OK },
+  );
+  assert.deepEqual(await new Sideband({ baseUrl: url }).encode("u", "USER.name", "Ada"), OK);
+  assert.equal(seen.length, 3);
+  assert.equal(new Set(seen.map(({ headers }) => headers["idempotency-key"])).size, 1);
+});
+
+test("a delete is not sent again after a lost connection, and is after 503", async (t) => {
+  const { url, seen } = await scriptedServer(t, (_, count) =>
+    count === 1 ? "drop" : count === 2 ? problem(503, "store_unavailable") : { body: { status: "ok" } },
+  );
+  const client = new Sideband({ baseUrl: url });
+  await assert.rejects(client.forgetUser("u"), { code: "connection_failed" });
+  assert.equal(seen.length, 1);
+  await client.forgetUser("u");
+  assert.equal(seen.length, 3);
+});
+
+test("what the caller got wrong, and a spent monthly limit, are not tried again", async (t) => {
+  for (const [status, code] of [
+    [400, "invalid_value"],
+    [401, "invalid_key"],
+    [404, "fact_not_found"],
+    [429, "monthly_limit_exceeded"],
+  ] as const) {
+    const { url, seen } = await scriptedServer(t, () => problem(status, code));
+    await assert.rejects(new Sideband({ baseUrl: url }).encode("u", "USER.name", "x"), { code });
+    assert.equal(seen.length, 1, code);
+  }
+});
+
+test("Retry-After is honoured where there is time for it, and ends the call where there is not", async (t) => {
+  const { url, seen } = await scriptedServer(t, (_, count) =>
+    count === 2 ? { body: OK } : { ...problem(429, "rate_limited"), headers: { "retry-after": "1" } },
+  );
+  const client = new Sideband({ baseUrl: url });
+  const startMs = performance.now();
+  await client.encode("u", "USER.name", "Ada");
+  assert.ok(performance.now() - startMs >= 990);
+  await assert.rejects(client.encode("u", "USER.name", "Ada", { timeoutMs: 500 }), {
+    code: "rate_limited",
+    retryAfterMs: 1000,
+  });
+  assert.equal(seen.length, 3);
+});
+
+test("a call that is not answered ends after its time-out", async (t) => {
+  const { url } = await scriptedServer(t, () => "hang");
+  const startMs = performance.now();
+  await assert.rejects(new Sideband({ baseUrl: url, timeoutMs: 150 }).context("u"), {
+    code: "timeout",
+    status: 0,
+  });
+  assert.ok(performance.now() - startMs < 1000);
+});
+
+test("a closed port is a failed connection, after the retries", async () => {
+  const baseUrl = await closedPort();
+  await assert.rejects(new Sideband({ baseUrl, retries: 1 }).usage(), { code: "connection_failed" });
+});
+
+test("an aborted call throws the signal's reason, before and while it runs and while it pauses", async (t) => {
+  const { url } = await scriptedServer(t, ({ path }) =>
+    path === "/context" ? "hang" : { ...problem(503, "overloaded"), headers: { "retry-after": "5" } },
+  );
+  const client = new Sideband({ baseUrl: url });
+  const reason = new Error("enough");
+  await assert.rejects(client.context("u", { signal: AbortSignal.abort(reason) }), reason);
+  for (const call of [client.context.bind(client), client.facts.bind(client)]) {
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(reason), 50);
+    await assert.rejects(call("u", { signal: controller.signal }), reason);
+  }
+});
+
+test("an unchanged context costs a 304 and gives a copy of the same answer", async (t) => {
+  const { url, seen } = await scriptedServer(t, ({ headers }) =>
+    headers["if-none-match"] === '"e1"'
+      ? { status: 304, headers: { etag: '"e1"' } }
+      : { headers: { etag: '"e1"' }, body: CONTEXT },
+  );
+  const client = new Sideband({ baseUrl: url });
+  const first = await client.context("u");
+  first.channel_labels.push("changed by the caller");
+  assert.deepEqual(await client.context("u"), CONTEXT);
+  assert.deepEqual(
+    seen.map(({ headers }) => headers["if-none-match"]),
+    [undefined, '"e1"'],
+  );
+});
+
+test("the labels are those of the service, and the codes those of its table", () => {
+  assert.deepEqual(
+    LABELS,
+    CHANNELS.map(({ label }) => label),
+  );
+  // The compiler refuses either assignment when one list has a code that the other lacks.
+  const known: readonly ServiceErrorCode[] = FAILURE_CODES;
+  const listed = (code: ServiceErrorCode): FailureCode => code;
+  assert.ok(known.every((code) => listed(code) === code));
+});

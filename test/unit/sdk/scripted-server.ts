@@ -1,0 +1,72 @@
+/** An HTTP server that answers as a test tells it, and remembers what it was asked. */
+
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { TestContext } from "node:test";
+
+export interface SeenRequest {
+  method: string;
+  path: string;
+  query: Record<string, string>;
+  headers: IncomingHttpHeaders;
+  body: unknown;
+}
+
+export interface ScriptedAnswer {
+  status?: number;
+  headers?: Record<string, string>;
+  body?: unknown;
+}
+
+/** What to answer; `hang` leaves the request open, `drop` closes its connection. */
+export type Script = (request: SeenRequest, count: number) => ScriptedAnswer | "hang" | "drop";
+
+export interface ScriptedServer {
+  url: string;
+  seen: SeenRequest[];
+}
+
+/** Runs until the test ends. */
+export async function scriptedServer(t: TestContext, script: Script): Promise<ScriptedServer> {
+  const seen: SeenRequest[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const text = Buffer.concat(chunks).toString();
+    const url = new URL(request.url!, "http://x");
+    const { method = "", headers } = request;
+    seen.push({
+      method,
+      path: url.pathname,
+      query: Object.fromEntries(url.searchParams),
+      headers,
+      body: text === "" ? undefined : JSON.parse(text),
+    });
+    const answer = script(seen[seen.length - 1], seen.length);
+    if (answer === "drop") request.socket.destroy();
+    else if (answer !== "hang") send(response, answer);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+}
+
+function send(response: ServerResponse, { status = 200, headers = {}, body }: ScriptedAnswer): void {
+  response.writeHead(status, {
+    "content-type": status >= 400 ? "application/problem+json" : "application/json",
+    ...headers,
+  });
+  response.end(body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body));
+}
+
+/** An address where nothing listens. */
+export async function closedPort(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return `http://127.0.0.1:${port}`;
+}

@@ -1,0 +1,138 @@
+/** The database's form: applied once, checked always, refused where it is not this program's. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import postgres from "postgres";
+import type { Sql } from "../../../src/store/postgres/database.ts";
+import {
+  distribute,
+  distributionStatements,
+  FUNCTIONS,
+  readSignatures,
+  TABLES,
+} from "../../../src/store/postgres/distribution.ts";
+import { loadMigrations, migrate, readApplied } from "../../../src/store/postgres/migrations.ts";
+import { write } from "../../conformance/store.ts";
+import { newDatabase, openStore } from "../../postgres/server.ts";
+
+async function withDatabase(run: (sql: Sql, url: string) => Promise<void>): Promise<void> {
+  const url = await newDatabase();
+  const sql = postgres(url, { max: 2, onnotice: () => {} }) as unknown as Sql;
+  try {
+    await run(sql, url);
+  } finally {
+    await sql.end();
+  }
+}
+
+test("migrations: nodes that start at the same time apply each migration once", () =>
+  withDatabase(async (sql, url) => {
+    const stores = await Promise.all(Array.from({ length: 4 }, () => openStore(url, { poolMax: 2 })));
+    const names = (await readApplied(sql)).map(({ name }) => name);
+    assert.deepEqual(
+      names,
+      loadMigrations().map(({ name }) => name),
+    );
+    assert.deepEqual(await migrate(sql), [], "a later start has nothing to do");
+    await Promise.all(stores.map((store) => store.close()));
+  }));
+
+test("migrations: a role that owns the schema and nothing else can migrate, serve and check", () =>
+  withDatabase(async (sql, url) => {
+    const role = `tenant_${Date.now()}`;
+    await sql`CREATE ROLE ${sql(role)} LOGIN`;
+    await sql`CREATE SCHEMA sideband AUTHORIZATION ${sql(role)}`;
+    const store = await openStore(url.replace("sideband@", `${role}@`));
+    await store.write(write("ada", [[0, "Ada"]]));
+    assert.equal((await store.readFact("acme", "ada", 0))?.value, "Ada");
+    await store.close();
+  }));
+
+test("migrations: a database of a newer version is refused with a message that says so", () =>
+  withDatabase(async (sql, url) => {
+    await migrate(sql);
+    const next = loadMigrations().length + 1;
+    await sql`INSERT INTO sideband.migrations (version, name, checksum) VALUES (${next}, '9999-later', 'x')`;
+    await assert.rejects(openStore(url), /9999-later.*written by a newer version of sideband/);
+  }));
+
+test("migrations: a migration that was changed after it was applied is refused", () =>
+  withDatabase(async (sql, url) => {
+    await migrate(sql);
+    await sql`UPDATE sideband.migrations SET checksum = 'another' WHERE version = 2`;
+    await assert.rejects(openStore(url), /migration 2 .*another content/);
+  }));
+
+test("migrations: one that fails leaves nothing behind", () =>
+  withDatabase(async (sql) => {
+    const [first] = loadMigrations();
+    const broken = {
+      version: 2,
+      name: "0002-broken",
+      sql: "CREATE TABLE sideband.half (); SELECT 1/0",
+      checksum: "x",
+    };
+    await assert.rejects(migrate(sql, [first, broken]), /division by zero/);
+    assert.deepEqual(await readApplied(sql), []);
+    assert.equal((await migrate(sql)).length, loadMigrations().length);
+  }));
+
+test("distribution: without Citus it is refused with the next step, and nothing is changed", () =>
+  withDatabase(async (sql) => {
+    await migrate(sql);
+    await assert.rejects(
+      distribute(sql, 64),
+      /no Citus.*CREATE EXTENSION citus.*a single PostgreSQL needs no distributing/,
+    );
+  }));
+
+test("distribution: every table is led by the slot, in its keys too, and every function by p_slot", () =>
+  withDatabase(async (sql) => {
+    await migrate(sql);
+    const tables = await sql<{ name: string; first: string }[]>`
+      SELECT c.relname AS name, a.attname AS first FROM pg_class c
+      JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = 1
+      WHERE n.nspname = 'sideband' AND c.relkind = 'r' AND c.relname <> 'migrations' ORDER BY 1`;
+    assert.deepEqual(
+      tables.map(({ name }) => name),
+      [...TABLES].sort(),
+    );
+    assert.ok(tables.every(({ first }) => first === "slot"));
+    // What Citus demands: every unique index holds the distribution column.
+    const uniques = await sql<{ name: string; first: string }[]>`
+      SELECT i.indexrelid::regclass::text AS name, a.attname AS first FROM pg_index i
+      JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+      JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+      WHERE n.nspname = 'sideband' AND i.indisunique AND c.relname <> 'migrations'`;
+    assert.ok(uniques.length >= TABLES.length && uniques.every(({ first }) => first === "slot"));
+    const functions = await sql<{ name: string; first: string }[]>`
+      SELECT p.proname AS name, p.proargnames[1] AS first FROM pg_proc p
+      JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = 'sideband' ORDER BY 1`;
+    assert.deepEqual(
+      functions.map(({ name, first }) => [name, first]),
+      [...FUNCTIONS].sort().map((name) => [name, "p_slot"]),
+    );
+  }));
+
+test("distribution: the statements colocate all tables and delegate all functions", () =>
+  withDatabase(async (sql) => {
+    await migrate(sql);
+    const signatures = await readSignatures(sql);
+    const statements = distributionStatements(32, signatures);
+    assert.equal(statements.length, TABLES.length + FUNCTIONS.length);
+    assert.equal(
+      statements[0],
+      "SELECT create_distributed_table('sideband.users', 'slot', shard_count => 32)",
+    );
+    for (const statement of statements.slice(1))
+      assert.match(statement, /colocate_with => 'sideband\.users'\)$/);
+    assert.equal(
+      statements[TABLES.length],
+      "SELECT create_distributed_function('sideband.forget_facts(integer,text,text,integer[],bigint[])', " +
+        "distribution_arg_name => 'p_slot', colocate_with => 'sideband.users')",
+    );
+    // Each names a table or a function that is there.
+    for (const table of TABLES) assert.ok((await sql`SELECT to_regclass(${`sideband.${table}`}) AS t`)[0].t);
+    for (const signature of signatures)
+      assert.ok((await sql`SELECT to_regprocedure(${signature}) AS f`)[0].f);
+  }));

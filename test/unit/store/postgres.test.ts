@@ -1,0 +1,225 @@
+/** The PostgreSQL store passes the conformance suite, and what only it has to care about: SQL, slots, groups. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import postgres from "postgres";
+import { Failure } from "../../../src/base/errors.ts";
+import { userSlot } from "../../../src/store/postgres/placement.ts";
+import { keyRecord, storeConformance, write } from "../../conformance/store.ts";
+import { newDatabase, openStore } from "../../postgres/server.ts";
+
+storeConformance("postgres", async () => {
+  const url = await newDatabase();
+  let store = await openStore(url);
+  return {
+    store,
+    reopen: async () => {
+      await store.close();
+      store = await openStore(url);
+      return store;
+    },
+    second: () => openStore(url),
+    end: () => store.close(),
+  };
+});
+
+const NOW = Date.UTC(2026, 10, 15, 12);
+const HOSTILE = [
+  "'; DROP TABLE sideband.facts; --",
+  "\\'; SELECT 1; --",
+  "$1 $$ $body$ %s %L :name @x",
+  '{"a","b"}',
+  "{NULL}",
+  "NULL",
+  "null",
+  '","',
+  "\\x00",
+  "\\",
+  '"',
+  "'",
+  "0",
+  "-1e309",
+  "true",
+  "2026-11-15",
+  "[object Object]",
+  "__proto__",
+  " leading and trailing ",
+  "\u00a0",
+  "é e\u0301 \u{1F469}\u200d\u{1F4BB} \uFEFF \uFFFD \u202e \u{10FFFF} \uE000",
+  "İıſẞ",
+  "x".repeat(100),
+];
+
+test("postgres: hostile strings in every text field come back exactly", async () => {
+  const store = await openStore(await newDatabase());
+  const month = "2026-11";
+  const quotaOf = (keyId: string) => ({ keyId, month, day: "2026-11-15", limit: 10 });
+  for (const text of HOSTILE) {
+    const idempotency = { keyId: text, key: text, fingerprint: Buffer.alloc(32, 7), expiresAtMs: NOW + 1000 };
+    const request = {
+      ...write(text, [
+        [0, text],
+        [39, `${text}${text}`],
+      ]),
+      account: text,
+      quota: quotaOf(text),
+      idempotency,
+    };
+    assert.deepEqual(await store.write(request), { outcome: "stored", channelCount: 2, used: 2 });
+    assert.deepEqual(await store.write(request), { outcome: "replayed", channelCount: 2, used: 2 });
+    const state = await store.readUser(text, text);
+    assert.deepEqual(
+      state?.facts.map(({ value }) => value),
+      [text, `${text}${text}`],
+    );
+    assert.equal((await store.readFact(text, text, 0))?.value, text);
+    assert.equal(await store.readUsage(text, month), 2);
+    const record = { ...keyRecord(text, text), note: text, prefix: text, tier: "pro" as const };
+    await store.addKey(record);
+    assert.deepEqual(await store.readKey(text), record);
+    assert.deepEqual(await store.listKeys(text), [record]);
+    const asked = {
+      id: text,
+      name: text,
+      email: text,
+      purpose: text,
+      tier: "free",
+      createdAtMs: NOW,
+      status: "open",
+      decidedAtMs: null,
+      keyId: null,
+    } as const;
+    await store.addKeyRequest(asked);
+    const decided = await store.decideKeyRequest(text, { status: "approved", decidedAtMs: NOW, keyId: text });
+    assert.deepEqual(decided, { ...asked, status: "approved", decidedAtMs: NOW, keyId: text });
+    assert.equal(await store.settle(text, text), text);
+  }
+  const walked: string[] = [];
+  for await (const { account, userId } of store.walkUsers()) {
+    assert.equal(account, userId);
+    walked.push(userId);
+  }
+  assert.deepEqual(walked.sort(), [...HOSTILE].sort());
+  for (const text of HOSTILE) assert.equal(await store.forgetUser(text, text), true);
+  await store.close();
+});
+
+test("postgres: any value of Unicode without control characters comes back exactly", async () => {
+  const store = await openStore(await newDatabase());
+  const value = fc
+    .string({ unit: "binary", minLength: 1, maxLength: 200 })
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: what the service refuses before any store.
+    .filter((text) => text.isWellFormed() && !/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(text));
+  await fc.assert(
+    fc.asyncProperty(fc.array(value, { minLength: 1, maxLength: 40 }), async (values) => {
+      await store.write(
+        write(
+          "ada",
+          values.map((text, channel): [number, string] => [channel, text]),
+        ),
+      );
+      const state = await store.readUser("acme", "ada");
+      assert.deepEqual(
+        state?.facts.slice(0, values.length).map((fact) => fact.value),
+        values,
+      );
+    }),
+    { numRuns: 30 },
+  );
+  await store.close();
+});
+
+test("postgres: a write that the database refuses fails alone, its neighbours in the group are stored", async () => {
+  const store = await openStore(await newDatabase());
+  const results = await Promise.allSettled([
+    store.write(write("one", [[0, "fine"]])),
+    store.write(write("two", [[0, "with\u0000NUL"]])),
+    store.write(write("three", [[40, "no such channel"]])),
+    store.write(write("four", [[0, "fine"]])),
+  ]);
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ["fulfilled", "rejected", "rejected", "fulfilled"],
+  );
+  assert.equal((await store.readFact("acme", "four", 0))?.value, "fine");
+  assert.equal(await store.readUser("acme", "three"), undefined);
+  await store.close();
+});
+
+test("postgres: a key without a limit has no row that all its writes touch, and is added up exactly", async () => {
+  const url = await newDatabase();
+  const store = await openStore(url);
+  const quota = { keyId: "big", month: "2026-11", day: "2026-11-15", limit: null };
+  await Promise.all(
+    Array.from({ length: 300 }, (_, i) =>
+      store.write(
+        write(
+          `user-${i}`,
+          [
+            [0, "x"],
+            [1, "y"],
+          ],
+          { quota },
+        ),
+      ),
+    ),
+  );
+  assert.equal(await store.readUsage("big", "2026-11"), 600);
+  const sql = postgres(url, { max: 1 });
+  const counters = await sql<{ slot: number; used: string }[]>`SELECT slot, used FROM sideband.day_counters`;
+  const slots = new Set(Array.from({ length: 300 }, (_, i) => userSlot("acme", `user-${i}`)));
+  assert.deepEqual(new Set(counters.map(({ slot }) => slot)), slots);
+  assert.equal((await sql`SELECT 1 FROM sideband.month_counters`).length, 0);
+  await sql.end();
+  await store.close();
+});
+
+test("postgres: the users of one account spread over the slots, and a slot never changes", () => {
+  const counts = new Array<number>(1024).fill(0);
+  for (let i = 0; i < 100_000; i++) counts[userSlot("acme", `user-${i}`)] += 1;
+  // 98 on average; a binomial leaves this range less than once in a million runs.
+  assert.ok(Math.min(...counts) > 40 && Math.max(...counts) < 170);
+  assert.deepEqual(
+    [userSlot("acme", "ada"), userSlot("ac", "meada"), userSlot("default", "\u{1F9E0}")],
+    [29, 127, 255],
+  );
+});
+
+test("postgres: more waiting writes than the queue holds are refused, the others are stored", async () => {
+  const store = await openStore(await newDatabase(), { queueMax: 10 });
+  const results = await Promise.allSettled(
+    Array.from({ length: 15 }, (_, i) => store.write(write(`u${i}`, [[0, "x"]]))),
+  );
+  const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+  assert.equal(refused.length, 5);
+  assert.ok(refused.every((error) => error instanceof Failure && error.code === "overloaded"));
+  assert.equal((await store.statistics()).users, 10);
+  await store.close();
+});
+
+test("postgres: of several hosts in the address, the one that answers and takes writes is used", async () => {
+  const url = await newDatabase();
+  const store = await openStore(url.replace("@127.0.0.1:", "@127.0.0.1:9,127.0.0.1:"));
+  await store.probe();
+  await store.write(write("ada", [[0, "Ada"]]));
+  assert.equal((await store.readFact("acme", "ada", 0))?.value, "Ada");
+  await store.close();
+});
+
+test("postgres: a database that takes no writes is not ready, and refuses as unavailable", async () => {
+  const url = await newDatabase();
+  const store = await openStore(url);
+  const sql = postgres(url, { max: 1 });
+  const [{ name }] = await sql`SELECT current_database() AS name`;
+  await sql`ALTER DATABASE ${sql(name)} SET default_transaction_read_only = on`;
+  await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${name} AND pid <> pg_backend_pid()`;
+  const unavailable = (error: unknown) => error instanceof Failure && error.code === "store_unavailable";
+  // The first attempt may meet the cut connection, the later ones the read-only database: both are "later again".
+  for (let i = 0; i < 3; i++) {
+    await assert.rejects(store.probe(), unavailable);
+    await assert.rejects(store.write(write("ada", [[0, "Ada"]])), unavailable);
+  }
+  await sql.end();
+  await store.close();
+});
