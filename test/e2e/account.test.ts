@@ -67,7 +67,7 @@ visit(
     await page.getByLabel("Your key").fill(key);
     await page.keyboard.press("Enter");
     await says(/revoked/);
-    await page.route("**/usage*", (route) => route.abort());
+    await page.route("**/usage**", (route) => route.abort());
     await page.keyboard.press("Enter");
     await says("The server cannot be reached.");
   },

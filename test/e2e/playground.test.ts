@@ -25,6 +25,7 @@ visit(
     assert.equal(words?.trim(), json.fdm_block);
     assert.equal(words?.trim().split(" ").length, 514);
     assert.match((await page.locator(".figures").textContent()) ?? "", /1 fact.*512 tokens/);
+    await page.getByRole("button", { name: /^Seal 10/ }).waitFor();
     const carriers = await page.locator(".legend small").allTextContents();
     assert.equal(
       carriers.reduce((sum, text) => sum + Number(text), 0),

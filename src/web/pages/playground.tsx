@@ -131,10 +131,10 @@ function Bench({ ready, state, look }: { ready: Ready; state: DemoState; look: (
               <b>{block === "" ? 0 : N}</b> tokens
             </span>
             <span>
-              <b>{outcome?.layout.end ?? 0}</b> carriers in use
+              <b>{outcome?.layout.end ?? "–"}</b> carriers in use
             </span>
             <span>
-              <b>{outcome === undefined ? 0 : N - outcome.layout.end}</b> words may be lost
+              <b>{outcome === undefined ? "–" : N - outcome.layout.end}</b> words may be lost
             </span>
           </p>
         </div>
@@ -152,7 +152,11 @@ function Bench({ ready, state, look }: { ready: Ready; state: DemoState; look: (
               highlight={highlight}
               label={`The spectrum of ${count} facts: ${outcome?.layout.end ?? 0} of ${N} carriers in use, the others silent`}
             />
-            <Legend bands={bands} highlight={highlight} onHighlight={setHighlight} />
+            {outcome === undefined ? (
+              <p class="hint">Reading the block in this page …</p>
+            ) : (
+              <Legend bands={bands} highlight={highlight} onHighlight={setHighlight} />
+            )}
             <div class="pair">
               <div>
                 <h3>
