@@ -14,7 +14,7 @@ import { encodeValue, PLAIN_CODEBOOK } from "../src/codec/codebook.ts";
 import { type ReadOptions, readBlock } from "../src/codec/read-block.ts";
 import { deriveBlockKey } from "../src/codec/seal.ts";
 import { transformPlain } from "../src/codec/transform.ts";
-import { DAMAGES, type DamageKind, damageText } from "./codec/damage.ts";
+import { DAMAGES, type DamageKind, damageText, randomWord } from "./codec/damage.ts";
 import { drawDamage } from "./codec/damage-picture.ts";
 import { blockOf } from "./codec/profiles.ts";
 
@@ -156,6 +156,7 @@ function timeAll(random: Random, rounds: number): TimeRow[] {
   );
   const small = blockOf(64, random, WRITE);
   const heavy = Array.from({ length: 40 }, () => damageText(small.block.text, "dropped", 0.3, random));
+  const noise = Array.from({ length: 60_000 }, () => randomWord(random)).join(" ");
   const symbols = new Uint16Array(512).map(() => random.below(7681));
   const referenceMs = timeOf(() => transformPlain(symbols, false), Math.ceil(rounds / 10));
   const rows: [what: string, work: () => void, rounds: number, barMs?: number][] = [
@@ -177,6 +178,12 @@ function timeAll(random: Random, rounds: number): TimeRow[] {
       () => expect(readBlock(random.pick(heavy), READ).ok),
       Math.ceil(rounds / 20),
       50,
+    ],
+    [
+      "refuse half a megabyte of random words",
+      () => expect(!readBlock(noise, READ).ok),
+      Math.ceil(rounds / 100),
+      200,
     ],
     [
       "refuse an intact block of another user",

@@ -50,6 +50,7 @@ function codesOf(codebook: Codebook, facts: readonly StoredFact[]): BuildResult[
     .map(({ channel, revision, value }) => ({
       channel,
       revision,
+      value,
       code: { version, bits: encodeValue(codebook, channel, utf8(value)) },
     }));
 }

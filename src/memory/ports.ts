@@ -18,6 +18,14 @@ export interface FactCode {
   readonly bits: Bits;
 }
 
+/** A code, and the fact that it was computed from: a user forgotten meanwhile may have come back with another. */
+export interface ComputedCode {
+  readonly channel: number;
+  readonly revision: number;
+  readonly value: string;
+  readonly code: FactCode;
+}
+
 export interface StoredFact {
   readonly channel: number;
   readonly value: string;
@@ -120,12 +128,8 @@ export interface FactStore {
   readUser(account: string, userId: string): Eventual<UserState | undefined>;
   readStamp(account: string, userId: string): Eventual<string | undefined>;
   write(request: WriteRequest): Promise<WriteOutcome>;
-  /** Keeps code bits with their facts, where the fact is still of that revision. The stamp stays as it is. */
-  saveCodes(
-    account: string,
-    userId: string,
-    codes: readonly { channel: number; revision: number; code: FactCode }[],
-  ): Promise<void>;
+  /** Keeps code bits with their facts, where revision and value are still those. The stamp stays as it is. */
+  saveCodes(account: string, userId: string, codes: readonly ComputedCode[]): Promise<void>;
   /** Forgets facts, with `revision` only that one. How many there were, and how many channels are left in use. */
   forgetFacts(
     account: string,
@@ -191,7 +195,7 @@ export interface BuildResult {
   readonly carried: readonly number[];
   readonly overflow: readonly number[];
   /** The codes that had to be computed. */
-  readonly codes: readonly { channel: number; revision: number; code: FactCode }[];
+  readonly codes: readonly ComputedCode[];
 }
 
 export interface ReadJob {

@@ -77,7 +77,8 @@ function parse(text: string): ExportLine {
   }
   if (line?.kind === "key") {
     const { id, hash, account, tier, prefix } = line.key ?? {};
-    checkAccount(String(account));
+    if (typeof account !== "string") throw wrong("the account must be a text");
+    checkAccount(account);
     if (!/^[0-9a-f]{64}$/.test(String(hash)) || !/^[\w-]{1,64}$/.test(String(id)))
       throw wrong("the key has no hash or id");
     if (!TIERS.includes(tier) || typeof prefix !== "string") throw wrong("the key has no tier or prefix");
@@ -85,11 +86,15 @@ function parse(text: string): ExportLine {
   }
   if (line?.kind !== "user" || !Array.isArray(line.facts) || line.facts.length > 40)
     throw wrong("it is neither a key nor a user");
-  checkAccount(String(line.account));
-  checkIdentifier(String(line.user_id), "user_id");
+  if (typeof line.account !== "string" || typeof line.user_id !== "string")
+    throw wrong("account and user_id must be texts");
+  checkAccount(line.account);
+  checkIdentifier(line.user_id, "user_id");
   for (const { label, value, revision, updated_at } of line.facts) {
-    channelOf(String(label));
-    checkValue(String(value));
+    if (typeof label !== "string" || typeof value !== "string")
+      throw wrong("labels and values must be texts");
+    channelOf(label);
+    checkValue(value);
     if (!Number.isInteger(revision) || Number.isNaN(Date.parse(updated_at)))
       throw wrong("a fact has no revision or time");
   }

@@ -292,7 +292,7 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
       );
       const before = await store.readUser("acme", "ada");
       const code = { version: 3, bits: { length: 13, bytes: Uint8Array.of(0xab, 0xc0) } };
-      const codes = before!.facts.map(({ channel, revision }) => ({ channel, revision, code }));
+      const codes = before!.facts.map(({ channel, revision, value }) => ({ channel, revision, value, code }));
       await store.write(write("ada", [[1, "Difference Engine"]]));
       const stamp = await store.readStamp("acme", "ada");
       await store.saveCodes("acme", "ada", codes);
@@ -301,6 +301,20 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
       assert.equal(after?.facts[1].code, undefined);
       assert.equal(after?.facts[1].value, "Difference Engine");
       assert.equal(after?.stamp, stamp);
+    },
+  );
+
+  check(
+    "code bits of a forgotten user never reach the user that came back in its place",
+    async ({ store }) => {
+      await store.write(write("ada", [[0, "Ada"]]));
+      const before = await store.readUser("acme", "ada");
+      const code = { version: 3, bits: { length: 13, bytes: Uint8Array.of(0xab, 0xc0) } };
+      await store.forgetUser("acme", "ada");
+      await store.write(write("ada", [[0, "Grace"]]));
+      await store.saveCodes("acme", "ada", [{ ...before!.facts[0], code }]);
+      const after = await store.readUser("acme", "ada");
+      assert.deepEqual([after?.facts[0].value, after?.facts[0].code], ["Grace", undefined]);
     },
   );
 

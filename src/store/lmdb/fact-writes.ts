@@ -1,7 +1,7 @@
 /** The writes of facts: each runs inside a group's transaction, checks first and writes then. */
 
 import { timingSafeEqual } from "node:crypto";
-import type { FactCode, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
+import type { ComputedCode, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import {
   channelOfFactKey,
   counterKey,
@@ -117,18 +117,15 @@ export function sweepLapsed(nowMs: number, countMax: number): Write<number> {
   };
 }
 
-export function saveCodes(
-  account: string,
-  userId: string,
-  codes: readonly { channel: number; revision: number; code: FactCode }[],
-): Write<void> {
+export function saveCodes(account: string, userId: string, codes: readonly ComputedCode[]): Write<void> {
   return (writer) => {
-    for (const { channel, revision, code } of codes) {
+    for (const { channel, revision, value, code } of codes) {
       const key = factKey(account, userId, channel);
       const bytes = writer.get("facts", key);
       if (bytes === undefined) continue;
       const fact = unpackFact(channel, bytes);
-      if (fact.revision === revision) writer.put("facts", key, packFact({ ...fact, code }));
+      if (fact.revision !== revision || fact.value !== value) continue;
+      writer.put("facts", key, packFact({ ...fact, code }));
     }
   };
 }

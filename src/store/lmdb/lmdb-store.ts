@@ -9,7 +9,7 @@ import type { Metrics } from "../../base/metrics.ts";
 import type {
   AccountRecord,
   CompactReport,
-  FactCode,
+  ComputedCode,
   KeyRecord,
   KeyRequest,
   Progress,
@@ -91,11 +91,7 @@ export class LmdbStore implements Store {
     return this.#commit.run(writeFacts(request));
   }
 
-  saveCodes(
-    account: string,
-    userId: string,
-    codes: readonly { channel: number; revision: number; code: FactCode }[],
-  ): Promise<void> {
+  saveCodes(account: string, userId: string, codes: readonly ComputedCode[]): Promise<void> {
     return this.#commit.run(saveCodes(account, userId, codes));
   }
 

@@ -20,7 +20,8 @@ import { toBlock } from "../../../src/codec/transform.ts";
 import { anySeed, build, factsOf, KEY, mustRead, READ, randomSymbols, WRITE } from "../../fixtures/blocks.ts";
 
 const BAR_MS = 200;
-/** Processor time, not the clock's, and the best of a few runs: CI machines are shared. */
+/** Processor time, not the clock's, the best of a few runs, and twice the bar: CI machines are shared. `sideband bench codec` holds it to the bar. */
+const SLACK = 2;
 const RUNS = 3;
 
 const random = seededRandom(1);
@@ -72,7 +73,7 @@ for (const [what, text] of Object.entries(HOSTILE)) {
       bestMs = Math.min(bestMs, (user + system) / 1000);
       assert.ok(!result.ok && result.reason.length > 0);
     }
-    assert.ok(bestMs <= BAR_MS, `took ${bestMs.toFixed(0)} ms`);
+    assert.ok(bestMs <= SLACK * BAR_MS, `took ${bestMs.toFixed(0)} ms`);
   });
 }
 
