@@ -24,6 +24,7 @@ interface Shot {
 }
 
 const AT_ONCE = 32;
+const ANSWER_TIMEOUT_MS = 30_000;
 const PATHS = [
   "/encode",
   "/encode/batch",
@@ -244,6 +245,10 @@ function fire(url: string, shot: Shot): Promise<{ status: number; type: string; 
       // A body that is refused before it is read may meet a closed connection: that is an answer, too.
       if (error.code === "EPIPE" || error.code === "ECONNRESET") resolve({ status: 399, type: "", text: "" });
       else reject(error);
+    });
+    sent.setTimeout(ANSWER_TIMEOUT_MS, () => {
+      resolve({ status: 0, type: "", text: "no answer" });
+      sent.destroy();
     });
     sent.end(shot.body);
   });
