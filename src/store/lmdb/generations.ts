@@ -155,7 +155,14 @@ function openNamed(folder: string): { generation: number; environment: Environme
     const { generation } = named;
     const path = generationFolder(folder, generation);
     if (!existsSync(join(path, "data.mdb"))) continue;
-    const environment = new Environment(path);
+    let environment: Environment;
+    try {
+      environment = new Environment(path);
+    } catch (error) {
+      // The next compaction may have removed it in this very moment; then the folder names another one.
+      if (readFolder(folder)?.generation === generation) throw error;
+      continue;
+    }
     const genuine = environment.get("meta", BORN) !== undefined;
     if (genuine && readFolder(folder)?.generation === generation) return { generation, environment };
     // A compaction has just removed it: what was opened is an empty shell.
