@@ -32,9 +32,9 @@ export class RecentErrors {
       );
       done();
     });
-    app.addHook("onResponse", (request, { statusCode }, done) => {
+    app.addHook("onSend", (request, { statusCode }, payload, done) => {
       if (statusCode >= 500) this.#keep(request, statusCode, codes.get(request) ?? "internal_error");
-      done();
+      done(null, payload);
     });
   }
 

@@ -214,7 +214,8 @@ function observe(app: FastifyInstance, { metrics, log }: HttpParts): void {
     }
     return label;
   };
-  app.addHook("onResponse", (request, reply, done) => {
+  // Before the answer is sent, not after: listening for its end costs a fifth of a decode.
+  app.addHook("onSend", (request, reply, payload, done) => {
     const { method } = request;
     const route = request.routeOptions.url ?? "unknown";
     const { statusCode: status, elapsedTime: ms } = reply;
@@ -229,7 +230,7 @@ function observe(app: FastifyInstance, { metrics, log }: HttpParts): void {
       once(route, () => `route="${route}"`),
     );
     logRequest(log, request, { route, status, ms });
-    done();
+    done(null, payload);
   });
 }
 
