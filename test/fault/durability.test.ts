@@ -151,3 +151,41 @@ test("a start that cannot be: an unwritable folder, a newer format, an unknown s
     ];
     for (const [settings, message] of cases) await assert.rejects(startServerProcess(settings), message);
   }));
+
+test("a block written by one process is read by another, after a restart, with another number of threads", () =>
+  withFolder(async (folder) => {
+    const data = join(folder, "data");
+    const settings = (threads: string) => ({
+      SIDEBAND_DATA: data,
+      SIDEBAND_LOG_LEVEL: "silent",
+      SIDEBAND_BLOCK_WORKERS: threads,
+    });
+    const facts = [
+      { label: "USER.name", value: "Ada Okafor" },
+      { label: "TASK.current", value: "Group commit for the embedded store" },
+      { label: "PROJ.goal", value: "No fact lost when a context is compacted" },
+      { label: "PREF.tone", value: "Добрый и краткий 🙂" },
+    ];
+    const writer = await startServerProcess(settings("1"));
+    const key = await firstKey(writer);
+    await send(writer.url, "POST", "/encode/batch", { key, body: { user_id: "ada", facts } });
+    const written = (await send(writer.url, "GET", "/context?user_id=ada", { key })).json.fdm_block;
+    writer.process.kill("SIGTERM");
+    assert.equal(await writer.ended, 0);
+
+    const reader = await startServerProcess(settings("3"));
+    const again = (await send(reader.url, "GET", "/context?user_id=ada", { key })).json.fdm_block;
+    assert.equal(again, written, "the block is the same, byte for byte");
+    const cut = written.split(" ").slice(0, 300).join(" ");
+    for (const block of [written, cut]) {
+      const { json } = await send(reader.url, "POST", "/read", { key, body: { user_id: "ada", block } });
+      assert.deepEqual(
+        json.facts.map(({ label, value }: { label: string; value: string }) => ({ label, value })),
+        [facts[0], facts[3], facts[1], facts[2]],
+      );
+    }
+    const { json } = await send(reader.url, "GET", "/decode/model?user_id=ada&label=PREF.tone", { key });
+    assert.deepEqual([json.value, json.source, json.verified], [facts[3].value, "model", true]);
+    reader.process.kill("SIGTERM");
+    assert.equal(await reader.ended, 0);
+  }));
