@@ -17,8 +17,22 @@ export const ALPHABET_CHECKSUM = CHECKSUM;
 /** Letters in the longest word; nothing longer is looked up. */
 export const WORD_LENGTH_MAX = 15;
 
+/** A hash table with open addressing, so that a word is found inside a text without being cut out of it. */
+interface WordIndex {
+  /** By hash: a word's number + 1, or 0. Twice as many slots as words. */
+  readonly slots: Uint16Array;
+  /** By number: 16 small letters each, zeros after the last. */
+  readonly letters: Uint8Array;
+}
+
+const SLOT_BITS = 15;
+const SLOT_MASK = (1 << SLOT_BITS) - 1;
+const LETTERS_STRIDE = WORD_LENGTH_MAX + 1;
+/** Letters of either case are told from one another, and from all else, by what is left when this bit is set. */
+const CASE_BIT = 0x20;
+
 let classes: readonly [readonly string[], readonly string[]] | undefined;
-let numberOfWord: Map<string, number> | undefined;
+let index: WordIndex | undefined;
 
 /** The word of class A (0) or B (1) at an index from 0 to 7,680. */
 export function wordOf(wordClass: 0 | 1, index: number): string {
@@ -31,24 +45,47 @@ export function wordOf(wordClass: 0 | 1, index: number): string {
   return word;
 }
 
-/** The number class · 7,681 + index of a word in any case, or −1 where it is none of the alphabet. */
-export function findWord(word: string): number {
-  if (word.length > WORD_LENGTH_MAX) return -1;
-  numberOfWord ??= numberWords();
-  const number = numberOfWord.get(word);
-  if (number !== undefined) return number;
-  // All words are ASCII; lower-casing others is slow, and would make a k of the kelvin sign.
-  return /^[A-Za-z]+$/.test(word) ? (numberOfWord.get(word.toLowerCase()) ?? -1) : -1;
+/**
+ * The number class · 7,681 + index of the word that stands between two places of a text, in any case, or −1 where
+ * it is none of the alphabet.
+ */
+export function findWord(text: string, from = 0, end = text.length): number {
+  if (end - from > WORD_LENGTH_MAX) return -1;
+  index ??= indexWords();
+  const { slots, letters } = index;
+  for (let slot = slotOf(text, from, end); slots[slot] !== 0; slot = (slot + 1) & SLOT_MASK) {
+    const number = slots[slot] - 1;
+    let letter = number * LETTERS_STRIDE;
+    let at = from;
+    while (at < end && (text.charCodeAt(at) | CASE_BIT) === letters[letter]) {
+      at++;
+      letter++;
+    }
+    if (at === end && letters[letter] === 0) return number;
+  }
+  return -1;
 }
 
-function numberWords(): Map<string, number> {
-  const numbers = new Map<string, number>();
-  for (const wordClass of [0, 1] as const) {
-    for (let index = 0; index < CLASS_SIZE; index++) {
-      numbers.set(wordOf(wordClass, index).toLowerCase(), wordClass * CLASS_SIZE + index);
+function slotOf(text: string, from: number, end: number): number {
+  let hash = 0;
+  // FNV-1a, whose high bits are the well mixed ones.
+  for (let at = from; at < end; at++) hash = Math.imul(hash ^ (text.charCodeAt(at) | CASE_BIT), 0x01000193);
+  return hash >>> (32 - SLOT_BITS);
+}
+
+function indexWords(): WordIndex {
+  const slots = new Uint16Array(1 << SLOT_BITS);
+  const letters = new Uint8Array(2 * CLASS_SIZE * LETTERS_STRIDE);
+  for (let number = 0; number < 2 * CLASS_SIZE; number++) {
+    const word = wordOf(number < CLASS_SIZE ? 0 : 1, number % CLASS_SIZE);
+    for (let i = 0; i < word.length; i++) {
+      letters[number * LETTERS_STRIDE + i] = word.charCodeAt(i) | CASE_BIT;
     }
+    let slot = slotOf(word, 0, word.length);
+    while (slots[slot] !== 0) slot = (slot + 1) & SLOT_MASK;
+    slots[slot] = number + 1;
   }
-  return numbers;
+  return { slots, letters };
 }
 
 /** Undoes the front coding of alphabet-data.ts. */

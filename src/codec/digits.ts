@@ -79,7 +79,7 @@ export function bitsAt({ length, bytes }: Bits, from: number, count: number): nu
 }
 
 /** Puts `count` bits (16 at most) into bytes that are zero there. */
-function putBits(bytes: Uint8Array, from: number, count: number, value: number): void {
+export function putBits(bytes: Uint8Array, from: number, count: number, value: number): void {
   const index = from >> 3;
   const three = value << (24 - (from & 7) - count);
   bytes[index] |= three >> 16;

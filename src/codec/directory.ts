@@ -9,11 +9,12 @@
 
 import { assert } from "../base/assert.ts";
 import { CHANNEL_COUNT } from "../base/limits.ts";
-import { bitsAt } from "./digits.ts";
+import { bitsAt, putBits } from "./digits.ts";
 import type { Interval } from "./predictor.ts";
 import { RangeDecoder, RangeEncoder } from "./range-coder.ts";
 
 const BITS_PER_DIGIT = 12;
+const DIGIT_MASK = (1 << BITS_PER_DIGIT) - 1;
 /** No directory of carriers that fit a block is as long as this. */
 export const DIRECTORY_DIGITS_MAX = 64;
 /** ⌊log2 n⌋ for n up to 511. */
@@ -113,12 +114,11 @@ export function writeDirectory(carriers: Uint16Array): Uint16Array {
 
 /** Reads the directory at the start of `digits`: the counts, and how many digits it took. Bounded for any digits. */
 export function readDirectory(digits: Uint16Array): { carriers: Uint16Array; length: number } | undefined {
-  const bitCount = Math.min(digits.length, DIRECTORY_DIGITS_MAX) * BITS_PER_DIGIT;
+  const digitCount = Math.min(digits.length, DIRECTORY_DIGITS_MAX);
+  const bitCount = digitCount * BITS_PER_DIGIT;
   const bytes = new Uint8Array(Math.ceil(bitCount / 8));
-  for (let position = 0; position < bitCount; position++) {
-    const digit = digits[Math.floor(position / BITS_PER_DIGIT)];
-    const bit = (digit >> (BITS_PER_DIGIT - 1 - (position % BITS_PER_DIGIT))) & 1;
-    bytes[position >> 3] |= bit << (7 - (position & 7));
+  for (let i = 0; i < digitCount; i++) {
+    putBits(bytes, i * BITS_PER_DIGIT, BITS_PER_DIGIT, digits[i] & DIGIT_MASK);
   }
   const decoder = new RangeDecoder({ length: bitCount, bytes });
   const carriers = new Uint16Array(CHANNEL_COUNT);

@@ -1,9 +1,8 @@
 /**
  * Words ↔ text. A block is written `[MEM] w1 … w512 [/MEM]`, one space everywhere: that framing is what makes
  * each word one token. Reading is generous: a block may stand anywhere in other text, several may, the markers
- * may be lost, case and line breaks may have changed, and words may carry quotes, commas or list marks.
- *
- * Text is split on white space only, because two thirds of the words have another word as a prefix.
+ * may be lost, case may have changed, and anything that is no letter may stand between the words: line breaks,
+ * quotes, commas, list marks. A run of letters is one word, known or not.
  */
 
 import { findWord, wordOf } from "./alphabet.ts";
@@ -16,9 +15,9 @@ export const TEXT_LENGTH_MAX = 2 ** 19;
 /** Of many opening markers, so many are followed: the last ones, because an agent's newest block stands last. */
 const PASSAGES_MAX = 4;
 
-/** A longer token is no word in quotes. */
-const TOKEN_LENGTH_MAX = 64;
-const LETTER = /\p{L}/u;
+const BRACKET = OPENING.charCodeAt(0);
+/** Marks too: they belong to the letter before them. */
+const LETTER = /[\p{L}\p{M}]/u;
 /** By code unit: 0 not asked yet, 1 a letter, 2 none. */
 const letterKinds = new Uint8Array(0x10000);
 
@@ -42,74 +41,80 @@ export function writeFrame(symbols: Uint16Array): string {
 
 /** The passages of a text that may be a block, the likeliest first; the whole text comes last. */
 export function* findPassages(text: string): Generator<Passage> {
-  const upper = text.toUpperCase();
-  // Upper-casing can change a text's length (ß → SS): then markers are looked for as they are written.
-  const marked = upper.length === text.length ? upper : text;
-  let before = marked.length;
+  let before = text.length;
   let isOnePassage = false;
-  for (let count = 0; count < PASSAGES_MAX && before > 0; count++) {
-    const at = marked.lastIndexOf(OPENING, before - 1);
+  for (let count = 0; count < PASSAGES_MAX; count++) {
+    const at = lastOpening(text, before);
     if (at < 0) break;
     const from = at + OPENING.length;
-    const ends = [marked.indexOf(CLOSING, from), marked.indexOf(OPENING, from)].filter((end) => end >= 0);
-    const end = Math.min(text.length, ...ends);
-    yield { words: wordsOf(text.slice(from, end)), isWholeText: false };
-    isOnePassage = count === 0 && hasNoWords(text.slice(0, at)) && hasNoWords(text.slice(end));
+    const end = nextMarker(text, from);
+    yield { words: wordsOf(text, from, end), isWholeText: false };
+    isOnePassage = count === 0 && !hasWords(text, 0, at) && !hasWords(text, end, text.length);
     before = at;
   }
   // A text that is one passage and nothing else is not worth a second look.
-  if (!isOnePassage) yield { words: wordsOf(text), isWholeText: true };
+  if (!isOnePassage) yield { words: wordsOf(text, 0, text.length), isWholeText: true };
 }
 
-function hasNoWords(text: string): boolean {
-  return wordsOf(text).length === 0;
+/** Where the last opening marker before a place stands, or −1. */
+function lastOpening(text: string, before: number): number {
+  let at = before;
+  do at = at > 0 ? text.lastIndexOf("[", at - 1) : -1;
+  while (at >= 0 && !isMarkerAt(text, at, OPENING));
+  return at;
 }
 
-function wordsOf(text: string): Words {
-  const tokens = text.split(/\s+/);
-  const words = new Int32Array(tokens.length);
+/** Where the next marker of either kind stands, or the text's end. */
+function nextMarker(text: string, from: number): number {
+  let at = text.indexOf("[", from);
+  while (at >= 0 && markerLengthAt(text, at) === 0) at = text.indexOf("[", at + 1);
+  return at < 0 ? text.length : at;
+}
+
+function markerLengthAt(text: string, at: number): number {
+  if (isMarkerAt(text, at, OPENING)) return OPENING.length;
+  return isMarkerAt(text, at, CLOSING) ? CLOSING.length : 0;
+}
+
+function isMarkerAt(text: string, at: number, marker: string): boolean {
+  for (let i = 0; i < marker.length; i++) {
+    const code = text.charCodeAt(at + i);
+    const upper = code >= 0x61 && code <= 0x7a ? code - 0x20 : code;
+    if (upper !== marker.charCodeAt(i)) return false;
+  }
+  return true;
+}
+
+function hasWords(text: string, from: number, end: number): boolean {
+  return wordsOf(text, from, end, 1).length > 0;
+}
+
+/** The words between two places, the first `countMax` of them. */
+function wordsOf(text: string, from: number, end: number, countMax = Number.POSITIVE_INFINITY): Words {
+  const words = new Int32Array((end - from + 1) >> 1); // A word and what parts it from the next are two characters.
   let count = 0;
-  for (const token of tokens) {
-    let word = findWord(token);
-    if (word < 0 && token.length <= TOKEN_LENGTH_MAX) {
-      const bare = withoutMarks(token);
-      // What has no letter (a list number, a quote mark, a marker) was never a word.
-      if (bare === "") continue;
-      word = bare === token ? UNKNOWN_WORD : findWord(bare);
+  let at = from;
+  while (at < end && count < countMax) {
+    if (!isLetter(text, at)) {
+      at += (text.charCodeAt(at) === BRACKET && markerLengthAt(text, at)) || 1;
+      continue;
     }
+    const start = at;
+    do at++;
+    while (at < end && isLetter(text, at));
+    const word = findWord(text, start, at);
     words[count++] = word < 0 ? UNKNOWN_WORD : word;
   }
   return words.subarray(0, count);
 }
 
-/** A token without what is no letter, and without markers, at its start and its end. */
-function withoutMarks(token: string): string {
-  let from = 0;
-  let end = token.length;
-  while (from < end) {
-    if (isMarker(token.slice(from, from + OPENING.length))) from += OPENING.length;
-    else if (isMarker(token.slice(from, from + CLOSING.length))) from += CLOSING.length;
-    else if (isLetter(token, from)) break;
-    else from += token.codePointAt(from)! > 0xffff ? 2 : 1;
-  }
-  while (end > from) {
-    if (isMarker(token.slice(Math.max(from, end - OPENING.length), end))) end -= OPENING.length;
-    else if (isMarker(token.slice(Math.max(from, end - CLOSING.length), end))) end -= CLOSING.length;
-    else if (isLetter(token, end - 1)) break;
-    else end--;
-  }
-  return token.slice(from, end);
-}
-
-function isMarker(text: string): boolean {
-  if (text.charCodeAt(0) !== 0x5b) return false;
-  const upper = text.toUpperCase();
-  return upper === OPENING || upper === CLOSING;
-}
-
 function isLetter(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
-  if (code < 0x80) return (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a;
+  const small = code | 0x20;
+  return code < 0x80 ? small >= 0x61 && small <= 0x7a : isFurtherLetter(text, at, code);
+}
+
+function isFurtherLetter(text: string, at: number, code: number): boolean {
   if ((code & 0xf800) !== 0xd800) {
     // Remembered, because a hostile text may ask a million times.
     if (letterKinds[code] === 0) letterKinds[code] = LETTER.test(text[at]) ? 1 : 2;

@@ -28,9 +28,9 @@ export function toBlock(spectrum: Uint16Array): Uint16Array {
 
 /** Time → spectrum. The result is a fresh array of 512 digits. */
 export function toSpectrum(block: Uint16Array): Uint16Array {
-  const spectrum = transform(block, true);
-  for (let k = 0; k < N; k++) spectrum[k] = Math.imul(spectrum[k], INVERSE_N) % P;
-  return spectrum;
+  const cells = butterflies(block, true);
+  for (let k = 0; k < N; k++) cells[k] = Math.imul(cells[k], INVERSE_N) % P;
+  return new Uint16Array(cells);
 }
 
 /** Reads the single carrier k of a block, without the other 511. */
@@ -57,6 +57,10 @@ export function transformPlain(input: Uint16Array, backwards: boolean): Uint16Ar
 
 /** Σ_i input[i] ω^(±ik) for all k. */
 export function transform(input: Uint16Array, backwards: boolean): Uint16Array {
+  return new Uint16Array(butterflies(input, backwards));
+}
+
+function butterflies(input: Uint16Array, backwards: boolean): Int32Array {
   assert(input.length === N, "a transform takes 512 symbols");
   // Math.imul and 32-bit cells keep the engine in integer arithmetic, which is 17 times as fast as doubles here.
   const cells = new Int32Array(N);
@@ -77,5 +81,5 @@ export function transform(input: Uint16Array, backwards: boolean): Uint16Array {
       }
     }
   }
-  return Uint16Array.from(cells);
+  return cells;
 }

@@ -48,6 +48,19 @@ test("every word is found, in lower and in upper case too", () => {
   });
 });
 
+test("a word is found inside a text, between any two places", () => {
+  const text = "(paper,WATER)";
+  assert.equal(findWord(text, 1, 6), findWord("paper"));
+  assert.equal(findWord(text, 7, 12), findWord("water"));
+  for (const [from, end] of [
+    [0, 6],
+    [1, 7],
+    [3, 3],
+    [7, 13],
+  ])
+    assert.equal(findWord(text, from, end), -1);
+});
+
 test("what is no word of the alphabet is not found", () => {
   const folded = new Set(words.map((word) => word.toLowerCase()));
   for (const text of ["", " ", "the ", " the", "the,", "__proto__", "constructor", "x".repeat(1_000_000)]) {

@@ -32,7 +32,7 @@ test("the words between the markers are the first passage, and the whole text is
   assert.deepEqual(passages(FRAME), [NUMBERS], "a text that is one passage is not looked at twice");
 });
 
-test("case, line breaks, tabs, quotes, commas, bold, numbers and list marks are seen through", () => {
+test("case, line breaks, tabs, quotes, commas, bold, numbers, list and table marks are seen through", () => {
   const words = FRAME.split(" ").slice(1, -1);
   const disguises: [string, string][] = [
     ["upper case", FRAME.toUpperCase()],
@@ -48,6 +48,10 @@ test("case, line breaks, tabs, quotes, commas, bold, numbers and list marks are 
     ["a quotation", FRAME.replaceAll(" ", "\n> ")],
     ["a fence", `\`\`\`\n${FRAME}\n\`\`\``],
     ["no space beside the markers", `${OPENING}${words.join(" ")}${CLOSING}`],
+    ["commas and no space", `${OPENING}${words.join(",")}${CLOSING}`],
+    ["a JSON array", JSON.stringify([OPENING, ...words, CLOSING])],
+    ["a table", `${OPENING}|${words.join("|")}|${CLOSING}`],
+    ["underscores", FRAME.replaceAll(" ", "_")],
     ["the markers in bold", `**${OPENING}** ${words.join(" ")} **${CLOSING}**`],
   ];
   for (const [what, text] of disguises) assert.deepEqual(passages(text)[0], NUMBERS, what);
@@ -81,8 +85,9 @@ test("of many openings the last ones are followed, the newest first, and never m
 });
 
 test("a misspelt word is unknown, never its neighbour; what has no letters was no word", () => {
-  const [words] = passages(`${OPENING} xqzv 12 ... — waterr 'water' ${CLOSING}`);
-  assert.deepEqual(words, [UNKNOWN_WORD, findWord("waterr"), findWord("water")]);
+  const [words] = passages(`${OPENING} xqzv 12 ... — waterr 'water' éwater water\u0301 ${CLOSING}`);
+  const unknown = UNKNOWN_WORD;
+  assert.deepEqual(words, [unknown, findWord("waterr"), findWord("water"), unknown, unknown]);
 });
 
 test("letters whose upper case is longer do not shift the passage", () => {

@@ -37,6 +37,8 @@ const HOSTILE: Record<string, string> = {
   "half a megabyte of words after a marker": `[MEM] ${longest}`,
   "half a megabyte of one word": filled("water "),
   "half a megabyte of words in quotes": filled("`water`, "),
+  "half a megabyte of words with commas between": longest.replaceAll(" ", ","),
+  "opening brackets": filled("["),
   "512 random words": `[MEM] ${wordsText(512)} [/MEM]`,
   "13 words": `[MEM] ${wordsText(13)} [/MEM]`,
   "six passages of 512 random words": Array.from({ length: 6 }, () => `[MEM] ${wordsText(512)} [/MEM]`).join(
