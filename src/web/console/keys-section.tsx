@@ -11,7 +11,8 @@ import {
 } from "../api/admin.ts";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { ErrorNotice } from "../parts/notice.tsx";
-import { endOfDay, minuteOf, TIERS, type Tier, useDesk } from "./desk.ts";
+import { endOfDay, minuteOf, useDesk } from "./desk.ts";
+import { type KeyTerms, KeyTermsFields } from "./key-terms.tsx";
 import { NewKey } from "./new-key.tsx";
 
 interface KeysSectionProps {
@@ -134,17 +135,18 @@ interface CreateFormProps {
 function CreateForm({ accounts, onCreated }: CreateFormProps) {
   const { busy, error, run } = useDesk();
   const [account, setAccount] = useState("");
-  const [tier, setTier] = useState<Tier>("free");
-  const [expires, setExpires] = useState("");
+  const [terms, setTerms] = useState<KeyTerms>({ tier: "free", expires: "" });
   const [note, setNote] = useState("");
   const create = async (event: SubmitEvent) => {
     event.preventDefault();
-    const created = await run(() => createKey({ account, tier, note, expires_at: endOfDay(expires) }));
+    const created = await run(() =>
+      createKey({ account, tier: terms.tier, note, expires_at: endOfDay(terms.expires) }),
+    );
     if (created === undefined) return;
     onCreated(created);
     setAccount("");
     setNote("");
-    setExpires("");
+    setTerms({ ...terms, expires: "" });
   };
   return (
     <form onSubmit={create} aria-label="Create a key">
@@ -166,22 +168,7 @@ function CreateForm({ accounts, onCreated }: CreateFormProps) {
             ))}
           </datalist>
         </label>
-        <label class="field">
-          <span>Tier</span>
-          <select value={tier} onChange={({ currentTarget }) => setTier(currentTarget.value as Tier)}>
-            {TIERS.map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </label>
-        <label class="field">
-          <span>Expires (optional)</span>
-          <input
-            type="date"
-            value={expires}
-            onInput={({ currentTarget }) => setExpires(currentTarget.value)}
-          />
-        </label>
+        <KeyTermsFields terms={terms} onChange={setTerms} />
         <label class="field grow">
           <span>Note</span>
           <input maxLength={200} value={note} onInput={({ currentTarget }) => setNote(currentTarget.value)} />

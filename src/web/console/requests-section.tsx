@@ -4,7 +4,8 @@ import { useState } from "preact/hooks";
 import { approveRequest, type CreatedKey, declineRequest, type KeyRequestView } from "../api/admin.ts";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { ErrorNotice } from "../parts/notice.tsx";
-import { endOfDay, minuteOf, TIERS, type Tier, useDesk } from "./desk.ts";
+import { endOfDay, minuteOf, useDesk } from "./desk.ts";
+import { type KeyTerms, KeyTermsFields } from "./key-terms.tsx";
 import { NewKey } from "./new-key.tsx";
 
 interface Approved {
@@ -75,12 +76,13 @@ function OpenRequest({ request, onApproved }: OpenRequestProps) {
   const { id, name, email, purpose, created_at } = request;
   const { busy, error, run } = useDesk();
   const [account, setAccount] = useState(accountFrom(email));
-  const [tier, setTier] = useState<Tier>(request.tier);
-  const [expires, setExpires] = useState("");
+  const [terms, setTerms] = useState<KeyTerms>({ tier: request.tier, expires: "" });
 
   const approve = async (event: SubmitEvent) => {
     event.preventDefault();
-    const created = await run(() => approveRequest(id, { account, tier, expires_at: endOfDay(expires) }));
+    const created = await run(() =>
+      approveRequest(id, { account, tier: terms.tier, expires_at: endOfDay(terms.expires) }),
+    );
     if (created !== undefined) onApproved(created);
   };
   return (
@@ -101,22 +103,7 @@ function OpenRequest({ request, onApproved }: OpenRequestProps) {
             onInput={({ currentTarget }) => setAccount(currentTarget.value)}
           />
         </label>
-        <label class="field">
-          <span>Tier</span>
-          <select value={tier} onChange={({ currentTarget }) => setTier(currentTarget.value as Tier)}>
-            {TIERS.map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </label>
-        <label class="field">
-          <span>Expires (optional)</span>
-          <input
-            type="date"
-            value={expires}
-            onInput={({ currentTarget }) => setExpires(currentTarget.value)}
-          />
-        </label>
+        <KeyTermsFields terms={terms} onChange={setTerms} />
         <button type="submit" class="primary" disabled={busy}>
           Approve
         </button>
