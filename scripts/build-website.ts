@@ -9,6 +9,7 @@ import { basename, extname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { type BuildOptions, build, type Metafile } from "esbuild";
+import { READER_WEIGHTS } from "../src/reader/weights-path.ts";
 import { type Asset, renderPage } from "../src/web/shell.ts";
 import { SITE_PAGES } from "../src/web/site-pages.ts";
 import { renderGuides } from "./render-guides.ts";
@@ -62,7 +63,7 @@ async function main(): Promise<void> {
   rmSync(out, { recursive: true, force: true });
   const assets = new Map<string, Asset>();
 
-  const weightsUrl = addWeights("models/reader-1.bin");
+  const weightsUrl = addWeights(READER_WEIGHTS);
   const worker = await bundle({
     entryPoints: [join(source, "codec/codec-worker.ts")],
     splitting: true,
@@ -135,10 +136,11 @@ function addHashed(file: string): string {
  * A model's weights are served from where the package has them, as they are: compression takes 8 % off, and a
  * browser could not tell how far they have come.
  */
-function addWeights(file: string): string {
-  const contents = readFileSync(join(root, file));
+function addWeights(address: URL): string {
+  const file = fileURLToPath(address);
+  const contents = readFileSync(file);
   const url = hashedUrl(file, contents);
-  manifest[url] = entryOf(relative(out, join(root, file)), contents, true, undefined);
+  manifest[url] = entryOf(relative(out, file), contents, true, undefined);
   return url;
 }
 

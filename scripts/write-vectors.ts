@@ -1,7 +1,7 @@
 /**
- * Writes test/vectors/blocks-v1.json: npm run vectors
+ * Writes test/vectors/blocks-v*.json: npm run vectors
  *
- * The golden blocks of format version 1, and readings of damaged ones. They are promises: every later release
+ * The golden blocks of each format version, and readings of damaged ones. They are promises: every later release
  * must build the same text from the same facts and read the same facts from the same text. So the script refuses
  * to change a file that is there; what changes the blocks needs a new format version, and a file of its own.
  */
@@ -11,17 +11,13 @@ import { fileURLToPath } from "node:url";
 import { damageText } from "../bench/codec/damage.ts";
 import { randomFacts, randomValue } from "../bench/codec/profiles.ts";
 import { toHex } from "../src/base/bytes.ts";
-import { seededRandom } from "../src/base/random.ts";
+import { type Random, seededRandom } from "../src/base/random.ts";
 import { type BlockFact, buildBlock } from "../src/codec/block.ts";
-import { PLAIN_CODEBOOK } from "../src/codec/codebook.ts";
+import type { Codebook } from "../src/codec/codebook.ts";
 import { deriveBlockKey } from "../src/codec/seal.ts";
+import { loadCodebooks } from "../src/main/codebooks.ts";
 import { CHANNELS } from "../src/memory/channels.ts";
 import type { BlockVector, ReadingVector, Vectors } from "../test/fixtures/vectors.ts";
-
-const FILE = fileURLToPath(new URL("../test/vectors/blocks-v1.json", import.meta.url));
-const NOTE =
-  "Golden blocks of format version 1, written by `npm run vectors`. They must never change without a new format " +
-  "version: every release builds the same text from the same facts, and reads the same facts from the same text.";
 
 const SCRIPTS = [
   "Ada Okafor",
@@ -44,23 +40,26 @@ function factsFrom(values: readonly string[]): BlockFact[] {
   return values.map((value, channel) => ({ channel, value, order: channel }));
 }
 
-const random = seededRandom(20_261);
-const SHAPES: readonly (readonly [name: string, facts: BlockFact[], change?: Partial<BlockVector>])[] = [
-  ["no facts", []],
-  ["one fact", factsFrom(["Ada Okafor"])],
-  ["one letter on the last channel", [{ channel: 39, value: "x", order: 0 }]],
-  ["the examples of all 40 channels", factsFrom(CHANNELS.map(({ example }) => example))],
-  ["all scripts", factsFrom(SCRIPTS)],
-  ["control characters", factsFrom(["\0", "a\r\n\tb", "\u007f", "\ufeffmark", "[MEM] not a block [/MEM]"])],
-  ["one long value", factsFrom(["the user prefers short answers ".repeat(33).trim()])],
-  ["a value that cannot fit, and two that can", factsFrom(["ä½".repeat(256), "first", "second"])],
-  ["overflow", factsFrom(Array.from({ length: 40 }, (_, i) => `${i} ${randomValue(random, 400)}`))],
-  ["a random profile", randomFacts(random)],
-  ["another random profile, of another user", randomFacts(random), { userId: "böb ✓" }],
-  ["key id 255, of another account", factsFrom(["rotated"]), { keyId: 255, account: "acct_2" }],
-];
+type Shape = readonly [name: string, facts: BlockFact[], change?: Partial<BlockVector>];
 
-function blockVector(name: string, facts: BlockFact[], change: Partial<BlockVector> = {}): BlockVector {
+function shapes(random: Random): readonly Shape[] {
+  return [
+    ["no facts", []],
+    ["one fact", factsFrom(["Ada Okafor"])],
+    ["one letter on the last channel", [{ channel: 39, value: "x", order: 0 }]],
+    ["the examples of all 40 channels", factsFrom(CHANNELS.map(({ example }) => example))],
+    ["all scripts", factsFrom(SCRIPTS)],
+    ["control characters", factsFrom(["\0", "a\r\n\tb", "\u007f", "\ufeffmark", "[MEM] not a block [/MEM]"])],
+    ["one long value", factsFrom(["the user prefers short answers ".repeat(33).trim()])],
+    ["a value that cannot fit, and two that can", factsFrom(["ä½".repeat(256), "first", "second"])],
+    ["overflow", factsFrom(Array.from({ length: 40 }, (_, i) => `${i} ${randomValue(random, 400)}`))],
+    ["a random profile", randomFacts(random)],
+    ["another random profile, of another user", randomFacts(random), { userId: "böb ✓" }],
+    ["key id 255, of another account", factsFrom(["rotated"]), { keyId: 255, account: "acct_2" }],
+  ];
+}
+
+function blockVector(codebook: Codebook, [name, facts, change]: Shape): BlockVector {
   const seal = {
     masterKey: toHex(Uint8Array.from({ length: 32 }, (_, i) => 7 * i)),
     account: "acct_1",
@@ -73,12 +72,12 @@ function blockVector(name: string, facts: BlockFact[], change: Partial<BlockVect
     seal.keyId,
     seal.account,
   );
-  const built = buildBlock(facts, { key, userId: seal.userId, codebook: PLAIN_CODEBOOK });
+  const built = buildBlock(facts, { key, userId: seal.userId, codebook });
   const { carried, overflow, carriers, text } = built;
   return { name, ...seal, facts, carried, overflow, carriers, text };
 }
 
-function readings(blocks: readonly BlockVector[]): ReadingVector[] {
+function readings(blocks: readonly BlockVector[], random: Random): ReadingVector[] {
   const named = (name: string) => blocks.find((block) => block.name === name)!;
   const one = named("one fact");
   const scripts = named("all scripts");
@@ -125,13 +124,21 @@ function readings(blocks: readonly BlockVector[]): ReadingVector[] {
   ];
 }
 
-const blocks = SHAPES.map(([name, facts, change]) => blockVector(name, facts, change));
-const vectors: Vectors = { note: NOTE, formatVersion: 1, blocks, readings: readings(blocks) };
-const text = `${JSON.stringify(vectors, null, 1)}\n`;
-if (existsSync(FILE) && readFileSync(FILE, "utf8") !== text) {
-  console.error("the golden blocks would change: that needs a new format version and a file of its own");
-  process.exitCode = 1;
-} else {
-  writeFileSync(FILE, text);
-  console.log(`${blocks.length} blocks and ${vectors.readings.length} readings written`);
+for (const codebook of loadCodebooks()) {
+  const { version } = codebook;
+  const random = seededRandom(20_261);
+  const blocks = shapes(random).map((shape) => blockVector(codebook, shape));
+  const note =
+    `Golden blocks of format version ${version}, written by \`npm run vectors\`. They must never change without a new format ` +
+    "version: every release builds the same text from the same facts, and reads the same facts from the same text.";
+  const vectors: Vectors = { note, formatVersion: version, blocks, readings: readings(blocks, random) };
+  const text = `${JSON.stringify(vectors, null, 1)}\n`;
+  const file = fileURLToPath(new URL(`../test/vectors/blocks-v${version}.json`, import.meta.url));
+  if (existsSync(file) && readFileSync(file, "utf8") !== text) {
+    console.error(`the golden blocks of version ${version} would change: that needs a new format version`);
+    process.exitCode = 1;
+    continue;
+  }
+  writeFileSync(file, text);
+  console.log(`version ${version}: ${blocks.length} blocks and ${vectors.readings.length} readings written`);
 }

@@ -4,12 +4,14 @@
 - commit style: an instruction becomes "feat: add …", "fix(parser): …"
 - key and value: a short heading and a sentence become "Error handling: …", list marks are put before lines
 - preference style: what someone likes becomes "I strongly prefer …", "I avoid …", "dislikes …"
+- renamed: a sentence about someone, about somebody else, so that the sentence is learnt and not the name
 
 Rough grammar is enough: the model learns the frames and the vocabulary, not truths.
 """
 
 import random
 import re
+from collections import Counter
 
 NAMES = {
     "her": "Maria Anna Emma Olivia Sophia Isabella Mia Charlotte Amelia Evelyn Abigail Emily Elizabeth Sofia Ella Grace "
@@ -129,6 +131,27 @@ LIKES = [
 ]  # fmt: skip
 
 
+def renamed(lines: list[str], rng: random.Random, variants: int) -> list[str]:
+    """Sentences that begin with a first name that many of them begin with, with other names in its place."""
+    first = re.compile(r"([A-Z][a-zà-ÿ]+)(?='s | )")
+    count = Counter(m.group(1) for line in lines if (m := first.match(line)))
+    hers, his = Counter(), Counter()
+    for line in lines:
+        if m := first.match(line):
+            hers[m.group(1)] += len(re.findall(r"\b(?:she|her|herself)\b", line))
+            his[m.group(1)] += len(re.findall(r"\b(?:he|his|him|himself)\b", line))
+    gender = {n: "her" if hers[n] > his[n] else "his" for n, c in count.items() if c >= 8 and hers[n] != his[n]}
+    out = []
+    for line in lines:
+        names = [n for n in set(re.findall(r"\b[A-Z][a-zà-ÿ]+", line)) if n in gender]
+        if not names or first.match(line) is None:
+            continue
+        for _ in range(variants):
+            other = {n: rng.choice(NAMES[gender[n]]) for n in names}
+            out.append(re.sub(r"\b(" + "|".join(names) + r")\b", lambda m: other[m.group(1)], line))
+    return out
+
+
 def derive(texts: dict[str, list[str]], rng: random.Random) -> dict[str, list[str]]:
     third, commits, keyed, liked = [], [], [], []
     for name in (
@@ -154,6 +177,7 @@ def derive(texts: dict[str, list[str]], rng: random.Random) -> dict[str, list[st
         frame = rng.choice(LIKES)
         liked.append(frame.format(x=x.lower(), y=y.lower(), z=z.lower(), X=x, Y=y, g=rng.choice(acts)))
     return {
+        "renamed (derived)": renamed(texts["written_talk.txt"], rng, 3),
         "third_person (derived)": third,
         "commit_style (derived)": commits,
         "key_value (derived)": keyed,

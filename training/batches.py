@@ -62,6 +62,15 @@ class Corpus:
         self.channel = np.concatenate(channel).astype(np.int64)
         self.labelled = np.concatenate(labelled)
 
+    def save(self, path: str):
+        torch.save(self.__dict__, path)
+
+    @classmethod
+    def load(cls, path: str):
+        corpus_ = cls.__new__(cls)
+        corpus_.__dict__.update(torch.load(path, map_location="cuda", weights_only=False))
+        return corpus_
+
     def draw_labels(self, chosen, rng, random_share=0.85):
         """Labelled sources keep their label nine times in ten; natural text mostly gets any channel at all."""
         n = len(chosen)

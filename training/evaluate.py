@@ -3,7 +3,7 @@
 Two ways: with the PyTorch model while training (DevSets), and exactly, with the integer frequencies
 of a weights file (run this file):
 
-    python3 training/evaluate.py --weights reader-1.bin --dev DEVDIR
+    python3 training/evaluate.py --weights reader-2.bin --dev DEVDIR
 
 A fact whose label is one of the 40 channels is coded under it; the others take the free channels in
 order, as a profile would when it is stored.
@@ -64,16 +64,18 @@ class DevSets:
             self.names.append(name)
             self.sets.append((torch.tensor(rows).int().cuda(), torch.tensor(targets).cuda(), characters))
 
-    def bits_per_character(self, model) -> list[float]:
+    def bits_per_character(self, model, temperature: float = 1.0) -> list[float]:
         torch, out = self.torch, []
+        model.eval()
         for rows, targets, characters in self.sets:
             nats = 0.0
             for i in range(0, len(rows), 256):
                 symbols = rows[i : i + 256]
                 place = torch.arange(symbols.shape[1], device=rows.device).expand_as(symbols)
                 number = torch.zeros_like(symbols)
-                nats += float(model.nats(symbols, place, number, targets[i : i + 256]).double().sum())
+                nats += float(model.nats(symbols, place, number, targets[i : i + 256], temperature).double().sum())
             out.append(nats / np.log(2) / characters)
+        model.train()
         return out
 
 

@@ -12,6 +12,8 @@ pieces follow, the last target is the end symbol. What differs from the textbook
 All matrices pass through `rounded`: the forward pass sees the int8 weights that are exported, the
 gradient goes straight through. Activations are rounded to 15 bits by the exact inference, which is
 finer than the bfloat16 used here, so they need no simulation.
+
+The teacher is the same model, wider and deeper, with dropout and without the rounding: it is never exported.
 """
 
 from dataclasses import asdict, dataclass
@@ -37,6 +39,9 @@ class Shape:
         return asdict(self)
 
 
+TEACHER = Shape(layers=12, width=512, heads=8, hidden=2048)
+
+
 NORM_EPSILON = 1e-6
 
 
@@ -52,9 +57,11 @@ def rounded(w):
 
 
 class Reader(nn.Module):
-    def __init__(self, shape: Shape):
+    def __init__(self, shape: Shape, rounds: bool = True, dropout: float = 0.0):
         super().__init__()
         self.shape = s = shape
+        self.matrix = rounded if rounds else (lambda w: w)
+        self.dropout = dropout
         generator = torch.Generator().manual_seed(1)
 
         def normal(*size, std):
@@ -90,12 +97,12 @@ class Reader(nn.Module):
         return torch.cat((a * cos - b * sin, b * cos + a * sin), -1)
 
     def forward(self, symbols, place, value_number):
-        """symbols, place in the value, number of the value in the row: (B, T) each; returns (B, T, width)."""
+        """symbols, place in the value, number of the value in the row: (B, T) each; returns scores (B, T, vocabulary)."""
         s = self.shape
         rows, length = symbols.shape
         kind = torch.bfloat16
-        table = rounded(self.embed).to(kind)
-        qkvo, fc, proj = (rounded(w).to(kind) for w in (self.qkvo, self.fc, self.proj))
+        table = self.matrix(self.embed).to(kind)
+        qkvo, fc, proj = (self.matrix(w).to(kind) for w in (self.qkvo, self.fc, self.proj))
         taps, mix = self.taps.to(kind), self.mix.to(kind)
         causal = torch.ones(length, length, dtype=torch.bool, device=symbols.device).tril()
         allowed = (value_number[:, :, None] == value_number[:, None, :]) & causal
@@ -111,19 +118,31 @@ class Reader(nn.Module):
             a = F.scaled_dot_product_attention(
                 q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), attn_mask=bias, scale=1.0
             )
-            x = x + F.linear(a.transpose(1, 2).reshape(rows, length, s.width), qkvo[i, 3])
+            x = x + self.dropped(F.linear(a.transpose(1, 2).reshape(rows, length, s.width), qkvo[i, 3]))
             n = self.shift(rms(x), taps[i, 1], place)
-            x = x + F.linear(F.relu(F.linear(n, fc[i])).square(), proj[i])
-        return rms(x), table
+            x = x + self.dropped(F.linear(F.relu(F.linear(n, fc[i])).square(), proj[i]))
+        return F.linear(rms(x), table[: s.vocabulary])
+
+    def dropped(self, x):
+        return F.dropout(x, self.dropout, self.training) if self.dropout else x
 
     def loss(self, symbols, place, value_number, targets):
-        h, table = self(symbols, place, value_number)
-        logits = F.linear(h, table[: self.shape.vocabulary])
+        logits = self(symbols, place, value_number)
         return F.cross_entropy(logits.flatten(0, 1).float(), targets.flatten(), ignore_index=-100)
 
+    def taught_loss(self, symbols, place, value_number, targets, taught, share):
+        """`share` of the loss is the distance to the teacher's probabilities, the rest to what really came.
+        Also returns that rest alone, which can be compared with other runs."""
+        scores = self(symbols, place, value_number).flatten(0, 1).float().log_softmax(-1)
+        there = (targets.flatten() >= 0).float()
+        soft = -(taught.flatten(0, 1).float().softmax(-1) * scores).sum(-1)
+        hard = F.nll_loss(scores, targets.flatten(), ignore_index=-100, reduction="none")
+        count = there.sum()
+        hard = hard.sum() / count
+        return share * (soft * there).sum() / count + (1 - share) * hard, hard
+
     @torch.no_grad()
-    def nats(self, symbols, place, value_number, targets):
+    def nats(self, symbols, place, value_number, targets, temperature=1.0):
         """Cost of each target, zero where there is none: (B, T)."""
-        h, table = self(symbols, place, value_number)
-        logits = F.linear(h, table[: self.shape.vocabulary]).float()
+        logits = self(symbols, place, value_number).float() / temperature
         return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=-100, reduction="none").view_as(targets)

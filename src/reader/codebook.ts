@@ -1,13 +1,13 @@
-/** Format version 2: values are coded by reader model 1, or plainly where that is shorter. */
+/** Format version 3: values are coded by reader model 2, or plainly where that is shorter. */
 
 import type { Codebook } from "../codec/codebook.ts";
 import { plainPredictor } from "../codec/plain-predictor.ts";
 import { ReaderPredictor } from "./predictor.ts";
 import { parseWeights, WeightsError } from "./weights.ts";
 
-export const READER_FORMAT_VERSION = 2;
+export const READER_FORMAT_VERSION = 3;
 /** For ever: another model writes another format version. */
-const MODEL_VERSION = 1;
+const MODEL_VERSION = 2;
 
 export function readerCodebook(weightsFile: Uint8Array): Codebook {
   const reader = new ReaderPredictor(weightsFile);

@@ -3,4 +3,4 @@
 /** The folder of this file is src/reader or dist/src/reader. */
 const root = import.meta.url.includes("/dist/src/") ? "../../../" : "../../";
 
-export const READER_WEIGHTS = new URL(`${root}models/reader-1.bin`, import.meta.url);
+export const READER_WEIGHTS = new URL(`${root}models/reader-2.bin`, import.meta.url);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { buildBlock } from "../../src/codec/block.ts";
-import { readerCodebook } from "../../src/reader/codebook.ts";
+import { READER_FORMAT_VERSION, readerCodebook } from "../../src/reader/codebook.ts";
 import { READER_WEIGHTS } from "../../src/reader/weights-path.ts";
 import { visit } from "./visit.ts";
 
@@ -13,7 +13,7 @@ const FACTS = [
 ];
 
 visit(
-  "a block of version 2 is built and read in the browser as in Node, weights on demand",
+  "a block that the reader model codes is built and read in the browser as in Node, weights on demand",
   async (visit) => {
     const { page, running, open, says } = visit;
     const fetched: string[] = [];
@@ -30,7 +30,7 @@ visit(
     const reader = {
       userId: "demo",
       keys: [{ key_id: 0, material: Buffer.from(key.material).toString("base64") }],
-      versions: [2, 1],
+      versions: [READER_FORMAT_VERSION, 1],
     };
     const { text, read, progress } = await page.evaluate(
       async ([url, facts, options]) => {
@@ -61,7 +61,7 @@ visit(
     assert.equal(text, buildBlock(FACTS, { key, userId: "demo", codebook }).text);
     assert.deepEqual(
       [read.ok, read.version, read.facts],
-      [true, 2, FACTS.map(({ channel, value }) => ({ channel, value }))],
+      [true, READER_FORMAT_VERSION, FACTS.map(({ channel, value }) => ({ channel, value }))],
     );
     const last = progress.at(-1)!;
     assert.ok(progress.length > 1 && last.loadedBytes === last.totalBytes && last.totalBytes > 1_000_000);

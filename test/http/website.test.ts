@@ -8,6 +8,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { readBlock } from "../../src/codec/read-block.ts";
 import { CONTENT_SECURITY_POLICY, chooseEncoding } from "../../src/http/website.ts";
 import { loadCodebooks } from "../../src/main/codebooks.ts";
+import { READER_WEIGHTS } from "../../src/reader/weights-path.ts";
 import { type Running, startRunning } from "./running-service.ts";
 
 const ADMIN_TOKEN = "admin-token-for-tests";
@@ -87,7 +88,7 @@ test("a model's weights are sent whole, as they are, with their length", async (
   assert.equal(headers["content-length"], String(sizeBytes));
   assert.equal(headers["cache-control"], "public, max-age=31536000, immutable");
   assert.equal((await raw(path, { "if-none-match": String(headers.etag) })).status, 304);
-  assert.deepEqual(body, readFileSync(new URL("../../models/reader-1.bin", import.meta.url)));
+  assert.deepEqual(body, readFileSync(READER_WEIGHTS));
 });
 
 test("a form is chosen that the browser takes", () => {

@@ -4,8 +4,9 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { PlainOperations } from "../../../src/reader/operations.ts";
 import { ReaderPredictor } from "../../../src/reader/predictor.ts";
+import { READER_WEIGHTS } from "../../../src/reader/weights-path.ts";
 
-export const WEIGHTS_FILE = readFileSync(new URL("../../../models/reader-1.bin", import.meta.url));
+export const WEIGHTS_FILE = readFileSync(READER_WEIGHTS);
 
 let kernel: ReaderPredictor | undefined;
 let plain: ReaderPredictor | undefined;
