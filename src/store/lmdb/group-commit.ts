@@ -120,6 +120,7 @@ export class GroupCommit {
   async #settle(group: readonly Queued[]): Promise<void> {
     const startedMs = performance.now();
     const results = await this.#commit(group);
+    this.#generations.renew();
     for (const [i, { resolve }] of group.entries()) resolve(results[i]);
     this.#metrics.observe("sideband_commit_size", group.length);
     this.#metrics.observe("sideband_commit_seconds", (performance.now() - startedMs) / 1000);
