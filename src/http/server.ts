@@ -11,6 +11,7 @@ import { Failure } from "../base/errors.ts";
 import { OPERATIONS, type Operation, type OperationId } from "../contract/operations.ts";
 import { type AccessHook, accessHooks } from "./access.ts";
 import { ConsoleSessions, registerConsole } from "./console-session.ts";
+import { LazySchemas } from "./lazy-schemas.ts";
 import type { HttpParts } from "./parts.ts";
 import { answerClientError, failureOf, rawProblem, sendProblem } from "./problem.ts";
 import { parseQuery } from "./query.ts";
@@ -48,6 +49,7 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
 export function createServer(parts: HttpParts, options: ServerOptions): FastifyInstance {
   const requestId = requestIds();
+  const schemas = new LazySchemas();
   const app = fastify({
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -67,8 +69,10 @@ export function createServer(parts: HttpParts, options: ServerOptions): FastifyI
     },
     frameworkErrors: (error, request, reply) =>
       void sendProblem(reply, failureOf(error, request, parts.log), parts.upgradeUrl),
+    schemaController: schemas.controller,
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, allErrors: false } },
   });
+  schemas.warm(app);
   app.server.maxConnections = options.connectionsMax;
   refuseOddities(app);
   parseJsonStrictly(app);
