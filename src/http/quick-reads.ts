@@ -58,8 +58,9 @@ export class QuickReads {
 
   /** Takes the place of Fastify's listener and hands on to it. */
   install(app: FastifyInstance): void {
-    // A limit on requests may have to be asked of another process.
-    if (this.#parts.limits.key !== undefined) return;
+    const { limits, memory } = this.#parts;
+    // A limit on requests may have to be asked of another process, and a database of another machine.
+    if (limits.key !== undefined || !memory.store.readsAtOnce) return;
     const [routed] = app.server.listeners("request") as RequestListener[];
     app.server.removeListener("request", routed);
     app.server.on("request", (request, response) => {
@@ -112,7 +113,6 @@ export class QuickReads {
     return true;
   }
 
-  /** Undefined where the store has to be waited for. */
   #quotaOf({ keyId, limit }: Caller): readonly string[] | undefined {
     if (limit === null) return NO_HEADERS;
     const nowMs = this.#parts.clock.now();

@@ -51,6 +51,7 @@ const SWEEP_PAGE = 256;
 const PROBE = Buffer.from("probe");
 
 export class LmdbStore implements Store {
+  readonly readsAtOnce = true;
   readonly #generations: Generations;
   readonly #commit: GroupCommit;
   /** Every request asks for it: it is read once for each snapshot. */
