@@ -1,7 +1,9 @@
 /**
  * sideband bench http: the service as it is run (a process of its own, default settings, a data folder on disk)
  * under load from a second process, 64 connections. Each figure is a ratio to a bare Fastify route that returns
- * a constant of the same size, measured in turns in the same run: the machine's own speed drops out.
+ * a constant of the same size, measured in the same run in many short turns: the machine's own speed drops out, and
+ * what else runs on it meets both. Nothing is timed while the service still works in the background. Encodes leave
+ * such work behind, so the bare route is not asked between them but before, and again when all is quiet.
  */
 
 import { type ChildProcess, fork } from "node:child_process";
@@ -11,7 +13,15 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Growth, measureGrowth } from "./http/growth.ts";
 import type { LoadJob, LoadResult } from "./http/load.ts";
-import { ask, cpuSeconds, type RunningServer, residentBytes, startServer } from "./http/running-server.ts";
+import {
+  ask,
+  cpuSeconds,
+  type MemoryUse,
+  memoryOf,
+  type RunningServer,
+  startServer,
+  untilQuiet,
+} from "./http/running-server.ts";
 
 export interface HttpBenchOptions {
   readonly small: boolean;
@@ -35,10 +45,15 @@ interface Figure {
 }
 
 const CONNECTIONS = 64;
+const WARM_ROUNDS = 4;
 const BARS = { decode: 0.75, context: 0.5, encode: 0.35 } as const;
 const START_BAR_MS = 1_000;
 const GROWTH_BAR = 1.3;
 const IDLE_BAR_BYTES = 150 * 2 ** 20;
+/** Where the grown store has a million facts. */
+const GROWN_BAR_BYTES = 400 * 2 ** 20;
+const GROWN_BAR_FACTS = 1_000_000;
+const STARTS = 5;
 
 export async function benchHttp(options: HttpBenchOptions): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), "sideband-bench-"));
@@ -46,23 +61,23 @@ export async function benchHttp(options: HttpBenchOptions): Promise<boolean> {
   const bare = fork(beside("bare"));
   let server: RunningServer | undefined;
   try {
+    const startMs = await measureStart(options.small ? 1 : STARTS);
     server = await startServer(folder);
-    const idleBytes = residentBytes(server.process);
+    await untilQuiet(server.process);
+    const idle = memoryOf(server.process);
     const barePort = (await ask<{ port: number }>(bare, { sizes: [108, 4114, 87] })).port;
     const figures = await compare(server, { port: barePort, process: bare }, load, options.small);
-    const grown = await measureGrowth(
-      load,
-      options.small ? 2_000 : (options.facts ?? 1_000_000),
-      options.small,
-    );
-    const { startMs } = server;
+    const facts = options.small ? 2_000 : (options.facts ?? 1_000_000);
+    const grown = await measureGrowth(load, facts, options.small);
+    const latencies = [...Object.values(grown.gentle), ...Object.values(grown.saturated)];
     const passed =
       figures.every(({ ratio, bar }) => ratio >= bar) &&
       startMs <= START_BAR_MS &&
-      idleBytes <= IDLE_BAR_BYTES &&
-      Object.values(grown.ratios).every((ratio) => ratio <= GROWTH_BAR);
-    if (options.json) console.log(JSON.stringify({ http: { figures, startMs, idleBytes, grown } }));
-    else report(figures, startMs, idleBytes, grown);
+      idle.residentBytes <= IDLE_BAR_BYTES &&
+      latencies.every(({ ratio }) => ratio <= GROWTH_BAR) &&
+      (facts > GROWN_BAR_FACTS || grown.memory.residentBytes <= GROWN_BAR_BYTES);
+    if (options.json) console.log(JSON.stringify({ http: { figures, startMs, idle, grown } }));
+    else report(figures, startMs, idle, grown);
     return options.small || passed;
   } finally {
     load.kill();
@@ -70,6 +85,19 @@ export async function benchHttp(options: HttpBenchOptions): Promise<boolean> {
     await server?.stop();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** The median of several first starts, each on an empty data folder. */
+async function measureStart(starts: number): Promise<number> {
+  const times: number[] = [];
+  for (let i = 0; i < starts; i++) {
+    const folder = mkdtempSync(join(tmpdir(), "sideband-start-"));
+    const server = await startServer(folder);
+    times.push(server.startMs);
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return median(times);
 }
 
 async function compare(
@@ -96,8 +124,8 @@ async function compare(
       request: `${head("POST /encode")}Content-Type: application/json\r\nContent-Length: ${post}\r\n\r\n${body}`,
     },
   ] as const;
-  const durationMs = small ? 300 : 2_000;
-  const rounds = small ? 1 : 5;
+  const durationMs = small ? 200 : 400;
+  const rounds = small ? 1 : 25;
   let from = 100_000_000;
   const shoot = async (target: { port: number; process: ChildProcess }, request: string) => {
     const cpuBefore = cpuSeconds(target.process);
@@ -110,31 +138,56 @@ async function compare(
   const figures: Figure[] = [];
   for (const { name, size, request } of cases) {
     const bareRequest = `GET /bare/${size} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
-    await shoot(server, request);
-    await shoot(bare, bareRequest);
-    const turns: { own: Shot; bare: Shot }[] = [];
-    for (let round = 0; round < rounds; round++) {
-      turns.push({ bare: await shoot(bare, bareRequest), own: await shoot(server, request) });
+    const own: Shot[] = [];
+    const reference: Shot[] = [];
+    const shootBare = async () => void reference.push(await shoot(bare, bareRequest));
+    const shootOwn = async () => void own.push(await shoot(server, request));
+    for (let round = 0; round < WARM_ROUNDS; round++) {
+      await shoot(bare, bareRequest);
+      await shoot(server, request);
     }
-    const rate = ({ answers, seconds }: Shot) => answers / seconds;
-    const perCpu = (shot: Shot) => shot.answers / Math.max(0.01, shot.cpuSeconds);
-    const median = (numbers: number[]) => numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
-    const own = turns[turns.length - 1].own;
-    figures.push({
-      name,
-      perSecond: Math.round(turns.reduce((sum, turn) => sum + rate(turn.own), 0) / rounds),
-      barePerSecond: Math.round(turns.reduce((sum, turn) => sum + rate(turn.bare), 0) / rounds),
-      ratio: median(turns.map((turn) => rate(turn.own) / rate(turn.bare))),
-      cpuRatio: median(turns.map((turn) => perCpu(turn.own) / perCpu(turn.bare))),
-      bar: BARS[name],
-      p50Ms: own.p50Ms,
-      p99Ms: own.p99Ms,
-    });
+    await untilQuiet(server.process);
+    if (name === "encode") {
+      for (let round = 0; round < rounds; round += 2) await shootBare();
+      for (let round = 0; round < rounds; round++) await shootOwn();
+      await untilQuiet(server.process);
+      for (let round = 1; round < rounds; round += 2) await shootBare();
+    } else {
+      for (let round = 0; round < rounds; round++) {
+        await shootBare();
+        await shootOwn();
+      }
+    }
+    figures.push(figureOf(name, own, reference));
   }
   return figures;
 }
 
-function report(figures: readonly Figure[], startMs: number, idleBytes: number, grown: Growth): void {
+function figureOf(name: keyof typeof BARS, own: readonly Shot[], bare: readonly Shot[]): Figure {
+  const rate = (shots: readonly Shot[]) => median(shots.map(({ answers, seconds }) => answers / seconds));
+  const perCpu = (shots: readonly Shot[]) => {
+    const sum = (pick: (shot: Shot) => number) => shots.reduce((total, shot) => total + pick(shot), 0);
+    return (
+      sum(({ answers }) => answers) /
+      Math.max(
+        0.01,
+        sum((shot) => shot.cpuSeconds),
+      )
+    );
+  };
+  return {
+    name,
+    perSecond: Math.round(rate(own)),
+    barePerSecond: Math.round(rate(bare)),
+    ratio: rate(own) / rate(bare),
+    cpuRatio: perCpu(own) / perCpu(bare),
+    bar: BARS[name],
+    p50Ms: median(own.map(({ p50Ms }) => p50Ms)),
+    p99Ms: median(own.map(({ p99Ms }) => p99Ms)),
+  };
+}
+
+function report(figures: readonly Figure[], startMs: number, idle: MemoryUse, grown: Growth): void {
   console.log("http: 64 connections, ratio to a bare Fastify route with an answer of the same size");
   for (const { name, perSecond, barePerSecond, ratio, cpuRatio, bar, p50Ms, p99Ms } of figures) {
     const verdict = ratio >= bar ? "ok" : "MISSED";
@@ -143,15 +196,32 @@ function report(figures: readonly Figure[], startMs: number, idleBytes: number, 
     );
   }
   console.log(`  start to first answer ${Math.round(startMs)} ms (bar ${START_BAR_MS})`);
-  console.log(`  idle memory ${(idleBytes / 2 ** 20).toFixed(0)} MiB (bar ${IDLE_BAR_BYTES / 2 ** 20})`);
-  const { facts, fewFacts, ratios, residentBytes: resident, fileBytes } = grown;
-  const list = Object.entries(ratios).map(([name, ratio]) => `${name} ${ratio.toFixed(2)}`);
+  console.log(`  idle memory ${memoryText(idle)} (bar ${mebibytes(IDLE_BAR_BYTES)})`);
+  const { facts, fewFacts, gentle, saturated, memory, fileBytes, fillSeconds } = grown;
   console.log(
-    `  median latency at ${facts} facts to that at ${fewFacts}: ${list.join(", ")} (bar ${GROWTH_BAR})`,
+    `  ${facts} facts stored in ${fillSeconds.toFixed(0)} s, data file ${mebibytes(fileBytes)}; median latency to that at ${fewFacts} facts (bar ${GROWTH_BAR}):`,
   );
-  console.log(
-    `  memory at ${facts} facts ${(resident / 2 ** 20).toFixed(0)} MiB, data file ${(fileBytes / 2 ** 20).toFixed(0)} MiB`,
-  );
+  for (const [how, latencies] of Object.entries({ gentle, saturated })) {
+    const list = Object.entries(latencies).map(
+      ([name, { fewMs, manyMs, ratio }]) =>
+        `${name} ${ratio.toFixed(2)} (${manyMs.toFixed(2)} to ${fewMs.toFixed(2)} ms)`,
+    );
+    console.log(`    ${how}: ${list.join(", ")}`);
+  }
+  const bar = facts === GROWN_BAR_FACTS ? ` (bar ${mebibytes(GROWN_BAR_BYTES)})` : "";
+  console.log(`  memory at ${facts} facts ${memoryText(memory)}${bar}`);
+}
+
+function memoryText({ residentBytes, privateBytes }: MemoryUse): string {
+  return `${mebibytes(residentBytes)} resident, of these ${mebibytes(privateBytes)} private`;
+}
+
+function mebibytes(bytes: number): string {
+  return `${(bytes / 2 ** 20).toFixed(0)} MiB`;
+}
+
+function median(numbers: number[]): number {
+  return numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
 }
 
 function beside(name: string): string {

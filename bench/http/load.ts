@@ -16,6 +16,10 @@ export interface LoadJob {
   readonly from: number;
   /** Numbers are scattered over [0, modulus) instead. */
   readonly modulus?: number;
+  /** Each number is multiplied by it. */
+  readonly step?: number;
+  /** Requests a second of all connections together; without it each is sent as soon as the last is answered. */
+  readonly ratePerSecond?: number;
 }
 
 export interface LoadResult {
@@ -53,7 +57,8 @@ async function run(job: LoadJob): Promise<LoadResult> {
         const send = () => {
           sentAt = performance.now();
           number += 1;
-          const shown = job.modulus === undefined ? number : (number * SCATTER) % job.modulus;
+          const scattered = job.modulus === undefined ? number : (number * SCATTER) % job.modulus;
+          const shown = scattered * (job.step ?? 1);
           socket.write(
             numbered ? job.request.replaceAll("#", String(shown).padStart(9, "0")) : job.request,
             "latin1",
@@ -72,8 +77,9 @@ async function run(job: LoadJob): Promise<LoadResult> {
           pending = "";
           const now = performance.now();
           latencies.push(now - sentAt);
-          if (now < until) send();
-          else socket.end();
+          if (now >= until) socket.end();
+          else if (job.ratePerSecond === undefined) send();
+          else setTimeout(send, sentAt + (1000 * job.connections) / job.ratePerSecond - now);
         });
       });
     }),

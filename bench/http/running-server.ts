@@ -48,9 +48,32 @@ export async function startServer(folder: string, known?: string): Promise<Runni
   };
 }
 
-export function residentBytes(child: ChildProcess): number {
+export interface MemoryUse {
+  /** All that is in memory, the pages of the data file that lmdb maps included. */
+  readonly residentBytes: number;
+  /** What is the process's own: without the pages of files, which the system takes back when it needs them. */
+  readonly privateBytes: number;
+}
+
+export function memoryOf(child: ChildProcess): MemoryUse {
   const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024;
+  const field = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) * 1024;
+  return { residentBytes: field("VmRSS"), privateBytes: field("RssAnon") };
+}
+
+const QUIET_SHARE = 0.05;
+const QUIET_WINDOW_MS = 400;
+const QUIET_TIMEOUT_MS = 120_000;
+
+/** Waits until a process has done its background work: code bits that follow encodes, a thread that starts. */
+export async function untilQuiet(child: ChildProcess): Promise<void> {
+  const giveUpAt = performance.now() + QUIET_TIMEOUT_MS;
+  for (;;) {
+    const before = cpuSeconds(child);
+    await new Promise((resolve) => setTimeout(resolve, QUIET_WINDOW_MS));
+    if (cpuSeconds(child) - before <= (QUIET_SHARE * QUIET_WINDOW_MS) / 1000) return;
+    if (performance.now() > giveUpAt) throw new Error("the service does not come to rest");
+  }
 }
 
 /** Processor time that a process has used so far, in the kernel too: Linux counts in hundredths of a second. */

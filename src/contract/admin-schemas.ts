@@ -1,6 +1,6 @@
 /** What crosses the wire under /admin, and the request for a key that anyone may make. */
 
-import { type Static, Type } from "typebox";
+import { type Static, Type } from "./type.ts";
 
 const Tier = Type.Union([
   Type.Literal("free"),

@@ -3,10 +3,10 @@
  * document and docs/API.md are made of it or tested against it. Each path also exists under /v1.
  */
 
-import type { TSchema } from "typebox";
 import type { FailureCode } from "../base/errors.ts";
 import * as admin from "./admin-schemas.ts";
 import * as wire from "./schemas.ts";
+import type { TSchema } from "./type.ts";
 import { WEBSITE_OPERATIONS } from "./website-operations.ts";
 
 export type Access = "key" | "demo" | "open" | "admin";

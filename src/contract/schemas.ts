@@ -4,7 +4,7 @@
  * checked behind it and described here in words.
  */
 
-import { type Static, Type } from "typebox";
+import { type Static, Type } from "./type.ts";
 
 const UserId = Type.String({
   minLength: 1,

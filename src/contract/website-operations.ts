@@ -3,9 +3,9 @@
  * key's holder, and how the service is doing for the operator. Part of the one table in operations.ts.
  */
 
-import { type Static, Type } from "typebox";
 import type { Operation } from "./operations.ts";
 import { ReadAnswer } from "./schemas.ts";
+import { type Static, Type } from "./type.ts";
 
 const Day = Type.String({ description: "YYYY-MM-DD, UTC." });
 const Time = Type.String({ description: "RFC 3339, UTC." });

@@ -11,27 +11,44 @@ export type Query = Record<string, string> & { [FAULT]?: { param: string; detail
 
 const NAMES_MAX = 32;
 
+/** Nothing is inherited, so that no name means anything but itself; made by a constructor, it is quick to make. */
+class EmptyQuery {}
+Object.setPrototypeOf(EmptyQuery.prototype, null);
+Reflect.deleteProperty(EmptyQuery.prototype, "constructor");
+
 export function parseQuery(text: string): Query {
-  // Without a prototype, no name means anything but itself.
-  const query: Query = Object.create(null);
-  if (text === "") return query;
-  const pairs = text.split("&", NAMES_MAX + 1);
-  if (pairs.length > NAMES_MAX)
-    query[FAULT] = { param: "", detail: `The query has more than ${NAMES_MAX} parameters.` };
-  for (const pair of pairs) {
-    if (pair === "") continue;
-    const equals = pair.indexOf("=");
-    const rawName = equals < 0 ? pair : pair.slice(0, equals);
-    try {
-      const name = decode(rawName);
-      if (name in query) query[FAULT] ??= { param: name, detail: `${name} is given twice.` };
-      query[name] = equals < 0 ? "" : decode(pair.slice(equals + 1));
-    } catch {
-      const param = /^\w{1,64}$/.test(rawName) ? rawName : "";
-      query[FAULT] ??= { param, detail: "The query is not well-formed UTF-8 in percent-encoding." };
+  const query = new EmptyQuery() as Query;
+  let names = 0;
+  for (let start = 0; start < text.length; ) {
+    const ampersand = text.indexOf("&", start);
+    const end = ampersand < 0 ? text.length : ampersand;
+    names += 1;
+    if (names > NAMES_MAX) {
+      query[FAULT] = { param: "", detail: `The query has more than ${NAMES_MAX} parameters.` };
+      break;
     }
+    if (end > start) addPair(query, text.slice(start, end));
+    start = end + 1;
   }
   return query;
+}
+
+function addPair(query: Query, pair: string): void {
+  const equals = pair.indexOf("=");
+  const rawName = equals < 0 ? pair : pair.slice(0, equals);
+  try {
+    const name = decode(rawName);
+    if (name in query) query[FAULT] ??= { param: name, detail: `${name} is given twice.` };
+    query[name] = equals < 0 ? "" : decode(pair.slice(equals + 1));
+  } catch {
+    const param = /^\w{1,64}$/.test(rawName) ? rawName : "";
+    query[FAULT] ??= { param, detail: "The query is not well-formed UTF-8 in percent-encoding." };
+  }
+}
+
+/** Whether nothing is wrong with the query as a query. */
+export function isSoundQuery(query: Query): boolean {
+  return query[FAULT] === undefined;
 }
 
 export function raiseQueryFault(query: unknown): void {

@@ -12,15 +12,18 @@ export function setQuotaHeaders(
   used: number,
   nowMs: number,
 ): void {
-  if (limit === null) return;
+  if (limit !== null) void reply.headers(quotaHeaders(limit, used, nowMs));
+}
+
+export function quotaHeaders(limit: number, used: number, nowMs: number): Record<string, string> {
   const { startMs, endMs } = quotaWindow(nowMs);
   const remaining = Math.max(0, limit - used);
   const resetS = Math.ceil((endMs - nowMs) / 1000);
-  void reply.headers({
+  return {
     "ratelimit-policy": `"monthly";q=${limit};w=${(endMs - startMs) / 1000}`,
     ratelimit: `"monthly";r=${remaining};t=${resetS}`,
-    "x-ratelimit-limit": limit,
-    "x-ratelimit-remaining": remaining,
-    "x-ratelimit-reset": endMs / 1000,
-  });
+    "x-ratelimit-limit": String(limit),
+    "x-ratelimit-remaining": String(remaining),
+    "x-ratelimit-reset": String(endMs / 1000),
+  };
 }

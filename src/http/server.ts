@@ -1,7 +1,6 @@
 /**
  * The HTTP server: Fastify with the routes of the table of operations, each at its path and under /v1. Request
- * ids, problem answers, strict parsing, limits against slow and oversized clients, figures and the log line of
- * each request. Keys and values are in no log: the line has no query and no body.
+ * ids, problem answers, strict parsing, limits against slow and oversized clients.
  */
 
 import { isUtf8 } from "node:buffer";
@@ -12,10 +11,13 @@ import { Failure } from "../base/errors.ts";
 import { OPERATIONS, type Operation, type OperationId } from "../contract/operations.ts";
 import { type AccessHook, accessHooks } from "./access.ts";
 import { ConsoleSessions, registerConsole } from "./console-session.ts";
-import type { HttpParts, Log } from "./parts.ts";
+import { LazySchemas } from "./lazy-schemas.ts";
+import type { HttpParts } from "./parts.ts";
 import { answerClientError, failureOf, rawProblem, sendProblem } from "./problem.ts";
 import { parseQuery } from "./query.ts";
+import { QuickReads } from "./quick-reads.ts";
 import { RecentErrors } from "./recent-errors.ts";
+import { RequestFigures } from "./request-figures.ts";
 import { adminRoutes } from "./routes/admin.ts";
 import { blockRoutes } from "./routes/blocks.ts";
 import { demoRoutes } from "./routes/demo.ts";
@@ -41,20 +43,20 @@ export const BODY_BYTES_MAX = 65_536;
 const HEADER_BYTES_MAX = 16_384;
 const REQUEST_TIMEOUT_MS = 15_000;
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
-/** A request that takes longer is worth a line in the log. */
-const SLOW_MS = 1_000;
 const VERSION_PREFIX = "/v1";
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
 export function createServer(parts: HttpParts, options: ServerOptions): FastifyInstance {
+  const requestId = requestIds();
+  const schemas = new LazySchemas();
   const app = fastify({
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     trustProxy: trustOf(options.trustProxy),
     rewriteUrl: withoutVersion,
-    genReqId: requestIds(),
+    genReqId: requestId,
     requestIdHeader: false,
     return503OnClosing: false,
     forceCloseConnections: "idle",
@@ -67,8 +69,10 @@ export function createServer(parts: HttpParts, options: ServerOptions): FastifyI
     },
     frameworkErrors: (error, request, reply) =>
       void sendProblem(reply, failureOf(error, request, parts.log), parts.upgradeUrl),
+    schemaController: schemas.controller,
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, allErrors: false } },
   });
+  schemas.warm(app);
   app.server.maxConnections = options.connectionsMax;
   refuseOddities(app);
   parseJsonStrictly(app);
@@ -87,7 +91,8 @@ export function createServer(parts: HttpParts, options: ServerOptions): FastifyI
   app.setErrorHandler((error, request, reply) =>
     sendProblem(reply, failureOf(error, request, parts.log), parts.upgradeUrl),
   );
-  observe(app, parts);
+  const figures = new RequestFigures(parts);
+  figures.observe(app);
   const recentErrors = new RecentErrors(parts.clock);
   recentErrors.observe(app);
   const sessions = new ConsoleSessions(parts.adminToken, parts.clock);
@@ -96,6 +101,7 @@ export function createServer(parts: HttpParts, options: ServerOptions): FastifyI
   register(app, parts, { sessions, recentErrors });
   for (const extension of options.extensions ?? []) extension.register(app, accessHooks(parts, sessions).key);
   answerOtherMethods(app, parts.upgradeUrl);
+  new QuickReads(parts, { figures, requestId }).install(app);
   return app;
 }
 
@@ -181,80 +187,4 @@ function refuseOddities(app: FastifyInstance): void {
     response.shouldKeepAlive = false;
     response.socket?.end(rawProblem("invalid_request", "Only Expect: 100-continue is understood."));
   });
-}
-
-function observe(app: FastifyInstance, { metrics, log }: HttpParts): void {
-  metrics.define({
-    name: "sideband_requests_total",
-    help: "Answered requests by route and status.",
-    type: "counter",
-  });
-  metrics.define({
-    name: "sideband_request_seconds",
-    help: "Time from the request's head to its answer, by route.",
-    type: "histogram",
-    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
-  });
-  metrics.define({ name: "sideband_connections", help: "Open connections.", type: "gauge" });
-  let connections = 0;
-  app.server.on("connection", (socket) => {
-    connections += 1;
-    socket.once("close", () => {
-      connections -= 1;
-    });
-  });
-  metrics.onCollect(() => metrics.set("sideband_connections", connections));
-  // Few combinations occur: their label texts are made once.
-  const labels = new Map<string, string>();
-  const once = (slot: string, make: () => string) => {
-    let label = labels.get(slot);
-    if (label === undefined) {
-      label = make();
-      labels.set(slot, label);
-    }
-    return label;
-  };
-  // Before the answer is sent, not after: listening for its end costs a fifth of a decode.
-  app.addHook("onSend", (request, reply, payload, done) => {
-    const { method } = request;
-    const route = request.routeOptions.url ?? "unknown";
-    const { statusCode: status, elapsedTime: ms } = reply;
-    const label = once(
-      method + route + status,
-      () => `method="${method}",route="${route}",status="${status}"`,
-    );
-    metrics.add("sideband_requests_total", label);
-    metrics.observe(
-      "sideband_request_seconds",
-      ms / 1000,
-      once(route, () => `route="${route}"`),
-    );
-    logRequest(log, request, { route, status, ms });
-    done(null, payload);
-  });
-}
-
-/**
- * A line for each request. At level info are those that someone may look for later: with a session_id, with an
- * error, or slow. The others are at level debug, for a line costs as much as the answer to a decode.
- */
-function logRequest(
-  log: Log,
-  request: FastifyRequest,
-  { route, status, ms }: { route: string; status: number; ms: number },
-): void {
-  const { caller, sessionId } = request;
-  const quiet = sessionId === null && status < 400 && ms < SLOW_MS;
-  if (quiet && !log.isLevelEnabled("debug")) return;
-  const line = {
-    request_id: request.id,
-    method: request.method,
-    route,
-    status,
-    ms: Math.round(ms * 100) / 100,
-    ...(caller === null ? {} : { account: caller.account, key_id: caller.keyId }),
-    ...(sessionId === null ? {} : { session_id: sessionId }),
-  };
-  if (quiet) log.debug(line, "request");
-  else log.info(line, "request");
 }

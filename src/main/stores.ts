@@ -11,8 +11,6 @@ import { type Config, ConfigError } from "../config.ts";
 import type { MasterKey } from "../memory/key-ring.ts";
 import type { CompactReport, Progress, Store } from "../memory/ports.ts";
 import { LmdbStore } from "../store/lmdb/lmdb-store.ts";
-import { PostgresStore } from "../store/postgres/postgres-store.ts";
-import { toldToOperator } from "./database-upkeep.ts";
 
 export interface OpenedStore {
   readonly store: Store;
@@ -33,6 +31,11 @@ export async function openStore(
     const store = await LmdbStore.open({ folder: dataFolder, create, queueMax, metrics });
     return { store, embedded: store, compact: (progress) => store.compact(progress), settle: undefined };
   }
+  // Loaded only now: the embedded store does without.
+  const [{ PostgresStore }, { toldToOperator }] = await Promise.all([
+    import("../store/postgres/postgres-store.ts"),
+    import("./database-upkeep.ts"),
+  ]);
   const store = await PostgresStore.open({
     url: databaseUrl,
     poolMax: databasePool,

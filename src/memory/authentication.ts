@@ -42,6 +42,14 @@ export class Authentication {
     return chain(this.#keys.keysVersion(), (version) => this.#at(version, key));
   }
 
+  /** The caller of a key that was looked up before and still counts; undefined where callerOf has to look. */
+  knownCallerOf(key: string): Caller | undefined {
+    if (this.#keys.keysVersion() !== this.#version) return undefined;
+    const caller = this.#cache.peek(key);
+    if (caller === undefined || this.#hasExpired(caller)) return undefined;
+    return this.#use(caller);
+  }
+
   #at(version: number, key: string): Eventual<Caller> {
     if (version !== this.#version) {
       this.#cache.clear();
@@ -57,12 +65,13 @@ export class Authentication {
   }
 
   #use(caller: Caller): Caller {
-    const nowMs = this.#clock.now();
-    if (caller.expiresAtMs !== null && caller.expiresAtMs <= nowMs) {
-      throw new Failure("key_expired", "This API key has expired.");
-    }
-    this.#used.set(caller.keyId, nowMs);
+    if (this.#hasExpired(caller)) throw new Failure("key_expired", "This API key has expired.");
+    this.#used.set(caller.keyId, this.#clock.now());
     return caller;
+  }
+
+  #hasExpired({ expiresAtMs }: Caller): boolean {
+    return expiresAtMs !== null && expiresAtMs <= this.#clock.now();
   }
 
   /** The last use of each key since the last call: written to the store now and then, not on every request. */

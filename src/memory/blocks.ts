@@ -59,6 +59,13 @@ export class Blocks {
     });
   }
 
+  /** The block of the user's present state where it is at hand: built before, and nothing to be waited for. */
+  cached(account: string, userId: string): UserBlock | undefined {
+    const stamp = this.#store.readStamp(account, userId);
+    const block = this.#cache.peek(slotOf(account, userId));
+    return block?.stamp === stamp ? block : undefined;
+  }
+
   /** Builds the block of a state, whatever is cached. */
   async build(account: string, userId: string, state: UserState): Promise<UserBlock> {
     const result = await this.#workshop.build({

@@ -10,7 +10,7 @@ const WAITING_MAX = 1_000;
 const SETTLE_MS = 20;
 /** So long after the last encode the service counts as busy with them. */
 const BUSY_MS = 250;
-const PAUSE_FACTOR = 4;
+const PAUSE_FACTOR = 16;
 
 export class FactCodes {
   readonly #store: FactStore;
@@ -63,7 +63,7 @@ export class FactCodes {
       } catch {
         // Busy workers or a store that is away: the codes are computed on demand instead.
       }
-      // While encodes keep coming, most of the processor's time is theirs.
+      // While encodes keep coming, nearly all of the processor's time is theirs.
       const tookMs = performance.now() - startedMs;
       if (performance.now() - this.#scheduledMs < BUSY_MS && !this.#closed)
         await pause(PAUSE_FACTOR * tookMs);

@@ -171,6 +171,8 @@ export interface KeyStore {
 }
 
 export interface Store extends FactStore, KeyStore {
+  /** Whether reads have nothing to wait for: then none of them returns a promise where it may return a value. */
+  readonly readsAtOnce: boolean;
   /** Rejects while the store cannot be written to. */
   probe(): Promise<void>;
   statistics(): Eventual<StoreStatistics>;

@@ -33,6 +33,12 @@ export function quotaWindow(nowMs: number): QuotaWindow {
   return cached;
 }
 
+const DAY_MS = 86_400_000;
+let cachedDay = { number: Number.NaN, text: "" };
+
+/** The day that holds `ms`, as YYYY-MM-DD. */
 export function dayOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
+  const number = Math.floor(ms / DAY_MS);
+  if (number !== cachedDay.number) cachedDay = { number, text: new Date(ms).toISOString().slice(0, 10) };
+  return cachedDay.text;
 }

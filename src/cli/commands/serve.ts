@@ -2,7 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { readConfig } from "../../config.ts";
-import { serve as runService } from "../../main.ts";
+import { serve as runService } from "../../main/serve.ts";
 import { type Command, EXIT_OK } from "../command.ts";
 
 export const serve: Command = {

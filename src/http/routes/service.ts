@@ -11,6 +11,9 @@ import { PAGE_POLICY, referencePage } from "../reference-page.ts";
 
 /** A probe writes to the disk: it is not repeated more often than this. */
 const PROBE_INTERVAL_MS = 1_000;
+/** As text: the first thing that a new process is asked waits for no serialiser. */
+const HEALTHY = '{"status":"ok"}';
+const READY = '{"status":"ready"}';
 
 export function serviceRoutes(parts: HttpParts) {
   const { publicUrl: serverUrl, version } = parts;
@@ -41,11 +44,11 @@ export function serviceRoutes(parts: HttpParts) {
       return reply.type("text/html; charset=utf-8").header("content-security-policy", PAGE_POLICY).send(page);
     },
 
-    async health() {
-      return { status: "ok" };
+    async health(_: FastifyRequest, reply: FastifyReply) {
+      return reply.type("application/json; charset=utf-8").send(HEALTHY);
     },
 
-    async ready() {
+    async ready(_: FastifyRequest, reply: FastifyReply) {
       const nowMs = performance.now();
       if (nowMs - probe.atMs >= PROBE_INTERVAL_MS)
         probe = { atMs: nowMs, result: parts.memory.store.probe() };
@@ -53,7 +56,7 @@ export function serviceRoutes(parts: HttpParts) {
       if (!parts.memory.workshop.healthy) {
         throw new Failure("overloaded", "The reader model's threads keep failing.", { retryAfterS: 1 });
       }
-      return { status: "ready" };
+      return reply.type("application/json; charset=utf-8").send(READY);
     },
 
     async metrics(_: FastifyRequest, reply: FastifyReply) {

@@ -33,7 +33,9 @@ export function channelOfFactKey(key: Buffer): number {
   return key[key.length - 1];
 }
 
-export const counterKey = (keyId: string, period: string) => Buffer.from(`${keyId}\0${period}`);
+export const counterName = (keyId: string, period: string) => `${keyId}\0${period}`;
+
+export const counterKey = (keyId: string, period: string) => Buffer.from(counterName(keyId, period));
 
 export const idempotencyKey = (keyId: string, key: string) => Buffer.from(`${keyId}\0${key}`);
 

@@ -66,6 +66,11 @@ export class Environment {
     return this.#tables[name].getBinaryFast(key);
   }
 
+  /** Reads from here on see all that any process has committed. */
+  renewSnapshot(): void {
+    this.#root.resetReadTxn();
+  }
+
   table(name: DatabaseName): Table {
     return this.#tables[name];
   }

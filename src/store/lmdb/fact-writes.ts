@@ -4,7 +4,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { ComputedCode, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import {
   channelOfFactKey,
-  counterKey,
+  counterName,
   factKey,
   idempotencyKey,
   lapsedRecordKey,
@@ -23,7 +23,6 @@ import {
   packUser,
   unpackFact,
   unpackIdempotency,
-  unpackNumber,
   unpackUser,
 } from "./records.ts";
 
@@ -56,22 +55,22 @@ export function writeFacts(request: WriteRequest): Write<WriteOutcome> {
 }
 
 function usedBefore(writer: Writer, { quota }: WriteRequest): number {
-  return quota === undefined ? 0 : unpackNumber(writer.get("counters", counterKey(quota.keyId, quota.month)));
+  return quota === undefined ? 0 : writer.count(counterName(quota.keyId, quota.month));
 }
 
 function count(writer: Writer, { quota, facts }: WriteRequest, used: number): void {
   if (quota === undefined) return;
-  writer.put("counters", counterKey(quota.keyId, quota.month), packNumber(used + facts.length));
-  const day = counterKey(quota.keyId, quota.day);
-  writer.put("counters", day, packNumber(unpackNumber(writer.get("counters", day)) + facts.length));
+  writer.setCount(counterName(quota.keyId, quota.month), used + facts.length);
+  const day = counterName(quota.keyId, quota.day);
+  writer.setCount(day, writer.count(day) + facts.length);
 }
 
 /** Adds to the counts of days and their months. */
 export function addUsage(keyId: string, days: readonly { day: string; count: number }[]): Write<void> {
   return (writer) => {
     for (const { day, count: added } of days) {
-      for (const key of [counterKey(keyId, day), counterKey(keyId, day.slice(0, "YYYY-MM".length))]) {
-        writer.put("counters", key, packNumber(unpackNumber(writer.get("counters", key)) + added));
+      for (const name of [counterName(keyId, day), counterName(keyId, day.slice(0, "YYYY-MM".length))]) {
+        writer.setCount(name, writer.count(name) + added);
       }
     }
   };

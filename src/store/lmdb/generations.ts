@@ -33,7 +33,8 @@ export class Generations {
   #environment: Environment;
   readonly #closing = new Set<Promise<void>>();
   #closed = false;
-  #looked = false;
+  #fresh = false;
+  #snapshot = 0;
 
   private constructor(folder: string, generation: number, environment: Environment) {
     this.folder = folder;
@@ -57,17 +58,32 @@ export class Generations {
   }
 
   /**
-   * The environment in use. Reads of one turn of the event loop share a snapshot (lmdb-js renews it between
-   * turns), so looking once a turn whether the store has moved is as good as looking every time.
+   * The environment in use, with a snapshot that is at most a millisecond old and knows every commit of this
+   * process. lmdb-js keeps its read transaction about as long anyway: whether the store has moved cannot change
+   * within one, so it is looked at once for each.
    */
   get current(): Environment {
-    if (this.#looked) return this.#environment;
-    if (this.#environment.peek("meta", MOVED) !== undefined) this.#follow();
-    this.#looked = true;
-    setImmediate(() => {
-      this.#looked = false;
-    });
+    if (!this.#fresh) this.#look();
     return this.#environment;
+  }
+
+  /** Another number for each snapshot: what was read from `current` holds as long as it stays. */
+  get snapshot(): number {
+    if (!this.#fresh) this.#look();
+    return this.#snapshot;
+  }
+
+  /** To be called after a commit: reads from here on see it. */
+  renew(): void {
+    this.#fresh = false;
+  }
+
+  #look(): void {
+    this.#environment.renewSnapshot();
+    if (this.#environment.peek("meta", MOVED) !== undefined) this.#follow();
+    this.#snapshot += 1;
+    this.#fresh = true;
+    setTimeout(() => this.renew(), 0);
   }
 
   get generation(): number {

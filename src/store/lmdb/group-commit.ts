@@ -8,12 +8,17 @@ import { Failure } from "../../base/errors.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { DATABASES, type DatabaseName, type Environment } from "./environment.ts";
 import { COMPACTING, type Generations, MOVED } from "./generations.ts";
+import { packNumber, unpackNumber } from "./records.ts";
 
 /** What a write sees of the store: the state inside the transaction. */
 export interface Writer {
   get(name: DatabaseName, key: Buffer): Buffer | undefined;
   put(name: DatabaseName, key: Buffer, value: Buffer): void;
   remove(name: DatabaseName, key: Buffer): void;
+  /** A counter, what this group has added to it included. */
+  count(name: string): number;
+  /** Sets a counter. Most writes of a group count on the same few: each is stored once, when the group is through. */
+  setCount(name: string, count: number): void;
   readonly environment: Environment;
 }
 
@@ -120,6 +125,7 @@ export class GroupCommit {
   async #settle(group: readonly Queued[]): Promise<void> {
     const startedMs = performance.now();
     const results = await this.#commit(group);
+    this.#generations.renew();
     for (const [i, { resolve }] of group.entries()) resolve(results[i]);
     this.#metrics.observe("sideband_commit_size", group.length);
     this.#metrics.observe("sideband_commit_seconds", (performance.now() - startedMs) / 1000);
@@ -147,7 +153,9 @@ export class GroupCommit {
         if (environment.get("meta", MOVED) !== undefined) return MOVE;
         const writer = writerOn(environment);
         try {
-          return group.map(({ write }) => write(writer));
+          const done = group.map(({ write }) => write(writer));
+          writer.storeCounts();
+          return done;
         } catch (cause) {
           throw new WriteError("a write failed inside its transaction", { cause });
         }
@@ -159,19 +167,37 @@ export class GroupCommit {
 }
 
 /** While a compaction copies the store, every key that is written is noted in the journal as well. */
-function writerOn(environment: Environment): Writer {
+function writerOn(environment: Environment): Writer & { storeCounts(): void } {
   const journals = environment.get("meta", COMPACTING) !== undefined;
   const note = (name: DatabaseName, key: Buffer) => {
     if (!journals) return;
     const entry = Buffer.concat([Buffer.of(DATABASES.indexOf(name)), key]);
     void environment.table("journal").put(entry, Buffer.of(1));
   };
+  const put = (name: DatabaseName, key: Buffer, value: Buffer) => {
+    void environment.table(name).put(key, value);
+    note(name, key);
+  };
+  const counts = new Map<string, number>();
+  const changed = new Set<string>();
   return {
     environment,
     get: (name, key) => environment.get(name, key),
-    put: (name, key, value) => {
-      void environment.table(name).put(key, value);
-      note(name, key);
+    put,
+    count: (name) => {
+      let count = counts.get(name);
+      if (count === undefined) {
+        count = unpackNumber(environment.get("counters", Buffer.from(name)));
+        counts.set(name, count);
+      }
+      return count;
+    },
+    setCount: (name, count) => {
+      counts.set(name, count);
+      changed.add(name);
+    },
+    storeCounts: () => {
+      for (const name of changed) put("counters", Buffer.from(name), packNumber(counts.get(name)!));
     },
     remove: (name, key) => {
       void environment.table(name).remove(key);

@@ -62,8 +62,16 @@ export interface UserRecord {
   readonly channels: Buffer;
 }
 
+const INCARNATION_BYTES = 6;
+/** Random bytes are fetched for many users at once: a call costs the same for few and for many. */
+let random = { bytes: Buffer.alloc(0), used: 0 };
+
 export function newUser(): UserRecord {
-  return { incarnation: randomBytes(6), revision: 0, channels: Buffer.alloc(5) };
+  if (random.used === random.bytes.length) random = { bytes: randomBytes(512 * INCARNATION_BYTES), used: 0 };
+  const start = random.used;
+  random.used += INCARNATION_BYTES;
+  const incarnation = random.bytes.subarray(start, random.used);
+  return { incarnation, revision: 0, channels: Buffer.alloc(5) };
 }
 
 /** form 1 · incarnation 6 · revision 6 · channels 5 */

@@ -1,0 +1,35 @@
+/**
+ * TypeBox's builders of JSON Schema, as few as are needed here and typed by TypeBox itself. They are written out
+ * because loading TypeBox takes a fifth of a second, which every start of the service and of an agent's hook would
+ * wait for; test/unit/contract/type.test.ts holds them against the original.
+ */
+
+import type { Type as TypeBox } from "typebox";
+
+export type { Static, TSchema } from "typebox";
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** Schemas that stand for a property which may be absent. */
+const optional = new WeakSet<Schema>();
+
+const builders = {
+  Null: (options?: Schema): Schema => ({ type: "null", ...options }),
+  Boolean: (options?: Schema): Schema => ({ type: "boolean", ...options }),
+  Integer: (options?: Schema): Schema => ({ type: "integer", ...options }),
+  String: (options?: Schema): Schema => ({ type: "string", ...options }),
+  Literal: (text: string, options?: Schema): Schema => ({ type: "string", const: text, ...options }),
+  Union: (anyOf: readonly Schema[], options?: Schema): Schema => ({ anyOf, ...options }),
+  Array: (items: Schema, options?: Schema): Schema => ({ type: "array", items, ...options }),
+  Object(properties: Readonly<Record<string, Schema>>, options?: Schema): Schema {
+    const required = Object.keys(properties).filter((name) => !optional.has(properties[name]));
+    return { type: "object", ...(required.length === 0 ? {} : { required }), properties, ...options };
+  },
+  Optional(schema: Schema): Schema {
+    const copy = { ...schema };
+    optional.add(copy);
+    return copy;
+  },
+};
+
+export const Type = builders as unknown as Pick<typeof TypeBox, keyof typeof builders>;

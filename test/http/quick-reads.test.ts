@@ -1,0 +1,146 @@
+/**
+ * Quick reads against Fastify: the same request, once as a client sends it (quick where it is plain) and once with
+ * a header that only Fastify's way understands, must give the same answer. What is not plain is Fastify's.
+ */
+
+import assert from "node:assert/strict";
+import { request as sendRequest } from "node:http";
+import { after, before, test } from "node:test";
+import { type Running, send, startRunning } from "./running-service.ts";
+
+let running: Running;
+let limited: string;
+
+before(async () => {
+  running = await startRunning();
+  limited = await running.newKey("limited", "pro");
+  for (const key of [running.key, limited]) {
+    for (const [user_id, label, value] of [
+      ["ada", "USER.name", "Ada Lovelace"],
+      ["ada", "USER.role", 'quotes " and \\ and é and 🜁'],
+      ["Zoë + 1/2", "USER.name", "Zoë"],
+    ]) {
+      await running.call("POST", "/encode", { key, body: { user_id, label, value } });
+    }
+    // Blocks are in the cache and the key is known from here on.
+    for (const user of ["ada", "Zoë + 1/2"]) {
+      await running.call("GET", `/context?user_id=${encodeURIComponent(user)}`, { key });
+    }
+  }
+});
+after(() => running.end());
+
+const PATHS = [
+  "/decode?user_id=ada&label=USER.name",
+  "/v1/decode?user_id=ada&label=USER.role",
+  "/decode?label=USER.name&&user_id=Zo%C3%AB+%2B+1%2F2&more=1",
+  "/decode?user_id=ada&label=USER.name&use_model=false",
+  "/decode?user_id=ada&label=USER.name&use_model=perhaps",
+  "/decode?user_id=ada&label=USER.name#part",
+  "/decode?user_id=ada&label=USER.goal",
+  "/decode?user_id=ada&label=nonsense",
+  "/decode?user_id=ada",
+  "/decode?user_id=&label=USER.name",
+  "/decode?user_id=a%00&label=USER.name",
+  "/decode?user_id=ada&user_id=eve&label=USER.name",
+  "/decode?user_id=%ff&label=USER.name",
+  `/decode?user_id=${"x".repeat(129)}&label=USER.name`,
+  "/decode?__proto__=1&user_id=ada&label=USER.name",
+  "/context?user_id=ada",
+  "/v1/context?user_id=Zo%C3%AB%20%2B%201/2",
+  "/context?user_id=nobody",
+  "/context",
+  "/context?",
+];
+
+test("a quick answer is Fastify's answer: status, headers and body", async () => {
+  for (const key of [running.key, limited, "sb_live_wrong"]) {
+    for (const path of PATHS) {
+      const plain = await raw(path, key, {});
+      // A key after two spaces is the same key, but not a plain one.
+      const routed = await raw(path, key, { authorization: `bearer  ${key}` });
+      assert.deepEqual(plain, routed, path);
+    }
+  }
+});
+
+test("both ways count in the same figures", async () => {
+  const counted = async () =>
+    Number(
+      /sideband_requests_total\{method="GET",route="\/decode",status="200"\} (\d+)/.exec(
+        (await running.call("GET", "/metrics")).text,
+      )?.[1] ?? 0,
+    );
+  const before = await counted();
+  await raw("/v1/decode?user_id=ada&label=USER.name", running.key, {});
+  await raw("/decode?user_id=ada&label=USER.name", running.key, { authorization: `bearer  ${running.key}` });
+  assert.equal((await counted()) - before, 2);
+});
+
+test("a key that is revoked or that expires is refused by the next request", async () => {
+  const { desk } = running.service.core;
+  const endings = {
+    key_revoked: (id: string) => desk.revoke(id),
+    key_expired: (id: string) => desk.expire(id, Date.now() - 1),
+  };
+  for (const [code, end] of Object.entries(endings)) {
+    const { key, record } = await desk.create({ account: "acme", tier: "unlimited" });
+    const decode = () => send(running.url, "GET", "/decode?user_id=ada&label=USER.name", { key });
+    assert.equal((await decode()).status, 200);
+    assert.equal((await decode()).status, 200);
+    await end(record.id);
+    assert.equal((await decode()).json.code, code);
+  }
+});
+
+test("a write is seen by the next read, and a condition is honoured", async () => {
+  const path = "/decode?user_id=quick&label=USER.name";
+  for (let i = 0; i < 50; i++) {
+    const body = { user_id: "quick", label: "USER.name", value: `value ${i}` };
+    await running.call("POST", "/encode", { body });
+    assert.equal((await running.call("GET", path)).json.value, `value ${i}`);
+    const context = await running.call("GET", "/context?user_id=quick");
+    assert.match(context.json.plain_index, new RegExp(`=value ${i}$`));
+    if (i > 2) continue;
+    const headers = { "if-none-match": context.headers.get("etag")! };
+    assert.equal((await running.call("GET", "/context?user_id=quick", { headers })).status, 304);
+  }
+  await running.call("DELETE", "/facts?user_id=quick&label=USER.name");
+  assert.equal((await running.call("GET", path)).status, 404);
+});
+
+test("a request id from the caller comes back", async () => {
+  const headers = { "x-request-id": "mine-1" };
+  const answer = await running.call("GET", "/decode?user_id=ada&label=USER.name", { headers });
+  assert.equal(answer.headers.get("x-request-id"), "mine-1");
+});
+
+/** Status, headers and body as they came; without what differs from request to request. */
+function raw(path: string, key: string, headers: Record<string, string>): Promise<unknown> {
+  const { hostname, port } = new URL(running.url);
+  return new Promise((resolve, reject) => {
+    const request = sendRequest(
+      {
+        hostname,
+        port,
+        path,
+        headers: { authorization: `Bearer ${key}`, "x-request-id": "same", ...headers },
+      },
+      (response) => {
+        let text = "";
+        response.setEncoding("utf8");
+        response.on("data", (chunk) => {
+          text += chunk;
+        });
+        response.on("end", () => {
+          const { date: _, ratelimit, ...rest } = response.headers;
+          // The seconds until the end of the month may change between two requests.
+          const quota = typeof ratelimit === "string" ? ratelimit.replace(/t=\d+/, "t=") : undefined;
+          resolve({ status: response.statusCode, headers: rest, quota, text });
+        });
+      },
+    );
+    request.on("error", reject);
+    request.end();
+  });
+}
