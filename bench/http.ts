@@ -158,13 +158,27 @@ async function compare(
         await shootOwn();
       }
     }
-    figures.push(figureOf(name, own, reference));
+    const rates = { own: own.map(rateOf), bare: reference.map(rateOf) };
+    // Where the two took turns, each turn is compared with its neighbour.
+    const ratio =
+      name === "encode"
+        ? median(rates.own) / median(rates.bare)
+        : median(rates.own.map((rate, turn) => rate / rates.bare[turn]));
+    figures.push(figureOf(name, own, reference, ratio));
   }
   return figures;
 }
 
-function figureOf(name: keyof typeof BARS, own: readonly Shot[], bare: readonly Shot[]): Figure {
-  const rate = (shots: readonly Shot[]) => median(shots.map(({ answers, seconds }) => answers / seconds));
+function rateOf({ answers, seconds }: Shot): number {
+  return answers / seconds;
+}
+
+function figureOf(
+  name: keyof typeof BARS,
+  own: readonly Shot[],
+  bare: readonly Shot[],
+  ratio: number,
+): Figure {
   const perCpu = (shots: readonly Shot[]) => {
     const sum = (pick: (shot: Shot) => number) => shots.reduce((total, shot) => total + pick(shot), 0);
     return (
@@ -177,9 +191,9 @@ function figureOf(name: keyof typeof BARS, own: readonly Shot[], bare: readonly 
   };
   return {
     name,
-    perSecond: Math.round(rate(own)),
-    barePerSecond: Math.round(rate(bare)),
-    ratio: rate(own) / rate(bare),
+    perSecond: Math.round(median(own.map(rateOf))),
+    barePerSecond: Math.round(median(bare.map(rateOf))),
+    ratio,
     cpuRatio: perCpu(own) / perCpu(bare),
     bar: BARS[name],
     p50Ms: median(own.map(({ p50Ms }) => p50Ms)),
@@ -220,8 +234,8 @@ function mebibytes(bytes: number): string {
   return `${(bytes / 2 ** 20).toFixed(0)} MiB`;
 }
 
-function median(numbers: number[]): number {
-  return numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
+function median(numbers: readonly number[]): number {
+  return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
 }
 
 function beside(name: string): string {

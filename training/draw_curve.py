@@ -11,7 +11,7 @@ COLOURS = {"train": "#8a8f98", "agent": "#c2410c", "persona": "#1d4ed8", "locomo
 
 
 def main():
-    rows = list(csv.DictReader(open(sys.argv[1])))
+    rows = [row for row in csv.DictReader(open(sys.argv[1])) if row["model"] == "reader"]
     billions = [int(r["symbols"]) / 1e9 for r in rows]
     lines = {name: [float(r[name]) for r in rows] for name in ("agent", "persona", "locomo")}
     # The training text is counted per symbol, of 3.9 characters or so: it is drawn on the same scale, halved.
@@ -27,10 +27,10 @@ def main():
         v = low + i * 0.1
         out.append(f'<path d="M{LEFT} {y(v):.1f}H{WIDTH - RIGHT}" stroke="#e5e7eb"/>')
         out.append(f'<text x="{LEFT - 8}" y="{y(v) + 4:.1f}" text-anchor="end" fill="#4b5563">{v:.1f}</text>')
-    for b in (0, 0.5, 1.0, 1.5, 2.0):
+    for b in (b for b in (0, 0.5, 1.0, 1.5, 2.0) if b <= max(billions)):
         out.append(f'<text x="{x(b):.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle" fill="#4b5563">{b:g}</text>')
     out.append(f'<text x="{x(max(billions) / 2):.1f}" y="{HEIGHT - 8}" text-anchor="middle" fill="#4b5563">billion symbols read</text>')
-    falling = next(b for b, r in zip(billions, rows) if int(r["step"]) > 11000)
+    falling = next(b for b, r in zip(billions, rows) if float(r["seconds"]) > 0.7 * float(rows[-1]["seconds"]))
     out.append(f'<path d="M{x(falling):.1f} {TOP}V{HEIGHT - BOTTOM}" stroke="#9ca3af" stroke-dasharray="4 4"/>')
     out.append(f'<text x="{x(falling) + 4:.1f}" y="{TOP + 10}" fill="#6b7280">the rate falls</text>')
     for name, values in lines.items():
@@ -39,7 +39,7 @@ def main():
         label = f"{name} {values[-1]:.2f}" if name != "train" else f"training text, bits a symbol / 2: {values[-1]:.2f}"
         lines_of = [label] if name != "train" else ["training text,", f"bits a symbol / 2: {values[-1]:.2f}"]
         for n, text in enumerate(lines_of):
-            out.append(f'<text x="{x(billions[-1]) + 6:.1f}" y="{y(values[-1]) + 4 + 14 * n - (8 if name == "agent" else 0) + (10 if name == "train" else 0):.1f}" fill="{COLOURS[name]}">{text}</text>')
+            out.append(f'<text x="{x(billions[-1]) + 6:.1f}" y="{y(values[-1]) + 4 + 14 * n - (16 if name == "train" else 0) - (3 if name == "persona" else 0) + (5 if name == "locomo" else 0):.1f}" fill="{COLOURS[name]}">{text}</text>')
     out.append(f'<text x="{LEFT}" y="14" fill="#111827">bits per character on the dev sets, before the temperature</text></svg>')
     open(sys.argv[2], "w").write("\n".join(out) + "\n")
 
