@@ -58,6 +58,7 @@ export class WeightsError extends Error {
 const MAGIC = "SBRM";
 const FORMAT = 1;
 const HEADER_BYTES = 48;
+const ALIGNMENT = 16;
 
 export function parseWeights(file: Uint8Array): Weights {
   if (file.length < HEADER_BYTES) throw new WeightsError(`the weights file has only ${file.length} bytes`);
@@ -75,25 +76,25 @@ export function parseWeights(file: Uint8Array): Weights {
   const length = view.getUint32(28, true);
   if (file.length !== HEADER_BYTES + length)
     throw new WeightsError(`the weights file has ${file.length} bytes instead of ${HEADER_BYTES + length}`);
-  const body = new Uint8Array(file.subarray(HEADER_BYTES)); // a copy, so that the sections are aligned
+  // Sections are views into the file's own bytes, copied only where those are not aligned.
+  const body = (file.byteOffset % ALIGNMENT === 0 ? file : new Uint8Array(file)).subarray(HEADER_BYTES);
   if (crc32(body) !== view.getUint32(32, true))
     throw new WeightsError("the weights file is damaged: its checksum does not match");
   if (vocabulary !== 257 + mergeCount || width % (2 * heads) !== 0 || width % 16 !== 0 || hidden % 16 !== 0)
     throw new WeightsError("the shapes in the weights file do not fit together");
 
   let at = 0;
-  const take = <T extends { byteLength: number }>(
-    type: { new (buffer: ArrayBuffer, offset: number, count: number): T },
+  const take = <T>(
+    type: {
+      new (buffer: ArrayBufferLike, offset: number, count: number): T;
+      readonly BYTES_PER_ELEMENT: number;
+    },
     count: number,
   ): T => {
-    let section: T;
-    try {
-      section = new type(body.buffer, at, count);
-    } catch {
-      throw new WeightsError("the weights file ends before its last section");
-    }
-    at += Math.ceil(section.byteLength / 16) * 16;
-    return section;
+    const start = at;
+    at += Math.ceil((count * type.BYTES_PER_ELEMENT) / ALIGNMENT) * ALIGNMENT;
+    if (at > body.length) throw new WeightsError("the weights file ends before its last section");
+    return new type(body.buffer, body.byteOffset + start, count);
   };
 
   const merges = take(Uint16Array, 2 * mergeCount);

@@ -39,6 +39,19 @@ test("a file of another format is refused by its number", () => {
   refuses(file, /has format 2; this program reads format 1/);
 });
 
+test("a file inside a larger buffer, aligned or not, is read as it stands there", () => {
+  for (const offset of [16, 3]) {
+    const around = new Uint8Array(WEIGHTS_FILE.length + 64).fill(255);
+    around.set(WEIGHTS_FILE, offset);
+    const inside = parseWeights(around.subarray(offset, offset + WEIGHTS_FILE.length));
+    assert.deepEqual(inside, parseWeights(WEIGHTS_FILE));
+  }
+  const cut = new Uint8Array(WEIGHTS_FILE.length + 64);
+  cut.set(WEIGHTS_FILE);
+  cut[8] = 10; // the tenth layer would begin behind the file
+  refuses(cut.subarray(0, WEIGHTS_FILE.length), /ends before its last section/);
+});
+
 test("a single changed byte is noticed, wherever it is", () => {
   const file = new Uint8Array(WEIGHTS_FILE);
   fc.assert(
