@@ -20,7 +20,7 @@ import type { FigureLabels, RequestFigures } from "./request-figures.ts";
 interface QuickRead {
   readonly prefix: string;
   readonly labels: FigureLabels;
-  readonly answer: (query: Query, caller: Caller, request: IncomingMessage) => QuickAnswer | undefined;
+  readonly answer: (query: Query, caller: Caller) => QuickAnswer | undefined;
 }
 
 interface QuickAnswer {
@@ -35,13 +35,13 @@ const NO_HEADERS: readonly string[] = [];
 export class QuickReads {
   readonly #parts: HttpParts;
   readonly #figures: RequestFigures;
-  readonly #requestId: (request: IncomingMessage) => string;
+  readonly #requestId: (given: string | undefined) => string;
   readonly #reads: readonly QuickRead[];
   #closing = false;
 
   constructor(
     parts: HttpParts,
-    options: { figures: RequestFigures; requestId: (request: IncomingMessage) => string },
+    options: { figures: RequestFigures; requestId: (given: string | undefined) => string },
   ) {
     this.#parts = parts;
     this.#figures = options.figures;
@@ -52,7 +52,7 @@ export class QuickReads {
     };
     this.#reads = [
       ...read("/decode", (query, caller) => this.#decode(query, caller)),
-      ...read("/context", (query, caller, request) => this.#context(query, caller, request)),
+      ...read("/context", (query, caller) => this.#context(query, caller)),
     ];
   }
 
@@ -76,21 +76,21 @@ export class QuickReads {
   #answers(request: IncomingMessage, response: ServerResponse): boolean {
     if (this.#closing || request.method !== "GET") return false;
     const url = request.url ?? "";
-    const read = this.#reads.find(({ prefix }) => url.startsWith(prefix));
+    const read = this.#readOf(url);
     if (read === undefined) return false;
     const startedMs = performance.now();
-    const { authorization, host } = request.headers;
-    if (host === undefined || authorization === undefined || !authorization.startsWith(BEARER)) return false;
-    const caller = this.#parts.authentication.knownCallerOf(authorization.slice(BEARER.length));
+    const headers = plainHeaders(request.rawHeaders);
+    if (headers === undefined) return false;
+    const caller = this.#parts.authentication.knownCallerOf(headers.key);
     if (caller === undefined) return false;
     const quota = this.#quotaOf(caller);
     if (quota === undefined) return false;
     const query = parseQuery(url.slice(read.prefix.length));
     if (!isSoundQuery(query) || !isIdentifier(query.user_id)) return false;
-    const answer = read.answer(query, caller, request);
+    const answer = read.answer(query, caller);
     if (answer === undefined) return false;
 
-    const id = this.#requestId(request);
+    const id = this.#requestId(headers.requestId);
     const { json } = answer;
     const sizeBytes = Buffer.byteLength(json);
     this.#figures.note(
@@ -113,6 +113,11 @@ export class QuickReads {
     return true;
   }
 
+  #readOf(url: string): QuickRead | undefined {
+    for (const read of this.#reads) if (url.startsWith(read.prefix)) return read;
+    return undefined;
+  }
+
   #quotaOf({ keyId, limit }: Caller): readonly string[] | undefined {
     if (limit === null) return NO_HEADERS;
     const nowMs = this.#parts.clock.now();
@@ -129,12 +134,7 @@ export class QuickReads {
     return { json, headers: NO_HEADERS };
   }
 
-  #context(
-    { user_id: userId }: Query,
-    caller: Caller,
-    { headers }: IncomingMessage,
-  ): QuickAnswer | undefined {
-    if (headers["if-none-match"] !== undefined) return undefined;
+  #context({ user_id: userId }: Query, caller: Caller): QuickAnswer | undefined {
     const block = this.#parts.memory.blocks.cached(caller.account, userId);
     if (block === undefined) return undefined;
     return {
@@ -142,4 +142,35 @@ export class QuickReads {
       headers: ["etag", block.etag, "cache-control", "private, no-cache"],
     };
   }
+}
+
+interface PlainHeaders {
+  readonly key: string;
+  readonly requestId: string | undefined;
+}
+
+/**
+ * The headers that count, from names and values as they came: Node's own object of all of them takes longer to
+ * make. Undefined where one is missing, comes twice, or asks for more than a plain read.
+ */
+function plainHeaders(raw: readonly string[]): PlainHeaders | undefined {
+  let key: string | undefined;
+  let requestId: string | undefined;
+  let hosts = 0;
+  for (let i = 0; i < raw.length; i += 2) {
+    const { length } = raw[i];
+    if (length !== 4 && length !== 12 && length !== 13) continue; // as long as none of these names
+    const name = raw[i].toLowerCase();
+    const value = raw[i + 1];
+    if (name === "host") hosts += 1;
+    else if (name === "if-none-match") return undefined;
+    else if (name === "authorization") {
+      if (key !== undefined || !value.startsWith(BEARER)) return undefined;
+      key = value.slice(BEARER.length);
+    } else if (name === "x-request-id") {
+      if (requestId !== undefined) return undefined;
+      requestId = value;
+    }
+  }
+  return key === undefined || hosts !== 1 ? undefined : { key, requestId };
 }

@@ -56,7 +56,7 @@ export function createServer(parts: HttpParts, options: ServerOptions): FastifyI
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     trustProxy: trustOf(options.trustProxy),
     rewriteUrl: withoutVersion,
-    genReqId: requestId,
+    genReqId: ({ headers }) => requestId(headers["x-request-id"]),
     requestIdHeader: false,
     return503OnClosing: false,
     forceCloseConnections: "idle",
@@ -167,11 +167,10 @@ function trustOf(
 }
 
 /** Ids come from the caller where they are harmless, else they are unique: a random start and a number. */
-function requestIds(): (request: { headers: Record<string, string | string[] | undefined> }) => string {
+function requestIds(): (given: string | string[] | undefined) => string {
   const start = randomBytes(6).toString("base64url");
   let number = 0;
-  return ({ headers }) => {
-    const given = headers["x-request-id"];
+  return (given) => {
     if (typeof given === "string" && /^[\w.-]{1,64}$/.test(given)) return given;
     number += 1;
     return `${start}-${number.toString(36)}`;

@@ -5,6 +5,7 @@
 
 import assert from "node:assert/strict";
 import { request as sendRequest } from "node:http";
+import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import { type Running, send, startRunning } from "./running-service.ts";
 
@@ -109,6 +110,22 @@ test("a write is seen by the next read, and a condition is honoured", async () =
   assert.equal((await running.call("GET", path)).status, 404);
 });
 
+test("headers that come twice, under any case, are Fastify's to judge", async () => {
+  const path = "/context?user_id=ada";
+  const plain = (await running.call("GET", path)).headers.get("etag")!;
+  for (const [headers, status] of [
+    [["If-None-Match", plain], 304],
+    [["IF-NONE-MATCH", '"other"'], 200],
+    [["Authorization", `Bearer ${running.key}`], 200],
+    [["AUTHORIZATION", "Bearer sb_live_wrong"], 200],
+    [["Host", "other"], 200],
+  ] as const) {
+    const lines = ["Host", "x", "Authorization", `Bearer ${running.key}`, ...headers];
+    assert.equal(await statusOf(path, lines), status, headers.join(": "));
+  }
+  assert.equal(await statusOf(path, ["Authorization", `Bearer ${running.key}`]), 400);
+});
+
 test("a request id from the caller comes back", async () => {
   const headers = { "x-request-id": "mine-1" };
   const answer = await running.call("GET", "/decode?user_id=ada&label=USER.name", { headers });
@@ -142,5 +159,23 @@ function raw(path: string, key: string, headers: Record<string, string>): Promis
     );
     request.on("error", reject);
     request.end();
+  });
+}
+
+/** The status of a request whose headers are exactly these, names and values in turn. */
+function statusOf(path: string, headers: readonly string[]): Promise<number> {
+  const { hostname, port } = new URL(running.url);
+  const lines = headers.flatMap((text, i) => (i % 2 === 0 ? [`${text}: ${headers[i + 1]}`] : []));
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => {
+      socket.write(`GET ${path} HTTP/1.1\r\n${lines.join("\r\n")}\r\nConnection: close\r\n\r\n`);
+    });
+    let text = "";
+    socket.setEncoding("latin1");
+    socket.on("data", (chunk) => {
+      text += chunk;
+    });
+    socket.on("end", () => resolve(Number(text.slice(9, 12))));
+    socket.on("error", reject);
   });
 }
