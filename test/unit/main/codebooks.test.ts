@@ -17,7 +17,7 @@ const FLAWS: readonly (readonly [what: string, bytes: Uint8Array | undefined, sa
   ["truncated", genuine.subarray(0, 5_000_000), /5000000 bytes instead of/],
   ["damaged", changed(7_000_000, genuine[7_000_000] ^ 1), /checksum/],
   ["of another format", changed(4, 9), /format 9/],
-  ["of another model", changed(6, 2), /model 2/],
+  ["of another model", changed(6, 1), /holds model 1/],
   ["another file altogether", new TextEncoder().encode("x".repeat(100)), /not a weights file/],
 ];
 
