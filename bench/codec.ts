@@ -196,7 +196,9 @@ function timeAll(random: Random, rounds: number): TimeRow[] {
   // In turns, so that a moment in which the machine is busy meets all rows and decides none.
   const samples = rows.map((): number[] => []);
   for (let turn = 0; turn < TURNS; turn++) {
-    rows.forEach(([, work, times], i) => samples[i].push(...timesOf(work, Math.ceil(times / TURNS))));
+    for (const [i, [, work, times]] of rows.entries()) {
+      samples[i].push(...timesOf(work, Math.ceil(times / TURNS)));
+    }
   }
   const medians = samples.map(median);
   return rows.map(([what, , , barMs], i) => {
