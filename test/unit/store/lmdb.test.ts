@@ -165,14 +165,18 @@ test("lmdb: a backup taken while writing is consistent", () =>
     const store = await openFolder(join(folder, "data"));
     let count = 0;
     let running = true;
+    const writeNext = () => {
+      count += 1;
+      return store.write(
+        write("ada", [
+          [0, `${count}`],
+          [1, `${count}`],
+        ]),
+      );
+    };
+    await writeNext();
     const writing = (async () => {
-      while (running)
-        await store.write(
-          write("ada", [
-            [0, `${++count}`],
-            [1, `${count}`],
-          ]),
-        );
+      while (running) await writeNext();
     })();
     await new Promise((resolve) => setTimeout(resolve, 30));
     await store.backup(join(folder, "backup"));
