@@ -12,6 +12,7 @@ import { OPERATIONS, type Operation, type OperationId } from "../contract/operat
 import { type AccessHook, accessHooks } from "./access.ts";
 import { ConsoleSessions, registerConsole } from "./console-session.ts";
 import { LazySchemas } from "./lazy-schemas.ts";
+import { OneWriteResponse } from "./one-write.ts";
 import type { HttpParts } from "./parts.ts";
 import { answerClientError, failureOf, rawProblem, sendProblem } from "./problem.ts";
 import { parseQuery } from "./query.ts";
@@ -60,7 +61,7 @@ export function createServer(parts: HttpParts, options: ServerOptions): FastifyI
     requestIdHeader: false,
     return503OnClosing: false,
     forceCloseConnections: "idle",
-    http: { maxHeaderSize: HEADER_BYTES_MAX, requireHostHeader: false },
+    http: { maxHeaderSize: HEADER_BYTES_MAX, requireHostHeader: false, ServerResponse: OneWriteResponse },
     clientErrorHandler: answerClientError,
     routerOptions: {
       querystringParser: parseQuery as never,
