@@ -21,6 +21,7 @@ export interface AnsweredRequest {
 
 /** The label texts of one method, route and status. */
 export interface FigureLabels {
+  readonly method: string;
   readonly route: string;
   readonly status: number;
   readonly counted: string;
@@ -72,7 +73,7 @@ export class RequestFigures {
     let labels = this.#labels.get(slot);
     if (labels === undefined) {
       const timed = `route="${route}"`;
-      labels = { route, status, counted: `method="${method}",${timed},status="${status}"`, timed };
+      labels = { method, route, status, counted: `method="${method}",${timed},status="${status}"`, timed };
       this.#labels.set(slot, labels);
     }
     return labels;

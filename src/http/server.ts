@@ -16,7 +16,7 @@ import { OneWriteResponse } from "./one-write.ts";
 import type { HttpParts } from "./parts.ts";
 import { answerClientError, failureOf, rawProblem, sendProblem } from "./problem.ts";
 import { parseQuery } from "./query.ts";
-import { QuickReads } from "./quick-reads.ts";
+import { QuickAnswers } from "./quick-answers.ts";
 import { RecentErrors } from "./recent-errors.ts";
 import { RequestFigures } from "./request-figures.ts";
 import { adminRoutes } from "./routes/admin.ts";
@@ -102,7 +102,7 @@ export function createServer(parts: HttpParts, options: ServerOptions): FastifyI
   register(app, parts, { sessions, recentErrors });
   for (const extension of options.extensions ?? []) extension.register(app, accessHooks(parts, sessions).key);
   answerOtherMethods(app, parts.upgradeUrl);
-  new QuickReads(parts, { figures, requestId }).install(app);
+  new QuickAnswers(parts, { figures, requestId }).install(app);
   return app;
 }
 

@@ -9,7 +9,7 @@ import type { Caller } from "./authentication.ts";
 import { checkIdentifier, checkValue } from "./identifiers.ts";
 import { channelOf } from "./labels.ts";
 import type { MemoryParts } from "./parts.ts";
-import type { WriteOutcome } from "./ports.ts";
+import type { WriteOutcome, WriteRequest } from "./ports.ts";
 import { dayOf, quotaWindow } from "./quota.ts";
 
 export interface EncodeInput {
@@ -40,20 +40,29 @@ export async function encodeFacts(
   const placed = placeFacts(facts, operation === "encode/batch");
   const nowMs = parts.clock.now();
   const { keyId, limit } = caller;
-  const fingerprinted = [operation, userId, placed.map(({ channel, value }) => [channel, value])];
-  const outcome = await parts.idempotency.run(
-    input.idempotencyKey,
-    { keyId, nowMs, fingerprinted },
-    (idempotency) =>
-      parts.store.write({
-        account: caller.account,
-        userId,
-        facts: placed,
-        nowMs,
-        quota: { keyId, month: quotaWindow(nowMs).month, day: dayOf(nowMs), limit },
-        ...(idempotency === undefined ? {} : { idempotency }),
-      }),
-  );
+  const quota = { keyId, month: quotaWindow(nowMs).month, day: dayOf(nowMs), limit };
+  const write = (idempotency?: WriteRequest["idempotency"]) =>
+    parts.store.write({
+      account: caller.account,
+      userId,
+      facts: placed,
+      nowMs,
+      quota,
+      ...(idempotency === undefined ? {} : { idempotency }),
+    });
+  const { idempotencyKey } = input;
+  const outcome =
+    idempotencyKey === undefined
+      ? await write()
+      : await parts.idempotency.run(
+          idempotencyKey,
+          {
+            keyId,
+            nowMs,
+            fingerprinted: [operation, userId, placed.map(({ channel, value }) => [channel, value])],
+          },
+          write,
+        );
   refuseUnlessStored(outcome, caller, nowMs);
   if (outcome.outcome === "stored") parts.codes.schedule(caller.account, userId);
   return {

@@ -19,6 +19,7 @@ export class FactCodes {
   #running: Promise<void> | undefined;
   #closed = false;
   #scheduledMs = 0;
+  #droppedMs = Number.NEGATIVE_INFINITY;
 
   constructor(store: FactStore, workshop: Workshop) {
     this.#store = store;
@@ -26,9 +27,13 @@ export class FactCodes {
   }
 
   schedule(account: string, userId: string): void {
-    if (!this.#workshop.keepsCodes || this.#closed || this.#waiting.size >= WAITING_MAX) return;
-    this.#waiting.set(`${account}\0${userId}`, { account, userId });
+    if (!this.#workshop.keepsCodes || this.#closed) return;
     this.#scheduledMs = performance.now();
+    if (this.#waiting.size >= WAITING_MAX) {
+      this.#droppedMs = this.#scheduledMs;
+      return;
+    }
+    this.#waiting.set(`${account}\0${userId}`, { account, userId });
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;
     });
@@ -64,9 +69,11 @@ export class FactCodes {
         // Busy workers or a store that is away: the codes are computed on demand instead.
       }
       // While encodes keep coming, nearly all of the processor's time is theirs.
-      const tookMs = performance.now() - startedMs;
-      if (performance.now() - this.#scheduledMs < BUSY_MS && !this.#closed)
-        await pause(PAUSE_FACTOR * tookMs);
+      const nowMs = performance.now();
+      if (nowMs - this.#scheduledMs < BUSY_MS && !this.#closed)
+        await pause(PAUSE_FACTOR * (nowMs - startedMs));
+      // While more come than can be followed, all of it.
+      while (performance.now() - this.#droppedMs < BUSY_MS && !this.#closed) await pause(BUSY_MS);
     }
   }
 

@@ -24,11 +24,10 @@ export class IdempotencyGate {
    * refused: which of the two answers would be "the first" is not known yet.
    */
   async run<T>(
-    key: string | undefined,
+    key: string,
     request: { keyId: string; nowMs: number; fingerprinted: readonly unknown[] },
     work: (idempotency: WriteRequest["idempotency"]) => Promise<T>,
   ): Promise<T> {
-    if (key === undefined) return work(undefined);
     checkIdempotencyKey(key);
     const slot = `${request.keyId} ${key}`;
     if (this.#inFlight.has(slot)) {

@@ -30,6 +30,11 @@ export function checkValue(value: string, bytesMax = VALUE_BYTES_MAX): void {
   if (fault !== undefined) throw new Failure("invalid_value", `The value ${fault}.`, { param: "value" });
 }
 
+/** Whether checkValue lets a text pass. */
+export function isValue(text: string): boolean {
+  return valueFault(text, VALUE_BYTES_MAX) === undefined;
+}
+
 export function checkIdempotencyKey(key: string): void {
   if (IDEMPOTENCY_KEY.test(key)) return;
   throw new Failure("invalid_request", "Idempotency-Key must be 1 to 255 visible ASCII characters.", {

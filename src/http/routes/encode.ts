@@ -5,6 +5,7 @@ import { Failure } from "../../base/errors.ts";
 import type { BatchAnswer, BatchBody, EncodeAnswer, EncodeBody } from "../../contract/schemas.ts";
 import { type EncodeInput, type EncodeResult, encodeFacts } from "../../memory/encode.ts";
 import type { HttpParts } from "../parts.ts";
+import { failureBefore } from "../quick-encode.ts";
 import { setQuotaHeaders } from "../quota-headers.ts";
 
 export function encodeRoutes(parts: HttpParts) {
@@ -15,7 +16,7 @@ export function encodeRoutes(parts: HttpParts) {
   ): Promise<EncodeResult> => {
     const caller = request.caller!;
     request.sessionId = input.sessionId ?? null;
-    const result = await encodeFacts(parts.memory, caller, input).catch((error) => {
+    const result = await encodeOnce(parts, request, input).catch((error) => {
       // Others may have used the rest since the request began.
       if (error instanceof Failure && error.extra.used !== undefined) {
         setQuotaHeaders(reply, caller.limit, error.extra.used, parts.clock.now());
@@ -52,6 +53,17 @@ export function encodeRoutes(parts: HttpParts) {
       return { status: "ok", channel_count: result.channelCount, facts: [...result.facts] };
     },
   };
+}
+
+/** A quick encode that has failed comes here for its answer: it is not tried again. */
+async function encodeOnce(
+  { memory }: HttpParts,
+  request: FastifyRequest,
+  input: EncodeInput,
+): Promise<EncodeResult> {
+  const failure = failureBefore(request.raw);
+  if (failure !== undefined) throw failure;
+  return encodeFacts(memory, request.caller!, input);
 }
 
 function idempotencyKeyOf(request: FastifyRequest): string | undefined {

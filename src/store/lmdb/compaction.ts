@@ -15,7 +15,7 @@ import { randomUUID } from "node:crypto";
 import { Failure } from "../../base/errors.ts";
 import type { CompactReport, Progress } from "../../memory/ports.ts";
 import { generationFolder, nameGeneration, removeGeneration } from "./data-folder.ts";
-import { DATABASES, type DatabaseName, Environment } from "./environment.ts";
+import { DATABASES, type DatabaseName, Environment, type Transaction } from "./environment.ts";
 import { FORGOTTEN } from "./fact-writes.ts";
 import { COMPACTING, COMPACTION_SILENCE_MS, compactionTime, type Generations, MOVED } from "./generations.ts";
 import type { GroupCommit } from "./group-commit.ts";
@@ -66,7 +66,7 @@ export async function compactStore(
     return { beforeBytes, afterBytes, entries, durationMs: Date.now() - startedMs };
   } catch (error) {
     // Not through the group commit, which waits for the move that will not come.
-    await old.transact(() => release(old, token, forgotten)).catch(() => {});
+    await old.transact((transaction) => release(transaction, token, forgotten)).catch(() => {});
     removeGeneration(folder, next);
     throw error;
   } finally {
@@ -99,17 +99,15 @@ function begin(
   commit: GroupCommit,
   token: string,
 ): Promise<{ begun: boolean; forgotten?: Buffer | undefined }> {
-  return commit.run(({ environment }) => {
-    const busy = environment.get("meta", COMPACTING);
+  return commit.run((writer) => {
+    const busy = writer.get("meta", COMPACTING);
     if (busy !== undefined && Date.now() - compactionTime(busy) < COMPACTION_SILENCE_MS)
       return { begun: false };
-    for (const key of [...environment.table("journal").getKeys({ start: Buffer.of(0) })]) {
-      void environment.table("journal").remove(key);
-    }
-    void environment.table("meta").put(COMPACTING, claim(token));
+    for (const key of journalKeys(writer.environment)) writer.remove("journal", key);
+    writer.put("meta", COMPACTING, claim(token));
     // What is forgotten from here on sets the mark anew, for the next compaction.
-    const forgotten = environment.get("meta", FORGOTTEN);
-    if (forgotten !== undefined) void environment.table("meta").remove(FORGOTTEN);
+    const forgotten = writer.get("meta", FORGOTTEN);
+    if (forgotten !== undefined) writer.remove("meta", FORGOTTEN);
     return { begun: true, forgotten };
   });
 }
@@ -119,14 +117,13 @@ function claim(token: string): Buffer {
 }
 
 function beat(commit: GroupCommit, token: string): Promise<void> {
-  return commit.run(({ environment }) => {
-    if (isHeldBy(environment, COMPACTING, token))
-      void environment.table("meta").put(COMPACTING, claim(token));
+  return commit.run((writer) => {
+    if (isHeldBy(writer, COMPACTING, token)) writer.put("meta", COMPACTING, claim(token));
   });
 }
 
-function isHeldBy(environment: Environment, entry: Buffer, token: string): boolean {
-  const bytes = environment.get("meta", entry);
+function isHeldBy(transaction: Transaction, entry: Buffer, token: string): boolean {
+  const bytes = transaction.get("meta", entry);
   return bytes !== undefined && (JSON.parse(bytes.toString()) as { token: string }).token === token;
 }
 
@@ -163,42 +160,47 @@ async function apply(fresh: Environment, entries: readonly Entry[]): Promise<voi
 
 /** Copies what the journal holds; how much that was. */
 async function catchUp(fresh: Environment, commit: GroupCommit): Promise<number> {
-  const entries = await commit.run(({ environment }) => takeJournal(environment, PAGE));
+  const entries = await commit.run((writer) =>
+    takeJournal(writer, journalKeys(writer.environment, { limit: PAGE })),
+  );
   await apply(fresh, entries);
   return entries.length;
 }
 
-function takeJournal(environment: Environment, countMax: number): Entry[] {
-  const journal = environment.table("journal");
-  const notes = [...journal.getKeys({ start: Buffer.of(0), limit: countMax })];
+function journalKeys(environment: Environment, options: { limit?: number } = {}): Buffer[] {
+  return [...environment.table("journal").getKeys({ start: Buffer.of(0), ...options })];
+}
+
+function takeJournal(transaction: Transaction, notes: readonly Buffer[]): Entry[] {
   return notes.map((note) => {
     const name = DATABASES[note[0]];
     const key = Buffer.from(note.subarray(1));
-    void journal.remove(note);
-    return { name, key, value: environment.get(name, key) };
+    transaction.remove("journal", note);
+    return { name, key, value: transaction.get(name, key) };
   });
 }
 
 function move(old: Environment, token: string): Promise<Entry[]> {
-  return old.transact(() => {
-    if (!isHeldBy(old, COMPACTING, token)) throw new Failure("conflict", "The compaction was called off.");
-    const rest = takeJournal(old, Number.MAX_SAFE_INTEGER);
-    void old.table("meta").put(MOVED, claim(token));
+  return old.transact((transaction) => {
+    if (!isHeldBy(transaction, COMPACTING, token))
+      throw new Failure("conflict", "The compaction was called off.");
+    const rest = takeJournal(transaction, journalKeys(old));
+    transaction.put("meta", MOVED, claim(token));
     return rest;
   });
 }
 
 function turnOver(old: Environment, folder: string, next: number, token: string): Promise<boolean> {
-  return old.transact(() => {
-    if (!isHeldBy(old, MOVED, token)) return false;
+  return old.transact((transaction) => {
+    if (!isHeldBy(transaction, MOVED, token)) return false;
     nameGeneration(folder, next);
     return true;
   });
 }
 
-function release(environment: Environment, token: string, forgotten: Buffer | undefined): void {
+function release(transaction: Transaction, token: string, forgotten: Buffer | undefined): void {
   for (const entry of [COMPACTING, MOVED]) {
-    if (isHeldBy(environment, entry, token)) void environment.table("meta").remove(entry);
+    if (isHeldBy(transaction, entry, token)) transaction.remove("meta", entry);
   }
-  if (forgotten !== undefined) void environment.table("meta").put(FORGOTTEN, forgotten);
+  if (forgotten !== undefined) transaction.put("meta", FORGOTTEN, forgotten);
 }

@@ -32,10 +32,24 @@ export type Table = Database<Buffer, Buffer>;
 const MAP_BYTES = 64 * 2 ** 30;
 const FLUSH_TIMEOUT_MS = 30_000;
 
+/** What the work of a transaction sees: all that was committed, and what it has written itself. */
+export interface Transaction {
+  get(name: DatabaseName, key: Buffer): Buffer | undefined;
+  put(name: DatabaseName, key: Buffer, value: Buffer): void;
+  remove(name: DatabaseName, key: Buffer): void;
+}
+
+/** Counts the commits, so that a commit can be made on condition that there was none since. */
+const COMMITS = Buffer.from("commits");
+const EMPTY = Buffer.alloc(0);
+/** So often another process may be quicker before a commit waits for the write lock. */
+const ATTEMPTS = 3;
+
 export class Environment {
   readonly folder: string;
   readonly #root: RootDatabase<Buffer, Buffer>;
   readonly #tables: Record<DatabaseName, Table>;
+  readonly #commits: Table;
 
   constructor(folder: string) {
     this.folder = folder;
@@ -55,6 +69,12 @@ export class Environment {
       this.#root.openDB<Buffer, Buffer>({ name, encoding: "binary", keyEncoding: "binary" }),
     ]);
     this.#tables = Object.fromEntries(tables) as Record<DatabaseName, Table>;
+    this.#commits = this.#root.openDB<Buffer, Buffer>({
+      name: "commits",
+      encoding: "binary",
+      keyEncoding: "binary",
+      useVersions: true,
+    });
   }
 
   get(name: DatabaseName, key: Buffer): Buffer | undefined {
@@ -76,13 +96,57 @@ export class Environment {
   }
 
   /**
+   * Runs `work` and commits what it has written, all or none; resolves when it is on disk. `work` runs on a
+   * snapshot, without the write lock, and again when another process has committed meanwhile: it must do nothing
+   * but read and write through its transaction. lmdb's thread writes and syncs without coming back for it, which
+   * is quicker than `transact` by the time that this thread needs to get round to it.
+   */
+  async commit<T>(work: (transaction: Transaction) => T): Promise<T> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      this.renewSnapshot();
+      const before = this.#commits.getEntry(COMMITS)?.version;
+      const changes = new Changes(this);
+      const result = work(changes);
+      if (changes.isEmpty || (await this.#write(changes, before))) return result;
+    }
+    return this.transact(work);
+  }
+
+  /** False where there was a commit since the one with the number `before`: then nothing is written. */
+  async #write(changes: Changes, before: number | undefined): Promise<boolean> {
+    const write = () => {
+      changes.applyTo(this);
+      void this.#commits.put(COMMITS, EMPTY, (before ?? 0) + 1);
+    };
+    const written =
+      before === undefined
+        ? this.#commits.ifNoExists(COMMITS, write)
+        : this.#commits.ifVersion(COMMITS, before, write);
+    return this.#onDisk(written);
+  }
+
+  /**
    * Runs `work` in one write transaction, all or none, and resolves when it is on disk. `work` is called with
    * the lock held and must not wait for anything.
    */
-  async transact<T>(work: () => T): Promise<T> {
+  transact<T>(work: (transaction: Transaction) => T): Promise<T> {
+    return this.#onDisk(
+      this.#root.childTransaction(() => {
+        const changes = new Changes(this);
+        const result = work(changes);
+        if (!changes.isEmpty) {
+          changes.applyTo(this);
+          void this.#commits.put(COMMITS, EMPTY, (this.#commits.getEntry(COMMITS)?.version ?? 0) + 1);
+        }
+        return result;
+      }) as Promise<T>,
+    );
+  }
+
+  async #onDisk<T>(committed: Promise<T>): Promise<T> {
     let result: T;
     try {
-      result = (await this.#root.childTransaction(work)) as T;
+      result = await committed;
     } catch (error) {
       throw await causeOf(error);
     }
@@ -124,6 +188,44 @@ export class Environment {
   async close(): Promise<void> {
     await this.#root.close();
   }
+}
+
+/** What one transaction has written, each key once. */
+class Changes implements Transaction {
+  readonly #environment: Environment;
+  readonly #entries = new Map<string, { name: DatabaseName; key: Buffer; value: Buffer | undefined }>();
+
+  constructor(environment: Environment) {
+    this.#environment = environment;
+  }
+
+  get(name: DatabaseName, key: Buffer): Buffer | undefined {
+    const changed = this.#entries.get(slotOf(name, key));
+    return changed === undefined ? this.#environment.get(name, key) : changed.value;
+  }
+
+  put(name: DatabaseName, key: Buffer, value: Buffer): void {
+    this.#entries.set(slotOf(name, key), { name, key, value });
+  }
+
+  remove(name: DatabaseName, key: Buffer): void {
+    this.#entries.set(slotOf(name, key), { name, key, value: undefined });
+  }
+
+  get isEmpty(): boolean {
+    return this.#entries.size === 0;
+  }
+
+  applyTo(environment: Environment): void {
+    for (const { name, key, value } of this.#entries.values()) {
+      const table = environment.table(name);
+      void (value === undefined ? table.remove(key) : table.put(key, value));
+    }
+  }
+}
+
+function slotOf(name: DatabaseName, key: Buffer): string {
+  return `${name}\0${key.toString("latin1")}`;
 }
 
 /** lmdb-js rejects with a general error that carries the particular one as a promise. */

@@ -1,17 +1,9 @@
 /** The writes of facts: each runs inside a group's transaction, checks first and writes then. */
 
 import { timingSafeEqual } from "node:crypto";
+import { CHANNEL_COUNT } from "../../base/limits.ts";
 import type { ComputedCode, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
-import {
-  channelOfFactKey,
-  counterName,
-  factKey,
-  idempotencyKey,
-  lapsedRecordKey,
-  lapseKey,
-  rangeBelow,
-  userKey,
-} from "./entry-keys.ts";
+import { counterName, factKey, idempotencyKey, lapsedRecordKey, lapseKey, userKey } from "./entry-keys.ts";
 import type { Write, Writer } from "./group-commit.ts";
 import {
   channelCount,
@@ -163,8 +155,11 @@ export function forgetUser(account: string, userId: string): Write<boolean> {
   return (writer) => {
     const key = userKey(account, userId);
     if (writer.get("users", key) === undefined) return false;
-    const facts = [...writer.environment.table("facts").getKeys(rangeBelow(key))];
-    for (const fact of facts) writer.remove("facts", factKey(account, userId, channelOfFactKey(fact)));
+    // Every channel, not those that the user's record names: it may be damaged.
+    for (let channel = 0; channel < CHANNEL_COUNT; channel++) {
+      const fact = factKey(account, userId, channel);
+      if (writer.get("facts", fact) !== undefined) writer.remove("facts", fact);
+    }
     writer.remove("users", key);
     noteForgetting(writer);
     return true;

@@ -146,9 +146,9 @@ export function compactionTime(entry: Buffer): number {
 }
 
 async function prepare(environment: Environment): Promise<void> {
-  await environment.transact(() => {
-    if (environment.get("meta", BORN) === undefined) {
-      void environment.table("meta").put(BORN, Buffer.from(new Date().toISOString()));
+  await environment.transact((transaction) => {
+    if (transaction.get("meta", BORN) === undefined) {
+      transaction.put("meta", BORN, Buffer.from(new Date().toISOString()));
     }
   });
   await environment.close();
@@ -156,9 +156,9 @@ async function prepare(environment: Environment): Promise<void> {
 
 /** Takes back a move and a compaction, unless the move has been completed meanwhile. */
 async function callOff(environment: Environment, folder: string, generation: number): Promise<void> {
-  await environment.transact(() => {
+  await environment.transact((transaction) => {
     if (readFolder(folder)?.generation !== generation) return;
-    for (const entry of [MOVED, COMPACTING]) void environment.table("meta").remove(entry);
+    for (const entry of [MOVED, COMPACTING]) transaction.remove("meta", entry);
   });
   await environment.table("journal").clearAsync();
 }

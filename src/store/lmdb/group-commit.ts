@@ -6,19 +6,17 @@
 
 import { Failure } from "../../base/errors.ts";
 import type { Metrics } from "../../base/metrics.ts";
-import { DATABASES, type DatabaseName, type Environment } from "./environment.ts";
+import { DATABASES, type DatabaseName, type Environment, type Transaction } from "./environment.ts";
 import { COMPACTING, type Generations, MOVED } from "./generations.ts";
 import { packNumber, unpackNumber } from "./records.ts";
 
 /** What a write sees of the store: the state inside the transaction. */
-export interface Writer {
-  get(name: DatabaseName, key: Buffer): Buffer | undefined;
-  put(name: DatabaseName, key: Buffer, value: Buffer): void;
-  remove(name: DatabaseName, key: Buffer): void;
+export interface Writer extends Transaction {
   /** A counter, what this group has added to it included. */
   count(name: string): number;
   /** Sets a counter. Most writes of a group count on the same few: each is stored once, when the group is through. */
   setCount(name: string, count: number): void;
+  /** As it was before the group. */
   readonly environment: Environment;
 }
 
@@ -149,9 +147,9 @@ export class GroupCommit {
   async #commit(group: readonly Queued[]): Promise<unknown[]> {
     for (;;) {
       const environment = this.#generations.latest;
-      const results = await environment.transact(() => {
-        if (environment.get("meta", MOVED) !== undefined) return MOVE;
-        const writer = writerOn(environment);
+      const results = await environment.commit((transaction) => {
+        if (transaction.get("meta", MOVED) !== undefined) return MOVE;
+        const writer = writerOn(environment, transaction);
         try {
           const done = group.map(({ write }) => write(writer));
           writer.storeCounts();
@@ -167,27 +165,26 @@ export class GroupCommit {
 }
 
 /** While a compaction copies the store, every key that is written is noted in the journal as well. */
-function writerOn(environment: Environment): Writer & { storeCounts(): void } {
-  const journals = environment.get("meta", COMPACTING) !== undefined;
+function writerOn(environment: Environment, transaction: Transaction): Writer & { storeCounts(): void } {
+  const journals = transaction.get("meta", COMPACTING) !== undefined;
   const note = (name: DatabaseName, key: Buffer) => {
-    if (!journals) return;
-    const entry = Buffer.concat([Buffer.of(DATABASES.indexOf(name)), key]);
-    void environment.table("journal").put(entry, Buffer.of(1));
+    if (!journals || name === "journal") return;
+    transaction.put("journal", Buffer.concat([Buffer.of(DATABASES.indexOf(name)), key]), Buffer.of(1));
   };
   const put = (name: DatabaseName, key: Buffer, value: Buffer) => {
-    void environment.table(name).put(key, value);
+    transaction.put(name, key, value);
     note(name, key);
   };
   const counts = new Map<string, number>();
   const changed = new Set<string>();
   return {
     environment,
-    get: (name, key) => environment.get(name, key),
+    get: (name, key) => transaction.get(name, key),
     put,
     count: (name) => {
       let count = counts.get(name);
       if (count === undefined) {
-        count = unpackNumber(environment.get("counters", Buffer.from(name)));
+        count = unpackNumber(transaction.get("counters", Buffer.from(name)));
         counts.set(name, count);
       }
       return count;
@@ -200,7 +197,7 @@ function writerOn(environment: Environment): Writer & { storeCounts(): void } {
       for (const name of changed) put("counters", Buffer.from(name), packNumber(counts.get(name)!));
     },
     remove: (name, key) => {
-      void environment.table(name).remove(key);
+      transaction.remove(name, key);
       note(name, key);
     },
   };

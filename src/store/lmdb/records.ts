@@ -19,14 +19,14 @@ const USER_BYTES = 18;
 export function packFact(fact: Omit<StoredFact, "channel">): Buffer {
   const codeBytes = fact.code === undefined ? 0 : Math.ceil(fact.code.bits.length / 8);
   const value = Buffer.from(fact.value);
-  const out = Buffer.alloc(FACT_HEADER_BYTES + codeBytes + value.length);
+  const out = Buffer.allocUnsafe(FACT_HEADER_BYTES + codeBytes + value.length);
   out[0] = FORM;
   out.writeUIntBE(fact.revision, 1, 6);
   out.writeUIntBE(fact.updatedAtMs, 7, 6);
+  out[13] = fact.code?.version ?? 0;
+  out.writeUInt16BE(fact.code?.bits.length ?? 0, 14);
   if (fact.code !== undefined) {
     assert(fact.code.version > 0 && fact.code.version < 256, "a codebook version fits a byte");
-    out[13] = fact.code.version;
-    out.writeUInt16BE(fact.code.bits.length, 14);
     out.set(fact.code.bits.bytes.subarray(0, codeBytes), FACT_HEADER_BYTES);
   }
   out.set(value, FACT_HEADER_BYTES + codeBytes);
@@ -76,7 +76,7 @@ export function newUser(): UserRecord {
 
 /** form 1 · incarnation 6 · revision 6 · channels 5 */
 export function packUser(user: UserRecord): Buffer {
-  const out = Buffer.alloc(USER_BYTES);
+  const out = Buffer.allocUnsafe(USER_BYTES);
   out[0] = FORM;
   out.set(user.incarnation, 1);
   out.writeUIntBE(user.revision, 7, 6);

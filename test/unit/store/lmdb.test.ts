@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { open } from "lmdb";
 import { Metrics } from "../../../src/base/metrics.ts";
 import { Environment } from "../../../src/store/lmdb/environment.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
@@ -126,14 +127,42 @@ test("lmdb: two compactions at once: one is refused, nothing breaks", () =>
     await store.close();
   }));
 
+test("lmdb: a commit that another was quicker than runs again on the newer state, and no commit is lost", () =>
+  withFolder(async (folder) => {
+    const path = join(folder, "store-1");
+    const environment = new Environment(path);
+    const binary = { encoding: "binary", keyEncoding: "binary" } as const;
+    const other = open<Buffer, Buffer>({ path, maxDbs: 16, ...binary });
+    const commits = other.openDB<Buffer, Buffer>({ name: "commits", useVersions: true, ...binary });
+    const meta = other.openDB<Buffer, Buffer>({ name: "meta", ...binary });
+    const key = Buffer.from("count");
+    for (const rivals of [0, 1, 2, 9]) {
+      const start = Number(environment.get("meta", key)?.toString() ?? 0);
+      let runs = 0;
+      await environment.commit((transaction) => {
+        const count = Number(transaction.get("meta", key)?.toString() ?? 0);
+        transaction.put("meta", key, Buffer.from(String(count + 1)));
+        runs += 1;
+        if (runs > rivals || runs > 3) return;
+        // As another process would, between this one's reading and its commit.
+        meta.putSync(key, Buffer.from(String(count + 1)));
+        commits.putSync(Buffer.from("commits"), Buffer.alloc(0), 1_000 * rivals + runs);
+      });
+      const lost = Math.min(rivals, 3);
+      assert.equal(runs, lost + 1);
+      assert.equal(Number(environment.get("meta", key)?.toString()), start + lost + 1);
+    }
+    await environment.close();
+  }));
+
 test("lmdb: a damaged record fails its own write, not the writes beside it", () =>
   withFolder(async (folder) => {
     const store = await openFolder(folder);
     await store.write(write("ada", [[0, "Ada"]]));
     await store.close();
     const environment = new Environment(join(folder, "store-1"));
-    await environment.transact(
-      () => void environment.table("users").put(Buffer.from("acme\0ada"), Buffer.from("?")),
+    await environment.transact((transaction) =>
+      transaction.put("users", Buffer.from("acme\0ada"), Buffer.from("?")),
     );
     await environment.close();
     const again = await openFolder(folder);

@@ -1,10 +1,10 @@
 /**
- * Quick reads against Fastify: the same request, once as a client sends it (quick where it is plain) and once with
+ * Quick answers against Fastify: the same request, once as a client sends it (quick where it is plain) and once with
  * a header that only Fastify's way understands, must give the same answer. What is not plain is Fastify's.
  */
 
 import assert from "node:assert/strict";
-import { request as sendRequest } from "node:http";
+import { type IncomingHttpHeaders, request as sendRequest } from "node:http";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import { type Running, send, startRunning } from "./running-service.ts";
@@ -63,6 +63,111 @@ test("a quick answer is Fastify's answer: status, headers and body", async () =>
       assert.deepEqual(plain, routed, path);
     }
   }
+});
+
+const BODIES: readonly (string | Buffer)[] = [
+  '{"user_id":"eve","label":"USER.name","value":"Eve"}',
+  ' { "value" : "Zo\\u00eb 🜁 \\"q\\" \\\\", "label":"USER.role", "user_id":"Zoë + 1/2", "more":{"label":1} }\n',
+  '{"user_id":"eve","label":"USER.name","value":"one","value":"two"}',
+  '{"user_id":"eve","label":"USER.name","value":"Eve","session_id":"s-1"}',
+  '{"user_id":"eve","label":"USER.name","value":"Eve","session_id":null}',
+  '{"user_id":"eve","label":"USER.nam","value":"Eve"}',
+  '{"user_id":"eve","label":"constructor","value":"Eve"}',
+  '{"user_id":"","label":"USER.name","value":"Eve"}',
+  '{"user_id":"a\\u0000","label":"USER.name","value":"Eve"}',
+  '{"user_id":"eve","label":"USER.name","value":""}',
+  '{"user_id":"eve","label":"USER.name","value":"\\ud800"}',
+  '{"user_id":"eve","label":"USER.name","value":"line\\nline"}',
+  `{"user_id":"eve","label":"USER.name","value":"${"x".repeat(5_000)}"}`,
+  '{"user_id":"eve","label":"USER.name","value":7}',
+  '{"user_id":"eve","label":"USER.name"}',
+  '{"__proto__":{"user_id":"eve"},"label":"USER.name","value":"Eve"}',
+  '["eve"]',
+  "null",
+  '"eve"',
+  "{",
+  "",
+  Buffer.from('{"user_id":"eve","label":"USER.name","value":"\xff"}', "latin1"),
+  Buffer.alloc(70_000, " "),
+];
+
+test("a quick encode is Fastify's encode: status, headers and body", async () => {
+  for (const key of [running.key, limited, "sb_live_wrong"]) {
+    for (const path of ["/encode", "/v1/encode", "/encode?more=1"]) {
+      for (const body of BODIES) {
+        const plain = await raw(path, key, {}, body);
+        const routed = await raw(path, key, { authorization: `bearer  ${key}` }, body);
+        assert.deepEqual(withoutUse(plain), withoutUse(routed), `${path} ${body.toString().slice(0, 60)}`);
+      }
+    }
+  }
+  const decoded = await running.call("GET", "/decode?user_id=Zo%C3%AB+%2B+1/2&label=USER.role");
+  assert.equal(decoded.json.value, 'Zoë 🜁 "q" \\');
+});
+
+test("other headers of an encode are Fastify's to judge", async () => {
+  const body = BODIES[0];
+  for (const headers of [
+    { "content-type": "application/json; charset=utf-8" },
+    { "content-type": "text/plain" },
+    { "content-type": "" },
+    { "transfer-encoding": "chunked" },
+    { expect: "100-continue" },
+  ]) {
+    const plain = await raw("/encode", running.key, headers, body);
+    const routed = await raw(
+      "/encode",
+      running.key,
+      { ...headers, authorization: `bearer  ${running.key}` },
+      body,
+    );
+    assert.deepEqual(plain, routed, JSON.stringify(headers));
+  }
+  const keyed = { "idempotency-key": "quick-1" };
+  const answers = [
+    await raw("/encode", running.key, keyed, body),
+    await raw("/encode", running.key, keyed, body),
+  ];
+  assert.deepEqual(
+    answers.map(({ headers }) => headers["idempotency-replayed"]),
+    [undefined, "true"],
+  );
+});
+
+test("a body in pieces, two requests in one piece, a body that never comes", async () => {
+  const post = (value: string) => {
+    const body = `{"user_id":"pieces","label":"USER.name","value":"${value}"}`;
+    return `POST /encode HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${running.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  };
+  const whole = post("whole");
+  const head = whole.indexOf("\r\n\r\n") + 4;
+  for (const pieces of [
+    [whole.slice(0, head), whole.slice(head)],
+    [whole.slice(0, head + 10), whole.slice(head + 10)],
+    [whole.slice(0, head - 2), whole.slice(head - 2, head + 5), whole.slice(head + 5)],
+  ]) {
+    assert.match(await exchange(pieces, 1), /^HTTP\/1.1 200 OK.*"value":"whole"/s);
+  }
+  const two = await exchange([post("first") + post("second")], 2);
+  assert.match(two, /"value":"first".*HTTP\/1.1 200 OK.*"value":"second"/s);
+  const read = await running.call("GET", "/decode?user_id=pieces&label=USER.name");
+  assert.equal(read.json.value, "second");
+  const mixed = `GET /decode?user_id=pieces&label=USER.name HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${running.key}\r\n\r\n`;
+  assert.match(await exchange([post("third") + mixed], 2), /"value":"third","channel".*"source":"state"/s);
+
+  await exchange([whole.slice(0, head + 5)], 0);
+  assert.equal((await running.call("GET", "/decode?user_id=pieces&label=USER.name")).json.value, "third");
+});
+
+test("an encode that the monthly limit refuses is refused once, by both ways alike", async () => {
+  const { desk, store } = running.service.core;
+  const { key, record } = await desk.create({ account: "spent", tier: "free" });
+  const day = new Date().toISOString().slice(0, 10);
+  await store.addUsage(record, [{ day, count: 999 }]);
+  assert.equal((await raw("/encode", key, {}, BODIES[0])).status, 200);
+  const plain = await raw("/encode", key, {}, BODIES[0]);
+  assert.equal(plain.status, 429);
+  assert.deepEqual(plain, await raw("/encode", key, { authorization: `bearer  ${key}` }, BODIES[0]));
 });
 
 test("both ways count in the same figures", async () => {
@@ -132,16 +237,39 @@ test("a request id from the caller comes back", async () => {
   assert.equal(answer.headers.get("x-request-id"), "mine-1");
 });
 
+interface Answer {
+  readonly status: number | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly quota: string | undefined;
+  readonly text: string;
+}
+
 /** Status, headers and body as they came; without what differs from request to request. */
-function raw(path: string, key: string, headers: Record<string, string>): Promise<unknown> {
+function raw(
+  path: string,
+  key: string,
+  headers: Record<string, string>,
+  body?: string | Buffer,
+): Promise<Answer> {
   const { hostname, port } = new URL(running.url);
+  const chunked = "transfer-encoding" in headers;
+  const posted = {
+    "content-type": "application/json",
+    ...(body === undefined || chunked ? {} : { "content-length": String(Buffer.byteLength(body)) }),
+  };
   return new Promise((resolve, reject) => {
     const request = sendRequest(
       {
         hostname,
         port,
         path,
-        headers: { authorization: `Bearer ${key}`, "x-request-id": "same", ...headers },
+        method: body === undefined ? "GET" : "POST",
+        headers: {
+          authorization: `Bearer ${key}`,
+          "x-request-id": "same",
+          ...(body === undefined ? {} : posted),
+          ...headers,
+        },
       },
       (response) => {
         let text = "";
@@ -158,8 +286,38 @@ function raw(path: string, key: string, headers: Record<string, string>): Promis
       },
     );
     request.on("error", reject);
-    request.end();
+    request.end(body);
   });
+}
+
+/** Each encode is counted, so that two in turn differ in what is left. */
+function withoutUse({ headers, quota, ...rest }: Answer): unknown {
+  return {
+    ...rest,
+    headers: { ...headers, "x-ratelimit-remaining": typeof headers["x-ratelimit-remaining"] },
+    quota: quota?.replace(/r=\d+/, "r="),
+  };
+}
+
+/** Sends pieces on one connection, one after the other, and returns what came when so many answers are there. */
+async function exchange(pieces: readonly string[], answers: number): Promise<string> {
+  const { hostname, port } = new URL(running.url);
+  const socket = connect(Number(port), hostname).setNoDelay(true).setEncoding("latin1");
+  let text = "";
+  const received = new Promise<void>((resolve, reject) => {
+    socket.on("error", reject);
+    socket.on("data", (chunk) => {
+      text += chunk;
+      if (text.split("}").length > answers) resolve();
+    });
+  });
+  for (const piece of pieces) {
+    socket.write(piece);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  if (answers > 0) await received;
+  socket.destroy();
+  return text;
 }
 
 /** The status of a request whose headers are exactly these, names and values in turn. */
