@@ -21,6 +21,16 @@ export interface OpenedStore {
   readonly settle: ((name: string, value: string) => Promise<string>) | undefined;
 }
 
+/** A line for the operator, at most one a second. */
+function tellNowAndThen(line: (count: number) => string): (count: number) => void {
+  let toldMs = Number.NEGATIVE_INFINITY;
+  return (count) => {
+    if (performance.now() - toldMs < 1_000) return;
+    toldMs = performance.now();
+    console.error(line(count));
+  };
+}
+
 export async function openStore(
   config: Config,
   options: { create: boolean; metrics: Metrics },
@@ -28,7 +38,13 @@ export async function openStore(
   const { databaseUrl, databasePool, dataFolder, queueMax } = config;
   const { create, metrics } = options;
   if (databaseUrl === undefined) {
-    const store = await LmdbStore.open({ folder: dataFolder, create, queueMax, metrics });
+    const store = await LmdbStore.open({
+      folder: dataFolder,
+      create,
+      queueMax,
+      metrics,
+      upgraded: tellNowAndThen((users) => `writing ${dataFolder} in this release's format: ${users} users`),
+    });
     return { store, embedded: store, compact: (progress) => store.compact(progress), settle: undefined };
   }
   // Loaded only now: the embedded store does without.

@@ -18,7 +18,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 
-export const FORMAT_VERSION = 1;
+/** 2: a user's record lies with its facts, and commits are counted. */
+export const FORMAT_VERSION = 2;
+const FORMAT_VERSION_MIN = 1;
 const NAME_FILE = "sideband.json";
 
 /** What keeps a data folder from being opened, in words for the operator. */
@@ -47,13 +49,13 @@ export function readFolder(folder: string): FolderState | undefined {
       `${folder} has format ${format}, this release knows formats up to ${FORMAT_VERSION}: use a newer release`,
     );
   }
-  if (format !== FORMAT_VERSION || !Number.isInteger(generation)) {
-    throw new DataFolderError(`${path} does not name a store of format ${FORMAT_VERSION}`);
+  if (!Number.isInteger(format) || format! < FORMAT_VERSION_MIN || !Number.isInteger(generation)) {
+    throw new DataFolderError(`${path} does not name a store`);
   }
-  return { format, generation: generation as number };
+  return { format: format!, generation: generation! };
 }
 
-/** Names the generation in use; on disk when it returns. */
+/** Names the generation in use, which has the newest format; on disk when it returns. */
 export function nameGeneration(folder: string, generation: number): void {
   const path = join(folder, NAME_FILE);
   const draft = `${path}.${process.pid}.new`;

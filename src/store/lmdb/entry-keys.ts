@@ -12,7 +12,7 @@ export function userKey(account: string, userId: string): Buffer {
   return Buffer.from(`${account}\0${userId}`);
 }
 
-/** The channel as one byte after the user and a zero: a user's facts lie together, in channel order. */
+/** The channel as one byte after the user and a zero: a user's facts lie behind its record, in channel order. */
 export function factKey(account: string, userId: string, channel: number): Buffer {
   assert(channel >= 0 && channel < CHANNEL_COUNT, "a channel");
   assert(!account.includes("\0") && !userId.includes("\0"), "no zero in a name");
@@ -29,9 +29,18 @@ export function splitUserKey(key: Buffer): { account: string; userId: string } {
   return { account: key.toString("utf8", 0, zero), userId: key.toString("utf8", zero + 1) };
 }
 
+/** The key of the user that an entry belongs to: its own, or what stands before the second zero. */
+export function userOfKey(key: Buffer): Buffer {
+  const zero = key.indexOf(0, key.indexOf(0) + 1);
+  return zero < 0 ? key : key.subarray(0, zero);
+}
+
 export function channelOfFactKey(key: Buffer): number {
   return key[key.length - 1];
 }
+
+/** The counter of all users: what else is in their table are facts. */
+export const USERS = "users";
 
 export const counterName = (keyId: string, period: string) => `${keyId}\0${period}`;
 

@@ -9,11 +9,12 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { type Database, open, type RootDatabase } from "lmdb";
+import { assert } from "../../base/assert.ts";
 
 /** The order is the database's number in the journal: append only. */
 export const DATABASES = [
   "meta",
-  "users",
+  "users", // empty: the users' records of format 1
   "facts",
   "counters",
   "idempotency",
@@ -30,6 +31,7 @@ export type Table = Database<Buffer, Buffer>;
 
 /** Address space set aside, not memory and not disk. */
 const MAP_BYTES = 64 * 2 ** 30;
+const KEY_BYTES_MAX = 1_978;
 const FLUSH_TIMEOUT_MS = 30_000;
 
 /** What the work of a transaction sees: all that was committed, and what it has written itself. */
@@ -205,6 +207,8 @@ class Changes implements Transaction {
   }
 
   put(name: DatabaseName, key: Buffer, value: Buffer): void {
+    // lmdb-js would refuse it in the midst of the others, and commit those.
+    assert(key.length > 0 && key.length <= KEY_BYTES_MAX, "a key that lmdb takes");
     this.#entries.set(slotOf(name, key), { name, key, value });
   }
 

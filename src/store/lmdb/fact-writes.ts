@@ -3,7 +3,15 @@
 import { timingSafeEqual } from "node:crypto";
 import { CHANNEL_COUNT } from "../../base/limits.ts";
 import type { ComputedCode, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
-import { counterName, factKey, idempotencyKey, lapsedRecordKey, lapseKey, userKey } from "./entry-keys.ts";
+import {
+  counterName,
+  factKey,
+  idempotencyKey,
+  lapsedRecordKey,
+  lapseKey,
+  USERS,
+  userKey,
+} from "./entry-keys.ts";
 import type { Write, Writer } from "./group-commit.ts";
 import {
   channelCount,
@@ -30,15 +38,16 @@ export function writeFacts(request: WriteRequest): Write<WriteOutcome> {
     if (quota?.limit != null && used + facts.length > quota.limit) return { outcome: "limit", used };
 
     const key = userKey(request.account, request.userId);
-    const before = writer.get("users", key);
+    const before = writer.get("facts", key);
     const user = before === undefined ? newUser() : unpackUser(before);
+    if (before === undefined) addUsers(writer, 1);
     for (const { channel, value, updatedAtMs = request.nowMs } of facts) {
       user.revision += 1;
       markChannel(user, channel, true);
       const record = packFact({ value, revision: user.revision, updatedAtMs });
       writer.put("facts", factKey(request.account, request.userId, channel), record);
     }
-    writer.put("users", key, packUser(user));
+    writer.put("facts", key, packUser(user));
     count(writer, request, used);
     const stored = channelCount(user);
     remember(writer, request, stored);
@@ -128,7 +137,7 @@ export function forgetFacts(
 ): Write<{ forgotten: number; channelCount: number }> {
   return (writer) => {
     const key = userKey(account, userId);
-    const before = writer.get("users", key);
+    const before = writer.get("facts", key);
     if (before === undefined) return { forgotten: 0, channelCount: 0 };
     const user = unpackUser(before);
     const found = facts.filter(({ channel, revision }) => {
@@ -144,8 +153,8 @@ export function forgetFacts(
     user.revision += 1;
     const left = channelCount(user);
     // A user without facts is no user: nothing tells that there ever was one.
-    if (left === 0) writer.remove("users", key);
-    else writer.put("users", key, packUser(user));
+    if (left === 0) removeUser(writer, key);
+    else writer.put("facts", key, packUser(user));
     noteForgetting(writer);
     return { forgotten: found.length, channelCount: left };
   };
@@ -154,16 +163,25 @@ export function forgetFacts(
 export function forgetUser(account: string, userId: string): Write<boolean> {
   return (writer) => {
     const key = userKey(account, userId);
-    if (writer.get("users", key) === undefined) return false;
+    if (writer.get("facts", key) === undefined) return false;
     // Every channel, not those that the user's record names: it may be damaged.
     for (let channel = 0; channel < CHANNEL_COUNT; channel++) {
       const fact = factKey(account, userId, channel);
       if (writer.get("facts", fact) !== undefined) writer.remove("facts", fact);
     }
-    writer.remove("users", key);
+    removeUser(writer, key);
     noteForgetting(writer);
     return true;
   };
+}
+
+function removeUser(writer: Writer, key: Buffer): void {
+  writer.remove("facts", key);
+  addUsers(writer, -1);
+}
+
+function addUsers(writer: Writer, change: number): void {
+  writer.setCount(USERS, writer.count(USERS) + change);
 }
 
 function noteForgetting(writer: Writer): void {

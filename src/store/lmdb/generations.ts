@@ -9,6 +9,7 @@ import { join } from "node:path";
 import {
   DataFolderError,
   ensureWritable,
+  FORMAT_VERSION,
   generationFolder,
   nameGeneration,
   readFolder,
@@ -16,6 +17,7 @@ import {
   strayGenerations,
 } from "./data-folder.ts";
 import { Environment } from "./environment.ts";
+import { upgrade } from "./upgrade.ts";
 
 export const MOVED = Buffer.from("moved");
 export const COMPACTING = Buffer.from("compacting");
@@ -26,6 +28,13 @@ export const COMPACTION_SILENCE_MS = 30_000;
 /** Requests of this process may still read the old generation in this turn of the event loop. */
 const CLOSE_DELAY_MS = 1_000;
 const OPEN_ATTEMPTS = 20;
+
+export interface OpenOptions {
+  /** Makes the store where the folder has none. */
+  readonly create: boolean;
+  /** Called while a folder of an older format is rewritten, with the number of users so far. */
+  readonly upgraded?: ((users: number) => void) | undefined;
+}
 
 export class Generations {
   readonly folder: string;
@@ -43,7 +52,7 @@ export class Generations {
   }
 
   /** Opens the store of a folder; with `create` a folder without one gets it. */
-  static async open(folder: string, options: { create: boolean }): Promise<Generations> {
+  static async open(folder: string, options: OpenOptions): Promise<Generations> {
     if (options.create) ensureWritable(folder);
     if (readFolder(folder) === undefined) {
       if (!options.create) throw new DataFolderError(`there is no store in ${folder}`);
@@ -54,6 +63,10 @@ export class Generations {
     const { generation, environment } = openNamed(folder);
     const generations = new Generations(folder, generation, environment);
     await generations.#tidy();
+    if (readFolder(folder)!.format < FORMAT_VERSION) {
+      await upgrade(environment, options.upgraded);
+      nameGeneration(folder, generation);
+    }
     return generations;
   }
 

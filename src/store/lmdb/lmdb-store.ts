@@ -22,10 +22,19 @@ import type {
 } from "../../memory/ports.ts";
 import { compactStore, forgottenSince } from "./compaction.ts";
 import { generationFolder, nameGeneration } from "./data-folder.ts";
-import { channelOfFactKey, counterKey, factKey, rangeBelow, splitUserKey, userKey } from "./entry-keys.ts";
+import {
+  channelOfFactKey,
+  counterKey,
+  factKey,
+  rangeBelow,
+  splitUserKey,
+  USERS,
+  userKey,
+  userOfKey,
+} from "./entry-keys.ts";
 import type { DatabaseName } from "./environment.ts";
 import { addUsage, forgetFacts, forgetUser, saveCodes, sweepLapsed, writeFacts } from "./fact-writes.ts";
-import { Generations } from "./generations.ts";
+import { Generations, type OpenOptions } from "./generations.ts";
 import { GroupCommit } from "./group-commit.ts";
 import {
   addKey,
@@ -38,10 +47,8 @@ import {
 } from "./key-writes.ts";
 import { packNumber, stampOf, unpackFact, unpackNumber } from "./records.ts";
 
-export interface LmdbStoreOptions {
+export interface LmdbStoreOptions extends OpenOptions {
   readonly folder: string;
-  /** Makes the store where the folder has none. */
-  readonly create: boolean;
   readonly queueMax: number;
   readonly metrics: Metrics;
 }
@@ -73,7 +80,7 @@ export class LmdbStore implements Store {
   }
 
   readStamp(account: string, userId: string): string | undefined {
-    const bytes = this.#generations.current.peek("users", userKey(account, userId));
+    const bytes = this.#generations.current.peek("facts", userKey(account, userId));
     return bytes && stampOf(bytes);
   }
 
@@ -81,7 +88,7 @@ export class LmdbStore implements Store {
   readUser(account: string, userId: string): UserState | undefined {
     const environment = this.#generations.current;
     const key = userKey(account, userId);
-    const bytes = environment.get("users", key);
+    const bytes = environment.get("facts", key);
     if (bytes === undefined) return undefined;
     const facts: StoredFact[] = [];
     for (const entry of environment.table("facts").getRange(rangeBelow(key))) {
@@ -114,12 +121,16 @@ export class LmdbStore implements Store {
     const range = account === undefined ? { start: Buffer.of(0) } : rangeBelow(Buffer.from(account));
     for (let start = range.start; ; ) {
       // Page by page, each of a fresh snapshot: a long walk does not keep old pages from being used again.
-      const keys = [
-        ...this.#generations.current.table("users").getKeys({ ...range, start, limit: WALK_PAGE }),
-      ];
-      for (const key of keys) yield splitUserKey(key);
-      if (keys.length < WALK_PAGE) return;
-      start = Buffer.concat([keys[keys.length - 1], Buffer.of(0)]);
+      const users: Buffer[] = [];
+      while (users.length < WALK_PAGE) {
+        const [key] = this.#generations.current.table("facts").getKeys({ ...range, start, limit: 1 });
+        if (key === undefined) break;
+        const user = userOfKey(key);
+        users.push(user);
+        start = rangeBelow(user).end;
+      }
+      for (const user of users) yield splitUserKey(user);
+      if (users.length < WALK_PAGE) return;
     }
   }
 
@@ -213,9 +224,10 @@ export class LmdbStore implements Store {
 
   statistics(): StoreStatistics {
     const environment = this.#generations.current;
+    const users = unpackNumber(environment.get("counters", Buffer.from(USERS)));
     return {
-      facts: environment.entryCount("facts"),
-      users: environment.entryCount("users"),
+      facts: environment.entryCount("facts") - users,
+      users,
       sizeBytes: environment.sizeBytes,
     };
   }

@@ -162,7 +162,7 @@ test("lmdb: a damaged record fails its own write, not the writes beside it", () 
     await store.close();
     const environment = new Environment(join(folder, "store-1"));
     await environment.transact((transaction) =>
-      transaction.put("users", Buffer.from("acme\0ada"), Buffer.from("?")),
+      transaction.put("facts", Buffer.from("acme\0ada"), Buffer.from("?")),
     );
     await environment.close();
     const again = await openFolder(folder);
@@ -180,10 +180,79 @@ test("lmdb: a damaged record fails its own write, not the writes beside it", () 
     await again.close();
   }));
 
+test("lmdb: a folder of format 1 is rewritten when it is opened, also where that was broken off", () =>
+  withFolder(async (folder) => {
+    const users = Array.from({ length: 2_500 }, (_, i) => `user ${String(i).padStart(4, "0")}`);
+    const before = await openFolder(folder);
+    await Promise.all(
+      users.map((user) =>
+        before.write(
+          write(user, [
+            [0, user],
+            [39, "last"],
+          ]),
+        ),
+      ),
+    );
+    const stamps = users.map((user) => before.readStamp("acme", user));
+    await before.close();
+    for (const { kept, told } of [
+      { kept: 0, told: [2_000, 2_500] },
+      { kept: 700, told: [2_500] },
+    ]) {
+      await writeFormat1(folder, kept);
+      const counts: number[] = [];
+      const store = await LmdbStore.open({
+        folder,
+        create: false,
+        queueMax: 10_000,
+        metrics: new Metrics(),
+        upgraded: (count) => counts.push(count),
+      });
+      assert.deepEqual(counts, told);
+      assert.deepEqual(
+        users.map((user) => store.readStamp("acme", user)),
+        stamps,
+      );
+      const walked: string[] = [];
+      for await (const { userId } of store.walkUsers("acme")) walked.push(userId);
+      assert.deepEqual(walked, users);
+      const { facts, users: count } = store.statistics();
+      assert.deepEqual([facts, count], [5_000, 2_500]);
+      assert.deepEqual(
+        store.readUser("acme", "user 1234")?.facts.map(({ channel, value }) => [channel, value]),
+        [
+          [0, "user 1234"],
+          [39, "last"],
+        ],
+      );
+      await store.close();
+      assert.equal(JSON.parse(readFileSync(join(folder, "sideband.json"), "utf8")).format, 2);
+    }
+  }));
+
+/** As an older release left it: users in a table of their own, but for the first `kept`, which have moved already. */
+async function writeFormat1(folder: string, kept: number): Promise<void> {
+  const environment = new Environment(join(folder, "store-1"));
+  const entries = [...environment.table("facts").getRange({ start: Buffer.of(0) })];
+  const users = entries.filter(({ key }) => key.indexOf(0) === key.lastIndexOf(0));
+  await environment.transact((transaction) => {
+    for (const { key, value } of users.slice(kept)) {
+      transaction.remove("facts", key);
+      transaction.put("users", key, value);
+    }
+    const count = Buffer.alloc(6);
+    count.writeUIntBE(kept, 0, 6);
+    transaction.put("counters", Buffer.from("users"), count);
+  });
+  await environment.close();
+  writeFileSync(join(folder, "sideband.json"), '{"format":1,"generation":1}\n');
+}
+
 test("lmdb: a newer format is refused with a clear message, an unwritable folder too", () =>
   withFolder(async (folder) => {
-    writeFileSync(join(folder, "sideband.json"), '{"format":2,"generation":1}');
-    await assert.rejects(openFolder(folder), /format 2.*use a newer release/);
+    writeFileSync(join(folder, "sideband.json"), '{"format":3,"generation":1}');
+    await assert.rejects(openFolder(folder), /format 3.*use a newer release/);
     writeFileSync(join(folder, "a-file"), "");
     await assert.rejects(openFolder(join(folder, "a-file")), /cannot write to the data folder/);
     await assert.rejects(openFolder(join(folder, "nothing"), false), /there is no store/);
