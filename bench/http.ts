@@ -69,12 +69,12 @@ export async function benchHttp(options: HttpBenchOptions): Promise<boolean> {
     const figures = await compare(server, { port: barePort, process: bare }, load, options.small);
     const facts = options.small ? 2_000 : (options.facts ?? 1_000_000);
     const grown = await measureGrowth(load, facts, options.small);
-    const latencies = [...Object.values(grown.gentle), ...Object.values(grown.saturated)];
     const passed =
       figures.every(({ ratio, bar }) => ratio >= bar) &&
       startMs <= START_BAR_MS &&
       idle.residentBytes <= IDLE_BAR_BYTES &&
-      latencies.every(({ ratio }) => ratio <= GROWTH_BAR) &&
+      // At a rate that both can take: at full speed a request waits for others, and latency is throughput.
+      Object.values(grown.gentle).every(({ ratio }) => ratio <= GROWTH_BAR) &&
       (facts > GROWN_BAR_FACTS || grown.memory.residentBytes <= GROWN_BAR_BYTES);
     if (options.json) console.log(JSON.stringify({ http: { figures, startMs, idle, grown } }));
     else report(figures, startMs, idle, grown);
@@ -207,7 +207,7 @@ function report(figures: readonly Figure[], startMs: number, idle: MemoryUse, gr
   console.log(`  idle memory ${memoryText(idle)} (bar ${mebibytes(IDLE_BAR_BYTES)})`);
   const { facts, fewFacts, gentle, saturated, memory, fileBytes, fillSeconds } = grown;
   console.log(
-    `  ${facts} facts stored in ${fillSeconds.toFixed(0)} s, data file ${mebibytes(fileBytes)}; median latency to that at ${fewFacts} facts (bar ${GROWTH_BAR}):`,
+    `  ${facts} facts stored in ${fillSeconds.toFixed(0)} s, data file ${mebibytes(fileBytes)}; median latency to that at ${fewFacts} facts (bar ${GROWTH_BAR} at a steady rate):`,
   );
   for (const [how, latencies] of Object.entries({ gentle, saturated })) {
     const list = Object.entries(latencies).map(
