@@ -18,7 +18,10 @@ export interface LoadJob {
   readonly modulus?: number;
   /** Each number is multiplied by it. */
   readonly step?: number;
-  /** Requests a second of all connections together; without it each is sent as soon as the last is answered. */
+  /**
+   * Requests a second of all connections together, one after the other and not all at once; without it each is sent
+   * as soon as the last is answered.
+   */
   readonly ratePerSecond?: number;
 }
 
@@ -48,7 +51,7 @@ async function run(job: LoadJob): Promise<LoadResult> {
   const started = performance.now();
   const until = started + job.durationMs;
   await Promise.all(
-    Array.from({ length: job.connections }, () => {
+    Array.from({ length: job.connections }, (_, index) => {
       return new Promise<void>((resolve, reject) => {
         const socket = connect(job.port, "127.0.0.1");
         socket.setNoDelay(true);
@@ -64,7 +67,8 @@ async function run(job: LoadJob): Promise<LoadResult> {
             "latin1",
           );
         };
-        socket.on("connect", send);
+        const firstAfterMs = job.ratePerSecond === undefined ? 0 : (1000 * index) / job.ratePerSecond;
+        socket.on("connect", () => (firstAfterMs === 0 ? send() : setTimeout(send, firstAfterMs)));
         socket.on("error", reject);
         socket.on("close", () => resolve());
         socket.on("data", (chunk) => {
