@@ -65,7 +65,10 @@ export class Generations {
     await generations.#tidy();
     if (readFolder(folder)!.format < FORMAT_VERSION) {
       await upgrade(environment, options.upgraded);
-      nameGeneration(folder, generation);
+      // With the write lock, as a compaction does: another process may have come first, and compacted since.
+      await environment.transact(() => {
+        if (readFolder(folder)!.format < FORMAT_VERSION) nameGeneration(folder, generation);
+      });
     }
     return generations;
   }
