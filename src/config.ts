@@ -12,7 +12,6 @@ export interface Config {
   readonly dataFolder: string;
   readonly databaseUrl: string | undefined;
   readonly databasePool: number;
-  readonly workers: number;
   readonly blockWorkers: number;
   readonly masterKey: string | undefined;
   readonly adminToken: string | undefined;
@@ -126,17 +125,11 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     parse: integer(2, 1000),
     meaning: "Connections of each process to PostgreSQL.",
   },
-  SIDEBAND_WORKERS: {
-    field: "workers",
-    fallback: "1",
-    parse: integer(1, 128),
-    meaning: "Processes that answer requests. They share the data folder.",
-  },
   SIDEBAND_BLOCK_WORKERS: {
     field: "blockWorkers",
     fallback: "1",
     parse: integer(1, 64),
-    meaning: "Threads for block work in each process.",
+    meaning: "Threads for block work.",
   },
   SIDEBAND_MASTER_KEY: {
     field: "masterKey",
@@ -204,13 +197,13 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     field: "queueMax",
     fallback: "10000",
     parse: integer(1, 1_000_000),
-    meaning: "Writes, and block tasks, that may wait in each process; beyond it 503.",
+    meaning: "Writes, and block tasks, that may wait; beyond it 503.",
   },
   SIDEBAND_CONNECTIONS_MAX: {
     field: "connectionsMax",
     fallback: "10000",
     parse: integer(1, 1_000_000),
-    meaning: "Connections that each process takes.",
+    meaning: "Connections that are open at a time.",
   },
   SIDEBAND_SHUTDOWN_S: {
     field: "shutdownS",
@@ -234,6 +227,11 @@ export function readConfig(
   const unknown = Object.keys(environment).filter(
     (name) => name.startsWith("SIDEBAND_") && !(name in SETTINGS) && !(name in AGENT_SETTINGS),
   );
+  if (unknown.includes("SIDEBAND_WORKERS")) {
+    throw new ConfigError(
+      "SIDEBAND_WORKERS is gone: one process serves a data folder; for more than one use SIDEBAND_DATABASE_URL and nodes",
+    );
+  }
   if (unknown.length > 0)
     throw new ConfigError(`unknown setting ${unknown.join(", ")} (docs/CONFIG.md lists them)`);
   const config: Record<string, unknown> = {};
@@ -251,7 +249,7 @@ export function readConfig(
 /** Settings of the agent's side. The service knows them too, since both may run from one shell. */
 export const AGENT_SETTINGS: Readonly<Record<string, string>> = {
   SIDEBAND_API_URL:
-    "Where the service is that an agent uses. Without it, and without a key, the data folder is opened.",
+    "Where the service is that an agent uses. Without it, and without a key, it uses the data folder's owner.",
   SIDEBAND_API_KEY: "The key that an agent uses.",
   SIDEBAND_USER_ID: "Whose memory an agent uses; the name of the user who runs it when empty.",
   SIDEBAND_TIMEOUT_MS:
@@ -293,11 +291,6 @@ function userName(): string {
   } catch {
     return "default";
   }
-}
-
-/** The service's configuration for a data folder that is opened without a server. */
-export function embeddedConfig(dataFolder: string): Config {
-  return readConfig({ SIDEBAND_DATA: dataFolder });
 }
 
 /** Where a shell looks for commands. */

@@ -10,7 +10,8 @@ export function openCodebook(): Codebook {
   return loadCodebooks()[0];
 }
 
-export { type Core, openCore } from "./main/core.ts";
+export { restore } from "./main/backup.ts";
+export { openCore } from "./main/core.ts";
 export {
   type DatabaseStatus,
   distributeDatabase,
@@ -18,18 +19,8 @@ export {
   readDatabaseStatus,
   SHARDS_DEFAULT,
 } from "./main/database-upkeep.ts";
-export { firstStartText } from "./main/first-start.ts";
 export { type MoveReport, moveData } from "./main/move.ts";
-export {
-  backUp,
-  exportFrom,
-  importInto,
-  readBlockOf,
-  restore,
-  type VerifyReport,
-  verify,
-  withCore,
-  withNewCore,
-} from "./main/operator.ts";
-export { serve } from "./main/serve.ts";
+export { withOwner } from "./main/owner.ts";
+export type { OwnerClient } from "./main/owner-client.ts";
+export { runOwner, serve } from "./main/serve.ts";
 export { startService } from "./main/service.ts";

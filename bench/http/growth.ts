@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Progress } from "../../src/cli/progress.ts";
 import { readConfig } from "../../src/config.ts";
-import { withNewCore } from "../../src/main.ts";
+import { openCore } from "../../src/main.ts";
 import type { LoadJob, LoadResult } from "./load.ts";
 import {
   ask,
@@ -160,7 +160,9 @@ async function fill(
 ): Promise<{ key: string; fileBytes: number; fillSeconds: number }> {
   const config = readConfig({ SIDEBAND_DATA: folder });
   const startedMs = performance.now();
-  return withNewCore(config, async ({ store, desk, compact }) => {
+  const core = await openCore(config, { create: true });
+  const { store, desk, compact } = core;
+  try {
     const { key } = await desk.create({ account: "bench", tier: "unlimited" });
     const users = facts / FACTS_PER_USER;
     const progress = new Progress("facts stored", facts);
@@ -182,7 +184,9 @@ async function fill(
     await compact();
     const fillSeconds = (performance.now() - startedMs) / 1000;
     return { key, fileBytes: (await store.statistics()).sizeBytes, fillSeconds };
-  });
+  } finally {
+    await core.close();
+  }
 }
 
 const userName = (number: number) => `user-${String(number).padStart(9, "0")}`;

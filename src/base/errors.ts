@@ -27,6 +27,8 @@ export const FAILURE_CODES = [
   "internal_error",
   "overloaded",
   "store_unavailable",
+  "outcome_unknown",
+  "store_corrupt",
 ] as const;
 
 export type FailureCode = (typeof FAILURE_CODES)[number];

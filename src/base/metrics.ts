@@ -1,9 +1,4 @@
-/**
- * Counters, gauges and histograms, written in the Prometheus text format (version 0.0.4).
- *
- * Samples are plain numbers under a name and a label text, so that several processes add theirs up by adding
- * numbers: `snapshot` travels between processes, `renderMetrics` prints the sum of any number of snapshots.
- */
+/** Counters, gauges and histograms, written in the Prometheus text format (version 0.0.4). */
 
 export interface MetricDefinition {
   readonly name: string;
@@ -11,16 +6,14 @@ export interface MetricDefinition {
   readonly type: "counter" | "gauge" | "histogram";
   /** Upper bounds of a histogram's buckets. */
   readonly buckets?: readonly number[];
-  /** Whether processes that share one store report the same figure: then the largest counts, not the sum. */
-  readonly shared?: boolean;
 }
 
-/** name → label text → number, or for a histogram [sum, count, bucket…]. */
-export type MetricSnapshot = Record<string, Record<string, number | number[]>>;
+/** A number, or for a histogram [sum, count, bucket…]. */
+type Sample = number | number[];
 
 export class Metrics {
   readonly #definitions = new Map<string, MetricDefinition>();
-  readonly #samples = new Map<string, Map<string, number | number[]>>();
+  readonly #samples = new Map<string, Map<string, Sample>>();
   readonly #collectors: (() => void)[] = [];
 
   define(definition: MetricDefinition): void {
@@ -29,7 +22,7 @@ export class Metrics {
     this.#samples.set(definition.name, new Map());
   }
 
-  /** Runs before each snapshot: for gauges that are read, not counted. */
+  /** Runs before each rendering: for gauges that are read, not counted. */
   onCollect(collector: () => void): void {
     this.#collectors.push(collector);
   }
@@ -63,52 +56,21 @@ export class Metrics {
     }
   }
 
-  get definitions(): MetricDefinition[] {
-    return [...this.#definitions.values()];
-  }
-
-  snapshot(): MetricSnapshot {
+  /** The text that Prometheus scrapes. */
+  render(): string {
     for (const collect of this.#collectors) collect();
-    const out: MetricSnapshot = {};
-    for (const [name, samples] of this.#samples) out[name] = Object.fromEntries(samples);
-    return out;
-  }
-}
-
-/** The text that Prometheus scrapes: the sum of the snapshots. */
-export function renderMetrics(
-  definitions: readonly MetricDefinition[],
-  snapshots: readonly MetricSnapshot[],
-): string {
-  const lines: string[] = [];
-  for (const definition of definitions) {
-    const total = new Map<string, number | number[]>();
-    for (const snapshot of snapshots) {
-      for (const [labels, sample] of Object.entries(snapshot[definition.name] ?? {})) {
-        total.set(labels, combine(total.get(labels), sample, definition.shared === true));
-      }
+    const lines: string[] = [];
+    for (const [name, samples] of this.#samples) {
+      const definition = this.#definitions.get(name)!;
+      if (samples.size === 0) continue;
+      lines.push(`# HELP ${name} ${definition.help}`, `# TYPE ${name} ${definition.type}`);
+      for (const [labels, sample] of samples) lines.push(...sampleLines(definition, labels, sample));
     }
-    if (total.size === 0) continue;
-    lines.push(
-      `# HELP ${definition.name} ${definition.help}`,
-      `# TYPE ${definition.name} ${definition.type}`,
-    );
-    for (const [labels, sample] of total) lines.push(...sampleLines(definition, labels, sample));
+    return `${lines.join("\n")}\n`;
   }
-  return `${lines.join("\n")}\n`;
 }
 
-function combine(
-  before: number | number[] | undefined,
-  sample: number | number[],
-  shared: boolean,
-): number | number[] {
-  if (before === undefined) return sample;
-  if (Array.isArray(sample)) return sample.map((value, i) => value + (before as number[])[i]);
-  return shared ? Math.max(before as number, sample) : (before as number) + sample;
-}
-
-function sampleLines(definition: MetricDefinition, labels: string, sample: number | number[]): string[] {
+function sampleLines(definition: MetricDefinition, labels: string, sample: Sample): string[] {
   const { name, buckets = [] } = definition;
   if (!Array.isArray(sample)) return [`${name}${labels === "" ? "" : `{${labels}}`} ${sample}`];
   const [sum, count, ...counts] = sample;

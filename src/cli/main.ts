@@ -1,11 +1,12 @@
 /** The command line: finds the command, runs it, and turns what went wrong into one clear line and an exit status. */
 
-import { existsSync, readFileSync } from "node:fs";
+import { packageVersion } from "../main/package.ts";
 import { type Command, CommandError, EXIT_FAILED, EXIT_OK, EXIT_USAGE, UsageError } from "./command.ts";
 
 /** Each command is loaded when it is called: an agent's hook must not wait for the store and the server. */
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import("./commands/serve.ts")).serve,
+  owner: async () => (await import("./commands/owner.ts")).owner,
   mcp: async () => (await import("./commands/mcp.ts")).mcp,
   hook: async () => (await import("./commands/hook.ts")).hook,
   "agents list": async () => (await import("./commands/agents.ts")).agentsList,
@@ -33,7 +34,7 @@ export async function main(args: readonly string[]): Promise<number> {
     return first === undefined ? EXIT_USAGE : EXIT_OK;
   }
   if (first === "--version" || first === "-v") {
-    console.log(version());
+    console.log(packageVersion());
     return EXIT_OK;
   }
   const name = Object.keys(COMMANDS).find((known) => known.split(" ").every((word, i) => args[i] === word));
@@ -79,14 +80,6 @@ async function overview(): Promise<string> {
   ].join("\n");
 }
 
-function version(): string {
-  // Built, this file stands one folder deeper than its source.
-  const files = ["../../package.json", "../../../package.json"].map((path) => new URL(path, import.meta.url));
-  const file = files.find((url) => existsSync(url));
-  if (file === undefined) throw new CommandError("package.json is missing");
-  return JSON.parse(readFileSync(file, "utf8")).version;
-}
-
 /** node:util's parseArgs explains a wrong option well enough to pass its message on. */
 function isParseArgsError(error: unknown): error is Error {
   return error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
@@ -98,6 +91,7 @@ function isRefusal(error: unknown): error is Error {
     error instanceof Error &&
     [
       "ConfigError",
+      "SilentOwnerError",
       "DataFolderError",
       "MigrationError",
       "DistributionError",

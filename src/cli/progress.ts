@@ -4,7 +4,7 @@ const INTERVAL_MS = 200;
 
 export class Progress {
   readonly #what: string;
-  readonly #total: number | undefined;
+  #total: number | undefined;
   readonly #startMs = Date.now();
   #done = 0;
   #shownMs = 0;
@@ -21,6 +21,12 @@ export class Progress {
     if (!process.stderr.isTTY || now - this.#shownMs < INTERVAL_MS) return;
     this.#shownMs = now;
     process.stderr.write(`\r\x1b[K${this.#line(now)}`);
+  }
+
+  /** How far the work is, as it says itself. */
+  reach(done: number, total: number): void {
+    this.#total ??= total > 0 ? total : undefined;
+    this.step(done - this.#done);
   }
 
   /** Takes the line away. */

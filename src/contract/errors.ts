@@ -123,6 +123,18 @@ export const ERRORS: Readonly<Record<FailureCode, ErrorEntry>> = {
     title: "Store unavailable",
     meaning: "The store cannot be written to now. Nothing was stored; try again after `Retry-After`.",
   },
+  outcome_unknown: {
+    status: 503,
+    title: "Outcome unknown",
+    meaning:
+      "The store did not confirm the write: it may be stored or not. Send the same request again with the same `Idempotency-Key`.",
+  },
+  store_corrupt: {
+    status: 500,
+    title: "Store corrupt",
+    meaning:
+      "A stored record is damaged and cannot be trusted. The operator finds it with `sideband verify`, and in the log by the `request_id`.",
+  },
 };
 
 /** The body of every error answer. */

@@ -20,6 +20,8 @@ export interface Operation {
   readonly query?: TSchema;
   readonly params?: TSchema;
   readonly body?: TSchema;
+  /** The largest body, where it is not BODY_BYTES_MAX. */
+  readonly bodyBytesMax?: number;
   /** Takes the header Idempotency-Key. */
   readonly idempotent?: true;
   /** JSON unless `text` says otherwise. */
@@ -37,6 +39,7 @@ const WRITING = [
   "body_too_large",
   "overloaded",
   "store_unavailable",
+  "outcome_unknown",
 ] as const;
 const BLOCKS = ["invalid_request", "overloaded"] as const;
 
@@ -65,6 +68,7 @@ export const OPERATIONS = {
     access: "key",
     summary: "Writes 1 to 40 facts of one user, all or none; each counts.",
     body: wire.BatchBody,
+    bodyBytesMax: 512 * 1024,
     idempotent: true,
     answer: wire.BatchAnswer,
     errors: [
@@ -124,6 +128,7 @@ export const OPERATIONS = {
     access: "key",
     summary: "Reads a block that is presented, also a damaged one.",
     body: wire.ReadBody,
+    bodyBytesMax: 1024 * 1024,
     answer: wire.ReadAnswer,
     errors: [...BLOCKS, "block_unreadable", "unsupported_media_type", "body_too_large"],
   },
@@ -145,7 +150,7 @@ export const OPERATIONS = {
     summary: "Forgets one fact.",
     query: wire.FactQuery,
     answer: wire.ForgetFactAnswer,
-    errors: [...LABELLED, "fact_not_found", "overloaded", "store_unavailable"],
+    errors: [...LABELLED, "fact_not_found", "overloaded", "store_unavailable", "outcome_unknown"],
   },
   forgetUser: {
     id: "forgetUser",
@@ -155,7 +160,7 @@ export const OPERATIONS = {
     summary: "Forgets a user completely.",
     query: wire.UserQuery,
     answer: wire.StatusAnswer,
-    errors: ["invalid_request", "not_found", "overloaded", "store_unavailable"],
+    errors: ["invalid_request", "not_found", "overloaded", "store_unavailable", "outcome_unknown"],
   },
   usage: {
     id: "usage",
@@ -211,7 +216,7 @@ export const OPERATIONS = {
     access: "demo",
     summary: "Empties the demo state. No body needed.",
     answer: wire.ForgetFactAnswer,
-    errors: ["overloaded", "store_unavailable"],
+    errors: ["overloaded", "store_unavailable", "outcome_unknown"],
   },
   channels: {
     id: "channels",
@@ -238,6 +243,7 @@ export const OPERATIONS = {
       "rate_limited",
       "overloaded",
       "store_unavailable",
+      "outcome_unknown",
     ],
   },
   openapi: {
@@ -274,7 +280,7 @@ export const OPERATIONS = {
     access: "open",
     summary: "Whether the store can be written to and the reader model works.",
     answer: wire.HealthAnswer,
-    errors: ["store_unavailable", "overloaded"],
+    errors: ["store_unavailable", "outcome_unknown", "overloaded"],
   },
   metrics: {
     id: "metrics",
@@ -304,7 +310,7 @@ export const OPERATIONS = {
     status: 201,
     body: admin.CreateKeyBody,
     answer: admin.CreatedKey,
-    errors: ["invalid_request", "store_unavailable"],
+    errors: ["invalid_request", "store_unavailable", "outcome_unknown"],
   },
   adminRevokeKey: {
     id: "adminRevokeKey",
@@ -314,7 +320,7 @@ export const OPERATIONS = {
     summary: "Revokes a key, for good.",
     params: admin.KeyIdParams,
     answer: admin.KeyView,
-    errors: ["not_found", "store_unavailable"],
+    errors: ["not_found", "store_unavailable", "outcome_unknown"],
   },
   adminExpireKey: {
     id: "adminExpireKey",
@@ -325,7 +331,7 @@ export const OPERATIONS = {
     params: admin.KeyIdParams,
     body: admin.ExpireKeyBody,
     answer: admin.KeyView,
-    errors: ["invalid_request", "not_found", "store_unavailable"],
+    errors: ["invalid_request", "not_found", "store_unavailable", "outcome_unknown"],
   },
   adminAccounts: {
     id: "adminAccounts",
@@ -365,7 +371,7 @@ export const OPERATIONS = {
     params: admin.KeyIdParams,
     body: admin.ApproveBody,
     answer: admin.CreatedKey,
-    errors: ["invalid_request", "conflict", "store_unavailable"],
+    errors: ["invalid_request", "conflict", "store_unavailable", "outcome_unknown"],
   },
   adminDecline: {
     id: "adminDecline",
@@ -375,7 +381,7 @@ export const OPERATIONS = {
     summary: "Declines a request.",
     params: admin.KeyIdParams,
     answer: admin.KeyRequestView,
-    errors: ["conflict", "store_unavailable"],
+    errors: ["conflict", "store_unavailable", "outcome_unknown"],
   },
   ...WEBSITE_OPERATIONS,
 } as const satisfies Record<string, Operation>;

@@ -49,8 +49,12 @@ const openHook = settling((request, reply) => {
   raiseQueryFault(request.query);
 });
 
-function keyHook({ authentication, memory, clock, limits }: HttpParts): AccessHook {
+function keyHook({ authentication, memory, clock, limits, door }: HttpParts): AccessHook {
   return settling((request, reply) => {
+    if (door.admits(request.raw)) {
+      request.caller = door.callerOf(request.raw);
+      return raiseQueryFault(request.query);
+    }
     const key = bearerOf(request) ?? keyInQuery(request);
     if (key === undefined) {
       const inQuery = request.method !== "GET" && "api_key" in (request.query as Query);
@@ -66,7 +70,7 @@ function keyHook({ authentication, memory, clock, limits }: HttpParts): AccessHo
       return chain(used, (count) => {
         setQuotaHeaders(reply, caller.limit, count, nowMs);
         raiseQueryFault(request.query);
-        return limits.key === undefined ? undefined : enforce(limits.key, caller.keyId);
+        if (limits.key !== undefined) enforce(limits.key, caller.keyId);
       });
     });
   });
@@ -77,21 +81,22 @@ function demoHook({ demo, limits }: HttpParts): AccessHook {
     void reply.headers(OPEN_ORIGIN);
     if (demo === undefined) throw new Failure("not_found", "The demo is switched off here.");
     void reply.header("sideband-demo-resets-in", String(demo.resetsInS));
-    await enforce(limits.demo, request.ip);
+    enforce(limits.demo, request.ip);
     raiseQueryFault(request.query);
     await demo.resetIfDue();
   });
 }
 
-/** The admin token, or the session of the console that was opened with it. */
-function adminHook({ limits }: HttpParts, sessions: ConsoleSessions): AccessHook {
-  return settling(async (request) => {
+/** The admin token, the session of the console that was opened with it, or the door. */
+function adminHook({ limits, door }: HttpParts, sessions: ConsoleSessions): AccessHook {
+  return settling((request) => {
+    if (door.admits(request.raw)) return raiseQueryFault(request.query);
     const token = bearerOf(request);
     if (token === undefined && sessions.admits(request)) return raiseQueryFault(request.query);
     if (token === undefined)
       throw new Failure("missing_key", "Send the admin token: Authorization: Bearer <TOKEN>.");
     if (!sessions.isAdminToken(token)) {
-      await enforce(limits.adminFailures, request.ip);
+      enforce(limits.adminFailures, request.ip);
       throw new Failure("invalid_key", "This admin token is not valid.");
     }
     raiseQueryFault(request.query);

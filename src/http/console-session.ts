@@ -77,7 +77,7 @@ export function registerConsole(
     if (typeof token !== "string")
       throw new Failure("invalid_request", "token is required.", { param: "token" });
     if (!sessions.isAdminToken(token)) {
-      await enforce(limits.adminFailures, request.ip);
+      enforce(limits.adminFailures, request.ip);
       throw new Failure("invalid_key", "This admin token is not valid.");
     }
     const { session, expiresAtMs } = sessions.open();

@@ -2,11 +2,14 @@
 
 import type { Clock } from "../base/clock.ts";
 import type { Metrics } from "../base/metrics.ts";
+import type { AtStep } from "../base/steps.ts";
 import type { Authentication, Caller } from "../memory/authentication.ts";
 import type { Demo } from "../memory/demo.ts";
 import type { KeyDesk } from "../memory/key-desk.ts";
 import type { MemoryParts } from "../memory/parts.ts";
-import type { Limit } from "./rate-limiter.ts";
+import type { BackupReport, CompactReport, Progress } from "../memory/ports.ts";
+import type { Door } from "./door.ts";
+import type { RateLimiter } from "./rate-limiter.ts";
 
 /** Where lines go; pino's shape. */
 export interface Log {
@@ -14,6 +17,14 @@ export interface Log {
   debug(line: object, message: string): void;
   error(line: object, message: string): void;
   isLevelEnabled(level: string): boolean;
+}
+
+/** What the operator does to the whole store, or to the process. */
+export interface Upkeep {
+  compact(progress: Progress): Promise<CompactReport>;
+  backUp(folder: string, withMasterKey: boolean, progress: Progress): Promise<BackupReport>;
+  /** Ends the process in order. */
+  end(): void;
 }
 
 export interface HttpParts {
@@ -24,17 +35,18 @@ export interface HttpParts {
   readonly demo: Demo | undefined;
   readonly clock: Clock;
   readonly metrics: Metrics;
-  /** Text for /metrics: of this process, or of all processes of the service. */
-  readonly renderMetrics: () => string | Promise<string>;
+  readonly door: Door;
+  readonly upkeep: Upkeep;
+  readonly atStep: AtStep;
   readonly limits: {
     /** For each address, on the demo. */
-    readonly demo: Limit;
+    readonly demo: RateLimiter;
     /** For each key; absent without a limit. */
-    readonly key?: Limit;
+    readonly key?: RateLimiter;
     /** For each address, on requests for keys. */
-    readonly keyRequests: Limit;
+    readonly keyRequests: RateLimiter;
     /** For each address, on wrong admin tokens. */
-    readonly adminFailures: Limit;
+    readonly adminFailures: RateLimiter;
   };
   readonly adminToken: string;
   readonly upgradeUrl: string;

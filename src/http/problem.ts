@@ -38,7 +38,11 @@ export function sendProblem(reply: FastifyReply, failure: Failure, upgradeUrl: s
 
 /** The failure that an error stands for; what is not expected is an internal error. */
 export function failureOf(error: unknown, request: FastifyRequest, log: Log): Failure {
-  if (error instanceof Failure) return error;
+  if (error instanceof Failure) {
+    if (error.code === "store_corrupt")
+      log.error({ err: error.extra.cause, request_id: request.id }, "damaged record");
+    return error;
+  }
   const { code, statusCode, validation } = error as FastifyError;
   if (Array.isArray(validation)) return validationFailure(error as FastifyError);
   switch (code) {

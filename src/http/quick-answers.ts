@@ -64,7 +64,7 @@ export class QuickAnswers {
   /** Takes the place of Fastify's listener and hands on to it. */
   install(app: FastifyInstance): void {
     const { limits, memory } = this.#parts;
-    // A limit on requests may have to be asked of another process, and a database of another machine.
+    // A database has to be asked, and a limit on requests has an answer of its own.
     if (limits.key !== undefined || !memory.store.readsAtOnce) return;
     const [routed] = app.server.listeners("request") as RequestListener[];
     app.server.removeListener("request", routed);
@@ -93,7 +93,12 @@ export class QuickAnswers {
     const quota = this.#quotaOf(caller);
     const query = parseQuery(url.slice(route.prefix.length));
     if (quota === undefined || !isSoundQuery(query) || !isIdentifier(query.user_id)) return false;
-    const answer = route.read(this.#parts, query, caller);
+    let answer: QuickAnswer | undefined;
+    try {
+      answer = route.read(this.#parts, query, caller);
+    } catch {
+      // A damaged record: Fastify meets it too, and answers.
+    }
     if (answer === undefined) return false;
     this.#send(exchange, answer, quota);
     return true;

@@ -41,11 +41,8 @@ export class RateLimiter {
   }
 }
 
-/** A limiter that may live in another process. */
-export type Limit = (caller: string) => number | Promise<number>;
-
-export async function enforce(limit: Limit, caller: string): Promise<void> {
-  const waitS = await limit(caller);
+export function enforce(limiter: RateLimiter, caller: string): void {
+  const waitS = limiter.take(caller);
   if (waitS > 0)
     throw new Failure("rate_limited", `Too many requests: try again in ${waitS} s.`, { retryAfterS: waitS });
 }

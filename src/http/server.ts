@@ -24,6 +24,7 @@ import { blockRoutes } from "./routes/blocks.ts";
 import { demoRoutes } from "./routes/demo.ts";
 import { encodeRoutes } from "./routes/encode.ts";
 import { forgetRoutes } from "./routes/forget.ts";
+import { registerOperator } from "./routes/operator.ts";
 import { recallRoutes } from "./routes/recall.ts";
 import { serviceRoutes } from "./routes/service.ts";
 import { websiteRoutes } from "./routes/website.ts";
@@ -101,6 +102,7 @@ export function createServer(parts: HttpParts, options: ServerOptions): FastifyI
   registerConsole(app, sessions, parts);
   register(app, parts, { sessions, recentErrors });
   for (const extension of options.extensions ?? []) extension.register(app, accessHooks(parts, sessions).key);
+  registerOperator(app, parts);
   answerOtherMethods(app, parts.upgradeUrl);
   new QuickAnswers(parts, { figures, requestId }).install(app);
   return app;
@@ -139,6 +141,7 @@ function register(
         ...(operation.body === undefined ? {} : { body: operation.body }),
         ...(operation.answer === undefined ? {} : { response: { "2xx": operation.answer } }),
       },
+      ...(operation.bodyBytesMax === undefined ? {} : { bodyLimit: operation.bodyBytesMax }),
       onRequest: access[operation.access],
       handler: handlers[id] as never,
     });

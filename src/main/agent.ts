@@ -1,41 +1,30 @@
 /**
  * The agent's side: a memory for `sideband mcp` and `sideband hook`. With an address or a key it is a remote
- * service, through the client; else it is a data folder, opened here and now, safely beside a running server.
+ * service; else it is the owner of the data folder, which is started in the background where there is none.
  */
 
-import { type AgentConfig, embeddedConfig } from "../config.ts";
+import type { AgentConfig } from "../config.ts";
 import type { AgentMemory } from "../contract/agent-memory.ts";
 import { DEFAULT_BASE_URL, Sideband } from "../sdk/index.ts";
 
 export { runHook } from "../agents/hooks.ts";
 export { AGENTS, type AgentKind, shownPath } from "../agents/install.ts";
 
-export interface OpenMemory {
-  readonly memory: AgentMemory;
-  /** Where it is, for people. */
-  readonly where: string;
-  close(): Promise<void>;
-}
-
-export async function openAgentMemory(config: AgentConfig): Promise<OpenMemory> {
-  if (config.apiUrl !== undefined || config.apiKey !== undefined) {
-    const baseUrl = config.apiUrl ?? DEFAULT_BASE_URL;
-    const memory = new Sideband({ baseUrl, apiKey: config.apiKey, timeoutMs: config.timeoutMs });
-    return { memory, where: baseUrl, close: async () => {} };
+/** Where an owner has to be started, that may take longer than a call of the memory may. */
+export async function openAgentMemory(config: AgentConfig): Promise<AgentMemory> {
+  const { apiUrl, apiKey, timeoutMs, dataFolder, account } = config;
+  if (apiUrl !== undefined || apiKey !== undefined) {
+    return new Sideband({ baseUrl: apiUrl ?? DEFAULT_BASE_URL, apiKey, timeoutMs });
   }
-  // Loaded only now: a hook against a remote service needs no store.
-  const [{ openCore }, { directMemory, ownerOf }] = await Promise.all([
-    import("./core.ts"),
-    import("../mcp/direct-memory.ts"),
-  ]);
-  const core = await openCore(embeddedConfig(config.dataFolder), { create: true });
-  const memory = directMemory(core.memory, ownerOf(config.account));
-  return { memory, where: config.dataFolder, close: () => core.close() };
+  // Loaded only now: a hook against a remote service needs no owner.
+  const { ownerFetch, reachOwner } = await import("./owner.ts");
+  await reachOwner(dataFolder, timeoutMs);
+  return new Sideband({ baseUrl: "http://owner", timeoutMs, fetch: ownerFetch(dataFolder, account) });
 }
 
 /** Serves MCP on standard input and output until the client has gone. */
 export async function runMcpStdio(
-  opened: OpenMemory,
+  memory: AgentMemory,
   options: { userId: string; version: string; onError: (error: Error) => void },
 ): Promise<void> {
   const { serveMcpStdio } = await import("../mcp/stdio.ts");
@@ -44,8 +33,7 @@ export async function runMcpStdio(
     process.stdin.once("close", resolve).once("end", resolve);
     for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve());
   });
-  const handle = serveMcpStdio({ memory: opened.memory, userId, version }, onError);
+  const handle = serveMcpStdio({ memory, userId, version }, onError);
   await gone;
   await handle.close();
-  await opened.close();
 }

@@ -2,13 +2,14 @@
 
 import { systemClock } from "../base/clock.ts";
 import { Metrics } from "../base/metrics.ts";
+import type { AtStep } from "../base/steps.ts";
 import type { Config } from "../config.ts";
 import { Authentication } from "../memory/authentication.ts";
 import { Blocks } from "../memory/blocks.ts";
 import { FactCodes } from "../memory/fact-codes.ts";
 import { IdempotencyGate } from "../memory/idempotency.ts";
 import { KeyDesk } from "../memory/key-desk.ts";
-import { KeyRing } from "../memory/key-ring.ts";
+import { KeyRing, type MasterKey } from "../memory/key-ring.ts";
 import type { MemoryParts } from "../memory/parts.ts";
 import type { Store, StoreStatistics } from "../memory/ports.ts";
 import { WorkerPool } from "../memory/worker-pool.ts";
@@ -36,14 +37,23 @@ export interface Core {
 
 const TASK_TIMEOUT_MS = 60_000;
 
-export async function openCore(config: Config, options: { create: boolean }): Promise<Core> {
+export interface CoreOptions {
+  /** Makes the store where the data folder has none. */
+  readonly create: boolean;
+  /** How long to wait for an owner of the data folder that is about to end. */
+  readonly lockWaitMs?: number;
+  readonly atStep?: AtStep;
+}
+
+export async function openCore(config: Config, options: CoreOptions): Promise<Core> {
   checkReader();
   const metrics = new Metrics();
   const clock = systemClock;
   const { dataFolder: folder, queueMax } = config;
-  const { store, embedded, compact, settle } = await openStore(config, { create: options.create, metrics });
-  const masters = masterKeys(folder, config.masterKey);
+  const { store, embedded, compact, settle } = await openStore(config, { ...options, metrics });
+  let masters: MasterKey[];
   try {
+    masters = masterKeys(folder, config.masterKey);
     await agreeOnMasterKeys(masters, settle);
   } catch (error) {
     await store.close();
@@ -85,13 +95,12 @@ export async function openCore(config: Config, options: { create: boolean }): Pr
 }
 
 function defineGauges(metrics: Metrics, store: Store, blocks: Blocks): void {
-  const gauge = (name: string, help: string, shared: boolean) =>
-    metrics.define({ name, help, type: "gauge", shared });
-  gauge("sideband_store_bytes", "Size of the data file.", true);
-  gauge("sideband_store_facts", "Facts in the store.", true);
-  gauge("sideband_store_users", "Users in the store.", true);
-  gauge("sideband_cached_blocks", "Blocks in the cache.", false);
-  gauge("sideband_resident_bytes", "Resident memory of the service's processes.", false);
+  const gauge = (name: string, help: string) => metrics.define({ name, help, type: "gauge" });
+  gauge("sideband_store_bytes", "Size of the data file.");
+  gauge("sideband_store_facts", "Facts in the store.");
+  gauge("sideband_store_users", "Users in the store.");
+  gauge("sideband_cached_blocks", "Blocks in the cache.");
+  gauge("sideband_resident_bytes", "Resident memory of the process.");
   const show = ({ sizeBytes, facts, users }: StoreStatistics) => {
     metrics.set("sideband_store_bytes", sizeBytes);
     metrics.set("sideband_store_facts", facts);

@@ -10,7 +10,7 @@ import { ConfigError } from "../config.ts";
 import type { MasterKey } from "../memory/key-ring.ts";
 
 export const MASTER_KEY_FILE = "master.key";
-const ADMIN_TOKEN_FILE = "admin.token";
+export const ADMIN_TOKEN_FILE = "admin.token";
 
 export function masterKeys(folder: string, setting: string | undefined): MasterKey[] {
   if (setting !== undefined) return parseMasterKeys(setting.split(","), "SIDEBAND_MASTER_KEY");

@@ -1,42 +1,113 @@
 /**
- * `sideband serve`: one process, or a primary with SIDEBAND_WORKERS workers that share the port and the data
- * folder. SIGTERM and SIGINT end it in order: no new connections, running requests finish, the store is closed.
+ * `sideband serve`, and `sideband owner`, which is the same without a TCP port: one process that owns the data folder.
+ * SIGTERM and SIGINT end it in order: no new connections, running requests finish, the store is closed.
  */
 
-import cluster from "node:cluster";
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { type AtStep, noStep } from "../base/steps.ts";
 import type { Config } from "../config.ts";
-import { joinPrimary, runPrimary } from "./cluster.ts";
-import { firstStartText, prepareDataFolder } from "./first-start.ts";
-import { withNewCore } from "./operator.ts";
-import { startService } from "./service.ts";
+import { readOwnerNote, writeOwnerNote } from "../store/lmdb/folder-lock.ts";
+import type { Core } from "./core.ts";
+import { doorPath } from "./door-path.ts";
+import { OwnerClient } from "./owner-client.ts";
+import { ADMIN_TOKEN_FILE } from "./secrets.ts";
+import { type Service, startService } from "./service.ts";
+
+const FIRST_ACCOUNT = "default";
+/** How long a background owner may take to hand the folder over. */
+const HAND_OVER_MS = 10_000;
+const IDLE_CHECKS = 20;
 
 /** Resolves when the service has ended in order. */
-export async function serve(config: Config, print: (line: string) => void): Promise<void> {
-  if (cluster.isWorker) {
-    const service = await startService(config, { companions: joinPrimary() });
-    await untilSignal();
-    await service.close();
-    // The channel to the primary would keep the process alive.
-    process.disconnect?.();
-    return;
-  }
-  let firstKey: string | undefined;
-  const announce = (url: string) => {
-    print(`listening on ${url}`);
-    if (firstKey !== undefined) print(firstStartText(url, firstKey, config.dataFolder));
-  };
-  if (config.workers > 1) {
-    firstKey = await withNewCore(config, (core) => prepareDataFolder(core, config));
-    return runPrimary(config, announce, untilSignal());
-  }
+export async function serve(
+  config: Config,
+  print: (line: string) => void,
+  atStep: AtStep = noStep,
+): Promise<void> {
+  const { dataFolder } = config;
+  const embedded = config.databaseUrl === undefined;
+  const signal = untilSignal();
+  if (embedded) await endBackgroundOwner(dataFolder);
   const service = await startService(config, {
-    prepare: async (core) => {
-      firstKey = await prepareDataFolder(core, config);
-    },
+    atStep,
+    lockWaitMs: embedded && readOwnerNote(dataFolder)?.address === null ? HAND_OVER_MS : 0,
+    ...(embedded ? { doorPath: doorPath(dataFolder) } : {}),
   });
-  announce(service.url);
-  await untilSignal();
+  const { core, url } = service;
+  if (embedded) writeOwnerNote(dataFolder, { pid: process.pid, address: url });
+  const key = await makeFirstKey(core);
+  atStep("start: first key stored");
+  print(`listening on ${url}`);
+  print(startText(config));
+  if (key !== undefined) print(firstStartText(url, key, dataFolder));
+  await signal;
   await service.close();
+}
+
+/** Owns the data folder for agents until nobody has used it for `idleMs`, or somebody asks it to end. */
+export async function runOwner(config: Config, idleMs: number, lockWaitMs: number): Promise<void> {
+  let end = () => {};
+  const asked = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const service = await startService(config, {
+    tcp: false,
+    doorPath: doorPath(config.dataFolder),
+    lockWaitMs,
+    onEnd: end,
+  });
+  await Promise.race([asked, untilSignal(), untilIdle(service, idleMs)]);
+  await service.close();
+}
+
+function untilIdle({ door }: Service, idleMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setInterval(() => {
+      if (door.idleMs < idleMs) return;
+      clearInterval(timer);
+      resolve();
+    }, idleMs / IDLE_CHECKS);
+    timer.unref();
+  });
+}
+
+/** A background owner makes way for a service: agents go on through the service's door. */
+async function endBackgroundOwner(folder: string): Promise<void> {
+  if (readOwnerNote(folder)?.address !== null) return;
+  await OwnerClient.of(folder)
+    .json("POST", "/operator/end", undefined, { signal: AbortSignal.timeout(HAND_OVER_MS) })
+    .catch(() => {});
+}
+
+/** The first key where there is no account yet: made after the port is open, so that it is printed for sure. */
+async function makeFirstKey(core: Core): Promise<string | undefined> {
+  if ((await core.store.listAccounts()).length > 0) return undefined;
+  // Of several nodes that start on one empty database, one makes the key.
+  const ticket = randomUUID();
+  if (((await core.settle?.("first-start", ticket)) ?? ticket) !== ticket) return undefined;
+  const note = "made on the first start";
+  return (await core.desk.create({ account: FIRST_ACCOUNT, tier: "unlimited", note })).key;
+}
+
+function startText({ adminToken, dataFolder }: Config): string {
+  const token =
+    adminToken === undefined ? `in ${join(dataFolder, ADMIN_TOKEN_FILE)}` : "SIDEBAND_ADMIN_TOKEN";
+  return `admin token ${token}; a new key: sideband keys create --account NAME --data ${dataFolder}`;
+}
+
+function firstStartText(url: string, key: string, dataFolder: string): string {
+  return [
+    "",
+    `This is the first start on ${dataFolder}. The account "${FIRST_ACCOUNT}" has this key, shown once:`,
+    "",
+    `  ${key}`,
+    "",
+    "Write a first fact:",
+    "",
+    `  curl -s ${url}/encode -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"user_id":"ada","label":"USER.name","value":"Ada Lovelace"}'`,
+    "",
+  ].join("\n");
 }
 
 function untilSignal(): Promise<void> {

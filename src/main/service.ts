@@ -1,61 +1,59 @@
-/** One process of the service: the core, its HTTP server, and the work that comes round by the clock. */
+/** The service in one process: the core, its HTTP server, the door, and the work that comes round by the clock. */
 
-import { existsSync, readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
-import { fileURLToPath } from "node:url";
 import { type DestinationStream, type Logger, pino } from "pino";
 import { systemClock } from "../base/clock.ts";
-import { renderMetrics } from "../base/metrics.ts";
-import type { Config } from "../config.ts";
-import type { Limit } from "../http/rate-limiter.ts";
+import { type AtStep, noStep } from "../base/steps.ts";
+import { type Config, ConfigError } from "../config.ts";
+import { Door } from "../http/door.ts";
 import { RateLimiter } from "../http/rate-limiter.ts";
 import { createServer } from "../http/server.ts";
 import { McpHttp } from "../mcp/http.ts";
 import { Demo } from "../memory/demo.ts";
+import { backUp } from "./backup.ts";
 import { type Core, openCore } from "./core.ts";
+import { packageVersion, websiteFolder } from "./package.ts";
 import { adminToken } from "./secrets.ts";
 
-/** What several processes do together; alone a process does it for itself. */
-export interface Companions {
-  readonly limit: (limiter: LimiterName) => Limit;
-  readonly renderMetrics: (core: Core) => string | Promise<string>;
-  /** Whether this process does what must be done once: sweeping, compacting. */
-  readonly leads: () => boolean;
-  /** Told of the core once it is open. */
-  readonly attach?: (core: Core) => void;
+export interface ServiceOptions {
+  /** Makes the store where the data folder has none. */
+  readonly create?: boolean;
+  /** How long to wait for an owner of the data folder that is about to end. */
+  readonly lockWaitMs?: number;
+  /** Whether to listen on the TCP port of the configuration. */
+  readonly tcp?: boolean;
+  /** The path of the local socket to listen on. */
+  readonly doorPath?: string;
+  readonly logTo?: DestinationStream;
+  /** Called when somebody asks the process to end. */
+  readonly onEnd?: () => void;
+  readonly atStep?: AtStep;
 }
 
 export interface Service {
   readonly core: Core;
+  /** Where it listens; empty without TCP. */
   readonly url: string;
+  readonly door: Door;
   close(): Promise<void>;
 }
-
-export type LimiterName = "demo" | "key" | "keyRequests" | "adminFailures";
 
 const TOUCH_INTERVAL_MS = 10_000;
 const SWEEP_INTERVAL_MS = 50;
 const UPKEEP_INTERVAL_MS = 30_000;
 
-export async function startService(
-  config: Config,
-  options: {
-    companions?: Companions;
-    logTo?: DestinationStream;
-    prepare?: (core: Core) => Promise<void>;
-  } = {},
-): Promise<Service> {
-  const companions = options.companions ?? alone(config);
+export async function startService(config: Config, options: ServiceOptions = {}): Promise<Service> {
+  const { create = true, tcp = true, atStep = noStep, lockWaitMs = 0 } = options;
   const log = pino(
     { level: config.logLevel, base: { pid: process.pid } },
     options.logTo ?? pino.destination({ fd: 2, sync: false }),
   );
-  const core = await openCore(config, { create: true });
-  companions.attach?.(core);
+  const core = await openCore(config, { create, atStep, lockWaitMs });
+  const door = new Door();
   try {
-    await options.prepare?.(core);
+    const token = adminToken(config.dataFolder, config.adminToken);
+    atStep("start: secrets made");
     const publicUrl = config.publicUrl ?? `http://${hostInUrl(config.host)}:${config.port}`;
-    const limiter = companions.limit;
     const app = createServer(
       {
         log,
@@ -65,14 +63,15 @@ export async function startService(
         demo: config.demo ? new Demo(core.memory, config.demoResetS * 1000) : undefined,
         clock: systemClock,
         metrics: core.metrics,
-        renderMetrics: () => companions.renderMetrics(core),
-        limits: {
-          demo: limiter("demo"),
-          keyRequests: limiter("keyRequests"),
-          adminFailures: limiter("adminFailures"),
-          ...(config.rate === 0 ? {} : { key: limiter("key") }),
+        limits: limiters(config),
+        door,
+        upkeep: {
+          compact: (progress) => core.compact(progress),
+          backUp: (folder, withMasterKey, progress) => backUp(core, config, folder, withMasterKey, progress),
+          end: options.onEnd ?? (() => {}),
         },
-        adminToken: adminToken(config.dataFolder, config.adminToken),
+        atStep,
+        adminToken: token,
         publicUrl,
         upgradeUrl: config.upgradeUrl ?? `${publicUrl}/docs#limits`,
         version: packageVersion(),
@@ -84,20 +83,23 @@ export async function startService(
         websiteFolder: websiteFolder(),
       },
     );
-    await app.listen({ host: config.host, port: config.port });
+    if (tcp) await listen(app, config);
+    if (options.doorPath !== undefined) await door.open(app, options.doorPath);
     log.info({ address: app.server.address() }, "listening");
-    const stopUpkeep = keepUp(core, config, companions.leads, log);
+    atStep("start: listening");
+    const stopUpkeep = keepUp(core, config, log);
     core.workshop.warm();
-    const { port } = app.server.address() as AddressInfo;
+    const address = app.server.address() as AddressInfo | null;
     return {
       core,
-      url: `http://${hostInUrl(config.host)}:${port}`,
+      url: address === null ? "" : `http://${hostInUrl(config.host)}:${address.port}`,
+      door,
       async close() {
         stopUpkeep();
         // Connections are kept alive by their clients: each is closed as soon as its request is answered.
         const sweeping = setInterval(() => app.server.closeIdleConnections(), SWEEP_INTERVAL_MS);
         const timer = setTimeout(() => app.server.closeAllConnections(), config.shutdownS * 1000);
-        await app.close();
+        await Promise.all([app.close(), door.close(config.shutdownS * 1000)]);
         clearTimeout(timer);
         clearInterval(sweeping);
         await core.close();
@@ -105,19 +107,33 @@ export async function startService(
       },
     };
   } catch (error) {
+    await door.close(0);
     await core.close();
     throw error;
   }
 }
 
-function keepUp(core: Core, config: Config, leads: () => boolean, log: Logger): () => void {
+async function listen(app: ReturnType<typeof createServer>, { host, port }: Config): Promise<void> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    await app.close();
+    if (code === "EADDRINUSE")
+      throw new ConfigError(`port ${port} of ${host} is in use: choose another with SIDEBAND_PORT`);
+    if (code === "EACCES" || code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
+      throw new ConfigError(`cannot listen on ${host}, port ${port}: ${(error as Error).message}`);
+    throw error;
+  }
+}
+
+function keepUp(core: Core, config: Config, log: Logger): () => void {
   const complain = (what: string) => (error: unknown) => log.warn({ err: error }, `${what} failed`);
   const touching = setInterval(() => {
     core.store.touchKeys(core.authentication.takeUses()).catch(complain("noting the use of keys"));
   }, TOUCH_INTERVAL_MS);
   const upkeep = setInterval(
     async () => {
-      if (!leads()) return;
       await core.store.sweep(Date.now()).catch(complain("sweeping"));
       const since = core.embedded?.forgottenSinceMs();
       if (
@@ -136,43 +152,15 @@ function keepUp(core: Core, config: Config, leads: () => boolean, log: Logger): 
   };
 }
 
-/** The limiters of a service, made where they are kept: in the only process, or in the primary. */
-export function limiters(config: Config): Record<LimiterName, RateLimiter> {
+function limiters(config: Config) {
   const make = (countMax: number, windowMs: number) =>
     new RateLimiter({ countMax, windowMs, clock: systemClock });
   return {
     demo: make(config.demoRate, 60_000),
-    key: make(Math.max(1, config.rate), 1_000),
     keyRequests: make(5, 3_600_000),
     adminFailures: make(10, 60_000),
+    ...(config.rate === 0 ? {} : { key: make(config.rate, 1_000) }),
   };
-}
-
-function alone(config: Config): Companions {
-  const own = limiters(config);
-  return {
-    limit: (name) => (caller) => own[name].take(caller),
-    renderMetrics: ({ metrics }) => renderMetrics(metrics.definitions, [metrics.snapshot()]),
-    leads: () => true,
-  };
-}
-
-export function packageVersion(): string {
-  // src/main/service.ts and dist/src/main/service.js are two and three folders below the package.
-  for (const up of ["../../package.json", "../../../package.json"]) {
-    try {
-      return JSON.parse(readFileSync(new URL(up, import.meta.url), "utf8")).version;
-    } catch {}
-  }
-  return "unknown";
-}
-
-/** The built website: dist/web, from the sources as from the build. Absent where it was not built. */
-function websiteFolder(): string | undefined {
-  const folders = ["../../dist/web", "../../../dist/web"].map((up) =>
-    fileURLToPath(new URL(up, import.meta.url)),
-  );
-  return folders.find((folder) => existsSync(folder));
 }
 
 function hostInUrl(host: string): string {

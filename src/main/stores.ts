@@ -11,6 +11,7 @@ import { type Config, ConfigError } from "../config.ts";
 import type { MasterKey } from "../memory/key-ring.ts";
 import type { CompactReport, Progress, Store } from "../memory/ports.ts";
 import { LmdbStore } from "../store/lmdb/lmdb-store.ts";
+import type { CoreOptions } from "./core.ts";
 
 export interface OpenedStore {
   readonly store: Store;
@@ -21,30 +22,14 @@ export interface OpenedStore {
   readonly settle: ((name: string, value: string) => Promise<string>) | undefined;
 }
 
-/** A line for the operator, at most one a second. */
-function tellNowAndThen(line: (count: number) => string): (count: number) => void {
-  let toldMs = Number.NEGATIVE_INFINITY;
-  return (count) => {
-    if (performance.now() - toldMs < 1_000) return;
-    toldMs = performance.now();
-    console.error(line(count));
-  };
-}
-
 export async function openStore(
   config: Config,
-  options: { create: boolean; metrics: Metrics },
+  options: CoreOptions & { metrics: Metrics },
 ): Promise<OpenedStore> {
   const { databaseUrl, databasePool, dataFolder, queueMax } = config;
-  const { create, metrics } = options;
+  const { metrics } = options;
   if (databaseUrl === undefined) {
-    const store = await LmdbStore.open({
-      folder: dataFolder,
-      create,
-      queueMax,
-      metrics,
-      upgraded: tellNowAndThen((users) => `writing ${dataFolder} in this release's format: ${users} users`),
-    });
+    const store = await LmdbStore.open({ ...options, folder: dataFolder, queueMax });
     return { store, embedded: store, compact: (progress) => store.compact(progress), settle: undefined };
   }
   // Loaded only now: the embedded store does without.

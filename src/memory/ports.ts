@@ -4,7 +4,8 @@
  *
  * Texts in these calls have passed identifiers.ts. Reads may answer at once or later (`Eventual`), since a
  * memory-mapped store has nothing to wait for. Writes are answered when the data is on disk, or rejected with
- * a Failure (`store_unavailable`, `overloaded`) when nothing was stored.
+ * a Failure (`store_unavailable`, `overloaded`) when nothing was stored, or `outcome_unknown` where that is not
+ * certain. A read that meets a damaged record fails with `store_corrupt`.
  */
 
 import type { Eventual } from "../base/eventual.ts";
@@ -120,6 +121,12 @@ export interface CompactReport {
   readonly durationMs: number;
 }
 
+export interface BackupReport {
+  readonly entries: number;
+  /** Records that fail their checksum, in the store as in the backup. */
+  readonly damaged: readonly string[];
+}
+
 export type Progress = (done: number, total: number) => void;
 
 export interface FactStore {
@@ -154,7 +161,7 @@ export interface KeyStore {
     change: { revokedAtMs?: number; expiresAtMs?: number | null },
   ): Promise<KeyRecord | undefined>;
   touchKeys(uses: ReadonlyMap<string, number>): Promise<void>;
-  /** Another number after every change of any key: at once for changes on this machine, else within 5 s. */
+  /** Another number after every change of any key: at once for changes of this process, else within 5 s. */
   keysVersion(): Eventual<number>;
   readUsage(keyId: string, month: string): Eventual<number>;
   /** Days with use from `fromDay` to `toDay` (YYYY-MM-DD, both included). */
@@ -176,8 +183,10 @@ export interface Store extends FactStore, KeyStore {
   /** Rejects while the store cannot be written to. */
   probe(): Promise<void>;
   statistics(): Eventual<StoreStatistics>;
-  /** Removes what has lapsed (idempotency records). */
+  /** Removes what has expired (idempotency records). */
   sweep(nowMs: number): Promise<void>;
+  /** Records that are damaged, in words for the operator. */
+  findDamage(): AsyncIterable<string>;
   close(): Promise<void>;
 }
 

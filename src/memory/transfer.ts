@@ -4,6 +4,7 @@
  */
 
 import { Failure } from "../base/errors.ts";
+import type { AtStep } from "../base/steps.ts";
 import { checkAccount, checkIdentifier, checkValue } from "./identifiers.ts";
 import { channelOf, labelOf } from "./labels.ts";
 import type { KeyRecord, Store } from "./ports.ts";
@@ -66,6 +67,40 @@ export async function importLine(store: Store, text: string, nowMs: number): Pro
     })),
   });
   return facts.length;
+}
+
+/** Lines that are written together, so that they share commits. */
+const PAGE = 256;
+
+/** Writes all lines into the store, page by page. Throws at the first that cannot be imported, with its number. */
+export async function importLines(
+  store: Store,
+  lines: AsyncIterable<string>,
+  options: { nowMs: number; atStep: AtStep },
+): Promise<{ lines: number; facts: number }> {
+  let count = 0;
+  let facts = 0;
+  let page: Promise<number>[] = [];
+  const writePage = async () => {
+    for (const written of await Promise.all(page)) facts += written;
+    page = [];
+    options.atStep("import: page written");
+  };
+  const importOne = async (text: string, number: number) => {
+    try {
+      return await importLine(store, text, options.nowMs);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      throw new Failure(error.code, `line ${number}: ${error.message}`, error.extra);
+    }
+  };
+  for await (const text of lines) {
+    count += 1;
+    if (text.trim() !== "") page.push(importOne(text, count));
+    if (page.length >= PAGE) await writePage();
+  }
+  await writePage();
+  return { lines: count, facts };
 }
 
 function parse(text: string): ExportLine {

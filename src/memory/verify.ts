@@ -4,10 +4,11 @@
  */
 
 import type { MemoryParts } from "./parts.ts";
-import type { UserState } from "./ports.ts";
+import type { Progress, UserState } from "./ports.ts";
 import { readingOf } from "./reading.ts";
 
 export interface VerifyFinding {
+  /** Empty, as the user is, for a record that belongs to nobody or is damaged. */
   readonly account: string;
   readonly userId: string;
   readonly fault: string;
@@ -24,13 +25,19 @@ const FINDINGS_MAX = 1_000;
 
 export async function verifyAll(
   parts: MemoryParts,
-  options: { account?: string; step: () => void },
+  options: { account?: string; progress: Progress; signal: AbortSignal },
 ): Promise<VerifyReport> {
+  const { account: only, progress, signal } = options;
+  const total = only === undefined ? (await parts.store.statistics()).users : 0;
   const findings: VerifyFinding[] = [];
+  const add = (finding: VerifyFinding) => {
+    if (findings.length < FINDINGS_MAX) findings.push(finding);
+  };
   let users = 0;
   let facts = 0;
   let overflowed = 0;
-  for await (const { account, userId } of parts.store.walkUsers(options.account)) {
+  for await (const { account, userId } of parts.store.walkUsers(only)) {
+    signal.throwIfAborted();
     users += 1;
     try {
       const state = await parts.store.readUser(account, userId);
@@ -38,11 +45,15 @@ export async function verifyAll(
       facts += state.facts.length;
       const { fault, overflow } = await verifyUser(parts, account, userId, state);
       overflowed += overflow;
-      if (fault !== undefined && findings.length < FINDINGS_MAX) findings.push({ account, userId, fault });
+      if (fault !== undefined) add({ account, userId, fault });
     } catch (error) {
-      if (findings.length < FINDINGS_MAX) findings.push({ account, userId, fault: (error as Error).message });
+      add({ account, userId, fault: (error as Error).message });
     }
-    options.step();
+    progress(users, total);
+  }
+  if (only === undefined) {
+    for await (const record of parts.store.findDamage())
+      add({ account: "", userId: "", fault: `the record ${record} fails its checksum` });
   }
   return { users, facts, overflowed, findings };
 }

@@ -27,7 +27,9 @@ export type ServiceErrorCode =
   | "rate_limited"
   | "internal_error"
   | "overloaded"
-  | "store_unavailable";
+  | "store_unavailable"
+  | "outcome_unknown"
+  | "store_corrupt";
 
 /** Codes of the client: the service is out of reach, slow, or something else answered. */
 export type ClientErrorCode = "connection_failed" | "timeout" | "unexpected_answer";
@@ -84,6 +86,7 @@ const OUTAGES: readonly ErrorCode[] = [
   "internal_error",
   "overloaded",
   "store_unavailable",
+  "outcome_unknown",
 ];
 
 /** Whether memory was away or slow, so that the same call may work later; else the call itself was refused. */

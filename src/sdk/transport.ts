@@ -178,12 +178,14 @@ class Deadline {
 }
 
 function mayRetry(error: SidebandError, retry: Call["retry"]): boolean {
-  if (error.code === "rate_limited" || error.status === 503) return true;
+  const didNothing = error.status === 503 && error.code !== "outcome_unknown";
+  if (error.code === "rate_limited" || didNothing) return true;
   if (retry !== "always") return false;
   // 409: an earlier attempt of ours is still being answered. 502 and 504: a proxy lost the service.
   return (
     error.code === "connection_failed" ||
     error.code === "idempotency_in_flight" ||
+    error.code === "outcome_unknown" ||
     error.status === 502 ||
     error.status === 504
   );

@@ -4,7 +4,7 @@
  */
 
 import { parseArgs } from "node:util";
-import { type AgentConfig, readAgentConfig } from "../../config.ts";
+import { readAgentConfig } from "../../config.ts";
 import { openAgentMemory, runHook } from "../../main/agent.ts";
 import { type Command, EXIT_OK, UsageError } from "../command.ts";
 
@@ -18,13 +18,14 @@ export const hook: Command = {
 
 Reads the JSON that the host writes to a hook. SessionStart prints the memory as the host wants it
 (hookSpecificOutput.additionalContext); PreCompact flushes; any other event does nothing. The memory is that of
-"sideband mcp": SIDEBAND_API_URL and SIDEBAND_API_KEY, or the data folder.
+"sideband mcp": SIDEBAND_API_URL and SIDEBAND_API_KEY, or the owner of the data folder, which is started in the
+background where there is none.
 
   --user ID      whose memory (SIDEBAND_USER_ID; the name of the user who runs it)
   --include ...  the facts in plain text, the sealed block, or both
 
-Exit status: 0 always, within 2 seconds of work (SIDEBAND_TIMEOUT_MS): an agent never stops because of its memory. What went wrong is
-one line on standard error. 2 for a wrong call.`,
+Exit status: 0 always, after 2 seconds at most (SIDEBAND_TIMEOUT_MS), or 15 where the owner must be started first: an
+agent never stops because of its memory. What went wrong is one line on standard error. 2 for a wrong call.`,
 
   async run(args) {
     const { values } = parseArgs({
@@ -36,8 +37,11 @@ one line on standard error. 2 for a wrong call.`,
     let output = "";
     try {
       const config = readAgentConfig();
-      const work = answer({ ...config, userId: values.user ?? config.userId }, include);
-      const outcome = await Promise.race([work, tooLate(config.timeoutMs)]);
+      const input = await readInput();
+      const memory = await openAgentMemory(config);
+      const { timeoutMs } = config;
+      const work = runHook(memory, values.user ?? config.userId, input, { include, timeoutMs });
+      const outcome = await Promise.race([work, tooLate(timeoutMs)]);
       output = outcome.output;
       if (outcome.note !== "") console.error(outcome.note);
     } catch (error) {
@@ -49,13 +53,6 @@ one line on standard error. 2 for a wrong call.`,
     process.exit(EXIT_OK);
   },
 };
-
-async function answer(config: AgentConfig, include: (typeof PARTS)[number]) {
-  const input = await readInput();
-  // Not closed again: the process ends with the answer, and a store that survives a cut loses nothing by it.
-  const { memory } = await openAgentMemory(config);
-  return runHook(memory, config.userId, input, { include, timeoutMs: config.timeoutMs });
-}
 
 async function tooLate(ms: number): Promise<never> {
   await new Promise((resolve) => setTimeout(resolve, ms));

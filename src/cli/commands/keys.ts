@@ -1,13 +1,13 @@
 /** sideband keys create, list, revoke: the operator's desk on the command line. */
 
 import { parseArgs } from "node:util";
-import { type Core, withCore, withNewCore } from "../../main.ts";
+import type { KeyView } from "../../contract/admin-schemas.ts";
+import { type OwnerClient, withOwner } from "../../main.ts";
 import { type Command, CommandError, EXIT_OK, UsageError } from "../command.ts";
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
 
 const TIERS = ["free", "pro", "builder", "unlimited"] as const;
 type Tier = (typeof TIERS)[number];
-type KeyRecord = Awaited<ReturnType<Core["desk"]["list"]>>[number];
 
 export const keysCreate: Command = {
   name: "keys create",
@@ -21,7 +21,7 @@ export const keysCreate: Command = {
   --json          print one JSON object
 ${DATA_HELP}
 
-Works beside a running server. Exit status: 0; 1 if it failed; 2 for a wrong call.`,
+Works beside a running service. Exit status: 0; 1 if it failed; 2 for a wrong call.`,
 
   async run(args) {
     const { values } = parseArgs({
@@ -38,13 +38,22 @@ Works beside a running server. Exit status: 0; 1 if it failed; 2 for a wrong cal
     const { account, tier, expires, note } = values;
     if (account === undefined) throw new UsageError("--account is needed");
     if (!TIERS.includes(tier as Tier)) throw new UsageError(`--tier takes one of ${TIERS.join(", ")}`);
-    const expiresAtMs = expires === undefined ? null : Date.parse(expires);
-    if (Number.isNaN(expiresAtMs)) throw new UsageError("--expires takes a time such as 2027-01-31");
-    const { key, record } = await withNewCore(configWith(values.data), (core) =>
-      core.desk.create({ account, tier: tier as Tier, expiresAtMs, note }),
+    if (expires !== undefined && Number.isNaN(Date.parse(expires)))
+      throw new UsageError("--expires takes a time such as 2027-01-31");
+    const wanted = {
+      account,
+      tier,
+      ...(expires === undefined ? {} : { expires_at: new Date(expires).toISOString() }),
+      ...(note === undefined ? {} : { note }),
+    };
+    const created = await withOwner(configWith(values.data), { create: true }, (owner) =>
+      owner.json<{ key: string } & KeyView>("POST", "/admin/keys", wanted),
     );
-    if (values.json) console.log(JSON.stringify({ key, ...view(record) }));
-    else console.log(`key for account "${account}" (${tier}), shown this once:\n${key}\nid ${record.id}`);
+    if (values.json) console.log(JSON.stringify(created));
+    else
+      console.log(
+        `key for account "${account}" (${tier}), shown this once:\n${created.key}\nid ${created.id}`,
+      );
     return EXIT_OK;
   },
 };
@@ -65,8 +74,10 @@ Exit status: 0; 1 if it failed; 2 for a wrong call.`,
       ...DATA_OPTION,
     } as const;
     const { values } = parseArgs({ args, options });
-    const keys = await withCore(configWith(values.data), (core) => core.desk.list(values.account));
-    if (values.json) console.log(JSON.stringify({ keys: keys.map(view) }));
+    const keys = await withOwner(configWith(values.data), { create: false }, (owner) =>
+      listKeys(owner, values.account),
+    );
+    if (values.json) console.log(JSON.stringify({ keys }));
     else console.log(table(keys));
     return EXIT_OK;
   },
@@ -87,33 +98,28 @@ Exit status: 0; 1 if there is no such key; 2 for a wrong call.`,
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
     const [name] = positionals;
     if (positionals.length !== 1) throw new UsageError("one ID is needed");
-    const record = await withCore(configWith(values.data), async (core) => {
-      const found = (await core.desk.list()).filter(({ id, prefix }) => id === name || prefix === name);
+    const revoked = await withOwner(configWith(values.data), { create: false }, async (owner) => {
+      const found = (await listKeys(owner)).filter(({ id, prefix }) => id === name || prefix === name);
       if (found.length === 0) throw new CommandError(`there is no key ${name}`);
       if (found.length > 1) throw new CommandError(`${found.length} keys begin with ${name}: use the id`);
-      return core.desk.revoke(found[0].id);
+      return owner.json<KeyView>("POST", `/admin/keys/${found[0].id}/revoke`);
     });
     console.log(
-      values.json ? JSON.stringify(view(record)) : `revoked ${record.prefix}… of account "${record.account}"`,
+      values.json ? JSON.stringify(revoked) : `revoked ${revoked.prefix}… of account "${revoked.account}"`,
     );
     return EXIT_OK;
   },
 };
 
-function view({ hash: _, createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs, ...rest }: KeyRecord) {
-  const text = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
-  return {
-    ...rest,
-    created_at: text(createdAtMs),
-    expires_at: text(expiresAtMs),
-    revoked_at: text(revokedAtMs),
-    last_used_at: text(lastUsedAtMs),
-  };
+/** As GET /admin/keys shows them. */
+export async function listKeys(owner: OwnerClient, account?: string): Promise<KeyView[]> {
+  const query = account === undefined ? "" : `?account=${encodeURIComponent(account)}`;
+  return (await owner.json<{ keys: KeyView[] }>("GET", `/admin/keys${query}`)).keys;
 }
 
-function table(keys: readonly KeyRecord[]): string {
+function table(keys: readonly KeyView[]): string {
   const rows = keys.map((key) => {
-    const { id, prefix, account, tier, created_at, expires_at, revoked_at, last_used_at } = view(key);
+    const { id, prefix, account, tier, created_at, expires_at, revoked_at, last_used_at } = key;
     const state =
       revoked_at !== null
         ? "revoked"
@@ -126,7 +132,7 @@ function table(keys: readonly KeyRecord[]): string {
       account,
       tier,
       state,
-      created_at?.slice(0, 10) ?? "",
+      created_at.slice(0, 10),
       last_used_at?.slice(0, 16) ?? "never",
     ];
   });

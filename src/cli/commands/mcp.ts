@@ -1,9 +1,9 @@
 /** sideband mcp: memory as an MCP server on standard input and output. */
 
-import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { readAgentConfig } from "../../config.ts";
 import { openAgentMemory, runMcpStdio } from "../../main/agent.ts";
+import { packageVersion } from "../../main/package.ts";
 import { type Command, CommandError, EXIT_OK } from "../command.ts";
 
 export const mcp: Command = {
@@ -13,7 +13,8 @@ export const mcp: Command = {
 
 Serves the tools remember, recall, forget, list, context, flush and read_block, the resource
 sideband://memory/USER and the prompt "context" for one user. With --url, SIDEBAND_API_URL or SIDEBAND_API_KEY
-it uses that service; else it opens the data folder itself, without any server, also beside a running one.
+it uses that service; else the owner of the data folder, which is started in the background where there is none and
+ends itself after ten idle minutes.
 
   --user ID       whose memory (SIDEBAND_USER_ID; the name of the user who runs it)
   --url URL       the service (SIDEBAND_API_URL); its key is SIDEBAND_API_KEY
@@ -41,10 +42,10 @@ Exit status: 0 when the client has gone; 1 if the memory cannot be opened; 2 for
       account: values.account ?? given.account,
       userId: values.user ?? given.userId,
     };
-    const opened = await openAgentMemory(config).catch((error) => {
+    const memory = await openAgentMemory(config).catch((error) => {
       throw new CommandError(`cannot open the memory in ${config.dataFolder}: ${error.message}`);
     });
-    await runMcpStdio(opened, {
+    await runMcpStdio(memory, {
       userId: config.userId,
       version: packageVersion(),
       onError: (error) => console.error(`sideband mcp: ${error.message}`),
@@ -52,13 +53,3 @@ Exit status: 0 when the client has gone; 1 if the memory cannot be opened; 2 for
     return EXIT_OK;
   },
 };
-
-/** src/cli/commands and dist/src/cli/commands are three and four folders below the package. */
-function packageVersion(): string {
-  for (const up of ["../../../package.json", "../../../../package.json"]) {
-    try {
-      return JSON.parse(readFileSync(new URL(up, import.meta.url), "utf8")).version;
-    } catch {}
-  }
-  return "unknown";
-}

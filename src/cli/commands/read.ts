@@ -2,7 +2,8 @@
 
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { readBlockOf, withCore } from "../../main.ts";
+import type { ReadAnswer } from "../../contract/answers.ts";
+import { withOwner } from "../../main.ts";
 import { type Command, EXIT_OK, UsageError } from "../command.ts";
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
 
@@ -34,14 +35,16 @@ Exit status: 0; 1 if it cannot be read; 2 for a wrong call.`,
     const { account, user } = values;
     if (account === undefined || user === undefined) throw new UsageError("--account and --user are needed");
     if (positionals.length > 1) throw new UsageError("one FILE at most");
-    const text = readFileSync(positionals[0] ?? 0, "utf8");
-    const reading = await withCore(configWith(values.data), (core) => readBlockOf(core, account, user, text));
-    const { facts, missing, wrong, repaired, guardLeft } = reading;
-    if (values.json) console.log(JSON.stringify({ facts, missing, wrong, repaired, guard_left: guardLeft }));
+    const block = readFileSync(positionals[0] ?? 0, "utf8");
+    const reading = await withOwner(configWith(values.data), { create: false }, (owner) =>
+      owner.json<ReadAnswer>("POST", "/read", { user_id: user, block }, { account }),
+    );
+    const { facts, missing, wrong, repaired, guard_left } = reading;
+    if (values.json) console.log(JSON.stringify({ facts, missing, wrong, repaired, guard_left }));
     else {
       for (const { label, value } of facts) console.log(`${label}=${value}`);
       console.error(
-        `${missing} words missing, ${wrong} wrong, ${repaired} repaired, ${guardLeft} more could be lost`,
+        `${missing} words missing, ${wrong} wrong, ${repaired} repaired, ${guard_left} more could be lost`,
       );
     }
     return EXIT_OK;

@@ -1,23 +1,20 @@
 /** sideband export and import: keys and facts as JSON lines, the whole service or one account. */
 
 import { createReadStream, createWriteStream } from "node:fs";
-import { createInterface } from "node:readline";
+import { Transform } from "node:stream";
 import { finished } from "node:stream/promises";
 import { parseArgs } from "node:util";
-import { exportFrom, importInto, withCore, withNewCore } from "../../main.ts";
+import { withOwner } from "../../main.ts";
 import { type Command, CommandError, EXIT_OK, UsageError } from "../command.ts";
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
 import { Progress } from "../progress.ts";
-
-/** Lines that are written together, so that they share commits. */
-const IMPORT_AT_ONCE = 256;
 
 export const exportCommand: Command = {
   name: "export",
   summary: "write keys and facts as JSON lines",
   help: `usage: sideband export [--account NAME] [--out FILE]
 
-Writes a line for each key (its hash, never the key) and for each user with all facts. Works beside a running server.
+Writes a line for each key (its hash, never the key) and for each user with all facts. Works beside a running service.
 
   --account NAME  only this account
   --out FILE      instead of standard output; readable for you only
@@ -30,13 +27,20 @@ Exit status: 0; 1 if it failed; 2 for a wrong call.`,
     const { values } = parseArgs({ args, options });
     const out = values.out === undefined ? process.stdout : createWriteStream(values.out, { mode: 0o600 });
     const progress = new Progress("lines");
-    await withCore(configWith(values.data), async (core) => {
-      for await (const line of exportFrom(core, values.account)) {
+    const query = values.account === undefined ? "" : `?account=${encodeURIComponent(values.account)}`;
+    let whole = false;
+    await withOwner(configWith(values.data), { create: false }, async (owner) => {
+      for await (const line of owner.lines("GET", `/operator/export${query}`)) {
+        if (line.kind === "end") {
+          whole = true;
+          break;
+        }
         if (!out.write(`${JSON.stringify(line)}\n`))
           await new Promise<void>((resolve) => out.once("drain", () => resolve()));
         progress.step();
       }
     });
+    if (!whole) throw new CommandError("the service ended before the export was whole");
     if (values.out !== undefined) {
       out.end();
       await finished(out);
@@ -52,7 +56,7 @@ export const importCommand: Command = {
   help: `usage: sideband import [FILE] [--json]
 
 Reads what "sideband export" wrote, from FILE or standard input. Facts keep their times and their order; a fact that
-exists is overwritten, a key that exists stays. Nothing counts against a limit. Works beside a running server.
+exists is overwritten, a key that exists stays. Nothing counts against a limit. Works beside a running service.
 
   --json   print one JSON object: lines, facts
 ${DATA_HELP}
@@ -65,30 +69,16 @@ Exit status: 0; 1 if a line cannot be imported (those before it are); 2 for a wr
     if (positionals.length > 1) throw new UsageError("one FILE at most");
     const input = positionals[0] === undefined ? process.stdin : createReadStream(positionals[0]);
     const progress = new Progress("lines");
-    let lines = 0;
-    let facts = 0;
-    await withNewCore(configWith(values.data), async (core) => {
-      const one = async ({ text, number }: { text: string; number: number }) => {
-        try {
-          return await importInto(core, text);
-        } catch (error) {
-          throw new CommandError(`line ${number}: ${(error as Error).message}`);
-        } finally {
-          progress.step();
-        }
-      };
-      let page: { text: string; number: number }[] = [];
-      const writePage = async () => {
-        for (const count of await Promise.all(page.map(one))) facts += count;
-        page = [];
-      };
-      for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-        lines += 1;
-        if (text.trim() !== "") page.push({ text, number: lines });
-        if (page.length >= IMPORT_AT_ONCE) await writePage();
-      }
-      await writePage();
+    const counted = new Transform({
+      transform(chunk: Buffer, _, done) {
+        progress.step(chunk.toString("latin1").split("\n").length - 1);
+        done(null, chunk);
+      },
     });
+    input.once("error", (error: Error) => counted.destroy(new CommandError(`cannot read: ${error.message}`)));
+    const { lines, facts } = await withOwner(configWith(values.data), { create: true }, (owner) =>
+      owner.upload<{ lines: number; facts: number }>("/operator/import", input.pipe(counted)),
+    );
     progress.end();
     console.log(
       values.json ? JSON.stringify({ lines, facts }) : `imported ${facts} facts from ${lines} lines`,

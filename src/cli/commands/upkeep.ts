@@ -1,7 +1,8 @@
 /** sideband backup, restore, verify, compact: looking after a data folder. */
 
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { backUp, restore, verify, withCore } from "../../main.ts";
+import { type OwnerClient, restore, withOwner } from "../../main.ts";
 import { type Command, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
 import { Progress } from "../progress.ts";
@@ -11,12 +12,13 @@ export const backup: Command = {
   summary: "copy the data folder, consistently, while the server runs",
   help: `usage: sideband backup FOLDER [--without-master-key]
 
-FOLDER must be empty or new. The copy is a data folder: "sideband restore", or serve it as it is.
+FOLDER must be empty or new. The copy is a data folder: "sideband restore", or serve it as it is. Where a service runs,
+it makes the copy itself, and must be able to write to FOLDER.
 
   --without-master-key  leave master.key out; without it blocks handed out so far cannot be read
 ${DATA_HELP}
 
-Exit status: 0; 1 if it failed; 2 for a wrong call.`,
+Exit status: 0; 1 if it failed, or if damaged records are in the backup; 2 for a wrong call.`,
 
   async run(args) {
     const options = { "without-master-key": { type: "boolean", default: false }, ...DATA_OPTION } as const;
@@ -24,9 +26,13 @@ Exit status: 0; 1 if it failed; 2 for a wrong call.`,
     const [target] = positionals;
     if (positionals.length !== 1) throw new UsageError("one FOLDER is needed");
     const config = configWith(values.data);
-    await withCore(config, (core) => backUp(core, config, target, !values["without-master-key"]));
-    console.log(`backed up ${config.dataFolder} to ${target}`);
-    return EXIT_OK;
+    const wanted = { folder: resolve(target), without_master_key: values["without-master-key"] };
+    const { entries, damaged } = await withOwner(config, { create: false }, (owner) =>
+      longWork<{ entries: number; damaged: string[] }>(owner, "/operator/backup", wanted, "entries"),
+    );
+    for (const record of damaged) console.error(`the record ${record} fails its checksum, in the backup too`);
+    console.log(`backed up ${entries} entries of ${config.dataFolder} to ${target}`);
+    return damaged.length === 0 ? EXIT_OK : EXIT_FAILED;
   },
 };
 
@@ -35,7 +41,7 @@ export const restoreCommand: Command = {
   summary: "make a data folder out of a backup",
   help: `usage: sideband restore BACKUP
 
-The data folder must be empty or new; no server may run on it.
+The data folder must be empty or new; nobody may use it meanwhile.
 ${DATA_HELP}
 
 Exit status: 0; 1 if it failed; 2 for a wrong call.`,
@@ -55,8 +61,8 @@ export const verifyCommand: Command = {
   summary: "rebuild and read back every block, and compare",
   help: `usage: sideband verify [--account NAME] [--json]
 
-Walks the store, builds every user's block, reads it back through the reader and compares every fact. Works beside a
-running server.
+Walks the store, builds every user's block, reads it back through the reader and compares every fact; then checks the
+checksum of every record. Works beside a running service.
 
   --account NAME  only this account
   --json          print one JSON object
@@ -72,22 +78,16 @@ Exit status: 0 if all is well; 1 if something is not; 2 for a wrong call.`,
     } as const;
     const { values } = parseArgs({ args, options });
     const { account } = values;
-    const report = await withCore(configWith(values.data), async (core) => {
-      const progress = new Progress(
-        "users",
-        account === undefined ? (await core.store.statistics()).users : undefined,
-      );
-      const step = () => progress.step();
-      const result = await verify(core, { step, ...(account === undefined ? {} : { account }) });
-      progress.end();
-      return result;
-    });
+    const report = await withOwner(configWith(values.data), { create: false }, (owner) =>
+      longWork<VerifyAnswer>(owner, "/operator/verify", account === undefined ? {} : { account }, "users"),
+    );
     const { users, facts, overflowed, findings } = report;
     if (values.json) console.log(JSON.stringify({ users, facts, overflowed, findings }));
     else {
-      for (const finding of findings) console.log(`${finding.account} ${finding.userId}: ${finding.fault}`);
-      const verdict =
-        findings.length === 0 ? "all read back exactly" : `${findings.length} users with faults`;
+      for (const { account: owner, userId, fault } of findings) {
+        console.log(owner === "" ? fault : `${owner} ${userId}: ${fault}`);
+      }
+      const verdict = findings.length === 0 ? "all read back exactly" : `${findings.length} faults`;
       console.log(
         `${users} users, ${facts} facts, ${overflowed} not in their block for want of room: ${verdict}`,
       );
@@ -101,8 +101,8 @@ export const compact: Command = {
   summary: "rewrite the store without a byte of what was forgotten",
   help: `usage: sideband compact [--json]
 
-Writes all that is live into a new file and removes the old one. Safe while the server runs: it goes on answering and
-moves over by itself.
+Writes all that is live into a new file and removes the old one. Safe while the service runs: it goes on answering and
+moves over by itself, and it goes on with the work when this command is ended.
 
   --json   print one JSON object
 ${DATA_HELP}
@@ -112,17 +112,9 @@ Exit status: 0; 1 if it failed or one is running already; 2 for a wrong call.`,
   async run(args) {
     const options = { json: { type: "boolean", default: false }, ...DATA_OPTION } as const;
     const { values } = parseArgs({ args, options });
-    const report = await withCore(configWith(values.data), async (core) => {
-      const { facts, users } = await core.store.statistics();
-      const progress = new Progress("entries", facts + users);
-      let last = 0;
-      return core
-        .compact((done) => {
-          progress.step(done - last);
-          last = done;
-        })
-        .finally(() => progress.end());
-    });
+    const report = await withOwner(configWith(values.data), { create: false }, (owner) =>
+      longWork<CompactAnswer>(owner, "/operator/compact", {}, "entries"),
+    );
     const { entries, beforeBytes, afterBytes, durationMs } = report;
     if (values.json)
       console.log(
@@ -138,3 +130,26 @@ Exit status: 0; 1 if it failed or one is running already; 2 for a wrong call.`,
     return EXIT_OK;
   },
 };
+
+interface CompactAnswer {
+  readonly entries: number;
+  readonly beforeBytes: number;
+  readonly afterBytes: number;
+  readonly durationMs: number;
+}
+
+interface VerifyAnswer {
+  readonly users: number;
+  readonly facts: number;
+  readonly overflowed: number;
+  readonly findings: readonly { readonly account: string; readonly userId: string; readonly fault: string }[];
+}
+
+async function longWork<T>(owner: OwnerClient, path: string, body: object, unit: string): Promise<T> {
+  const progress = new Progress(unit);
+  try {
+    return await owner.work<T>(path, body, (done, total) => progress.reach(done, total));
+  } finally {
+    progress.end();
+  }
+}

@@ -1,9 +1,19 @@
 /** sideband usage: encodes of each key against its limit. */
 
 import { parseArgs } from "node:util";
-import { withCore } from "../../main.ts";
+import { withOwner } from "../../main.ts";
 import { type Command, EXIT_OK } from "../command.ts";
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
+import { listKeys } from "./keys.ts";
+
+interface KeyUsageView {
+  readonly key_id: string;
+  readonly account: string;
+  readonly tier: string;
+  readonly limit: number | null;
+  readonly used_this_month: number;
+  readonly days: readonly { readonly day: string; readonly count: number }[];
+}
 
 export const usage: Command = {
   name: "usage",
@@ -23,24 +33,17 @@ Exit status: 0; 1 if it failed; 2 for a wrong call.`,
       ...DATA_OPTION,
     } as const;
     const { values } = parseArgs({ args, options });
-    const { account } = values;
-    const rows = await withCore(configWith(values.data), (core) =>
-      core.desk.usage({ ...core.desk.recentDays(), ...(account === undefined ? {} : { account }) }),
-    );
-    if (values.json) {
-      const keys = rows.map(({ key, limit, usedThisMonth, days }) => ({
-        key_id: key.id,
-        account: key.account,
-        tier: key.tier,
-        limit,
-        used_this_month: usedThisMonth,
-        days,
-      }));
-      console.log(JSON.stringify({ keys }));
-    } else {
-      for (const { key, limit, usedThisMonth } of rows) {
+    const { keys, prefixes } = await withOwner(configWith(values.data), { create: false }, async (owner) => {
+      const { keys: all } = await owner.json<{ keys: KeyUsageView[] }>("GET", "/admin/usage");
+      const known = await listKeys(owner, values.account);
+      const prefixOf = new Map(known.map(({ id, prefix }) => [id, prefix]));
+      return { keys: all.filter(({ key_id }) => prefixOf.has(key_id)), prefixes: prefixOf };
+    });
+    if (values.json) console.log(JSON.stringify({ keys }));
+    else {
+      for (const { key_id, account, tier, limit, used_this_month } of keys) {
         console.log(
-          `${key.account}  ${key.prefix}…  ${key.tier}  ${usedThisMonth} of ${limit ?? "any number"}`,
+          `${account}  ${prefixes.get(key_id)}…  ${tier}  ${used_this_month} of ${limit ?? "any number"}`,
         );
       }
     }

@@ -27,7 +27,7 @@ export function serviceRoutes(parts: HttpParts) {
     },
 
     async requestKey(request: FastifyRequest, reply: FastifyReply) {
-      await enforce(parts.limits.keyRequests, request.ip);
+      enforce(parts.limits.keyRequests, request.ip);
       const { name, email, purpose, tier } = request.body as KeyRequestBody;
       if (![name, email, purpose].every((text) => text.isWellFormed())) {
         throw new Failure("invalid_request", "The texts must be well-formed Unicode.");
@@ -60,7 +60,7 @@ export function serviceRoutes(parts: HttpParts) {
     },
 
     async metrics(_: FastifyRequest, reply: FastifyReply) {
-      return reply.type("text/plain; version=0.0.4; charset=utf-8").send(await parts.renderMetrics());
+      return reply.type("text/plain; version=0.0.4; charset=utf-8").send(parts.metrics.render());
     },
   };
 }

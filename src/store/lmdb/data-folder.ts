@@ -1,10 +1,13 @@
 /**
- * The data folder: `sideband.json` names the format version and the generation that is in use, `store-N/` is
- * the lmdb environment of generation N. Compacting writes generation N + 1 and turns the name over with one
- * rename, so that at every moment exactly one complete store is named.
+ * The data folder. `sideband.json` names the format and the one store in use, a folder with a random name beside
+ * it. Compacting fills another store and then replaces sideband.json in one step, so at every moment exactly one
+ * whole store is named. What is named is never removed. Stores that are not named are left over from work that was
+ * broken off; the owner removes them when it opens the folder, with the lock held.
  */
 
+import { randomBytes } from "node:crypto";
 import {
+  chmodSync,
   closeSync,
   existsSync,
   fsyncSync,
@@ -18,83 +21,84 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 
-/** 2: a user's record lies with its facts, and commits are counted. */
-export const FORMAT_VERSION = 2;
-const FORMAT_VERSION_MIN = 1;
+/** 3: one owner, a checksum on every record. */
+export const FORMAT_VERSION = 3;
 const NAME_FILE = "sideband.json";
+const STORE_NAME = /^store-[0-9a-f]{16}$/;
 
 /** What keeps a data folder from being opened, in words for the operator. */
 export class DataFolderError extends Error {
   override name = "DataFolderError";
 }
 
-export interface FolderState {
-  readonly format: number;
-  readonly generation: number;
-}
+/** Another process owns the folder. */
+export class FolderInUseError extends DataFolderError {}
 
-/** The folder's state, or undefined for a folder without a store. */
-export function readFolder(folder: string): FolderState | undefined {
+/** The name of the store in use, or undefined for a folder that names none. */
+export function readStoreName(folder: string): string | undefined {
   const path = join(folder, NAME_FILE);
   if (!existsSync(path)) return undefined;
-  let state: Partial<FolderState>;
+  let state: { format?: unknown; store?: unknown };
   try {
     state = JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
     throw new DataFolderError(`${path} cannot be read: ${(error as Error).message}`);
   }
-  const { format, generation } = state;
-  if (typeof format === "number" && format > FORMAT_VERSION) {
+  if (state.format !== FORMAT_VERSION) {
     throw new DataFolderError(
-      `${folder} has format ${format}, this release knows formats up to ${FORMAT_VERSION}: use a newer release`,
+      `${folder} has data format ${state.format}, this release uses format ${FORMAT_VERSION}: run "sideband export" ` +
+        'with the release that wrote it, and "sideband import" with this one into another folder',
     );
   }
-  if (!Number.isInteger(format) || format! < FORMAT_VERSION_MIN || !Number.isInteger(generation)) {
+  if (typeof state.store !== "string" || !STORE_NAME.test(state.store)) {
     throw new DataFolderError(`${path} does not name a store`);
   }
-  return { format: format!, generation: generation! };
+  return state.store;
 }
 
-/** Names the generation in use, which has the newest format; on disk when it returns. */
-export function nameGeneration(folder: string, generation: number): void {
+/** Names the store in use; on disk when it returns. */
+export function nameStore(folder: string, store: string): void {
   const path = join(folder, NAME_FILE);
-  const draft = `${path}.${process.pid}.new`;
-  writeFileSync(draft, `${JSON.stringify({ format: FORMAT_VERSION, generation })}\n`);
+  const draft = `${path}.new`;
+  writeFileSync(draft, `${JSON.stringify({ format: FORMAT_VERSION, store })}\n`, { mode: 0o600 });
   syncPath(draft);
   renameSync(draft, path);
   syncPath(folder);
 }
 
-export function generationFolder(folder: string, generation: number): string {
-  return join(folder, `store-${generation}`);
+/** Makes an empty folder for a store, under a name that nobody else has. */
+export function makeStoreFolder(folder: string): string {
+  const name = `store-${randomBytes(8).toString("hex")}`;
+  mkdirSync(join(folder, name), { mode: 0o700 });
+  return name;
 }
 
-export function removeGeneration(folder: string, generation: number): void {
-  rmSync(generationFolder(folder, generation), { recursive: true, force: true });
+/** Removes a store that is not in use. */
+export function removeStore(folder: string, name: string): void {
+  if (readStoreName(folder) === name) throw new DataFolderError(`${name} is in use and is not removed`);
+  rmSync(join(folder, name), { recursive: true, force: true });
 }
 
-/** Generations on disk that are not in use: left behind by a compaction that did not finish. */
-export function strayGenerations(folder: string, current: number): number[] {
-  return readdirSync(folder)
-    .map((name) => /^store-(\d+)$/.exec(name)?.[1])
-    .filter((number) => number !== undefined)
-    .map(Number)
-    .filter((generation) => generation !== current);
+/** Store folders that are not the one in use. */
+export function unnamedStores(folder: string, inUse: string | undefined): string[] {
+  return readdirSync(folder).filter((name) => STORE_NAME.test(name) && name !== inUse);
 }
 
-/** Makes the folder and tries to write into it, so that a start fails early and with the reason. */
+/** Makes the folder where it is missing, for its owner only, and tries to write into it. */
 export function ensureWritable(folder: string): void {
   const probe = join(folder, `.probe-${process.pid}`);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    writeFileSync(probe, "sideband");
+    chmodSync(folder, 0o700);
+    writeFileSync(probe, "sideband", { mode: 0o600 });
     rmSync(probe);
   } catch (error) {
     throw new DataFolderError(`cannot write to the data folder ${folder}: ${(error as Error).message}`);
   }
 }
 
-function syncPath(path: string): void {
+/** Waits until a file, or the names in a folder, are on disk. */
+export function syncPath(path: string): void {
   const descriptor = openSync(path, "r");
   try {
     fsyncSync(descriptor);

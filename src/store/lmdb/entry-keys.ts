@@ -48,11 +48,11 @@ export const counterKey = (keyId: string, period: string) => Buffer.from(counter
 
 export const idempotencyKey = (keyId: string, key: string) => Buffer.from(`${keyId}\0${key}`);
 
-/** Lapses sort by time: eight bytes, the highest first, then the key of the record that lapses. */
-export function lapseKey(expiresAtMs: number, key: Buffer): Buffer {
+/** Expiries sort by time: eight bytes, the highest first, then the key of the record that expires. */
+export function expiryKey(expiresAtMs: number, key: Buffer): Buffer {
   const time = Buffer.alloc(8);
   time.writeBigUInt64BE(BigInt(Math.floor(expiresAtMs)));
   return Buffer.concat([time, key]);
 }
 
-export const lapsedRecordKey = (lapse: Buffer) => lapse.subarray(8);
+export const expiredRecordKey = (expiry: Buffer) => expiry.subarray(8);

@@ -1,186 +1,154 @@
 /**
- * One lmdb environment (a folder with data.mdb and lock.mdb) and its databases. Keys and values are bytes.
- *
- * lmdb-js commits asynchronously; with overlapping sync a commit is visible before it is on disk, and `flushed`
- * says when it is. The write lock is shared by all processes that have the folder open; a process that dies
- * while it holds it is noticed by the next one.
+ * One lmdb environment (a folder with data.mdb and lock.mdb) and its tables. Keys and values are bytes. Every value
+ * carries a CRC-32 of its table, its key and itself, which is checked on every read: a record that fails it is an
+ * error, never a value. A commit is on disk when its promise resolves, and every read after that sees it.
  */
 
-import { statSync } from "node:fs";
+import { chmodSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type Database, open, type RootDatabase } from "lmdb";
-import { assert } from "../../base/assert.ts";
+import { crc32 } from "node:zlib";
+import { type Database, open, type RangeOptions, type RootDatabase } from "lmdb";
+import { Failure } from "../../base/errors.ts";
 
-/** The order is the database's number in the journal: append only. */
-export const DATABASES = [
+/** The order counts: a table's place goes into its checksums. Append only. */
+export const TABLES = [
   "meta",
-  "users", // empty: the users' records of format 1
   "facts",
   "counters",
   "idempotency",
-  "lapses",
+  "idempotency-expiries",
   "keys",
   "key-hashes",
   "accounts",
   "key-requests",
-  "journal",
 ] as const;
 
-export type DatabaseName = (typeof DATABASES)[number];
-export type Table = Database<Buffer, Buffer>;
+export type TableName = (typeof TABLES)[number];
 
-/** Address space set aside, not memory and not disk. */
-const MAP_BYTES = 64 * 2 ** 30;
-const KEY_BYTES_MAX = 1_978;
-const FLUSH_TIMEOUT_MS = 30_000;
+const PLACES = Object.fromEntries(TABLES.map((name, i) => [name, i + 1])) as Record<TableName, number>;
 
-/** What the work of a transaction sees: all that was committed, and what it has written itself. */
-export interface Transaction {
-  get(name: DatabaseName, key: Buffer): Buffer | undefined;
-  put(name: DatabaseName, key: Buffer, value: Buffer): void;
-  remove(name: DatabaseName, key: Buffer): void;
+export interface Entry {
+  readonly key: Buffer;
+  readonly value: Buffer;
 }
 
-/** Counts the commits, so that a commit can be made on condition that there was none since. */
-const COMMITS = Buffer.from("commits");
-const EMPTY = Buffer.alloc(0);
-/** So often another process may be quicker before a commit waits for the write lock. */
-const ATTEMPTS = 3;
+/** An entry that a commit writes; without a value it is removed. */
+export interface Change {
+  readonly table: TableName;
+  readonly key: Buffer;
+  readonly value: Buffer | undefined;
+}
+
+/** The longest key that lmdb takes. */
+export const KEY_BYTES_MAX = 1_978;
+/** Address space set aside, not memory and not disk. */
+const MAP_BYTES = 64 * 2 ** 30;
+const CHECKSUM_BYTES = 4;
+/** lmdb takes no empty key: every range begins here at the earliest. */
+export const FIRST_KEY = Buffer.of(0);
 
 export class Environment {
   readonly folder: string;
   readonly #root: RootDatabase<Buffer, Buffer>;
-  readonly #tables: Record<DatabaseName, Table>;
-  readonly #commits: Table;
+  readonly #tables: Record<TableName, Database<Buffer, Buffer>>;
+  readonly #onDamage: () => void;
 
-  constructor(folder: string) {
+  /** @param onDamage called for each read that meets a damaged record */
+  constructor(folder: string, onDamage: () => void = () => {}) {
     this.folder = folder;
+    this.#onDamage = onDamage;
     this.#root = open<Buffer, Buffer>({
       path: folder,
       mapSize: MAP_BYTES,
-      maxDbs: 16,
-      maxReaders: 512,
+      // More than there are tables: history and expiry of facts will have tables of their own.
+      maxDbs: 32,
       encoding: "binary",
       keyEncoding: "binary",
+      // A commit's promise then waits for the disk. Overlapping it with the next commit gains nothing that can be
+      // measured here, and costs the certainty of which promise speaks of which commit.
+      overlappingSync: false,
       // The group commit batches already; and the library's batching leaves a promise behind that nobody
       // awaits: when a commit fails, its rejection would end the process.
       eventTurnBatching: false,
     });
-    const tables = DATABASES.map((name) => [
+    const tables = TABLES.map((name) => [
       name,
       this.#root.openDB<Buffer, Buffer>({ name, encoding: "binary", keyEncoding: "binary" }),
     ]);
-    this.#tables = Object.fromEntries(tables) as Record<DatabaseName, Table>;
-    this.#commits = this.#root.openDB<Buffer, Buffer>({
-      name: "commits",
-      encoding: "binary",
-      keyEncoding: "binary",
-      useVersions: true,
-    });
+    this.#tables = Object.fromEntries(tables) as Record<TableName, Database<Buffer, Buffer>>;
+    for (const file of ["data.mdb", "lock.mdb"]) chmodSync(join(folder, file), 0o600);
   }
 
-  get(name: DatabaseName, key: Buffer): Buffer | undefined {
-    return this.#tables[name].getBinary(key);
+  get(table: TableName, key: Buffer): Buffer | undefined {
+    const record = this.#tables[table].getBinary(key);
+    return record && this.#valueOf(table, key, record);
   }
 
   /** As get, without copying: the bytes hold until the next read of any kind. */
-  peek(name: DatabaseName, key: Buffer): Buffer | undefined {
-    return this.#tables[name].getBinaryFast(key);
+  peek(table: TableName, key: Buffer): Buffer | undefined {
+    const record = this.#tables[table].getBinaryFast(key);
+    return record && this.#valueOf(table, key, record);
   }
 
-  /** Reads from here on see all that any process has committed. */
-  renewSnapshot(): void {
-    this.#root.resetReadTxn();
+  has(table: TableName, key: Buffer): boolean {
+    return this.#tables[table].doesExist(key);
   }
 
-  table(name: DatabaseName): Table {
-    return this.#tables[name];
+  entries(table: TableName, range: RangeOptions = {}): Entry[] {
+    return this.records(table, range).map(({ key, value }) => ({
+      key,
+      value: this.#valueOf(table, key, value),
+    }));
   }
 
-  /**
-   * Runs `work` and commits what it has written, all or none; resolves when it is on disk. `work` runs on a
-   * snapshot, without the write lock, and again when another process has committed meanwhile: it must do nothing
-   * but read and write through its transaction. lmdb's thread writes and syncs without coming back for it, which
-   * is quicker than `transact` by the time that this thread needs to get round to it.
-   */
-  async commit<T>(work: (transaction: Transaction) => T): Promise<T> {
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      this.renewSnapshot();
-      const before = this.#commits.getEntry(COMMITS)?.version;
-      const changes = new Changes(this);
-      const result = work(changes);
-      if (changes.isEmpty || (await this.#write(changes, before))) return result;
-    }
-    return this.transact(work);
+  keys(table: TableName, range: RangeOptions = {}): Buffer[] {
+    return [...this.#tables[table].getKeys({ start: FIRST_KEY, ...range })];
   }
 
-  /** False where there was a commit since the one with the number `before`: then nothing is written. */
-  async #write(changes: Changes, before: number | undefined): Promise<boolean> {
-    const write = () => {
-      changes.applyTo(this);
-      void this.#commits.put(COMMITS, EMPTY, (before ?? 0) + 1);
-    };
-    const written =
-      before === undefined
-        ? this.#commits.ifNoExists(COMMITS, write)
-        : this.#commits.ifVersion(COMMITS, before, write);
-    return this.#onDisk(written);
+  /** As entries, with the checksums still on and not looked at. */
+  records(table: TableName, range: RangeOptions = {}): Entry[] {
+    return [...this.#tables[table].getRange({ start: FIRST_KEY, ...range })];
   }
 
-  /**
-   * Runs `work` in one write transaction, all or none, and resolves when it is on disk. `work` is called with
-   * the lock held and must not wait for anything.
-   */
-  transact<T>(work: (transaction: Transaction) => T): Promise<T> {
-    return this.#onDisk(
-      this.#root.childTransaction(() => {
-        const changes = new Changes(this);
-        const result = work(changes);
-        if (!changes.isEmpty) {
-          changes.applyTo(this);
-          void this.#commits.put(COMMITS, EMPTY, (this.#commits.getEntry(COMMITS)?.version ?? 0) + 1);
-        }
-        return result;
-      }) as Promise<T>,
-    );
+  /** Writes all of the changes or none; resolves when they are on disk. Their keys have been checked. */
+  commit(changes: Iterable<Change>): Promise<void> {
+    return this.#write(() => {
+      for (const { table, key, value } of changes) {
+        if (value === undefined) void this.#tables[table].remove(key);
+        else void this.#tables[table].put(key, recordOf(table, key, value));
+      }
+    });
   }
 
-  async #onDisk<T>(committed: Promise<T>): Promise<T> {
-    let result: T;
+  /** Copies records of another environment as they are, damaged ones included. */
+  copy(table: TableName, records: readonly Entry[]): Promise<void> {
+    return this.#write(() => {
+      for (const { key, value } of records) void this.#tables[table].put(key, value);
+    });
+  }
+
+  async #write(work: () => void): Promise<void> {
     try {
-      result = await committed;
+      await this.#root.batch(work);
     } catch (error) {
       throw await causeOf(error);
-    }
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error("the disk did not take the data in time")), FLUSH_TIMEOUT_MS);
-    });
-    try {
-      await Promise.race([this.#root.flushed, late]);
     } finally {
-      clearTimeout(timer);
+      this.#root.resetReadTxn();
     }
-    return result;
   }
 
-  /** Writes without waiting for the disk: only for an environment that nobody uses yet. */
-  async fill(work: () => void): Promise<void> {
-    await this.#root.transaction(work);
+  #valueOf(table: TableName, key: Buffer, record: Buffer): Buffer {
+    if (!isSound(table, key, record)) {
+      this.#onDamage();
+      throw new Failure("store_corrupt", "A stored record is damaged.", {
+        cause: new Error(`the record of ${describeKey(key)} in table ${table} fails its checksum`),
+      });
+    }
+    return record.subarray(0, record.length - CHECKSUM_BYTES);
   }
 
-  async flushed(): Promise<void> {
-    await this.#root.flushed;
-  }
-
-  /** A consistent copy of all that is live, while others read and write. */
-  async copyTo(folder: string): Promise<void> {
-    await this.#root.backup(folder, true);
-  }
-
-  entryCount(name: DatabaseName): number {
-    const statistics = this.#tables[name].getStats() as { entryCount: number };
-    return statistics.entryCount;
+  entryCount(table: TableName): number {
+    return (this.#tables[table].getStats() as { entryCount: number }).entryCount;
   }
 
   get sizeBytes(): number {
@@ -192,44 +160,25 @@ export class Environment {
   }
 }
 
-/** What one transaction has written, each key once. */
-class Changes implements Transaction {
-  readonly #environment: Environment;
-  readonly #entries = new Map<string, { name: DatabaseName; key: Buffer; value: Buffer | undefined }>();
-
-  constructor(environment: Environment) {
-    this.#environment = environment;
-  }
-
-  get(name: DatabaseName, key: Buffer): Buffer | undefined {
-    const changed = this.#entries.get(slotOf(name, key));
-    return changed === undefined ? this.#environment.get(name, key) : changed.value;
-  }
-
-  put(name: DatabaseName, key: Buffer, value: Buffer): void {
-    // lmdb-js would refuse it in the midst of the others, and commit those.
-    assert(key.length > 0 && key.length <= KEY_BYTES_MAX, "a key that lmdb takes");
-    this.#entries.set(slotOf(name, key), { name, key, value });
-  }
-
-  remove(name: DatabaseName, key: Buffer): void {
-    this.#entries.set(slotOf(name, key), { name, key, value: undefined });
-  }
-
-  get isEmpty(): boolean {
-    return this.#entries.size === 0;
-  }
-
-  applyTo(environment: Environment): void {
-    for (const { name, key, value } of this.#entries.values()) {
-      const table = environment.table(name);
-      void (value === undefined ? table.remove(key) : table.put(key, value));
-    }
-  }
+export function isSound(table: TableName, key: Buffer, record: Buffer): boolean {
+  const end = record.length - CHECKSUM_BYTES;
+  return end >= 0 && record.readUInt32BE(end) === checksumOf(table, key, record.subarray(0, end));
 }
 
-function slotOf(name: DatabaseName, key: Buffer): string {
-  return `${name}\0${key.toString("latin1")}`;
+/** A key for people: names in plain text, what is not printable escaped. */
+export function describeKey(key: Buffer): string {
+  return JSON.stringify(key.toString());
+}
+
+function recordOf(table: TableName, key: Buffer, value: Buffer): Buffer {
+  const record = Buffer.allocUnsafe(value.length + CHECKSUM_BYTES);
+  record.set(value);
+  record.writeUInt32BE(checksumOf(table, key, value), value.length);
+  return record;
+}
+
+function checksumOf(table: TableName, key: Buffer, value: Buffer): number {
+  return crc32(value, crc32(key, PLACES[table]));
 }
 
 /** lmdb-js rejects with a general error that carries the particular one as a promise. */

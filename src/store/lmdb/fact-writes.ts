@@ -5,16 +5,17 @@ import { CHANNEL_COUNT } from "../../base/limits.ts";
 import type { ComputedCode, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import {
   counterName,
+  expiredRecordKey,
+  expiryKey,
   factKey,
   idempotencyKey,
-  lapsedRecordKey,
-  lapseKey,
   USERS,
   userKey,
 } from "./entry-keys.ts";
 import type { Write, Writer } from "./group-commit.ts";
 import {
   channelCount,
+  FORGOTTEN,
   markChannel,
   newUser,
   packFact,
@@ -25,9 +26,6 @@ import {
   unpackIdempotency,
   unpackUser,
 } from "./records.ts";
-
-/** When something was first forgotten since the last compaction. */
-export const FORGOTTEN = Buffer.from("forgotten");
 
 export function writeFacts(request: WriteRequest): Write<WriteOutcome> {
   return (writer) => {
@@ -95,25 +93,23 @@ function remember(writer: Writer, { idempotency }: WriteRequest, stored: number)
   if (idempotency === undefined) return;
   const key = idempotencyKey(idempotency.keyId, idempotency.key);
   writer.put("idempotency", key, packIdempotency({ ...idempotency, channelCount: stored }));
-  writer.put("lapses", lapseKey(idempotency.expiresAtMs, key), Buffer.of(1));
+  writer.put("idempotency-expiries", expiryKey(idempotency.expiresAtMs, key), Buffer.of(1));
 }
 
-/** Removes idempotency records that have lapsed, so many at a time that a group stays short. */
-export function sweepLapsed(nowMs: number, countMax: number): Write<number> {
+/** Removes expired idempotency records, at most `countMax`, so that a group stays short. Returns their number. */
+export function sweepExpired(nowMs: number, countMax: number): Write<number> {
   return (writer) => {
-    const end = lapseKey(nowMs + 1, Buffer.alloc(0));
-    const lapses = [
-      ...writer.environment.table("lapses").getKeys({ start: Buffer.of(0), end, limit: countMax }),
-    ];
-    for (const lapse of lapses) {
-      const key = lapsedRecordKey(lapse);
+    const end = expiryKey(nowMs + 1, Buffer.alloc(0));
+    const expiries = writer.environment.keys("idempotency-expiries", { end, limit: countMax });
+    for (const expiry of expiries) {
+      const key = expiredRecordKey(expiry);
       const bytes = writer.get("idempotency", key);
-      // The key may have been used again since: then a later lapse stands for it.
+      // The key may have been used again since: then a later expiry stands for it.
       if (bytes !== undefined && unpackIdempotency(bytes).expiresAtMs <= nowMs)
         writer.remove("idempotency", key);
-      writer.remove("lapses", lapse);
+      writer.remove("idempotency-expiries", expiry);
     }
-    return lapses.length;
+    return expiries.length;
   };
 }
 
@@ -134,6 +130,7 @@ export function forgetFacts(
   account: string,
   userId: string,
   facts: readonly { channel: number; revision?: number }[],
+  nowMs: number,
 ): Write<{ forgotten: number; channelCount: number }> {
   return (writer) => {
     const key = userKey(account, userId);
@@ -141,9 +138,10 @@ export function forgetFacts(
     if (before === undefined) return { forgotten: 0, channelCount: 0 };
     const user = unpackUser(before);
     const found = facts.filter(({ channel, revision }) => {
-      const bytes = writer.get("facts", factKey(account, userId, channel));
-      if (bytes === undefined) return false;
-      return revision === undefined || unpackFact(channel, bytes).revision === revision;
+      const fact = factKey(account, userId, channel);
+      if (revision === undefined) return writer.has("facts", fact);
+      const bytes = writer.get("facts", fact);
+      return bytes !== undefined && unpackFact(channel, bytes).revision === revision;
     });
     if (found.length === 0) return { forgotten: 0, channelCount: channelCount(user) };
     for (const { channel } of found) {
@@ -155,22 +153,22 @@ export function forgetFacts(
     // A user without facts is no user: nothing tells that there ever was one.
     if (left === 0) removeUser(writer, key);
     else writer.put("facts", key, packUser(user));
-    noteForgetting(writer);
+    noteForgetting(writer, nowMs);
     return { forgotten: found.length, channelCount: left };
   };
 }
 
-export function forgetUser(account: string, userId: string): Write<boolean> {
+export function forgetUser(account: string, userId: string, nowMs: number): Write<boolean> {
   return (writer) => {
     const key = userKey(account, userId);
-    if (writer.get("facts", key) === undefined) return false;
-    // Every channel, not those that the user's record names: it may be damaged.
-    for (let channel = 0; channel < CHANNEL_COUNT; channel++) {
-      const fact = factKey(account, userId, channel);
-      if (writer.get("facts", fact) !== undefined) writer.remove("facts", fact);
-    }
-    removeUser(writer, key);
-    noteForgetting(writer);
+    // Every channel, not those that the user's record names, and without reading any of them: they may be damaged.
+    const facts = Array.from({ length: CHANNEL_COUNT }, (_, channel) => factKey(account, userId, channel));
+    const found = facts.filter((fact) => writer.has("facts", fact));
+    const known = writer.has("facts", key);
+    if (found.length === 0 && !known) return false;
+    for (const fact of found) writer.remove("facts", fact);
+    if (known) removeUser(writer, key);
+    noteForgetting(writer, nowMs);
     return true;
   };
 }
@@ -184,6 +182,7 @@ function addUsers(writer: Writer, change: number): void {
   writer.setCount(USERS, writer.count(USERS) + change);
 }
 
-function noteForgetting(writer: Writer): void {
-  if (writer.get("meta", FORGOTTEN) === undefined) writer.put("meta", FORGOTTEN, packNumber(Date.now()));
+/** Always written, so that a copy that is being made sees that something was forgotten. */
+function noteForgetting(writer: Writer, nowMs: number): void {
+  writer.put("meta", FORGOTTEN, writer.get("meta", FORGOTTEN) ?? packNumber(nowMs));
 }

@@ -1,27 +1,31 @@
 /**
- * Group commit: writes that arrive while the disk is busy wait in a queue and go into one transaction
- * together. Each runs inside it, one after the other, so that what it checks (limits, idempotency keys) is
- * exact; all are answered when the transaction is on disk, or all are refused.
+ * Group commit: the one writer of the store. Writes that arrive while the disk is busy wait in a queue and go into
+ * one transaction together. Each runs against the store and what the group has written so far, so what it checks
+ * (limits, idempotency keys) is exact. All are answered when the transaction is on disk, or all are refused.
+ *
+ * A disk that does not confirm in time leaves the outcome of its group unknown, and the group's callers are told so.
+ * Until the disk has answered nothing else is written: what waits, and what comes, is refused as not stored.
  */
 
+import { assert } from "../../base/assert.ts";
 import { Failure } from "../../base/errors.ts";
 import type { Metrics } from "../../base/metrics.ts";
-import { DATABASES, type DatabaseName, type Environment, type Transaction } from "./environment.ts";
-import { COMPACTING, type Generations, MOVED } from "./generations.ts";
+import type { AtStep } from "../../base/steps.ts";
+import { type Change, type Environment, KEY_BYTES_MAX, type TableName } from "./environment.ts";
 import { packNumber, unpackNumber } from "./records.ts";
-
-/** What a write sees of the store: the state inside the transaction. */
-export interface Writer extends Transaction {
-  /** A counter, what this group has added to it included. */
-  count(name: string): number;
-  /** Sets a counter. Most writes of a group count on the same few: each is stored once, when the group is through. */
-  setCount(name: string, count: number): void;
-  /** As it was before the group. */
-  readonly environment: Environment;
-}
 
 /** Must not wait, and must check everything before it writes anything. */
 export type Write<T> = (writer: Writer) => T;
+
+export interface GroupCommitOptions {
+  readonly queueMax: number;
+  /** How long the disk may take to confirm a group. */
+  readonly confirmMs?: number;
+  readonly metrics: Metrics;
+  readonly atStep: AtStep;
+  /** Told of each group that is on disk. */
+  readonly onCommitted: (changes: readonly Change[]) => void;
+}
 
 interface Queued {
   readonly write: Write<unknown>;
@@ -29,62 +33,59 @@ interface Queued {
   readonly reject: (error: unknown) => void;
 }
 
-/** What a write itself has thrown, told apart from what the commit did. */
-class WriteError extends Error {
-  override name = "WriteError";
+/** A write that was run, and what to say when its group is on disk. */
+interface Answer extends Queued {
+  readonly result: unknown;
 }
 
-/** One transaction holds the event loop for about ten milliseconds at most. */
+/** One group holds the event loop for about ten milliseconds at most. */
 const GROUP_MAX = 512;
+const CONFIRM_MS = 10_000;
 const RETRY_AFTER_S = 5;
-const MOVE = Symbol("moved");
+/** lmdb and the system refuse a commit with these before anything of it counts: the disk, the map or a quota is full. */
+const FULL_CODES = new Set([-30792, -30788, 27, 28, 122]);
 
 export class GroupCommit {
-  readonly #generations: Generations;
-  readonly #queueMax: number;
-  readonly #metrics: Metrics;
+  #environment: Environment;
+  readonly #options: GroupCommitOptions;
   #queue: Queued[] = [];
+  /** Work that runs alone, between two groups. */
+  readonly #alone: (() => Promise<void>)[] = [];
   #running: Promise<void> | undefined;
   #closed = false;
+  /** The disk has not confirmed the last group yet, although its time is up. */
+  #stuck = false;
   #failedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(generations: Generations, options: { queueMax: number; metrics: Metrics }) {
-    this.#generations = generations;
-    this.#queueMax = options.queueMax;
-    this.#metrics = options.metrics;
-    const { metrics } = options;
-    metrics.define({
-      name: "sideband_commit_size",
-      help: "Writes in one group commit.",
-      type: "histogram",
-      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
-    });
-    metrics.define({
-      name: "sideband_commit_seconds",
-      help: "Time of one group commit, the disk included.",
-      type: "histogram",
-      buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
-    });
-    metrics.define({
-      name: "sideband_commit_failures_total",
-      help: "Group commits that failed.",
-      type: "counter",
-    });
-    metrics.define({
-      name: "sideband_write_queue_depth",
-      help: "Writes that wait for a commit.",
-      type: "gauge",
-    });
-    metrics.onCollect(() => metrics.set("sideband_write_queue_depth", this.#queue.length));
+  constructor(environment: Environment, options: GroupCommitOptions) {
+    this.#environment = environment;
+    this.#options = options;
+    defineMetrics(options.metrics, () => this.#queue.length);
   }
 
   run<T>(write: Write<T>): Promise<T> {
     if (this.#closed) return Promise.reject(unavailable("The store is closed."));
-    if (this.#queue.length >= this.#queueMax) {
+    if (this.#stuck) return Promise.reject(unavailable("The disk does not answer."));
+    if (this.#queue.length >= this.#options.queueMax) {
       return Promise.reject(new Failure("overloaded", "Too many writes are waiting.", { retryAfterS: 1 }));
     }
     return new Promise<T>((resolve, reject) => {
       this.#queue.push({ write, resolve: resolve as (result: unknown) => void, reject });
+      this.#running ??= this.#drain();
+    });
+  }
+
+  /** Runs `work` between two groups. Later groups go to the environment that it resolves to. */
+  between(work: () => Promise<Environment>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#alone.push(async () => {
+        try {
+          this.#environment = await work();
+          resolve();
+        } catch (error) {
+          reject(error);
+        }
+      });
       this.#running ??= this.#drain();
     });
   }
@@ -95,114 +96,196 @@ export class GroupCommit {
     await this.#running;
   }
 
-  async #drain(): Promise<void> {
-    // What arrives in the same turn of the event loop goes together.
-    await new Promise((resolve) => setImmediate(resolve));
-    while (this.#queue.length > 0) {
-      const group = this.#queue.splice(0, GROUP_MAX);
-      try {
-        await this.#settle(group);
-      } catch (error) {
-        // One write that meets a damaged record must not take its whole group with it.
-        if (error instanceof WriteError && group.length > 1)
-          for (const one of group) await this.#settleAlone(one);
-        else this.#refuse(group, error);
-      }
-    }
-    this.#running = undefined;
-  }
-
-  async #settleAlone(one: Queued): Promise<void> {
-    try {
-      await this.#settle([one]);
-    } catch (error) {
-      this.#refuse([one], error);
-    }
-  }
-
-  async #settle(group: readonly Queued[]): Promise<void> {
-    const startedMs = performance.now();
-    const results = await this.#commit(group);
-    this.#generations.renew();
-    for (const [i, { resolve }] of group.entries()) resolve(results[i]);
-    this.#metrics.observe("sideband_commit_size", group.length);
-    this.#metrics.observe("sideband_commit_seconds", (performance.now() - startedMs) / 1000);
-  }
-
-  /** The failure of a commit that was refused a short while ago, if there was one. */
+  /** The failure of a group that was refused a short while ago, if there was one. */
   get recentFailure(): Failure | undefined {
     return performance.now() - this.#failedAtMs < RETRY_AFTER_S * 1000
       ? unavailable("The last commit failed.")
       : undefined;
   }
 
-  #refuse(group: readonly Queued[], error: unknown): void {
-    this.#metrics.add("sideband_commit_failures_total");
-    if (!(error instanceof WriteError)) this.#failedAtMs = performance.now();
-    const failure =
-      error instanceof WriteError ? error.cause : unavailable("The store cannot take data now.", error);
-    for (const { reject } of group) reject(failure);
+  async #drain(): Promise<void> {
+    // What arrives in the same turn of the event loop goes together.
+    await new Promise((resolve) => setImmediate(resolve));
+    for (;;) {
+      const alone = this.#alone.shift();
+      if (alone !== undefined) await alone();
+      else if (this.#queue.length > 0) await this.#commit(this.#queue.splice(0, GROUP_MAX));
+      else break;
+    }
+    this.#running = undefined;
   }
 
-  async #commit(group: readonly Queued[]): Promise<unknown[]> {
-    for (;;) {
-      const environment = this.#generations.latest;
-      const results = await environment.commit((transaction) => {
-        if (transaction.get("meta", MOVED) !== undefined) return MOVE;
-        const writer = writerOn(environment, transaction);
-        try {
-          const done = group.map(({ write }) => write(writer));
-          writer.storeCounts();
-          return done;
-        } catch (cause) {
-          throw new WriteError("a write failed inside its transaction", { cause });
-        }
-      });
-      if (results !== MOVE) return results as unknown[];
-      await this.#generations.awaitMove();
+  async #commit(group: readonly Queued[]): Promise<void> {
+    const { metrics, atStep, onCommitted } = this.#options;
+    const startedMs = performance.now();
+    const writer = new Writer(this.#environment);
+    const answers = group.flatMap((queued) => run(queued, writer));
+    const changes = writer.changes();
+    atStep("group: checked");
+    if (changes.length > 0) {
+      const committed = this.#environment.commit(changes);
+      atStep("group: sent");
+      try {
+        await this.#confirmed(committed, answers);
+      } catch (error) {
+        return this.#refuse(answers, failureOf(error));
+      }
+      onCommitted(changes);
+      atStep("group: on disk");
     }
+    for (const { resolve, result } of answers) resolve(result);
+    metrics.observe("sideband_commit_size", group.length);
+    metrics.observe("sideband_commit_seconds", (performance.now() - startedMs) / 1000);
+  }
+
+  /** Waits for the disk, however long it takes. Those who wait for an answer are told when the time is up. */
+  async #confirmed(committed: Promise<void>, answers: readonly Answer[]): Promise<void> {
+    let settled = false;
+    const giveUp = () => {
+      if (settled) return;
+      this.#stuck = true;
+      this.#refuse(answers, unknown("The disk has not confirmed this write in time."));
+      this.#refuse(this.#queue.splice(0), unavailable("The disk does not answer."));
+    };
+    // A process that was stopped and goes on finds the time up and the disk's answer at once: the answer counts.
+    const afterEvents = () => setImmediate(() => setImmediate(giveUp));
+    const timer = setTimeout(afterEvents, this.#options.confirmMs ?? CONFIRM_MS);
+    try {
+      await committed;
+    } finally {
+      settled = true;
+      this.#stuck = false;
+      clearTimeout(timer);
+    }
+  }
+
+  #refuse(queued: readonly Queued[], failure: Failure): void {
+    this.#options.metrics.add("sideband_commit_failures_total");
+    this.#failedAtMs = performance.now();
+    for (const { reject } of queued) reject(failure);
   }
 }
 
-/** While a compaction copies the store, every key that is written is noted in the journal as well. */
-function writerOn(environment: Environment, transaction: Transaction): Writer & { storeCounts(): void } {
-  const journals = transaction.get("meta", COMPACTING) !== undefined;
-  const note = (name: DatabaseName, key: Buffer) => {
-    if (!journals || name === "journal") return;
-    transaction.put("journal", Buffer.concat([Buffer.of(DATABASES.indexOf(name)), key]), Buffer.of(1));
-  };
-  const put = (name: DatabaseName, key: Buffer, value: Buffer) => {
-    transaction.put(name, key, value);
-    note(name, key);
-  };
-  const counts = new Map<string, number>();
-  const changed = new Set<string>();
-  return {
-    environment,
-    get: (name, key) => transaction.get(name, key),
-    put,
-    count: (name) => {
-      let count = counts.get(name);
-      if (count === undefined) {
-        count = unpackNumber(transaction.get("counters", Buffer.from(name)));
-        counts.set(name, count);
-      }
-      return count;
-    },
-    setCount: (name, count) => {
-      counts.set(name, count);
-      changed.add(name);
-    },
-    storeCounts: () => {
-      for (const name of changed) put("counters", Buffer.from(name), packNumber(counts.get(name)!));
-    },
-    remove: (name, key) => {
-      transaction.remove(name, key);
-      note(name, key);
-    },
-  };
+/** What a write sees of the store: what is on disk, and what its group has written so far. */
+export class Writer {
+  readonly environment: Environment;
+  readonly #changes = new Map<string, Change>();
+  /** Most writes of a group count on the same few counters: each is stored once, when the group is through. */
+  readonly #counts = new Map<string, { count: number; changed: boolean }>();
+
+  #writes = 0;
+
+  constructor(environment: Environment) {
+    this.environment = environment;
+  }
+
+  get(table: TableName, key: Buffer): Buffer | undefined {
+    const change = this.#changes.get(slotOf(table, key));
+    return change === undefined ? this.environment.get(table, key) : change.value;
+  }
+
+  has(table: TableName, key: Buffer): boolean {
+    const change = this.#changes.get(slotOf(table, key));
+    return change === undefined ? this.environment.has(table, key) : change.value !== undefined;
+  }
+
+  put(table: TableName, key: Buffer, value: Buffer): void {
+    // lmdb-js would refuse it in the midst of the others, and commit those.
+    assert(key.length > 0 && key.length <= KEY_BYTES_MAX, "a key that lmdb takes");
+    this.#change({ table, key, value });
+  }
+
+  remove(table: TableName, key: Buffer): void {
+    this.#change({ table, key, value: undefined });
+  }
+
+  #change(change: Change): void {
+    this.#writes += 1;
+    this.#changes.set(slotOf(change.table, change.key), change);
+  }
+
+  count(name: string): number {
+    let known = this.#counts.get(name);
+    if (known === undefined) {
+      known = { count: unpackNumber(this.environment.get("counters", Buffer.from(name))), changed: false };
+      this.#counts.set(name, known);
+    }
+    return known.count;
+  }
+
+  setCount(name: string, count: number): void {
+    this.#writes += 1;
+    this.#counts.set(name, { count, changed: true });
+  }
+
+  changes(): Change[] {
+    for (const [name, { count, changed }] of this.#counts) {
+      if (changed) this.put("counters", Buffer.from(name), packNumber(count));
+    }
+    return [...this.#changes.values()];
+  }
+
+  /** Grows with every write. */
+  get writeCount(): number {
+    return this.#writes;
+  }
+}
+
+/** Runs one write of a group. One that throws, for example on a damaged record, is refused alone. */
+function run(queued: Queued, writer: Writer): Answer[] {
+  const before = writer.writeCount;
+  try {
+    return [{ ...queued, result: queued.write(writer) }];
+  } catch (error) {
+    assert(writer.writeCount === before, "a write checks before it writes");
+    queued.reject(error);
+    return [];
+  }
+}
+
+/** Each key of each table once. */
+export function slotOf(table: TableName, key: Buffer): string {
+  return `${table}\0${key.toString("latin1")}`;
+}
+
+function failureOf(error: unknown): Failure {
+  const code = (error as { code?: unknown } | undefined)?.code;
+  return typeof code === "number" && FULL_CODES.has(code)
+    ? unavailable("The store cannot take data now.", error)
+    : unknown("The store failed while it wrote.", error);
 }
 
 function unavailable(detail: string, cause?: unknown): Failure {
   return new Failure("store_unavailable", detail, { retryAfterS: RETRY_AFTER_S, cause });
+}
+
+function unknown(detail: string, cause?: unknown): Failure {
+  const advice = "It may be stored or not: send the same request again with the same Idempotency-Key.";
+  return new Failure("outcome_unknown", `${detail} ${advice}`, { retryAfterS: RETRY_AFTER_S, cause });
+}
+
+function defineMetrics(metrics: Metrics, waiting: () => number): void {
+  metrics.define({
+    name: "sideband_commit_size",
+    help: "Writes in one group commit.",
+    type: "histogram",
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
+  });
+  metrics.define({
+    name: "sideband_commit_seconds",
+    help: "Time of one group commit, the disk included.",
+    type: "histogram",
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
+  });
+  metrics.define({
+    name: "sideband_commit_failures_total",
+    help: "Group commits that failed.",
+    type: "counter",
+  });
+  metrics.define({
+    name: "sideband_write_queue_depth",
+    help: "Writes that wait for a commit.",
+    type: "gauge",
+  });
+  metrics.onCollect(() => metrics.set("sideband_write_queue_depth", waiting()));
 }

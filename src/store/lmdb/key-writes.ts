@@ -1,19 +1,8 @@
-/** The writes of keys and key requests. Records are JSON: few, seldom written, and readable in an emergency. */
+/** The writes of keys and key requests. */
 
 import type { AccountRecord, KeyRecord, KeyRequest } from "../../memory/ports.ts";
-import type { Write, Writer } from "./group-commit.ts";
-import { packNumber, unpackNumber } from "./records.ts";
-
-/** Counts the changes of keys: every process compares it before it trusts its cache. */
-export const KEYS_VERSION = Buffer.from("keys-version");
-
-export function packJson(record: unknown): Buffer {
-  return Buffer.from(JSON.stringify(record));
-}
-
-export function unpackJson<T>(bytes: Buffer): T {
-  return JSON.parse(bytes.toString()) as T;
-}
+import type { Write } from "./group-commit.ts";
+import { packJson, unpackJson } from "./records.ts";
 
 export function addKey(record: KeyRecord): Write<void> {
   return (writer) => {
@@ -24,7 +13,6 @@ export function addKey(record: KeyRecord): Write<void> {
     }
     writer.put("keys", Buffer.from(record.id), packJson(record));
     writer.put("key-hashes", Buffer.from(record.hash, "hex"), Buffer.from(record.id));
-    bumpKeysVersion(writer);
   };
 }
 
@@ -40,7 +28,6 @@ export function changeKey(
     const revokedAtMs = before.revokedAtMs ?? change.revokedAtMs ?? null;
     const record = { ...before, ...change, revokedAtMs };
     writer.put("keys", Buffer.from(id), packJson(record));
-    bumpKeysVersion(writer);
     return record;
   };
 }
@@ -74,8 +61,4 @@ export function decideKeyRequest(
     writer.put("key-requests", Buffer.from(id), packJson(decided));
     return decided;
   };
-}
-
-function bumpKeysVersion(writer: Writer): void {
-  writer.put("meta", KEYS_VERSION, packNumber(unpackNumber(writer.get("meta", KEYS_VERSION)) + 1));
 }

@@ -1,13 +1,18 @@
 /**
- * The embedded store: lmdb in a data folder. Reads are memory-mapped point reads and answer at once; writes go
- * through the group commit. Any number of processes may have the folder open at the same time, each of them once:
- * lmdb-js opens databases on the JavaScript thread and would wait there for a write of the same process.
+ * The embedded store: lmdb in a data folder that this process owns. Reads are memory-mapped point reads and answer
+ * at once; writes go through the group commit. Compaction and backup run in here too, one at a time, while requests
+ * go on.
  */
 
 import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { type Clock, systemClock } from "../../base/clock.ts";
+import { Failure } from "../../base/errors.ts";
 import type { Metrics } from "../../base/metrics.ts";
+import { type AtStep, noStep } from "../../base/steps.ts";
 import type {
   AccountRecord,
+  BackupReport,
   CompactReport,
   ComputedCode,
   KeyRecord,
@@ -20,8 +25,7 @@ import type {
   WriteOutcome,
   WriteRequest,
 } from "../../memory/ports.ts";
-import { compactStore, forgottenSince } from "./compaction.ts";
-import { generationFolder, nameGeneration } from "./data-folder.ts";
+import { makeStoreFolder, nameStore, readStoreName, removeStore, syncPath } from "./data-folder.ts";
 import {
   channelOfFactKey,
   counterKey,
@@ -32,66 +36,97 @@ import {
   userKey,
   userOfKey,
 } from "./entry-keys.ts";
-import type { DatabaseName } from "./environment.ts";
-import { addUsage, forgetFacts, forgetUser, saveCodes, sweepLapsed, writeFacts } from "./fact-writes.ts";
-import { Generations, type OpenOptions } from "./generations.ts";
+import { describeKey, Environment, FIRST_KEY, isSound, TABLES, type TableName } from "./environment.ts";
+import { addUsage, forgetFacts, forgetUser, saveCodes, sweepExpired, writeFacts } from "./fact-writes.ts";
 import { GroupCommit } from "./group-commit.ts";
-import {
-  addKey,
-  addKeyRequest,
-  changeKey,
-  decideKeyRequest,
-  KEYS_VERSION,
-  touchKeys,
-  unpackJson,
-} from "./key-writes.ts";
-import { packNumber, stampOf, unpackFact, unpackNumber } from "./records.ts";
+import { addKey, addKeyRequest, changeKey, decideKeyRequest, touchKeys } from "./key-writes.ts";
+import { type CopyReport, LiveCopy } from "./live-copy.ts";
+import { type OpenFolder, openFolder } from "./open-folder.ts";
+import { FORGOTTEN, packNumber, stampOf, unpackFact, unpackJson, unpackNumber } from "./records.ts";
 
-export interface LmdbStoreOptions extends OpenOptions {
+export interface LmdbStoreOptions {
   readonly folder: string;
+  /** Makes the store where the folder has none. */
+  readonly create: boolean;
+  /** How long to wait for an owner that is about to end. */
+  readonly lockWaitMs?: number;
   readonly queueMax: number;
+  /** How long the disk may take to confirm a write. */
+  readonly confirmMs?: number;
   readonly metrics: Metrics;
+  readonly clock?: Clock;
+  readonly atStep?: AtStep;
 }
 
-const WALK_PAGE = 256;
-const SWEEP_PAGE = 256;
+const PAGE = 256;
 const PROBE = Buffer.from("probe");
 
 export class LmdbStore implements Store {
   readonly readsAtOnce = true;
-  readonly #generations: Generations;
+  readonly #options: LmdbStoreOptions;
+  readonly #clock: Clock;
+  readonly #atStep: AtStep;
+  readonly #opened: OpenFolder;
   readonly #commit: GroupCommit;
-  /** Every request asks for it: it is read once for each snapshot. */
-  #keys = { snapshot: -1, version: 0 };
+  #environment: Environment;
+  /** The name of the store in use. */
+  #name: string;
+  /** The copy that is being made, if one is. */
+  #copy: LiveCopy | undefined;
+  #keysVersion = 0;
 
-  private constructor(generations: Generations, commit: GroupCommit) {
-    this.#generations = generations;
-    this.#commit = commit;
+  private constructor(options: LmdbStoreOptions, opened: OpenFolder, environment: Environment) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#atStep = options.atStep ?? noStep;
+    this.#opened = opened;
+    this.#name = opened.name;
+    this.#environment = environment;
+    this.#commit = new GroupCommit(environment, {
+      ...options,
+      atStep: this.#atStep,
+      onCommitted: (changes) => this.#copy?.note(changes),
+    });
   }
 
+  /** Throws a DataFolderError, in words for the operator, where the folder has an owner or cannot be used. */
   static async open(options: LmdbStoreOptions): Promise<LmdbStore> {
-    const generations = await Generations.open(options.folder, options);
-    return new LmdbStore(generations, new GroupCommit(generations, options));
+    const { metrics } = options;
+    metrics.define({
+      name: "sideband_corrupt_records_total",
+      help: "Reads that met a record which fails its checksum.",
+      type: "counter",
+    });
+    const opened = await openFolder(options);
+    try {
+      const environment = new Environment(join(options.folder, opened.name), () =>
+        metrics.add("sideband_corrupt_records_total"),
+      );
+      return new LmdbStore(options, opened, environment);
+    } catch (error) {
+      opened.release();
+      throw error;
+    }
   }
 
   readFact(account: string, userId: string, channel: number): StoredFact | undefined {
-    const bytes = this.#generations.current.peek("facts", factKey(account, userId, channel));
+    const bytes = this.#environment.peek("facts", factKey(account, userId, channel));
     return bytes && unpackFact(channel, bytes, false);
   }
 
   readStamp(account: string, userId: string): string | undefined {
-    const bytes = this.#generations.current.peek("facts", userKey(account, userId));
+    const bytes = this.#environment.peek("facts", userKey(account, userId));
     return bytes && stampOf(bytes);
   }
 
   /** Both reads are of one snapshot: nothing else runs between them. */
   readUser(account: string, userId: string): UserState | undefined {
-    const environment = this.#generations.current;
+    const environment = this.#environment;
     const key = userKey(account, userId);
     const bytes = environment.get("facts", key);
     if (bytes === undefined) return undefined;
     const facts: StoredFact[] = [];
-    for (const entry of environment.table("facts").getRange(rangeBelow(key))) {
+    for (const entry of environment.entries("facts", rangeBelow(key))) {
       facts.push(unpackFact(channelOfFactKey(entry.key), entry.value));
     }
     return { stamp: stampOf(bytes), facts };
@@ -110,37 +145,37 @@ export class LmdbStore implements Store {
     userId: string,
     facts: readonly { channel: number; revision?: number }[],
   ): Promise<{ forgotten: number; channelCount: number }> {
-    return this.#commit.run(forgetFacts(account, userId, facts));
+    return this.#commit.run(forgetFacts(account, userId, facts, this.#clock.now()));
   }
 
   forgetUser(account: string, userId: string): Promise<boolean> {
-    return this.#commit.run(forgetUser(account, userId));
+    return this.#commit.run(forgetUser(account, userId, this.#clock.now()));
   }
 
   async *walkUsers(account?: string): AsyncGenerator<{ account: string; userId: string }> {
-    const range = account === undefined ? { start: Buffer.of(0) } : rangeBelow(Buffer.from(account));
+    const range = account === undefined ? { start: FIRST_KEY } : rangeBelow(Buffer.from(account));
     for (let start = range.start; ; ) {
       // Page by page, each of a fresh snapshot: a long walk does not keep old pages from being used again.
       const users: Buffer[] = [];
-      while (users.length < WALK_PAGE) {
-        const [key] = this.#generations.current.table("facts").getKeys({ ...range, start, limit: 1 });
+      while (users.length < PAGE) {
+        const [key] = this.#environment.keys("facts", { ...range, start, limit: 1 });
         if (key === undefined) break;
         const user = userOfKey(key);
         users.push(user);
         start = rangeBelow(user).end;
       }
       for (const user of users) yield splitUserKey(user);
-      if (users.length < WALK_PAGE) return;
+      if (users.length < PAGE) return;
     }
   }
 
   findKey(hash: string): KeyRecord | undefined {
-    const id = this.#generations.current.get("key-hashes", Buffer.from(hash, "hex"));
+    const id = this.#environment.get("key-hashes", Buffer.from(hash, "hex"));
     return id && this.readKey(id.toString());
   }
 
   readKey(id: string): KeyRecord | undefined {
-    const bytes = this.#generations.current.get("keys", Buffer.from(id));
+    const bytes = this.#environment.get("keys", Buffer.from(id));
     return bytes && unpackJson<KeyRecord>(bytes);
   }
 
@@ -155,15 +190,18 @@ export class LmdbStore implements Store {
     return this.#all<AccountRecord>("accounts");
   }
 
-  addKey(record: KeyRecord): Promise<void> {
-    return this.#commit.run(addKey(record));
+  async addKey(record: KeyRecord): Promise<void> {
+    await this.#commit.run(addKey(record));
+    this.#keysVersion += 1;
   }
 
-  changeKey(
+  async changeKey(
     id: string,
     change: { revokedAtMs?: number; expiresAtMs?: number | null },
   ): Promise<KeyRecord | undefined> {
-    return this.#commit.run(changeKey(id, change));
+    const changed = await this.#commit.run(changeKey(id, change));
+    this.#keysVersion += 1;
+    return changed;
   }
 
   async touchKeys(uses: ReadonlyMap<string, number>): Promise<void> {
@@ -171,16 +209,11 @@ export class LmdbStore implements Store {
   }
 
   keysVersion(): number {
-    const { snapshot } = this.#generations;
-    if (snapshot !== this.#keys.snapshot) {
-      const version = unpackNumber(this.#generations.current.peek("meta", KEYS_VERSION));
-      this.#keys = { snapshot, version };
-    }
-    return this.#keys.version;
+    return this.#keysVersion;
   }
 
   readUsage(keyId: string, month: string): number {
-    return unpackNumber(this.#generations.current.peek("counters", counterKey(keyId, month)));
+    return unpackNumber(this.#environment.peek("counters", counterKey(keyId, month)));
   }
 
   async readDailyUsage(
@@ -190,8 +223,8 @@ export class LmdbStore implements Store {
   ): Promise<{ day: string; count: number }[]> {
     const start = counterKey(keyId, fromDay);
     const end = counterKey(keyId, `${toDay}~`);
-    const entries = [...this.#generations.current.table("counters").getRange({ start, end })];
-    return entries
+    return this.#environment
+      .entries("counters", { start, end })
       .map(({ key, value }) => ({ day: key.toString("utf8", keyId.length + 1), count: unpackNumber(value) }))
       .filter(({ day }) => day.length === 10);
   }
@@ -219,11 +252,11 @@ export class LmdbStore implements Store {
   async probe(): Promise<void> {
     const failure = this.#commit.recentFailure;
     if (failure !== undefined) throw failure;
-    await this.#commit.run((writer) => writer.put("meta", PROBE, packNumber(Date.now())));
+    await this.#commit.run((writer) => writer.put("meta", PROBE, packNumber(this.#clock.now())));
   }
 
   statistics(): StoreStatistics {
-    const environment = this.#generations.current;
+    const environment = this.#environment;
     const users = unpackNumber(environment.get("counters", Buffer.from(USERS)));
     return {
       facts: environment.entryCount("facts") - users,
@@ -233,34 +266,118 @@ export class LmdbStore implements Store {
   }
 
   async sweep(nowMs: number): Promise<void> {
-    while ((await this.#commit.run(sweepLapsed(nowMs, SWEEP_PAGE))) === SWEEP_PAGE);
+    while ((await this.#commit.run(sweepExpired(nowMs, PAGE))) === PAGE);
+  }
+
+  async *findDamage(): AsyncGenerator<string> {
+    for (const table of TABLES) {
+      for (let start = FIRST_KEY; ; ) {
+        const page = this.#environment.records(table, { start, limit: PAGE });
+        for (const { key, value } of page) {
+          if (!isSound(table, key, value)) yield `${table} ${describeKey(key)}`;
+        }
+        if (page.length < PAGE) break;
+        start = Buffer.concat([page[page.length - 1].key, Buffer.of(0)]);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
   }
 
   /** Rewrites the store without the bytes of what was forgotten or overwritten before it began. */
-  compact(progress?: Progress): Promise<CompactReport> {
-    return compactStore(this.#generations, this.#commit, progress);
+  async compact(progress?: Progress): Promise<CompactReport> {
+    const { folder } = this.#options;
+    const startedMs = this.#clock.now();
+    const old = { environment: this.#environment, name: this.#name };
+    const beforeBytes = old.environment.sizeBytes;
+    const { entries } = await this.#copyInto(folder, progress, async (fresh, name) => {
+      this.#atStep("compaction: caught up");
+      try {
+        nameStore(folder, name);
+      } finally {
+        // Also where the disk failed after the name was replaced: writes go where the next start will look.
+        if (readStoreName(folder) === name) {
+          this.#environment = fresh;
+          this.#name = name;
+        }
+      }
+      this.#atStep("compaction: moved over");
+    });
+    await old.environment.close();
+    removeStore(folder, old.name);
+    this.#atStep("compaction: old store removed");
+    const afterBytes = this.#environment.sizeBytes;
+    return { beforeBytes, afterBytes, entries, durationMs: this.#clock.now() - startedMs };
+  }
+
+  /**
+   * A consistent copy while requests go on: the new folder is a data folder that can be opened.
+   * @param beforeNaming what else belongs into the folder: until it is named, the backup is not one
+   */
+  async backup(
+    folder: string,
+    beforeNaming: () => void = () => {},
+    progress?: Progress,
+  ): Promise<BackupReport> {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    let done = { name: "", copy: undefined as Environment | undefined };
+    const report = await this.#copyInto(folder, progress, async (copy, name) => {
+      done = { name, copy };
+      this.#atStep("backup: caught up");
+    });
+    await done.copy?.close();
+    beforeNaming();
+    this.#atStep("backup: master key copied");
+    syncPath(folder);
+    nameStore(folder, done.name);
+    this.#atStep("backup: named");
+    return report;
+  }
+
+  /** Fills a new store in `folder` with all that is live, and calls `complete` between two groups. */
+  async #copyInto(
+    folder: string,
+    progress: Progress | undefined,
+    complete: (fresh: Environment, name: string) => Promise<void>,
+  ): Promise<CopyReport> {
+    if (this.#copy !== undefined)
+      throw new Failure("conflict", "A compaction or a backup is already running.");
+    const name = makeStoreFolder(folder);
+    const fresh = new Environment(join(folder, name));
+    const copy = new LiveCopy(this.#environment, fresh, this.#atStep);
+    this.#copy = copy;
+    let report: CopyReport = { entries: 0, damaged: [] };
+    try {
+      await copy.copyAll(progress);
+      await this.#commit.between(async () => {
+        report = await copy.finish(this.#clock.now());
+        await complete(fresh, name);
+        return this.#environment;
+      });
+      return report;
+    } catch (error) {
+      if (this.#environment !== fresh) {
+        await fresh.close();
+        removeStore(folder, name);
+      }
+      throw error;
+    } finally {
+      this.#copy = undefined;
+    }
   }
 
   /** When something was first forgotten since the last compaction. */
   forgottenSinceMs(): number | undefined {
-    return forgottenSince(this.#generations.current);
-  }
-
-  /** A consistent copy, while others read and write: the new folder is a data folder that can be opened. */
-  async backup(folder: string): Promise<void> {
-    const store = generationFolder(folder, 1);
-    mkdirSync(store, { recursive: true, mode: 0o700 });
-    await this.#generations.current.copyTo(store);
-    nameGeneration(folder, 1);
+    const bytes = this.#environment.get("meta", FORGOTTEN);
+    return bytes && unpackNumber(bytes);
   }
 
   async close(): Promise<void> {
     await this.#commit.close();
-    await this.#generations.close();
+    await this.#environment.close();
+    this.#opened.release();
   }
 
-  #all<T>(name: DatabaseName): T[] {
-    const entries = [...this.#generations.current.table(name).getRange({ start: Buffer.of(0) })];
-    return entries.map(({ value }) => unpackJson<T>(value));
+  #all<T>(table: TableName): T[] {
+    return this.#environment.entries(table).map(({ value }) => unpackJson<T>(value));
   }
 }

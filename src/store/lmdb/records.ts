@@ -1,30 +1,36 @@
 /**
- * Records as bytes. Numbers are big-endian; 48 bits hold any revision and any time in milliseconds. The first
- * byte is the record's form, checked on every read: another one is corruption, and said so.
+ * Values of the tables as bytes. Numbers are big-endian; 48 bits hold any revision and any time in milliseconds. The
+ * checksum of a record is the environment's matter: what gets here has passed it.
  */
 
 import { randomBytes } from "node:crypto";
 import { assert } from "../../base/assert.ts";
 import type { FactCode, StoredFact } from "../../memory/ports.ts";
+import type { TableName } from "./environment.ts";
 
-export class CorruptRecordError extends Error {
-  override name = "CorruptRecordError";
+/** In `meta`: when something was first forgotten since the last compaction. */
+export const FORGOTTEN = Buffer.from("forgotten");
+
+export function isForgetting(table: TableName, key: Buffer): boolean {
+  return table === "meta" && key.equals(FORGOTTEN);
 }
 
-const FORM = 1;
-const FACT_HEADER_BYTES = 16;
-const USER_BYTES = 18;
+const FACT_HEADER_BYTES = 21;
+const USER_BYTES = 17;
 
-/** form 1 · revision 6 · time 6 · codebook version 1 · code length in bits 2 · code · value */
+/**
+ * revision 6 · time of writing 6 · time of expiry 6 (0: it does not expire) · codebook version 1 · code length in
+ * bits 2 · code · value
+ */
 export function packFact(fact: Omit<StoredFact, "channel">): Buffer {
   const codeBytes = fact.code === undefined ? 0 : Math.ceil(fact.code.bits.length / 8);
   const value = Buffer.from(fact.value);
   const out = Buffer.allocUnsafe(FACT_HEADER_BYTES + codeBytes + value.length);
-  out[0] = FORM;
-  out.writeUIntBE(fact.revision, 1, 6);
-  out.writeUIntBE(fact.updatedAtMs, 7, 6);
-  out[13] = fact.code?.version ?? 0;
-  out.writeUInt16BE(fact.code?.bits.length ?? 0, 14);
+  out.writeUIntBE(fact.revision, 0, 6);
+  out.writeUIntBE(fact.updatedAtMs, 6, 6);
+  out.writeUIntBE(0, 12, 6);
+  out[18] = fact.code?.version ?? 0;
+  out.writeUInt16BE(fact.code?.bits.length ?? 0, 19);
   if (fact.code !== undefined) {
     assert(fact.code.version > 0 && fact.code.version < 256, "a codebook version fits a byte");
     out.set(fact.code.bits.bytes.subarray(0, codeBytes), FACT_HEADER_BYTES);
@@ -35,15 +41,14 @@ export function packFact(fact: Omit<StoredFact, "channel">): Buffer {
 
 /** @param withCode false where only the value is wanted */
 export function unpackFact(channel: number, bytes: Buffer, withCode = true): StoredFact {
-  const version = bytes.length > FACT_HEADER_BYTES && bytes[0] === FORM ? bytes[13] : -1;
-  const codeBits = version > 0 ? bytes.readUInt16BE(14) : 0;
+  const version = bytes[18];
+  const codeBits = bytes.readUInt16BE(19);
   const valueStart = FACT_HEADER_BYTES + Math.ceil(codeBits / 8);
-  if (version < 0 || valueStart >= bytes.length) throw new CorruptRecordError("a fact's record is damaged");
   return {
     channel,
     value: bytes.toString("utf8", valueStart, bytes.length),
-    revision: bytes.readUIntBE(1, 6),
-    updatedAtMs: bytes.readUIntBE(7, 6),
+    revision: bytes.readUIntBE(0, 6),
+    updatedAtMs: bytes.readUIntBE(6, 6),
     ...(version === 0 || !withCode
       ? {}
       : { code: codeOf(version, codeBits, bytes.subarray(FACT_HEADER_BYTES, valueStart)) }),
@@ -74,30 +79,26 @@ export function newUser(): UserRecord {
   return { incarnation, revision: 0, channels: Buffer.alloc(5) };
 }
 
-/** form 1 · incarnation 6 · revision 6 · channels 5 */
+/** incarnation 6 · revision 6 · channels 5 */
 export function packUser(user: UserRecord): Buffer {
   const out = Buffer.allocUnsafe(USER_BYTES);
-  out[0] = FORM;
-  out.set(user.incarnation, 1);
-  out.writeUIntBE(user.revision, 7, 6);
-  out.set(user.channels, 13);
+  out.set(user.incarnation);
+  out.writeUIntBE(user.revision, 6, 6);
+  out.set(user.channels, 12);
   return out;
 }
 
 export function unpackUser(bytes: Buffer): UserRecord {
-  if (bytes.length !== USER_BYTES || bytes[0] !== FORM)
-    throw new CorruptRecordError("a user's record is damaged");
+  assert(bytes.length === USER_BYTES, "a user's record");
   return {
-    incarnation: Buffer.from(bytes.subarray(1, 7)),
-    revision: bytes.readUIntBE(7, 6),
-    channels: Buffer.from(bytes.subarray(13)),
+    incarnation: Buffer.from(bytes.subarray(0, 6)),
+    revision: bytes.readUIntBE(6, 6),
+    channels: Buffer.from(bytes.subarray(12)),
   };
 }
 
 export function stampOf(bytes: Buffer): string {
-  if (bytes.length !== USER_BYTES || bytes[0] !== FORM)
-    throw new CorruptRecordError("a user's record is damaged");
-  return bytes.toString("base64url", 1, 13);
+  return bytes.toString("base64url", 0, 12);
 }
 
 export function markChannel(user: UserRecord, channel: number, used: boolean): void {
@@ -143,10 +144,19 @@ export function packIdempotency(record: {
 }
 
 export function unpackIdempotency(bytes: Buffer): IdempotencyRecord {
-  if (bytes.length !== 39) throw new CorruptRecordError("an idempotency record is damaged");
+  assert(bytes.length === 39, "an idempotency record");
   return {
     fingerprint: bytes.subarray(0, 32),
     channelCount: bytes[32],
     expiresAtMs: bytes.readUIntBE(33, 6),
   };
+}
+
+/** Keys, accounts and requests for keys are JSON: few, seldom written, and readable in an emergency. */
+export function packJson(record: unknown): Buffer {
+  return Buffer.from(JSON.stringify(record));
+}
+
+export function unpackJson<T>(bytes: Buffer): T {
+  return JSON.parse(bytes.toString()) as T;
 }

@@ -25,6 +25,17 @@ const CONNECTION_CODES = new Set([
   "ETIMEDOUT",
 ]);
 
+/** Of those, the ones that may come after a commit was sent: the connection was lost, or nothing was answered. */
+const LOST_CODES = new Set([
+  "CONNECTION_CLOSED",
+  "CONNECTION_DESTROYED",
+  "CONNECTION_ENDED",
+  "ECONNRESET",
+  "EPIPE",
+  "ETIMEDOUT",
+  "NO_ANSWER",
+]);
+
 /**
  * SQLSTATEs and their classes (PostgreSQL, appendix A): connection, invalid authorization, insufficient
  * resources, operator intervention (with statement time-outs and shutdowns), system errors; a read-only server
@@ -54,6 +65,18 @@ export function isDataRefused(error: unknown): boolean {
 export function isUnavailable(error: unknown): boolean {
   const code = codeOf(error);
   return CONNECTION_CODES.has(code) || UNAVAILABLE_STATES.test(code);
+}
+
+/** The failure of a write: where the connection was lost, nobody here knows whether it was committed. */
+export function asWriteFailure(error: unknown): unknown {
+  const cause = error instanceof Failure ? error.extra.cause : undefined;
+  if (!LOST_CODES.has(codeOf(cause))) return error;
+  return new Failure(
+    "outcome_unknown",
+    "The connection to the database was lost during this write. It may be stored or not: send the same request " +
+      "again with the same Idempotency-Key.",
+    { retryAfterS: RETRY_AFTER_S, cause },
+  );
 }
 
 export function asFailure(error: unknown): unknown {

@@ -7,7 +7,7 @@
 
 import postgres from "postgres";
 import { Failure } from "../../base/errors.ts";
-import { asFailure, isConflict, unavailable } from "./database-failure.ts";
+import { asFailure, asWriteFailure, isConflict, unavailable } from "./database-failure.ts";
 
 export type Sql = postgres.Sql<{ bigint: number }>;
 export type Query<T> = (sql: Sql) => Promise<T>;
@@ -35,6 +35,7 @@ type PoolName = "reads" | "writes";
 const GRACE_MS = 1_000;
 const RECONNECT_DELAY_MAX_S = 1;
 const CONFLICT_ATTEMPTS = 8;
+const NO_ANSWER = Object.assign(new Error("no answer within the time limit"), { code: "NO_ANSWER" });
 
 export class Database {
   readonly #options: DatabaseOptions;
@@ -51,14 +52,14 @@ export class Database {
     return this.#run("reads", query);
   }
 
-  /** A conflict with another node's transaction is repeated; whatever else fails has an unknown end. */
+  /** A conflict with another node's transaction is repeated. */
   async write<T>(query: Query<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#run("writes", query);
       } catch (error) {
         const cause = error instanceof Failure ? error.extra.cause : error;
-        if (!isConflict(cause) || attempt === CONFLICT_ATTEMPTS) throw error;
+        if (!isConflict(cause) || attempt === CONFLICT_ATTEMPTS) throw asWriteFailure(error);
       }
     }
   }
@@ -100,7 +101,7 @@ export class Database {
     try {
       const limitMs = this.#options.connectTimeoutMs + this.#options.statementTimeoutMs + GRACE_MS;
       const late = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(unavailable("The database does not answer.")), limitMs);
+        timer = setTimeout(() => reject(unavailable("The database does not answer.", NO_ANSWER)), limitMs);
       });
       late.catch(() => this.#replace(name, sql));
       return await Promise.race([query(sql), late]);

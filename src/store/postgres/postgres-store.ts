@@ -195,6 +195,9 @@ export class PostgresStore implements Store {
     return this.#database.patiently(sweepReplays(nowMs));
   }
 
+  /** PostgreSQL looks after its own pages (data_checksums, amcheck). */
+  async *findDamage(): AsyncGenerator<string> {}
+
   /** Rewrites the tables without what was forgotten or overwritten. Requests wait for the table being rewritten. */
   compact(): Promise<CompactReport> {
     return this.#database.patiently(rewriteTables());

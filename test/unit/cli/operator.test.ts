@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { main } from "../../../src/cli/main.ts";
 import { readConfig } from "../../../src/config.ts";
-import { withNewCore } from "../../../src/main.ts";
+import { openCore } from "../../../src/main.ts";
 
 /** Runs a command in this process; its exit status and what it printed. */
 async function run(...args: string[]): Promise<{ status: number; out: string; err: string }> {
@@ -39,14 +39,17 @@ async function withData(check: (data: string, folder: string) => Promise<void>):
 }
 
 async function fill(data: string): Promise<string> {
-  return withNewCore(readConfig({ SIDEBAND_DATA: data }), async (core) => {
+  const core = await openCore(readConfig({ SIDEBAND_DATA: data }), { create: true });
+  try {
     for (let i = 0; i < 20; i++) {
       const facts = [0, 3, 20].map((channel) => ({ channel, value: `value ${i} of channel ${channel}` }));
       await core.store.write({ account: "acme", userId: `user-${i}`, facts, nowMs: Date.now() - 1000 });
     }
     const block = await core.memory.blocks.of("acme", "user-7");
     return block!.text;
-  });
+  } finally {
+    await core.close();
+  }
 }
 
 test("keys: create prints the key once, list shows its prefix, revoke is final, usage counts", () =>

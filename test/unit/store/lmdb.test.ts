@@ -1,17 +1,18 @@
-/** The embedded store passes the conformance suite, and what only it does: generations, compaction, backup. */
+/** The embedded store passes the conformance suite, and what only it does: one owner, checksums, compaction, backup. */
 
 import assert from "node:assert/strict";
-import { type ChildProcess, fork } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { open } from "lmdb";
 import { Metrics } from "../../../src/base/metrics.ts";
-import { Environment } from "../../../src/store/lmdb/environment.ts";
+import type { TableName } from "../../../src/store/lmdb/environment.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
-import { storeConformance, write } from "../../conformance/store.ts";
+import { keyRecord, storeConformance, write } from "../../conformance/store.ts";
 
 const openFolder = (folder: string, create = true) =>
   LmdbStore.open({ folder, create, queueMax: 10_000, metrics: new Metrics() });
@@ -26,7 +27,6 @@ storeConformance("lmdb", async () => {
       store = await openFolder(folder, false);
       return store;
     },
-    second: () => openFolder(folder, false),
     end: async () => {
       await store.close();
       rmSync(folder, { recursive: true });
@@ -43,6 +43,25 @@ async function withFolder(run: (folder: string) => Promise<void>): Promise<void>
   }
 }
 
+/** The name of the one store in a folder. */
+function storeIn(folder: string): string {
+  const names = readdirSync(folder).filter((name) => name.startsWith("store-"));
+  assert.equal(names.length, 1, "one store and no leftovers");
+  return names[0];
+}
+
+/** Changes the bytes of one stored record, behind the store's back. */
+async function damage(folder: string, table: TableName, key: string): Promise<void> {
+  const binary = { encoding: "binary", keyEncoding: "binary" } as const;
+  const root = open<Buffer, Buffer>({ path: join(folder, storeIn(folder)), maxDbs: 32, ...binary });
+  const database = root.openDB<Buffer, Buffer>({ name: table, ...binary });
+  const record = database.get(Buffer.from(key))!;
+  const changed = Buffer.from(record);
+  changed[0] ^= 1;
+  await database.put(Buffer.from(key), changed);
+  await root.close();
+}
+
 /** Whether any file under the folder holds the text. */
 function filesHold(folder: string, text: string): boolean {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -53,7 +72,6 @@ function filesHold(folder: string, text: string): boolean {
 test("lmdb: after compacting, no byte of a forgotten user is in the data files, and the others are whole", () =>
   withFolder(async (folder) => {
     const store = await openFolder(folder);
-    const neighbour = await openFolder(folder);
     for (let i = 0; i < 300; i++)
       await store.write(write(`user-${i}`, [[0, `value-of-${i}-`.padEnd(200, "v")]]));
     await store.write(
@@ -77,44 +95,57 @@ test("lmdb: after compacting, no byte of a forgotten user is in the data files, 
       assert.equal(filesHold(folder, trace), false, trace);
     }
     assert.equal(store.forgottenSinceMs(), undefined);
-    for (const opened of [store, neighbour]) {
-      for (let i = 0; i < 300; i++) {
-        assert.equal(opened.readFact("acme", `user-${i}`, 0)?.value, `value-of-${i}-`.padEnd(200, "v"));
-      }
-      await opened.write(write("after", [[0, "works"]]));
+    for (let i = 0; i < 300; i++) {
+      assert.equal(store.readFact("acme", `user-${i}`, 0)?.value, `value-of-${i}-`.padEnd(200, "v"));
     }
-    assert.deepEqual(readdirSync(folder).sort(), ["sideband.json", "store-2"]);
+    await store.write(write("after", [[0, "works"]]));
+    assert.deepEqual(readdirSync(folder).sort(), [
+      "owner.json",
+      "owner.lock",
+      "sideband.json",
+      storeIn(folder),
+    ]);
     await store.close();
-    await neighbour.close();
   }));
 
-test("lmdb: compacting beside writers in two other processes loses nothing", () =>
+test("lmdb: compacting beside writers and readers loses nothing, and every read sees what was acknowledged", () =>
   withFolder(async (folder) => {
     const store = await openFolder(folder);
-    for (let i = 0; i < 300; i++) await store.write(write(`before-${i}`, [[0, "x"]]));
-    const script = fileURLToPath(new URL("../../fault/store-writer.ts", import.meta.url));
-    const writers = ["one", "two"].map((name) =>
-      fork(script, [folder, name], { execArgv: ["--import", "tsx"] }),
-    );
-    const next = (child: ChildProcess) => new Promise((resolve) => child.once("message", resolve));
-    await Promise.all(writers.map(next));
-    for (let round = 0; round < 3; round++) await store.compact();
-    const reports = writers.map(next) as Promise<{
-      acknowledged: Record<string, string>;
-      forgotten: number;
-      mismatches: number;
-    }>[];
-    for (const writer of writers) writer.send("stop");
-    for (const { acknowledged, forgotten, mismatches } of await Promise.all(reports)) {
-      assert.ok(Object.keys(acknowledged).length > 0 && forgotten > 0);
-      assert.equal(mismatches, 0, "each process reads what it has written");
-      for (const [slot, value] of Object.entries(acknowledged)) {
-        const [user, channel] = slot.split("/");
-        assert.equal(store.readFact("acme", user, Number(channel))?.value, value, slot);
+    for (let i = 0; i < 3000; i++) void store.write(write(`before-${i}`, [[0, "x"]]));
+    let running = true;
+    const acknowledged = new Map<string, string | undefined>();
+    const writers = Array.from({ length: 8 }, async (_, channel) => {
+      for (let i = 0; running; i++) {
+        const userId = `w-${channel}-${i % 40}`;
+        await store.write(write(userId, [[channel, `value ${i}`]]));
+        assert.equal(store.readFact("acme", userId, channel)?.value, `value ${i}`);
+        acknowledged.set(userId, `value ${i}`);
+        if (i % 7 !== 3) continue;
+        await store.forgetUser("acme", userId);
+        assert.equal(store.readFact("acme", userId, channel), undefined);
+        acknowledged.set(userId, undefined);
       }
+    });
+    const names = new Set([storeIn(folder)]);
+    for (let round = 0; round < 3; round++) {
+      await store.compact();
+      names.add(storeIn(folder));
     }
-    assert.equal(store.readFact("acme", "before-299", 0)?.value, "x");
+    running = false;
+    await Promise.all(writers);
+    assert.equal(names.size, 4, "each compaction moved to a store of its own");
+    assert.ok(store.forgottenSinceMs()! > 0, "what was forgotten meanwhile waits for the next compaction");
     await store.close();
+    const again = await openFolder(folder, false);
+    assert.ok(acknowledged.size > 8);
+    for (const [userId, value] of acknowledged) {
+      assert.equal(again.readFact("acme", userId, Number(userId.split("-")[1]))?.value, value, userId);
+    }
+    assert.equal(again.readFact("acme", "before-2999", 0)?.value, "x");
+    const { facts, users } = again.statistics();
+    const left = 3000 + [...acknowledged.values()].filter((value) => value !== undefined).length;
+    assert.deepEqual([facts, users], [left, left]);
+    await again.close();
   }));
 
 test("lmdb: two compactions at once: one is refused, nothing breaks", () =>
@@ -127,46 +158,87 @@ test("lmdb: two compactions at once: one is refused, nothing breaks", () =>
     await store.close();
   }));
 
-test("lmdb: a commit that another was quicker than runs again on the newer state, and no commit is lost", () =>
+test("lmdb: a folder has one owner; a second is told who it is, and kill -9 frees the folder at once", () =>
   withFolder(async (folder) => {
-    const path = join(folder, "store-1");
-    const environment = new Environment(path);
-    const binary = { encoding: "binary", keyEncoding: "binary" } as const;
-    const other = open<Buffer, Buffer>({ path, maxDbs: 16, ...binary });
-    const commits = other.openDB<Buffer, Buffer>({ name: "commits", useVersions: true, ...binary });
-    const meta = other.openDB<Buffer, Buffer>({ name: "meta", ...binary });
-    const key = Buffer.from("count");
-    for (const rivals of [0, 1, 2, 9]) {
-      const start = Number(environment.get("meta", key)?.toString() ?? 0);
-      let runs = 0;
-      await environment.commit((transaction) => {
-        const count = Number(transaction.get("meta", key)?.toString() ?? 0);
-        transaction.put("meta", key, Buffer.from(String(count + 1)));
-        runs += 1;
-        if (runs > rivals || runs > 3) return;
-        // As another process would, between this one's reading and its commit.
-        meta.putSync(key, Buffer.from(String(count + 1)));
-        commits.putSync(Buffer.from("commits"), Buffer.alloc(0), 1_000 * rivals + runs);
-      });
-      const lost = Math.min(rivals, 3);
-      assert.equal(runs, lost + 1);
-      assert.equal(Number(environment.get("meta", key)?.toString()), start + lost + 1);
-    }
-    await environment.close();
+    const script = fileURLToPath(new URL("../../fault/store-holder.ts", import.meta.url));
+    const holder = fork(script, [folder], { execArgv: ["--import", "tsx"] });
+    await once(holder, "message");
+    await assert.rejects(openFolder(folder), new RegExp(`is in use by process ${holder.pid}`));
+    assert.ok(holder.kill("SIGSTOP"));
+    await assert.rejects(openFolder(folder), /is in use by process/, "a stopped owner is still the owner");
+    holder.kill("SIGKILL");
+    await once(holder, "exit");
+    const store = await openFolder(folder);
+    assert.equal(store.readFact("acme", "ada", 0)?.value, "Ada");
+    await store.close();
   }));
 
-test("lmdb: a damaged record fails its own write, not the writes beside it", () =>
+test("lmdb: of many that open a new folder at once exactly one owns it", () =>
+  withFolder(async (folder) => {
+    const results = await Promise.allSettled(
+      Array.from({ length: 8 }, () => openFolder(join(folder, "new"))),
+    );
+    const opened = results.filter(({ status }) => status === "fulfilled");
+    assert.equal(opened.length, 1);
+    await (opened[0] as PromiseFulfilledResult<LmdbStore>).value.close();
+  }));
+
+test("lmdb: files have mode 600 and folders 700, also in a folder that was made with more", () =>
+  withFolder(async (folder) => {
+    const data = join(folder, "data");
+    mkdirSync(data, { mode: 0o755 });
+    const store = await openFolder(data);
+    await store.write(write("ada", [[0, "Ada"]]));
+    await store.compact();
+    await store.backup(join(folder, "backup"));
+    await store.close();
+    for (const entry of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+      const { mode } = statSync(join(folder, entry));
+      assert.equal(mode & 0o777, (mode & 0o40000) === 0 ? 0o600 : 0o700, entry);
+    }
+  }));
+
+const RECORDS: [TableName, string, (store: LmdbStore) => unknown][] = [
+  ["facts", "acme\0ada", (store) => store.readUser("acme", "ada")],
+  ["facts", "acme\0ada\0\0", (store) => store.readFact("acme", "ada", 0)],
+  ["counters", "key1\x002026-11", (store) => store.readUsage("key1", "2026-11")],
+  ["keys", "key1", (store) => store.readKey("key1")],
+  ["accounts", "acme", (store) => store.listAccounts()],
+];
+
+for (const [table, key, read] of RECORDS) {
+  test(`lmdb: a damaged record of ${table} (${JSON.stringify(key)}) is an error of its own, never a value`, () =>
+    withFolder(async (folder) => {
+      const quota = { keyId: "key1", month: "2026-11", day: "2026-11-15", limit: null };
+      const store = await openFolder(folder);
+      await store.addKey(keyRecord("key1"));
+      await store.write(write("ada", [[0, "Ada"]], { quota }));
+      await store.write(write("bob", [[0, "Bob"]]));
+      await store.close();
+      await damage(folder, table, key);
+      const metrics = new Metrics();
+      const again = await LmdbStore.open({ folder, create: false, queueMax: 10, metrics });
+      await assert.rejects(async () => read(again), { code: "store_corrupt" });
+      assert.match(metrics.render(), /sideband_corrupt_records_total 1/);
+      assert.equal(again.readFact("acme", "bob", 0)?.value, "Bob");
+      const found: string[] = [];
+      for await (const record of again.findDamage()) found.push(record);
+      assert.deepEqual(found, [`${table} ${JSON.stringify(key)}`]);
+      const { damaged } = await again.backup(join(folder, "backup"));
+      assert.deepEqual(damaged, found, "a backup tells of it");
+      await again.compact();
+      await assert.rejects(async () => read(again), { code: "store_corrupt" }, "it is not healed by copying");
+      await again.close();
+    }));
+}
+
+test("lmdb: a damaged record fails its own write, not the writes beside it, and its user can be forgotten", () =>
   withFolder(async (folder) => {
     const store = await openFolder(folder);
     await store.write(write("ada", [[0, "Ada"]]));
     await store.close();
-    const environment = new Environment(join(folder, "store-1"));
-    await environment.transact((transaction) =>
-      transaction.put("facts", Buffer.from("acme\0ada"), Buffer.from("?")),
-    );
-    await environment.close();
+    await damage(folder, "facts", "acme\0ada");
     const again = await openFolder(folder);
-    assert.throws(() => again.readUser("acme", "ada"), /damaged/);
     const results = await Promise.allSettled([
       again.write(write("bob", [[0, "Bob"]])),
       again.write(write("ada", [[1, "x"]])),
@@ -177,85 +249,35 @@ test("lmdb: a damaged record fails its own write, not the writes beside it", () 
       ["fulfilled", "rejected", "fulfilled"],
     );
     assert.equal(again.readFact("acme", "eve", 0)?.value, "Eve");
+    assert.equal(await again.forgetUser("acme", "ada"), true);
+    assert.equal(again.readUser("acme", "ada"), undefined);
     await again.close();
   }));
 
-test("lmdb: a folder of format 1 is rewritten when it is opened, also where that was broken off", () =>
+test("lmdb: another format is refused with what to do, an unwritable folder too", () =>
   withFolder(async (folder) => {
-    const users = Array.from({ length: 2_500 }, (_, i) => `user ${String(i).padStart(4, "0")}`);
-    const before = await openFolder(folder);
-    await Promise.all(
-      users.map((user) =>
-        before.write(
-          write(user, [
-            [0, user],
-            [39, "last"],
-          ]),
-        ),
-      ),
-    );
-    const stamps = users.map((user) => before.readStamp("acme", user));
-    await before.close();
-    for (const { kept, told } of [
-      { kept: 0, told: [2_000, 2_500] },
-      { kept: 700, told: [2_500] },
-    ]) {
-      await writeFormat1(folder, kept);
-      const counts: number[] = [];
-      const store = await LmdbStore.open({
-        folder,
-        create: false,
-        queueMax: 10_000,
-        metrics: new Metrics(),
-        upgraded: (count) => counts.push(count),
-      });
-      assert.deepEqual(counts, told);
-      assert.deepEqual(
-        users.map((user) => store.readStamp("acme", user)),
-        stamps,
-      );
-      const walked: string[] = [];
-      for await (const { userId } of store.walkUsers("acme")) walked.push(userId);
-      assert.deepEqual(walked, users);
-      const { facts, users: count } = store.statistics();
-      assert.deepEqual([facts, count], [5_000, 2_500]);
-      assert.deepEqual(
-        store.readUser("acme", "user 1234")?.facts.map(({ channel, value }) => [channel, value]),
-        [
-          [0, "user 1234"],
-          [39, "last"],
-        ],
-      );
-      await store.close();
-      assert.equal(JSON.parse(readFileSync(join(folder, "sideband.json"), "utf8")).format, 2);
-    }
-  }));
-
-/** As an older release left it: users in a table of their own, but for the first `kept`, which have moved already. */
-async function writeFormat1(folder: string, kept: number): Promise<void> {
-  const environment = new Environment(join(folder, "store-1"));
-  const entries = [...environment.table("facts").getRange({ start: Buffer.of(0) })];
-  const users = entries.filter(({ key }) => key.indexOf(0) === key.lastIndexOf(0));
-  await environment.transact((transaction) => {
-    for (const { key, value } of users.slice(kept)) {
-      transaction.remove("facts", key);
-      transaction.put("users", key, value);
-    }
-    const count = Buffer.alloc(6);
-    count.writeUIntBE(kept, 0, 6);
-    transaction.put("counters", Buffer.from("users"), count);
-  });
-  await environment.close();
-  writeFileSync(join(folder, "sideband.json"), '{"format":1,"generation":1}\n');
-}
-
-test("lmdb: a newer format is refused with a clear message, an unwritable folder too", () =>
-  withFolder(async (folder) => {
-    writeFileSync(join(folder, "sideband.json"), '{"format":3,"generation":1}');
-    await assert.rejects(openFolder(folder), /format 3.*use a newer release/);
+    writeFileSync(join(folder, "sideband.json"), '{"format":2,"generation":1}');
+    await assert.rejects(openFolder(folder), /data format 2.*sideband export.*sideband import/);
+    writeFileSync(join(folder, "sideband.json"), '{"format":3,"store":"../elsewhere"}');
+    await assert.rejects(openFolder(folder), /does not name a store/);
     writeFileSync(join(folder, "a-file"), "");
     await assert.rejects(openFolder(join(folder, "a-file")), /cannot write to the data folder/);
     await assert.rejects(openFolder(join(folder, "nothing"), false), /there is no store/);
+  }));
+
+test("lmdb: leftovers of broken-off work go at the next start, a store that nothing names any more stays", () =>
+  withFolder(async (folder) => {
+    const store = await openFolder(folder);
+    await store.write(write("ada", [[0, "Ada"]]));
+    await store.close();
+    const inUse = storeIn(folder);
+    mkdirSync(join(folder, "store-00000000deadbeef"));
+    const again = await openFolder(folder, false);
+    assert.equal(storeIn(folder), inUse);
+    await again.close();
+    rmSync(join(folder, "sideband.json"));
+    await assert.rejects(openFolder(folder), /no sideband.json names it/);
+    assert.equal(storeIn(folder), inUse);
   }));
 
 test("lmdb: a backup taken while writing is consistent", () =>

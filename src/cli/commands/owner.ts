@@ -1,0 +1,40 @@
+/** sideband owner: owns a data folder for agents that run without a service. They start it by themselves. */
+
+import { parseArgs } from "node:util";
+import { readConfig } from "../../config.ts";
+import { runOwner } from "../../main.ts";
+import { type Command, EXIT_OK, UsageError } from "../command.ts";
+import { DATA_OPTION } from "../data-option.ts";
+
+const IDLE_S = "600";
+/** How long to wait for an owner that is about to end. */
+const LOCK_WAIT_MS = 10_000;
+
+export const owner: Command = {
+  name: "owner",
+  summary: "own a data folder for agents without a service (they start it by themselves)",
+  help: `usage: sideband owner [--data FOLDER] [--idle-s SECONDS]
+
+Answers on the local socket of the data folder, without a TCP port. Ends after SIGTERM, or when nobody has used it for
+a while. "sideband mcp" and "sideband hook" start it where the folder has no owner; its log is owner.log in the folder.
+
+  --data FOLDER     the data folder (default SIDEBAND_DATA, else ./data)
+  --idle-s SECONDS  how long it stays without being used (default ${IDLE_S})
+
+Exit status: 0 after an orderly end; 1 if it cannot start; 2 for a wrong call.`,
+
+  async run(args) {
+    const options = { "idle-s": { type: "string", default: IDLE_S }, ...DATA_OPTION } as const;
+    const { values } = parseArgs({ args, options });
+    const idleS = Number(values["idle-s"]);
+    if (!(idleS > 0 && idleS <= 86_400)) throw new UsageError("--idle-s takes seconds, up to 86400");
+    const config = readConfig({
+      ...(values.data === undefined ? {} : { SIDEBAND_DATA: values.data }),
+      SIDEBAND_DATABASE_URL: "",
+    });
+    // Every request would be a line at "info", in a file that nobody looks after.
+    const logLevel = config.logLevel === "info" ? "warn" : config.logLevel;
+    await runOwner({ ...config, logLevel }, idleS * 1000, LOCK_WAIT_MS);
+    return EXIT_OK;
+  },
+};

@@ -1,0 +1,83 @@
+/** Backup and restore of a data folder: the store, and the master key that its blocks are read with. */
+
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { Failure } from "../base/errors.ts";
+import { type AtStep, noStep } from "../base/steps.ts";
+import type { Config } from "../config.ts";
+import type { BackupReport, Progress } from "../memory/ports.ts";
+import { nameStore, readStoreName, syncPath } from "../store/lmdb/data-folder.ts";
+import { FolderLock, LOCK_FILE } from "../store/lmdb/folder-lock.ts";
+import { describeOwner } from "../store/lmdb/open-folder.ts";
+import type { Core } from "./core.ts";
+import { MASTER_KEY_FILE } from "./secrets.ts";
+
+/** Copies store and master key into a new or empty folder, consistently, while requests go on. */
+export async function backUp(
+  core: Core,
+  config: Config,
+  target: string,
+  withMasterKey: boolean,
+  progress: Progress,
+): Promise<BackupReport> {
+  if (core.embedded === undefined) {
+    throw new Failure(
+      "conflict",
+      "backup is for the embedded store: back PostgreSQL up with its own tools (docs/CLUSTER.md)",
+    );
+  }
+  requireEmpty(target);
+  const copyKey = () => {
+    const source = join(config.dataFolder, MASTER_KEY_FILE);
+    if (withMasterKey && existsSync(source)) copySecret(source, join(target, MASTER_KEY_FILE));
+  };
+  return core.embedded.backup(target, copyKey, progress);
+}
+
+/** Makes a data folder out of a backup. Until its last step the folder holds no store. */
+export function restore(backup: string, target: string, atStep: AtStep = noStep): void {
+  const name = readStoreName(backup);
+  if (name === undefined) throw new Failure("not_found", `${backup} holds no backup`);
+  requireEmpty(target);
+  mkdirSync(target, { recursive: true, mode: 0o700 });
+  const locks = [lockOf(target), lockOf(backup)];
+  try {
+    requireEmpty(target);
+    atStep("restore: begun");
+    mkdirSync(join(target, name), { mode: 0o700 });
+    const file = join(target, name, "data.mdb");
+    copyFileSync(join(backup, name, "data.mdb"), file);
+    chmodSync(file, 0o600);
+    const key = join(backup, MASTER_KEY_FILE);
+    if (existsSync(key)) copySecret(key, join(target, MASTER_KEY_FILE));
+    for (const path of [file, join(target, name), target]) syncPath(path);
+    atStep("restore: copied");
+    nameStore(target, name);
+    atStep("restore: named");
+  } finally {
+    for (const lock of locks) lock?.release();
+  }
+}
+
+/** A folder that cannot be written to has no owner either. */
+function lockOf(folder: string): FolderLock | undefined {
+  let lock: FolderLock | undefined;
+  try {
+    lock = FolderLock.try(folder);
+  } catch {
+    return undefined;
+  }
+  if (lock === undefined) throw new Failure("conflict", `${folder} is in use ${describeOwner(folder)}`);
+  return lock;
+}
+
+function copySecret(from: string, to: string): void {
+  copyFileSync(from, to);
+  chmodSync(to, 0o600);
+  syncPath(to);
+}
+
+function requireEmpty(folder: string): void {
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name !== LOCK_FILE) : [];
+  if (names.length > 0) throw new Failure("conflict", `${folder} is not empty`);
+}

@@ -1,0 +1,170 @@
+/**
+ * The client of a data folder's owner, through its door: plain HTTP on a local socket. A request that could not be
+ * sent, because nobody is behind the door, is told from one that was sent and lost: only the first may be repeated
+ * by anybody.
+ */
+
+import { type IncomingMessage, request } from "node:http";
+import { Readable } from "node:stream";
+import { Failure, type FailureCode } from "../base/errors.ts";
+import { linesOf } from "../base/lines.ts";
+import type { Fetch } from "../sdk/index.ts";
+import { doorPath } from "./door-path.ts";
+
+/** Nobody is behind the door: nothing was sent. */
+export class NobodyThereError extends Error {
+  override name = "NobodyThereError";
+}
+
+export class SilentOwnerError extends Error {
+  override name = "SilentOwnerError";
+}
+
+interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string | Readable;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const JSON_TYPE = { "content-type": "application/json" };
+
+export class OwnerClient {
+  readonly #path: string;
+
+  /** @param path of the door */
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  static of(folder: string): OwnerClient {
+    return new OwnerClient(doorPath(folder));
+  }
+
+  /** Whether somebody owns the folder. Throws where the owner does not answer in time. */
+  async hasOwner(timeoutMs: number): Promise<boolean> {
+    try {
+      await this.json("GET", "/operator/owner", undefined, { signal: AbortSignal.timeout(timeoutMs) });
+      return true;
+    } catch (error) {
+      if (error instanceof NobodyThereError) return false;
+      if (["AbortError", "TimeoutError"].includes((error as Error).name))
+        throw new SilentOwnerError(`the owner of the data folder does not answer within ${timeoutMs} ms`);
+      throw error;
+    }
+  }
+
+  async json<T>(
+    method: string,
+    path: string,
+    body?: object,
+    more: { account?: string; signal?: AbortSignal } = {},
+  ): Promise<T> {
+    const response = await this.#send({
+      method,
+      path,
+      headers: {
+        ...(more.account === undefined ? {} : { "sideband-account": more.account }),
+        ...(body === undefined ? {} : JSON_TYPE),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: more.signal,
+    });
+    return refuseProblem(response, JSON.parse(await textOf(response))) as T;
+  }
+
+  /** The lines of an answer as objects; a line that tells of a problem is thrown. */
+  async *lines(method: string, path: string, body?: object): AsyncGenerator<Record<string, unknown>> {
+    const call = {
+      method,
+      path,
+      ...(body === undefined ? {} : { headers: JSON_TYPE, body: JSON.stringify(body) }),
+    };
+    const response = await this.#send(call);
+    if (response.statusCode !== 200) refuseProblem(response, JSON.parse(await textOf(response)));
+    for await (const text of linesOf(response)) {
+      const line = JSON.parse(text) as Record<string, unknown>;
+      if (line.problem !== undefined) throw failureOf(line.problem as Problem);
+      yield line;
+    }
+  }
+
+  /** Long work: its result, with its progress on the way. */
+  async work<T>(path: string, body: object, progress: (done: number, total: number) => void): Promise<T> {
+    for await (const line of this.lines("POST", path, body)) {
+      if (line.result !== undefined) return line.result as T;
+      const { done, total } = line.progress as { done: number; total: number };
+      progress(done, total);
+    }
+    throw new Failure("internal_error", "The owner of the data folder ended before the work was done.");
+  }
+
+  /** Sends lines as they come; the answer follows the last of them. */
+  async upload<T>(path: string, lines: Readable): Promise<T> {
+    const headers = { "content-type": "application/x-ndjson" };
+    const response = await this.#send({ method: "POST", path, headers, body: lines });
+    return refuseProblem(response, JSON.parse(await textOf(response))) as T;
+  }
+
+  /** As the client of the service wants it, acting for an account. */
+  fetch(account: string): Fetch {
+    return async (url, init) => {
+      const { pathname, search } = new URL(url);
+      const response = await this.#send({
+        method: init.method ?? "GET",
+        path: pathname + search,
+        headers: { ...(init.headers as Record<string, string>), "sideband-account": account },
+        ...(init.body == null ? {} : { body: init.body as string }),
+        signal: init.signal ?? undefined,
+      });
+      return {
+        status: response.statusCode ?? 0,
+        headers: { get: (name: string) => response.headers[name.toLowerCase()] ?? null },
+        text: () => textOf(response),
+      } as unknown as Response;
+    };
+  }
+
+  #send({ method, path, headers = {}, body, signal }: Call): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const sent = request(
+        {
+          socketPath: this.#path,
+          method,
+          path,
+          headers,
+          agent: false,
+          ...(signal === undefined ? {} : { signal }),
+        },
+        resolve,
+      );
+      sent.on("error", (error: NodeJS.ErrnoException) => {
+        const nobody = error.code === "ENOENT" || error.code === "ECONNREFUSED";
+        reject(nobody ? new NobodyThereError("nobody has the data folder open") : error);
+      });
+      if (body instanceof Readable) body.once("error", (error) => sent.destroy(error)).pipe(sent);
+      else sent.end(body);
+    });
+  }
+}
+
+interface Problem {
+  readonly code: FailureCode;
+  readonly detail: string;
+}
+
+function refuseProblem(response: IncomingMessage, answer: unknown): unknown {
+  if ((response.statusCode ?? 500) >= 400) throw failureOf(answer as Problem);
+  return answer;
+}
+
+function failureOf({ code, detail }: Problem): Failure {
+  return new Failure(code, detail);
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}

@@ -1,0 +1,96 @@
+/**
+ * A copy of the live entries into another store while requests go on: what compaction and backup are made of. lmdb
+ * keeps the bytes of removed entries in free pages and in the gaps of used ones; a copy entry by entry leaves them.
+ *
+ * The entries are read page by page and written to the copy. The keys that commits change meanwhile are noted in
+ * memory, and their entries are copied again after each page, as they are then. `finish`, called between two
+ * groups, copies what is left: from then on both stores hold the same.
+ */
+
+import type { AtStep } from "../../base/steps.ts";
+import type { Progress } from "../../memory/ports.ts";
+import {
+  type Change,
+  describeKey,
+  type Environment,
+  isSound,
+  TABLES,
+  type TableName,
+} from "./environment.ts";
+import { slotOf } from "./group-commit.ts";
+import { FORGOTTEN, isForgetting, packNumber } from "./records.ts";
+
+/** Reading a page holds the event loop for about two milliseconds. */
+const PAGE = 500;
+
+export interface CopyReport {
+  readonly entries: number;
+  /** Records that failed their checksum. They are copied as they are, and fail it in the copy too. */
+  readonly damaged: readonly string[];
+}
+
+export class LiveCopy {
+  readonly #from: Environment;
+  readonly #to: Environment;
+  readonly #atStep: AtStep;
+  readonly #changed = new Map<string, { table: TableName; key: Buffer }>();
+  readonly #damaged: string[] = [];
+  #entries = 0;
+  /** Something was forgotten while the copy was made: its bytes may be in the copy. */
+  #forgot = false;
+
+  constructor(from: Environment, to: Environment, atStep: AtStep) {
+    this.#from = from;
+    this.#to = to;
+    this.#atStep = atStep;
+  }
+
+  /** To be called with the changes of every commit since the copy was begun. */
+  note(changes: readonly Change[]): void {
+    for (const { table, key } of changes) {
+      if (isForgetting(table, key)) this.#forgot = true;
+      else this.#changed.set(slotOf(table, key), { table, key });
+    }
+  }
+
+  async copyAll(progress: Progress = () => {}): Promise<void> {
+    this.#atStep("copy: begun");
+    const total = TABLES.reduce((sum, table) => sum + this.#from.entryCount(table), 0);
+    for (const table of TABLES) {
+      for (let start: Buffer | undefined = Buffer.of(0); start !== undefined; ) {
+        const page = this.#from.records(table, { start, limit: PAGE });
+        const kept = page.filter(({ key }) => !isForgetting(table, key));
+        for (const { key, value } of kept) {
+          if (!isSound(table, key, value)) this.#damaged.push(`${table} ${describeKey(key)}`);
+        }
+        await this.#to.copy(table, kept);
+        await this.#catchUp();
+        this.#atStep("copy: page written");
+        this.#entries += kept.length;
+        progress(this.#entries, total);
+        start = page.length < PAGE ? undefined : Buffer.concat([page[page.length - 1].key, Buffer.of(0)]);
+      }
+    }
+    this.#atStep("copy: complete");
+  }
+
+  /** @param nowMs when what was forgotten meanwhile begins to wait for the next compaction */
+  async finish(nowMs: number): Promise<CopyReport> {
+    await this.#catchUp();
+    if (this.#forgot) {
+      await this.#to.commit([{ table: "meta", key: FORGOTTEN, value: packNumber(nowMs) }]);
+    }
+    return { entries: this.#entries, damaged: this.#damaged };
+  }
+
+  async #catchUp(): Promise<void> {
+    if (this.#changed.size === 0) return;
+    const changes = Array.from(this.#changed.values(), ({ table, key }) => ({
+      table,
+      key,
+      value: this.#from.get(table, key),
+    }));
+    this.#changed.clear();
+    await this.#to.commit(changes);
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * Opening a data folder as its owner: take the lock, check the format, make the store on the first start, remove
+ * what broken-off work has left. Everything here happens with the lock held.
+ */
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type AtStep, noStep } from "../../base/steps.ts";
+import {
+  DataFolderError,
+  ensureWritable,
+  FolderInUseError,
+  makeStoreFolder,
+  nameStore,
+  readStoreName,
+  removeStore,
+  syncPath,
+  unnamedStores,
+} from "./data-folder.ts";
+import { Environment, TABLES } from "./environment.ts";
+import { FolderLock, readOwnerNote, writeOwnerNote } from "./folder-lock.ts";
+
+export interface OpenFolder {
+  /** The name of the store in use. */
+  readonly name: string;
+  /** Ends the ownership. */
+  release(): void;
+}
+
+export interface OpenFolderOptions {
+  readonly folder: string;
+  readonly create: boolean;
+  readonly lockWaitMs?: number;
+  readonly atStep?: AtStep;
+}
+
+export async function openFolder(options: OpenFolderOptions): Promise<OpenFolder> {
+  const { folder, create, lockWaitMs, atStep = noStep } = options;
+  if (!create && !existsSync(folder)) throw noStore(folder);
+  ensureWritable(folder);
+  const lock = await FolderLock.take(folder, lockWaitMs);
+  if (lock === undefined) throw new FolderInUseError(`${folder} is in use ${describeOwner(folder)}`);
+  try {
+    writeOwnerNote(folder, { pid: process.pid, address: null });
+    atStep("start: locked");
+    const named = readStoreName(folder);
+    if (named === undefined && !create) throw noStore(folder);
+    await removeLeftovers(folder, named);
+    const name = named ?? (await makeStore(folder, atStep));
+    if (!existsSync(join(folder, name, "data.mdb"))) {
+      throw new DataFolderError(`${folder} names the store ${name}, which is not there: restore a backup`);
+    }
+    return { name, release: () => lock.release() };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/** Who has the folder, as far as it can be told. */
+export function describeOwner(folder: string): string {
+  const owner = readOwnerNote(folder);
+  if (owner === undefined) return "by another process";
+  return `by process ${owner.pid}${owner.address === null ? "" : `, which answers at ${owner.address}`}`;
+}
+
+async function makeStore(folder: string, atStep: AtStep): Promise<string> {
+  const name = makeStoreFolder(folder);
+  const environment = new Environment(join(folder, name));
+  await environment.close();
+  syncPath(join(folder, name));
+  atStep("start: store made");
+  nameStore(folder, name);
+  atStep("start: store named");
+  return name;
+}
+
+/**
+ * With a store in use the others are copies that were broken off. Without one, only a store that never held
+ * anything is removed: it may be that sideband.json was lost.
+ */
+async function removeLeftovers(folder: string, named: string | undefined): Promise<void> {
+  for (const name of unnamedStores(folder, named)) {
+    if (named === undefined && !(await isEmptyStore(join(folder, name)))) {
+      throw new DataFolderError(
+        `${folder} holds the store ${name}, but no sideband.json names it: it is the rest of a backup or restore ` +
+          "that was broken off, or the file was lost; use another folder, or remove that store",
+      );
+    }
+    removeStore(folder, name);
+  }
+}
+
+async function isEmptyStore(folder: string): Promise<boolean> {
+  if (!existsSync(join(folder, "data.mdb"))) return true;
+  const environment = new Environment(folder);
+  try {
+    return TABLES.every((table) => environment.entryCount(table) === 0);
+  } finally {
+    await environment.close();
+  }
+}
+
+function noStore(folder: string): DataFolderError {
+  return new DataFolderError(`there is no store in ${folder}`);
+}
