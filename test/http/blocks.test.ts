@@ -8,7 +8,7 @@ let running: Running;
 before(async () => {
   running = await startRunning();
 });
-after(() => running.end());
+after(() => running?.end());
 
 const call: Running["call"] = (...args) => running.call(...args);
 const encode = (user_id: string, label: string, value: string, more = {}) =>

@@ -13,7 +13,7 @@ before(async () => {
   running = await startRunning();
   core = running.service.core;
 });
-after(() => running.end());
+after(() => running?.end());
 
 const call: Running["call"] = (...args) => running.call(...args);
 const fact = (user_id: string, value = "x") => ({ user_id, label: "USER.name", value });

@@ -29,7 +29,7 @@ before(async () => {
     }
   }
 });
-after(() => running.end());
+after(() => running?.end());
 
 const PATHS = [
   "/decode?user_id=ada&label=USER.name",

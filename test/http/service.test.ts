@@ -11,7 +11,7 @@ let running: Running;
 before(async () => {
   running = await startRunning();
 });
-after(() => running.end());
+after(() => running?.end());
 
 const call: Running["call"] = (...args) => running.call(...args);
 const open: Running["call"] = (method, path, options) =>

@@ -12,7 +12,7 @@ let running: Running;
 before(async () => {
   running = await startRunning();
 });
-after(() => running.end());
+after(() => running?.end());
 
 const info = { name: "test", version: "1.0.0" };
 
