@@ -76,7 +76,11 @@ export const ERRORS: Readonly<Record<FailureCode, ErrorEntry>> = {
     title: "Conflict",
     meaning: "The state does not allow it: the request is decided already, or the same work is under way.",
   },
-  body_too_large: { status: 413, title: "Body too large", meaning: "A body has at most 65,536 bytes." },
+  body_too_large: {
+    status: 413,
+    title: "Body too large",
+    meaning: "A body has at most 64 KiB; 512 KiB on /encode/batch, 1 MiB on /read.",
+  },
   unsupported_media_type: {
     status: 415,
     title: "Unsupported media type",
@@ -113,6 +117,12 @@ export const ERRORS: Readonly<Record<FailureCode, ErrorEntry>> = {
     title: "Internal error",
     meaning: "A fault of the service. Tell the operator the `request_id`.",
   },
+  store_corrupt: {
+    status: 500,
+    title: "Store corrupt",
+    meaning:
+      "A stored record is damaged and cannot be trusted. The operator finds it with `sideband verify`, and in the log by the `request_id`.",
+  },
   overloaded: {
     status: 503,
     title: "Overloaded",
@@ -128,12 +138,6 @@ export const ERRORS: Readonly<Record<FailureCode, ErrorEntry>> = {
     title: "Outcome unknown",
     meaning:
       "The store did not confirm the write: it may be stored or not. Send the same request again with the same `Idempotency-Key`.",
-  },
-  store_corrupt: {
-    status: 500,
-    title: "Store corrupt",
-    meaning:
-      "A stored record is damaged and cannot be trusted. The operator finds it with `sideband verify`, and in the log by the `request_id`.",
   },
 };
 

@@ -36,8 +36,10 @@ export async function withOwner<T>(
     import("../store/lmdb/data-folder.ts"),
   ]);
   const asOwner = async (path: string) => {
-    const quiet = { ...config, logLevel: "error" };
-    const service = await startService(quiet, { ...options, tcp: false, doorPath: path });
+    const service = await startService(
+      { ...config, logLevel: "error" },
+      { ...options, tcp: false, doorPath: path },
+    );
     return work(new OwnerClient(path)).finally(() => service.close());
   };
   if (config.databaseUrl !== undefined) {

@@ -7,9 +7,8 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { type AtStep, noStep } from "../base/steps.ts";
 import type { Config } from "../config.ts";
-import { readOwnerNote, writeOwnerNote } from "../store/lmdb/folder-lock.ts";
+import { readOwnerNote } from "../store/lmdb/folder-lock.ts";
 import type { Core } from "./core.ts";
-import { doorPath } from "./door-path.ts";
 import { OwnerClient } from "./owner-client.ts";
 import { ADMIN_TOKEN_FILE } from "./secrets.ts";
 import { type Service, startService } from "./service.ts";
@@ -32,10 +31,8 @@ export async function serve(
   const service = await startService(config, {
     atStep,
     lockWaitMs: embedded && readOwnerNote(dataFolder)?.address === null ? HAND_OVER_MS : 0,
-    ...(embedded ? { doorPath: doorPath(dataFolder) } : {}),
   });
   const { core, url } = service;
-  if (embedded) writeOwnerNote(dataFolder, { pid: process.pid, address: url });
   const key = await makeFirstKey(core);
   atStep("start: first key stored");
   print(`listening on ${url}`);
@@ -53,7 +50,6 @@ export async function runOwner(config: Config, idleMs: number, lockWaitMs: numbe
   });
   const service = await startService(config, {
     tcp: false,
-    doorPath: doorPath(config.dataFolder),
     lockWaitMs,
     onEnd: end,
   });

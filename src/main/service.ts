@@ -10,8 +10,10 @@ import { RateLimiter } from "../http/rate-limiter.ts";
 import { createServer } from "../http/server.ts";
 import { McpHttp } from "../mcp/http.ts";
 import { Demo } from "../memory/demo.ts";
+import { writeOwnerNote } from "../store/lmdb/folder-lock.ts";
 import { backUp } from "./backup.ts";
 import { type Core, openCore } from "./core.ts";
+import { doorPath } from "./door-path.ts";
 import { packageVersion, websiteFolder } from "./package.ts";
 import { adminToken } from "./secrets.ts";
 
@@ -22,7 +24,7 @@ export interface ServiceOptions {
   readonly lockWaitMs?: number;
   /** Whether to listen on the TCP port of the configuration. */
   readonly tcp?: boolean;
-  /** The path of the local socket to listen on. */
+  /** The path of the local socket to listen on, instead of the data folder's door. */
   readonly doorPath?: string;
   readonly logTo?: DestinationStream;
   /** Called when somebody asks the process to end. */
@@ -84,15 +86,19 @@ export async function startService(config: Config, options: ServiceOptions = {})
       },
     );
     if (tcp) await listen(app, config);
-    if (options.doorPath !== undefined) await door.open(app, options.doorPath);
+    const embedded = config.databaseUrl === undefined;
+    const path = options.doorPath ?? (embedded ? doorPath(config.dataFolder) : undefined);
+    if (path !== undefined) await door.open(app, path);
+    const address = app.server.address() as AddressInfo | null;
+    const url = address === null ? "" : `http://${hostInUrl(config.host)}:${address.port}`;
+    if (embedded) writeOwnerNote(config.dataFolder, { pid: process.pid, address: url || null });
     log.info({ address: app.server.address() }, "listening");
     atStep("start: listening");
     const stopUpkeep = keepUp(core, config, log);
     core.workshop.warm();
-    const address = app.server.address() as AddressInfo | null;
     return {
       core,
-      url: address === null ? "" : `http://${hostInUrl(config.host)}:${address.port}`,
+      url,
       door,
       async close() {
         stopUpkeep();

@@ -80,23 +80,26 @@ export async function importLines(
 ): Promise<{ lines: number; facts: number }> {
   let count = 0;
   let facts = 0;
-  let page: Promise<number>[] = [];
-  const writePage = async () => {
-    for (const written of await Promise.all(page)) facts += written;
-    page = [];
-    options.atStep("import: page written");
-  };
-  const importOne = async (text: string, number: number) => {
+  let page: { text: string; number: number }[] = [];
+  const importOne = async ({ text, number }: { text: string; number: number }) => {
     try {
-      return await importLine(store, text, options.nowMs);
+      const written = await importLine(store, text, options.nowMs);
+      facts += written;
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       throw new Failure(error.code, `line ${number}: ${error.message}`, error.extra);
     }
   };
+  const writePage = async () => {
+    const results = await Promise.allSettled(page.map(importOne));
+    const failed = results.find((result) => result.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+    page = [];
+    options.atStep("import: page written");
+  };
   for await (const text of lines) {
     count += 1;
-    if (text.trim() !== "") page.push(importOne(text, count));
+    if (text.trim() !== "") page.push({ text, number: count });
     if (page.length >= PAGE) await writePage();
   }
   await writePage();

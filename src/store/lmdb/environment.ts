@@ -39,6 +39,20 @@ export interface Change {
   readonly value: Buffer | undefined;
 }
 
+/** A commit that failed. */
+export class CommitError extends Error {
+  override name = "CommitError";
+  /** Whether it is certain that nothing of it is on disk. */
+  readonly nothingStored: boolean;
+
+  constructor(cause: unknown, nothingStored: boolean) {
+    super("the commit failed", { cause });
+    this.nothingStored = nothingStored;
+  }
+}
+
+/** lmdb's code of an environment that takes no more commits. */
+const PANIC = -30795;
 /** The longest key that lmdb takes. */
 export const KEY_BYTES_MAX = 1_978;
 /** Address space set aside, not memory and not disk. */
@@ -131,9 +145,22 @@ export class Environment {
     try {
       await this.#root.batch(work);
     } catch (error) {
-      throw await causeOf(error);
+      throw new CommitError(await causeOf(error), await this.#stillWorks());
     } finally {
       this.#root.resetReadTxn();
+    }
+  }
+
+  /**
+   * lmdb writes the pages of a commit, and then the one page that makes them count. Where that last write fails the
+   * environment takes no more commits; so one that still does has lost nothing but pages that did not count yet.
+   */
+  async #stillWorks(): Promise<boolean> {
+    try {
+      await this.#root.batch(() => {});
+      return true;
+    } catch (error) {
+      return ((await causeOf(error)) as { code?: unknown } | undefined)?.code !== PANIC;
     }
   }
 

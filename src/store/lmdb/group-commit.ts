@@ -11,7 +11,7 @@ import { assert } from "../../base/assert.ts";
 import { Failure } from "../../base/errors.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { AtStep } from "../../base/steps.ts";
-import { type Change, type Environment, KEY_BYTES_MAX, type TableName } from "./environment.ts";
+import { type Change, CommitError, type Environment, KEY_BYTES_MAX, type TableName } from "./environment.ts";
 import { packNumber, unpackNumber } from "./records.ts";
 
 /** Must not wait, and must check everything before it writes anything. */
@@ -42,8 +42,6 @@ interface Answer extends Queued {
 const GROUP_MAX = 512;
 const CONFIRM_MS = 10_000;
 const RETRY_AFTER_S = 5;
-/** lmdb and the system refuse a commit with these before anything of it counts: the disk, the map or a quota is full. */
-const FULL_CODES = new Set([-30792, -30788, 27, 28, 122]);
 
 export class GroupCommit {
   #environment: Environment;
@@ -249,8 +247,7 @@ export function slotOf(table: TableName, key: Buffer): string {
 }
 
 function failureOf(error: unknown): Failure {
-  const code = (error as { code?: unknown } | undefined)?.code;
-  return typeof code === "number" && FULL_CODES.has(code)
+  return error instanceof CommitError && error.nothingStored
     ? unavailable("The store cannot take data now.", error)
     : unknown("The store failed while it wrote.", error);
 }
