@@ -40,7 +40,7 @@ export function restore(backup: string, target: string, atStep: AtStep = noStep)
   if (name === undefined) throw new Failure("not_found", `${backup} holds no backup`);
   requireEmpty(target);
   mkdirSync(target, { recursive: true, mode: 0o700 });
-  const locks = [lockOf(target), lockOf(backup)];
+  const locks = [lockOf(target, false), lockOf(backup, true)];
   try {
     requireEmpty(target);
     atStep("restore: begun");
@@ -60,10 +60,10 @@ export function restore(backup: string, target: string, atStep: AtStep = noStep)
 }
 
 /** A folder that cannot be written to has no owner either. */
-function lockOf(folder: string): FolderLock | undefined {
+function lockOf(folder: string, shared: boolean): FolderLock | undefined {
   let lock: FolderLock | undefined;
   try {
-    lock = FolderLock.try(folder);
+    lock = FolderLock.try(folder, LOCK_FILE, shared);
   } catch {
     return undefined;
   }

@@ -48,7 +48,9 @@ export class OwnerClient {
       await this.json("GET", "/operator/owner", undefined, { signal: AbortSignal.timeout(timeoutMs) });
       return true;
     } catch (error) {
-      if (error instanceof NobodyThereError) return false;
+      // Lost after it was sent: the owner has just ended.
+      const lost = ["ECONNRESET", "EPIPE"].includes((error as NodeJS.ErrnoException).code ?? "");
+      if (lost || error instanceof NobodyThereError) return false;
       if (["AbortError", "TimeoutError"].includes((error as Error).name))
         throw new SilentOwnerError(`the owner of the data folder does not answer within ${timeoutMs} ms`);
       throw error;

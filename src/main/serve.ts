@@ -36,8 +36,7 @@ export async function serve(
   const key = await makeFirstKey(core);
   atStep("start: first key stored");
   print(`listening on ${url}`);
-  print(startText(config));
-  if (key !== undefined) print(firstStartText(url, key, dataFolder));
+  print(startText(config) + (key === undefined ? "" : firstStartText(url, key, dataFolder)));
   await signal;
   await service.close();
 }
@@ -94,6 +93,7 @@ function startText({ adminToken, dataFolder }: Config): string {
 
 function firstStartText(url: string, key: string, dataFolder: string): string {
   return [
+    "",
     "",
     `This is the first start on ${dataFolder}. The account "${FIRST_ACCOUNT}" has this key, shown once:`,
     "",

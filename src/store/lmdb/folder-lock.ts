@@ -35,9 +35,10 @@ export class FolderLock {
     }
   }
 
-  static try(folder: string, file = LOCK_FILE): FolderLock | undefined {
-    const descriptor = openSync(join(folder, file), "a", 0o600);
-    if (tryLock(descriptor)) return new FolderLock(descriptor);
+  /** @param shared keeps owners out, and lets others share it */
+  static try(folder: string, file = LOCK_FILE, shared = false): FolderLock | undefined {
+    const descriptor = openSync(join(folder, file), "a+", 0o600);
+    if (tryLock(descriptor, { shared })) return new FolderLock(descriptor);
     closeSync(descriptor);
     return undefined;
   }
