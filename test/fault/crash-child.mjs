@@ -38,4 +38,4 @@ else {
   });
   await serve(config, (line) => process.send?.(line), atStep);
 }
-process.disconnect?.();
+if (process.connected) process.disconnect();

@@ -10,7 +10,7 @@ import { builtSideband } from "../agents/built.ts";
 import { type Answer, send } from "../http/running-service.ts";
 
 const SCRIPT = fileURLToPath(new URL("./crash-child.mjs", import.meta.url));
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 180_000;
 
 /** Where a child kills or stops itself. */
 export interface Arm {

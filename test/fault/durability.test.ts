@@ -1,13 +1,16 @@
 /** Nothing acknowledged is lost: kill -9, a full disk, an orderly end. */
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { problemCode, send } from "../http/running-service.ts";
 import { killRounds } from "./kill-rounds.ts";
 import { firstKey, startServerProcess } from "./server-process.ts";
+import { countStale } from "./stale-reads.ts";
 
 async function withFolder(run: (folder: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "sideband-fault-"));
@@ -24,6 +27,39 @@ test("kill -9 under 32 writers: every acknowledged fact is there, and the counte
   assert.ok(acknowledged > 0, `seed ${seed}`);
   assert.equal(lost, 0, `seed ${seed}`);
 });
+
+test("what was written, deleted or revoked on one connection is seen at once on another", async () => {
+  const { writes, deletions, revocations, stale } = await countStale(300);
+  assert.deepEqual([writes, deletions, stale], [300, 300, 0]);
+  assert.ok(revocations > 0);
+});
+
+test("a port in use: one line that says what to do, and the first key comes with the next start", () =>
+  withFolder(async (folder) => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    const settings = { SIDEBAND_DATA: folder, SIDEBAND_PORT: String(port) };
+    await assert.rejects(startServerProcess(settings), ({ message }: Error) => {
+      assert.match(
+        message,
+        new RegExp(`ended with 1: sideband serve: port ${port} .* is in use: choose another`),
+      );
+      assert.equal(message.trim().split("\n").length, 1);
+      return true;
+    });
+    other.close();
+    const server = await startServerProcess(settings);
+    const key = await firstKey(server);
+    assert.equal((await send(server.url, "GET", "/usage", { key })).status, 200);
+    const second = startServerProcess({ SIDEBAND_DATA: folder });
+    await assert.rejects(
+      second,
+      new RegExp(`is in use by process ${server.process.pid}, which answers at ${server.url}`),
+    );
+    server.process.kill("SIGTERM");
+    assert.equal(await server.ended, 0);
+  }));
 
 test("first start: secrets with mode 600, a key and a curl line; SIGTERM ends it in order with status 0", () =>
   withFolder(async (folder) => {

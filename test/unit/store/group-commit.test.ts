@@ -1,0 +1,168 @@
+/** The one writer of the embedded store, on a disk that can be held back, fail, or fail to say whether it did. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Failure } from "../../../src/base/errors.ts";
+import { Metrics } from "../../../src/base/metrics.ts";
+import { noStep } from "../../../src/base/steps.ts";
+import { type Change, CommitError, type Environment } from "../../../src/store/lmdb/environment.ts";
+import { GroupCommit } from "../../../src/store/lmdb/group-commit.ts";
+
+/** Commits wait until they are confirmed or failed by hand. */
+class HeldDisk {
+  readonly entries = new Map<string, Buffer>();
+  readonly waiting: { confirm: () => void; fail: (error: Error) => void; size: number }[] = [];
+
+  get(_table: string, key: Buffer): Buffer | undefined {
+    return this.entries.get(key.toString());
+  }
+
+  commit(changes: readonly Change[]): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const confirm = () => {
+        for (const { key, value } of changes) this.entries.set(key.toString(), value!);
+        resolve();
+      };
+      this.waiting.push({ confirm, fail: reject, size: changes.length });
+    });
+  }
+}
+
+function groupCommit(options: { queueMax?: number; confirmMs?: number } = {}) {
+  const disk = new HeldDisk();
+  const commit = new GroupCommit(disk as unknown as Environment, {
+    queueMax: 100,
+    confirmMs: 60_000,
+    ...options,
+    metrics: new Metrics(),
+    atStep: noStep,
+    onCommitted: () => {},
+  });
+  const put = (key: string, value: string) =>
+    commit.run((writer) => {
+      const before = writer.get("meta", Buffer.from(key))?.toString();
+      writer.put("meta", Buffer.from(key), Buffer.from(value));
+      return before;
+    });
+  return { disk, commit, put };
+}
+
+const turn = () => new Promise((resolve) => setTimeout(resolve, 5));
+const codeOf = (error: unknown) => (error as Failure).code;
+
+test("group commit: nobody is answered before the disk has confirmed", async () => {
+  const { disk, put } = groupCommit();
+  let answered = false;
+  const written = put("a", "1").then(() => {
+    answered = true;
+  });
+  await turn();
+  assert.deepEqual([disk.waiting.length, answered], [1, false]);
+  disk.waiting[0].confirm();
+  await written;
+});
+
+test("group commit: what arrives while the disk is busy goes into one commit, and sees what came before it", async () => {
+  const { disk, put } = groupCommit();
+  const first = put("a", "1");
+  await turn();
+  const rest = [put("a", "2"), put("a", "3"), put("b", "1")];
+  await turn();
+  assert.equal(disk.waiting.length, 1, "one commit at a time");
+  disk.waiting[0].confirm();
+  assert.equal(await first, undefined);
+  await turn();
+  assert.equal(disk.waiting[1].size, 2);
+  disk.waiting[1].confirm();
+  assert.deepEqual(await Promise.all(rest), ["1", "2", undefined]);
+});
+
+test("group commit: an answer that changes nothing waits for the commits before it", async () => {
+  const { disk, commit, put } = groupCommit();
+  const written = put("a", "1");
+  await turn();
+  let looked: string | undefined;
+  const looking = commit
+    .run((writer) => writer.get("meta", Buffer.from("a"))?.toString())
+    .then((value) => {
+      looked = value;
+    });
+  await turn();
+  assert.equal(looked, undefined);
+  disk.waiting[0].confirm();
+  await Promise.all([written, looking]);
+  assert.equal(looked, "1");
+});
+
+test("group commit: a failed commit is store_unavailable where nothing was stored, else outcome_unknown", async () => {
+  for (const [nothingStored, code] of [
+    [true, "store_unavailable"],
+    [false, "outcome_unknown"],
+  ] as const) {
+    const { disk, put } = groupCommit();
+    const written = assert.rejects(put("a", "1"), (error) => codeOf(error) === code);
+    await turn();
+    disk.waiting[0].fail(new CommitError(new Error("no room"), nothingStored));
+    await written;
+    const next = put("b", "1");
+    await turn();
+    disk.waiting[1].confirm();
+    await next;
+  }
+});
+
+test("group commit: a disk that does not confirm in time: its group is unknown, the rest was not stored", async () => {
+  const { disk, commit, put } = groupCommit({ confirmMs: 20 });
+  const inFlight = put("a", "1").catch(codeOf);
+  await turn();
+  const waiting = put("b", "1").catch(codeOf);
+  assert.deepEqual(await Promise.all([inFlight, waiting]), ["outcome_unknown", "store_unavailable"]);
+  assert.equal(await put("c", "1").catch(codeOf), "store_unavailable", "nothing is begun meanwhile");
+  assert.equal(commit.recentFailure?.code, "store_unavailable");
+  assert.equal(disk.waiting.length, 1);
+  disk.waiting[0].confirm();
+  await turn();
+  const after = put("d", "1");
+  await turn();
+  disk.waiting[1].confirm();
+  assert.equal(await after, undefined);
+});
+
+test("group commit: one write that throws is refused alone; a full queue refuses, and close finishes what waits", async () => {
+  const { disk, commit, put } = groupCommit({ queueMax: 2 });
+  const good = put("a", "1");
+  const bad = assert.rejects(
+    commit.run(() => {
+      throw new Error("damaged");
+    }),
+    /damaged/,
+  );
+  assert.equal(await put("b", "1").catch(codeOf), "overloaded");
+  await turn();
+  await bad;
+  const closed = commit.close();
+  assert.equal(await put("c", "1").catch(codeOf), "store_unavailable");
+  disk.waiting[0].confirm();
+  await Promise.all([good, closed]);
+});
+
+test("group commit: work between two groups runs alone, and writes go where it says", async () => {
+  const { disk, commit, put } = groupCommit();
+  const next = new HeldDisk();
+  const before = put("a", "1");
+  await turn();
+  let moved = false;
+  const between = commit.between(async () => {
+    moved = true;
+    return next as unknown as Environment;
+  });
+  const after = put("b", "1");
+  await turn();
+  assert.equal(moved, false);
+  disk.waiting[0].confirm();
+  await Promise.all([before, between]);
+  await turn();
+  assert.deepEqual([disk.waiting.length, next.waiting.length], [1, 1]);
+  next.waiting[0].confirm();
+  await after;
+});
