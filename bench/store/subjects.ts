@@ -26,7 +26,7 @@ const QUEUE_MAX = 100_000;
 /** A quarter of it is for writes: sixteen statements at a time. */
 const SINGLE_POOL_MAX = 64;
 
-export async function openLmdb(): Promise<Subject> {
+export async function openLmdb(): Promise<Subject & { readonly store: LmdbStore }> {
   const folder = mkdtempSync(join(tmpdir(), "sideband-bench-"));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   process.once("exit", remove);

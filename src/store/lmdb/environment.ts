@@ -119,6 +119,11 @@ export class Environment {
     return [...this.#tables[table].getKeys({ start: FIRST_KEY, ...range })];
   }
 
+  /** As get, with the checksum still on and not looked at. */
+  record(table: TableName, key: Buffer): Buffer | undefined {
+    return this.#tables[table].getBinary(key);
+  }
+
   /** As entries, with the checksums still on and not looked at. */
   records(table: TableName, range: RangeOptions = {}): Entry[] {
     return [...this.#tables[table].getRange({ start: FIRST_KEY, ...range })];
@@ -126,18 +131,21 @@ export class Environment {
 
   /** Writes all of the changes or none; resolves when they are on disk. Their keys have been checked. */
   commit(changes: Iterable<Change>): Promise<void> {
-    return this.#write(() => {
-      for (const { table, key, value } of changes) {
-        if (value === undefined) void this.#tables[table].remove(key);
-        else void this.#tables[table].put(key, recordOf(table, key, value));
-      }
-    });
+    const records = Array.from(changes, ({ table, key, value }) => ({
+      table,
+      key,
+      value: value && recordOf(table, key, value),
+    }));
+    return this.copy(records);
   }
 
-  /** Copies records of another environment as they are, damaged ones included. */
-  copy(table: TableName, records: readonly Entry[]): Promise<void> {
+  /** As commit, with records of another environment as they are, damaged ones included. */
+  copy(records: Iterable<Change>): Promise<void> {
     return this.#write(() => {
-      for (const { key, value } of records) void this.#tables[table].put(key, value);
+      for (const { table, key, value } of records) {
+        if (value === undefined) void this.#tables[table].remove(key);
+        else void this.#tables[table].put(key, value);
+      }
     });
   }
 

@@ -3,7 +3,7 @@
  * keeps the bytes of removed entries in free pages and in the gaps of used ones; a copy entry by entry leaves them.
  *
  * The entries are read page by page and written to the copy. The keys that commits change meanwhile are noted in
- * memory, and their entries are copied again after each page, as they are then. `finish`, called between two
+ * memory, and their entries are copied again with the next page, as they are then. `finish`, called between two
  * groups, copies what is left: from then on both stores hold the same.
  */
 
@@ -20,8 +20,8 @@ import {
 import { slotOf } from "./group-commit.ts";
 import { FORGOTTEN, isForgetting, packNumber } from "./records.ts";
 
-/** Reading a page holds the event loop for about two milliseconds. */
-const PAGE = 500;
+/** Reading a page holds the event loop for a few milliseconds. */
+const PAGE = 1_000;
 
 export interface CopyReport {
   readonly entries: number;
@@ -63,8 +63,8 @@ export class LiveCopy {
         for (const { key, value } of kept) {
           if (!isSound(table, key, value)) this.#damaged.push(`${table} ${describeKey(key)}`);
         }
-        await this.#to.copy(table, kept);
-        await this.#catchUp();
+        // Read at the same moment: what was changed since the last page, and then this page.
+        await this.#to.copy([...this.#takeChanged(), ...kept.map((entry) => ({ table, ...entry }))]);
         this.#atStep("copy: page written");
         this.#entries += kept.length;
         progress(this.#entries, total);
@@ -76,21 +76,21 @@ export class LiveCopy {
 
   /** @param nowMs when what was forgotten meanwhile begins to wait for the next compaction */
   async finish(nowMs: number): Promise<CopyReport> {
-    await this.#catchUp();
+    await this.#to.copy(this.#takeChanged());
     if (this.#forgot) {
       await this.#to.commit([{ table: "meta", key: FORGOTTEN, value: packNumber(nowMs) }]);
     }
     return { entries: this.#entries, damaged: this.#damaged };
   }
 
-  async #catchUp(): Promise<void> {
-    if (this.#changed.size === 0) return;
+  /** The records of the changed keys, as they are now. */
+  #takeChanged(): Change[] {
     const changes = Array.from(this.#changed.values(), ({ table, key }) => ({
       table,
       key,
-      value: this.#from.get(table, key),
+      value: this.#from.record(table, key),
     }));
     this.#changed.clear();
-    await this.#to.commit(changes);
+    return changes;
   }
 }
