@@ -8,6 +8,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { TestContext } from "node:test";
+import { OwnerClient } from "../../src/main/owner-client.ts";
 import { builtSideband } from "./built.ts";
 
 /** What is not about time is not left to it: on a busy machine the first block may take a while. */
@@ -26,9 +27,21 @@ export interface Host {
   shell(line: string, options?: { input?: string; env?: Record<string, string> }): Promise<Finished>;
 }
 
+/** Ends the owner of a data folder, where there is one, and waits until it has ended. */
+export async function endOwner(folder: string): Promise<void> {
+  const client = OwnerClient.of(folder);
+  await client.json("POST", "/operator/end").catch(() => {});
+  while (await client.hasOwner(1_000).catch(() => false))
+    await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
 export function makeHost(t: TestContext): Host {
   const home = mkdtempSync(join(tmpdir(), "sideband-host-"));
-  t.after(() => rmSync(home, { recursive: true, force: true }));
+  t.after(async () => {
+    // Agents without a service leave an owner of their data folder behind.
+    await endOwner(join(home, ".sideband", "data"));
+    rmSync(home, { recursive: true, force: true });
+  });
   const bin = join(home, "bin");
   mkdirSync(bin);
   writeFileSync(join(bin, "sideband"), `#!/bin/sh\nexec "${process.execPath}" "${builtSideband()}" "$@"\n`);
