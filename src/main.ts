@@ -10,6 +10,7 @@ export function openCodebook(): Codebook {
   return loadCodebooks()[0];
 }
 
+export type { OwnerClient } from "./door/owner-client.ts";
 export { restore } from "./main/backup.ts";
 export { openCore } from "./main/core.ts";
 export {
@@ -21,6 +22,5 @@ export {
 } from "./main/database-upkeep.ts";
 export { type MoveReport, moveData } from "./main/move.ts";
 export { withOwner } from "./main/owner.ts";
-export type { OwnerClient } from "./main/owner-client.ts";
 export { runOwner, serve } from "./main/serve.ts";
 export { startService } from "./main/service.ts";

@@ -7,7 +7,7 @@ import { type AtStep, noStep } from "../base/steps.ts";
 import type { Config } from "../config.ts";
 import type { BackupReport, Progress } from "../memory/ports.ts";
 import { nameStore, readStoreName, syncPath } from "../store/lmdb/data-folder.ts";
-import { FolderLock, LOCK_FILE } from "../store/lmdb/folder-lock.ts";
+import { LOCK_FILE, type Release, tryFolderLock } from "../store/lmdb/folder-lock.ts";
 import { describeOwner } from "../store/lmdb/open-folder.ts";
 import type { Core } from "./core.ts";
 import { MASTER_KEY_FILE } from "./secrets.ts";
@@ -40,7 +40,7 @@ export function restore(backup: string, target: string, atStep: AtStep = noStep)
   if (name === undefined) throw new Failure("not_found", `${backup} holds no backup`);
   requireEmpty(target);
   mkdirSync(target, { recursive: true, mode: 0o700 });
-  const locks = [lockOf(target, false), lockOf(backup, true)];
+  const releases = [lock(target, false), lock(backup, true)];
   try {
     requireEmpty(target);
     atStep("restore: begun");
@@ -55,20 +55,20 @@ export function restore(backup: string, target: string, atStep: AtStep = noStep)
     nameStore(target, name);
     atStep("restore: named");
   } finally {
-    for (const lock of locks) lock?.release();
+    for (const release of releases) release();
   }
 }
 
 /** A folder that cannot be written to has no owner either. */
-function lockOf(folder: string, shared: boolean): FolderLock | undefined {
-  let lock: FolderLock | undefined;
+function lock(folder: string, shared: boolean): Release {
+  let release: Release | undefined;
   try {
-    lock = FolderLock.try(folder, LOCK_FILE, shared);
+    release = tryFolderLock(folder, LOCK_FILE, shared);
   } catch {
-    return undefined;
+    return () => {};
   }
-  if (lock === undefined) throw new Failure("conflict", `${folder} is in use ${describeOwner(folder)}`);
-  return lock;
+  if (release === undefined) throw new Failure("conflict", `${folder} is in use ${describeOwner(folder)}`);
+  return release;
 }
 
 function copySecret(from: string, to: string): void {

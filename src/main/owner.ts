@@ -12,9 +12,9 @@ import { mkdirSync, mkdtempSync, openSync, readFileSync, renameSync, rmSync, sta
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Config, ConfigError } from "../config.ts";
+import { doorPath } from "../door/door-path.ts";
+import { NobodyThereError, OwnerClient } from "../door/owner-client.ts";
 import type { Fetch } from "../sdk/index.ts";
-import { doorPath } from "./door-path.ts";
-import { NobodyThereError, OwnerClient } from "./owner-client.ts";
 import { COMMAND_PATH } from "./package.ts";
 
 /** How long an owner may take to start, or to hand the folder over. */
@@ -81,17 +81,17 @@ export async function reachOwner(folder: string, timeoutMs: number): Promise<voi
 
 /** Starts an owner, unless somebody else does at the same moment, and waits until it answers. */
 async function startOwner(folder: string, signal?: AbortSignal): Promise<void> {
-  const { FolderLock } = await import("../store/lmdb/folder-lock.ts");
+  const { tryFolderLock } = await import("../store/lmdb/folder-lock.ts");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const client = OwnerClient.of(folder);
-  let starting: { lock: { release(): void }; failure: () => string | undefined } | undefined;
+  let starting: { release: () => void; failure: () => string | undefined } | undefined;
   try {
     for (const endMs = performance.now() + START_MS; ; await pause()) {
       signal?.throwIfAborted();
       // Of many that come at once, one starts the owner; should it die, the next one does.
       if (starting === undefined) {
-        const lock = FolderLock.try(folder, STARTING_FILE);
-        if (lock !== undefined) starting = { lock, failure: spawnOwner(folder) };
+        const release = tryFolderLock(folder, STARTING_FILE);
+        if (release !== undefined) starting = { release, failure: spawnOwner(folder) };
       }
       if (await client.hasOwner(ANSWER_MS).catch(() => false)) return;
       const failure = starting?.failure();
@@ -99,7 +99,7 @@ async function startOwner(folder: string, signal?: AbortSignal): Promise<void> {
       if (performance.now() >= endMs) throw new ConfigError(`no owner of ${folder} could be started in time`);
     }
   } finally {
-    starting?.lock.release();
+    starting?.release();
   }
 }
 

@@ -7,9 +7,9 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { type AtStep, noStep } from "../base/steps.ts";
 import type { Config } from "../config.ts";
+import { OwnerClient } from "../door/owner-client.ts";
 import { readOwnerNote } from "../store/lmdb/folder-lock.ts";
 import type { Core } from "./core.ts";
-import { OwnerClient } from "./owner-client.ts";
 import { ADMIN_TOKEN_FILE } from "./secrets.ts";
 import { type Service, startService } from "./service.ts";
 

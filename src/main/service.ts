@@ -5,6 +5,7 @@ import { type DestinationStream, type Logger, pino } from "pino";
 import { systemClock } from "../base/clock.ts";
 import { type AtStep, noStep } from "../base/steps.ts";
 import { type Config, ConfigError } from "../config.ts";
+import { doorPath } from "../door/door-path.ts";
 import { Door } from "../http/door.ts";
 import { RateLimiter } from "../http/rate-limiter.ts";
 import { createServer } from "../http/server.ts";
@@ -13,7 +14,6 @@ import { Demo } from "../memory/demo.ts";
 import { writeOwnerNote } from "../store/lmdb/folder-lock.ts";
 import { backUp } from "./backup.ts";
 import { type Core, openCore } from "./core.ts";
-import { doorPath } from "./door-path.ts";
 import { packageVersion, websiteFolder } from "./package.ts";
 import { adminToken } from "./secrets.ts";
 

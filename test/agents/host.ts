@@ -8,7 +8,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { TestContext } from "node:test";
-import { OwnerClient } from "../../src/main/owner-client.ts";
+import { OwnerClient } from "../../src/door/owner-client.ts";
 import { builtSideband } from "./built.ts";
 
 /** What is not about time is not left to it: on a busy machine the first block may take a while. */

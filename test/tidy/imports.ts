@@ -25,6 +25,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   "store/*": { rooms: ["base", "memory"] },
   http: { rooms: ["base", "contract", "memory"] },
   mcp: { rooms: ["base", "contract", "memory"] },
+  /** The client's side of the local socket of a data folder. */
+  door: { rooms: ["base", "sdk"] },
   sdk: { rooms: ["contract"], pure: true },
   agents: { rooms: ["contract", "sdk"] },
   /** The website reads blocks in the browser with the codec itself (docs/decisions/0040). */

@@ -18,33 +18,27 @@ export interface OwnerNote {
   readonly address: string | null;
 }
 
-export class FolderLock {
-  readonly #descriptor: number;
+/** Gives a lock back. */
+export type Release = () => void;
 
-  private constructor(descriptor: number) {
-    this.#descriptor = descriptor;
-  }
+/**
+ * Takes a lock, or returns undefined where another process has it.
+ * @param shared keeps owners out, and lets others share it
+ */
+export function tryFolderLock(folder: string, file = LOCK_FILE, shared = false): Release | undefined {
+  const descriptor = openSync(join(folder, file), "a+", 0o600);
+  const release = () => closeSync(descriptor);
+  if (tryLock(descriptor, { shared })) return release;
+  release();
+  return undefined;
+}
 
-  /** The lock, or undefined where another process still has it after `waitMs`. */
-  static async take(folder: string, waitMs = 0, file = LOCK_FILE): Promise<FolderLock | undefined> {
-    const endMs = performance.now() + waitMs;
-    for (;;) {
-      const lock = FolderLock.try(folder, file);
-      if (lock !== undefined || performance.now() >= endMs) return lock;
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-    }
-  }
-
-  /** @param shared keeps owners out, and lets others share it */
-  static try(folder: string, file = LOCK_FILE, shared = false): FolderLock | undefined {
-    const descriptor = openSync(join(folder, file), "a+", 0o600);
-    if (tryLock(descriptor, { shared })) return new FolderLock(descriptor);
-    closeSync(descriptor);
-    return undefined;
-  }
-
-  release(): void {
-    closeSync(this.#descriptor);
+/** As tryFolderLock, for an owner that may be about to end. */
+export async function takeFolderLock(folder: string, waitMs: number): Promise<Release | undefined> {
+  for (const endMs = performance.now() + waitMs; ; ) {
+    const release = tryFolderLock(folder);
+    if (release !== undefined || performance.now() >= endMs) return release;
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
 }
 

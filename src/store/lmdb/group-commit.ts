@@ -11,6 +11,7 @@ import { assert } from "../../base/assert.ts";
 import { Failure } from "../../base/errors.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { AtStep } from "../../base/steps.ts";
+import { defineCommitMetrics } from "../../memory/commit-metrics.ts";
 import { type Change, CommitError, type Environment, KEY_BYTES_MAX, type TableName } from "./environment.ts";
 import { packNumber, unpackNumber } from "./records.ts";
 
@@ -58,7 +59,7 @@ export class GroupCommit {
   constructor(environment: Environment, options: GroupCommitOptions) {
     this.#environment = environment;
     this.#options = options;
-    defineMetrics(options.metrics, () => this.#queue.length);
+    defineCommitMetrics(options.metrics, () => this.#queue.length);
   }
 
   run<T>(write: Write<T>): Promise<T> {
@@ -259,30 +260,4 @@ function unavailable(detail: string, cause?: unknown): Failure {
 function unknown(detail: string, cause?: unknown): Failure {
   const advice = "It may be stored or not: send the same request again with the same Idempotency-Key.";
   return new Failure("outcome_unknown", `${detail} ${advice}`, { retryAfterS: RETRY_AFTER_S, cause });
-}
-
-function defineMetrics(metrics: Metrics, waiting: () => number): void {
-  metrics.define({
-    name: "sideband_commit_size",
-    help: "Writes in one group commit.",
-    type: "histogram",
-    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
-  });
-  metrics.define({
-    name: "sideband_commit_seconds",
-    help: "Time of one group commit, the disk included.",
-    type: "histogram",
-    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
-  });
-  metrics.define({
-    name: "sideband_commit_failures_total",
-    help: "Group commits that failed.",
-    type: "counter",
-  });
-  metrics.define({
-    name: "sideband_write_queue_depth",
-    help: "Writes that wait for a commit.",
-    type: "gauge",
-  });
-  metrics.onCollect(() => metrics.set("sideband_write_queue_depth", waiting()));
 }

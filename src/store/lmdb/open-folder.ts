@@ -18,13 +18,13 @@ import {
   unnamedStores,
 } from "./data-folder.ts";
 import { Environment, TABLES } from "./environment.ts";
-import { FolderLock, readOwnerNote, writeOwnerNote } from "./folder-lock.ts";
+import { type Release, readOwnerNote, takeFolderLock, writeOwnerNote } from "./folder-lock.ts";
 
 export interface OpenFolder {
   /** The name of the store in use. */
   readonly name: string;
   /** Ends the ownership. */
-  release(): void;
+  readonly release: Release;
 }
 
 export interface OpenFolderOptions {
@@ -35,11 +35,11 @@ export interface OpenFolderOptions {
 }
 
 export async function openFolder(options: OpenFolderOptions): Promise<OpenFolder> {
-  const { folder, create, lockWaitMs, atStep = noStep } = options;
+  const { folder, create, lockWaitMs = 0, atStep = noStep } = options;
   if (!create && !existsSync(folder)) throw noStore(folder);
   ensureWritable(folder);
-  const lock = await FolderLock.take(folder, lockWaitMs);
-  if (lock === undefined) throw new FolderInUseError(`${folder} is in use ${describeOwner(folder)}`);
+  const release = await takeFolderLock(folder, lockWaitMs);
+  if (release === undefined) throw new FolderInUseError(`${folder} is in use ${describeOwner(folder)}`);
   try {
     writeOwnerNote(folder, { pid: process.pid, address: null });
     atStep("start: locked");
@@ -50,9 +50,9 @@ export async function openFolder(options: OpenFolderOptions): Promise<OpenFolder
     if (!existsSync(join(folder, name, "data.mdb"))) {
       throw new DataFolderError(`${folder} names the store ${name}, which is not there: restore a backup`);
     }
-    return { name, release: () => lock.release() };
+    return { name, release };
   } catch (error) {
-    lock.release();
+    release();
     throw error;
   }
 }

@@ -9,6 +9,7 @@
 
 import { Failure } from "../../base/errors.ts";
 import type { Metrics } from "../../base/metrics.ts";
+import { defineCommitMetrics } from "../../memory/commit-metrics.ts";
 import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import type { Database } from "./database.ts";
 import { asFailure, isDataRefused, unavailable } from "./database-failure.ts";
@@ -45,7 +46,7 @@ export class GroupCommit {
   constructor(database: Database, options: GroupCommitOptions) {
     this.#database = database;
     this.#options = options;
-    defineMetrics(options.metrics, () => this.#waiting);
+    defineCommitMetrics(options.metrics, () => this.#waiting);
   }
 
   write(request: WriteRequest): Promise<WriteOutcome> {
@@ -124,30 +125,4 @@ function takeGroup(queue: readonly Queued[], groupMax: number): { group: Queued[
     group.push(queued);
   }
   return { group, rest };
-}
-
-function defineMetrics(metrics: Metrics, waiting: () => number): void {
-  metrics.define({
-    name: "sideband_commit_size",
-    help: "Writes in one group commit.",
-    type: "histogram",
-    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
-  });
-  metrics.define({
-    name: "sideband_commit_seconds",
-    help: "Time of one group commit, the disk included.",
-    type: "histogram",
-    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
-  });
-  metrics.define({
-    name: "sideband_commit_failures_total",
-    help: "Group commits that failed.",
-    type: "counter",
-  });
-  metrics.define({
-    name: "sideband_write_queue_depth",
-    help: "Writes that wait for a commit.",
-    type: "gauge",
-  });
-  metrics.onCollect(() => metrics.set("sideband_write_queue_depth", waiting()));
 }
