@@ -38,7 +38,7 @@ export async function withOwner<T>(
   const asOwner = async (path: string) => {
     const service = await startService(
       { ...config, logLevel: "error" },
-      { ...options, tcp: false, doorPath: path },
+      { ...options, tcp: false, warm: false, doorPath: path },
     );
     return work(new OwnerClient(path)).finally(() => service.close());
   };
@@ -49,12 +49,12 @@ export async function withOwner<T>(
   const path = doorPath(config.dataFolder);
   const client = new OwnerClient(path);
   for (const endMs = performance.now() + START_MS; ; await pause()) {
-    if (await client.hasOwner(ANSWER_MS)) return work(client);
     try {
-      return await asOwner(path);
+      return await ((await client.hasOwner(ANSWER_MS)) ? work(client) : asOwner(path));
     } catch (error) {
       // Another process has just become the owner, or is about to end: its door will open, or the folder be free.
-      if (!(error instanceof FolderInUseError) || performance.now() >= endMs) throw error;
+      const changing = error instanceof FolderInUseError || error instanceof NobodyThereError;
+      if (!changing || performance.now() >= endMs) throw error;
     }
   }
 }

@@ -26,6 +26,8 @@ export interface ServiceOptions {
   readonly tcp?: boolean;
   /** The path of the local socket to listen on, instead of the data folder's door. */
   readonly doorPath?: string;
+  /** Whether the reader model is loaded before it is needed. */
+  readonly warm?: boolean;
   readonly logTo?: DestinationStream;
   /** Called when somebody asks the process to end. */
   readonly onEnd?: () => void;
@@ -45,7 +47,7 @@ const SWEEP_INTERVAL_MS = 50;
 const UPKEEP_INTERVAL_MS = 30_000;
 
 export async function startService(config: Config, options: ServiceOptions = {}): Promise<Service> {
-  const { create = true, tcp = true, atStep = noStep, lockWaitMs = 0 } = options;
+  const { create = true, tcp = true, warm = true, atStep = noStep, lockWaitMs = 0 } = options;
   const log = pino(
     { level: config.logLevel, base: { pid: process.pid } },
     options.logTo ?? pino.destination({ fd: 2, sync: false }),
@@ -95,7 +97,7 @@ export async function startService(config: Config, options: ServiceOptions = {})
     log.info({ address: app.server.address() }, "listening");
     atStep("start: listening");
     const stopUpkeep = keepUp(core, config, log);
-    core.workshop.warm();
+    if (warm) core.workshop.warm();
     return {
       core,
       url,

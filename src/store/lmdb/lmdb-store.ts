@@ -60,6 +60,7 @@ export interface LmdbStoreOptions {
 
 const PAGE = 256;
 const PROBE = Buffer.from("probe");
+const CORRUPT_RECORDS = "sideband_corrupt_records_total";
 
 export class LmdbStore implements Store {
   readonly readsAtOnce = true;
@@ -91,18 +92,14 @@ export class LmdbStore implements Store {
 
   /** Throws a DataFolderError, in words for the operator, where the folder has an owner or cannot be used. */
   static async open(options: LmdbStoreOptions): Promise<LmdbStore> {
-    const { metrics } = options;
-    metrics.define({
-      name: "sideband_corrupt_records_total",
+    options.metrics.define({
+      name: CORRUPT_RECORDS,
       help: "Reads that met a record which fails its checksum.",
       type: "counter",
     });
     const opened = await openFolder(options);
     try {
-      const environment = new Environment(join(options.folder, opened.name), () =>
-        metrics.add("sideband_corrupt_records_total"),
-      );
-      return new LmdbStore(options, opened, environment);
+      return new LmdbStore(options, opened, openStore(options.folder, opened.name, options.metrics));
     } catch (error) {
       opened.release();
       throw error;
@@ -342,7 +339,7 @@ export class LmdbStore implements Store {
     if (this.#copy !== undefined)
       throw new Failure("conflict", "A compaction or a backup is already running.");
     const name = makeStoreFolder(folder);
-    const fresh = new Environment(join(folder, name));
+    const fresh = openStore(folder, name, this.#options.metrics);
     const copy = new LiveCopy(this.#environment, fresh, this.#atStep);
     this.#copy = copy;
     let report: CopyReport = { entries: 0, damaged: [] };
@@ -380,4 +377,8 @@ export class LmdbStore implements Store {
   #all<T>(table: TableName): T[] {
     return this.#environment.entries(table).map(({ value }) => unpackJson<T>(value));
   }
+}
+
+function openStore(folder: string, name: string, metrics: Metrics): Environment {
+  return new Environment(join(folder, name), () => metrics.add(CORRUPT_RECORDS));
 }

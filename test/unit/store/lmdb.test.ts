@@ -228,6 +228,7 @@ for (const [table, key, read] of RECORDS) {
       assert.deepEqual(damaged, found, "a backup tells of it");
       await again.compact();
       await assert.rejects(async () => read(again), { code: "store_corrupt" }, "it is not healed by copying");
+      assert.match(metrics.render(), /sideband_corrupt_records_total 2/);
       await again.close();
     }));
 }
