@@ -9,7 +9,8 @@
 
 import { textOf } from "../base/bytes.ts";
 import { ALIGNMENT_WORDS_MAX, type Placement, placeInOrder, placements } from "./alignment.ts";
-import { CARRIERS_MAX, type Layout, layOut, PREFIX_CARRIERS } from "./block.ts";
+import { type Layout, layOut } from "./block.ts";
+import { CARRIERS_MAX, PREFIX_CARRIERS } from "./block-room.ts";
 import { type Codebook, decodeValue } from "./codebook.ts";
 import { digitsToBits } from "./digits.ts";
 import { DIRECTORY_DIGITS_MAX, readDirectory } from "./directory.ts";

@@ -4,7 +4,7 @@
  * position by position; the numbers are the same.
  */
 
-import { assertInteger } from "../base/assert.ts";
+import { assert, assertInteger } from "../base/assert.ts";
 import type { Interval, Predictor, PredictorCursor } from "../codec/predictor.ts";
 import { BATCH_MAX, Forward, forwardBytes } from "./forward.ts";
 import { KernelOperations } from "./kernel.ts";
@@ -24,8 +24,8 @@ export class ReaderPredictor implements Predictor {
   readonly version: number;
   readonly #tokenizer: Tokenizer;
   readonly #forward: Forward;
-  /** The cursor whose value the forward pass has read last. */
-  #current: Cursor | undefined;
+  /** Whose value the forward pass has read last. */
+  #current: object | undefined;
 
   constructor(weightsFile: Uint8Array, { operations }: ReaderOptions = {}) {
     const weights = parseWeights(weightsFile);
@@ -48,31 +48,33 @@ export class ReaderPredictor implements Predictor {
     return this.#tokenizer.bytesOf(symbol);
   }
 
-  intervals(channel: number, symbols: readonly number[]): Interval[] {
-    const intervals: Interval[] = [];
-    this.eachTable(channel, symbols, (table, symbol) => {
+  *intervals(channel: number, symbols: readonly number[]): Iterable<Interval> {
+    for (const { table, symbol } of this.tables(channel, symbols)) {
       let start = 0;
       for (let i = 0; i < symbol; i++) start += table[i];
-      intervals.push({ start, size: table[symbol] });
-    });
-    return intervals;
+      yield { start, size: table[symbol] };
+    }
   }
 
-  /** Visits, for each symbol given, the frequencies of all symbols in its place. A table holds during its visit. */
-  eachTable(
+  /** For each symbol given, the frequencies of all symbols in its place; a table holds until the next is taken. */
+  *tables(
     channel: number,
     symbols: readonly number[],
-    visit: (table: Uint32Array, symbol: number) => void,
-  ): void {
+  ): Iterable<{ readonly table: Uint32Array; readonly symbol: number }> {
     const { vocabulary } = this.#forward.shape;
     for (const symbol of symbols) assertInteger(symbol, 0, this.end, "symbol");
     const rows = [this.#forward.labelRow(channel), ...symbols.slice(0, -1)];
-    this.#current = undefined;
+    const own = {};
+    this.#current = own;
     this.#forward.restart();
     for (let first = 0; first < symbols.length; first += BATCH_MAX) {
+      assert(this.#current === own, "one value is written at a time");
       const tables = this.#forward.read(rows.slice(first, first + BATCH_MAX));
       for (let i = 0; i * vocabulary < tables.length; i++)
-        visit(tables.subarray(i * vocabulary, (i + 1) * vocabulary), symbols[first + i]);
+        yield {
+          table: tables.subarray(i * vocabulary, (i + 1) * vocabulary),
+          symbol: symbols[first + i],
+        };
     }
   }
 
