@@ -13,9 +13,6 @@ import { READER_WEIGHTS } from "../reader/weights-path.ts";
 /** The version that new blocks are written with: known without loading the model. */
 export const CODEBOOK_VERSION = READER_FORMAT_VERSION;
 
-/** Whether computing a code is dear enough for the code to be kept with its fact. */
-export const KEEPS_CODES = true;
-
 /** Every codebook there is, with a reader model of its own: about 22 MiB. */
 export function loadCodebooks(weights: URL = READER_WEIGHTS): readonly [Codebook, ...Codebook[]] {
   return [openWeights(weights, readerCodebook), PLAIN_CODEBOOK];

@@ -37,7 +37,7 @@ export const importInto = (core: Core, line: string) => importLine(core.store, l
 export const verify = (core: Core, options: { account?: string; step: () => void }) =>
   verifyAll(core.memory, options);
 export const readBlockOf = (core: Core, account: string, userId: string, block: string) =>
-  readPresentedBlock(core.memory, account, { userId, block });
+  readPresentedBlock(core.memory, { account, tier: "owner" }, { userId, block });
 
 /** Copies store and master key into a folder of its own, consistently, while the server runs. */
 export async function backUp(

@@ -15,7 +15,7 @@ import { readPresentedBlock } from "../memory/reading.ts";
 
 /** Whoever may open the data folder is its owner: no key, no limit. */
 export function ownerOf(account: string): Caller {
-  return { account, keyId: `owner:${account}`, tier: "unlimited", limit: null, expiresAtMs: null };
+  return { account, keyId: `owner:${account}`, tier: "owner", limit: null, expiresAtMs: null };
 }
 
 export function directMemory(parts: MemoryParts, caller: Caller): AgentMemory {
@@ -41,14 +41,14 @@ export function directMemory(parts: MemoryParts, caller: Caller): AgentMemory {
       return { user_id: userId, channel_count: facts.length, facts };
     },
     async context(userId) {
-      return JSON.parse((await readContext(parts, account, userId)).json);
+      return JSON.parse((await readContext(parts, caller, userId)).json);
     },
     async flush(userId) {
-      const { overflow, ...flushed } = await flushUser(parts, account, { userId });
+      const { overflow, ...flushed } = await flushUser(parts, caller, { userId });
       return { ...flushed, overflow: [...overflow] };
     },
     async read(userId, block) {
-      const { facts, guardLeft, ...counts } = await readPresentedBlock(parts, account, { userId, block });
+      const { facts, guardLeft, ...counts } = await readPresentedBlock(parts, caller, { userId, block });
       return { status: "ok", user_id: userId, facts: [...facts], ...counts, guard_left: guardLeft };
     },
   };

@@ -1,14 +1,19 @@
 /**
  * Blocks of users, cached by the stamp of the user's state. Two requests for the same block do the work once.
- * A cached block is as good as a fresh one: the same facts under the same key give the same words.
+ * A cached block is as good as a fresh one: the same facts under the same key give the same words. Codes that the
+ * next block will need are computed ahead of time, when nobody waits for anything.
  */
 
 import { createHash } from "node:crypto";
 import { BoundedCache } from "../base/bounded-cache.ts";
 import { chain, type Eventual } from "../base/eventual.ts";
+import type { Work } from "./block-scheduler.ts";
+import type { AssembledBlock } from "./block-tasks.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { labelOf } from "./labels.ts";
-import type { BuildResult, Store, StoredFact, UserState, Workshop } from "./ports.ts";
+import type { Asker, ComputedCode, Store, StoredFact, UserState } from "./ports.ts";
+import { SharedWork } from "./shared-work.ts";
+import type { Workshop } from "./workshop.ts";
 
 export interface UserBlock {
   readonly stamp: string;
@@ -25,6 +30,10 @@ export interface UserBlock {
 const CACHE_ENTRIES_MAX = 50_000;
 /** Characters; about as many bytes. */
 const CACHE_WEIGHT_MAX = 64 * 2 ** 20;
+/** Users of one account whose codes are computed ahead of time; for those beyond it, on demand. */
+const AHEAD_USERS_MAX = 100;
+/** Encodes that arrive together are answered first, and a value that is written again at once is coded once. */
+const SETTLE_MS = 20;
 
 export class Blocks {
   readonly #store: Store;
@@ -34,7 +43,9 @@ export class Blocks {
     entriesMax: CACHE_ENTRIES_MAX,
     weightMax: CACHE_WEIGHT_MAX,
   });
-  readonly #inFlight = new Map<string, Promise<UserBlock>>();
+  readonly #builds = new SharedWork<UserBlock | undefined>();
+  /** By account: users whose codes are being computed ahead, and whether they have written again since. */
+  readonly #ahead = new Map<string, Map<string, boolean>>();
 
   constructor(store: Store, workshop: Workshop, keyRing: KeyRing) {
     this.#store = store;
@@ -43,7 +54,8 @@ export class Blocks {
   }
 
   /** The block of the user's present state, or undefined where there are no facts. */
-  of(account: string, userId: string): Eventual<UserBlock | undefined> {
+  of(asker: Asker, userId: string): Eventual<UserBlock | undefined> {
+    const { account } = asker;
     const slot = slotOf(account, userId);
     return chain(this.#store.readStamp(account, userId), (stamp): Eventual<UserBlock | undefined> => {
       if (stamp === undefined) {
@@ -52,9 +64,9 @@ export class Blocks {
       }
       const cached = this.#cache.peek(slot);
       if (cached?.stamp === stamp) return cached;
-      return this.#once(`${slot}\0${stamp}`, async () => {
+      return this.#builds.join(`${slot}\0${stamp}`, asker.signal, async (signal) => {
         const state = await this.#store.readUser(account, userId);
-        return state && (await this.build(account, userId, state));
+        return state && (await this.build(this.#workshop.begin({ ...asker, signal }), userId, state));
       });
     });
   }
@@ -67,16 +79,34 @@ export class Blocks {
   }
 
   /** Builds the block of a state, whatever is cached. */
-  async build(account: string, userId: string, state: UserState): Promise<UserBlock> {
-    const result = await this.#workshop.build({
+  async build(work: Work, userId: string, state: UserState): Promise<UserBlock> {
+    const { account } = work;
+    const assembled = await this.#workshop.build(work, {
       facts: state.facts,
       key: this.#keyRing.writing(account),
       userId,
+      keep: (codes) => this.#keep(account, userId, codes),
     });
-    this.#keepCodes(account, userId, result);
-    const block = describe(userId, state, result);
+    const block = describe(userId, state, assembled);
     this.#cache.set(slotOf(account, userId), block, block.contextJson.length + block.text.length);
     return block;
+  }
+
+  /** Has the codes computed that the user's next block needs, when there is time. */
+  codeAhead(asker: Asker, userId: string): void {
+    const { account, tier } = asker;
+    const users = this.#ahead.get(account) ?? new Map<string, boolean>();
+    if (users.has(userId)) users.set(userId, true);
+    else if (users.size < AHEAD_USERS_MAX) {
+      users.set(userId, false);
+      this.#ahead.set(account, users);
+      setTimeout(async () => {
+        // Dropped for something more urgent, or a store that is away: then the codes are computed on demand.
+        await this.#codeWhileWritten({ account, tier, ahead: true }, userId, users).catch(() => {});
+        users.delete(userId);
+        if (users.size === 0) this.#ahead.delete(account);
+      }, SETTLE_MS).unref();
+    }
   }
 
   /** Takes a user's block out of the cache. */
@@ -88,19 +118,18 @@ export class Blocks {
     return this.#cache.size;
   }
 
-  async #once(slot: string, work: () => Promise<UserBlock | undefined>): Promise<UserBlock | undefined> {
-    let promise = this.#inFlight.get(slot) as Promise<UserBlock | undefined> | undefined;
-    if (promise === undefined) {
-      promise = work().finally(() => this.#inFlight.delete(slot));
-      this.#inFlight.set(slot, promise as Promise<UserBlock>);
-    }
-    return promise;
+  async #codeWhileWritten(work: Work, userId: string, users: Map<string, boolean>): Promise<void> {
+    const { account } = work;
+    do {
+      users.set(userId, false);
+      const state = await this.#store.readUser(account, userId);
+      await this.#workshop.code(work, state?.facts ?? [], (codes) => this.#keep(account, userId, codes));
+    } while (users.get(userId));
   }
 
-  #keepCodes(account: string, userId: string, result: BuildResult): void {
-    if (!this.#workshop.keepsCodes || result.codes.length === 0) return;
+  #keep(account: string, userId: string, codes: readonly ComputedCode[]): void {
     // Not kept is no loss: they are computed again when next needed.
-    this.#store.saveCodes(account, userId, result.codes).catch(() => {});
+    this.#store.saveCodes(account, userId, codes).catch(() => {});
   }
 }
 
@@ -108,7 +137,7 @@ export function emptyContext(userId: string): { contextJson: string; etag: strin
   return contextOf(userId, [], "");
 }
 
-function describe(userId: string, state: UserState, result: BuildResult): UserBlock {
+function describe(userId: string, state: UserState, result: AssembledBlock): UserBlock {
   const { contextJson, etag } = contextOf(userId, state.facts, result.text);
   const { text, carried, overflow } = result;
   return { stamp: state.stamp, text, carried, overflow, facts: state.facts, contextJson, etag };

@@ -5,29 +5,33 @@
 
 import { randomBytes } from "node:crypto";
 import { assert } from "../../base/assert.ts";
-import type { FactCode, StoredFact } from "../../memory/ports.ts";
+import type { StoredFact } from "../../memory/ports.ts";
 
 export class CorruptRecordError extends Error {
   override name = "CorruptRecordError";
 }
 
 const FORM = 1;
+/** Of a fact with a code. A code in a fact of the other form has no checksum, and is passed over. */
+const CODED_FORM = 2;
+const CHECKSUM_BYTES = 4;
 const FACT_HEADER_BYTES = 16;
 const USER_BYTES = 18;
 
-/** form 1 · revision 6 · time 6 · codebook version 1 · code length in bits 2 · code · value */
+/** form 1 · revision 6 · time 6 · codebook version 1 · code length in bits 2 · in the form with a code: checksum 4, code · value */
 export function packFact(fact: Omit<StoredFact, "channel">): Buffer {
-  const codeBytes = fact.code === undefined ? 0 : Math.ceil(fact.code.bits.length / 8);
+  const codeBytes = fact.code === undefined ? 0 : CHECKSUM_BYTES + Math.ceil(fact.code.bits.length / 8);
   const value = Buffer.from(fact.value);
   const out = Buffer.allocUnsafe(FACT_HEADER_BYTES + codeBytes + value.length);
-  out[0] = FORM;
+  out[0] = fact.code === undefined ? FORM : CODED_FORM;
   out.writeUIntBE(fact.revision, 1, 6);
   out.writeUIntBE(fact.updatedAtMs, 7, 6);
   out[13] = fact.code?.version ?? 0;
   out.writeUInt16BE(fact.code?.bits.length ?? 0, 14);
   if (fact.code !== undefined) {
     assert(fact.code.version > 0 && fact.code.version < 256, "a codebook version fits a byte");
-    out.set(fact.code.bits.bytes.subarray(0, codeBytes), FACT_HEADER_BYTES);
+    out.writeUInt32BE(fact.code.checksum, FACT_HEADER_BYTES);
+    out.set(fact.code.bits.bytes.subarray(0, codeBytes - CHECKSUM_BYTES), FACT_HEADER_BYTES + CHECKSUM_BYTES);
   }
   out.set(value, FACT_HEADER_BYTES + codeBytes);
   return out;
@@ -35,23 +39,30 @@ export function packFact(fact: Omit<StoredFact, "channel">): Buffer {
 
 /** @param withCode false where only the value is wanted */
 export function unpackFact(channel: number, bytes: Buffer, withCode = true): StoredFact {
-  const version = bytes.length > FACT_HEADER_BYTES && bytes[0] === FORM ? bytes[13] : -1;
-  const codeBits = version > 0 ? bytes.readUInt16BE(14) : 0;
-  const valueStart = FACT_HEADER_BYTES + Math.ceil(codeBits / 8);
-  if (version < 0 || valueStart >= bytes.length) throw new CorruptRecordError("a fact's record is damaged");
+  const form = bytes.length > FACT_HEADER_BYTES ? bytes[0] : 0;
+  const codeBytes = form > 0 ? Math.ceil(bytes.readUInt16BE(14) / 8) : 0;
+  const codeStart = FACT_HEADER_BYTES + (form === CODED_FORM ? CHECKSUM_BYTES : 0);
+  const valueStart = codeStart + codeBytes;
+  if ((form !== FORM && form !== CODED_FORM) || valueStart >= bytes.length)
+    throw new CorruptRecordError("a fact's record is damaged");
   return {
     channel,
     value: bytes.toString("utf8", valueStart, bytes.length),
     revision: bytes.readUIntBE(1, 6),
     updatedAtMs: bytes.readUIntBE(7, 6),
-    ...(version === 0 || !withCode
-      ? {}
-      : { code: codeOf(version, codeBits, bytes.subarray(FACT_HEADER_BYTES, valueStart)) }),
+    ...(form === CODED_FORM && withCode
+      ? {
+          code: {
+            version: bytes[13],
+            bits: {
+              length: bytes.readUInt16BE(14),
+              bytes: Uint8Array.from(bytes.subarray(codeStart, valueStart)),
+            },
+            checksum: bytes.readUInt32BE(FACT_HEADER_BYTES),
+          },
+        }
+      : {}),
   };
-}
-
-function codeOf(version: number, length: number, bytes: Buffer): FactCode {
-  return { version, bits: { length, bytes: Uint8Array.from(bytes) } };
 }
 
 export interface UserRecord {
