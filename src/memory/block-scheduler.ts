@@ -17,8 +17,8 @@ import type { Reply, SchedulerClock, Workers } from "./block-threads.ts";
 import type { Asker } from "./ports.ts";
 
 export interface Work extends Asker {
-  /** By the scheduler's clock; without it, however long it takes. */
-  readonly untilMs?: number;
+  /** When it has waited long enough, by the scheduler's clock; moves on while its own tasks run. */
+  readonly deadline?: { atMs: number };
   /** Nobody waits for it. */
   readonly ahead?: true;
 }
@@ -39,8 +39,10 @@ export interface SchedulerOptions {
   readonly metrics: Metrics;
 }
 
-/** What a request may wait. */
+/** What a request may wait, not counting the time in which its own tasks run. */
 export const DEADLINE_MS = 10_000;
+/** While they run, its deadline is looked at so often. */
+const LOOK_MS = 100;
 /** One account may have this part of the queue. */
 const ACCOUNT_SHARE = 1 / 4;
 
@@ -107,7 +109,7 @@ export class BlockScheduler {
 
   /** A request's block work begins: its deadline counts from now. */
   begin(asker: Asker): Work {
-    return { ...asker, untilMs: this.#clock.now() + DEADLINE_MS };
+    return { ...asker, deadline: { atMs: this.#clock.now() + DEADLINE_MS } };
   }
 
   /** Resolves when all tasks are done, or rejects with the first that fails; then the others are given up. */
@@ -177,7 +179,7 @@ export class BlockScheduler {
     while (this.#waiting >= this.#queueMax) {
       if (work.ahead || !this.#dropAhead()) return refuse("Too much block work is waiting.");
     }
-    if (work.untilMs !== undefined && this.#clock.now() + waitMs > work.untilMs)
+    if (work.deadline !== undefined && this.#clock.now() + waitMs >= work.deadline.atMs)
       return refuse("The block work that is waiting takes too long.");
     return undefined;
   }
@@ -211,20 +213,23 @@ export class BlockScheduler {
 
   /** Ends an errand when its asker goes or its time is over; returns how to stop watching. */
   #watch(errand: Errand): () => void {
-    const { signal, untilMs } = errand.work;
+    const { signal, deadline } = errand.work;
     const gone = () => this.#end(errand, "cancelled", signal?.reason);
     signal?.addEventListener("abort", gone, { once: true });
-    const stopClock =
-      untilMs === undefined
-        ? undefined
-        : this.#clock.after(Math.max(0, untilMs - this.#clock.now()), () => {
-            const retryAfterS = secondsOf(this.#waitMs(errand.account, 0));
-            const late = new Failure("overloaded", "The block work was not done in time.", { retryAfterS });
-            this.#end(errand, "late", late);
-          });
+    let stopClock = () => {};
+    const look = () => {
+      const leftMs = deadline!.atMs - this.#clock.now();
+      if (leftMs > 0 || errand.running > 0) stopClock = this.#clock.after(Math.max(leftMs, LOOK_MS), look);
+      else {
+        const retryAfterS = secondsOf(this.#waitMs(errand.account, 0));
+        const late = new Failure("overloaded", "The block work was not done in time.", { retryAfterS });
+        this.#end(errand, "late", late);
+      }
+    };
+    if (deadline !== undefined) look();
     return () => {
       signal?.removeEventListener("abort", gone);
-      stopClock?.();
+      stopClock();
     };
   }
 
@@ -313,6 +318,7 @@ export class BlockScheduler {
     this.#figures.began(kind, this.#clock.now() - entry.queuedAtMs);
     const reply = await this.#workers.run(message);
     account.virtualMs += reply.ms - expectedMs;
+    if (work.deadline !== undefined) work.deadline.atMs += reply.ms;
     account.running--;
     account.aheadRunning -= aheadCount;
     errand.running--;
