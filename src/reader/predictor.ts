@@ -49,11 +49,7 @@ export class ReaderPredictor implements Predictor {
   }
 
   *intervals(channel: number, symbols: readonly number[]): Iterable<Interval> {
-    for (const { table, symbol } of this.tables(channel, symbols)) {
-      let start = 0;
-      for (let i = 0; i < symbol; i++) start += table[i];
-      yield { start, size: table[symbol] };
-    }
+    for (const { table, symbol } of this.tables(channel, symbols)) yield intervalOf(table, symbol);
   }
 
   /** For each symbol given, the frequencies of all symbols in its place; a table holds until the next is taken. */
@@ -78,12 +74,12 @@ export class ReaderPredictor implements Predictor {
     }
   }
 
-  cursor(channel: number): PredictorCursor {
-    return new Cursor(this.#forward.labelRow(channel), this.end, (cursor, rows) => this.#read(cursor, rows));
+  cursor(channel: number): ReaderCursor {
+    return new ReaderCursor(this.#forward.labelRow(channel), (cursor, rows) => this.#read(cursor, rows));
   }
 
   /** The frequencies after the last of `rows`, which are all that the cursor has read so far. */
-  #read(cursor: Cursor, rows: readonly number[]): Uint32Array {
+  #read(cursor: ReaderCursor, rows: readonly number[]): Uint32Array {
     let table: Uint32Array;
     if (this.#current === cursor) {
       table = this.#forward.read(rows.slice(-1));
@@ -100,24 +96,43 @@ export class ReaderPredictor implements Predictor {
   }
 }
 
-class Cursor implements PredictorCursor {
+export class ReaderCursor implements PredictorCursor {
   readonly #rows: number[];
-  readonly #end: number;
-  readonly #read: (cursor: Cursor, rows: readonly number[]) => Uint32Array;
+  readonly #read: (cursor: ReaderCursor, rows: readonly number[]) => Uint32Array;
 
-  constructor(label: number, end: number, read: (cursor: Cursor, rows: readonly number[]) => Uint32Array) {
+  constructor(label: number, read: (cursor: ReaderCursor, rows: readonly number[]) => Uint32Array) {
     this.#rows = [label];
-    this.#end = end;
     this.#read = read;
   }
 
   next(target: number): Interval & { readonly symbol: number } {
-    assertInteger(target, 0, FREQUENCY_TOTAL - 1, "target");
-    const table = this.#read(this, this.#rows);
-    let symbol = 0;
-    let start = 0;
-    while (target >= start + table[symbol]) start += table[symbol++];
-    if (symbol !== this.#end) this.#rows.push(symbol);
-    return { symbol, start, size: table[symbol] };
+    const found = findSymbol(this.table(), target);
+    this.push(found.symbol);
+    return found;
   }
+
+  /** The frequencies of the next symbol: to be taken once for each, and to be used before anything else is read. */
+  table(): Uint32Array {
+    return this.#read(this, this.#rows);
+  }
+
+  push(symbol: number): void {
+    this.#rows.push(symbol);
+  }
+}
+
+/** A symbol's share, by the frequencies of all symbols. */
+export function intervalOf(table: Uint32Array, symbol: number): Interval {
+  let start = 0;
+  for (let i = 0; i < symbol; i++) start += table[i];
+  return { start, size: table[symbol] };
+}
+
+/** The symbol whose share holds `target`. */
+export function findSymbol(table: Uint32Array, target: number): Interval & { readonly symbol: number } {
+  assertInteger(target, 0, FREQUENCY_TOTAL - 1, "target");
+  let symbol = 0;
+  let start = 0;
+  while (target >= start + table[symbol]) start += table[symbol++];
+  return { symbol, start, size: table[symbol] };
 }

@@ -18,9 +18,13 @@ before(async () => {
 });
 after(() => running.end());
 
+const WORDS = "the team ships a small parser every week for our users".split(" ");
 const random = seededRandom(1);
 const randomText = (length: number) =>
   Array.from({ length }, () => String.fromCodePoint(0x21 + random.below(94))).join("");
+
+/** Of ordinary words: forty of them fit a block. */
+const sentence = () => Array.from({ length: 6 }, () => random.pick(WORDS)).join(" ");
 
 /** Facts written beneath HTTP: nothing is coded ahead of time then. */
 async function store(account: string, userId: string, values: readonly string[]): Promise<void> {
@@ -42,9 +46,9 @@ const cancelled = (kind: string) => figure("tasks_total", `kind="${kind}",result
 const waiting = (kind: string) => figure("queue_depth", `kind="${kind}"`);
 
 async function until(condition: () => boolean): Promise<void> {
-  const giveUpMs = performance.now() + 60_000;
+  const giveUpMs = performance.now() + 20_000;
   while (!condition()) {
-    assert.ok(performance.now() < giveUpMs, "it did not happen within a minute");
+    assert.ok(performance.now() < giveUpMs, "it did not happen within 20 seconds");
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }
@@ -63,7 +67,7 @@ function ask(method: string, path: string, key: string | undefined, body?: unkno
 }
 
 test("whoever hangs up leaves no task behind, and the codes that were done stay done", async () => {
-  const facts = Array.from({ length: 40 }, (_, i) => `${randomText(60)} ${i}`);
+  const facts = Array.from({ length: 40 }, sentence);
   await store("acme", "hasty", facts);
   const before = finished("code");
   const caller = ask("GET", "/context?user_id=hasty", running.key);
@@ -78,7 +82,7 @@ test("whoever hangs up leaves no task behind, and the codes that were done stay 
 });
 
 test("of two who wait for the same block, one may go: the other is answered", async () => {
-  const facts = Array.from({ length: 30 }, (_, i) => `${randomText(60)} ${i}`);
+  const facts = Array.from({ length: 30 }, sentence);
   await store("acme", "shared", facts);
   const [before, cancelledBefore] = [finished("code"), cancelled("code")];
   const goes = ask("GET", "/context?user_id=shared", running.key);
@@ -92,23 +96,22 @@ test("of two who wait for the same block, one may go: the other is answered", as
 
 test("a stranger's first context waits for a turn, not for all that a heavy neighbour has asked for", async () => {
   const heavy = await running.newKey("heavy");
-  const asked: Socket[] = [];
-  for (let user = 0; user < 3; user++) {
-    await store(
-      "heavy",
-      `user-${user}`,
-      Array.from({ length: 40 }, () => randomText(1000)),
-    );
-    asked.push(ask("GET", `/context?user_id=user-${user}`, heavy));
-  }
-  await until(() => waiting("code") >= 115);
+  await store(
+    "heavy",
+    "user",
+    Array.from({ length: 40 }, () => randomText(1000)),
+  );
+  const neighbour = ask("GET", "/context?user_id=user", heavy);
+  await until(() => waiting("code") >= 38);
   await store("acme", "stranger", ["Ada", "Nairobi", "Debian 13", "short answers", "ship it"]);
   const before = finished("code", "assemble");
   const context = await running.call("GET", "/context?user_id=stranger");
   const between = finished("code", "assemble") - before;
   assert.equal(context.json.channel_count, 5);
   assert.equal((await running.call("GET", "/readyz", { key: null })).status, 200);
-  for (const socket of asked) socket.destroy();
+  assert.ok(waiting("code") > 25, "the neighbour's work is still there");
+  neighbour.destroy();
+  await until(() => waiting("code") === 0);
   // Six tasks of the stranger; the neighbour's are dearer, so that there are fewer of them.
   assert.ok(between <= 13, `${between} tasks ran until the stranger was answered`);
 });
@@ -119,7 +122,7 @@ test("the demo is one account: whatever is asked of it, a customer's flush takes
   await store("acme", "customer", ["Ada", "Nairobi", "Debian 13", "short answers", "ship it"]);
   const before = cancelled("value");
   const readers = Array.from({ length: 14 }, () => ask("POST", "/demo/read", undefined, { block }));
-  await until(() => waiting("value") > 200);
+  await until(() => waiting("value") >= 38);
   const demoBefore = finished("code", "assemble", "open", "value");
   const flushed = await running.call("POST", "/flush", { body: { user_id: "customer" } });
   const between = finished("code", "assemble", "open", "value") - demoBefore;
@@ -129,7 +132,7 @@ test("the demo is one account: whatever is asked of it, a customer's flush takes
   assert.equal((await running.call("GET", "/readyz", { key: null })).status, 200);
   for (const reader of readers) reader.destroy();
   await until(() => waiting("value") === 0);
-  assert.ok(cancelled("value") - before > 200);
+  assert.ok(cancelled("value") > before);
 });
 
 test("the longest values, forty times over, get their context, flush and read", async () => {
@@ -151,9 +154,7 @@ test("planted code bits are found out: the block is right all the same, and so i
   await store("acme", "planted", ["Ada Lovelace", "London"]);
   await store("acme", "other", ["Eve Mallory", "Paris"]);
   await running.call("GET", "/context?user_id=other");
-  await until(() => waiting("code") === 0);
   const others = new Map<number, StoredFact["code"]>();
-  await until(() => true);
   for (let tries = 0; others.size < 2; tries++) {
     assert.ok(tries < 1000, "codes are kept soon after a context");
     for (const { channel, code } of await factsOf("acme", "other")) if (code) others.set(channel, code);
@@ -187,8 +188,9 @@ test("stopping drops work ahead of time at once", async () => {
     (core.metrics.snapshot()[name]?.[labels] as number | undefined) ?? 0;
   assert.equal((await stopped.call("POST", "/encode/batch", { body: { user_id: "a", facts } })).status, 200);
   await until(() => ahead("sideband_block_queue_depth", 'kind="ahead"') > 0);
-  await stopped.end();
+  await core.workshop.close();
   const done = ahead("sideband_block_tasks_total", 'kind="ahead",result="ok"');
   const dropped = ahead("sideband_block_tasks_total", 'kind="ahead",result="dropped"');
   assert.ok(dropped >= 30, `${done} done, ${dropped} dropped of 40`);
+  await stopped.end();
 });
