@@ -78,6 +78,7 @@ export class BlockFigures {
     this.#metrics.add("sideband_block_running", labelOf(kind), -1);
     this.#metrics.observe("sideband_block_task_seconds", ms / 1000, labelOf(kind));
     this.#metrics.add("sideband_block_processor_seconds_total", `tier="${tier}"`, ms / 1000);
+    if (outcome !== "ok") return;
     const before = this.#measured.get(taskKind) ?? { ms: 0, units: 0 };
     this.#measured.set(taskKind, { ms: before.ms * MEMORY + ms, units: before.units * MEMORY + size });
   }

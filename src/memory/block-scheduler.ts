@@ -3,7 +3,7 @@
  * block to open, one value to read. Accounts take turns by the processor time they have used (start-time fair
  * queueing, Goyal, Vin and Cheng 1996): each has a virtual time that grows with its tasks, the lowest goes next, and
  * whoever was idle starts at the present minimum. Work ahead of time goes when nobody waits, for each account one
- * task at a time, and is the first to be dropped.
+ * task at a time; it is interrupted for what somebody waits for, and is the first to be dropped.
  *
  * The queue is bounded, in all and for each account. Requests have a deadline: one that would miss it is refused at
  * once, and one whose caller has gone leaves no task behind.
@@ -273,6 +273,8 @@ export class BlockScheduler {
       const entry = this.#closed ? undefined : this.#next();
       if (entry === undefined) break;
       if (this.#workers.idle === 0) {
+        // A value that is coded ahead of time is begun again later: it may take longer than somebody's whole request.
+        if (!entry.errand.work.ahead) this.#workers.interrupt();
         this.#workers.grow();
         break;
       }
@@ -316,7 +318,7 @@ export class BlockScheduler {
     errand.running++;
     this.#running++;
     this.#figures.began(kind, this.#clock.now() - entry.queuedAtMs);
-    const reply = await this.#workers.run(message);
+    const reply = await this.#workers.run(message, { interruptible: aheadCount > 0 });
     account.virtualMs += reply.ms - expectedMs;
     if (work.deadline !== undefined) work.deadline.atMs += reply.ms;
     account.running--;
@@ -324,7 +326,8 @@ export class BlockScheduler {
     errand.running--;
     this.#running--;
     this.#figures.ended({ kind, taskKind: entry.taskKind, size: entry.task.size, tier: work.tier }, reply);
-    if (errand.settle !== undefined) this.#finish(entry, reply);
+    if (errand.settle !== undefined && reply.outcome === "interrupted") this.#enter(entry);
+    else if (errand.settle !== undefined) this.#finish(entry, reply);
     // What this result lets its asker ask for next is asked first: else a task of somebody else came in between.
     setImmediate(() => this.#dispatch());
   }

@@ -3,6 +3,7 @@
 import { assert } from "../base/assert.ts";
 import { type BlockFact, buildBlock } from "../codec/block.ts";
 import type { Codebook } from "../codec/codebook.ts";
+import type { Predictor } from "../codec/predictor.ts";
 import type { Bits } from "../codec/range-coder.ts";
 import { type OpenedBlock, openBlock, readValue, type UnreadableBlock } from "../codec/read-block.ts";
 import type { BlockKey } from "../codec/seal.ts";
@@ -66,6 +67,28 @@ export function runBlockTask(
       return readValue(codebook, message.channel, message.bits);
     }
   }
+}
+
+export class Interrupted extends Error {
+  override name = "Interrupted";
+}
+
+/** A codebook that throws in the middle of writing a value once it is told to stop. */
+export function interruptible({ version, predictors }: Codebook, isStopped: () => boolean): Codebook {
+  const watched = (predictor: Predictor): Predictor => ({
+    total: predictor.total,
+    end: predictor.end,
+    split: (value) => predictor.split(value),
+    bytesOf: (symbol) => predictor.bytesOf(symbol),
+    *intervals(channel, symbols) {
+      for (const interval of predictor.intervals(channel, symbols)) {
+        if (isStopped()) throw new Interrupted();
+        yield interval;
+      }
+    },
+    cursor: (channel) => predictor.cursor(channel),
+  });
+  return { version, predictors: predictors.map(watched) };
 }
 
 /** Whether a thread can do anything at all: a small value, written and read. */

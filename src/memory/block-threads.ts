@@ -7,9 +7,9 @@
 import { Worker } from "node:worker_threads";
 import type { BlockMessage } from "./block-tasks.ts";
 
-/** What became of a message: a result, the name of an error, or nothing, where the thread was lost with it. */
+/** What became of a message: a result, the name of an error, or nothing, where it or the thread with it was given up. */
 export interface Reply {
-  readonly outcome: "ok" | "error" | "lost";
+  readonly outcome: "ok" | "error" | "interrupted" | "lost";
   readonly result?: unknown;
   readonly error?: string;
   /** Processor time, as the thread saw it. */
@@ -25,7 +25,9 @@ export interface Workers {
   /** Asks for one more; `onIdle` tells when it is there. */
   grow(): void;
   onIdle: () => void;
-  run(message: BlockMessage): Promise<Reply>;
+  run(message: BlockMessage, options?: { interruptible: boolean }): Promise<Reply>;
+  /** Has one of the interruptible tasks end soon. */
+  interrupt(): void;
   close(): Promise<void>;
 }
 
@@ -37,6 +39,8 @@ export interface SchedulerClock {
 
 export interface Thread {
   post(message: BlockMessage): void;
+  /** Ends what was posted last, if it still runs. */
+  interrupt(): void;
   /** Whether the process must not end without it. */
   hold(held: boolean): void;
   end(): Promise<unknown>;
@@ -59,6 +63,7 @@ interface Member {
   ready: boolean;
   /** Answers the task that it is at. */
   reply: ((reply: Reply) => void) | undefined;
+  interruptible: boolean;
   stopClock: () => void;
 }
 
@@ -109,19 +114,28 @@ export class BlockThreads implements Workers {
       }),
       ready: false,
       reply: undefined,
+      interruptible: false,
       stopClock: this.#clock.after(START_BUDGET_MS, () => this.#lose(member)),
     };
     this.#members.add(member);
   }
 
-  run(message: BlockMessage): Promise<Reply> {
+  run(message: BlockMessage, { interruptible } = { interruptible: false }): Promise<Reply> {
     const member = [...this.#members].find(({ ready, reply }) => ready && reply === undefined)!;
+    member.interruptible = interruptible;
     member.stopClock = this.#clock.after(TASK_BUDGET_MS, () => this.#lose(member));
     member.thread.hold(true);
     member.thread.post(message);
     return new Promise((resolve) => {
       member.reply = resolve;
     });
+  }
+
+  interrupt(): void {
+    const member = [...this.#members].find(({ interruptible }) => interruptible);
+    if (member === undefined) return;
+    member.interruptible = false;
+    member.thread.interrupt();
   }
 
   async close(): Promise<void> {
@@ -146,6 +160,7 @@ export class BlockThreads implements Workers {
     member.stopClock();
     member.thread.hold(false);
     member.reply = undefined;
+    member.interruptible = false;
     resolve?.(reply);
   }
 
@@ -165,15 +180,25 @@ export class BlockThreads implements Workers {
   }
 }
 
+/** What a thread gets: a message under a number, and where the number stands of what it shall not go on with. */
+export interface Posted {
+  readonly number: number;
+  readonly message: BlockMessage;
+}
+export type Stopped = Int32Array<SharedArrayBuffer>;
+
 /** A real thread. Its module says `"ready"`, and then answers each message with a Reply. */
 export function startWorker(module: URL): BlockThreadsOptions["start"] {
   return ({ ready, replied, ended }) => {
-    const worker = new Worker(module);
+    const stopped: Stopped = new Int32Array(new SharedArrayBuffer(4));
+    const worker = new Worker(module, { workerData: stopped });
+    let number = 0;
     worker.on("message", (message: "ready" | Reply) => (message === "ready" ? ready() : replied(message)));
     worker.on("error", ended);
     worker.on("exit", ended);
     return {
-      post: (message) => worker.postMessage(message),
+      post: (message) => worker.postMessage({ number: ++number, message } satisfies Posted),
+      interrupt: () => void Atomics.store(stopped, 0, number),
       hold: (held) => (held ? worker.ref() : worker.unref()),
       end: () => worker.terminate(),
     };

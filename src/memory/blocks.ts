@@ -123,7 +123,11 @@ export class Blocks {
     do {
       users.set(userId, false);
       const state = await this.#store.readUser(account, userId);
-      await this.#workshop.code(work, state?.facts ?? [], (codes) => this.#keep(account, userId, codes));
+      if (state === undefined) return;
+      // Where a block was asked for in the meantime, its codes have been computed on demand.
+      const isNeeded = () => this.#cache.peek(slotOf(account, userId))?.stamp !== state.stamp;
+      const keep = (codes: readonly ComputedCode[]) => this.#keep(account, userId, codes);
+      await this.#workshop.code(work, state.facts, keep, isNeeded);
     } while (users.get(userId));
   }
 

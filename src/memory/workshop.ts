@@ -66,11 +66,12 @@ export class Workshop {
     return this.#runOne(work, "assemble", { kind: "assemble", facts: coded, key, userId });
   }
 
-  /** The codes of the facts that a block may have room for, by channel. */
+  /** The codes of the facts that a block may have room for, by channel; as long as they are needed. */
   async code(
     work: Work,
     facts: readonly StoredFact[],
     keep: BuildJob["keep"],
+    isNeeded = () => true,
   ): Promise<ReadonlyMap<number, FactCode>> {
     const codes = new Map<number, FactCode>();
     for (const fact of facts) {
@@ -83,7 +84,8 @@ export class Workshop {
       .filter(({ channel }) => !codes.has(channel))
       .map(({ channel, revision, value }) => ({
         size: value.length,
-        message: () => (isFull(ordered, codes) ? undefined : ({ kind: "code", channel, value } as const)),
+        message: () =>
+          isFull(ordered, codes) || !isNeeded() ? undefined : ({ kind: "code", channel, value } as const),
         done: (code: FactCode) => {
           codes.set(channel, code);
           computed.push({ channel, revision, value, code });

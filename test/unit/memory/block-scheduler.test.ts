@@ -102,6 +102,22 @@ test("work ahead of time runs one task at a time for each account", async () => 
   assert.deepEqual(workers.began, [1, 2, 1]);
 });
 
+test("work ahead of time is interrupted for what somebody waits for, and begins again afterwards", async () => {
+  const { workers, run, figure } = setUp();
+  const ahead = run(of("a", { ahead: true }), 1);
+  void run(of("b", { ahead: true }), 2);
+  assert.equal(workers.interrupted, 0);
+  void run(of("c"), 3);
+  assert.equal(workers.interrupted, 1);
+  await workers.finish(50, { outcome: "interrupted" });
+  for (let i = 0; i < 2; i++) await workers.finish();
+  await workers.finish();
+  assert.deepEqual(workers.began, [1, 3, 2, 1]);
+  assert.equal(await ahead, "done");
+  assert.equal(figure("sideband_block_tasks_total", 'kind="ahead",result="interrupted"'), 1);
+  assert.equal(figure("sideband_block_queue_depth", 'kind="ahead"'), 0);
+});
+
 test("what a result lets its asker ask for next goes before others' work ahead of time", async () => {
   const { workers, run } = setUp();
   const asked = run(of("a"), 1)

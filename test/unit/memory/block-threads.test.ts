@@ -16,12 +16,19 @@ const MESSAGE: BlockMessage = { kind: "code", channel: 0, value: "x" };
 
 function setUp(count = 1) {
   const clock = new FakeClock();
-  const started: { events: ThreadEvents; posted: BlockMessage[]; held: boolean; ended: boolean }[] = [];
+  const started: {
+    events: ThreadEvents;
+    posted: BlockMessage[];
+    held: boolean;
+    ended: boolean;
+    interrupted: number;
+  }[] = [];
   const start = (events: ThreadEvents) => {
-    const thread = { events, posted: [] as BlockMessage[], held: true, ended: false };
+    const thread = { events, posted: [] as BlockMessage[], held: true, ended: false, interrupted: 0 };
     started.push(thread);
     return {
       post: (message: BlockMessage) => void thread.posted.push(message),
+      interrupt: () => void thread.interrupted++,
       hold: (held: boolean) => {
         thread.held = held;
       },
@@ -58,6 +65,21 @@ test("a task's answer comes back; the process stays alive for it, and only for i
   started[0].events.replied(reply);
   assert.equal(await answer, reply);
   assert.deepEqual([started[0].held, threads.idle, clock.alarmCount], [false, 1, 0]);
+});
+
+test("a task is interrupted once, and only one that may be", () => {
+  const { started, threads } = setUp(3);
+  for (const interruptible of [false, true, true]) {
+    threads.grow();
+    started.at(-1)!.events.ready();
+    void threads.run(MESSAGE, { interruptible });
+  }
+  const interrupted = () => started.map((thread) => thread.interrupted);
+  threads.interrupt();
+  assert.deepEqual(interrupted(), [0, 1, 0]);
+  started[2].events.replied({ outcome: "ok", ms: 1 });
+  threads.interrupt();
+  assert.deepEqual(interrupted(), [0, 1, 0]);
 });
 
 test("tasks over their budget cost their threads, however many, and the workers stay well", async () => {

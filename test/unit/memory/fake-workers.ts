@@ -33,6 +33,7 @@ export class FakeWorkers implements Workers {
   readonly count: number;
   healthy = true;
   closed = false;
+  interrupted = 0;
   onIdle = () => {};
   /** What runs now, in the order it began; all that ever began, as `channel` of its message. */
   readonly running: { message: BlockMessage; reply: (reply: Reply) => void }[] = [];
@@ -47,6 +48,10 @@ export class FakeWorkers implements Workers {
   }
 
   grow(): void {}
+
+  interrupt(): void {
+    this.interrupted++;
+  }
 
   run(message: BlockMessage): Promise<Reply> {
     this.began.push(message.kind === "code" ? message.channel : -1);
