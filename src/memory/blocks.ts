@@ -32,8 +32,18 @@ const CACHE_ENTRIES_MAX = 50_000;
 const CACHE_WEIGHT_MAX = 64 * 2 ** 20;
 /** Users of one account whose codes are computed ahead of time; for those beyond it, on demand. */
 const AHEAD_USERS_MAX = 100;
-/** Encodes that arrive together are answered first, and a value that is written again at once is coded once. */
-const SETTLE_MS = 20;
+/** An account that writes without such a gap needs the processor for that, and a value may be written again at once. */
+const SETTLE_MS = 250;
+
+/** An account's users whose codes shall be computed ahead of time. */
+interface AheadOf {
+  readonly users: Set<string>;
+  /** Fires when the account has not written for a while. */
+  readonly timer: NodeJS.Timeout;
+  /** So many so far. */
+  writes: number;
+  running: boolean;
+}
 
 export class Blocks {
   readonly #store: Store;
@@ -44,8 +54,8 @@ export class Blocks {
     weightMax: CACHE_WEIGHT_MAX,
   });
   readonly #builds = new SharedWork<UserBlock | undefined>();
-  /** By account: users whose codes are being computed ahead, and whether they have written again since. */
-  readonly #ahead = new Map<string, Map<string, boolean>>();
+  /** By account. */
+  readonly #ahead = new Map<string, AheadOf>();
 
   constructor(store: Store, workshop: Workshop, keyRing: KeyRing) {
     this.#store = store;
@@ -93,20 +103,17 @@ export class Blocks {
   }
 
   /** Has the codes computed that the user's next block needs, when there is time. */
-  codeAhead(asker: Asker, userId: string): void {
-    const { account, tier } = asker;
-    const users = this.#ahead.get(account) ?? new Map<string, boolean>();
-    if (users.has(userId)) users.set(userId, true);
-    else if (users.size < AHEAD_USERS_MAX) {
-      users.set(userId, false);
-      this.#ahead.set(account, users);
-      setTimeout(async () => {
-        // Dropped for something more urgent, or a store that is away: then the codes are computed on demand.
-        await this.#codeWhileWritten({ account, tier, ahead: true }, userId, users).catch(() => {});
-        users.delete(userId);
-        if (users.size === 0) this.#ahead.delete(account);
-      }, SETTLE_MS).unref();
+  codeAhead({ account, tier }: Asker, userId: string): void {
+    let ahead = this.#ahead.get(account);
+    if (ahead === undefined) {
+      const work = { account, tier, ahead: true } as const;
+      const timer = setTimeout(() => void this.#codeUsers(work, this.#ahead.get(account)!), SETTLE_MS);
+      ahead = { users: new Set(), timer: timer.unref(), writes: 0, running: false };
+      this.#ahead.set(account, ahead);
     }
+    if (ahead.users.size < AHEAD_USERS_MAX) ahead.users.add(userId);
+    ahead.writes++;
+    ahead.timer.refresh();
   }
 
   /** Takes a user's block out of the cache. */
@@ -118,17 +125,33 @@ export class Blocks {
     return this.#cache.size;
   }
 
-  async #codeWhileWritten(work: Work, userId: string, users: Map<string, boolean>): Promise<void> {
+  /** One user after the other; given up when the account writes again, to begin anew when it has stopped. */
+  async #codeUsers(work: Work, ahead: AheadOf): Promise<void> {
+    if (ahead.running) {
+      ahead.timer.refresh();
+      return;
+    }
+    ahead.running = true;
+    const { writes } = ahead;
+    const isQuiet = () => ahead.writes === writes;
+    for (const userId of ahead.users) {
+      // Dropped for something more urgent, or a store that is away: then the codes are computed on demand.
+      await this.#codeUser(work, userId, isQuiet).catch(() => {});
+      if (!isQuiet()) break;
+      ahead.users.delete(userId);
+    }
+    ahead.running = false;
+    if (ahead.users.size === 0) this.#ahead.delete(work.account);
+  }
+
+  async #codeUser(work: Work, userId: string, isQuiet: () => boolean): Promise<void> {
     const { account } = work;
-    do {
-      users.set(userId, false);
-      const state = await this.#store.readUser(account, userId);
-      if (state === undefined) return;
-      // Where a block was asked for in the meantime, its codes have been computed on demand.
-      const isNeeded = () => this.#cache.peek(slotOf(account, userId))?.stamp !== state.stamp;
-      const keep = (codes: readonly ComputedCode[]) => this.#keep(account, userId, codes);
-      await this.#workshop.code(work, state.facts, keep, isNeeded);
-    } while (users.get(userId));
+    const state = await this.#store.readUser(account, userId);
+    if (state === undefined) return;
+    // Where a block was asked for in the meantime, its codes have been computed on demand.
+    const isBuilt = () => this.#cache.peek(slotOf(account, userId))?.stamp === state.stamp;
+    const keep = (codes: readonly ComputedCode[]) => this.#keep(account, userId, codes);
+    await this.#workshop.code(work, state.facts, keep, () => isQuiet() && !isBuilt());
   }
 
   #keep(account: string, userId: string, codes: readonly ComputedCode[]): void {
