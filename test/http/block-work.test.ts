@@ -196,3 +196,18 @@ test("stopping drops work ahead of time at once", async () => {
   assert.ok(dropped >= 30, `${done} done, ${dropped} dropped of 40`);
   await stopped.end();
 });
+
+test("stopping waits for a request no longer than it is told to", async () => {
+  const stopped = await startRunning({ SIDEBAND_BLOCK_WORKERS: "1", SIDEBAND_SHUTDOWN_S: "1" });
+  const { core } = stopped.service;
+  const facts = Array.from({ length: 40 }, (_, channel) => ({ channel, value: "x".repeat(1024) }));
+  await core.store.write({ account: "acme", userId: "long", facts, nowMs: Date.now() });
+  const answer = stopped.call("GET", "/context?user_id=long").then(
+    ({ status }) => `answered ${status}`,
+    () => "cut off",
+  );
+  const waiting = () => core.metrics.snapshot().sideband_block_queue_depth['kind="code"'] as number;
+  await until(() => waiting() > 30);
+  await stopped.end();
+  assert.equal(await answer, "cut off");
+});
