@@ -11,7 +11,7 @@ import { readFileSync } from "node:fs";
 import { equalBytes, utf8 } from "../src/base/bytes.ts";
 import { type Codebook, decodeValue, encodeValue } from "../src/codec/codebook.ts";
 import { forwardBytes } from "../src/reader/forward.ts";
-import { PlainOperations } from "../src/reader/operations.ts";
+import { PlainOperations } from "../src/reader/plain-operations.ts";
 import { ReaderPredictor } from "../src/reader/predictor.ts";
 import { parseWeights } from "../src/reader/weights.ts";
 import { READER_WEIGHTS } from "../src/reader/weights-path.ts";
