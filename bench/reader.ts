@@ -109,7 +109,7 @@ function print(result: Record<string, number>): void {
 }
 
 /** A product of 1,024 × 1,024 in plain TypeScript: what this machine does right now. */
-function referenceMs(): number {
+export function referenceMs(): number {
   const size = 1024;
   const plain = new PlainOperations();
   const weights = plain.bytes(size * size).fill(3);

@@ -7,14 +7,15 @@ import { type Command, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 const BENCHES = {
   codec: async () => (await import("../../../bench/codec.ts")).benchCodec,
   reader: async () => (await import("../../../bench/reader.ts")).benchReader,
+  values: async () => (await import("../../../bench/values.ts")).benchValues,
   http: async () => (await import("../../../bench/http.ts")).benchHttp,
   store: async () => (await import("../../../bench/store.ts")).benchStore,
 };
 
 export const bench: Command = {
   name: "bench",
-  summary: "run the benchmarks: codec, reader, http, store",
-  help: `usage: sideband bench [codec|reader|http|store] [--small] [--json] [--seed N] [OPTIONS]
+  summary: "run the benchmarks: codec, reader, values, http, store",
+  help: `usage: sideband bench [codec|reader|values|http|store] [--small] [--json] [--seed N] [OPTIONS]
 
 codec    the damage table (kind of damage × carriers in use → blocks read, in %), build and read times
 reader   the time to write and to read a value through the reader model, beside the multiply-adds it takes
