@@ -59,7 +59,7 @@ export async function benchValues(options: BenchOptions): Promise<boolean> {
     });
     if (i % STRANGE_EVERY === 0) read = worseStrange(read, codebook, channel, name.seed);
     if (i === -1) [write, read] = [NONE, NONE]; // warmed up
-    if (!options.json && (i + 1) % 1000 === 0) console.error(`${i + 1} values`);
+    if (!options.json && i > 0 && i % 1000 === 0) console.error(`${i} values`);
   }
   const reference = Math.min(...Array.from({ length: 5 }, referenceMs));
   if (options.json) console.log(JSON.stringify({ values: { count, write, read, reference_ms: reference } }));
