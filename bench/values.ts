@@ -43,8 +43,8 @@ export async function benchValues(options: BenchOptions): Promise<boolean> {
   for (let i = -VALUE_KINDS.length; i < count; i++) {
     const name: ValueName = {
       kind: VALUE_KINDS[(i + VALUE_KINDS.length) % VALUE_KINDS.length],
-      // Each twentieth as long as can be, the others rather short.
-      bytes: random.below(20) === 0 ? VALUE_BYTES_MAX : 1 + Math.floor(VALUE_BYTES_MAX * random.unit() ** 4),
+      // Each fortieth as long as can be, the others of 1 to 2 bytes as often as of 512 to 1,024.
+      bytes: random.below(40) === 0 ? VALUE_BYTES_MAX : Math.floor(VALUE_BYTES_MAX ** random.unit()),
       seed: random.below(2 ** 31),
     };
     const channel = name.seed % 40;
