@@ -1,16 +1,13 @@
 /**
- * What comes after the symbols that the model codes: frequencies from what the model said about this value, at a
- * fraction of its cost. With p the last symbol and o the one before it, each symbol's share is the sum of
+ * What comes after the symbols that the model codes: frequencies from what the model said about this value before, at a
+ * fraction of its cost. A symbol's share (docs/FORMAT.md has the formulas) is a mixture of
  *
- *   M              its mean frequency in all tables that the model gave for this value
- *   2 · min(n, 8)  times its mean frequency in those n of them that the model gave right after p
- *   min(k, 8)      times 2^20 / k for each of the k times that p was followed by something, and that by it
- *   3 · min(j, 8)  times 2^20 / j for each of the j times that o p was followed by something, and that by it
+ *   its mean in all tables that the model gave for this value,
+ *   its mean in those that the model gave right after the symbol that is now the last,
+ *   how often it followed the last symbol so far, and how often the last two.
  *
- * The first two know the language, so that prose costs about half of its plain code; the last two know what the value
- * repeats. With C(s) the shares of all symbols before s together, s begins at s + ⌊C(s) · (2^20 − symbols) / C(all)⌋.
- * Integers throughout, every product with a mean or a quotient rounded down (docs/FORMAT.md): only the sums that are
- * asked for are worked out, never a whole table.
+ * The first two know the language, so that prose takes about half of its plain code; the others know what the value
+ * repeats. Integers throughout; only the sums that are asked for are worked out, never a whole table.
  */
 
 import { assert } from "../base/assert.ts";
