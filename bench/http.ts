@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Growth, measureGrowth } from "./http/growth.ts";
 import type { LoadJob, LoadResult } from "./http/load.ts";
+import { measureNeighbour, type Neighbour } from "./http/neighbour.ts";
 import {
   ask,
   cpuSeconds,
@@ -44,6 +45,14 @@ interface Figure {
   readonly p99Ms: number;
 }
 
+interface Results {
+  readonly figures: readonly Figure[];
+  readonly startMs: number;
+  readonly idle: MemoryUse;
+  readonly neighbour: Neighbour;
+  readonly grown: Growth;
+}
+
 const CONNECTIONS = 64;
 const WARM_ROUNDS = 4;
 const BARS = { decode: 0.75, context: 0.5, encode: 0.35 } as const;
@@ -54,6 +63,9 @@ const IDLE_BAR_BYTES = 150 * 2 ** 20;
 const GROWN_BAR_BYTES = 400 * 2 ** 20;
 const GROWN_BAR_FACTS = 1_000_000;
 const STARTS = 5;
+/** A stranger's first context beside a heavy neighbour, to the median alone: the median, and the worst of all. */
+const NEIGHBOUR_BAR = 4;
+const NEIGHBOUR_WORST_BAR = 10;
 
 export async function benchHttp(options: HttpBenchOptions): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), "sideband-bench-"));
@@ -67,17 +79,20 @@ export async function benchHttp(options: HttpBenchOptions): Promise<boolean> {
     const idle = memoryOf(server.process);
     const barePort = (await ask<{ port: number }>(bare, { sizes: [108, 4114, 87] })).port;
     const figures = await compare(server, { port: barePort, process: bare }, load, options.small);
+    const neighbour = await measureNeighbour(load, options.small);
     const facts = options.small ? 2_000 : (options.facts ?? 1_000_000);
     const grown = await measureGrowth(load, facts, options.small);
     const passed =
       figures.every(({ ratio, bar }) => ratio >= bar) &&
+      neighbour.medianRatio <= NEIGHBOUR_BAR &&
+      neighbour.worstRatio <= NEIGHBOUR_WORST_BAR &&
       startMs <= START_BAR_MS &&
       idle.residentBytes <= IDLE_BAR_BYTES &&
       // At a rate that both can take: at full speed a request waits for others, and latency is throughput.
       Object.values(grown.gentle).every(({ ratio }) => ratio <= GROWTH_BAR) &&
       (facts > GROWN_BAR_FACTS || grown.memory.residentBytes <= GROWN_BAR_BYTES);
-    if (options.json) console.log(JSON.stringify({ http: { figures, startMs, idle, grown } }));
-    else report(figures, startMs, idle, grown);
+    if (options.json) console.log(JSON.stringify({ http: { figures, startMs, idle, neighbour, grown } }));
+    else report({ figures, startMs, idle, neighbour, grown });
     return options.small || passed;
   } finally {
     load.kill();
@@ -195,7 +210,7 @@ function figureOf(
   };
 }
 
-function report(figures: readonly Figure[], startMs: number, idle: MemoryUse, grown: Growth): void {
+function report({ figures, startMs, idle, neighbour, grown }: Results): void {
   console.log("http: 64 connections, ratio to a bare Fastify route with an answer of the same size");
   for (const { name, perSecond, barePerSecond, ratio, cpuRatio, bar, p50Ms, p99Ms } of figures) {
     const verdict = ratio >= bar ? "ok" : "MISSED";
@@ -205,6 +220,10 @@ function report(figures: readonly Figure[], startMs: number, idle: MemoryUse, gr
   }
   console.log(`  start to first answer ${Math.round(startMs)} ms (bar ${START_BAR_MS})`);
   console.log(`  idle memory ${memoryText(idle)} (bar ${mebibytes(IDLE_BAR_BYTES)})`);
+  const { aloneMs, besideMs, worstMs, medianRatio, worstRatio, batches } = neighbour;
+  console.log(
+    `  first context beside a heavy neighbour (${batches} batches): median ${besideMs.toFixed(0)} to ${aloneMs.toFixed(0)} ms alone, ratio ${medianRatio.toFixed(1)} (bar ${NEIGHBOUR_BAR}); worst ${worstMs.toFixed(0)} ms, ratio ${worstRatio.toFixed(1)} (bar ${NEIGHBOUR_WORST_BAR})`,
+  );
   const { facts, fewFacts, gentle, saturated, memory, fileBytes, fillSeconds } = grown;
   console.log(
     `  ${facts} facts stored in ${fillSeconds.toFixed(0)} s, data file ${mebibytes(fileBytes)}; median latency to that at ${fewFacts} facts (bar ${GROWTH_BAR} at a steady rate):`,

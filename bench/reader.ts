@@ -11,7 +11,7 @@ import { readFileSync } from "node:fs";
 import { equalBytes, utf8 } from "../src/base/bytes.ts";
 import { type Codebook, decodeValue, encodeValue } from "../src/codec/codebook.ts";
 import { forwardBytes } from "../src/reader/forward.ts";
-import { PlainOperations } from "../src/reader/operations.ts";
+import { PlainOperations } from "../src/reader/plain-operations.ts";
 import { ReaderPredictor } from "../src/reader/predictor.ts";
 import { parseWeights } from "../src/reader/weights.ts";
 import { READER_WEIGHTS } from "../src/reader/weights-path.ts";
@@ -109,7 +109,7 @@ function print(result: Record<string, number>): void {
 }
 
 /** A product of 1,024 × 1,024 in plain TypeScript: what this machine does right now. */
-function referenceMs(): number {
+export function referenceMs(): number {
   const size = 1024;
   const plain = new PlainOperations();
   const weights = plain.bytes(size * size).fill(3);

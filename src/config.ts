@@ -3,7 +3,7 @@
  * a variable that the table does not know, or a value that it cannot take, stops the start.
  */
 
-import { homedir, userInfo } from "node:os";
+import { availableParallelism, homedir, userInfo } from "node:os";
 import { join } from "node:path";
 
 export interface Config {
@@ -66,6 +66,7 @@ const integer = (min: number, max: number) => (value: string) => {
   }
   return number;
 };
+const coresButOne = () => Math.min(64, Math.max(1, availableParallelism() - 1));
 const oneOf =
   (...values: string[]) =>
   (value: string) => {
@@ -127,9 +128,9 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
   },
   SIDEBAND_BLOCK_WORKERS: {
     field: "blockWorkers",
-    fallback: "1",
-    parse: integer(1, 64),
-    meaning: "Threads for block work.",
+    fallback: "",
+    parse: (value) => (value === "" ? coresButOne() : integer(1, 64)(value)),
+    meaning: "Threads for block work; when empty all cores but one, at least one.",
   },
   SIDEBAND_MASTER_KEY: {
     field: "masterKey",

@@ -56,6 +56,13 @@ export class Metrics {
     }
   }
 
+  /** A counter or gauge as it is now; 0 where there is none. */
+  value(name: string, labels = ""): number {
+    for (const collect of this.#collectors) collect();
+    const sample = this.#samples.get(name)?.get(labels);
+    return typeof sample === "number" ? sample : 0;
+  }
+
   /** The text that Prometheus scrapes. */
   render(): string {
     for (const collect of this.#collectors) collect();

@@ -11,20 +11,15 @@
 import { assert, assertInteger } from "../base/assert.ts";
 import { utf8 } from "../base/bytes.ts";
 import { CHANNEL_COUNT } from "../base/limits.ts";
+import { BlockRoom, bitsMaxAlone, CARRIERS_MAX, PREFIX_CARRIERS } from "./block-room.ts";
 import { type Codebook, encodeValue } from "./codebook.ts";
-import { bitsToDigits, digitsFor } from "./digits.ts";
-import { writeDirectory } from "./directory.ts";
+import { bitsToDigits } from "./digits.ts";
 import { N } from "./field.ts";
 import { writeFrame } from "./framing.ts";
 import type { Bits } from "./range-coder.ts";
-import { GUARD_MIN } from "./reed-solomon.ts";
-import { type BlockKey, seal, TAG_DIGITS } from "./seal.ts";
+import { type BlockKey, seal } from "./seal.ts";
 import { toBlock } from "./transform.ts";
 
-/** Carriers before the directory: the header and the tag. */
-export const PREFIX_CARRIERS = 1 + TAG_DIGITS;
-/** Carriers that may be in use. */
-export const CARRIERS_MAX = N - GUARD_MIN;
 /** Format versions stay below this, so that version · 256 + key id is a symbol. */
 export const VERSION_MAX = 29;
 
@@ -54,6 +49,8 @@ export interface BuiltBlock {
   readonly carriers: number;
   /** Which carriers are whose. */
   readonly layout: Layout;
+  /** The code bits of the channels in the block. */
+  readonly codes: ReadonlyMap<number, Bits>;
 }
 
 export interface Layout {
@@ -66,15 +63,17 @@ export interface Layout {
 export function buildBlock(facts: readonly BlockFact[], options: BlockOptions): BuiltBlock {
   const { key, userId, codebook } = options;
   assertInteger(codebook.version, 0, VERSION_MAX, "format version");
+  for (const { channel } of facts) assertInteger(channel, 0, CHANNEL_COUNT - 1, "channel");
+  assert(new Set(facts.map(({ channel }) => channel)).size === facts.length, "each channel is given once");
+  const room = new BlockRoom();
   const codes = new Map<number, Bits>();
-  for (const fact of facts) {
-    assertInteger(fact.channel, 0, CHANNEL_COUNT - 1, "channel");
-    assert(!codes.has(fact.channel), `channel ${fact.channel} is given once`);
-    codes.set(fact.channel, fact.code ?? encodeValue(codebook, fact.channel, utf8(fact.value)));
+  for (const { channel, value, code } of newestFirst(facts)) {
+    if (room.full) break;
+    const bits = code ?? encodeValue(codebook, channel, utf8(value), bitsMaxAlone(channel));
+    if (bits !== undefined && room.add(channel, bits.length)) codes.set(channel, bits);
   }
-  const counts = new Map(Array.from(codes, ([channel, code]) => [channel, digitsFor(code.length)]));
-  const { carried, directory } = choose(facts, counts);
-  const layout = layOut(carried, directory.length);
+  const { counts, directory } = room;
+  const layout = layOut(counts, directory.length);
 
   const plain = new Uint16Array(layout.end - PREFIX_CARRIERS);
   plain.set(directory);
@@ -92,60 +91,29 @@ export function buildBlock(facts: readonly BlockFact[], options: BlockOptions): 
     carried: layout.channels.map(({ channel }) => channel),
     overflow: facts
       .map(({ channel }) => channel)
-      .filter((channel) => carried[channel] === 0)
+      .filter((channel) => counts[channel] === 0)
       .sort((a, b) => a - b),
     carriers: layout.end,
     layout,
+    codes,
   };
 }
 
+/** The order in which facts are taken: of those written at the same time, the higher channel first. */
+export function newestFirst<F extends { readonly channel: number; readonly order: number }>(
+  facts: readonly F[],
+): F[] {
+  return [...facts].sort((a, b) => b.order - a.order || b.channel - a.channel);
+}
+
 /** Where everything stands, given how many carriers each channel owns. */
-export function layOut(carried: Uint16Array, directoryLength: number): Layout {
+export function layOut(counts: Uint16Array, directoryLength: number): Layout {
   let start = PREFIX_CARRIERS + directoryLength;
   const channels: { channel: number; start: number; count: number }[] = [];
-  carried.forEach((count, channel) => {
+  counts.forEach((count, channel) => {
     if (count === 0) return;
     channels.push({ channel, start, count });
     start += count;
   });
   return { directory: { start: PREFIX_CARRIERS, count: directoryLength }, channels, end: start };
-}
-
-/**
- * Which facts ride: all of them if they fit. Otherwise a value that would not fit even alone is left out, and then
- * the least recently written ones, whole, until the others fit.
- */
-function choose(
-  facts: readonly BlockFact[],
-  counts: ReadonlyMap<number, number>,
-): { carried: Uint16Array; directory: Uint16Array } {
-  const carried = new Uint16Array(CHANNEL_COUNT);
-  for (const { channel } of facts) carried[channel] = counts.get(channel)!;
-  let directory = directoryIfFits(carried);
-  if (directory !== undefined) return { carried, directory };
-
-  const leaveOutFirst = (fact: BlockFact) => (fitsAlone(fact.channel, counts.get(fact.channel)!) ? 1 : 0);
-  const oldestFirst = [...facts].sort((a, b) => a.order - b.order || a.channel - b.channel);
-  const leavingOrder = oldestFirst.sort((a, b) => leaveOutFirst(a) - leaveOutFirst(b));
-  for (const { channel } of leavingOrder) {
-    carried[channel] = 0;
-    directory = directoryIfFits(carried);
-    if (directory !== undefined) break;
-  }
-  assert(directory !== undefined, "an empty directory fits");
-  return { carried, directory };
-}
-
-/** The directory's digits, where the guard band stays wide enough. */
-function directoryIfFits(carried: Uint16Array): Uint16Array | undefined {
-  const room = CARRIERS_MAX - carried.reduce((sum, count) => sum + count, PREFIX_CARRIERS);
-  if (room <= 0) return undefined;
-  const directory = writeDirectory(carried);
-  return directory.length <= room ? directory : undefined;
-}
-
-function fitsAlone(channel: number, count: number): boolean {
-  const alone = new Uint16Array(CHANNEL_COUNT);
-  alone[channel] = count;
-  return directoryIfFits(alone) !== undefined;
 }

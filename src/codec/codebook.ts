@@ -22,20 +22,48 @@ const CHOICE_TOTAL = 64;
 /** Format version 1: bytes, without a reader model. */
 export const PLAIN_CODEBOOK: Codebook = { version: 1, predictors: [plainPredictor] };
 
-/** The shortest code of a value. */
-export function encodeValue(codebook: Codebook, channel: number, value: Uint8Array): Bits {
+/** The shortest code of a value; with `bitsMax`, undefined as soon as it is certain that it has more bits. */
+export function encodeValue(codebook: Codebook, channel: number, value: Uint8Array): Bits;
+export function encodeValue(
+  codebook: Codebook,
+  channel: number,
+  value: Uint8Array,
+  bitsMax: number,
+): Bits | undefined;
+export function encodeValue(
+  codebook: Codebook,
+  channel: number,
+  value: Uint8Array,
+  bitsMax = Number.POSITIVE_INFINITY,
+): Bits | undefined {
   assert(value.length >= 1 && value.length <= VALUE_BYTES_MAX, `a value has 1 to ${VALUE_BYTES_MAX} bytes`);
+  assert(codebook.predictors.length > 0, "a codebook has a predictor");
   let best: Bits | undefined;
-  codebook.predictors.forEach((predictor, index) => {
-    const encoder = new RangeEncoder();
-    if (codebook.predictors.length > 1) encoder.write(choiceInterval(codebook, index), CHOICE_TOTAL);
-    const symbols = [...predictor.split(value), predictor.end];
-    for (const interval of predictor.intervals(channel, symbols)) encoder.write(interval, predictor.total);
-    const bits = encoder.finish();
-    if (best === undefined || bits.length < best.length) best = bits;
-  });
-  assert(best !== undefined, "a codebook has a predictor");
+  // The plain code, which costs next to nothing, bounds what the model is run for. Of equals, the first wins.
+  for (let index = codebook.predictors.length - 1; index >= 0; index--) {
+    best = encodeWith(codebook, index, channel, value, best?.length ?? bitsMax) ?? best;
+  }
   return best;
+}
+
+/** The code by one predictor, if it has at most `bitsMax` bits. */
+function encodeWith(
+  codebook: Codebook,
+  index: number,
+  channel: number,
+  value: Uint8Array,
+  bitsMax: number,
+): Bits | undefined {
+  const predictor = codebook.predictors[index];
+  const encoder = new RangeEncoder();
+  if (codebook.predictors.length > 1) encoder.write(choiceInterval(codebook, index), CHOICE_TOTAL);
+  const symbols = [...predictor.split(value), predictor.end];
+  for (const interval of predictor.intervals(channel, symbols)) {
+    encoder.write(interval, predictor.total);
+    if (encoder.lengthMin > bitsMax) return undefined;
+  }
+  const bits = encoder.finish();
+  return bits.length <= bitsMax ? bits : undefined;
 }
 
 /** The value of a code, or undefined where the bits are no code of this codebook. Bounded for any bits whatever. */

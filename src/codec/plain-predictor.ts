@@ -144,9 +144,9 @@ export const plainPredictor: Predictor = {
   end: END,
   split: (value) => Array.from(value),
   bytesOf: (symbol) => BYTES[symbol],
-  intervals: (_channel, symbols) => {
+  *intervals(_channel, symbols) {
     const cursor = new PlainCursor();
-    return symbols.map((symbol) => cursor.take(symbol));
+    for (const symbol of symbols) yield cursor.take(symbol);
   },
   cursor: () => new PlainCursor(),
 };

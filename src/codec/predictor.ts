@@ -2,7 +2,7 @@
  * What the range coder asks of a model of values.
  *
  * A predictor splits a value into symbols and gives, for a channel and the symbols so far, an interval of
- * integers for each possible next symbol. The writer asks for all positions at once, the reader one at a time;
+ * integers for each possible next symbol. The writer knows all symbols beforehand, the reader finds one at a time;
  * both must get the very same integers on every machine, or the block is lost.
  */
 
@@ -22,8 +22,8 @@ export interface Predictor {
   split(value: Uint8Array): number[];
   /** The bytes that a symbol (not the end) stands for. */
   bytesOf(symbol: number): Uint8Array;
-  /** The interval of each of the symbols given, each in the context of those before it. */
-  intervals(channel: number, symbols: readonly number[]): Interval[];
+  /** The interval of each of the symbols given, in the context of those before it; worked out as they are taken. */
+  intervals(channel: number, symbols: readonly number[]): Iterable<Interval>;
   cursor(channel: number): PredictorCursor;
 }
 

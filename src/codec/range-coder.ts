@@ -27,6 +27,8 @@ export class RangeEncoder {
   #high = TOP - 1;
   #pending = 0;
   #length = 0;
+  /** The length up to the last 1. */
+  #ones = 0;
   #bytes = new Uint8Array(32);
 
   write({ start, size }: Interval, total: number): void {
@@ -56,12 +58,16 @@ export class RangeEncoder {
     }
   }
 
+  /** What `finish` gives at least so many bits, whatever is written before it. */
+  get lengthMin(): number {
+    return this.#low > 0 || this.#pending > 0 ? this.#length + 1 : this.#ones;
+  }
+
   /** The code, up to its last 1. */
   finish(): Bits {
     // The middle always lies inside [low, high]; so does zero when nothing was narrowed from below.
     if (this.#low > 0 || this.#pending > 0) this.#emit(1);
-    let length = this.#length;
-    while (length > 0 && (this.#bytes[(length - 1) >> 3] & (0x80 >> ((length - 1) & 7))) === 0) length--;
+    const length = this.#ones;
     return { length, bytes: this.#bytes.slice(0, Math.ceil(length / 8)) };
   }
 
@@ -86,6 +92,7 @@ export class RangeEncoder {
     }
     if (bit === 1) this.#bytes[index] |= 0x80 >> (this.#length & 7);
     this.#length++;
+    if (bit === 1) this.#ones = this.#length;
   }
 }
 

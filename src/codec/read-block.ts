@@ -9,13 +9,15 @@
 
 import { textOf } from "../base/bytes.ts";
 import { ALIGNMENT_WORDS_MAX, type Placement, placeInOrder, placements } from "./alignment.ts";
-import { CARRIERS_MAX, type Layout, layOut, PREFIX_CARRIERS } from "./block.ts";
+import { type Layout, layOut } from "./block.ts";
+import { CARRIERS_MAX, PREFIX_CARRIERS } from "./block-room.ts";
 import { type Codebook, decodeValue } from "./codebook.ts";
 import { digitsToBits } from "./digits.ts";
 import { DIRECTORY_DIGITS_MAX, readDirectory } from "./directory.ts";
 import { N } from "./field.ts";
 import { findPassages, TEXT_LENGTH_MAX, UNKNOWN_WORD, type Words } from "./framing.ts";
 import { likeliestStretch } from "./locate.ts";
+import type { Bits } from "./range-coder.ts";
 import { isSilent, mend } from "./reed-solomon.ts";
 import { type BlockKey, isGenuine, TAG_DIGITS, tagFromDigits, unsealUnchecked } from "./seal.ts";
 
@@ -28,20 +30,22 @@ const TRUST_STEPS = [0.5, 0.8, 0.95, 0.3];
 /** Alignment costs the most: of all passages of a text together, so many words are aligned. */
 const ALIGNABLE_WORDS_MAX = 1600;
 
-export interface ReadOptions {
+export interface OpenOptions {
   /** The account's block key of that id, where there is one. */
   readonly keys: (id: number) => BlockKey | undefined;
   readonly userId: string;
   readonly codebooks: readonly Codebook[];
+}
+
+export interface ReadOptions extends OpenOptions {
   /** Decode the values of these channels only; the others are passed over. */
   readonly channels?: readonly number[];
 }
 
 export type ReadResult = ReadBlock | UnreadableBlock;
 
-export interface ReadBlock {
+interface BlockReport {
   readonly ok: true;
-  readonly facts: { readonly channel: number; readonly value: string }[];
   /** Words that were not there, or not for sure. */
   readonly missing: number;
   /** Words that stood in another's place. */
@@ -53,6 +57,15 @@ export interface ReadBlock {
   /** The format version. */
   readonly version: number;
   readonly layout: Layout;
+}
+
+/** A block whose seal holds, its values still in code: reading them takes the longest by far. */
+export interface OpenedBlock extends BlockReport {
+  readonly codes: readonly { readonly channel: number; readonly bits: Bits }[];
+}
+
+export interface ReadBlock extends BlockReport {
+  readonly facts: { readonly channel: number; readonly value: string }[];
 }
 
 export interface UnreadableBlock {
@@ -70,6 +83,31 @@ const DAMAGED = "the words are too damaged, or the block was sealed for another 
 const FOREIGN = "all words are in place, but the block was altered, or sealed for another account or user";
 
 export function readBlock(text: string, options: ReadOptions): ReadResult {
+  const opened = openBlock(text, options);
+  if (!opened.ok) return opened;
+  const { codes, ...report } = opened;
+  const codebook = options.codebooks.find(({ version }) => version === opened.version)!;
+  const facts: { channel: number; value: string }[] = [];
+  for (const { channel, bits } of codes) {
+    if (options.channels?.includes(channel) === false) continue;
+    const value = readValue(codebook, channel, bits);
+    if (value === undefined) return unreadable(unknownValue(channel));
+    facts.push({ channel, value });
+  }
+  return { ...report, facts };
+}
+
+/** The value of a code out of an opened block; undefined where it is none. */
+export function readValue(codebook: Codebook, channel: number, bits: Bits): string | undefined {
+  const bytes = decodeValue(codebook, channel, bits);
+  return bytes && textOf(bytes);
+}
+
+export function unknownValue(channel: number): string {
+  return `channel ${channel} holds no value that this reader knows`;
+}
+
+export function openBlock(text: string, options: OpenOptions): OpenedBlock | UnreadableBlock {
   if (text.length > TEXT_LENGTH_MAX) {
     return unreadable(`the text is longer than ${TEXT_LENGTH_MAX} characters; hand over the block alone`);
   }
@@ -81,11 +119,11 @@ export function readBlock(text: string, options: ReadOptions): ReadResult {
     // A block that is not ours stands in the way of no other; but all words together are not tried after it.
     if (isWholeText && refused !== undefined) break;
     reason = DAMAGED;
-    let result: ReadResult = words.length === N ? readInOrder(words, options) : unreadable(DAMAGED);
+    let result = words.length === N ? openInOrder(words, options) : unreadable(DAMAGED);
     const stretchLength = Math.min(words.length, ALIGNMENT_WORDS_MAX);
     if (!result.ok && result.reason === DAMAGED && stretchLength <= alignableWords) {
       alignableWords -= stretchLength;
-      result = readAligned(words.length > stretchLength ? likeliestStretch(words) : words, options);
+      result = openAligned(words.length > stretchLength ? likeliestStretch(words) : words, options);
     }
     if (result.ok) return result;
     if (result.reason !== DAMAGED) refused ??= result.reason;
@@ -93,23 +131,23 @@ export function readBlock(text: string, options: ReadOptions): ReadResult {
   return unreadable(refused ?? reason);
 }
 
-function readInOrder(words: Words, options: ReadOptions): ReadResult {
-  return readPlacement(placeInOrder(words), [TRUST_STEPS[0]], options);
+function openInOrder(words: Words, options: OpenOptions): OpenedBlock | UnreadableBlock {
+  return openPlacement(placeInOrder(words), [TRUST_STEPS[0]], options);
 }
 
-function readAligned(words: Words, options: ReadOptions): ReadResult {
+function openAligned(words: Words, options: OpenOptions): OpenedBlock | UnreadableBlock {
   for (const placement of placements(words)) {
-    const result = readPlacement(placement, TRUST_STEPS, options);
+    const result = openPlacement(placement, TRUST_STEPS, options);
     if (result.ok || result.reason !== DAMAGED) return result;
   }
   return unreadable(DAMAGED);
 }
 
-function readPlacement(
+function openPlacement(
   placement: Placement,
   trustSteps: readonly number[],
-  options: ReadOptions,
-): ReadResult {
+  options: OpenOptions,
+): OpenedBlock | UnreadableBlock {
   let erasedBefore = -1;
   for (const trustMin of trustSteps) {
     const erased = new Uint8Array(N);
@@ -126,14 +164,14 @@ function readPlacement(
       // A silent guard band means that nothing was damaged: no other attempt can open the seal.
       if (opened === undefined && badPlaces === 0) return unreadable(reasonOf(spectrum, options));
       if (opened === undefined) continue;
-      return report(opened, missing, badPlaces - missing, options);
+      return report(opened, missing, badPlaces - missing);
     }
   }
   return unreadable(DAMAGED);
 }
 
 /** The plain digits behind a spectrum whose seal holds; undefined where it does not. */
-function open(spectrum: Uint16Array, { keys, userId, codebooks }: ReadOptions): Opened | undefined {
+function open(spectrum: Uint16Array, { keys, userId, codebooks }: OpenOptions): Opened | undefined {
   const version = versionOf(spectrum);
   const codebook = codebooks.find((book) => book.version === version);
   const key = keys(spectrum[0] & 255);
@@ -155,7 +193,7 @@ function versionOf(spectrum: Uint16Array): number {
 }
 
 /** Why an undamaged spectrum does not open. */
-function reasonOf(spectrum: Uint16Array, { codebooks }: ReadOptions): string {
+function reasonOf(spectrum: Uint16Array, { codebooks }: OpenOptions): string {
   const version = versionOf(spectrum);
   const known = codebooks.map((book) => book.version);
   if (known.includes(version)) return FOREIGN;
@@ -166,22 +204,16 @@ function report(
   { plain, layout, codebook }: Opened,
   missing: number,
   wrong: number,
-  options: ReadOptions,
-): ReadResult {
-  const { channels } = options;
-  const facts: { channel: number; value: string }[] = [];
+): OpenedBlock | UnreadableBlock {
+  const codes: { channel: number; bits: Bits }[] = [];
   for (const { channel, start, count } of layout.channels) {
-    if (channels !== undefined && !channels.includes(channel)) continue;
-    const digits = plain.subarray(start - PREFIX_CARRIERS, start - PREFIX_CARRIERS + count);
-    const bits = digitsToBits(digits);
-    const bytes = bits && decodeValue(codebook, channel, bits);
-    const value = bytes && textOf(bytes);
-    if (value === undefined) return unreadable(`channel ${channel} holds no value that this reader knows`);
-    facts.push({ channel, value });
+    const bits = digitsToBits(plain.subarray(start - PREFIX_CARRIERS, start - PREFIX_CARRIERS + count));
+    if (bits === undefined) return unreadable(unknownValue(channel));
+    codes.push({ channel, bits });
   }
   return {
     ok: true,
-    facts,
+    codes,
     missing,
     wrong,
     repaired: missing + wrong,

@@ -55,7 +55,7 @@ export class Door {
     if (typeof account !== "string")
       throw new Failure("invalid_request", "One account is named at a time.", { param: ACCOUNT_HEADER });
     checkAccount(account);
-    return { account, keyId: `owner:${account}`, tier: "unlimited", limit: null, expiresAtMs: null };
+    return { account, keyId: `owner:${account}`, tier: "owner", limit: null, expiresAtMs: null };
   }
 
   /** Milliseconds since the last answer; 0 while one is being given. */

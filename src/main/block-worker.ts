@@ -1,17 +1,28 @@
-/** The module of a worker thread: loads the codebooks once, then answers block tasks one after the other. */
+/** The module of a worker thread: loads the codebooks, checks itself, then answers block tasks one after the other. */
 
-import { parentPort } from "node:worker_threads";
-import { type BlockTask, runBlockTask } from "../memory/block-tasks.ts";
+import { parentPort, workerData } from "node:worker_threads";
+import { checkSelf, Interrupted, interruptible, runBlockTask } from "../memory/block-tasks.ts";
+import type { Posted, Reply, Stopped } from "../memory/block-threads.ts";
 import { loadCodebooks } from "./codebooks.ts";
 
-const codebooks = loadCodebooks();
+const stopped = workerData as Stopped;
+/** The number of the task at hand; none is numbered −1. */
+let current = -1;
+const [writing, ...others] = loadCodebooks();
+const codebooks = [interruptible(writing, () => Atomics.load(stopped, 0) === current), ...others];
+checkSelf(codebooks);
 
-parentPort?.on("message", (task: BlockTask) => {
+parentPort?.on("message", ({ number, message }: Posted) => {
+  current = number;
+  const startedMs = performance.now();
+  const answer = (reply: Omit<Reply, "ms">) =>
+    parentPort?.postMessage({ ...reply, ms: performance.now() - startedMs });
   try {
-    const result = runBlockTask(codebooks, task);
-    parentPort?.postMessage({ result });
+    answer({ outcome: "ok", result: runBlockTask(codebooks, message) });
   } catch (error) {
     // The text of an error may quote a value: only its name leaves the thread.
-    parentPort?.postMessage({ error: error instanceof Error ? error.name : "unknown" });
+    if (error instanceof Interrupted) answer({ outcome: "interrupted" });
+    else answer({ outcome: "error", error: error instanceof Error ? error.name : "unknown" });
   }
 });
+parentPort?.postMessage("ready");

@@ -6,19 +6,16 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Codebook, PLAIN_CODEBOOK } from "../codec/codebook.ts";
-import { checkWeights, READER_FORMAT_VERSION, readerCodebook } from "../reader/codebook.ts";
+import { checkWeights, READER_FORMAT_VERSION, readerCodebooks } from "../reader/codebook.ts";
 import { WeightsError } from "../reader/weights.ts";
 import { READER_WEIGHTS } from "../reader/weights-path.ts";
 
 /** The version that new blocks are written with: known without loading the model. */
 export const CODEBOOK_VERSION = READER_FORMAT_VERSION;
 
-/** Whether computing a code is dear enough for the code to be kept with its fact. */
-export const KEEPS_CODES = true;
-
-/** Every codebook there is, with a reader model of its own: about 22 MiB. */
+/** Every codebook there is, with a reader model of their own: about 22 MiB. */
 export function loadCodebooks(weights: URL = READER_WEIGHTS): readonly [Codebook, ...Codebook[]] {
-  return [openWeights(weights, readerCodebook), PLAIN_CODEBOOK];
+  return [...openWeights(weights, readerCodebooks), PLAIN_CODEBOOK];
 }
 
 /** Throws a WeightsError with a sentence for the operator where the reader cannot work. */

@@ -5,16 +5,19 @@ import { Metrics } from "../base/metrics.ts";
 import type { AtStep } from "../base/steps.ts";
 import type { Config } from "../config.ts";
 import { Authentication } from "../memory/authentication.ts";
+import { BlockScheduler } from "../memory/block-scheduler.ts";
+import { BlockThreads, startWorker, threadClock } from "../memory/block-threads.ts";
 import { Blocks } from "../memory/blocks.ts";
-import { FactCodes } from "../memory/fact-codes.ts";
+import type { FlushResult } from "../memory/flush.ts";
 import { IdempotencyGate } from "../memory/idempotency.ts";
 import { KeyDesk } from "../memory/key-desk.ts";
 import { KeyRing, type MasterKey } from "../memory/key-ring.ts";
 import type { MemoryParts } from "../memory/parts.ts";
 import type { Store, StoreStatistics } from "../memory/ports.ts";
-import { WorkerPool } from "../memory/worker-pool.ts";
+import { SharedWork } from "../memory/shared-work.ts";
+import { Workshop } from "../memory/workshop.ts";
 import type { LmdbStore } from "../store/lmdb/lmdb-store.ts";
-import { CODEBOOK_VERSION, checkReader, KEEPS_CODES } from "./codebooks.ts";
+import { CODEBOOK_VERSION, checkReader } from "./codebooks.ts";
 import { masterKeys } from "./secrets.ts";
 import { agreeOnMasterKeys, type OpenedStore, openStore } from "./stores.ts";
 import { workerModule } from "./worker-module.ts";
@@ -28,14 +31,12 @@ export interface Core {
   readonly compact: OpenedStore["compact"];
   /** Where nodes share the store: agrees with them on a setting. */
   readonly settle: OpenedStore["settle"];
-  readonly workshop: WorkerPool;
+  readonly workshop: Workshop;
   readonly authentication: Authentication;
   readonly desk: KeyDesk;
   readonly metrics: Metrics;
   close(): Promise<void>;
 }
-
-const TASK_TIMEOUT_MS = 60_000;
 
 export interface CoreOptions {
   /** Makes the store where the data folder has none. */
@@ -60,19 +61,17 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     throw error;
   }
   const keyRing = new KeyRing(masters);
-  const workshop = new WorkerPool({
-    module: workerModule(),
-    threads: config.blockWorkers,
-    queueMax,
-    taskTimeoutMs: TASK_TIMEOUT_MS,
-    version: CODEBOOK_VERSION,
-    keepsCodes: KEEPS_CODES,
-    metrics,
+  const workers = new BlockThreads({
+    start: startWorker(workerModule()),
+    count: config.blockWorkers,
+    clock: threadClock,
   });
-  const codes = new FactCodes(store, workshop);
+  const scheduler = new BlockScheduler({ workers, clock: threadClock, queueMax, metrics });
+  const workshop = new Workshop(scheduler, CODEBOOK_VERSION);
   const blocks = new Blocks(store, workshop, keyRing);
   const idempotency = new IdempotencyGate(keyRing.digestKey);
-  const memory = { store, workshop, keyRing, blocks, codes, idempotency, clock };
+  const flushes = new SharedWork<FlushResult>();
+  const memory = { store, workshop, keyRing, blocks, flushes, idempotency, clock };
   const authentication = new Authentication(store, clock);
   defineGauges(metrics, store, blocks);
   return {
@@ -86,9 +85,8 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     desk: new KeyDesk(store, clock),
     metrics,
     async close() {
-      await codes.close();
-      await store.touchKeys(authentication.takeUses()).catch(() => {});
       await workshop.close();
+      await store.touchKeys(authentication.takeUses()).catch(() => {});
       await store.close();
     },
   };

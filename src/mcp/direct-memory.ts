@@ -1,6 +1,6 @@
 /**
  * The memory layer as an agent's memory, without HTTP in between: for /mcp on the service, where the caller is
- * known by its key, and for a data folder without any server. The rules are the same, and so are the answers.
+ * known by its key. The rules are the same, and so are the answers.
  */
 
 import type { AgentMemory } from "../contract/agent-memory.ts";
@@ -12,11 +12,6 @@ import { forgetFact, listFacts } from "../memory/facts.ts";
 import { flushUser } from "../memory/flush.ts";
 import type { MemoryParts } from "../memory/parts.ts";
 import { readPresentedBlock } from "../memory/reading.ts";
-
-/** Whoever may open the data folder is its owner: no key, no limit. */
-export function ownerOf(account: string): Caller {
-  return { account, keyId: `owner:${account}`, tier: "unlimited", limit: null, expiresAtMs: null };
-}
 
 export function directMemory(parts: MemoryParts, caller: Caller): AgentMemory {
   const { account } = caller;
@@ -41,14 +36,14 @@ export function directMemory(parts: MemoryParts, caller: Caller): AgentMemory {
       return { user_id: userId, channel_count: facts.length, facts };
     },
     async context(userId) {
-      return JSON.parse((await readContext(parts, account, userId)).json);
+      return JSON.parse((await readContext(parts, caller, userId)).json);
     },
     async flush(userId) {
-      const { overflow, ...flushed } = await flushUser(parts, account, { userId });
+      const { overflow, ...flushed } = await flushUser(parts, caller, { userId });
       return { ...flushed, overflow: [...overflow] };
     },
     async read(userId, block) {
-      const { facts, guardLeft, ...counts } = await readPresentedBlock(parts, account, { userId, block });
+      const { facts, guardLeft, ...counts } = await readPresentedBlock(parts, caller, { userId, block });
       return { status: "ok", user_id: userId, facts: [...facts], ...counts, guard_left: guardLeft };
     },
   };

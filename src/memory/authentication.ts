@@ -10,13 +10,13 @@ import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
 import { chain, type Eventual } from "../base/eventual.ts";
 import { isWellFormedKey } from "./key-format.ts";
-import type { KeyRecord, KeyStore } from "./ports.ts";
+import type { KeyStore, Tier } from "./ports.ts";
 import { TIER_LIMITS } from "./quota.ts";
 
 export interface Caller {
   readonly account: string;
   readonly keyId: string;
-  readonly tier: KeyRecord["tier"];
+  readonly tier: Tier | "owner";
   /** Encodes a month, or null. */
   readonly limit: number | null;
   readonly expiresAtMs: number | null;

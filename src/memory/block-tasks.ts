@@ -1,68 +1,99 @@
-/**
- * Block work as plain functions of messages: what a worker thread runs. Facts' codes that are already known
- * under the newest codebook are used as they are; the others are computed and handed back to be kept.
- */
+/** Block work as plain functions of messages: what a thread runs. Each message is one small task. */
 
-import { utf8 } from "../base/bytes.ts";
-import { buildBlock } from "../codec/block.ts";
-import { type Codebook, encodeValue } from "../codec/codebook.ts";
-import { readBlock } from "../codec/read-block.ts";
-import type { BuildJob, BuildResult, ReadJob, ReadResult, StoredFact } from "./ports.ts";
+import { assert } from "../base/assert.ts";
+import { type BlockFact, buildBlock } from "../codec/block.ts";
+import type { Codebook } from "../codec/codebook.ts";
+import type { Predictor } from "../codec/predictor.ts";
+import type { Bits } from "../codec/range-coder.ts";
+import { type OpenedBlock, openBlock, readValue, type UnreadableBlock } from "../codec/read-block.ts";
+import type { BlockKey } from "../codec/seal.ts";
+import { codeOf } from "./fact-code.ts";
+import type { FactCode } from "./ports.ts";
 
-export type BlockTask =
-  | { readonly kind: "build"; readonly job: BuildJob }
-  | { readonly kind: "read"; readonly job: ReadJob }
-  | { readonly kind: "encode"; readonly facts: readonly StoredFact[] };
+interface BlockMessages {
+  /** The code of a value. */
+  readonly code: { readonly channel: number; readonly value: string };
+  /** A block from codes; facts without one are those that it has no room for. */
+  readonly assemble: {
+    readonly facts: readonly BlockFact[];
+    readonly key: BlockKey;
+    readonly userId: string;
+  };
+  /** The codes behind a text that holds a block. */
+  readonly open: { readonly text: string; readonly keys: readonly BlockKey[]; readonly userId: string };
+  /** The value of a code. */
+  readonly value: { readonly version: number; readonly channel: number; readonly bits: Bits };
+}
 
-export type BlockTaskResult = BuildResult | ReadResult | BuildResult["codes"];
+export interface AssembledBlock {
+  readonly text: string;
+  /** Channels that it carries, and those that did not fit. */
+  readonly carried: readonly number[];
+  readonly overflow: readonly number[];
+}
+
+export interface BlockResults {
+  readonly code: FactCode;
+  readonly assemble: AssembledBlock;
+  readonly open: OpenedBlock | UnreadableBlock;
+  readonly value: string | undefined;
+}
+
+export type BlockTaskKind = keyof BlockMessages;
+export type BlockMessage<K extends BlockTaskKind = BlockTaskKind> = {
+  [Kind in K]: { readonly kind: Kind } & BlockMessages[Kind];
+}[K];
 
 /** @param codebooks the one that writes first; all of them read */
-export function runBlockTask(codebooks: readonly Codebook[], task: BlockTask): BlockTaskResult {
-  switch (task.kind) {
-    case "build":
-      return build(codebooks[0], task.job);
-    case "read":
-      return read(codebooks, task.job);
-    case "encode":
-      return codesOf(codebooks[0], task.facts);
+export function runBlockTask(
+  codebooks: readonly Codebook[],
+  message: BlockMessage,
+): BlockResults[BlockTaskKind] {
+  switch (message.kind) {
+    case "code":
+      return codeOf(codebooks[0], message.channel, message.value);
+    case "assemble": {
+      const { facts, key, userId } = message;
+      const { text, carried, overflow } = buildBlock(facts, { key, userId, codebook: codebooks[0] });
+      return { text, carried, overflow };
+    }
+    case "open": {
+      const { text, keys, userId } = message;
+      return openBlock(text, { keys: (id) => keys.find((key) => key.id === id), userId, codebooks });
+    }
+    case "value": {
+      const codebook = codebooks.find(({ version }) => version === message.version);
+      assert(codebook !== undefined, "an opened block has a known version");
+      return readValue(codebook, message.channel, message.bits);
+    }
   }
 }
 
-function build(codebook: Codebook, { facts, key, userId }: BuildJob): BuildResult {
-  const codes = codesOf(codebook, facts);
-  const computed = new Map(codes.map(({ channel, code }) => [channel, code.bits]));
-  const block = buildBlock(
-    facts.map(({ channel, value, revision, code }) => ({
-      channel,
-      value,
-      order: revision,
-      code: computed.get(channel) ?? code!.bits,
-    })),
-    { key, userId, codebook },
-  );
-  return { text: block.text, carried: block.carried, overflow: block.overflow, codes };
+export class Interrupted extends Error {
+  override name = "Interrupted";
 }
 
-function codesOf(codebook: Codebook, facts: readonly StoredFact[]): BuildResult["codes"] {
-  const { version } = codebook;
-  return facts
-    .filter(({ code }) => code?.version !== version)
-    .map(({ channel, revision, value }) => ({
-      channel,
-      revision,
-      value,
-      code: { version, bits: encodeValue(codebook, channel, utf8(value)) },
-    }));
-}
-
-function read(codebooks: readonly Codebook[], { text, keys, userId, channels }: ReadJob): ReadResult {
-  const result = readBlock(text, {
-    keys: (id) => keys.find((key) => key.id === id),
-    userId,
-    codebooks,
-    ...(channels === undefined ? {} : { channels }),
+/** A codebook that throws in the middle of writing a value once it is told to stop. */
+export function interruptible({ version, predictors }: Codebook, isStopped: () => boolean): Codebook {
+  const watched = (predictor: Predictor): Predictor => ({
+    total: predictor.total,
+    end: predictor.end,
+    split: (value) => predictor.split(value),
+    bytesOf: (symbol) => predictor.bytesOf(symbol),
+    *intervals(channel, symbols) {
+      for (const interval of predictor.intervals(channel, symbols)) {
+        if (isStopped()) throw new Interrupted();
+        yield interval;
+      }
+    },
+    cursor: (channel) => predictor.cursor(channel),
   });
-  if (!result.ok) return { ok: false, reason: result.reason };
-  const { facts, missing, wrong, repaired, guardLeft } = result;
-  return { ok: true, facts, missing, wrong, repaired, guardLeft };
+  return { version, predictors: predictors.map(watched) };
+}
+
+/** Whether a thread can do anything at all: a small value, written and read. */
+export function checkSelf(codebooks: readonly Codebook[]): void {
+  const { version, bits } = codeOf(codebooks[0], 0, "ready");
+  const value = runBlockTask(codebooks, { kind: "value", version, channel: 0, bits });
+  assert(value === "ready", "a thread reads what it has written");
 }

@@ -1,14 +1,19 @@
 /**
  * Blocks of users, cached by the stamp of the user's state. Two requests for the same block do the work once.
- * A cached block is as good as a fresh one: the same facts under the same key give the same words.
+ * A cached block is as good as a fresh one: the same facts under the same key give the same words. Codes that the
+ * next block will need are computed ahead of time, when nobody waits for anything.
  */
 
 import { createHash } from "node:crypto";
 import { BoundedCache } from "../base/bounded-cache.ts";
 import { chain, type Eventual } from "../base/eventual.ts";
+import type { Work } from "./block-scheduler.ts";
+import type { AssembledBlock } from "./block-tasks.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { labelOf } from "./labels.ts";
-import type { BuildResult, Store, StoredFact, UserState, Workshop } from "./ports.ts";
+import type { Asker, ComputedCode, Store, StoredFact, UserState } from "./ports.ts";
+import { SharedWork } from "./shared-work.ts";
+import type { Workshop } from "./workshop.ts";
 
 export interface UserBlock {
   readonly stamp: string;
@@ -25,6 +30,20 @@ export interface UserBlock {
 const CACHE_ENTRIES_MAX = 50_000;
 /** Characters; about as many bytes. */
 const CACHE_WEIGHT_MAX = 64 * 2 ** 20;
+/** Users of one account whose codes are computed ahead of time; for those beyond it, on demand. */
+const AHEAD_USERS_MAX = 100;
+/** An account that writes without such a gap needs the processor for that, and a value may be written again at once. */
+const SETTLE_MS = 250;
+
+/** An account's users whose codes shall be computed ahead of time. */
+interface AheadOf {
+  readonly users: Set<string>;
+  /** Fires when the account has not written for a while. */
+  readonly timer: NodeJS.Timeout;
+  /** So many so far. */
+  writes: number;
+  running: boolean;
+}
 
 export class Blocks {
   readonly #store: Store;
@@ -34,7 +53,9 @@ export class Blocks {
     entriesMax: CACHE_ENTRIES_MAX,
     weightMax: CACHE_WEIGHT_MAX,
   });
-  readonly #inFlight = new Map<string, Promise<UserBlock>>();
+  readonly #builds = new SharedWork<UserBlock | undefined>();
+  /** By account. */
+  readonly #ahead = new Map<string, AheadOf>();
 
   constructor(store: Store, workshop: Workshop, keyRing: KeyRing) {
     this.#store = store;
@@ -43,7 +64,8 @@ export class Blocks {
   }
 
   /** The block of the user's present state, or undefined where there are no facts. */
-  of(account: string, userId: string): Eventual<UserBlock | undefined> {
+  of(asker: Asker, userId: string): Eventual<UserBlock | undefined> {
+    const { account } = asker;
     const slot = slotOf(account, userId);
     return chain(this.#store.readStamp(account, userId), (stamp): Eventual<UserBlock | undefined> => {
       if (stamp === undefined) {
@@ -52,9 +74,9 @@ export class Blocks {
       }
       const cached = this.#cache.peek(slot);
       if (cached?.stamp === stamp) return cached;
-      return this.#once(`${slot}\0${stamp}`, async () => {
+      return this.#builds.join(`${slot}\0${stamp}`, asker.signal, async (signal) => {
         const state = await this.#store.readUser(account, userId);
-        return state && (await this.build(account, userId, state));
+        return state && (await this.build(this.#workshop.begin({ ...asker, signal }), userId, state));
       });
     });
   }
@@ -67,16 +89,31 @@ export class Blocks {
   }
 
   /** Builds the block of a state, whatever is cached. */
-  async build(account: string, userId: string, state: UserState): Promise<UserBlock> {
-    const result = await this.#workshop.build({
+  async build(work: Work, userId: string, state: UserState): Promise<UserBlock> {
+    const { account } = work;
+    const assembled = await this.#workshop.build(work, {
       facts: state.facts,
       key: this.#keyRing.writing(account),
       userId,
+      keep: (codes) => this.#keep(account, userId, codes),
     });
-    this.#keepCodes(account, userId, result);
-    const block = describe(userId, state, result);
+    const block = describe(userId, state, assembled);
     this.#cache.set(slotOf(account, userId), block, block.contextJson.length + block.text.length);
     return block;
+  }
+
+  /** Has the codes computed that the user's next block needs, when there is time. */
+  codeAhead({ account, tier }: Asker, userId: string): void {
+    let ahead = this.#ahead.get(account);
+    if (ahead === undefined) {
+      const work = { account, tier, ahead: true } as const;
+      const timer = setTimeout(() => void this.#codeUsers(work, this.#ahead.get(account)!), SETTLE_MS);
+      ahead = { users: new Set(), timer: timer.unref(), writes: 0, running: false };
+      this.#ahead.set(account, ahead);
+    }
+    if (ahead.users.size < AHEAD_USERS_MAX) ahead.users.add(userId);
+    ahead.writes++;
+    ahead.timer.refresh();
   }
 
   /** Takes a user's block out of the cache. */
@@ -88,19 +125,38 @@ export class Blocks {
     return this.#cache.size;
   }
 
-  async #once(slot: string, work: () => Promise<UserBlock | undefined>): Promise<UserBlock | undefined> {
-    let promise = this.#inFlight.get(slot) as Promise<UserBlock | undefined> | undefined;
-    if (promise === undefined) {
-      promise = work().finally(() => this.#inFlight.delete(slot));
-      this.#inFlight.set(slot, promise as Promise<UserBlock>);
+  /** One user after the other; given up when the account writes again, to begin anew when it has stopped. */
+  async #codeUsers(work: Work, ahead: AheadOf): Promise<void> {
+    if (ahead.running) {
+      ahead.timer.refresh();
+      return;
     }
-    return promise;
+    ahead.running = true;
+    const { writes } = ahead;
+    const isQuiet = () => ahead.writes === writes;
+    for (const userId of ahead.users) {
+      // Dropped for something more urgent, or a store that is away: then the codes are computed on demand.
+      await this.#codeUser(work, userId, isQuiet).catch(() => {});
+      if (!isQuiet()) break;
+      ahead.users.delete(userId);
+    }
+    ahead.running = false;
+    if (ahead.users.size === 0) this.#ahead.delete(work.account);
   }
 
-  #keepCodes(account: string, userId: string, result: BuildResult): void {
-    if (!this.#workshop.keepsCodes || result.codes.length === 0) return;
+  async #codeUser(work: Work, userId: string, isQuiet: () => boolean): Promise<void> {
+    const { account } = work;
+    const state = await this.#store.readUser(account, userId);
+    if (state === undefined) return;
+    // Where a block was asked for in the meantime, its codes have been computed on demand.
+    const isBuilt = () => this.#cache.peek(slotOf(account, userId))?.stamp === state.stamp;
+    const keep = (codes: readonly ComputedCode[]) => this.#keep(account, userId, codes);
+    await this.#workshop.code(work, state.facts, keep, () => isQuiet() && !isBuilt());
+  }
+
+  #keep(account: string, userId: string, codes: readonly ComputedCode[]): void {
     // Not kept is no loss: they are computed again when next needed.
-    this.#store.saveCodes(account, userId, result.codes).catch(() => {});
+    this.#store.saveCodes(account, userId, codes).catch(() => {});
   }
 }
 
@@ -108,7 +164,7 @@ export function emptyContext(userId: string): { contextJson: string; etag: strin
   return contextOf(userId, [], "");
 }
 
-function describe(userId: string, state: UserState, result: BuildResult): UserBlock {
+function describe(userId: string, state: UserState, result: AssembledBlock): UserBlock {
   const { contextJson, etag } = contextOf(userId, state.facts, result.text);
   const { text, carried, overflow } = result;
   return { stamp: state.stamp, text, carried, overflow, facts: state.facts, contextJson, etag };

@@ -4,15 +4,16 @@ import { chain, type Eventual } from "../base/eventual.ts";
 import { emptyContext } from "./blocks.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import type { MemoryParts } from "./parts.ts";
+import type { Asker } from "./ports.ts";
 
 export interface ContextResult {
   readonly json: string;
   readonly etag: string;
 }
 
-export function readContext(parts: MemoryParts, account: string, userId: string): Eventual<ContextResult> {
+export function readContext(parts: MemoryParts, asker: Asker, userId: string): Eventual<ContextResult> {
   checkIdentifier(userId, "user_id");
-  return chain(parts.blocks.of(account, userId), (block) => {
+  return chain(parts.blocks.of(asker, userId), (block) => {
     const { contextJson: json, etag } = block ?? emptyContext(userId);
     return { json, etag };
   });

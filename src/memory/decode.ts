@@ -8,6 +8,7 @@ import { chain, type Eventual } from "../base/eventual.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import { channelOf } from "./labels.ts";
 import type { MemoryParts } from "./parts.ts";
+import type { Asker } from "./ports.ts";
 import { readingOf } from "./reading.ts";
 
 export interface Decoded {
@@ -35,18 +36,18 @@ export function decodeFact(
 
 export async function decodeThroughModel(
   parts: MemoryParts,
-  account: string,
+  asker: Asker,
   input: { userId: string; label: string },
 ): Promise<Decoded> {
   const { userId, label } = input;
   checkIdentifier(userId, "user_id");
   const channel = channelOf(label);
   const started = performance.now();
-  const block = await parts.blocks.of(account, userId);
+  const block = await parts.blocks.of(asker, userId);
   const fact = block?.facts.find((candidate) => candidate.channel === channel);
   if (block === undefined || fact === undefined) throw notFound(label);
   const reading = block.carried.includes(channel)
-    ? await readingOf(parts, account, userId, block.text, [channel])
+    ? await readingOf(parts, parts.workshop.begin(asker), userId, block.text, [channel])
     : undefined;
   const read = reading?.ok ? reading.facts.find((candidate) => candidate.channel === channel) : undefined;
   const verified = read?.value === fact.value;

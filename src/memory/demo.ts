@@ -10,6 +10,7 @@ import { channelOf } from "./labels.ts";
 import type { MemoryParts } from "./parts.ts";
 
 export const DEMO_ACCOUNT = "@demo";
+export const DEMO_ASKER = { account: DEMO_ACCOUNT, tier: "demo" } as const;
 export const DEMO_USER = "demo";
 export const DEMO_VALUE_BYTES_MAX = 128;
 

@@ -1,7 +1,7 @@
 /**
  * encode: one fact, or up to 40 of one user, all or none. The store checks the monthly limit, the idempotency
- * key and writes, in one transaction; the answer comes after the data is on disk. Code bits follow in the
- * background.
+ * key and writes, in one transaction; the answer comes after the data is on disk. Code bits follow
+ * when there is time.
  */
 
 import { Failure } from "../base/errors.ts";
@@ -64,7 +64,7 @@ export async function encodeFacts(
           write,
         );
   refuseUnlessStored(outcome, caller, nowMs);
-  if (outcome.outcome === "stored") parts.codes.schedule(caller.account, userId);
+  if (outcome.outcome === "stored") parts.blocks.codeAhead(caller, userId);
   return {
     facts: placed,
     channelCount: outcome.channelCount,

@@ -4,10 +4,11 @@
  * same state at the same time share the work.
  */
 
+import type { Work } from "./block-scheduler.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import { labelOf } from "./labels.ts";
 import type { MemoryParts } from "./parts.ts";
-import type { UserState } from "./ports.ts";
+import type { Asker, UserState } from "./ports.ts";
 import { readingOf } from "./reading.ts";
 
 export interface FlushResult {
@@ -20,42 +21,35 @@ export interface FlushResult {
 
 const EMPTY: FlushResult = { status: "empty", channel_count: 0, lossless: true, fdm_block: "", overflow: [] };
 
-const inFlight = new WeakMap<MemoryParts, Map<string, Promise<FlushResult>>>();
-
 export async function flushUser(
   parts: MemoryParts,
-  account: string,
+  asker: Asker,
   input: { userId: string; sessionId?: string | undefined },
 ): Promise<FlushResult> {
   const { userId, sessionId } = input;
   checkIdentifier(userId, "user_id");
   if (sessionId !== undefined) checkIdentifier(sessionId, "session_id");
+  const { account } = asker;
   const state = await parts.store.readUser(account, userId);
   if (state === undefined) return EMPTY;
-  const running = inFlight.get(parts) ?? new Map<string, Promise<FlushResult>>();
-  inFlight.set(parts, running);
-  const slot = `${account}\0${userId}\0${state.stamp}`;
-  let promise = running.get(slot);
-  if (promise === undefined) {
-    promise = buildAndCompare(parts, account, userId, state).finally(() => running.delete(slot));
-    running.set(slot, promise);
-  }
-  return promise;
+  return parts.flushes.join(`${account}\0${userId}\0${state.stamp}`, asker.signal, (signal) =>
+    buildAndCompare(parts, parts.workshop.begin({ ...asker, signal }), userId, state),
+  );
 }
 
 async function buildAndCompare(
   parts: MemoryParts,
-  account: string,
+  work: Work,
   userId: string,
   state: UserState,
 ): Promise<FlushResult> {
-  let block = await parts.blocks.build(account, userId, state);
-  let faithful = await carriesAll(parts, account, userId, block);
+  let block = await parts.blocks.build(work, userId, state);
+  let faithful = await carriesAll(parts, work, userId, block);
   if (!faithful) {
     // Stored code bits may be at fault: once more, from the values alone.
     const facts = state.facts.map(({ code: _, ...fact }) => fact);
-    block = await parts.blocks.build(account, userId, { ...state, facts });
-    faithful = await carriesAll(parts, account, userId, block);
+    block = await parts.blocks.build(work, userId, { ...state, facts });
+    faithful = await carriesAll(parts, work, userId, block);
   }
   return {
     status: "ok",
@@ -69,11 +63,11 @@ async function buildAndCompare(
 /** Whether the reader finds in the block exactly the facts that it should carry. */
 async function carriesAll(
   parts: MemoryParts,
-  account: string,
+  work: Work,
   userId: string,
   block: { text: string; carried: readonly number[]; facts: UserState["facts"] },
 ): Promise<boolean> {
-  const reading = await readingOf(parts, account, userId, block.text);
+  const reading = await readingOf(parts, work, userId, block.text);
   if (!reading.ok) return false;
   const read = new Map(reading.facts.map(({ channel, value }) => [channel, value]));
   const expected = block.facts.filter(({ channel }) => block.carried.includes(channel));

@@ -6,7 +6,7 @@
 import { utf8 } from "../base/bytes.ts";
 import { CHANNEL_COUNT, VALUE_BYTES_MAX } from "../base/limits.ts";
 import { type BlockFact, buildBlock } from "../codec/block.ts";
-import { type Codebook, encodeValue } from "../codec/codebook.ts";
+import type { Codebook } from "../codec/codebook.ts";
 import { N } from "../codec/field.ts";
 import { readBlock } from "../codec/read-block.ts";
 import { deriveBlockKey, MASTER_KEY_BYTES } from "../codec/seal.ts";
@@ -57,14 +57,7 @@ export class Measure {
   }
 
   add(profile: readonly ProfileFact[]): void {
-    const facts = placeOnChannels(profile).map(
-      ({ channel, value }, order): BlockFact => ({
-        channel,
-        value,
-        order,
-        code: encodeValue(this.#codebook, channel, utf8(value)),
-      }),
-    );
+    const facts = placeOnChannels(profile).map((fact, order): BlockFact => ({ ...fact, order }));
     const block = buildBlock(facts, { key: KEY, userId: "measure", codebook: this.#codebook });
     const read = readBlock(block.text, { keys: () => KEY, userId: "measure", codebooks: [this.#codebook] });
     const values = new Map(read.ok ? read.facts.map(({ channel, value }) => [channel, value]) : []);
@@ -75,9 +68,9 @@ export class Measure {
     sum.facts += facts.length;
     sum.carried += carried.length;
     sum.exact += exact;
-    for (const { value, code } of carried) {
+    for (const { channel, value } of carried) {
       sum.chars += [...value].length;
-      sum.bits += code!.length;
+      sum.bits += block.codes.get(channel)!.length;
     }
     sum.carriers += block.carriers;
     if (exact === facts.length) sum.lossless++;

@@ -2,17 +2,19 @@
 
 import type { Clock } from "../base/clock.ts";
 import type { Blocks } from "./blocks.ts";
-import type { FactCodes } from "./fact-codes.ts";
+import type { FlushResult } from "./flush.ts";
 import type { IdempotencyGate } from "./idempotency.ts";
 import type { KeyRing } from "./key-ring.ts";
-import type { Store, Workshop } from "./ports.ts";
+import type { Store } from "./ports.ts";
+import type { SharedWork } from "./shared-work.ts";
+import type { Workshop } from "./workshop.ts";
 
 export interface MemoryParts {
   readonly store: Store;
   readonly workshop: Workshop;
   readonly keyRing: KeyRing;
   readonly blocks: Blocks;
-  readonly codes: FactCodes;
+  readonly flushes: SharedWork<FlushResult>;
   readonly idempotency: IdempotencyGate;
   readonly clock: Clock;
 }

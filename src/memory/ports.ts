@@ -1,5 +1,5 @@
 /**
- * What the service needs of the world: a store, workers for block work, a clock. Stores implement `Store` and
+ * What the service needs of the world: a store, and keys for blocks. Stores implement `Store` and
  * pass the conformance suite (test/conformance); nothing here knows which one it is.
  *
  * Texts in these calls have passed identifiers.ts. Reads may answer at once or later (`Eventual`), since a
@@ -17,6 +17,8 @@ export type Tier = "free" | "pro" | "builder" | "unlimited";
 export interface FactCode {
   readonly version: number;
   readonly bits: Bits;
+  /** Over bits, value, channel and version: fact-code.ts. */
+  readonly checksum: number;
 }
 
 /** A code, and the fact that it was computed from: a user forgotten meanwhile may have come back with another. */
@@ -195,50 +197,10 @@ export interface BlockKeyMaterial {
   readonly material: Uint8Array;
 }
 
-export interface BuildJob {
-  readonly facts: readonly StoredFact[];
-  readonly key: BlockKeyMaterial;
-  readonly userId: string;
-}
-
-export interface BuildResult {
-  readonly text: string;
-  readonly carried: readonly number[];
-  readonly overflow: readonly number[];
-  /** The codes that had to be computed. */
-  readonly codes: readonly ComputedCode[];
-}
-
-export interface ReadJob {
-  readonly text: string;
-  readonly keys: readonly BlockKeyMaterial[];
-  readonly userId: string;
-  /** Only the values of these channels; without it all. */
-  readonly channels?: readonly number[];
-}
-
-export type ReadResult =
-  | {
-      readonly ok: true;
-      readonly facts: readonly { readonly channel: number; readonly value: string }[];
-      readonly missing: number;
-      readonly wrong: number;
-      readonly repaired: number;
-      readonly guardLeft: number;
-    }
-  | { readonly ok: false; readonly reason: string };
-
-/** Block work, off the event loop. `overloaded` when the queue is full. */
-export interface Workshop {
-  /** The codebook version that blocks are written with. */
-  readonly version: number;
-  /** Whether codes are dear enough to be kept with their facts. */
-  readonly keepsCodes: boolean;
-  /** False after several failures in a row. */
-  readonly healthy: boolean;
-  build(job: BuildJob): Promise<BuildResult>;
-  read(job: ReadJob): Promise<ReadResult>;
-  /** Codes of facts, when nothing more urgent waits. */
-  encode(facts: readonly StoredFact[]): Promise<BuildResult["codes"]>;
-  close(): Promise<void>;
+/** Whom block work is for. */
+export interface Asker {
+  readonly account: string;
+  readonly tier: Tier | "demo" | "owner";
+  /** Fires when the asker has gone. */
+  readonly signal?: AbortSignal | undefined;
 }

@@ -4,10 +4,12 @@
  */
 
 import { Failure } from "../base/errors.ts";
+import type { Work } from "./block-scheduler.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import { labelOf } from "./labels.ts";
 import type { MemoryParts } from "./parts.ts";
-import type { ReadResult } from "./ports.ts";
+import type { Asker } from "./ports.ts";
+import type { ReadResult } from "./workshop.ts";
 
 export interface BlockReading {
   readonly facts: readonly { readonly label: string; readonly value: string; readonly channel: number }[];
@@ -19,11 +21,11 @@ export interface BlockReading {
 
 export async function readPresentedBlock(
   parts: MemoryParts,
-  account: string,
+  asker: Asker,
   input: { userId: string; block: string },
 ): Promise<BlockReading> {
   checkIdentifier(input.userId, "user_id");
-  const reading = await readingOf(parts, account, input.userId, input.block);
+  const reading = await readingOf(parts, parts.workshop.begin(asker), input.userId, input.block);
   if (!reading.ok) {
     throw new Failure("block_unreadable", "This block cannot be read for this user.", { param: "block" });
   }
@@ -35,11 +37,11 @@ export async function readPresentedBlock(
 /** Reads a text with all keys of the account. */
 export function readingOf(
   parts: Pick<MemoryParts, "workshop" | "keyRing">,
-  account: string,
+  work: Work,
   userId: string,
   text: string,
   channels?: readonly number[],
 ): Promise<ReadResult> {
-  const keys = parts.keyRing.reading(account);
-  return parts.workshop.read({ text, userId, keys, ...(channels === undefined ? {} : { channels }) });
+  const keys = parts.keyRing.reading(work.account);
+  return parts.workshop.read(work, { text, userId, keys, channels });
 }

@@ -1,8 +1,10 @@
 /**
  * verify: walks the store, rebuilds every user's block from the values, reads it back through the reader and
- * compares every fact; code bits that are kept with a fact must give the same block.
+ * compares every fact; code bits that are kept with a fact must hold their checksum and give the same block.
  */
 
+import { keptCode } from "./fact-code.ts";
+import { labelOf } from "./labels.ts";
 import type { MemoryParts } from "./parts.ts";
 import type { Progress, UserState } from "./ports.ts";
 import { readingOf } from "./reading.ts";
@@ -65,16 +67,22 @@ async function verifyUser(
   state: UserState,
 ): Promise<{ fault?: string; overflow: number }> {
   const { workshop, keyRing } = parts;
-  const key = keyRing.writing(account);
+  // Nobody waits for it: it takes as long as it takes.
+  const work = { account, tier: "owner" } as const;
+  const job = { key: keyRing.writing(account), userId, keep: () => {} };
   const bare = state.facts.map(({ code: _, ...fact }) => fact);
-  const built = await workshop.build({ facts: bare, key, userId });
+  const built = await workshop.build(work, { ...job, facts: bare });
   const overflow = built.overflow.length;
+  for (const fact of state.facts) {
+    if (fact.code !== undefined && keptCode(fact, fact.code.version) === undefined)
+      return { fault: `the code bits kept on ${labelOf(fact.channel)} fail their checksum`, overflow };
+  }
   if (state.facts.some(({ code }) => code !== undefined)) {
-    const kept = await workshop.build({ facts: state.facts, key, userId });
+    const kept = await workshop.build(work, { ...job, facts: state.facts });
     if (kept.text !== built.text)
       return { fault: "the code bits kept with the facts give another block", overflow };
   }
-  const reading = await readingOf(parts, account, userId, built.text);
+  const reading = await readingOf(parts, work, userId, built.text);
   if (!reading.ok) return { fault: `the block cannot be read back: ${reading.reason}`, overflow };
   const read = new Map(reading.facts.map(({ channel, value }) => [channel, value]));
   const expected = state.facts.filter(({ channel }) => built.carried.includes(channel));

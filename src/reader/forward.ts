@@ -10,31 +10,33 @@
 
 import { assert, assertInteger } from "../base/assert.ts";
 import { VALUE_BYTES_MAX } from "../base/limits.ts";
-import type { Matrix, Operations } from "./operations.ts";
+import {
+  type Context,
+  HEAD_SCALE,
+  type Matrix,
+  type Operations,
+  type Ring,
+  type Turns,
+} from "./operations.ts";
 import type { ModelShape, StoredLayer, StoredMatrix, Weights } from "./weights.ts";
 
 /** Positions computed together at most. */
 export const BATCH_MAX = 32;
-const NORM_EPSILON = 1e-6;
 // biome-ignore lint/suspicious/noApproximativeNumericConstant: the standard leaves Math.LOG2E's last bits open
 const LOG2E = 1.4426950408889634;
-/** Queries and keys are integers in units of 1/4096. */
-const HEAD_SCALE = 4096;
 /** The label, and a symbol for each byte. */
 const POSITIONS_MAX = 1 + VALUE_BYTES_MAX;
 
 interface Layer {
   readonly mix: Float64Array;
-  readonly taps: Float64Array; // [2][taps][W]
-  readonly factors: Float64Array; // [heads], score in bits of an integer product
+  readonly taps: readonly [Float64Array, Float64Array]; // [taps][W]
   readonly query: Matrix;
   readonly key: Matrix;
   readonly value: Matrix;
   readonly output: Matrix;
   readonly expand: Matrix;
-  readonly contract: Matrix;
-  readonly keys: Int16Array; // [slots][W], a ring
-  readonly values: Float64Array; // [slots][W], a ring
+  readonly contract: Matrix; // by column: three quarters of what it is multiplied with are zero
+  readonly context: Context;
   readonly before: readonly [Float64Array, Float64Array]; // [taps][W], the normed rows before the batch
 }
 
@@ -53,7 +55,8 @@ export function forwardBytes({
   const matrices = (vocabulary + labels) * (width + 8) + layers * (4 * width * width + 2 * width * hidden);
   const perLayer = 8 * (5 * width + hidden + heads + 4 * taps * width + 2) + slots * width * (2 + 8);
   const batch = BATCH_MAX * (8 * (8 * width + hidden + vocabulary) + 4 * width + 4 * vocabulary);
-  return matrices + layers * perLayer + batch + 65536;
+  const turns = (8 * POSITIONS_MAX * width) / heads;
+  return matrices + layers * perLayer + batch + turns + 65536;
 }
 
 export class Forward {
@@ -62,14 +65,13 @@ export class Forward {
   readonly #slots: number;
   readonly #layers: Layer[];
   readonly #embed: Matrix;
-  readonly #turnCos: Float64Array; // [positions][W / heads / 2]
-  readonly #turnSin: Float64Array;
+  readonly #turns: Turns;
   readonly #x: Float64Array; // [C][W]
   readonly #x0: Float64Array; // [C][W]
   readonly #normed: Float64Array; // [taps + C][W]
   readonly #u: Float64Array; // [C][W]
   readonly #out: Float64Array; // [C][W]
-  readonly #queries: Int16Array; // [C][W]
+  readonly #queries: Ring<Int16Array>;
   readonly #hidden: Float64Array; // [C][hidden]
   readonly #scores: Float64Array; // [C][vocabulary]
   readonly #frequencies: Uint32Array; // [C][vocabulary]
@@ -82,14 +84,15 @@ export class Forward {
     this.#operations = operations;
     this.#slots = window + BATCH_MAX;
     this.#embed = this.#stored(weights.embed, vocabulary + labels, width);
+    this.#queries = this.#ring(BATCH_MAX, (n) => operations.shorts(n));
     this.#layers = weights.layers.map((layer) => this.#layer(layer));
-    [this.#turnCos, this.#turnSin] = turns(weights.turnCos, weights.turnSin);
+    const { cos, sin } = turnsOf(weights.turnCos, weights.turnSin);
+    this.#turns = { cos: this.#doubles(cos), sin: this.#doubles(sin) };
     this.#x = operations.doubles(BATCH_MAX * width);
     this.#x0 = operations.doubles(BATCH_MAX * width);
     this.#normed = operations.doubles((taps + BATCH_MAX) * width);
     this.#u = operations.doubles(BATCH_MAX * width);
     this.#out = operations.doubles(BATCH_MAX * width);
-    this.#queries = operations.shorts(BATCH_MAX * width);
     this.#hidden = operations.doubles(BATCH_MAX * hidden);
     this.#scores = operations.doubles(BATCH_MAX * vocabulary);
     this.#frequencies = operations.counts(BATCH_MAX * vocabulary);
@@ -123,12 +126,13 @@ export class Forward {
     assert(n >= 1 && n <= BATCH_MAX, `a batch has 1 to ${BATCH_MAX} positions`);
     assert(this.#position + n <= POSITIONS_MAX, "a value has no more symbols than bytes");
     rows.forEach((row, i) => {
-      for (let j = 0; j < width; j++) this.#x0[i * width + j] = this.#embed.weights[row * width + j];
-      norm(this.#x0, i * width, width, this.#x0, i * width);
+      for (let j = 0; j < width; j++) this.#x[i * width + j] = this.#embed.weights[row * width + j];
     });
-    this.#x.set(this.#x0.subarray(0, n * width));
+    const x = this.#x.subarray(0, n * width);
+    this.#operations.norm(x, width, this.#x0);
+    x.set(this.#x0.subarray(0, n * width));
     for (const layer of this.#layers) this.#readLayer(layer, n);
-    for (let i = 0; i < n; i++) norm(this.#x, i * width, width, this.#u, i * width);
+    this.#operations.norm(x, width, this.#u);
     const output = { ...this.#embed, rows: vocabulary };
     this.#operations.product(output, this.#u, n, LOG2E, this.#scores);
     for (let i = 0; i < n; i++)
@@ -141,85 +145,44 @@ export class Forward {
   }
 
   #readLayer(layer: Layer, n: number): void {
-    const { width } = this.shape;
-    const [x, out] = [this.#x, this.#out];
-    const [a, b] = layer.mix;
-    for (let i = 0; i < n * width; i++) x[i] = a * x[i] + b * this.#x0[i];
-    this.#convolve(layer, 0, n);
-    this.#attention(layer, n);
-    for (let i = 0; i < n * width; i++) x[i] += out[i];
-    this.#convolve(layer, 1, n);
-    const h = this.#hidden;
-    this.#operations.product(layer.expand, this.#u, n, 1, h);
-    for (let i = 0; i < n * this.shape.hidden; i++) h[i] = h[i] > 0 ? h[i] * h[i] : 0;
-    this.#operations.product(layer.contract, h, n, 1, out);
-    for (let i = 0; i < n * width; i++) x[i] += out[i];
+    const { width, hidden } = this.shape;
+    const operations = this.#operations;
+    const [x, u, out] = [this.#x, this.#u, this.#out].map((rows) => rows.subarray(0, n * width));
+    const h = this.#hidden.subarray(0, n * hidden);
+    operations.blend(x, layer.mix[0], this.#x0, layer.mix[1]);
+    this.#convolve(layer, 0, x, u);
+    this.#attention(layer, n, u, out);
+    operations.blend(x, 1, out, 1);
+    this.#convolve(layer, 1, x, u);
+    operations.product(layer.expand, u, n, 1, h);
+    operations.squareAboveZero(h);
+    operations.sparseProduct(layer.contract, h, n, 1, out);
+    operations.blend(x, 1, out, 1);
   }
 
   /** u = normed x, plus the normed rows before it times their taps. */
-  #convolve(layer: Layer, site: 0 | 1, n: number): void {
-    const { width, taps } = this.shape;
-    const [normed, before] = [this.#normed, layer.before[site]];
+  #convolve(layer: Layer, site: 0 | 1, x: Float64Array, u: Float64Array): void {
+    const { width } = this.shape;
+    const before = layer.before[site];
+    const normed = this.#normed.subarray(0, before.length + x.length);
     normed.set(before);
-    for (let i = 0; i < n; i++) norm(this.#x, i * width, width, normed, (taps + i) * width);
-    for (let i = 0; i < n * width; i++) {
-      let sum = normed[taps * width + i];
-      for (let tap = 0; tap < taps; tap++)
-        sum += normed[(taps - 1 - tap) * width + i] * layer.taps[(site * taps + tap) * width + (i % width)];
-      this.#u[i] = sum;
-    }
-    before.set(normed.subarray(n * width, (n + taps) * width));
+    this.#operations.norm(x, width, normed.subarray(before.length));
+    this.#operations.convolve(normed, layer.taps[site], width, u);
+    before.set(normed.subarray(x.length));
   }
 
-  #attention(layer: Layer, n: number): void {
-    const { width, window } = this.shape;
-    const slots = this.#slots;
-    this.#operations.product(layer.key, this.#u, n, 1, this.#out);
-    for (let i = 0; i < n; i++) this.#headIntegers(i, layer.keys, ((this.#position + i) % slots) * width);
-    this.#operations.product(layer.value, this.#u, n, 1, this.#out);
-    for (let i = 0; i < n; i++)
-      layer.values.set(
-        this.#out.subarray(i * width, (i + 1) * width),
-        ((this.#position + i) % slots) * width,
-      );
-    this.#operations.product(layer.query, this.#u, n, 1, this.#out);
-    for (let i = 0; i < n; i++) this.#headIntegers(i, this.#queries, i * width);
-    for (let i = 0; i < n; i++) {
-      const position = this.#position + i;
-      const oldest = Math.max(0, position + 1 - window);
-      this.#operations.attend(
-        this.#queries.subarray(i * width, (i + 1) * width),
-        {
-          keys: layer.keys,
-          values: layer.values,
-          slots,
-          first: oldest % slots,
-          count: position + 1 - oldest,
-        },
-        layer.factors,
-        this.#u.subarray(i * width, (i + 1) * width),
-      );
-    }
-    this.#operations.product(layer.output, this.#u, n, 1, this.#out);
-  }
-
-  /** Row i of #out: normed per head, turned by its position, rounded, written to `to` from `start` on. */
-  #headIntegers(i: number, to: Int16Array, start: number): void {
-    const { width, heads } = this.shape;
-    const size = width / heads;
-    const half = size / 2;
-    const turn = (this.#position + i) * half;
-    for (let head = 0; head < heads; head++) {
-      const from = i * width + head * size;
-      norm(this.#out, from, size, this.#out, from);
-      for (let j = 0; j < half; j++) {
-        const [p, q] = [this.#out[from + j], this.#out[from + half + j]];
-        const [cos, sin] = [this.#turnCos[turn + j], this.#turnSin[turn + j]];
-        const at = start + head * size + j;
-        to[at] = Math.floor(HEAD_SCALE * (p * cos - q * sin) + 0.5);
-        to[at + half] = Math.floor(HEAD_SCALE * (q * cos + p * sin) + 0.5);
-      }
-    }
+  /** out = what attention makes of u, which is overwritten. */
+  #attention(layer: Layer, n: number, u: Float64Array, out: Float64Array): void {
+    const operations = this.#operations;
+    const position = this.#position;
+    operations.product(layer.key, u, n, 1, out);
+    operations.turn(out, position, this.#turns, layer.context.keys);
+    operations.product(layer.value, u, n, 1, out);
+    operations.keep(out, position, layer.context.values);
+    operations.product(layer.query, u, n, 1, out);
+    operations.turn(out, position, this.#turns, layer.context.queries);
+    operations.attend(layer.context, position, n, u);
+    operations.product(layer.output, u, n, 1, out);
   }
 
   #stored({ weights, scales }: StoredMatrix, rows: number, columns: number): Matrix {
@@ -234,35 +197,45 @@ export class Forward {
     return own;
   }
 
+  #ring<Numbers>(slots: number, make: (n: number) => Numbers): Ring<Numbers> {
+    const { width, heads } = this.shape;
+    return { heads, slots, size: width / heads, numbers: make(slots * width) };
+  }
+
   #layer(stored: StoredLayer): Layer {
-    const { width, hidden, taps } = this.shape;
+    const { width, hidden, taps, window } = this.shape;
+    const half = taps * width;
     return {
       mix: this.#doubles(stored.mix),
-      taps: this.#doubles(stored.taps),
-      factors: this.#doubles(Array.from(stored.gain, (gain) => (gain * LOG2E) / (HEAD_SCALE * HEAD_SCALE))),
+      taps: [this.#doubles(stored.taps.subarray(0, half)), this.#doubles(stored.taps.subarray(half))],
       query: this.#stored(stored.query, width, width),
       key: this.#stored(stored.key, width, width),
       value: this.#stored(stored.value, width, width),
       output: this.#stored(stored.output, width, width),
       expand: this.#stored(stored.expand, hidden, width),
-      contract: this.#stored(stored.contract, width, hidden),
-      keys: this.#operations.shorts(this.#slots * width),
-      values: this.#operations.doubles(this.#slots * width),
+      contract: this.#stored(byColumn(stored.contract, width, hidden), width, hidden),
+      context: {
+        queries: this.#queries,
+        keys: this.#ring(this.#slots, (n) => this.#operations.shorts(n)),
+        values: this.#ring(this.#slots, (n) => this.#operations.doubles(n)),
+        factors: this.#doubles(Array.from(stored.gain, (gain) => (gain * LOG2E) / (HEAD_SCALE * HEAD_SCALE))),
+        window,
+      },
       before: [this.#operations.doubles(taps * width), this.#operations.doubles(taps * width)],
     };
   }
 }
 
-/** RMS norm: to = from × 1 / sqrt(mean of squares + ε), the squares summed in order. */
-function norm(from: Float64Array, start: number, length: number, to: Float64Array, at: number): void {
-  let sum = 0;
-  for (let i = 0; i < length; i++) sum += from[start + i] * from[start + i];
-  const factor = 1 / Math.sqrt(sum / length + NORM_EPSILON);
-  for (let i = 0; i < length; i++) to[at + i] = from[start + i] * factor;
+function byColumn({ weights, scales }: StoredMatrix, rows: number, columns: number): StoredMatrix {
+  const turned = new Int8Array(weights.length);
+  for (let row = 0; row < rows; row++)
+    for (let column = 0; column < columns; column++)
+      turned[column * rows + row] = weights[row * columns + column];
+  return { weights: turned, scales };
 }
 
 /** Cosine and sine of every position's turn, by turning the one before once more: [positions][pairs] each. */
-function turns(cos1: Float64Array, sin1: Float64Array): [Float64Array, Float64Array] {
+function turnsOf(cos1: Float64Array, sin1: Float64Array): Turns {
   const pairs = cos1.length;
   const cos = new Float64Array(POSITIONS_MAX * pairs).fill(1, 0, pairs);
   const sin = new Float64Array(POSITIONS_MAX * pairs);
@@ -271,5 +244,5 @@ function turns(cos1: Float64Array, sin1: Float64Array): [Float64Array, Float64Ar
     cos[i] = c * cos1[j] - s * sin1[j];
     sin[i] = s * cos1[j] + c * sin1[j];
   }
-  return [cos, sin];
+  return { cos, sin };
 }

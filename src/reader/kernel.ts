@@ -5,8 +5,9 @@
 
 import { assert } from "../base/assert.ts";
 import { KERNEL_MODULE } from "./kernel-module.generated.ts";
-import type { Context, Matrix, Operations } from "./operations.ts";
+import type { Context, Matrix, Operations, Ring, Turns } from "./operations.ts";
 
+/** Arrays are given by their addresses. */
 interface KernelExports {
   product(
     weights: number,
@@ -20,6 +21,41 @@ interface KernelExports {
     rounded: number,
     steps: number,
   ): void;
+  sparseProduct(
+    weights: number,
+    scales: number,
+    rows: number,
+    columns: number,
+    u: number,
+    n: number,
+    unit: number,
+    out: number,
+    rounded: number,
+  ): void;
+  blend(x: number, a: number, y: number, b: number, count: number): void;
+  squareAboveZero(x: number, count: number): void;
+  norm(from: number, rows: number, width: number, to: number): void;
+  convolve(rows: number, taps: number, tapCount: number, n: number, width: number, out: number): void;
+  turn(
+    rows: number,
+    n: number,
+    position: number,
+    cos: number,
+    sin: number,
+    heads: number,
+    size: number,
+    to: number,
+    slots: number,
+  ): void;
+  keep(
+    rows: number,
+    n: number,
+    position: number,
+    heads: number,
+    size: number,
+    to: number,
+    slots: number,
+  ): void;
   attend(
     query: number,
     keys: number,
@@ -27,8 +63,7 @@ interface KernelExports {
     slots: number,
     first: number,
     count: number,
-    factors: number,
-    heads: number,
+    factor: number,
     size: number,
     out: number,
     weights: number,
@@ -93,22 +128,91 @@ export class KernelOperations implements Operations {
     );
   }
 
-  attend(query: Int16Array, context: Context, factors: Float64Array, out: Float64Array): void {
-    const { keys, values, slots, first, count } = context;
-    const heads = factors.length;
-    this.#kernel.attend(
-      query.byteOffset,
-      keys.byteOffset,
-      values.byteOffset,
-      slots,
-      first,
-      count,
-      factors.byteOffset,
-      heads,
-      out.length / heads,
+  sparseProduct(byColumn: Matrix, u: Float64Array, n: number, unit: number, out: Float64Array): void {
+    const { rows, columns, weights, scales } = byColumn;
+    assert(n * columns <= u.length && n * rows <= out.length && rows % 32 === 0, "rows by 32");
+    assert(columns * (2 + 6) + 12 <= SCRATCH_BYTES, "too many columns");
+    this.#kernel.sparseProduct(
+      weights.byteOffset,
+      scales.byteOffset,
+      rows,
+      columns,
+      u.byteOffset,
+      n,
+      unit,
       out.byteOffset,
-      this.#steps,
+      this.#rounded,
     );
+  }
+
+  blend(x: Float64Array, a: number, y: Float64Array, b: number): void {
+    this.#kernel.blend(x.byteOffset, a, y.byteOffset, b, x.length);
+  }
+
+  squareAboveZero(x: Float64Array): void {
+    this.#kernel.squareAboveZero(x.byteOffset, x.length);
+  }
+
+  norm(from: Float64Array, width: number, to: Float64Array): void {
+    this.#kernel.norm(from.byteOffset, from.length / width, width, to.byteOffset);
+  }
+
+  convolve(rows: Float64Array, taps: Float64Array, width: number, out: Float64Array): void {
+    this.#kernel.convolve(
+      rows.byteOffset,
+      taps.byteOffset,
+      taps.length / width,
+      out.length / width,
+      width,
+      out.byteOffset,
+    );
+  }
+
+  turn(rows: Float64Array, position: number, { cos, sin }: Turns, to: Ring<Int16Array>): void {
+    const { heads, size, slots, numbers } = to;
+    const n = rows.length / heads / size;
+    const turned = 4 * position * size; // size / 2 doubles a position
+    this.#kernel.turn(
+      rows.byteOffset,
+      n,
+      position,
+      cos.byteOffset + turned,
+      sin.byteOffset + turned,
+      heads,
+      size,
+      numbers.byteOffset,
+      slots,
+    );
+  }
+
+  keep(rows: Float64Array, position: number, to: Ring<Float64Array>): void {
+    const { heads, size, slots, numbers } = to;
+    const n = rows.length / heads / size;
+    this.#kernel.keep(rows.byteOffset, n, position, heads, size, numbers.byteOffset, slots);
+  }
+
+  attend(context: Context, position: number, n: number, out: Float64Array): void {
+    const { queries, keys, values, factors, window } = context;
+    const { heads, slots, size } = keys;
+    for (let row = 0; row < n; row++) {
+      const newest = position + row;
+      const oldest = Math.max(0, newest + 1 - window);
+      for (let head = 0; head < heads; head++) {
+        const ring = head * slots * size;
+        this.#kernel.attend(
+          queries.numbers.byteOffset + 2 * (head * queries.slots + (newest % queries.slots)) * size,
+          keys.numbers.byteOffset + 2 * ring,
+          values.numbers.byteOffset + 8 * ring,
+          slots,
+          oldest % slots,
+          newest + 1 - oldest,
+          factors[head],
+          size,
+          out.byteOffset + 8 * (row * heads + head) * size,
+          this.#steps,
+        );
+      }
+    }
   }
 
   frequencies(scores: Float64Array, out: Uint32Array): void {

@@ -4,7 +4,7 @@
  * position by position; the numbers are the same.
  */
 
-import { assertInteger } from "../base/assert.ts";
+import { assert, assertInteger } from "../base/assert.ts";
 import type { Interval, Predictor, PredictorCursor } from "../codec/predictor.ts";
 import { BATCH_MAX, Forward, forwardBytes } from "./forward.ts";
 import { KernelOperations } from "./kernel.ts";
@@ -24,8 +24,8 @@ export class ReaderPredictor implements Predictor {
   readonly version: number;
   readonly #tokenizer: Tokenizer;
   readonly #forward: Forward;
-  /** The cursor whose value the forward pass has read last. */
-  #current: Cursor | undefined;
+  /** Whose value the forward pass has read last. */
+  #current: object | undefined;
 
   constructor(weightsFile: Uint8Array, { operations }: ReaderOptions = {}) {
     const weights = parseWeights(weightsFile);
@@ -48,40 +48,38 @@ export class ReaderPredictor implements Predictor {
     return this.#tokenizer.bytesOf(symbol);
   }
 
-  intervals(channel: number, symbols: readonly number[]): Interval[] {
-    const intervals: Interval[] = [];
-    this.eachTable(channel, symbols, (table, symbol) => {
-      let start = 0;
-      for (let i = 0; i < symbol; i++) start += table[i];
-      intervals.push({ start, size: table[symbol] });
-    });
-    return intervals;
+  *intervals(channel: number, symbols: readonly number[]): Iterable<Interval> {
+    for (const { table, symbol } of this.tables(channel, symbols)) yield intervalOf(table, symbol);
   }
 
-  /** Visits, for each symbol given, the frequencies of all symbols in its place. A table holds during its visit. */
-  eachTable(
+  /** For each symbol given, the frequencies of all symbols in its place; a table holds until the next is taken. */
+  *tables(
     channel: number,
     symbols: readonly number[],
-    visit: (table: Uint32Array, symbol: number) => void,
-  ): void {
+  ): Iterable<{ readonly table: Uint32Array; readonly symbol: number }> {
     const { vocabulary } = this.#forward.shape;
     for (const symbol of symbols) assertInteger(symbol, 0, this.end, "symbol");
     const rows = [this.#forward.labelRow(channel), ...symbols.slice(0, -1)];
-    this.#current = undefined;
+    const own = {};
+    this.#current = own;
     this.#forward.restart();
     for (let first = 0; first < symbols.length; first += BATCH_MAX) {
+      assert(this.#current === own, "one value is written at a time");
       const tables = this.#forward.read(rows.slice(first, first + BATCH_MAX));
       for (let i = 0; i * vocabulary < tables.length; i++)
-        visit(tables.subarray(i * vocabulary, (i + 1) * vocabulary), symbols[first + i]);
+        yield {
+          table: tables.subarray(i * vocabulary, (i + 1) * vocabulary),
+          symbol: symbols[first + i],
+        };
     }
   }
 
-  cursor(channel: number): PredictorCursor {
-    return new Cursor(this.#forward.labelRow(channel), this.end, (cursor, rows) => this.#read(cursor, rows));
+  cursor(channel: number): ReaderCursor {
+    return new ReaderCursor(this.#forward.labelRow(channel), (cursor, rows) => this.#read(cursor, rows));
   }
 
   /** The frequencies after the last of `rows`, which are all that the cursor has read so far. */
-  #read(cursor: Cursor, rows: readonly number[]): Uint32Array {
+  #read(cursor: ReaderCursor, rows: readonly number[]): Uint32Array {
     let table: Uint32Array;
     if (this.#current === cursor) {
       table = this.#forward.read(rows.slice(-1));
@@ -98,24 +96,43 @@ export class ReaderPredictor implements Predictor {
   }
 }
 
-class Cursor implements PredictorCursor {
+export class ReaderCursor implements PredictorCursor {
   readonly #rows: number[];
-  readonly #end: number;
-  readonly #read: (cursor: Cursor, rows: readonly number[]) => Uint32Array;
+  readonly #read: (cursor: ReaderCursor, rows: readonly number[]) => Uint32Array;
 
-  constructor(label: number, end: number, read: (cursor: Cursor, rows: readonly number[]) => Uint32Array) {
+  constructor(label: number, read: (cursor: ReaderCursor, rows: readonly number[]) => Uint32Array) {
     this.#rows = [label];
-    this.#end = end;
     this.#read = read;
   }
 
   next(target: number): Interval & { readonly symbol: number } {
-    assertInteger(target, 0, FREQUENCY_TOTAL - 1, "target");
-    const table = this.#read(this, this.#rows);
-    let symbol = 0;
-    let start = 0;
-    while (target >= start + table[symbol]) start += table[symbol++];
-    if (symbol !== this.#end) this.#rows.push(symbol);
-    return { symbol, start, size: table[symbol] };
+    const found = findSymbol(this.table(), target);
+    this.push(found.symbol);
+    return found;
   }
+
+  /** The frequencies of the next symbol: to be taken once for each, and to be used before anything else is read. */
+  table(): Uint32Array {
+    return this.#read(this, this.#rows);
+  }
+
+  push(symbol: number): void {
+    this.#rows.push(symbol);
+  }
+}
+
+/** A symbol's share, by the frequencies of all symbols. */
+export function intervalOf(table: Uint32Array, symbol: number): Interval {
+  let start = 0;
+  for (let i = 0; i < symbol; i++) start += table[i];
+  return { start, size: table[symbol] };
+}
+
+/** The symbol whose share holds `target`. */
+export function findSymbol(table: Uint32Array, target: number): Interval & { readonly symbol: number } {
+  assertInteger(target, 0, FREQUENCY_TOTAL - 1, "target");
+  let symbol = 0;
+  let start = 0;
+  while (target >= start + table[symbol]) start += table[symbol++];
+  return { symbol, start, size: table[symbol] };
 }

@@ -292,7 +292,11 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
         ]),
       );
       const before = await store.readUser("acme", "ada");
-      const code = { version: 3, bits: { length: 13, bytes: Uint8Array.of(0xab, 0xc0) } };
+      const code = {
+        version: 3,
+        bits: { length: 13, bytes: Uint8Array.of(0xab, 0xc0) },
+        checksum: 0xdeadbeef,
+      };
       const codes = before!.facts.map(({ channel, revision, value }) => ({ channel, revision, value, code }));
       await store.write(write("ada", [[1, "Difference Engine"]]));
       const stamp = await store.readStamp("acme", "ada");
@@ -310,7 +314,11 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
     async ({ store }) => {
       await store.write(write("ada", [[0, "Ada"]]));
       const before = await store.readUser("acme", "ada");
-      const code = { version: 3, bits: { length: 13, bytes: Uint8Array.of(0xab, 0xc0) } };
+      const code = {
+        version: 3,
+        bits: { length: 13, bytes: Uint8Array.of(0xab, 0xc0) },
+        checksum: 0xdeadbeef,
+      };
       await store.forgetUser("acme", "ada");
       await store.write(write("ada", [[0, "Grace"]]));
       await store.saveCodes("acme", "ada", [{ ...before!.facts[0], code }]);

@@ -9,15 +9,17 @@ import fc from "fast-check";
 import { VALUE_BYTES_MAX } from "../../src/base/limits.ts";
 import { type Codebook, decodeValue, encodeValue } from "../../src/codec/codebook.ts";
 import { plainPredictor } from "../../src/codec/plain-predictor.ts";
+import { BoundedReader } from "../../src/reader/bounded-predictor.ts";
 import { READER_FORMAT_VERSION } from "../../src/reader/codebook.ts";
 import { anyValue, kernelReader } from "../unit/reader/reader-model.ts";
 
 const count = Number(process.argv[2] ?? 100_000);
 const seed = Number(process.argv[3] ?? 1);
 const reader = kernelReader();
+const bounded = new BoundedReader(reader);
 // The model alone, so that every value is coded by it, however badly; then as a block would choose.
-const alone: Codebook = { version: READER_FORMAT_VERSION, predictors: [reader] };
-const chosen: Codebook = { version: READER_FORMAT_VERSION, predictors: [reader, plainPredictor] };
+const alone: Codebook = { version: READER_FORMAT_VERSION, predictors: [bounded] };
+const chosen: Codebook = { version: READER_FORMAT_VERSION, predictors: [bounded, plainPredictor] };
 const totals = { values: 0, bytes: 0, bits: 0 };
 
 fc.assert(

@@ -30,9 +30,8 @@ export function readVectors(): Vectors {
 export function fingerprint(reader: ReaderPredictor, channel: number, value: string): string {
   const symbols = [...reader.split(new TextEncoder().encode(value)), reader.end];
   const hash = createHash("sha256");
-  reader.eachTable(channel, symbols, (table) => {
+  for (const { table } of reader.tables(channel, symbols))
     hash.update(new Uint8Array(table.buffer, table.byteOffset, table.byteLength));
-  });
   return hash.digest("hex").slice(0, 32);
 }
 

@@ -7,27 +7,29 @@ import { type Command, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 const BENCHES = {
   codec: async () => (await import("../../../bench/codec.ts")).benchCodec,
   reader: async () => (await import("../../../bench/reader.ts")).benchReader,
+  values: async () => (await import("../../../bench/values.ts")).benchValues,
   http: async () => (await import("../../../bench/http.ts")).benchHttp,
   store: async () => (await import("../../../bench/store.ts")).benchStore,
 };
 
 export const bench: Command = {
   name: "bench",
-  summary: "run the benchmarks: codec, reader, http, store",
-  help: `usage: sideband bench [codec|reader|http|store] [--small] [--json] [--seed N] [OPTIONS]
+  summary: "run the benchmarks: codec, reader, values, http, store",
+  help: `usage: sideband bench [codec|reader|values|http|store] [--small] [--json] [--seed N] [OPTIONS]
 
 codec    the damage table (kind of damage × carriers in use → blocks read, in %), build and read times
 reader   the time to write and to read a value through the reader model, beside the multiply-adds it takes
+values   the dearest to write and to read of 10,000 values of all kinds and lengths, in processor time
 http     decode, context and encode under 64 connections, as ratios to a bare Fastify route; growth, memory, start
 store    durable encodes/s and reads/s of the embedded store and PostgreSQL, and how they grow
 
   --small      few trials, so that it is quick; without a name, all benchmarks run
   --json       print one JSON object
   --svg FILE   also draw the damage table
-  --trials N   trials for each cell of the damage table (default 1000, small 40)
+  --trials N   trials for each cell of the damage table (default 1000, small 40); values of values (10000, small 60)
   --facts N    facts in the grown store of the http benchmark (default 1000000), and of store (5000000, small 20000)
   --database-url URL   for store: an empty database, instead of a PostgreSQL started for the run
-  --seed N     seed of the random damage (default 1)
+  --seed N     seed of the random damage and values (default 1)
 
 Exit status: 0; 1 if a bar is missed; 2 for a wrong call. With --small, bars on time are reported, not enforced.`,
 

@@ -1,6 +1,6 @@
 /** /demo/*: the public state that everyone shares. The access hook has made sure that there is a demo. */
 
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyRequest } from "fastify";
 import type {
   DecodeAnswer,
   DemoEncodeBody,
@@ -10,9 +10,10 @@ import type {
 } from "../../contract/schemas.ts";
 import { readContext } from "../../memory/context.ts";
 import { decodeFact } from "../../memory/decode.ts";
-import { DEMO_ACCOUNT, DEMO_USER } from "../../memory/demo.ts";
+import { DEMO_ACCOUNT, DEMO_ASKER, DEMO_USER } from "../../memory/demo.ts";
 import { flushUser } from "../../memory/flush.ts";
 import type { HttpParts } from "../parts.ts";
+import { whileConnected } from "../while-connected.ts";
 import { flushAnswer } from "./blocks.ts";
 import { sendContext } from "./recall.ts";
 
@@ -24,18 +25,19 @@ export function demoRoutes({ memory, demo }: HttpParts) {
       return { status: "ok", ...result.facts[0], channel_count: result.channelCount };
     },
 
-    async demoContext(request: FastifyRequest, reply: FastifyReply) {
-      return sendContext(request, reply, await readContext(memory, DEMO_ACCOUNT, DEMO_USER));
-    },
+    demoContext: whileConnected(async (request, reply, signal) => {
+      const asker = { ...DEMO_ASKER, signal };
+      return sendContext(request, reply, await readContext(memory, asker, DEMO_USER));
+    }),
 
     async demoDecode(request: FastifyRequest): Promise<DecodeAnswer> {
       const { label } = request.query as LabelQuery;
       return decodeFact(memory, DEMO_ACCOUNT, { userId: DEMO_USER, label });
     },
 
-    async demoFlush(): Promise<FlushAnswer> {
-      return flushAnswer(await flushUser(memory, DEMO_ACCOUNT, { userId: DEMO_USER }));
-    },
+    demoFlush: whileConnected(async (_request, _reply, signal): Promise<FlushAnswer> => {
+      return flushAnswer(await flushUser(memory, { ...DEMO_ASKER, signal }, { userId: DEMO_USER }));
+    }),
 
     async demoReset() {
       await demo!.reset();

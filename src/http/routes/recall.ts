@@ -7,28 +7,27 @@ import { type ContextResult, readContext } from "../../memory/context.ts";
 import { decodeFact, decodeThroughModel } from "../../memory/decode.ts";
 import { listFacts } from "../../memory/facts.ts";
 import type { HttpParts } from "../parts.ts";
+import { whileConnected } from "../while-connected.ts";
 
 export function recallRoutes({ memory }: HttpParts) {
+  const decodeModel = whileConnected((request, _, signal): Promise<DecodeAnswer> => {
+    const { user_id: userId, label } = request.query as FactQuery;
+    return decodeThroughModel(memory, { ...request.caller!, signal }, { userId, label });
+  });
   return {
-    context(request: FastifyRequest, reply: FastifyReply) {
+    context: whileConnected(async (request, reply, signal) => {
       const { user_id: userId } = request.query as UserQuery;
-      const context = readContext(memory, request.caller!.account, userId);
-      return chain(context, (found) => sendContext(request, reply, found));
-    },
+      return sendContext(request, reply, await readContext(memory, { ...request.caller!, signal }, userId));
+    }),
 
     decode(request: FastifyRequest, reply: FastifyReply) {
       const { user_id: userId, label, use_model: useModel } = request.query as DecodeQuery;
+      if (useModel !== undefined && /^(true|1)$/i.test(useModel)) return decodeModel(request, reply);
       const { account } = request.caller!;
-      if (useModel !== undefined && /^(true|1)$/i.test(useModel)) {
-        return decodeThroughModel(memory, account, { userId, label });
-      }
       return chain(decodeFact(memory, account, { userId, label }), (decoded) => reply.send(decoded));
     },
 
-    decodeModel(request: FastifyRequest): Promise<DecodeAnswer> {
-      const { user_id: userId, label } = request.query as FactQuery;
-      return decodeThroughModel(memory, request.caller!.account, { userId, label });
-    },
+    decodeModel,
 
     async facts(request: FastifyRequest): Promise<FactsAnswer> {
       const { user_id: userId } = request.query as UserQuery;

@@ -8,10 +8,11 @@ import type {
   DemoReadBody,
   UsageDaysAnswer,
 } from "../../contract/website-operations.ts";
-import { DEMO_ACCOUNT, DEMO_USER } from "../../memory/demo.ts";
+import { DEMO_ACCOUNT, DEMO_ASKER, DEMO_USER } from "../../memory/demo.ts";
 import { labelOf } from "../../memory/labels.ts";
 import type { HttpParts } from "../parts.ts";
 import type { RecentErrors } from "../recent-errors.ts";
+import { whileConnected } from "../while-connected.ts";
 import { readAnswer } from "./blocks.ts";
 
 /** The format version that every reader knows. */
@@ -30,10 +31,10 @@ export function websiteRoutes(parts: HttpParts, recentErrors: RecentErrors) {
       return { user_id: DEMO_USER, keys, versions: [...new Set([memory.workshop.version, PLAIN_VERSION])] };
     },
 
-    demoRead(request: FastifyRequest): Promise<ReadAnswer> {
+    demoRead: whileConnected((request, _, signal): Promise<ReadAnswer> => {
       const { block } = request.body as DemoReadBody;
-      return readAnswer(memory, DEMO_ACCOUNT, { userId: DEMO_USER, block });
-    },
+      return readAnswer(memory, { ...DEMO_ASKER, signal }, { userId: DEMO_USER, block });
+    }),
 
     async usageDays(request: FastifyRequest): Promise<UsageDaysAnswer> {
       const { from, to } = desk.recentDays();

@@ -5,7 +5,7 @@
 
 import { randomBytes } from "node:crypto";
 import { assert } from "../../base/assert.ts";
-import type { FactCode, StoredFact } from "../../memory/ports.ts";
+import type { StoredFact } from "../../memory/ports.ts";
 import type { TableName } from "./environment.ts";
 
 /** In `meta`: when something was first forgotten since the last compaction. */
@@ -16,14 +16,15 @@ export function isForgetting(table: TableName, key: Buffer): boolean {
 }
 
 const FACT_HEADER_BYTES = 21;
+const CHECKSUM_BYTES = 4;
 const USER_BYTES = 17;
 
 /**
- * revision 6 · time of writing 6 · time of expiry 6 (0: it does not expire) · codebook version 1 · code length in
- * bits 2 · code · value
+ * revision 6 · time of writing 6 · time of expiry 6 (0: it does not expire) · codebook version 1 (0: no code) · code
+ * length in bits 2 · with a code: its checksum 4, its bits · value
  */
 export function packFact(fact: Omit<StoredFact, "channel">): Buffer {
-  const codeBytes = fact.code === undefined ? 0 : Math.ceil(fact.code.bits.length / 8);
+  const codeBytes = fact.code === undefined ? 0 : CHECKSUM_BYTES + Math.ceil(fact.code.bits.length / 8);
   const value = Buffer.from(fact.value);
   const out = Buffer.allocUnsafe(FACT_HEADER_BYTES + codeBytes + value.length);
   out.writeUIntBE(fact.revision, 0, 6);
@@ -33,7 +34,8 @@ export function packFact(fact: Omit<StoredFact, "channel">): Buffer {
   out.writeUInt16BE(fact.code?.bits.length ?? 0, 19);
   if (fact.code !== undefined) {
     assert(fact.code.version > 0 && fact.code.version < 256, "a codebook version fits a byte");
-    out.set(fact.code.bits.bytes.subarray(0, codeBytes), FACT_HEADER_BYTES);
+    out.writeUInt32BE(fact.code.checksum, FACT_HEADER_BYTES);
+    out.set(fact.code.bits.bytes.subarray(0, codeBytes - CHECKSUM_BYTES), FACT_HEADER_BYTES + CHECKSUM_BYTES);
   }
   out.set(value, FACT_HEADER_BYTES + codeBytes);
   return out;
@@ -42,8 +44,9 @@ export function packFact(fact: Omit<StoredFact, "channel">): Buffer {
 /** @param withCode false where only the value is wanted */
 export function unpackFact(channel: number, bytes: Buffer, withCode = true): StoredFact {
   const version = bytes[18];
-  const codeBits = bytes.readUInt16BE(19);
-  const valueStart = FACT_HEADER_BYTES + Math.ceil(codeBits / 8);
+  const bitsLength = bytes.readUInt16BE(19);
+  const codeStart = FACT_HEADER_BYTES + (version === 0 ? 0 : CHECKSUM_BYTES);
+  const valueStart = codeStart + Math.ceil(bitsLength / 8);
   return {
     channel,
     value: bytes.toString("utf8", valueStart, bytes.length),
@@ -51,12 +54,14 @@ export function unpackFact(channel: number, bytes: Buffer, withCode = true): Sto
     updatedAtMs: bytes.readUIntBE(6, 6),
     ...(version === 0 || !withCode
       ? {}
-      : { code: codeOf(version, codeBits, bytes.subarray(FACT_HEADER_BYTES, valueStart)) }),
+      : {
+          code: {
+            version,
+            bits: { length: bitsLength, bytes: Uint8Array.from(bytes.subarray(codeStart, valueStart)) },
+            checksum: bytes.readUInt32BE(FACT_HEADER_BYTES),
+          },
+        }),
   };
-}
-
-function codeOf(version: number, length: number, bytes: Buffer): FactCode {
-  return { version, bits: { length, bytes: Uint8Array.from(bytes) } };
 }
 
 export interface UserRecord {

@@ -18,6 +18,8 @@ interface FactRow {
   readonly code_bytes: Uint8Array | null;
 }
 
+const CHECKSUM_BYTES = 4;
+
 type UserRow = FactRow & { readonly life: number; readonly user_revision: number };
 
 export function readFact(account: string, userId: string, channel: number): Query<StoredFact | undefined> {
@@ -64,7 +66,7 @@ export function saveCodes(
         ${userSlot(account, userId)}::integer, ${account}::text, ${userId}::text,
         ${codes.map(({ channel }) => channel)}::integer[], ${codes.map(({ revision }) => revision)}::bigint[],
         ${codes.map(({ code }) => code.version)}::integer[], ${codes.map(({ code }) => code.bits.length)}::integer[],
-        ${codes.map(({ code }) => hexOf(code.bits.bytes))}::text[]::bytea[])`;
+        ${codes.map(({ code }) => hexOf(withChecksum(code)))}::text[]::bytea[])`;
   };
 }
 
@@ -130,13 +132,23 @@ export async function* walkUsersOf(
   }
 }
 
+/** code_bytes: the checksum, then the bits. */
+function withChecksum({ bits, checksum }: FactCode): Buffer {
+  const packed = Buffer.alloc(CHECKSUM_BYTES + bits.bytes.length);
+  packed.writeUInt32BE(checksum);
+  packed.set(bits.bytes, CHECKSUM_BYTES);
+  return packed;
+}
+
 function factOf(row: FactRow): StoredFact {
   const { channel, value, revision, updated_at_ms: updatedAtMs } = row;
   if (row.code_version === null || row.code_length === null || row.code_bytes === null) {
     return { channel, value, revision, updatedAtMs };
   }
-  const bits = { length: row.code_length, bytes: Uint8Array.from(row.code_bytes) };
-  return { channel, value, revision, updatedAtMs, code: { version: row.code_version, bits } };
+  const packed = Buffer.from(row.code_bytes);
+  const bits = { length: row.code_length, bytes: Uint8Array.from(packed.subarray(CHECKSUM_BYTES)) };
+  const code = { version: row.code_version, bits, checksum: packed.readUInt32BE(0) };
+  return { channel, value, revision, updatedAtMs, code };
 }
 
 function stampOf(life: number, revision: number): string {

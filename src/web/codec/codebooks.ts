@@ -1,6 +1,6 @@
 /**
  * Codebooks by format version, loaded when a block of that version is first met. Version 1 is part of the codec;
- * version 3 needs the reader model: its module is imported and its weights are fetched then, and `onProgress` is
+ * version 4 needs the reader model: its module is imported and its weights are fetched then, and `onProgress` is
  * told how far they have come. Nothing else on the website knows about models.
  */
 
@@ -15,12 +15,12 @@ export type CodebookLoader = (onProgress: OnProgress) => Promise<Codebook>;
 
 export const CODEBOOK_LOADERS: Readonly<Record<number, CodebookLoader>> = {
   [PLAIN_CODEBOOK.version]: async () => PLAIN_CODEBOOK,
-  3: async (onProgress) => {
-    const [{ readerCodebook }, weights] = await Promise.all([
+  4: async (onProgress) => {
+    const [{ readerCodebooks }, weights] = await Promise.all([
       import("../../reader/codebook.ts"),
       fetchBytes(READER_WEIGHTS_URL, onProgress),
     ]);
-    return readerCodebook(weights);
+    return readerCodebooks(weights)[0];
   },
 };
 

@@ -45,7 +45,7 @@ async function fill(data: string): Promise<string> {
       const facts = [0, 3, 20].map((channel) => ({ channel, value: `value ${i} of channel ${channel}` }));
       await core.store.write({ account: "acme", userId: `user-${i}`, facts, nowMs: Date.now() - 1000 });
     }
-    const block = await core.memory.blocks.of("acme", "user-7");
+    const block = await core.memory.blocks.of({ account: "acme", tier: "owner" }, "user-7");
     return block!.text;
   } finally {
     await core.close();

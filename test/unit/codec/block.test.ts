@@ -8,14 +8,8 @@ import { AssertionError } from "../../../src/base/assert.ts";
 import { utf8 } from "../../../src/base/bytes.ts";
 import { seededRandom } from "../../../src/base/random.ts";
 import { CLASS_SIZE, findWord } from "../../../src/codec/alphabet.ts";
-import {
-  type BlockFact,
-  type BuiltBlock,
-  buildBlock,
-  CARRIERS_MAX,
-  PREFIX_CARRIERS,
-  VERSION_MAX,
-} from "../../../src/codec/block.ts";
+import { type BlockFact, type BuiltBlock, buildBlock, VERSION_MAX } from "../../../src/codec/block.ts";
+import { CARRIERS_MAX, PREFIX_CARRIERS } from "../../../src/codec/block-room.ts";
 import { encodeValue, PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
 import { N } from "../../../src/codec/field.ts";
 import { POSITION_CLASSES } from "../../../src/codec/positions.ts";

@@ -88,6 +88,37 @@ test("the shortest of the predictors' codes is taken, and the choice costs the f
   );
 });
 
+test("a code of at most bitsMax bits is the shortest one, and a longer one is given up", () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...CODEBOOKS), anyValue, fc.nat(8_000), ([, codebook], value, any) => {
+      const bits = encodeValue(codebook, 3, value);
+      for (const bitsMax of [any, bits.length - 1, bits.length, bits.length + 1]) {
+        assert.deepEqual(
+          encodeValue(codebook, 3, value, bitsMax),
+          bits.length <= bitsMax ? bits : undefined,
+          `${bits.length} bits of at most ${bitsMax}`,
+        );
+      }
+    }),
+  );
+});
+
+test("a value is given up while it is being coded, as soon as it is too long", () => {
+  let taken = 0;
+  const watched: Predictor = {
+    ...plainPredictor,
+    *intervals(channel, symbols) {
+      for (const interval of plainPredictor.intervals(channel, symbols)) {
+        taken++;
+        yield interval;
+      }
+    },
+  };
+  const value = new Uint8Array(VALUE_BYTES_MAX).map((_, i) => 33 + ((i * 37) % 94));
+  assert.equal(encodeValue({ version: 1, predictors: [watched] }, 0, value, 100), undefined);
+  assert.ok(taken < 30, `${taken} symbols`);
+});
+
 test("no bytes at all is no value, and more than 1,024 bytes are refused at the door", () => {
   for (const length of [0, VALUE_BYTES_MAX + 1]) {
     assert.throws(() => encodeValue(PLAIN_CODEBOOK, 0, new Uint8Array(length)), AssertionError);

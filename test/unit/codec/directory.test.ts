@@ -5,7 +5,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { AssertionError } from "../../../src/base/assert.ts";
 import { type Random, seededRandom } from "../../../src/base/random.ts";
-import { CARRIERS_MAX, PREFIX_CARRIERS } from "../../../src/codec/block.ts";
+import { CARRIERS_MAX, PREFIX_CARRIERS } from "../../../src/codec/block-room.ts";
 import { DIRECTORY_DIGITS_MAX, readDirectory, writeDirectory } from "../../../src/codec/directory.ts";
 import { P } from "../../../src/codec/field.ts";
 import { anySeed, anySymbol, randomSymbols } from "../../fixtures/blocks.ts";

@@ -8,7 +8,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { randomWord } from "../../../bench/codec/damage.ts";
 import { seededRandom } from "../../../src/base/random.ts";
-import { PREFIX_CARRIERS } from "../../../src/codec/block.ts";
+import { PREFIX_CARRIERS } from "../../../src/codec/block-room.ts";
 import { encodeValue, PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
 import { bitsToDigits, digitsFor } from "../../../src/codec/digits.ts";
 import { writeDirectory } from "../../../src/codec/directory.ts";

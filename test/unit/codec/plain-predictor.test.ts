@@ -20,7 +20,7 @@ const anyValue = fc.oneof(
 function tableAfter(prefix: readonly number[]): Interval[] {
   return Array.from(
     { length: 257 },
-    (_, symbol) => plainPredictor.intervals(0, [...prefix, symbol])[prefix.length],
+    (_, symbol) => [...plainPredictor.intervals(0, [...prefix, symbol])][prefix.length],
   );
 }
 
@@ -47,7 +47,7 @@ test("a cursor finds, for any target, the interval that the writer was given", (
   fc.assert(
     fc.property(anyValue, fc.nat(), (value, pick) => {
       const symbols = [...plainPredictor.split(value), end];
-      const intervals = plainPredictor.intervals(7, symbols);
+      const intervals = [...plainPredictor.intervals(7, symbols)];
       const cursor = plainPredictor.cursor(7);
       symbols.forEach((symbol, i) => {
         const { start, size } = intervals[i];
@@ -70,7 +70,8 @@ test("a value's symbols stand for its bytes, whatever they are", () => {
 
 test("a value does not depend on the values before it", () => {
   const value = [...new TextEncoder().encode("the same again")];
-  const first = plainPredictor.intervals(0, value);
-  plainPredictor.intervals(0, [...new TextEncoder().encode("zzzzzzzzzzz, něco jiného")]);
-  assert.deepEqual(plainPredictor.intervals(0, value), first);
+  const first = [...plainPredictor.intervals(0, value)];
+  const other = [...new TextEncoder().encode("zzzzzzzzzzz, něco jiného")];
+  assert.equal([...plainPredictor.intervals(0, other)].length, other.length);
+  assert.deepEqual([...plainPredictor.intervals(0, value)], first);
 });

@@ -6,7 +6,8 @@ import { test } from "node:test";
 import { compileKernel, kernelModuleSource } from "../../../scripts/build-kernel.ts";
 import { seededRandom } from "../../../src/base/random.ts";
 import { KernelOperations } from "../../../src/reader/kernel.ts";
-import { type Operations, PlainOperations } from "../../../src/reader/operations.ts";
+import type { Operations } from "../../../src/reader/operations.ts";
+import { PlainOperations } from "../../../src/reader/plain-operations.ts";
 
 const random = seededRandom(4);
 
@@ -76,31 +77,90 @@ test("the largest weights and activations do not overflow 32 bits", () => {
   });
 });
 
+test("sparse products are equal, and equal to the product by rows", () => {
+  const [rows, columns] = [64, 128];
+  for (let n = 1; n <= 5; n++) {
+    both((operations) => {
+      const byRow = operations.bytes(rows * columns).map(() => drawn.below(255) - 127);
+      const byColumn = operations.bytes(rows * columns);
+      byColumn.forEach((_, i) => {
+        byColumn[i] = byRow[(i % rows) * columns + Math.floor(i / rows)];
+      });
+      const weights = operations.bytes(rows * columns);
+      weights.set(byRow);
+      const scales = operations.doubles(rows).fill(0.75);
+      const u = operations.doubles(n * columns);
+      u.forEach((_, i) => {
+        u[i] = drawn.below(4) === 0 ? number() : 0;
+      });
+      u.fill(0, 0, n > 3 ? columns : 0);
+      const [out, expected] = [operations.doubles(n * rows), operations.doubles(n * rows)];
+      operations.sparseProduct({ rows, columns, weights: byColumn, scales }, u, n, 1.4375, out);
+      operations.product({ rows, columns, weights, scales }, u, n, 1.4375, expected);
+      assert.deepEqual(out, expected);
+      return Array.from(out);
+    });
+  }
+});
+
+test("sums, squares, norms and convolutions are equal", () => {
+  const [width, taps] = [32, 3];
+  for (let n = 1; n <= 4; n++) {
+    both((operations) => {
+      const make = (rows: number) => {
+        const array = operations.doubles(rows * width);
+        array.forEach((_, i) => {
+          array[i] = number();
+        });
+        return array;
+      };
+      const [x, y, rows, weights] = [make(n), make(n), make(taps + n), make(taps)];
+      const [normed, out] = [make(n), make(n)];
+      operations.blend(x, 0.7, y, -1.3);
+      operations.norm(x, width, normed);
+      operations.convolve(rows, weights, width, out);
+      operations.squareAboveZero(y);
+      return [x, normed, out, y].flatMap((array) => Array.from(array));
+    });
+  }
+});
+
 test("attention is equal wherever the ring begins", () => {
-  for (const [first, count] of [
+  const [heads, size, slots, window] = [2, 16, 8, 6];
+  for (const [position, n] of [
     [0, 1],
-    [0, 7],
-    [5, 8],
-    [3, 3],
+    [0, 4],
+    [5, 3],
+    [13, 4],
   ]) {
     both((operations) => {
-      const [heads, size, slots] = [2, 16, 8];
-      const width = heads * size;
-      const query = operations.shorts(width);
-      const keys = operations.shorts(slots * width);
-      for (const array of [query, keys])
+      const rows = (count: number) => {
+        const array = operations.doubles(count * heads * size);
         array.forEach((_, i) => {
-          array[i] = drawn.below(20000) - 10000;
+          array[i] = number();
         });
-      const values = operations.doubles(slots * width);
-      values.forEach((_, i) => {
-        values[i] = number();
-      });
-      const factors = operations.doubles(heads);
-      factors.fill(1e-8);
-      const out = operations.doubles(width);
-      operations.attend(query, { keys, values, slots, first, count }, factors, out);
-      return Array.from(out);
+        return array;
+      };
+      const ring = <Numbers>(numbers: Numbers, places = slots) => ({ heads, size, slots: places, numbers });
+      const context = {
+        queries: ring(operations.shorts(4 * heads * size), 4),
+        keys: ring(operations.shorts(slots * heads * size)),
+        values: ring(operations.doubles(slots * heads * size)),
+        factors: operations.doubles(heads).fill(1e-7),
+        window,
+      };
+      const turns = { cos: rows(20), sin: rows(20) };
+      for (let before = 0; before < position; before++) {
+        operations.turn(rows(1), before, turns, context.keys);
+        operations.keep(rows(1), before, context.values);
+      }
+      operations.turn(rows(n), position, turns, context.keys);
+      operations.turn(rows(n), position, turns, context.queries);
+      operations.keep(rows(n), position, context.values);
+      const out = rows(n);
+      operations.attend(context, position, n, out);
+      const { queries, keys, values } = context;
+      return [queries, keys, values].flatMap(({ numbers }) => Array.from<number>(numbers)).concat(...out);
     });
   }
 });

@@ -1,0 +1,106 @@
+/**
+ * What the dearest value costs: values of all kinds and lengths (codec/value-kinds.ts) are written and read back in
+ * the format of new blocks, and so are codes that nobody wrote, of random bits. The worst are named, so that they can
+ * be made again.
+ *
+ * Times are processor time. A value that would be the worst is timed twice more and its least time counts: what is
+ * asked is what the value takes, not what else the machine did. Beside them stand the ratios to a reference in the
+ * same run, a product of a million multiply-adds in plain TypeScript.
+ */
+
+import { readFileSync } from "node:fs";
+import { equalBytes } from "../src/base/bytes.ts";
+import { VALUE_BYTES_MAX } from "../src/base/limits.ts";
+import { seededRandom } from "../src/base/random.ts";
+import { type Codebook, decodeValue, encodeValue } from "../src/codec/codebook.ts";
+import type { Bits } from "../src/codec/range-coder.ts";
+import { readerCodebooks } from "../src/reader/codebook.ts";
+import { READER_WEIGHTS } from "../src/reader/weights-path.ts";
+import { makeValue, VALUE_KINDS, type ValueName } from "./codec/value-kinds.ts";
+import type { BenchOptions } from "./codec.ts";
+import { referenceMs } from "./reader.ts";
+
+const VALUES = 10_000;
+const VALUES_SMALL = 60;
+const WRITE_MS_BAR = 120;
+const READ_MS_BAR = 180;
+/** A code that nobody wrote, every so many values. */
+const STRANGE_EVERY = 10;
+/** More bits than a block of its own can hold. */
+const STRANGE_BYTES_MAX = 760;
+
+interface Worst extends ValueName {
+  readonly ms: number;
+}
+
+const NONE: Worst = { kind: "none", bytes: 0, seed: 0, ms: 0 };
+
+export async function benchValues(options: BenchOptions): Promise<boolean> {
+  const [codebook] = readerCodebooks(readFileSync(READER_WEIGHTS));
+  const count = options.trials ?? (options.small ? VALUES_SMALL : VALUES);
+  const random = seededRandom(options.seed);
+  let [write, read] = [NONE, NONE];
+  for (let i = -VALUE_KINDS.length; i < count; i++) {
+    const name: ValueName = {
+      kind: VALUE_KINDS[(i + VALUE_KINDS.length) % VALUE_KINDS.length],
+      // Each fortieth as long as can be, the others of 1 to 2 bytes as often as of 512 to 1,024.
+      bytes: random.below(40) === 0 ? VALUE_BYTES_MAX : Math.floor(VALUE_BYTES_MAX ** random.unit()),
+      seed: random.below(2 ** 31),
+    };
+    const channel = name.seed % 40;
+    const value = makeValue(name);
+    let code: Bits = { length: 0, bytes: new Uint8Array() };
+    write = worse(write, name, () => {
+      code = encodeValue(codebook, channel, value);
+    });
+    read = worse(read, name, () => {
+      const back = decodeValue(codebook, channel, code);
+      mustBe(back !== undefined && equalBytes(back, value), name);
+    });
+    if (i % STRANGE_EVERY === 0) read = worseStrange(read, codebook, channel, name.seed);
+    if (i === -1) [write, read] = [NONE, NONE]; // warmed up
+    if (!options.json && i > 0 && i % 1000 === 0) console.error(`${i} values`);
+  }
+  const reference = Math.min(...Array.from({ length: 5 }, referenceMs));
+  if (options.json) console.log(JSON.stringify({ values: { count, write, read, reference_ms: reference } }));
+  else {
+    console.log(`\nThe dearest of ${count} values, processor time on one thread, seed ${options.seed}`);
+    for (const [what, worst, bar] of [
+      ["write", write, WRITE_MS_BAR],
+      ["read", read, READ_MS_BAR],
+    ] as const)
+      console.log(
+        `${what.padEnd(6)}${worst.ms.toFixed(1).padStart(7)} ms, bar ${bar} ms; ${(worst.ms / reference).toFixed(1)} × reference; ` +
+          `${worst.kind}, ${worst.bytes} bytes, seed ${worst.seed}`,
+      );
+  }
+  return options.small || (write.ms <= WRITE_MS_BAR && read.ms <= READ_MS_BAR);
+}
+
+/** Bits that no writer gave: they end in a value or in none, at the same bounded cost. */
+function worseStrange(worst: Worst, codebook: Codebook, channel: number, seed: number): Worst {
+  const random = seededRandom(seed);
+  const bytes = random.bytes(random.pick([1, 8, 100, STRANGE_BYTES_MAX]));
+  const bits: Bits = { length: 8 * bytes.length, bytes };
+  return worse(worst, { kind: "bits that nobody wrote", bytes: bytes.length, seed }, () => {
+    const value = decodeValue(codebook, channel, bits);
+    mustBe(value === undefined || value.length <= VALUE_BYTES_MAX, { kind: "bits", bytes: 0, seed });
+  });
+}
+
+function worse(worst: Worst, name: ValueName, work: () => void): Worst {
+  let ms = cpuMs(work);
+  for (let again = 0; again < 2 && ms > worst.ms; again++) ms = Math.min(ms, cpuMs(work));
+  return ms > worst.ms ? { ...name, ms } : worst;
+}
+
+function cpuMs(work: () => void): number {
+  const started = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(started);
+  return (user + system) / 1000;
+}
+
+function mustBe(right: boolean, { kind, bytes, seed }: ValueName): void {
+  if (!right) throw new Error(`not read back exactly: ${kind}, ${bytes} bytes, seed ${seed}`);
+}

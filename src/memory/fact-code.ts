@@ -1,0 +1,38 @@
+/**
+ * A fact's code bits as they are kept with it, under a checksum over everything they depend on: a block is assembled
+ * only from bits that still belong to the fact beside them.
+ */
+
+import { utf8 } from "../base/bytes.ts";
+import { crc32 } from "../base/crc32.ts";
+import { bitsMaxAlone } from "../codec/block-room.ts";
+import { type Codebook, encodeValue } from "../codec/codebook.ts";
+import type { Bits } from "../codec/range-coder.ts";
+import type { FactCode, StoredFact } from "./ports.ts";
+
+/** The code of a value. One that rides in no block gets one bit more than would: it is passed over, and not tried again. */
+export function codeOf(codebook: Codebook, channel: number, value: string): FactCode {
+  const { version } = codebook;
+  const bitsMax = bitsMaxAlone(channel);
+  const bits = encodeValue(codebook, channel, utf8(value), bitsMax) ?? zeros(bitsMax + 1);
+  return { version, bits, checksum: checksumOf(version, bits, channel, value) };
+}
+
+/** The code kept with a fact, where it is of this version and whole. */
+export function keptCode({ channel, value, code }: StoredFact, version: number): FactCode | undefined {
+  if (code?.version !== version) return undefined;
+  return code.checksum === checksumOf(version, code.bits, channel, value) ? code : undefined;
+}
+
+function checksumOf(version: number, bits: Bits, channel: number, value: string): number {
+  const text = utf8(value);
+  const whole = new Uint8Array(4 + bits.bytes.length + text.length);
+  whole.set([version, channel, bits.length >> 8, bits.length & 255]);
+  whole.set(bits.bytes, 4);
+  whole.set(text, 4 + bits.bytes.length);
+  return crc32(whole);
+}
+
+function zeros(length: number): Bits {
+  return { length, bytes: new Uint8Array(Math.ceil(length / 8)) };
+}

@@ -1,0 +1,160 @@
+/**
+ * Blocks built and read in small tasks. Facts are coded newest first, and none any more once the block is full. Codes
+ * that are known are used; those that had to be computed are handed out even when the rest is given up.
+ */
+
+import { newestFirst } from "../codec/block.ts";
+import { bitsMaxAlone, CARRIERS_MAX, PREFIX_CARRIERS } from "../codec/block-room.ts";
+import { digitsFor } from "../codec/digits.ts";
+import { unknownValue } from "../codec/read-block.ts";
+import type { BlockScheduler, Work } from "./block-scheduler.ts";
+import type { AssembledBlock, BlockMessage, BlockResults, BlockTaskKind } from "./block-tasks.ts";
+import { keptCode } from "./fact-code.ts";
+import type { Asker, BlockKeyMaterial, ComputedCode, FactCode, StoredFact } from "./ports.ts";
+
+export interface BuildJob {
+  readonly facts: readonly StoredFact[];
+  readonly key: BlockKeyMaterial;
+  readonly userId: string;
+  /** Told of the codes that had to be computed. */
+  readonly keep: (codes: readonly ComputedCode[]) => void;
+}
+
+export interface ReadJob {
+  readonly text: string;
+  readonly keys: readonly BlockKeyMaterial[];
+  readonly userId: string;
+  /** Only the values of these channels; without it all. */
+  readonly channels?: readonly number[] | undefined;
+}
+
+export type ReadResult =
+  | {
+      readonly ok: true;
+      readonly facts: readonly { readonly channel: number; readonly value: string }[];
+      readonly missing: number;
+      readonly wrong: number;
+      readonly repaired: number;
+      readonly guardLeft: number;
+    }
+  | { readonly ok: false; readonly reason: string };
+
+export class Workshop {
+  /** The codebook version that blocks are written with. */
+  readonly version: number;
+  readonly #scheduler: BlockScheduler;
+
+  constructor(scheduler: BlockScheduler, version: number) {
+    this.#scheduler = scheduler;
+    this.version = version;
+  }
+
+  get healthy(): boolean {
+    return this.#scheduler.healthy;
+  }
+
+  begin(asker: Asker): Work {
+    return this.#scheduler.begin(asker);
+  }
+
+  async build(work: Work, { facts, key, userId, keep }: BuildJob): Promise<AssembledBlock> {
+    const codes = await this.code(work, facts, keep);
+    const coded = facts.map(({ channel, value, revision: order }) => {
+      const code = codes.get(channel);
+      return { channel, value, order, ...(code === undefined ? {} : { code: code.bits }) };
+    });
+    return this.#runOne(work, "assemble", { kind: "assemble", facts: coded, key, userId });
+  }
+
+  /** The codes of the facts that a block may have room for, by channel; as long as they are needed. */
+  async code(
+    work: Work,
+    facts: readonly StoredFact[],
+    keep: BuildJob["keep"],
+    isNeeded = () => true,
+  ): Promise<ReadonlyMap<number, FactCode>> {
+    const codes = new Map<number, FactCode>();
+    for (const fact of facts) {
+      const code = keptCode(fact, this.version);
+      if (code !== undefined) codes.set(fact.channel, code);
+    }
+    const ordered = newestFirst(facts.map((fact) => ({ ...fact, order: fact.revision })));
+    const computed: ComputedCode[] = [];
+    const tasks = ordered
+      .filter(({ channel }) => !codes.has(channel))
+      .map(({ channel, revision, value }) => ({
+        size: value.length,
+        message: () =>
+          isFull(ordered, codes) || !isNeeded() ? undefined : ({ kind: "code", channel, value } as const),
+        done: (code: FactCode) => {
+          codes.set(channel, code);
+          computed.push({ channel, revision, value, code });
+        },
+      }));
+    try {
+      await this.#scheduler.run(work, "code", isFull(ordered, codes) ? [] : tasks);
+    } finally {
+      if (computed.length > 0) keep(computed);
+    }
+    return codes;
+  }
+
+  async read(work: Work, { text, keys, userId, channels }: ReadJob): Promise<ReadResult> {
+    const opened = await this.#runOne(work, "open", { kind: "open", text, keys, userId });
+    if (!opened.ok) return opened;
+    const { codes, version, missing, wrong, repaired, guardLeft } = opened;
+    const wanted = codes.filter(({ channel }) => channels?.includes(channel) !== false);
+    const values = new Map<number, string | undefined>();
+    const tasks = wanted.map(({ channel, bits }) => ({
+      size: bits.length,
+      message: () => ({ kind: "value", version, channel, bits }) as const,
+      done: (value: string | undefined) => void values.set(channel, value),
+    }));
+    await this.#scheduler.run(work, "value", tasks);
+    const facts: { channel: number; value: string }[] = [];
+    for (const { channel } of wanted) {
+      const value = values.get(channel);
+      if (value === undefined) return { ok: false, reason: unknownValue(channel) };
+      facts.push({ channel, value });
+    }
+    return { ok: true, facts, missing, wrong, repaired, guardLeft };
+  }
+
+  /** Starts a thread before it is needed. */
+  warm(): void {
+    this.#scheduler.warm();
+  }
+
+  close(): Promise<void> {
+    return this.#scheduler.close();
+  }
+
+  async #runOne<K extends BlockTaskKind>(
+    work: Work,
+    kind: K,
+    message: BlockMessage<K>,
+  ): Promise<BlockResults[K]> {
+    let result: BlockResults[K] | undefined;
+    const done = (found: BlockResults[K]) => {
+      result = found;
+    };
+    await this.#scheduler.run(work, kind, [{ size: 1, message: () => message, done }]);
+    return result as BlockResults[K];
+  }
+}
+
+/**
+ * Whether a block has no room for facts older than those whose codes are known. The directory is left out, so this
+ * may say no too often: then one more value is coded than was needed.
+ */
+function isFull(ordered: readonly { channel: number }[], codes: ReadonlyMap<number, FactCode>): boolean {
+  let carriers = PREFIX_CARRIERS;
+  for (const { channel } of ordered) {
+    const bits = codes.get(channel)?.bits.length;
+    if (bits === undefined) return false;
+    // A value that rides in no block takes no room in this one.
+    if (bits <= bitsMaxAlone(channel)) carriers += digitsFor(bits);
+    if (carriers >= CARRIERS_MAX) return true;
+  }
+  return false;
+}

@@ -1,0 +1,67 @@
+/**
+ * The reader model at a bounded cost: it codes the first 144 symbols of a value, the tail (tail.ts) codes the rest.
+ *
+ * A value of 1,024 bytes can have 1,024 symbols, and each takes the model as long as any other, whatever it says.
+ * 144 is more than nearly all values have: of English prose it is about 600 characters, of Chinese about 60.
+ */
+
+import type { Interval, Predictor, PredictorCursor } from "../codec/predictor.ts";
+import { findSymbol, intervalOf, type ReaderCursor, type ReaderPredictor } from "./predictor.ts";
+import { Tail } from "./tail.ts";
+
+/** Symbols that the model codes, the end included if it comes in time. For ever: it is part of the format. */
+export const MODEL_SYMBOLS_MAX = 144;
+
+export class BoundedReader implements Predictor {
+  readonly total: number;
+  readonly end: number;
+  readonly #reader: ReaderPredictor;
+
+  constructor(reader: ReaderPredictor) {
+    this.#reader = reader;
+    this.total = reader.total;
+    this.end = reader.end;
+  }
+
+  split(value: Uint8Array): number[] {
+    return this.#reader.split(value);
+  }
+
+  bytesOf(symbol: number): Uint8Array {
+    return this.#reader.bytesOf(symbol);
+  }
+
+  *intervals(channel: number, symbols: readonly number[]): Iterable<Interval> {
+    const tail = symbols.length > MODEL_SYMBOLS_MAX ? new Tail() : undefined;
+    for (const { table, symbol } of this.#reader.tables(channel, symbols.slice(0, MODEL_SYMBOLS_MAX))) {
+      tail?.push(symbol, table);
+      yield intervalOf(table, symbol);
+    }
+    for (const symbol of symbols.slice(MODEL_SYMBOLS_MAX)) {
+      yield tail!.interval(symbol);
+      tail!.push(symbol);
+    }
+  }
+
+  cursor(channel: number): PredictorCursor {
+    return new BoundedCursor(this.#reader.cursor(channel));
+  }
+}
+
+class BoundedCursor implements PredictorCursor {
+  readonly #model: ReaderCursor;
+  readonly #tail = new Tail();
+  #symbols = 0;
+
+  constructor(model: ReaderCursor) {
+    this.#model = model;
+  }
+
+  next(target: number): Interval & { readonly symbol: number } {
+    const table = this.#symbols++ < MODEL_SYMBOLS_MAX ? this.#model.table() : undefined;
+    const found = table === undefined ? this.#tail.find(target) : findSymbol(table, target);
+    this.#tail.push(found.symbol, table);
+    this.#model.push(found.symbol);
+    return found;
+  }
+}

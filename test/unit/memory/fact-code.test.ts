@@ -1,0 +1,46 @@
+/** The checksum of kept code bits. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { seededRandom } from "../../../src/base/random.ts";
+import { bitsMaxAlone } from "../../../src/codec/block-room.ts";
+import { decodeValue, PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
+import { codeOf, keptCode } from "../../../src/memory/fact-code.ts";
+import type { StoredFact } from "../../../src/memory/ports.ts";
+
+const { version } = PLAIN_CODEBOOK;
+
+test("a kept code holds for its fact; not with any bit, the length, the value, the channel or the version changed", () => {
+  const code = codeOf(PLAIN_CODEBOOK, 7, "Ada Lovelace");
+  const fact: StoredFact = { channel: 7, value: "Ada Lovelace", revision: 1, updatedAtMs: 1, code };
+  assert.equal(keptCode(fact, version), code);
+  assert.equal(keptCode(fact, version + 1), undefined);
+  assert.equal(keptCode({ ...fact, value: "Ada Lovelacf" }, version), undefined);
+  assert.equal(keptCode({ ...fact, channel: 8 }, version), undefined);
+  const other = { ...code, version: version + 1 };
+  assert.equal(keptCode({ ...fact, code: other }, version + 1), undefined);
+  const { length, bytes } = code.bits;
+  assert.equal(
+    keptCode({ ...fact, code: { ...code, bits: { length: length - 1, bytes } } }, version),
+    undefined,
+  );
+  for (let bit = 0; bit < bytes.length * 8; bit++) {
+    const flipped = Uint8Array.from(bytes);
+    flipped[bit >> 3] ^= 0x80 >> (bit & 7);
+    const planted = { ...code, bits: { length, bytes: flipped } };
+    assert.equal(keptCode({ ...fact, code: planted }, version), undefined, `bit ${bit}`);
+  }
+});
+
+test("a value that rides in no block keeps a code that is too long for one, and is not tried again", () => {
+  const random = seededRandom(1);
+  const value = Array.from({ length: 1024 }, () => String.fromCodePoint(0x21 + random.below(94))).join("");
+  const code = codeOf(PLAIN_CODEBOOK, 3, value);
+  assert.ok(code.bits.length > bitsMaxAlone(3));
+  assert.equal(keptCode({ channel: 3, value, revision: 1, updatedAtMs: 1, code }, version), code);
+});
+
+test("a value that fits is read back from its code", () => {
+  const { bits } = codeOf(PLAIN_CODEBOOK, 3, "RTX 5090");
+  assert.equal(Buffer.from(decodeValue(PLAIN_CODEBOOK, 3, bits)!).toString(), "RTX 5090");
+});

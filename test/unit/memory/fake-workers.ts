@@ -1,0 +1,76 @@
+/** A clock that moves when told to, and workers that finish a task when told to: for the scheduler's rules. */
+
+import type { BlockMessage } from "../../../src/memory/block-tasks.ts";
+import type { Reply, SchedulerClock, Workers } from "../../../src/memory/block-threads.ts";
+
+export class FakeClock implements SchedulerClock {
+  #nowMs = 0;
+  readonly #alarms = new Set<{ atMs: number; run: () => void }>();
+
+  now(): number {
+    return this.#nowMs;
+  }
+
+  after(ms: number, run: () => void): () => void {
+    const alarm = { atMs: this.#nowMs + ms, run };
+    this.#alarms.add(alarm);
+    return () => void this.#alarms.delete(alarm);
+  }
+
+  get alarmCount(): number {
+    return this.#alarms.size;
+  }
+
+  advance(ms: number): void {
+    this.#nowMs += ms;
+    for (const alarm of [...this.#alarms].sort((a, b) => a.atMs - b.atMs)) {
+      if (alarm.atMs <= this.#nowMs && this.#alarms.delete(alarm)) alarm.run();
+    }
+  }
+}
+
+export class FakeWorkers implements Workers {
+  readonly count: number;
+  healthy = true;
+  closed = false;
+  interrupted = 0;
+  onIdle = () => {};
+  /** What runs now, in the order it began; all that ever began, as `channel` of its message. */
+  readonly running: { message: BlockMessage; reply: (reply: Reply) => void }[] = [];
+  readonly began: number[] = [];
+
+  constructor(count = 1) {
+    this.count = count;
+  }
+
+  get idle(): number {
+    return this.count - this.running.length;
+  }
+
+  grow(): void {}
+
+  interrupt(): void {
+    this.interrupted++;
+  }
+
+  run(message: BlockMessage): Promise<Reply> {
+    this.began.push(message.kind === "code" ? message.channel : -1);
+    return new Promise((reply) => this.running.push({ message, reply }));
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    for (const { reply } of this.running.splice(0)) reply({ outcome: "lost", ms: 0 });
+  }
+
+  /** Ends the task that began first. */
+  async finish(ms = 10, reply: Omit<Reply, "ms"> = { outcome: "ok" }): Promise<void> {
+    this.running.shift()!.reply({ ...reply, ms });
+    await settled();
+  }
+}
+
+/** When everything that follows from what has happened has happened. */
+export async function settled(): Promise<void> {
+  for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve));
+}
