@@ -69,6 +69,8 @@ class CrashRun {
     const user = `c${client}-${random.below(USERS)}`;
     const state = this.#expected.get(user) ?? { settled: new Map(), inFlight: undefined };
     this.#expected.set(user, state);
+    // Whether its last write was stored will be known after the next start.
+    if (state.inFlight !== undefined) return;
     const kind = random.below(20);
     const after = new Map(state.settled);
     const facts = LABELS.filter(() => random.below(3) === 0).map((label) => ({
