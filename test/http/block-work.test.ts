@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { after, before, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { seededRandom } from "../../src/base/random.ts";
 import { DEMO_ACCOUNT, DEMO_USER } from "../../src/memory/demo.ts";
 import { keptCode } from "../../src/memory/fact-code.ts";
@@ -159,6 +160,7 @@ test("planted code bits are found out: the block is right all the same, and so i
   const others = new Map<number, StoredFact["code"]>();
   for (let tries = 0; others.size < 2; tries++) {
     assert.ok(tries < 1000, "codes are kept soon after a context");
+    await pause(10);
     for (const { channel, code } of await factsOf("acme", "other")) if (code) others.set(channel, code);
   }
   const planted = (await factsOf("acme", "planted")).map(({ channel, revision, value }) => ({
@@ -178,6 +180,7 @@ test("planted code bits are found out: the block is right all the same, and so i
     const facts = await factsOf("acme", "planted");
     if (facts.every((fact) => keptCode(fact, core.workshop.version) !== undefined)) break;
     assert.ok(tries < 1000, "right codes are kept in place of the planted ones");
+    await pause(10);
   }
 });
 
