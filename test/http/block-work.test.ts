@@ -6,7 +6,6 @@
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { after, before, test } from "node:test";
-import { setTimeout as pause } from "node:timers/promises";
 import { seededRandom } from "../../src/base/random.ts";
 import { DEMO_ACCOUNT, DEMO_USER } from "../../src/memory/demo.ts";
 import { keptCode } from "../../src/memory/fact-code.ts";
@@ -46,9 +45,9 @@ const finished = (...kinds: string[]) =>
 const cancelled = (kind: string) => figure("tasks_total", `kind="${kind}",result="cancelled"`);
 const waiting = (kind: string) => figure("queue_depth", `kind="${kind}"`);
 
-async function until(condition: () => boolean): Promise<void> {
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const giveUpMs = performance.now() + 20_000;
-  while (!condition()) {
+  while (!(await condition())) {
     assert.ok(performance.now() < giveUpMs, "it did not happen within 20 seconds");
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
@@ -152,17 +151,26 @@ test("the longest values, forty times over, are written and read back", async ()
   );
 });
 
+test("codes are computed ahead once the account has stopped writing, and then a block needs none", async () => {
+  const [ahead, codes] = [finished("ahead"), finished("code")];
+  for (const [label, value] of [
+    ["USER.name", "Ada"],
+    ["USER.os", "Debian"],
+  ])
+    await running.call("POST", "/encode", { body: { user_id: "ahead", label, value } });
+  await until(() => finished("ahead") === ahead + 2);
+  await until(async () => (await factsOf("acme", "ahead")).every(({ code }) => code !== undefined));
+  assert.equal((await running.call("GET", "/context?user_id=ahead")).json.channel_count, 2);
+  assert.equal(finished("code"), codes);
+});
+
 test("planted code bits are found out: the block is right all the same, and so is what is kept then", async () => {
   const { core } = running.service;
   await store("acme", "planted", ["Ada Lovelace", "London"]);
   await store("acme", "other", ["Eve Mallory", "Paris"]);
   await running.call("GET", "/context?user_id=other");
-  const others = new Map<number, StoredFact["code"]>();
-  for (let tries = 0; others.size < 2; tries++) {
-    assert.ok(tries < 1000, "codes are kept soon after a context");
-    await pause(10);
-    for (const { channel, code } of await factsOf("acme", "other")) if (code) others.set(channel, code);
-  }
+  await until(async () => (await factsOf("acme", "other")).every(({ code }) => code !== undefined));
+  const others = new Map((await factsOf("acme", "other")).map(({ channel, code }) => [channel, code!]));
   const planted = (await factsOf("acme", "planted")).map(({ channel, revision, value }) => ({
     channel,
     revision,
@@ -176,12 +184,8 @@ test("planted code bits are found out: the block is right all the same, and so i
     json.facts.map(({ value }: { value: string }) => value),
     ["Ada Lovelace", "London"],
   );
-  for (let tries = 0; ; tries++) {
-    const facts = await factsOf("acme", "planted");
-    if (facts.every((fact) => keptCode(fact, core.workshop.version) !== undefined)) break;
-    assert.ok(tries < 1000, "right codes are kept in place of the planted ones");
-    await pause(10);
-  }
+  const isRight = (fact: StoredFact) => keptCode(fact, core.workshop.version) !== undefined;
+  await until(async () => (await factsOf("acme", "planted")).every(isRight));
 });
 
 test("stopping drops work ahead of time at once", async () => {
