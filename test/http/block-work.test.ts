@@ -75,6 +75,7 @@ test("whoever hangs up leaves no task behind, and the codes that were done stay 
   caller.destroy();
   await until(() => waiting("code") === 0);
   assert.ok(cancelled("code") > 0);
+  await until(async () => (await factsOf("acme", "hasty")).some(({ code }) => code !== undefined));
   assert.equal((await running.call("GET", "/context?user_id=hasty")).status, 200);
   // The one that ran when the caller went was lost at most.
   const done = finished("code") - before;
