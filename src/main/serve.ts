@@ -17,6 +17,8 @@ const FIRST_ACCOUNT = "default";
 /** How long a background owner may take to hand the folder over. */
 const HAND_OVER_MS = 10_000;
 const IDLE_CHECKS = 20;
+/** After running requests were cut off: to close the store. */
+const CLOSE_GRACE_MS = 1_000;
 
 /** Resolves when the service has ended in order. */
 export async function serve(
@@ -38,7 +40,20 @@ export async function serve(
   print(`listening on ${url}`);
   print(startText(config) + (key === undefined ? "" : firstStartText(url, key, dataFolder)));
   await signal;
+  await closeInTime(service, config.shutdownS);
+}
+
+/** Whatever hangs, a disk for example, the process ends: what was acknowledged is on disk already. */
+async function closeInTime(service: Service, shutdownS: number): Promise<void> {
+  const timer = setTimeout(
+    () => {
+      console.error(`sideband: it could not end in order within ${shutdownS} s`);
+      process.exit(1);
+    },
+    shutdownS * 1000 + CLOSE_GRACE_MS,
+  );
   await service.close();
+  clearTimeout(timer);
 }
 
 /** Owns the data folder for agents until nobody has used it for `idleMs`, or somebody asks it to end. */
@@ -53,7 +68,7 @@ export async function runOwner(config: Config, idleMs: number, lockWaitMs: numbe
     onEnd: end,
   });
   await Promise.race([asked, untilSignal(), untilIdle(service, idleMs)]);
-  await service.close();
+  await closeInTime(service, config.shutdownS);
 }
 
 function untilIdle({ door }: Service, idleMs: number): Promise<void> {
