@@ -62,7 +62,10 @@ export async function startServer(folder: string, arm?: Arm): Promise<CrashServe
     url,
     lines,
     ended,
-    arm: (next) => void child.send(next),
+    arm: (next) => {
+      // It may be dying already.
+      if (child.connected) child.send(next, () => {});
+    },
     async end() {
       child.kill("SIGTERM");
       assert.equal(await ended, 0);
