@@ -1,4 +1,4 @@
-/** Time is handed in, so that tests can turn a month or a reset without waiting for it. */
+/** Time is handed in, so that tests can turn a month or a reset without waiting for it; and moments as texts. */
 
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
@@ -6,3 +6,12 @@ export interface Clock {
 }
 
 export const systemClock: Clock = { now: () => Date.now() };
+
+/** Milliseconds of a date or a time in ISO 8601; undefined where there is no such moment (2027-02-30). */
+export function momentOf(text: string): number | undefined {
+  const ms = Date.parse(text);
+  const day = /^\d{4}-\d{2}-\d{2}/.exec(text)?.[0];
+  if (Number.isNaN(ms) || day === undefined) return undefined;
+  // Date.parse takes the 30th of February for the 2nd of March.
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day) ? ms : undefined;
+}

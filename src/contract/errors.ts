@@ -21,7 +21,8 @@ export const ERRORS: Readonly<Record<FailureCode, ErrorEntry>> = {
   unknown_label: {
     status: 400,
     title: "Unknown label",
-    meaning: "There is no channel with this label; `hint` is the nearest one. `GET /channels` lists all 40.",
+    meaning:
+      "There is no channel with this label. `GET /channels` lists all 40; `hint` is one that differs by a slip of the keyboard.",
   },
   invalid_value: {
     status: 400,

@@ -59,7 +59,8 @@ export class Authentication {
     if (cached !== undefined) return this.#use(cached);
     return this.#lookUp(key).then((caller) => {
       this.#use(caller);
-      this.#cache.set(key, caller);
+      // A key that was changed during the look-up may have been read as it was before.
+      if (version === this.#version) this.#cache.set(key, caller);
       return caller;
     });
   }

@@ -1,18 +1,19 @@
-/** From labels to channels and back. An unknown label is refused with the nearest one as a hint. */
+/** From labels to channels and back. An unknown label is refused, with a hint where one label is really near. */
 
 import { Failure } from "../base/errors.ts";
 import { CHANNELS, findChannel } from "./channels.ts";
 
-/** Longer texts are cut before they are compared: the answer would be as useless, and slower. */
-const COMPARED_LENGTH_MAX = 64;
+/** A label within this many edits is a slip of the keyboard. A wrong hint makes a model overwrite a real fact. */
+const SLIP_EDITS_MAX = 2;
 
 export function channelOf(label: string): number {
   const found = findChannel(label);
   if (found !== undefined) return found.channel;
-  const hint = nearestLabel(label);
-  throw new Failure("unknown_label", `There is no channel with this label. Did you mean ${hint}?`, {
+  const hint = nearLabel(label);
+  const advice = hint === undefined ? "GET /channels lists all of them." : `Did you mean ${hint}?`;
+  throw new Failure("unknown_label", `There is no channel with this label. ${advice}`, {
     param: "label",
-    hint,
+    ...(hint === undefined ? {} : { hint }),
   });
 }
 
@@ -20,21 +21,22 @@ export function labelOf(channel: number): string {
   return CHANNELS[channel].label;
 }
 
-/** The label with the fewest edits; the name alone counts too, so that "name" finds USER.name. */
-export function nearestLabel(text: string): string {
-  const wanted = text.slice(0, COMPARED_LENGTH_MAX).toLowerCase();
-  let best = CHANNELS[0].label;
-  let bestDistance = Number.POSITIVE_INFINITY;
-  for (const { label } of CHANNELS) {
-    const whole = label.toLowerCase();
-    const name = whole.slice(whole.indexOf(".") + 1);
-    const distance = Math.min(editDistance(wanted, whole), editDistance(wanted, name) + 0.5);
-    if (distance < bestDistance) {
-      best = label;
-      bestDistance = distance;
-    }
-  }
-  return best;
+/** The one label that differs by one or two letters, or only in case or separators. */
+export function nearLabel(text: string): string | undefined {
+  const wanted = plain(text);
+  const near = CHANNELS.map(({ label }) => label).filter((label) => {
+    const known = plain(label);
+    if (Math.abs(known.length - wanted.length) > SLIP_EDITS_MAX) return false;
+    return editDistance(wanted, known) <= SLIP_EDITS_MAX;
+  });
+  const same = near.filter((label) => plain(label) === wanted);
+  const [only, ...others] = same.length > 0 ? same : near;
+  return others.length === 0 ? only : undefined;
+}
+
+/** Without case and separators. */
+function plain(text: string): string {
+  return text.toLowerCase().replace(/[\s._:/-]/g, "");
 }
 
 /** Levenshtein's distance, one row at a time. */

@@ -99,17 +99,23 @@ test("values outside the rules are 400 invalid_value and name the rule", async (
   assert.equal((await call("GET", "/facts?user_id=values")).json.channel_count, 0);
 });
 
-test("an unknown label is 400 and names the nearest", async () => {
+test("an unknown label is 400, with a hint where one label is really near", async () => {
   for (const [label, hint] of [
     ["USER.nam", "USER.name"],
     ["user.name", "USER.name"],
-    ["name", "USER.name"],
+    ["USER_NAME", "USER.name"],
+    ["USER.nmae", "USER.name"],
     ["TASK.deadlin", "TASK.deadline"],
     ["PROJ.Repo", "PROJ.repo"],
-  ]) {
+    ["name", undefined],
+    ["USER.email", undefined],
+    ["FAMILY.wife", undefined],
+    ["pet", undefined],
+  ] as [string, string | undefined][]) {
     const answer = await encode("labels", label, "x");
     assert.equal(problemCode(answer), "400 unknown_label");
     assert.equal(answer.json.hint, hint);
+    if (hint === undefined) assert.match(answer.json.detail, /GET \/channels/);
     assert.equal(
       problemCode(await call("GET", `/decode?user_id=labels&label=${param(label)}`)),
       "400 unknown_label",

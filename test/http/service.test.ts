@@ -217,6 +217,7 @@ test("admin: only with the token; keys are created, listed, revoked; usage by da
     { account: "" },
     { account: "a", tier: "gold" },
     { account: "a", expires_at: "2001-01-01T00:00:00Z" },
+    { account: "a", expires_at: "2999-02-30" },
     {},
   ]) {
     assert.equal(problemCode(await admin("POST", "/admin/keys", { body })), "400 invalid_request");

@@ -43,7 +43,7 @@ Works beside a running service. Exit status: 0; 1 if it failed; 2 for a wrong ca
     const wanted = {
       account,
       tier,
-      ...(expires === undefined ? {} : { expires_at: new Date(expires).toISOString() }),
+      ...(expires === undefined ? {} : { expires_at: expires }),
       ...(note === undefined ? {} : { note }),
     };
     const created = await withOwner(configWith(values.data), { create: true }, (owner) =>

@@ -1,6 +1,7 @@
 /** /admin/*: the operator's desk over HTTP. */
 
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { momentOf } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
 import type {
   ApproveBody,
@@ -117,9 +118,9 @@ function viewOfRequest(request: KeyRequest): KeyRequestView {
 
 function timeOf(text: string | null | undefined): number | null | undefined {
   if (text === null || text === undefined) return text;
-  const ms = Date.parse(text);
-  if (Number.isNaN(ms) || ms < 0 || ms >= 2 ** 48) {
-    throw new Failure("invalid_request", "expires_at must be a time as in RFC 3339.", {
+  const ms = momentOf(text);
+  if (ms === undefined || ms < 0 || ms >= 2 ** 48) {
+    throw new Failure("invalid_request", "expires_at must be a real moment as in RFC 3339.", {
       param: "expires_at",
     });
   }
