@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { Step } from "../../src/base/steps.ts";
 import { OwnerClient } from "../../src/door/owner-client.ts";
 import { builtSideband } from "../agents/built.ts";
-import { type Answer, send } from "../http/running-service.ts";
+import { type Answer, send } from "../http/plain-client.ts";
 
 const SCRIPT = fileURLToPath(new URL("./crash-child.mjs", import.meta.url));
 const START_TIMEOUT_MS = 180_000;

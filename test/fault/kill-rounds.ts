@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { seededRandom } from "../../src/base/random.ts";
-import { send } from "../http/running-service.ts";
+import { send } from "../http/plain-client.ts";
 import { firstKey, startServerProcess } from "./server-process.ts";
 
 const WRITERS = 32;

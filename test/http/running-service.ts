@@ -1,4 +1,4 @@
-/** A real service on a real data folder for the tests, and a small client that speaks plain HTTP to it. */
+/** A real service on a real data folder for the tests. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,21 +6,9 @@ import { join } from "node:path";
 import { readConfig } from "../../src/config.ts";
 import { startService } from "../../src/main.ts";
 import { newDatabase } from "../postgres/server.ts";
+import { type Answer, type RequestOptions, send } from "./plain-client.ts";
 
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: the tests look at answers of any shape.
-  readonly json: any;
-}
-
-export interface RequestOptions {
-  readonly key?: string | null;
-  readonly body?: unknown;
-  readonly raw?: string | Uint8Array<ArrayBuffer>;
-  readonly headers?: Record<string, string>;
-}
+export { type Answer, problemCode, send } from "./plain-client.ts";
 
 export type Service = Awaited<ReturnType<typeof startService>>;
 
@@ -76,46 +64,4 @@ export async function startRunning(settings: Record<string, string> = {}, folder
       if (folder === undefined) rmSync(dataFolder, { recursive: true });
     },
   };
-}
-
-export async function send(
-  url: string,
-  method: string,
-  path: string,
-  options: RequestOptions,
-): Promise<Answer> {
-  const { key, body, raw, headers = {} } = options;
-  const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
-  const response = await fetch(url + path, {
-    method,
-    headers: {
-      ...(key == null ? {} : { authorization: `Bearer ${key}` }),
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
-      ...headers,
-    },
-    ...(payload === undefined ? {} : { body: payload }),
-    redirect: "manual",
-  });
-  const text = await response.text();
-  const isJson = /json/.test(response.headers.get("content-type") ?? "");
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    json: isJson && text ? JSON.parse(text) : undefined,
-  };
-}
-
-/** Checks that an answer is a whole problem, and says which. */
-export function problemCode(answer: Answer): string {
-  const { json, status } = answer;
-  const type = answer.headers.get("content-type") ?? "";
-  if (!type.startsWith("application/problem+json"))
-    throw new Error(`no problem: ${status} ${type} ${answer.text}`);
-  for (const field of ["type", "title", "detail", "code", "request_id"]) {
-    if (typeof json[field] !== "string" || json[field] === "") throw new Error(`no ${field}: ${answer.text}`);
-  }
-  if (json.status !== status) throw new Error(`status ${status} is not ${json.status}`);
-  if (json.request_id !== answer.headers.get("x-request-id")) throw new Error("request ids differ");
-  return `${status} ${json.code}`;
 }
