@@ -39,6 +39,11 @@ export async function main(args: readonly string[]): Promise<number> {
   }
   const name = Object.keys(COMMANDS).find((known) => known.split(" ").every((word, i) => args[i] === word));
   if (name === undefined) {
+    const group = Object.keys(COMMANDS).filter((known) => known.startsWith(`${first} `));
+    if (group.length > 0 && (args.length === 1 || args[1] === "--help" || args[1] === "-h")) {
+      for (const known of group) console.log(`${(await COMMANDS[known]()).help}\n`);
+      return args.length === 1 ? EXIT_USAGE : EXIT_OK;
+    }
     console.error(`sideband: there is no command "${first}"; sideband --help lists them`);
     return EXIT_USAGE;
   }

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { type AtStep, noStep } from "../base/steps.ts";
 import type { Config } from "../config.ts";
 import { OwnerClient } from "../door/owner-client.ts";
+import { FolderInUseError } from "../store/lmdb/data-folder.ts";
 import { readOwnerNote } from "../store/lmdb/folder-lock.ts";
 import type { Core } from "./core.ts";
 import { ADMIN_TOKEN_FILE } from "./secrets.ts";
@@ -16,6 +17,7 @@ import { type Service, startService } from "./service.ts";
 const FIRST_ACCOUNT = "default";
 /** How long a background owner may take to hand the folder over. */
 const HAND_OVER_MS = 10_000;
+const LOCK_WAIT_MS = 250;
 const IDLE_CHECKS = 20;
 /** After running requests were cut off: to close the store. */
 const CLOSE_GRACE_MS = 1_000;
@@ -56,17 +58,25 @@ async function closeInTime(service: Service, shutdownS: number): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Owns the data folder for agents until nobody has used it for `idleMs`, or somebody asks it to end. */
-export async function runOwner(config: Config, idleMs: number, lockWaitMs: number): Promise<void> {
+/**
+ * Owns the data folder for agents until nobody has used it for `idleMs`, or somebody asks it to end. Where another
+ * owner answers there is nothing to do; one that is about to end is waited for.
+ */
+export async function runOwner(config: Config, idleMs: number): Promise<void> {
   let end = () => {};
   const asked = new Promise<void>((resolve) => {
     end = resolve;
   });
-  const service = await startService(config, {
-    tcp: false,
-    lockWaitMs,
-    onEnd: end,
-  });
+  const client = OwnerClient.of(config.dataFolder);
+  let service: Service | undefined;
+  for (const endMs = performance.now() + HAND_OVER_MS; service === undefined; ) {
+    try {
+      service = await startService(config, { tcp: false, lockWaitMs: LOCK_WAIT_MS, onEnd: end });
+    } catch (error) {
+      if (!(error instanceof FolderInUseError) || performance.now() >= endMs) throw error;
+      if (await client.hasOwner(HAND_OVER_MS).catch(() => false)) return;
+    }
+  }
   await Promise.race([asked, untilSignal(), untilIdle(service, idleMs)]);
   await closeInTime(service, config.shutdownS);
 }

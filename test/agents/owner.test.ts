@@ -140,6 +140,15 @@ test("a service takes the folder over from an owner in the background, and agent
     assert.equal((await ended).status, 0);
   }));
 
+test("an owner that finds another one at work ends at once", () =>
+  withFolder(async (folder) => {
+    await remember(folder, "USER.name", ["Ada"]);
+    const pid = await ownerPid(folder);
+    const { status, err } = await finish(start(folder, "owner"));
+    assert.deepEqual([status, err], [0, ""]);
+    assert.equal(await ownerPid(folder), pid);
+  }));
+
 test("an owner that nobody uses ends itself, and leaves the folder free", () =>
   withFolder(async (folder) => {
     const { status, err } = await finish(start(folder, "owner", "--idle-s", "1"));
@@ -180,6 +189,26 @@ test("an owner that cannot start: a hook says why in one line and does not stop 
     const { status, out, err } = await hook(folder, "SessionStart");
     assert.deepEqual([status, out], [0, ""]);
     assert.match(err, /^sideband: going on without memory: .* has data format 2, .*\n$/);
+  }));
+
+test("a hook never blocks its agent: a wrong call, a host that never closes its input, an owner that is stopped", () =>
+  withFolder(async (folder) => {
+    const wrong = await finish(start(folder, "hook", "--bogus"));
+    assert.deepEqual([wrong.status, wrong.out], [0, ""]);
+    assert.match(wrong.err, /^sideband: going on without memory: .*--bogus.*\n$/);
+
+    const silent = start(folder, "hook");
+    const [status] = await once(silent, "exit");
+    assert.equal(status, 0);
+
+    await remember(folder, "USER.name", ["Ada"]);
+    const pid = await ownerPid(folder);
+    process.kill(pid, "SIGSTOP");
+    const stopped = await hook(folder, "SessionStart");
+    process.kill(pid, "SIGCONT");
+    assert.deepEqual([stopped.status, stopped.out], [0, ""]);
+    assert.match(stopped.err, /^sideband: going on without memory: .* does not answer within 2000 ms\n$/);
+    assert.equal((await hook(folder, "SessionStart")).err, "");
   }));
 
 test("a data folder with a long path has a door too", () =>

@@ -25,28 +25,26 @@ background where there is none.
   --include ...  the facts in plain text, the sealed block, or both
 
 Exit status: 0 always, after 2 seconds at most (SIDEBAND_TIMEOUT_MS), or 15 where the owner must be started first: an
-agent never stops because of its memory. What went wrong is one line on standard error. 2 for a wrong call.`,
+agent never stops because of its memory. What went wrong, a wrong call too, is one line on standard error.`,
 
   async run(args) {
-    const { values } = parseArgs({
-      args,
-      options: { user: { type: "string" }, include: { type: "string", default: "both" } },
-    });
-    const include = PARTS.find((part) => part === values.include);
-    if (include === undefined) throw new UsageError(`--include takes one of ${PARTS.join(", ")}`);
     let output = "";
     try {
+      const { user, include } = optionsOf(args);
       const config = readAgentConfig();
-      const input = await readInput();
-      const memory = await openAgentMemory(config);
       const { timeoutMs } = config;
-      const work = runHook(memory, values.user ?? config.userId, input, { include, timeoutMs });
-      const outcome = await Promise.race([work, tooLate(timeoutMs)]);
+      const input = await inTime(readInput(), timeoutMs);
+      // Has limits of its own: an owner that must be started may take longer.
+      const memory = await openAgentMemory(config);
+      const work = runHook(memory, user ?? config.userId, input, { include, timeoutMs });
+      const outcome = await inTime(work, timeoutMs);
       output = outcome.output;
       if (outcome.note !== "") console.error(outcome.note);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       console.error(`sideband: going on without memory: ${reason.replaceAll("\n", " ")}`);
+      // To some hosts any other status means: stop the agent.
+      if (error instanceof UsageError) return EXIT_OK;
     }
     // Not left to the event loop: a request that hangs must not keep the agent waiting.
     await new Promise<void>((resolve) => process.stdout.write(output, () => resolve()));
@@ -54,9 +52,26 @@ agent never stops because of its memory. What went wrong is one line on standard
   },
 };
 
-async function tooLate(ms: number): Promise<never> {
-  await new Promise((resolve) => setTimeout(resolve, ms));
-  throw new Error(`no answer within ${ms} ms`);
+function optionsOf(args: string[]): { user: string | undefined; include: (typeof PARTS)[number] } {
+  let values: { user?: string | undefined; include: string };
+  try {
+    values = parseArgs({
+      args,
+      options: { user: { type: "string" }, include: { type: "string", default: "both" } },
+    }).values;
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+  const include = PARTS.find((part) => part === values.include);
+  if (include === undefined) throw new UsageError(`--include takes one of ${PARTS.join(", ")}`);
+  return { user: values.user, include };
+}
+
+function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
+  const late = new Promise<never>((_, reject) => {
+    setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
+  });
+  return Promise.race([work, late]);
 }
 
 async function readInput(): Promise<string> {

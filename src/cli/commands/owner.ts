@@ -7,8 +7,6 @@ import { type Command, EXIT_OK, UsageError } from "../command.ts";
 import { DATA_OPTION } from "../data-option.ts";
 
 const IDLE_S = "600";
-/** How long to wait for an owner that is about to end. */
-const LOCK_WAIT_MS = 10_000;
 
 export const owner: Command = {
   name: "owner",
@@ -34,7 +32,7 @@ Exit status: 0 after an orderly end; 1 if it cannot start; 2 for a wrong call.`,
     });
     // Every request would be a line at "info", in a file that nobody looks after.
     const logLevel = config.logLevel === "info" ? "warn" : config.logLevel;
-    await runOwner({ ...config, logLevel }, idleS * 1000, LOCK_WAIT_MS);
+    await runOwner({ ...config, logLevel }, idleS * 1000);
     return EXIT_OK;
   },
 };

@@ -69,6 +69,19 @@ test("no command is a wrong call that shows the overview; an unknown one is name
   }
 });
 
+test("the first word of a group of commands shows the help of each", async (context) => {
+  for (const [group, verb] of [
+    ["keys", "revoke"],
+    ["agents", "install"],
+  ]) {
+    const alone = await run(context, group);
+    assert.equal(alone.status, 2);
+    assert.match(alone.out, new RegExp(`^usage: sideband ${group} `));
+    assert.match(alone.out, new RegExp(`^usage: sideband ${group} ${verb}`, "m"));
+    assert.equal((await run(context, group, "--help")).status, 0);
+  }
+});
+
 test("wrong options and arguments are a wrong call", async (context) => {
   const calls = [
     ["measure"],
