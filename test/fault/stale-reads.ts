@@ -15,7 +15,7 @@ export interface StaleReport {
   readonly stale: number;
 }
 
-const LANES = 8;
+const LANES = 32;
 const REVOKE_EVERY = 50;
 
 export async function countStale(rounds: number, step: () => void = () => {}): Promise<StaleReport> {
@@ -41,8 +41,8 @@ export async function countStale(rounds: number, step: () => void = () => {}): P
   const lane = async (number: number) => {
     const [one, other] = [connection(), connection()];
     const path = `/decode?user_id=lane-${number}&label=USER.name`;
-    while (left-- > 0) {
-      const value = `value ${left}`;
+    for (let round = left--; round > 0; round = left--) {
+      const value = `value ${round}`;
       await call(one, running.key, "POST", "/encode", {
         user_id: `lane-${number}`,
         label: "USER.name",
@@ -54,7 +54,7 @@ export async function countStale(rounds: number, step: () => void = () => {}): P
       await call(one, running.key, "DELETE", `/facts?user_id=lane-${number}&label=USER.name`);
       expect((await call(other, running.key, "GET", path)).status === 404);
       report.deletions += 1;
-      if (left % REVOKE_EVERY === 0) {
+      if (round % REVOKE_EVERY === 0) {
         const { key, record } = await running.service.core.desk.create({ account: "acme" });
         expect((await call(other, key, "GET", "/usage")).status === 200);
         await call(one, "admin-token-for-tests", "POST", `/admin/keys/${record.id}/revoke`);
