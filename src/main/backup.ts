@@ -6,7 +6,7 @@ import { Failure } from "../base/errors.ts";
 import { type AtStep, noStep } from "../base/steps.ts";
 import type { Config } from "../config.ts";
 import type { BackupReport, Progress } from "../memory/ports.ts";
-import { nameStore, readStoreName, syncPath } from "../store/lmdb/data-folder.ts";
+import { makeFolder, nameStore, readStoreName, syncPath } from "../store/lmdb/data-folder.ts";
 import { LOCK_FILE, type Release, tryFolderLock } from "../store/lmdb/folder-lock.ts";
 import { describeOwner } from "../store/lmdb/open-folder.ts";
 import type { Core } from "./core.ts";
@@ -39,7 +39,7 @@ export function restore(backup: string, target: string, atStep: AtStep = noStep)
   const name = readStoreName(backup);
   if (name === undefined) throw new Failure("not_found", `${backup} holds no backup`);
   requireEmpty(target);
-  mkdirSync(target, { recursive: true, mode: 0o700 });
+  makeFolder(target);
   const releases = [lock(target, false), lock(backup, true)];
   try {
     requireEmpty(target);

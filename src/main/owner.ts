@@ -8,9 +8,9 @@
  */
 
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, openSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, openSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { type Config, ConfigError } from "../config.ts";
 import { doorPath } from "../door/door-path.ts";
 import { NobodyThereError, OwnerClient } from "../door/owner-client.ts";
@@ -81,8 +81,11 @@ export async function reachOwner(folder: string, timeoutMs: number): Promise<voi
 
 /** Starts an owner, unless somebody else does at the same moment, and waits until it answers. */
 async function startOwner(folder: string, signal?: AbortSignal): Promise<void> {
-  const { tryFolderLock } = await import("../store/lmdb/folder-lock.ts");
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const [{ tryFolderLock }, { makeFolder }] = await Promise.all([
+    import("../store/lmdb/folder-lock.ts"),
+    import("../store/lmdb/data-folder.ts"),
+  ]);
+  makeFolder(resolve(folder));
   const client = OwnerClient.of(folder);
   let starting: { release: () => void; failure: () => string | undefined } | undefined;
   try {

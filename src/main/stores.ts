@@ -5,11 +5,11 @@
  */
 
 import { createHash } from "node:crypto";
-import { mkdirSync } from "node:fs";
 import type { Metrics } from "../base/metrics.ts";
 import { type Config, ConfigError } from "../config.ts";
 import type { MasterKey } from "../memory/key-ring.ts";
 import type { CompactReport, Progress, Store } from "../memory/ports.ts";
+import { makeFolder } from "../store/lmdb/data-folder.ts";
 import { LmdbStore } from "../store/lmdb/lmdb-store.ts";
 import type { CoreOptions } from "./core.ts";
 
@@ -47,7 +47,7 @@ export async function openStore(
   });
   // The secrets' files still stand there, unless they come from the environment.
   if (config.masterKey === undefined || config.adminToken === undefined) {
-    mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
+    makeFolder(dataFolder);
   }
   return {
     store,

@@ -19,7 +19,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 /** 3: one owner, a checksum on every record. */
 export const FORMAT_VERSION = 3;
@@ -84,11 +84,24 @@ export function unnamedStores(folder: string, inUse: string | undefined): string
   return readdirSync(folder).filter((name) => STORE_NAME.test(name) && name !== inUse);
 }
 
-/** Makes the folder where it is missing, for its owner only, and tries to write into it. */
+/** Makes a folder and those above it, for their owner only. Node's own way never ends on /proc and its like. */
+export function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  const above = dirname(folder);
+  if (above !== folder) makeFolder(above);
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Somebody else may have made it in this very moment.
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
+/** Makes the folder where it is missing, and tries to write into it. */
 export function ensureWritable(folder: string): void {
   const probe = join(folder, `.probe-${process.pid}`);
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     chmodSync(folder, 0o700);
     writeFileSync(probe, "sideband", { mode: 0o600 });
     rmSync(probe);

@@ -4,7 +4,6 @@
  * go on.
  */
 
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
@@ -25,7 +24,14 @@ import type {
   WriteOutcome,
   WriteRequest,
 } from "../../memory/ports.ts";
-import { makeStoreFolder, nameStore, readStoreName, removeStore, syncPath } from "./data-folder.ts";
+import {
+  makeFolder,
+  makeStoreFolder,
+  nameStore,
+  readStoreName,
+  removeStore,
+  syncPath,
+} from "./data-folder.ts";
 import {
   channelOfFactKey,
   counterKey,
@@ -315,7 +321,7 @@ export class LmdbStore implements Store {
     beforeNaming: () => void = () => {},
     progress?: Progress,
   ): Promise<BackupReport> {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     let done = { name: "", copy: undefined as Environment | undefined };
     const report = await this.#copyInto(folder, progress, async (copy, name) => {
       done = { name, copy };

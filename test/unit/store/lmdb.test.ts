@@ -264,6 +264,7 @@ test("lmdb: another format is refused with what to do, an unwritable folder too"
     writeFileSync(join(folder, "a-file"), "");
     await assert.rejects(openFolder(join(folder, "a-file")), /cannot write to the data folder/);
     await assert.rejects(openFolder(join(folder, "nothing"), false), /there is no store/);
+    await assert.rejects(openFolder("/proc/nothing/here"), /cannot write to the data folder/);
   }));
 
 test("lmdb: leftovers of broken-off work go at the next start, a store that nothing names any more stays", () =>
