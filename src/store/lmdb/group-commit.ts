@@ -32,11 +32,8 @@ interface Queued {
   readonly write: Write<unknown>;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
-}
-
-/** A write that was run, and what to say when its group is on disk. */
-interface Answer extends Queued {
-  readonly result: unknown;
+  /** What to say when its group is on disk. */
+  result: unknown;
 }
 
 /** One group holds the event loop for about ten milliseconds at most. */
@@ -69,7 +66,12 @@ export class GroupCommit {
       return Promise.reject(new Failure("overloaded", "Too many writes are waiting.", { retryAfterS: 1 }));
     }
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ write, resolve: resolve as (result: unknown) => void, reject });
+      this.#queue.push({
+        write,
+        resolve: resolve as (result: unknown) => void,
+        reject,
+        result: undefined,
+      });
       this.#running ??= this.#drain();
     });
   }
@@ -118,7 +120,7 @@ export class GroupCommit {
     const { metrics, atStep, onCommitted } = this.#options;
     const startedMs = performance.now();
     const writer = new Writer(this.#environment);
-    const answers = group.flatMap((queued) => run(queued, writer));
+    const answers = group.filter((queued) => run(queued, writer));
     const changes = writer.changes();
     atStep("group: checked");
     if (changes.length > 0) {
@@ -138,7 +140,7 @@ export class GroupCommit {
   }
 
   /** Waits for the disk, however long it takes. Those who wait for an answer are told when the time is up. */
-  async #confirmed(committed: Promise<void>, answers: readonly Answer[]): Promise<void> {
+  async #confirmed(committed: Promise<void>, answers: readonly Queued[]): Promise<void> {
     let settled = false;
     const giveUp = () => {
       if (settled) return;
@@ -230,15 +232,16 @@ export class Writer {
   }
 }
 
-/** Runs one write of a group. One that throws, for example on a damaged record, is refused alone. */
-function run(queued: Queued, writer: Writer): Answer[] {
+/** Runs one write of a group. One that throws, for example on a damaged record, is refused alone: then false. */
+function run(queued: Queued, writer: Writer): boolean {
   const before = writer.writeCount;
   try {
-    return [{ ...queued, result: queued.write(writer) }];
+    queued.result = queued.write(writer);
+    return true;
   } catch (error) {
     assert(writer.writeCount === before, "a write checks before it writes");
     queued.reject(error);
-    return [];
+    return false;
   }
 }
 
