@@ -24,6 +24,12 @@ export interface HookOptions {
 const BLOCK_SHARE = 0.6;
 const NOTHING: HookOutcome = { output: "", note: "" };
 
+/** Whether the host's JSON asks for a hook that does something; throws where it is no hook's JSON. */
+export function usesMemory(input: string): boolean {
+  const event = eventOf(input);
+  return event === "SessionStart" || event === "PreCompact";
+}
+
 /** Runs the hook that the host's JSON asks for. */
 export async function runHook(
   memory: AgentMemory,

@@ -62,7 +62,7 @@ export async function main(args: readonly string[]): Promise<number> {
       );
       return EXIT_USAGE;
     }
-    if (error instanceof CommandError || isRefusal(error)) {
+    if (error instanceof CommandError || isRefusal(error) || isSystemError(error)) {
       console.error(`sideband ${command.name}: ${error.message}`);
       return EXIT_FAILED;
     }
@@ -88,6 +88,11 @@ async function overview(): Promise<string> {
 /** node:util's parseArgs explains a wrong option well enough to pass its message on. */
 function isParseArgsError(error: unknown): error is Error {
   return error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
+}
+
+/** What the system refuses: a file that is not there, a folder of somebody else, a connection that was lost. */
+function isSystemError(error: unknown): error is Error {
+  return error instanceof Error && "syscall" in error && "code" in error;
 }
 
 /** What the parts refuse in words meant for the operator: a setting, the data folder, a failure of the service. */

@@ -4,7 +4,7 @@
  * that the TCP port answers, and the operator's own calls (routes/operator.ts).
  */
 
-import { chmodSync, rmSync } from "node:fs";
+import { chmodSync, rmSync, statSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
@@ -19,6 +19,8 @@ const CLOSING_SWEEP_MS = 50;
 export class Door {
   readonly #sockets = new WeakSet<Socket>();
   #server: Server | undefined;
+  /** Whether the socket under the door's name is still this one. */
+  #isOurs = () => true;
   #answering = 0;
   #lastMs = performance.now();
 
@@ -42,6 +44,8 @@ export class Door {
     });
     if (isFile) chmodSync(path, 0o600);
     this.#server = server;
+    this.#isOurs = () => !isFile || statSync(path, { throwIfNoEntry: false })?.ino === inode;
+    const inode = isFile ? statSync(path).ino : 0;
   }
 
   /** Whether a request came through the door. */
@@ -67,6 +71,12 @@ export class Door {
   async close(timeoutMs: number): Promise<void> {
     const server = this.#server;
     if (server === undefined) return;
+    if (!this.#isOurs()) {
+      // Closing removes the socket by its name, and by now that is somebody else's.
+      server.closeAllConnections();
+      server.unref();
+      return;
+    }
     const closed = new Promise((resolve) => server.close(resolve));
     const sweep = setInterval(() => server.closeIdleConnections(), CLOSING_SWEEP_MS);
     const cut = setTimeout(() => server.closeAllConnections(), timeoutMs);

@@ -7,7 +7,7 @@ import type { AgentConfig } from "../config.ts";
 import type { AgentMemory } from "../contract/agent-memory.ts";
 import { DEFAULT_BASE_URL, Sideband } from "../sdk/index.ts";
 
-export { runHook } from "../agents/hooks.ts";
+export { runHook, usesMemory } from "../agents/hooks.ts";
 export { AGENTS, type AgentKind, shownPath } from "../agents/install.ts";
 
 /** Where an owner has to be started, that may take longer than a call of the memory may. */

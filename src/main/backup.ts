@@ -7,7 +7,7 @@ import { type AtStep, noStep } from "../base/steps.ts";
 import type { Config } from "../config.ts";
 import type { BackupReport, Progress } from "../memory/ports.ts";
 import { makeFolder, nameStore, readStoreName, syncPath } from "../store/lmdb/data-folder.ts";
-import { LOCK_FILE, type Release, tryFolderLock } from "../store/lmdb/folder-lock.ts";
+import { LOCK_FILE, tryFolderLock } from "../store/lmdb/folder-lock.ts";
 import { describeOwner } from "../store/lmdb/open-folder.ts";
 import type { Core } from "./core.ts";
 import { MASTER_KEY_FILE } from "./secrets.ts";
@@ -40,7 +40,7 @@ export function restore(backup: string, target: string, atStep: AtStep = noStep)
   if (name === undefined) throw new Failure("not_found", `${backup} holds no backup`);
   requireEmpty(target);
   makeFolder(target);
-  const releases = [lock(target, false), lock(backup, true)];
+  const locks = [lockFolder(target, false), lockFolder(backup, true)];
   try {
     requireEmpty(target);
     atStep("restore: begun");
@@ -55,20 +55,20 @@ export function restore(backup: string, target: string, atStep: AtStep = noStep)
     nameStore(target, name);
     atStep("restore: named");
   } finally {
-    for (const release of releases) release();
+    for (const lock of locks) lock.release();
   }
 }
 
 /** A folder that cannot be written to has no owner either. */
-function lock(folder: string, shared: boolean): Release {
-  let release: Release | undefined;
+function lockFolder(folder: string, shared: boolean): { release(): void } {
+  let lock: { release(): void } | undefined;
   try {
-    release = tryFolderLock(folder, LOCK_FILE, shared);
+    lock = tryFolderLock(folder, LOCK_FILE, shared);
   } catch {
-    return () => {};
+    return { release: () => {} };
   }
-  if (release === undefined) throw new Failure("conflict", `${folder} is in use ${describeOwner(folder)}`);
-  return release;
+  if (lock === undefined) throw new Failure("conflict", `${folder} is in use ${describeOwner(folder)}`);
+  return lock;
 }
 
 function copySecret(from: string, to: string): void {

@@ -87,14 +87,14 @@ async function startOwner(folder: string, signal?: AbortSignal): Promise<void> {
   ]);
   makeFolder(resolve(folder));
   const client = OwnerClient.of(folder);
-  let starting: { release: () => void; failure: () => string | undefined } | undefined;
+  let starting: { lock: { release(): void }; failure: () => string | undefined } | undefined;
   try {
     for (const endMs = performance.now() + START_MS; ; await pause()) {
       signal?.throwIfAborted();
       // Of many that come at once, one starts the owner; should it die, the next one does.
       if (starting === undefined) {
-        const release = tryFolderLock(folder, STARTING_FILE);
-        if (release !== undefined) starting = { release, failure: spawnOwner(folder) };
+        const lock = tryFolderLock(folder, STARTING_FILE);
+        if (lock !== undefined) starting = { lock, failure: spawnOwner(folder) };
       }
       if (await client.hasOwner(ANSWER_MS).catch(() => false)) return;
       const failure = starting?.failure();
@@ -102,7 +102,7 @@ async function startOwner(folder: string, signal?: AbortSignal): Promise<void> {
       if (performance.now() >= endMs) throw new ConfigError(`no owner of ${folder} could be started in time`);
     }
   } finally {
-    starting?.release();
+    starting?.lock.release();
   }
 }
 

@@ -113,7 +113,11 @@ async function makeFirstKey(core: Core): Promise<string | undefined> {
 function startText({ adminToken, dataFolder }: Config): string {
   const token =
     adminToken === undefined ? `in ${join(dataFolder, ADMIN_TOKEN_FILE)}` : "SIDEBAND_ADMIN_TOKEN";
-  return `admin token ${token}; a new key: sideband keys create --account NAME --data ${dataFolder}`;
+  return `admin token ${token}; a new key: sideband keys create --account NAME --data ${inShell(dataFolder)}`;
+}
+
+function inShell(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 function firstStartText(url: string, key: string, dataFolder: string): string {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -193,6 +193,11 @@ test("an owner that cannot start: a hook says why in one line and does not stop 
 
 test("a hook never blocks its agent: a wrong call, a host that never closes its input, an owner that is stopped", () =>
   withFolder(async (folder) => {
+    for (const input of ['{"hook_event_name":"Stop"}', "{", '{"hook_event_name":5}']) {
+      const idle = await finish(start(folder, "hook"), input);
+      assert.deepEqual([idle.status, idle.out], [0, ""], input);
+      assert.ok(!existsSync(folder), "no owner was started for it");
+    }
     const wrong = await finish(start(folder, "hook", "--bogus"));
     assert.deepEqual([wrong.status, wrong.out], [0, ""]);
     assert.match(wrong.err, /^sideband: going on without memory: .*--bogus.*\n$/);

@@ -7,6 +7,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { OwnerClient } from "../../src/door/owner-client.ts";
 import { problemCode, send } from "../http/running-service.ts";
 import { killRounds } from "./kill-rounds.ts";
 import { firstKey, startServerProcess } from "./server-process.ts";
@@ -59,6 +60,25 @@ test("a port in use: one line that says what to do, and the first key comes with
     );
     server.process.kill("SIGTERM");
     assert.equal(await server.ended, 0);
+  }));
+
+test("a folder that is removed under a service: nothing is acknowledged, and its end does not touch the next owner's", () =>
+  withFolder(async (folder) => {
+    const data = join(folder, "data");
+    const first = await startServerProcess({ SIDEBAND_DATA: data });
+    const key = await firstKey(first);
+    rmSync(data, { recursive: true });
+    const body = { user_id: "ada", label: "USER.name", value: "Ada" };
+    const refused = await send(first.url, "POST", "/encode", { key, body });
+    assert.equal(problemCode(refused), "503 store_unavailable");
+    assert.equal((await send(first.url, "GET", "/readyz", {})).status, 503);
+    const second = await startServerProcess({ SIDEBAND_DATA: data });
+    first.process.kill("SIGTERM");
+    assert.equal(await first.ended, 0);
+    const client = OwnerClient.of(data);
+    assert.equal((await client.json<{ pid: number }>("GET", "/operator/owner")).pid, second.process.pid);
+    second.process.kill("SIGTERM");
+    assert.equal(await second.ended, 0);
   }));
 
 test("first start: secrets with mode 600, a key and a curl line; SIGTERM ends it in order with status 0", () =>

@@ -5,7 +5,7 @@
 
 import { parseArgs } from "node:util";
 import { readAgentConfig } from "../../config.ts";
-import { openAgentMemory, runHook } from "../../main/agent.ts";
+import { openAgentMemory, runHook, usesMemory } from "../../main/agent.ts";
 import { type Command, EXIT_OK, UsageError } from "../command.ts";
 
 const INPUT_BYTES_MAX = 1 << 20;
@@ -34,6 +34,7 @@ agent never stops because of its memory. What went wrong, a wrong call too, is o
       const config = readAgentConfig();
       const { timeoutMs } = config;
       const input = await inTime(readInput(), timeoutMs);
+      if (!usesMemory(input)) return EXIT_OK;
       // Has limits of its own: an owner that must be started may take longer.
       const memory = await openAgentMemory(config);
       const work = runHook(memory, user ?? config.userId, input, { include, timeoutMs });
@@ -67,11 +68,12 @@ function optionsOf(args: string[]): { user: string | undefined; include: (typeof
   return { user: values.user, include };
 }
 
-function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
+async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
+    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
   });
-  return Promise.race([work, late]);
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 async function readInput(): Promise<string> {

@@ -1,6 +1,6 @@
 /** sideband export and import: keys and facts as JSON lines, the whole service or one account. */
 
-import { createReadStream, createWriteStream } from "node:fs";
+import { createReadStream, createWriteStream, openSync } from "node:fs";
 import { Transform } from "node:stream";
 import { finished } from "node:stream/promises";
 import { parseArgs } from "node:util";
@@ -25,7 +25,10 @@ Exit status: 0; 1 if it failed; 2 for a wrong call.`,
   async run(args) {
     const options = { account: { type: "string" }, out: { type: "string" }, ...DATA_OPTION } as const;
     const { values } = parseArgs({ args, options });
-    const out = values.out === undefined ? process.stdout : createWriteStream(values.out, { mode: 0o600 });
+    const out =
+      values.out === undefined
+        ? process.stdout
+        : createWriteStream(values.out, { fd: openSync(values.out, "w", 0o600) });
     const progress = new Progress("lines");
     const query = values.account === undefined ? "" : `?account=${encodeURIComponent(values.account)}`;
     let whole = false;
@@ -67,7 +70,10 @@ Exit status: 0; 1 if a line cannot be imported (those before it are); 2 for a wr
     const options = { json: { type: "boolean", default: false }, ...DATA_OPTION } as const;
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
     if (positionals.length > 1) throw new UsageError("one FILE at most");
-    const input = positionals[0] === undefined ? process.stdin : createReadStream(positionals[0]);
+    const input =
+      positionals[0] === undefined
+        ? process.stdin
+        : createReadStream(positionals[0], { fd: openSync(positionals[0], "r") });
     const progress = new Progress("lines");
     const counted = new Transform({
       transform(chunk: Buffer, _, done) {
@@ -75,7 +81,7 @@ Exit status: 0; 1 if a line cannot be imported (those before it are); 2 for a wr
         done(null, chunk);
       },
     });
-    input.once("error", (error: Error) => counted.destroy(new CommandError(`cannot read: ${error.message}`)));
+    input.once("error", (error: Error) => counted.destroy(error));
     const { lines, facts } = await withOwner(configWith(values.data), { create: true }, (owner) =>
       owner.upload<{ lines: number; facts: number }>("/operator/import", input.pipe(counted)),
     );

@@ -44,6 +44,7 @@ export function readStoreName(folder: string): string | undefined {
   } catch (error) {
     throw new DataFolderError(`${path} cannot be read: ${(error as Error).message}`);
   }
+  if (state === null || typeof state !== "object") throw new DataFolderError(`${path} does not name a store`);
   if (state.format !== FORMAT_VERSION) {
     throw new DataFolderError(
       `${folder} has data format ${state.format}, this release uses format ${FORMAT_VERSION}: run "sideband export" ` +
@@ -97,12 +98,13 @@ export function makeFolder(folder: string): void {
   }
 }
 
-/** Makes the folder where it is missing, and tries to write into it. */
+/** Makes the folder where it is missing, closes it to others where it is ours, and tries to write into it. */
 export function ensureWritable(folder: string): void {
   const probe = join(folder, `.probe-${process.pid}`);
   try {
     makeFolder(folder);
-    chmodSync(folder, 0o700);
+    const names = readdirSync(folder);
+    if (names.length === 0 || names.includes(NAME_FILE)) chmodSync(folder, 0o700);
     writeFileSync(probe, "sideband", { mode: 0o600 });
     rmSync(probe);
   } catch (error) {

@@ -4,7 +4,7 @@
  * `owner.json` tells people who the owner is; nothing is decided by it.
  */
 
-import { chmodSync, closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, fstatSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tryLock } from "fs-native-extensions";
 
@@ -18,26 +18,34 @@ export interface OwnerNote {
   readonly address: string | null;
 }
 
-/** Gives a lock back. */
-export type Release = () => void;
+export interface HeldLock {
+  /** False where the folder was removed, or another was put in its place: then the lock guards nothing. */
+  isHeld(): boolean;
+  /** Gives the lock back. */
+  release(): void;
+}
 
 /**
  * Takes a lock, or returns undefined where another process has it.
  * @param shared keeps owners out, and lets others share it
  */
-export function tryFolderLock(folder: string, file = LOCK_FILE, shared = false): Release | undefined {
-  const descriptor = openSync(join(folder, file), "a+", 0o600);
+export function tryFolderLock(folder: string, file = LOCK_FILE, shared = false): HeldLock | undefined {
+  const path = join(folder, file);
+  const descriptor = openSync(path, "a+", 0o600);
+  const { ino } = fstatSync(descriptor);
   const release = () => closeSync(descriptor);
-  if (tryLock(descriptor, { shared })) return release;
+  if (tryLock(descriptor, { shared })) {
+    return { release, isHeld: () => statSync(path, { throwIfNoEntry: false })?.ino === ino };
+  }
   release();
   return undefined;
 }
 
 /** As tryFolderLock, for an owner that may be about to end. */
-export async function takeFolderLock(folder: string, waitMs: number): Promise<Release | undefined> {
+export async function takeFolderLock(folder: string, waitMs: number): Promise<HeldLock | undefined> {
   for (const endMs = performance.now() + waitMs; ; ) {
-    const release = tryFolderLock(folder);
-    if (release !== undefined || performance.now() >= endMs) return release;
+    const lock = tryFolderLock(folder);
+    if (lock !== undefined || performance.now() >= endMs) return lock;
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
 }

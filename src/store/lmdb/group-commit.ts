@@ -24,6 +24,8 @@ export interface GroupCommitOptions {
   readonly confirmMs?: number;
   readonly metrics: Metrics;
   readonly atStep: AtStep;
+  /** Whether what is written is still in the data folder. */
+  readonly isOwner: () => boolean;
   /** Told of each group that is on disk. */
   readonly onCommitted: (changes: readonly Change[]) => void;
 }
@@ -123,6 +125,8 @@ export class GroupCommit {
     const answers = group.filter((queued) => run(queued, writer));
     const changes = writer.changes();
     atStep("group: checked");
+    if (changes.length > 0 && !this.#options.isOwner())
+      return this.#refuse(answers, unavailable("The data folder was removed or replaced."));
     if (changes.length > 0) {
       const committed = this.#environment.commit(changes);
       atStep("group: sent");

@@ -48,7 +48,17 @@ import { GroupCommit } from "./group-commit.ts";
 import { addKey, addKeyRequest, changeKey, decideKeyRequest, touchKeys } from "./key-writes.ts";
 import { type CopyReport, LiveCopy } from "./live-copy.ts";
 import { type OpenFolder, openFolder } from "./open-folder.ts";
-import { FORGOTTEN, packNumber, stampOf, unpackFact, unpackJson, unpackNumber } from "./records.ts";
+import {
+  channelCount,
+  FORGOTTEN,
+  hasChannel,
+  packNumber,
+  stampOf,
+  unpackFact,
+  unpackJson,
+  unpackNumber,
+  unpackUser,
+} from "./records.ts";
 
 export interface LmdbStoreOptions {
   readonly folder: string;
@@ -92,6 +102,7 @@ export class LmdbStore implements Store {
     this.#commit = new GroupCommit(environment, {
       ...options,
       atStep: this.#atStep,
+      isOwner: () => opened.isHeld(),
       onCommitted: (changes) => this.#copy?.note(changes),
     });
   }
@@ -114,7 +125,10 @@ export class LmdbStore implements Store {
 
   readFact(account: string, userId: string, channel: number): StoredFact | undefined {
     const bytes = this.#environment.peek("facts", factKey(account, userId, channel));
-    return bytes && unpackFact(channel, bytes, false);
+    if (bytes !== undefined) return unpackFact(channel, bytes, false);
+    const user = this.#environment.peek("facts", userKey(account, userId));
+    if (user !== undefined && hasChannel(unpackUser(user), channel)) throw incomplete(account, userId);
+    return undefined;
   }
 
   readStamp(account: string, userId: string): string | undefined {
@@ -127,11 +141,13 @@ export class LmdbStore implements Store {
     const environment = this.#environment;
     const key = userKey(account, userId);
     const bytes = environment.get("facts", key);
-    if (bytes === undefined) return undefined;
-    const facts: StoredFact[] = [];
-    for (const entry of environment.entries("facts", rangeBelow(key))) {
-      facts.push(unpackFact(channelOfFactKey(entry.key), entry.value));
-    }
+    const facts = environment
+      .entries("facts", rangeBelow(key))
+      .map((entry) => unpackFact(channelOfFactKey(entry.key), entry.value));
+    if (bytes === undefined && facts.length === 0) return undefined;
+    // A record that is not where it belongs is damage as well: its key has been changed.
+    if (bytes === undefined || channelCount(unpackUser(bytes)) !== facts.length)
+      throw incomplete(account, userId);
     return { stamp: stampOf(bytes), facts };
   }
 
@@ -387,4 +403,11 @@ export class LmdbStore implements Store {
 
 function openStore(folder: string, name: string, metrics: Metrics): Environment {
   return new Environment(join(folder, name), () => metrics.add(CORRUPT_RECORDS));
+}
+
+function incomplete(account: string, userId: string): Failure {
+  const cause = new Error(
+    `the records of user ${JSON.stringify(userId)} of ${account} do not belong together`,
+  );
+  return new Failure("store_corrupt", "A stored record is missing or damaged.", { cause });
 }

@@ -3,7 +3,7 @@
  * what broken-off work has left. Everything here happens with the lock held.
  */
 
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type AtStep, noStep } from "../../base/steps.ts";
 import {
@@ -18,14 +18,15 @@ import {
   unnamedStores,
 } from "./data-folder.ts";
 import { Environment, TABLES } from "./environment.ts";
-import { type Release, readOwnerNote, takeFolderLock, writeOwnerNote } from "./folder-lock.ts";
+import { type HeldLock, readOwnerNote, takeFolderLock, writeOwnerNote } from "./folder-lock.ts";
 
-export interface OpenFolder {
+export interface OpenFolder extends HeldLock {
   /** The name of the store in use. */
   readonly name: string;
-  /** Ends the ownership. */
-  readonly release: Release;
 }
+
+/** The two pages that every lmdb file begins with. */
+const SIZE_BYTES_MIN = 8_192;
 
 export interface OpenFolderOptions {
   readonly folder: string;
@@ -36,25 +37,34 @@ export interface OpenFolderOptions {
 
 export async function openFolder(options: OpenFolderOptions): Promise<OpenFolder> {
   const { folder, create, lockWaitMs = 0, atStep = noStep } = options;
-  if (!create && !existsSync(folder)) throw noStore(folder);
+  // A folder that is not ours is left as it is.
+  if (!create && readStoreName(folder) === undefined) throw noStore(folder);
   ensureWritable(folder);
-  const release = await takeFolderLock(folder, lockWaitMs);
-  if (release === undefined) throw new FolderInUseError(`${folder} is in use ${describeOwner(folder)}`);
+  const lock = await takeFolderLock(folder, lockWaitMs);
+  if (lock === undefined) throw new FolderInUseError(`${folder} is in use ${describeOwner(folder)}`);
   try {
     writeOwnerNote(folder, { pid: process.pid, address: null });
     atStep("start: locked");
     const named = readStoreName(folder);
     if (named === undefined && !create) throw noStore(folder);
+    // Before anything is removed: the name may be wrong, and what looks left over the only store there is.
+    if (named !== undefined) requireStore(folder, named);
     await removeLeftovers(folder, named);
-    const name = named ?? (await makeStore(folder, atStep));
-    if (!existsSync(join(folder, name, "data.mdb"))) {
-      throw new DataFolderError(`${folder} names the store ${name}, which is not there: restore a backup`);
-    }
-    return { name, release };
+    return { name: named ?? (await makeStore(folder, atStep)), ...lock };
   } catch (error) {
-    release();
+    lock.release();
     throw error;
   }
+}
+
+/** lmdb takes a file without content for a new one, and would begin an empty store in it. */
+function requireStore(folder: string, name: string): void {
+  const size = statSync(join(folder, name, "data.mdb"), { throwIfNoEntry: false })?.size ?? 0;
+  if (size >= SIZE_BYTES_MIN) return;
+  const what = size === 0 ? "is not there or empty" : "has lost its content";
+  throw new DataFolderError(
+    `${folder} names the store ${name}, which ${what}: nothing was changed; restore a backup, or mend sideband.json`,
+  );
 }
 
 /** Who has the folder, as far as it can be told. */
@@ -82,10 +92,7 @@ async function makeStore(folder: string, atStep: AtStep): Promise<string> {
 async function removeLeftovers(folder: string, named: string | undefined): Promise<void> {
   for (const name of unnamedStores(folder, named)) {
     if (named === undefined && !(await isEmptyStore(join(folder, name)))) {
-      throw new DataFolderError(
-        `${folder} holds the store ${name}, but no sideband.json names it: it is the rest of a backup or restore ` +
-          "that was broken off, or the file was lost; use another folder, or remove that store",
-      );
+      throw new DataFolderError(unnamedText(folder, name));
     }
     removeStore(folder, name);
   }
@@ -102,5 +109,15 @@ async function isEmptyStore(folder: string): Promise<boolean> {
 }
 
 function noStore(folder: string): DataFolderError {
-  return new DataFolderError(`there is no store in ${folder}`);
+  const [unnamed] = existsSync(folder) ? unnamedStores(folder, undefined) : [];
+  return new DataFolderError(
+    unnamed === undefined ? `there is no store in ${folder}` : unnamedText(folder, unnamed),
+  );
+}
+
+function unnamedText(folder: string, store: string): string {
+  return (
+    `${folder} holds the store ${store}, but no sideband.json names it: it is the rest of a backup or restore that was ` +
+    "broken off, or the file was lost; use another folder, or remove that store"
+  );
 }

@@ -112,6 +112,10 @@ export function markChannel(user: UserRecord, channel: number, used: boolean): v
   else user.channels[channel >> 3] &= ~bit;
 }
 
+export function hasChannel(user: UserRecord, channel: number): boolean {
+  return (user.channels[channel >> 3] & (1 << (channel & 7))) !== 0;
+}
+
 export function channelCount(user: UserRecord): number {
   let count = 0;
   for (const byte of user.channels) for (let bits = byte; bits !== 0; bits &= bits - 1) count++;

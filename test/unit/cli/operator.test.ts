@@ -146,3 +146,20 @@ test("every command has help, refuses unknown options with status 2, and says wh
       assert.match(refused.err, /there is no store in/);
     }
   }));
+
+test("what the system refuses is one line, not a stack trace", () =>
+  withData(async (data, folder) => {
+    const file = join(folder, "a-file");
+    writeFileSync(file, "");
+    for (const args of [
+      ["keys", "list", "--data", file],
+      ["import", join(folder, "missing.jsonl"), "--data", data],
+      ["read", "--account", "a", "--user", "u", join(folder, "missing.txt"), "--data", data],
+      ["backup", join(file, "backup"), "--data", data],
+      ["export", "--out", join(folder, "no", "such", "folder"), "--data", data],
+    ]) {
+      const { status, err } = await run(...args);
+      assert.equal(status, 1, args.join(" "));
+      assert.match(err, /^sideband [a-z ]+: [^\n]+\n$/, args.join(" "));
+    }
+  }));

@@ -36,6 +36,7 @@ function groupCommit(options: { queueMax?: number; confirmMs?: number } = {}) {
     ...options,
     metrics: new Metrics(),
     atStep: noStep,
+    isOwner: () => true,
     onCommitted: () => {},
   });
   const put = (key: string, value: string) =>

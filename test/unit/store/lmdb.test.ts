@@ -3,12 +3,22 @@
 import assert from "node:assert/strict";
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { open } from "lmdb";
+import { type Database, open } from "lmdb";
 import { Metrics } from "../../../src/base/metrics.ts";
 import type { TableName } from "../../../src/store/lmdb/environment.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
@@ -52,13 +62,29 @@ function storeIn(folder: string): string {
 
 /** Changes the bytes of one stored record, behind the store's back. */
 async function damage(folder: string, table: TableName, key: string): Promise<void> {
+  await behind(folder, table, async (database) => {
+    const changed = Buffer.from(database.get(Buffer.from(key))!);
+    changed[0] ^= 1;
+    await database.put(Buffer.from(key), changed);
+  });
+}
+
+/** Takes a record away, behind the store's back. */
+function take(folder: string, table: TableName, key: string): Promise<void> {
+  return behind(folder, table, async (database) => {
+    assert.ok(await database.remove(Buffer.from(key)));
+  });
+}
+
+async function behind(
+  folder: string,
+  table: TableName,
+  work: (database: Database<Buffer, Buffer>) => Promise<void>,
+): Promise<void> {
   const binary = { encoding: "binary", keyEncoding: "binary" } as const;
   const root = open<Buffer, Buffer>({ path: join(folder, storeIn(folder)), maxDbs: 32, ...binary });
   const database = root.openDB<Buffer, Buffer>({ name: table, ...binary });
-  const record = database.get(Buffer.from(key))!;
-  const changed = Buffer.from(record);
-  changed[0] ^= 1;
-  await database.put(Buffer.from(key), changed);
+  await work(database);
   await root.close();
 }
 
@@ -278,8 +304,83 @@ test("lmdb: leftovers of broken-off work go at the next start, a store that noth
     assert.equal(storeIn(folder), inUse);
     await again.close();
     rmSync(join(folder, "sideband.json"));
-    await assert.rejects(openFolder(folder), /no sideband.json names it/);
-    assert.equal(storeIn(folder), inUse);
+    for (const create of [true, false]) {
+      await assert.rejects(openFolder(folder, create), /no sideband.json names it/);
+      assert.equal(storeIn(folder), inUse);
+    }
+  }));
+
+test("lmdb: a wrong or damaged sideband.json, or a store that has lost its content: nothing is removed or begun anew", () =>
+  withFolder(async (folder) => {
+    const store = await openFolder(folder);
+    await store.write(write("ada", [[0, "Ada"]]));
+    await store.close();
+    const inUse = storeIn(folder);
+    const right = readFileSync(join(folder, "sideband.json"));
+    for (const text of ['{"format":3,"store":"store-00000000deadbeef"}', "null", "[]", "{", ""]) {
+      writeFileSync(join(folder, "sideband.json"), text);
+      await assert.rejects(openFolder(folder), /sideband\.json|names the store|data format/, text);
+      assert.equal(storeIn(folder), inUse, text);
+    }
+    writeFileSync(join(folder, "sideband.json"), right);
+    const again = await openFolder(folder, false);
+    assert.equal(again.readFact("acme", "ada", 0)?.value, "Ada");
+    await again.close();
+    truncateSync(join(folder, inUse, "data.mdb"), 0);
+    await assert.rejects(openFolder(folder), /is not there or empty: nothing was changed/);
+    truncateSync(join(folder, inUse, "data.mdb"), 4096);
+    await assert.rejects(openFolder(folder), /has lost its content/);
+  }));
+
+test("lmdb: a record that is not where it belongs is damage, not absence", () =>
+  withFolder(async (folder) => {
+    const facts: [number, string][] = [
+      [0, "Ada"],
+      [1, "Engine"],
+    ];
+    const store = await openFolder(folder);
+    for (const user of ["ada", "bob"]) await store.write(write(user, facts));
+    await store.close();
+    await take(folder, "facts", "acme\0ada\0\x01");
+    await take(folder, "facts", "acme\0bob");
+    const again = await openFolder(folder);
+    assert.equal(again.readFact("acme", "ada", 0)?.value, "Ada");
+    assert.equal(again.readFact("acme", "ada", 7), undefined);
+    assert.throws(() => again.readFact("acme", "ada", 1), { code: "store_corrupt" });
+    assert.throws(() => again.readUser("acme", "ada"), { code: "store_corrupt" });
+    assert.throws(() => again.readUser("acme", "bob"), { code: "store_corrupt" });
+    assert.equal(again.readUser("acme", "eve"), undefined);
+    await again.close();
+  }));
+
+test("lmdb: a folder that holds no store is left as it is by who only looks, and is closed to nobody", () =>
+  withFolder(async (folder) => {
+    const foreign = join(folder, "foreign");
+    mkdirSync(foreign);
+    chmodSync(foreign, 0o777);
+    writeFileSync(join(foreign, "file"), "hi");
+    await assert.rejects(openFolder(foreign, false), /there is no store/);
+    assert.deepEqual(readdirSync(foreign), ["file"]);
+    assert.equal(statSync(foreign).mode & 0o777, 0o777);
+    const store = await openFolder(foreign);
+    assert.equal(statSync(foreign).mode & 0o777, 0o777, "others may have a use for it");
+    await store.close();
+  }));
+
+test("lmdb: in a folder that was removed or replaced nothing is acknowledged", () =>
+  withFolder(async (folder) => {
+    const data = join(folder, "data");
+    const store = await openFolder(data);
+    await store.write(write("ada", [[0, "Ada"]]));
+    rmSync(data, { recursive: true });
+    await assert.rejects(store.write(write("ada", [[0, "lost"]])), { code: "store_unavailable" });
+    await assert.rejects(store.probe(), { code: "store_unavailable" });
+    const other = await openFolder(data);
+    await assert.rejects(store.write(write("ada", [[0, "lost"]])), { code: "store_unavailable" });
+    await other.write(write("ada", [[0, "kept"]]));
+    await store.close();
+    assert.equal(other.readFact("acme", "ada", 0)?.value, "kept");
+    await other.close();
   }));
 
 test("lmdb: a backup taken while writing is consistent", () =>
