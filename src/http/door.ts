@@ -4,7 +4,7 @@
  * that the TCP port answers, and the operator's own calls (routes/operator.ts).
  */
 
-import { chmodSync, rmSync, statSync } from "node:fs";
+import { chmodSync, existsSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
@@ -15,18 +15,42 @@ import { checkAccount } from "../memory/identifiers.ts";
 const ACCOUNT_HEADER = "sideband-account";
 const ACCOUNT_DEFAULT = "default";
 const CLOSING_SWEEP_MS = 50;
+const GUARD_INTERVAL_MS = 1_000;
 
 export class Door {
   readonly #sockets = new WeakSet<Socket>();
   #server: Server | undefined;
-  /** Whether the socket under the door's name is still this one. */
-  #isOurs = () => true;
+  #guard: NodeJS.Timeout | undefined;
   #answering = 0;
   #lastMs = performance.now();
 
-  /** @param path of the socket; what an earlier owner left there is removed, since this process owns the folder */
-  async open(app: FastifyInstance, path: string): Promise<void> {
+  /**
+   * Opens the door, and opens it again where its socket is removed.
+   * @param path of the socket; what an earlier owner left there is removed
+   * @param isOwner whether this process still owns the folder
+   */
+  async open(app: FastifyInstance, path: string, isOwner: () => boolean): Promise<void> {
     await app.ready();
+    const isFile = !path.startsWith("\\\\");
+    const listen = async () => {
+      if (isFile) rmSync(path, { force: true });
+      const server = this.#serverFor(app);
+      await new Promise<void>((resolve, reject) => {
+        server.once("error", reject).listen(path, resolve);
+      });
+      if (isFile) chmodSync(path, 0o600);
+      this.#server = server;
+    };
+    await listen();
+    this.#guard = setInterval(() => {
+      if (!isFile || existsSync(path) || !isOwner()) return;
+      // First: closing removes the socket by its name.
+      this.#server?.close();
+      listen().catch(() => {});
+    }, GUARD_INTERVAL_MS).unref();
+  }
+
+  #serverFor(app: FastifyInstance): Server {
     // An import may take hours to send: no limit on the time of a request.
     const server = createServer({ requestTimeout: 0 }, (request, response) => {
       this.#answering += 1;
@@ -36,16 +60,7 @@ export class Door {
       });
       app.routing(request, response);
     });
-    server.on("connection", (socket) => this.#sockets.add(socket));
-    const isFile = !path.startsWith("\\\\");
-    if (isFile) rmSync(path, { force: true });
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", reject).listen(path, resolve);
-    });
-    if (isFile) chmodSync(path, 0o600);
-    this.#server = server;
-    this.#isOurs = () => !isFile || statSync(path, { throwIfNoEntry: false })?.ino === inode;
-    const inode = isFile ? statSync(path).ino : 0;
+    return server.on("connection", (socket) => this.#sockets.add(socket));
   }
 
   /** Whether a request came through the door. */
@@ -70,13 +85,8 @@ export class Door {
   /** Lets running requests finish; after `timeoutMs` their connections are cut. */
   async close(timeoutMs: number): Promise<void> {
     const server = this.#server;
+    clearInterval(this.#guard);
     if (server === undefined) return;
-    if (!this.#isOurs()) {
-      // Closing removes the socket by its name, and by now that is somebody else's.
-      server.closeAllConnections();
-      server.unref();
-      return;
-    }
     const closed = new Promise((resolve) => server.close(resolve));
     const sweep = setInterval(() => server.closeIdleConnections(), CLOSING_SWEEP_MS);
     const cut = setTimeout(() => server.closeAllConnections(), timeoutMs);

@@ -90,7 +90,7 @@ export async function startService(config: Config, options: ServiceOptions = {})
     if (tcp) await listen(app, config);
     const embedded = config.databaseUrl === undefined;
     const path = options.doorPath ?? (embedded ? doorPath(config.dataFolder) : undefined);
-    if (path !== undefined) await door.open(app, path);
+    if (path !== undefined) await door.open(app, path, () => core.embedded?.isOwner ?? true);
     const address = app.server.address() as AddressInfo | null;
     const url = address === null ? "" : `http://${hostInUrl(config.host)}:${address.port}`;
     if (embedded) writeOwnerNote(config.dataFolder, { pid: process.pid, address: url || null });

@@ -102,7 +102,7 @@ export class LmdbStore implements Store {
     this.#commit = new GroupCommit(environment, {
       ...options,
       atStep: this.#atStep,
-      isOwner: () => opened.isHeld(),
+      isOwner: () => this.isOwner,
       onCommitted: (changes) => this.#copy?.note(changes),
     });
   }
@@ -121,6 +121,11 @@ export class LmdbStore implements Store {
       opened.release();
       throw error;
     }
+  }
+
+  /** False where the data folder was removed or replaced. */
+  get isOwner(): boolean {
+    return this.#opened.isHeld();
   }
 
   readFact(account: string, userId: string, channel: number): StoredFact | undefined {
