@@ -196,6 +196,7 @@ export class Environment {
 }
 
 export function isSound(table: TableName, key: Buffer, record: Buffer): boolean {
+  // A view of its own: the buffer of a peek is longer than its length says.
   const end = record.length - CHECKSUM_BYTES;
   return end >= 0 && record.readUInt32BE(end) === checksumOf(table, key, record.subarray(0, end));
 }
