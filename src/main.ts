@@ -1,7 +1,7 @@
 /** The only place where parts are joined: what the command line runs is put together here. */
 
+import { loadCodebooks } from "./blockwork/codebooks.ts";
 import type { Codebook } from "./codec/codebook.ts";
-import { loadCodebooks } from "./main/codebooks.ts";
 
 export { findProfileProblem, Measure } from "./memory/measure.ts";
 

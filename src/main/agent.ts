@@ -6,6 +6,7 @@
 import type { AgentConfig } from "../config.ts";
 import type { AgentMemory } from "../contract/agent-memory.ts";
 import { DEFAULT_BASE_URL, Sideband } from "../sdk/index.ts";
+import { COMMAND_PATH } from "./package.ts";
 
 export { runHook, usesMemory } from "../agents/hooks.ts";
 export { AGENTS, type AgentKind, shownPath } from "../agents/install.ts";
@@ -17,9 +18,13 @@ export async function openAgentMemory(config: AgentConfig): Promise<AgentMemory>
     return new Sideband({ baseUrl: apiUrl ?? DEFAULT_BASE_URL, apiKey, timeoutMs });
   }
   // Loaded only now: a hook against a remote service needs no owner.
-  const { ownerFetch, reachOwner } = await import("./owner.ts");
-  await reachOwner(dataFolder, timeoutMs);
-  return new Sideband({ baseUrl: "http://owner", timeoutMs, fetch: ownerFetch(dataFolder, account) });
+  const { ownerFetch, reachOwner } = await import("../door/background-owner.ts");
+  await reachOwner(COMMAND_PATH, dataFolder, timeoutMs);
+  return new Sideband({
+    baseUrl: "http://owner",
+    timeoutMs,
+    fetch: ownerFetch(COMMAND_PATH, dataFolder, account),
+  });
 }
 
 /** Serves MCP on standard input and output until the client has gone. */

@@ -3,6 +3,8 @@
 import { systemClock } from "../base/clock.ts";
 import { Metrics } from "../base/metrics.ts";
 import type { AtStep } from "../base/steps.ts";
+import { CODEBOOK_VERSION, checkReader } from "../blockwork/codebooks.ts";
+import { workerModule } from "../blockwork/worker-module.ts";
 import type { Config } from "../config.ts";
 import { Authentication } from "../memory/authentication.ts";
 import { BlockScheduler } from "../memory/block-scheduler.ts";
@@ -17,10 +19,8 @@ import type { Store, StoreStatistics } from "../memory/ports.ts";
 import { SharedWork } from "../memory/shared-work.ts";
 import { Workshop } from "../memory/workshop.ts";
 import type { LmdbStore } from "../store/lmdb/lmdb-store.ts";
-import { CODEBOOK_VERSION, checkReader } from "./codebooks.ts";
 import { masterKeys } from "./secrets.ts";
 import { agreeOnMasterKeys, type OpenedStore, openStore } from "./stores.ts";
-import { workerModule } from "./worker-module.ts";
 
 export interface Core {
   readonly memory: MemoryParts;

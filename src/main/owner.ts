@@ -1,29 +1,20 @@
 /**
- * Ways to the owner of a data folder. Everyone who is not the owner talks to it through the door, in the same way:
- *
- * - the operator's commands use the owner there is, or are it themselves for as long as they work;
- * - agents use the owner there is, or start one in the background, which they leave behind for the next.
- *
- * With PostgreSQL there is no folder to own: a command then runs a service of its own, on a private socket.
+ * The operator's commands use the owner of the data folder, or are it themselves for as long as they work; in both
+ * cases they go through the door. With PostgreSQL there is no folder to own: a command then runs a service of its own,
+ * on a private socket.
  */
 
-import { spawn } from "node:child_process";
-import { mkdtempSync, openSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { type Config, ConfigError } from "../config.ts";
+import { join } from "node:path";
+import type { Config } from "../config.ts";
 import { doorPath } from "../door/door-path.ts";
 import { NobodyThereError, OwnerClient } from "../door/owner-client.ts";
-import type { Fetch } from "../sdk/index.ts";
-import { COMMAND_PATH } from "./package.ts";
 
-/** How long an owner may take to start, or to hand the folder over. */
-const START_MS = 15_000;
+/** How long an owner may take to hand the folder over, and to answer. */
+const HAND_OVER_MS = 15_000;
 const ANSWER_MS = 10_000;
 const POLL_MS = 20;
-const STARTING_FILE = "starting.lock";
-const LOG_FILE = "owner.log";
-const LOG_BYTES_MAX = 1 << 20;
 
 /** Runs `work` with the owner of the data folder; where there is none, this process is it until `work` is done. */
 export async function withOwner<T>(
@@ -48,7 +39,7 @@ export async function withOwner<T>(
   }
   const path = doorPath(config.dataFolder);
   const client = new OwnerClient(path);
-  for (const endMs = performance.now() + START_MS; ; await pause()) {
+  for (const endMs = performance.now() + HAND_OVER_MS; ; await pause()) {
     try {
       return await ((await client.hasOwner(ANSWER_MS)) ? work(client) : asOwner(path));
     } catch (error) {
@@ -59,78 +50,6 @@ export async function withOwner<T>(
   }
 }
 
-/** A fetch for the client of the service that goes to the folder's owner, and starts one where there is none. */
-export function ownerFetch(folder: string, account: string): Fetch {
-  const fetch = OwnerClient.of(folder).fetch(account);
-  return async (url, init) => {
-    for (;;) {
-      try {
-        return await fetch(url, init);
-      } catch (error) {
-        if (!(error instanceof NobodyThereError)) throw error;
-        await startOwner(folder, init.signal ?? undefined);
-      }
-    }
-  };
-}
-
-/** Resolves when the folder has an owner that answers. One that is there must do so within `timeoutMs`. */
-export async function reachOwner(folder: string, timeoutMs: number): Promise<void> {
-  if (!(await OwnerClient.of(folder).hasOwner(timeoutMs))) await startOwner(folder);
-}
-
-/** Starts an owner, unless somebody else does at the same moment, and waits until it answers. */
-async function startOwner(folder: string, signal?: AbortSignal): Promise<void> {
-  const [{ tryFolderLock }, { makeFolder }] = await Promise.all([
-    import("../store/lmdb/folder-lock.ts"),
-    import("../store/lmdb/data-folder.ts"),
-  ]);
-  makeFolder(resolve(folder));
-  const client = OwnerClient.of(folder);
-  let starting: { lock: { release(): void }; failure: () => string | undefined } | undefined;
-  try {
-    for (const endMs = performance.now() + START_MS; ; await pause()) {
-      signal?.throwIfAborted();
-      // Of many that come at once, one starts the owner; should it die, the next one does.
-      if (starting === undefined) {
-        const lock = tryFolderLock(folder, STARTING_FILE);
-        if (lock !== undefined) starting = { lock, failure: spawnOwner(folder) };
-      }
-      if (await client.hasOwner(ANSWER_MS).catch(() => false)) return;
-      const failure = starting?.failure();
-      if (failure !== undefined) throw new ConfigError(failure);
-      if (performance.now() >= endMs) throw new ConfigError(`no owner of ${folder} could be started in time`);
-    }
-  } finally {
-    starting?.lock.release();
-  }
-}
-
-/** Starts an owner that outlives this process; the function tells why it could not start, once that is known. */
-function spawnOwner(folder: string): () => string | undefined {
-  const logPath = join(folder, LOG_FILE);
-  const size = statSync(logPath, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > LOG_BYTES_MAX) renameSync(logPath, `${logPath}.old`);
-  const log = openSync(logPath, "a", 0o600);
-  const child = spawn(process.execPath, [COMMAND_PATH, "owner", "--data", folder], {
-    cwd: folder,
-    detached: true,
-    stdio: ["ignore", log, log],
-  });
-  let failure: string | undefined;
-  child.once("error", (error) => {
-    failure = `the owner of ${folder} could not be started: ${error.message}`;
-  });
-  child.once("exit", (status) => {
-    if (status === 0) return;
-    const lines = readFileSync(logPath, "utf8").trimEnd().split("\n");
-    failure = `the owner of ${folder} could not start: ${lines[lines.length - 1]}`;
-  });
-  child.unref();
-  return () => failure;
-}
-
-/** Not always as long: many may wait for the same owner. */
 function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, POLL_MS * (1 + Math.random())));
+  return new Promise((resolve) => setTimeout(resolve, POLL_MS));
 }

@@ -5,9 +5,9 @@ import { readFileSync } from "node:fs";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { loadCodebooks } from "../../src/blockwork/codebooks.ts";
 import { readBlock } from "../../src/codec/read-block.ts";
 import { CONTENT_SECURITY_POLICY, chooseEncoding } from "../../src/http/website.ts";
-import { loadCodebooks } from "../../src/main/codebooks.ts";
 import { READER_WEIGHTS } from "../../src/reader/weights-path.ts";
 import { type Running, startRunning } from "./running-service.ts";
 

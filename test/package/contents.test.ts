@@ -42,7 +42,7 @@ suite("package", { concurrency: false }, () => {
       "examples/forgetful-agent.mjs",
       "docs/agents/README.md",
       "dist/src/cli/main.js",
-      "dist/src/main/block-worker.js",
+      "dist/src/blockwork/block-worker.js",
       "agents/claude-code/.claude-plugin/marketplace.json",
       "agents/claude-code/sideband/.claude-plugin/plugin.json",
       "agents/claude-code/sideband/.mcp.json",

@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { toHex, utf8 } from "../../../src/base/bytes.ts";
+import { loadCodebooks } from "../../../src/blockwork/codebooks.ts";
 import { buildBlock } from "../../../src/codec/block.ts";
 import type { Codebook } from "../../../src/codec/codebook.ts";
 import { readBlock } from "../../../src/codec/read-block.ts";
-import { loadCodebooks } from "../../../src/main/codebooks.ts";
 import { carriedFacts, mustRead } from "../../fixtures/blocks.ts";
 import { type BlockVector, keyOf, loadVectors } from "../../fixtures/vectors.ts";
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { CODEBOOK_VERSION, checkReader, loadCodebooks } from "../../../src/main/codebooks.ts";
+import { CODEBOOK_VERSION, checkReader, loadCodebooks } from "../../../src/blockwork/codebooks.ts";
 import { WeightsError } from "../../../src/reader/weights.ts";
 import { READER_WEIGHTS } from "../../../src/reader/weights-path.ts";
 

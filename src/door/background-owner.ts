@@ -1,0 +1,95 @@
+/**
+ * Agents without a service use the owner of the data folder, or start one in the background, which they leave behind
+ * for the next. `command` is the script behind the command `sideband`.
+ */
+
+import { spawn } from "node:child_process";
+import { openSync, readFileSync, renameSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { ConfigError } from "../config.ts";
+import type { Fetch } from "../sdk/index.ts";
+import { NobodyThereError, OwnerClient } from "./owner-client.ts";
+
+/** How long an owner may take to start, and to answer. */
+const START_MS = 15_000;
+const ANSWER_MS = 10_000;
+const POLL_MS = 20;
+const STARTING_FILE = "starting.lock";
+const LOG_FILE = "owner.log";
+const LOG_BYTES_MAX = 1 << 20;
+
+/** A fetch for the client of the service that goes to the folder's owner, and starts one where there is none. */
+export function ownerFetch(command: string, folder: string, account: string): Fetch {
+  const fetch = OwnerClient.of(folder).fetch(account);
+  return async (url, init) => {
+    for (;;) {
+      try {
+        return await fetch(url, init);
+      } catch (error) {
+        if (!(error instanceof NobodyThereError)) throw error;
+        await startOwner(command, folder, init.signal ?? undefined);
+      }
+    }
+  };
+}
+
+/** Resolves when the folder has an owner that answers. One that is there must do so within `timeoutMs`. */
+export async function reachOwner(command: string, folder: string, timeoutMs: number): Promise<void> {
+  if (!(await OwnerClient.of(folder).hasOwner(timeoutMs))) await startOwner(command, folder);
+}
+
+/** Starts an owner, unless somebody else does at the same moment, and waits until it answers. */
+async function startOwner(command: string, folder: string, signal?: AbortSignal): Promise<void> {
+  const [{ tryFolderLock }, { makeFolder }] = await Promise.all([
+    import("../store/lmdb/folder-lock.ts"),
+    import("../store/lmdb/data-folder.ts"),
+  ]);
+  makeFolder(resolve(folder));
+  const client = OwnerClient.of(folder);
+  let starting: { lock: { release(): void }; failure: () => string | undefined } | undefined;
+  try {
+    for (const endMs = performance.now() + START_MS; ; await pause()) {
+      signal?.throwIfAborted();
+      // Of many that come at once, one starts the owner; should it die, the next one does.
+      if (starting === undefined) {
+        const lock = tryFolderLock(folder, STARTING_FILE);
+        if (lock !== undefined) starting = { lock, failure: spawnOwner(command, folder) };
+      }
+      if (await client.hasOwner(ANSWER_MS).catch(() => false)) return;
+      const failure = starting?.failure();
+      if (failure !== undefined) throw new ConfigError(failure);
+      if (performance.now() >= endMs) throw new ConfigError(`no owner of ${folder} could be started in time`);
+    }
+  } finally {
+    starting?.lock.release();
+  }
+}
+
+/** Starts an owner that outlives this process; the function tells why it could not start, once that is known. */
+function spawnOwner(command: string, folder: string): () => string | undefined {
+  const logPath = join(folder, LOG_FILE);
+  const size = statSync(logPath, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > LOG_BYTES_MAX) renameSync(logPath, `${logPath}.old`);
+  const log = openSync(logPath, "a", 0o600);
+  const child = spawn(process.execPath, [command, "owner", "--data", folder], {
+    cwd: folder,
+    detached: true,
+    stdio: ["ignore", log, log],
+  });
+  let failure: string | undefined;
+  child.once("error", (error) => {
+    failure = `the owner of ${folder} could not be started: ${error.message}`;
+  });
+  child.once("exit", (status) => {
+    if (status === 0) return;
+    const lines = readFileSync(logPath, "utf8").trimEnd().split("\n");
+    failure = `the owner of ${folder} could not start: ${lines[lines.length - 1]}`;
+  });
+  child.unref();
+  return () => failure;
+}
+
+/** Not always as long: many may wait for the same owner. */
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, POLL_MS * (1 + Math.random())));
+}
