@@ -145,8 +145,11 @@ export class OwnerClient {
         const nobody = error.code === "ENOENT" || error.code === "ECONNREFUSED";
         reject(nobody ? new NobodyThereError("nobody has the data folder open") : error);
       });
-      if (body instanceof Readable) body.once("error", (error) => sent.destroy(error)).pipe(sent);
-      else sent.end(body);
+      if (body instanceof Readable) {
+        body.once("error", (error) => sent.destroy(error));
+        // Not before somebody is there: what goes into a request that is not sent would be missing from the next.
+        sent.once("socket", (socket) => socket.once("connect", () => body.pipe(sent)));
+      } else sent.end(body);
     });
   }
 }

@@ -82,8 +82,9 @@ Exit status: 0; 1 if a line cannot be imported (those before it are); 2 for a wr
       },
     });
     input.once("error", (error: Error) => counted.destroy(error));
+    const body = input.pipe(counted);
     const { lines, facts } = await withOwner(configWith(values.data), { create: true }, (owner) =>
-      owner.upload<{ lines: number; facts: number }>("/operator/import", input.pipe(counted)),
+      owner.upload<{ lines: number; facts: number }>("/operator/import", body),
     );
     progress.end();
     console.log(

@@ -4,9 +4,11 @@ import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { test } from "node:test";
 import { main } from "../../../src/cli/main.ts";
 import { readConfig } from "../../../src/config.ts";
+import { NobodyThereError, OwnerClient } from "../../../src/door/owner-client.ts";
 import { openCore } from "../../../src/main.ts";
 
 /** Runs a command in this process; its exit status and what it printed. */
@@ -162,4 +164,11 @@ test("what the system refuses is one line, not a stack trace", () =>
       assert.equal(status, 1, args.join(" "));
       assert.match(err, /^sideband [a-z ]+: [^\n]+\n$/, args.join(" "));
     }
+  }));
+
+test("an upload that finds nobody takes nothing out of its stream", () =>
+  withData(async (data) => {
+    const body = Readable.from(["one\n", "two\n"]);
+    await assert.rejects(OwnerClient.of(data).upload("/operator/import", body), NobodyThereError);
+    assert.deepEqual(await body.toArray(), ["one\n", "two\n"]);
   }));
