@@ -89,6 +89,29 @@ export const ApproveBody = Type.Object({
   expires_at: Type.Optional(OptionalTime),
 });
 
+export const RecentError = Type.Object({
+  at: Time,
+  method: Type.String(),
+  route: Type.String(),
+  status: Type.Integer(),
+  code: Type.String(),
+  request_id: Type.String(),
+});
+export const AdminStatusAnswer = Type.Object({
+  version: Type.String(),
+  process_id: Type.Integer(),
+  started_at: Time,
+  ready: Type.Boolean(),
+  store: Type.Object({ facts: Type.Integer(), users: Type.Integer(), size_bytes: Type.Integer() }),
+  demo: Type.Union([
+    Type.Object({ labels: Type.Array(Type.String()), resets_in_s: Type.Integer() }),
+    Type.Null(),
+  ]),
+  recent_errors: Type.Array(RecentError, {
+    description: "Of this process since it started, the newest first.",
+  }),
+});
+
 export type KeyView = Static<typeof KeyView>;
 export type KeysQuery = Static<typeof KeysQuery>;
 export type CreateKeyBody = Static<typeof CreateKeyBody>;
@@ -99,3 +122,5 @@ export type UsageQuery = Static<typeof UsageQuery>;
 export type KeyRequestBody = Static<typeof KeyRequestBody>;
 export type KeyRequestView = Static<typeof KeyRequestView>;
 export type ApproveBody = Static<typeof ApproveBody>;
+export type RecentError = Static<typeof RecentError>;
+export type AdminStatusAnswer = Static<typeof AdminStatusAnswer>;

@@ -95,7 +95,8 @@ export interface ReadAnswer {
 
 export interface UsageAnswer {
   account: string;
-  tier: "free" | "pro" | "builder" | "unlimited";
+  /** `owner`: through the local socket of a data folder, which has no limit. */
+  tier: "free" | "pro" | "builder" | "unlimited" | "owner";
   /** Encodes a month; null for unlimited. */
   limit: number | null;
   used: number;

@@ -1,7 +1,8 @@
 /** The OpenAPI 3.1 document, made of the table of operations and the table of errors. */
 
 import { ERRORS } from "./errors.ts";
-import { ACCESS_ERRORS, OPERATIONS, type Operation } from "./operations.ts";
+import type { Operation } from "./operation.ts";
+import { ACCESS_ERRORS, OPERATIONS } from "./operations.ts";
 import type { TSchema } from "./type.ts";
 
 type Json = Record<string, unknown>;

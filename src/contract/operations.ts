@@ -5,32 +5,8 @@
 
 import type { FailureCode } from "../base/errors.ts";
 import * as admin from "./admin-schemas.ts";
+import type { Access, Operation } from "./operation.ts";
 import * as wire from "./schemas.ts";
-import type { TSchema } from "./type.ts";
-import { WEBSITE_OPERATIONS } from "./website-operations.ts";
-
-export type Access = "key" | "demo" | "open" | "admin";
-
-export interface Operation {
-  readonly id: string;
-  readonly method: "GET" | "POST" | "DELETE";
-  readonly path: string;
-  readonly access: Access;
-  readonly summary: string;
-  readonly query?: TSchema;
-  readonly params?: TSchema;
-  readonly body?: TSchema;
-  /** The largest body, where it is not BODY_BYTES_MAX. */
-  readonly bodyBytesMax?: number;
-  /** Takes the header Idempotency-Key. */
-  readonly idempotent?: true;
-  /** JSON unless `text` says otherwise. */
-  readonly answer?: TSchema;
-  readonly text?: string;
-  readonly status?: number;
-  /** The codes beside those that every operation of its kind may answer. */
-  readonly errors: readonly FailureCode[];
-}
 
 const LABELLED = ["invalid_request", "unknown_label"] as const;
 const WRITING = [
@@ -171,6 +147,15 @@ export const OPERATIONS = {
     answer: wire.UsageAnswer,
     errors: [],
   },
+  usageDays: {
+    id: "usageDays",
+    method: "GET",
+    path: "/usage/days",
+    access: "key",
+    summary: "Facts written with the key by day, in the last 31 days.",
+    answer: wire.UsageDaysAnswer,
+    errors: [],
+  },
   demoEncode: {
     id: "demoEncode",
     method: "POST",
@@ -208,6 +193,25 @@ export const OPERATIONS = {
     summary: "Flushes the demo state. No body needed.",
     answer: wire.FlushAnswer,
     errors: ["overloaded"],
+  },
+  demoRead: {
+    id: "demoRead",
+    method: "POST",
+    path: "/demo/read",
+    access: "demo",
+    summary: "Reads a block of the demo that is presented, also a damaged one.",
+    body: wire.DemoReadBody,
+    answer: wire.ReadAnswer,
+    errors: ["invalid_request", "overloaded", "block_unreadable", "unsupported_media_type", "body_too_large"],
+  },
+  demoKey: {
+    id: "demoKey",
+    method: "GET",
+    path: "/demo/key",
+    access: "demo",
+    summary: "The block key of the demo, which is public as its state is; no other key is ever handed out.",
+    answer: wire.DemoKeyAnswer,
+    errors: [],
   },
   demoReset: {
     id: "demoReset",
@@ -253,15 +257,6 @@ export const OPERATIONS = {
     access: "open",
     summary: "This document.",
     text: "application/json",
-    errors: [],
-  },
-  reference: {
-    id: "reference",
-    method: "GET",
-    path: "/docs",
-    access: "open",
-    summary: "The reference as a page.",
-    text: "text/html",
     errors: [],
   },
   health: {
@@ -383,7 +378,15 @@ export const OPERATIONS = {
     answer: admin.KeyRequestView,
     errors: ["conflict", "store_unavailable", "outcome_unknown"],
   },
-  ...WEBSITE_OPERATIONS,
+  adminStatus: {
+    id: "adminStatus",
+    method: "GET",
+    path: "/admin/status",
+    access: "admin",
+    summary: "How the service is doing: health, store, demo, recent errors.",
+    answer: admin.AdminStatusAnswer,
+    errors: [],
+  },
 } as const satisfies Record<string, Operation>;
 
 export type OperationId = keyof typeof OPERATIONS;

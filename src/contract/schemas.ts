@@ -146,6 +146,26 @@ export const ChannelsAnswer = Type.Object({
 
 export const DemoEncodeBody = Type.Object({ label: Label, value: Value });
 
+const Day = Type.String({ description: "YYYY-MM-DD, UTC." });
+export const DemoKeyAnswer = Type.Object({
+  user_id: Type.String(),
+  keys: Type.Array(
+    Type.Object({
+      key_id: Type.Integer({ description: "As it stands in the block." }),
+      material: Type.String({ description: "The block key, 64 bytes in base64." }),
+    }),
+  ),
+  versions: Type.Array(Type.Integer(), { description: "Format versions that the demo's blocks may have." }),
+});
+export const DemoReadBody = Type.Object({
+  block: Type.String({ description: "A block of the demo, also a damaged one or one inside other text." }),
+});
+export const UsageDaysAnswer = Type.Object({
+  from: Day,
+  to: Day,
+  days: Type.Array(Type.Object({ day: Day, count: Type.Integer() })),
+});
+
 export const HealthAnswer = Type.Object({ status: Type.String() });
 
 export type EncodeBody = Static<typeof EncodeBody>;

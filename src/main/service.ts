@@ -1,14 +1,13 @@
 /** The service in one process: the core, its HTTP server, the door, and the work that comes round by the clock. */
 
-import type { AddressInfo } from "node:net";
 import { type DestinationStream, type Logger, pino } from "pino";
 import { systemClock } from "../base/clock.ts";
 import { type AtStep, noStep } from "../base/steps.ts";
 import { type Config, ConfigError } from "../config.ts";
 import { doorPath } from "../door/door-path.ts";
-import { Door } from "../http/door.ts";
-import { RateLimiter } from "../http/rate-limiter.ts";
-import { createServer } from "../http/server.ts";
+import { Door } from "../http/access/door.ts";
+import { RateLimiter } from "../http/access/rate-limiter.ts";
+import { HttpServer } from "../http/server.ts";
 import { McpHttp } from "../mcp/http.ts";
 import { Demo } from "../memory/demo.ts";
 import { writeOwnerNote } from "../store/lmdb/folder-lock.ts";
@@ -43,7 +42,6 @@ export interface Service {
 }
 
 const TOUCH_INTERVAL_MS = 10_000;
-const SWEEP_INTERVAL_MS = 50;
 const UPKEEP_INTERVAL_MS = 30_000;
 
 export async function startService(config: Config, options: ServiceOptions = {}): Promise<Service> {
@@ -58,7 +56,7 @@ export async function startService(config: Config, options: ServiceOptions = {})
     const token = adminToken(config.dataFolder, config.adminToken);
     atStep("start: secrets made");
     const publicUrl = config.publicUrl ?? `http://${hostInUrl(config.host)}:${config.port}`;
-    const app = createServer(
+    const server = new HttpServer(
       {
         log,
         memory: core.memory,
@@ -69,6 +67,7 @@ export async function startService(config: Config, options: ServiceOptions = {})
         metrics: core.metrics,
         limits: limiters(config),
         door,
+        mcp: new McpHttp({ memory: core.memory, version: packageVersion() }),
         upkeep: {
           compact: (progress) => core.compact(progress),
           backUp: (folder, withMasterKey, progress) => backUp(core, config, folder, withMasterKey, progress),
@@ -83,18 +82,16 @@ export async function startService(config: Config, options: ServiceOptions = {})
       {
         trustProxy: config.trustProxy,
         connectionsMax: config.connectionsMax,
-        extensions: [new McpHttp({ memory: core.memory, version: packageVersion() })],
         websiteFolder: websiteFolder(),
       },
     );
-    if (tcp) await listen(app, config);
+    const address = tcp ? await listen(server, config) : undefined;
     const embedded = config.databaseUrl === undefined;
     const path = options.doorPath ?? (embedded ? doorPath(config.dataFolder) : undefined);
-    if (path !== undefined) await door.open(app, path, () => core.embedded?.isOwner ?? true);
-    const address = app.server.address() as AddressInfo | null;
-    const url = address === null ? "" : `http://${hostInUrl(config.host)}:${address.port}`;
+    if (path !== undefined) await door.open(server.handle, path, () => core.embedded?.isOwner ?? true);
+    const url = address === undefined ? "" : `http://${hostInUrl(config.host)}:${address.port}`;
     if (embedded) writeOwnerNote(config.dataFolder, { pid: process.pid, address: url || null });
-    log.info({ address: app.server.address() }, "listening");
+    log.info({ address }, "listening");
     atStep("start: listening");
     const stopUpkeep = keepUp(core, config, log);
     if (warm) core.workshop.warm();
@@ -104,12 +101,8 @@ export async function startService(config: Config, options: ServiceOptions = {})
       door,
       async close() {
         stopUpkeep();
-        // Connections are kept alive by their clients: each is closed as soon as its request is answered.
-        const sweeping = setInterval(() => app.server.closeIdleConnections(), SWEEP_INTERVAL_MS);
-        const timer = setTimeout(() => app.server.closeAllConnections(), config.shutdownS * 1000);
-        await Promise.all([app.close(), door.close(config.shutdownS * 1000)]);
-        clearTimeout(timer);
-        clearInterval(sweeping);
+        const timeoutMs = config.shutdownS * 1000;
+        await Promise.all([server.close(timeoutMs), door.close(timeoutMs)]);
         await core.close();
         log.flush();
       },
@@ -121,12 +114,11 @@ export async function startService(config: Config, options: ServiceOptions = {})
   }
 }
 
-async function listen(app: ReturnType<typeof createServer>, { host, port }: Config): Promise<void> {
+async function listen(server: HttpServer, { host, port }: Config): Promise<{ port: number }> {
   try {
-    await app.listen({ host, port });
+    return await server.listen(host, port);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    await app.close();
     if (code === "EADDRINUSE")
       throw new ConfigError(`port ${port} of ${host} is in use: choose another with SIDEBAND_PORT`);
     if (code === "EACCES" || code === "EADDRNOTAVAIL" || code === "ENOTFOUND")

@@ -4,6 +4,15 @@
  */
 
 import type { AgentMemory } from "../contract/agent-memory.ts";
+import {
+  contextAnswer,
+  decodeAnswer,
+  encodeAnswer,
+  factsAnswer,
+  flushAnswer,
+  forgetAnswer,
+  readAnswer,
+} from "../contract/answer-mapping.ts";
 import type { Caller } from "../memory/authentication.ts";
 import { readContext } from "../memory/context.ts";
 import { decodeFact } from "../memory/decode.ts";
@@ -11,40 +20,36 @@ import { encodeFacts } from "../memory/encode.ts";
 import { forgetFact, listFacts } from "../memory/facts.ts";
 import { flushUser } from "../memory/flush.ts";
 import type { MemoryParts } from "../memory/parts.ts";
+import type { Asker } from "../memory/ports.ts";
 import { readPresentedBlock } from "../memory/reading.ts";
 
-export function directMemory(parts: MemoryParts, caller: Caller): AgentMemory {
+/** A caller whose block work ends with its signal. */
+export type MemoryCaller = Caller & Pick<Asker, "signal">;
+
+export function directMemory(parts: MemoryParts, caller: MemoryCaller): AgentMemory {
   const { account } = caller;
   return {
     async encode(userId, label, value) {
       const facts = [{ label, value }];
-      const { channelCount, ...stored } = await encodeFacts(parts, caller, {
-        userId,
-        facts,
-        operation: "encode",
-      });
-      return { status: "ok", ...stored.facts[0], channel_count: channelCount };
+      return encodeAnswer(await encodeFacts(parts, caller, { userId, facts, operation: "encode" }));
     },
     async decode(userId, label) {
-      return decodeFact(parts, account, { userId, label });
+      return decodeAnswer(await decodeFact(parts, account, { userId, label }));
     },
     async forget(userId, label) {
-      return { status: "ok", channel_count: await forgetFact(parts, account, { userId, label }) };
+      return forgetAnswer(await forgetFact(parts, account, { userId, label }));
     },
     async facts(userId) {
-      const facts = await listFacts(parts, account, userId);
-      return { user_id: userId, channel_count: facts.length, facts };
+      return factsAnswer(userId, await listFacts(parts, account, userId));
     },
     async context(userId) {
-      return JSON.parse((await readContext(parts, caller, userId)).json);
+      return contextAnswer(await readContext(parts, caller, userId));
     },
     async flush(userId) {
-      const { overflow, ...flushed } = await flushUser(parts, caller, { userId });
-      return { ...flushed, overflow: [...overflow] };
+      return flushAnswer(await flushUser(parts, caller, { userId }));
     },
     async read(userId, block) {
-      const { facts, guardLeft, ...counts } = await readPresentedBlock(parts, caller, { userId, block });
-      return { status: "ok", user_id: userId, facts: [...facts], ...counts, guard_left: guardLeft };
+      return readAnswer(userId, await readPresentedBlock(parts, caller, { userId, block }));
     },
   };
 }

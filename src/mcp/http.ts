@@ -7,13 +7,10 @@
  */
 
 import type { McpHttpHandler } from "@modelcontextprotocol/server";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { BoundedCache } from "../base/bounded-cache.ts";
-import { Failure } from "../base/errors.ts";
 import type { Caller } from "../memory/authentication.ts";
-import { checkIdentifier } from "../memory/identifiers.ts";
 import type { MemoryParts } from "../memory/parts.ts";
-import { directMemory } from "./direct-memory.ts";
+import { directMemory, type MemoryCaller } from "./direct-memory.ts";
 import { userOfUri } from "./memory-uri.ts";
 import { type Watch, watchMemory } from "./watch.ts";
 
@@ -22,12 +19,20 @@ export interface McpHttpOptions {
   readonly version: string;
 }
 
-type Authenticate = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void;
-
 /** What the service knows of a request, handed through to the server that answers it. */
 interface Visitor extends Record<string, unknown> {
+  readonly caller: MemoryCaller;
+  readonly userId: string | undefined;
+}
+
+/** A request to /mcp; http/routes/mcp.ts makes it of a call. */
+interface Visit {
   readonly caller: Caller;
   readonly userId: string | undefined;
+  readonly request: { readonly method: string; readonly url: string; readonly headers: Headers };
+  readonly body: unknown;
+  /** Fires when the answer has been sent, or the client has gone. */
+  readonly ended: AbortSignal;
 }
 
 interface AccountEntry {
@@ -35,8 +40,6 @@ interface AccountEntry {
   readonly watches: Map<string, { watch: Watch; streams: number }>;
 }
 
-const PATHS = ["/mcp", "/v1/mcp"];
-const METHODS = ["GET", "POST", "DELETE"] as const;
 const ACCOUNTS_MAX = 1_000;
 const STREAMS_MAX = 1_024;
 const WATCHED_MAX = 16;
@@ -50,48 +53,32 @@ export class McpHttp {
     this.#options = options;
   }
 
-  /** Adds the route; `authenticate` sets the caller or refuses. Streams end when the server begins to close. */
-  register(app: FastifyInstance, authenticate: Authenticate): void {
-    for (const url of PATHS) {
-      const handler = (request: FastifyRequest, reply: FastifyReply) => this.#answer(request, reply);
-      app.route({ method: [...METHODS], url, onRequest: authenticate, handler });
-      app.route({ method: ["PUT", "PATCH"], url, handler: refuseMethod });
-    }
-    // A server that stops does not wait for listeners.
-    app.addHook("preClose", async () => {
-      for (const controller of this.#open) controller.abort();
-    });
-  }
-
-  async #answer(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-    const caller = (request as FastifyRequest & { caller: Caller }).caller;
-    const { user_id: userId } = request.query as { user_id?: string };
-    if (userId !== undefined) checkIdentifier(userId, "user_id");
+  async answer({ caller, userId, request, body, ended }: Visit): Promise<Response> {
     const account = await this.#accountOf(caller.account);
     const controller = new AbortController();
     this.#open.add(controller);
-    const unwatch = this.#watchFor(account, { caller, userId }, request.body);
-    reply.raw.once("close", () => {
+    const unwatch = this.#watchFor(account, { caller, userId }, body);
+    const end = () => {
       this.#open.delete(controller);
       controller.abort();
       unwatch();
-    });
-    const headers = new Headers();
-    for (const [name, value] of Object.entries(request.headers)) {
-      if (typeof value === "string" && name !== "authorization") headers.set(name, value);
-    }
-    const web = new Request(new URL(request.url, "http://service"), {
-      method: request.method,
-      headers,
-      signal: controller.signal,
-    });
-    const visitor: Visitor = { caller, userId };
-    const response = await account.handler.fetch(web, {
-      // The key has been checked already and goes no further.
-      authInfo: { token: "", clientId: caller.keyId, scopes: [], extra: visitor },
-      ...(request.body === undefined || request.body === null ? {} : { parsedBody: request.body }),
-    });
-    return reply.send(response);
+    };
+    if (ended.aborted) end();
+    else ended.addEventListener("abort", end, { once: true });
+    const visitor: Visitor = { caller: { ...caller, signal: controller.signal }, userId };
+    const { method, url, headers } = request;
+    return account.handler.fetch(
+      new Request(new URL(url, "http://service"), { method, headers, signal: controller.signal }),
+      {
+        authInfo: { token: "", clientId: caller.keyId, scopes: [], extra: visitor },
+        ...(body === undefined || body === null ? {} : { parsedBody: body }),
+      },
+    );
+  }
+
+  /** Ends the streams. */
+  close(): void {
+    for (const controller of this.#open) controller.abort();
   }
 
   #accountOf(name: string): Promise<AccountEntry> {
@@ -146,11 +133,6 @@ export class McpHttp {
       }
     };
   }
-}
-
-async function refuseMethod(): Promise<never> {
-  const allow = METHODS.join(", ");
-  throw new Failure("method_not_allowed", `Use ${METHODS.join(" or ")} here.`, { allow });
 }
 
 /** The resources that a `subscriptions/listen` request wants to hear of. */

@@ -8,7 +8,6 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { BoundedCache } from "../base/bounded-cache.ts";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
-import { chain, type Eventual } from "../base/eventual.ts";
 import { isWellFormedKey } from "./key-format.ts";
 import type { KeyStore, Tier } from "./ports.ts";
 import { TIER_LIMITS } from "./quota.ts";
@@ -36,43 +35,28 @@ export class Authentication {
     this.#clock = clock;
   }
 
-  /** The caller, at once where nothing has to be waited for; a key that does not count is thrown as a Failure. */
-  callerOf(key: string): Eventual<Caller> {
+  /** The caller of a key. A key that does not count is thrown as a Failure. */
+  async callerOf(key: string): Promise<Caller> {
     // Read before the look-up: a change in between empties the cache at the next call.
-    return chain(this.#keys.keysVersion(), (version) => this.#at(version, key));
-  }
-
-  /** The caller of a key that was looked up before and still counts; undefined where callerOf has to look. */
-  knownCallerOf(key: string): Caller | undefined {
-    if (this.#keys.keysVersion() !== this.#version) return undefined;
-    const caller = this.#cache.peek(key);
-    if (caller === undefined || this.#hasExpired(caller)) return undefined;
-    return this.#use(caller);
-  }
-
-  #at(version: number, key: string): Eventual<Caller> {
+    const version = await this.#keys.keysVersion();
     if (version !== this.#version) {
       this.#cache.clear();
       this.#version = version;
     }
     const cached = this.#cache.peek(key);
     if (cached !== undefined) return this.#use(cached);
-    return this.#lookUp(key).then((caller) => {
-      this.#use(caller);
-      // A key that was changed during the look-up may have been read as it was before.
-      if (version === this.#version) this.#cache.set(key, caller);
-      return caller;
-    });
+    const caller = await this.#lookUp(key);
+    // A key that was changed during the look-up may have been read as it was before.
+    if (version === this.#version) this.#cache.set(key, caller);
+    return this.#use(caller);
   }
 
   #use(caller: Caller): Caller {
-    if (this.#hasExpired(caller)) throw new Failure("key_expired", "This API key has expired.");
-    this.#used.set(caller.keyId, this.#clock.now());
+    const nowMs = this.#clock.now();
+    if (caller.expiresAtMs !== null && caller.expiresAtMs <= nowMs)
+      throw new Failure("key_expired", "This API key has expired.");
+    this.#used.set(caller.keyId, nowMs);
     return caller;
-  }
-
-  #hasExpired({ expiresAtMs }: Caller): boolean {
-    return expiresAtMs !== null && expiresAtMs <= this.#clock.now();
   }
 
   /** The last use of each key since the last call: written to the store now and then, not on every request. */

@@ -4,27 +4,21 @@
  * next block will need are computed ahead of time, when nobody waits for anything.
  */
 
-import { createHash } from "node:crypto";
 import { BoundedCache } from "../base/bounded-cache.ts";
-import { chain, type Eventual } from "../base/eventual.ts";
 import type { Work } from "./block-scheduler.ts";
-import type { AssembledBlock } from "./block-tasks.ts";
 import type { KeyRing } from "./key-ring.ts";
-import { labelOf } from "./labels.ts";
 import type { Asker, ComputedCode, Store, StoredFact, UserState } from "./ports.ts";
 import { SharedWork } from "./shared-work.ts";
 import type { Workshop } from "./workshop.ts";
 
 export interface UserBlock {
+  readonly userId: string;
   readonly stamp: string;
   readonly text: string;
   /** Channels that the block carries, and those that did not fit. */
   readonly carried: readonly number[];
   readonly overflow: readonly number[];
   readonly facts: readonly StoredFact[];
-  /** The answer of /context, as JSON: it is asked for far more often than it changes. */
-  readonly contextJson: string;
-  readonly etag: string;
 }
 
 const CACHE_ENTRIES_MAX = 50_000;
@@ -64,28 +58,20 @@ export class Blocks {
   }
 
   /** The block of the user's present state, or undefined where there are no facts. */
-  of(asker: Asker, userId: string): Eventual<UserBlock | undefined> {
+  async of(asker: Asker, userId: string): Promise<UserBlock | undefined> {
     const { account } = asker;
     const slot = slotOf(account, userId);
-    return chain(this.#store.readStamp(account, userId), (stamp): Eventual<UserBlock | undefined> => {
-      if (stamp === undefined) {
-        this.#cache.delete(slot);
-        return undefined;
-      }
-      const cached = this.#cache.peek(slot);
-      if (cached?.stamp === stamp) return cached;
-      return this.#builds.join(`${slot}\0${stamp}`, asker.signal, async (signal) => {
-        const state = await this.#store.readUser(account, userId);
-        return state && (await this.build(this.#workshop.begin({ ...asker, signal }), userId, state));
-      });
+    const stamp = await this.#store.readStamp(account, userId);
+    if (stamp === undefined) {
+      this.#cache.delete(slot);
+      return undefined;
+    }
+    const cached = this.#cache.peek(slot);
+    if (cached?.stamp === stamp) return cached;
+    return this.#builds.join(`${slot}\0${stamp}`, asker.signal, async (signal) => {
+      const state = await this.#store.readUser(account, userId);
+      return state && (await this.build(this.#workshop.begin({ ...asker, signal }), userId, state));
     });
-  }
-
-  /** The block of the user's present state where it is at hand: built before, and nothing to be waited for. */
-  cached(account: string, userId: string): UserBlock | undefined {
-    const stamp = this.#store.readStamp(account, userId);
-    const block = this.#cache.peek(slotOf(account, userId));
-    return block?.stamp === stamp ? block : undefined;
   }
 
   /** Builds the block of a state, whatever is cached. */
@@ -97,8 +83,9 @@ export class Blocks {
       userId,
       keep: (codes) => this.#keep(account, userId, codes),
     });
-    const block = describe(userId, state, assembled);
-    this.#cache.set(slotOf(account, userId), block, block.contextJson.length + block.text.length);
+    const { text, carried, overflow } = assembled;
+    const block = { userId, stamp: state.stamp, text, carried, overflow, facts: state.facts };
+    this.#cache.set(slotOf(account, userId), block, weightOf(block));
     return block;
   }
 
@@ -160,33 +147,9 @@ export class Blocks {
   }
 }
 
-export function emptyContext(userId: string): { contextJson: string; etag: string } {
-  return contextOf(userId, [], "");
-}
-
-function describe(userId: string, state: UserState, result: AssembledBlock): UserBlock {
-  const { contextJson, etag } = contextOf(userId, state.facts, result.text);
-  const { text, carried, overflow } = result;
-  return { stamp: state.stamp, text, carried, overflow, facts: state.facts, contextJson, etag };
-}
-
-function contextOf(
-  userId: string,
-  facts: readonly StoredFact[],
-  text: string,
-): { contextJson: string; etag: string } {
-  const labels = facts.map(({ channel }) => labelOf(channel));
-  const contextJson = JSON.stringify({
-    user_id: userId,
-    fdm_block: text,
-    channel_count: facts.length,
-    channel_labels: labels,
-    plain_index: facts.map(({ value }, i) => `${labels[i]}=${value}`).join("\n"),
-  });
-  return {
-    contextJson,
-    etag: `"${createHash("sha256").update(contextJson).digest("base64url").slice(0, 27)}"`,
-  };
+/** Text and values, and as much again for the answer that is made of them. */
+function weightOf({ text, facts }: UserBlock): number {
+  return 2 * facts.reduce((sum, { value }) => sum + value.length, text.length);
 }
 
 // Neither accounts nor user ids hold U+0000: the slot names exactly one user.

@@ -1,20 +1,14 @@
-/** context: all facts of a user as one block, with the readable index beside it. Answered as ready JSON. */
+/** context: all facts of a user as one block, with the facts themselves beside it. */
 
-import { chain, type Eventual } from "../base/eventual.ts";
-import { emptyContext } from "./blocks.ts";
+import type { UserBlock } from "./blocks.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import type { MemoryParts } from "./parts.ts";
 import type { Asker } from "./ports.ts";
 
-export interface ContextResult {
-  readonly json: string;
-  readonly etag: string;
-}
+/** The same object as long as the user's facts stay as they are; of a user without facts it is empty. */
+export type UserContext = Pick<UserBlock, "userId" | "text" | "facts">;
 
-export function readContext(parts: MemoryParts, asker: Asker, userId: string): Eventual<ContextResult> {
+export async function readContext(parts: MemoryParts, asker: Asker, userId: string): Promise<UserContext> {
   checkIdentifier(userId, "user_id");
-  return chain(parts.blocks.of(asker, userId), (block) => {
-    const { contextJson: json, etag } = block ?? emptyContext(userId);
-    return { json, etag };
-  });
+  return (await parts.blocks.of(asker, userId)) ?? { userId, text: "", facts: [] };
 }

@@ -4,42 +4,41 @@
  */
 
 import { Failure } from "../base/errors.ts";
-import { chain, type Eventual } from "../base/eventual.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import { channelOf } from "./labels.ts";
 import type { MemoryParts } from "./parts.ts";
 import type { Asker } from "./ports.ts";
 import { readingOf } from "./reading.ts";
 
-export interface Decoded {
-  readonly user_id: string;
+export interface DecodedFact {
+  readonly userId: string;
   readonly label: string;
   readonly value: string;
-  readonly source: "state" | "model";
-  readonly latency_ms: number;
-  readonly verified?: boolean;
 }
 
-export function decodeFact(
+/** A fact whose value was also read from the user's block. */
+export interface VerifiedFact extends DecodedFact {
+  /** Whether the reader found the same value in the block. */
+  readonly verified: boolean;
+  readonly latencyMs: number;
+}
+
+export async function decodeFact(
   parts: MemoryParts,
   account: string,
-  input: { userId: string; label: string },
-): Eventual<Decoded> {
-  const { userId, label } = input;
+  { userId, label }: { userId: string; label: string },
+): Promise<DecodedFact> {
   checkIdentifier(userId, "user_id");
-  const channel = channelOf(label);
-  return chain(parts.store.readFact(account, userId, channel), (fact) => {
-    if (fact === undefined) throw notFound(label);
-    return { user_id: userId, label, value: fact.value, source: "state", latency_ms: 0 };
-  });
+  const fact = await parts.store.readFact(account, userId, channelOf(label));
+  if (fact === undefined) throw notFound(label);
+  return { userId, label, value: fact.value };
 }
 
 export async function decodeThroughModel(
   parts: MemoryParts,
   asker: Asker,
-  input: { userId: string; label: string },
-): Promise<Decoded> {
-  const { userId, label } = input;
+  { userId, label }: { userId: string; label: string },
+): Promise<VerifiedFact> {
   checkIdentifier(userId, "user_id");
   const channel = channelOf(label);
   const started = performance.now();
@@ -50,14 +49,12 @@ export async function decodeThroughModel(
     ? await readingOf(parts, parts.workshop.begin(asker), userId, block.text, [channel])
     : undefined;
   const read = reading?.ok ? reading.facts.find((candidate) => candidate.channel === channel) : undefined;
-  const verified = read?.value === fact.value;
   return {
-    user_id: userId,
+    userId,
     label,
     value: fact.value,
-    source: verified ? "model" : "state",
-    latency_ms: Math.max(1, Math.ceil(performance.now() - started)),
-    verified,
+    verified: read?.value === fact.value,
+    latencyMs: Math.max(1, Math.ceil(performance.now() - started)),
   };
 }
 

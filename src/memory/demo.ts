@@ -30,7 +30,7 @@ export class Demo {
     return Math.ceil((this.#startOf(nowMs) + this.#intervalMs - nowMs) / 1000);
   }
 
-  async encode(label: string, value: string): Promise<EncodeResult> {
+  async encode(label: string, value: string): Promise<Pick<EncodeResult, "facts" | "channelCount">> {
     await this.resetIfDue();
     const channel = channelOf(label);
     checkValue(value, DEMO_VALUE_BYTES_MAX);
@@ -42,7 +42,7 @@ export class Demo {
       nowMs: clock.now(),
     });
     const channelCount = outcome.outcome === "stored" ? outcome.channelCount : 0;
-    return { facts: [{ label, value, channel }], channelCount, replayed: false, used: 0 };
+    return { facts: [{ channel, value }], channelCount };
   }
 
   async reset(): Promise<void> {

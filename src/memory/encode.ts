@@ -22,7 +22,7 @@ export interface EncodeInput {
 }
 
 export interface EncodeResult {
-  readonly facts: readonly { readonly label: string; readonly value: string; readonly channel: number }[];
+  readonly facts: readonly { readonly channel: number; readonly value: string }[];
   readonly channelCount: number;
   readonly replayed: boolean;
   /** Encodes of this key in this month, after this call. */
@@ -84,7 +84,7 @@ function placeFacts(facts: EncodeInput["facts"], batch: boolean): EncodeResult["
         throw new Failure("invalid_request", `The label ${label} is given twice.`, { param: "label" });
       }
       seen.add(channel);
-      return { label, value, channel };
+      return { channel, value };
     } catch (error) {
       if (!batch || !(error instanceof Failure)) throw error;
       const param = `facts[${index}].${error.extra.param}`;

@@ -1,28 +1,19 @@
-/** facts: all facts of a user, which is also the export format; and forgetting, one fact or a whole user. */
+/** All facts of a user, and forgetting: one fact or a whole user. */
 
 import { Failure } from "../base/errors.ts";
 import { checkIdentifier } from "./identifiers.ts";
-import { channelOf, labelOf } from "./labels.ts";
+import { channelOf } from "./labels.ts";
 import type { MemoryParts } from "./parts.ts";
+import type { StoredFact } from "./ports.ts";
 
-export interface ListedFact {
-  readonly label: string;
-  readonly value: string;
-  readonly channel: number;
-  readonly revision: number;
-  readonly updated_at: string;
-}
-
-export async function listFacts(parts: MemoryParts, account: string, userId: string): Promise<ListedFact[]> {
+/** In channel order. */
+export async function listFacts(
+  parts: MemoryParts,
+  account: string,
+  userId: string,
+): Promise<readonly StoredFact[]> {
   checkIdentifier(userId, "user_id");
-  const state = await parts.store.readUser(account, userId);
-  return (state?.facts ?? []).map(({ channel, value, revision, updatedAtMs }) => ({
-    label: labelOf(channel),
-    value,
-    channel,
-    revision,
-    updated_at: new Date(updatedAtMs).toISOString(),
-  }));
+  return (await parts.store.readUser(account, userId))?.facts ?? [];
 }
 
 /** Forgets one fact; the number of channels still in use. */

@@ -6,20 +6,21 @@
 
 import type { Work } from "./block-scheduler.ts";
 import { checkIdentifier } from "./identifiers.ts";
-import { labelOf } from "./labels.ts";
 import type { MemoryParts } from "./parts.ts";
 import type { Asker, UserState } from "./ports.ts";
 import { readingOf } from "./reading.ts";
 
 export interface FlushResult {
-  readonly status: "ok" | "empty";
-  readonly channel_count: number;
+  /** 0 where the user has no facts: then there is no block. */
+  readonly channelCount: number;
+  /** Whether every fact was read back from the fresh block and found equal. */
   readonly lossless: boolean;
-  readonly fdm_block: string;
-  readonly overflow: readonly string[];
+  readonly text: string;
+  /** Channels that did not fit the block. */
+  readonly overflow: readonly number[];
 }
 
-const EMPTY: FlushResult = { status: "empty", channel_count: 0, lossless: true, fdm_block: "", overflow: [] };
+const EMPTY: FlushResult = { channelCount: 0, lossless: true, text: "", overflow: [] };
 
 export async function flushUser(
   parts: MemoryParts,
@@ -52,11 +53,10 @@ async function buildAndCompare(
     faithful = await carriesAll(parts, work, userId, block);
   }
   return {
-    status: "ok",
-    channel_count: state.facts.length,
+    channelCount: state.facts.length,
     lossless: faithful && block.overflow.length === 0,
-    fdm_block: block.text,
-    overflow: block.overflow.map(labelOf),
+    text: block.text,
+    overflow: block.overflow,
   };
 }
 

@@ -2,14 +2,16 @@
  * What the service needs of the world: a store, and keys for blocks. Stores implement `Store` and
  * pass the conformance suite (test/conformance); nothing here knows which one it is.
  *
- * Texts in these calls have passed identifiers.ts. Reads may answer at once or later (`Eventual`), since a
- * memory-mapped store has nothing to wait for. Writes are answered when the data is on disk, or rejected with
+ * Texts in these calls have passed identifiers.ts. Reads may answer at once or later, since a memory-mapped store
+ * has nothing to wait for. Writes are answered when the data is on disk, or rejected with
  * a Failure (`store_unavailable`, `overloaded`) when nothing was stored, or `outcome_unknown` where that is not
  * certain. A read that meets a damaged record fails with `store_corrupt`.
  */
 
-import type { Eventual } from "../base/eventual.ts";
 import type { Bits } from "../codec/range-coder.ts";
+
+/** At once, or later. */
+export type MaybePromise<T> = T | Promise<T>;
 
 export type Tier = "free" | "pro" | "builder" | "unlimited";
 
@@ -133,9 +135,9 @@ export type Progress = (done: number, total: number) => void;
 
 export interface FactStore {
   /** One fact; its code need not come with it. */
-  readFact(account: string, userId: string, channel: number): Eventual<StoredFact | undefined>;
-  readUser(account: string, userId: string): Eventual<UserState | undefined>;
-  readStamp(account: string, userId: string): Eventual<string | undefined>;
+  readFact(account: string, userId: string, channel: number): MaybePromise<StoredFact | undefined>;
+  readUser(account: string, userId: string): MaybePromise<UserState | undefined>;
+  readStamp(account: string, userId: string): MaybePromise<string | undefined>;
   write(request: WriteRequest): Promise<WriteOutcome>;
   /** Keeps code bits with their facts, where revision and value are still those. The stamp stays as it is. */
   saveCodes(account: string, userId: string, codes: readonly ComputedCode[]): Promise<void>;
@@ -152,8 +154,8 @@ export interface FactStore {
 }
 
 export interface KeyStore {
-  findKey(hash: string): Eventual<KeyRecord | undefined>;
-  readKey(id: string): Eventual<KeyRecord | undefined>;
+  findKey(hash: string): MaybePromise<KeyRecord | undefined>;
+  readKey(id: string): MaybePromise<KeyRecord | undefined>;
   listKeys(account?: string): Promise<KeyRecord[]>;
   listAccounts(): Promise<AccountRecord[]>;
   /** Adds the key, and its account where it is new. */
@@ -164,8 +166,8 @@ export interface KeyStore {
   ): Promise<KeyRecord | undefined>;
   touchKeys(uses: ReadonlyMap<string, number>): Promise<void>;
   /** Another number after every change of any key: at once for changes of this process, else within 5 s. */
-  keysVersion(): Eventual<number>;
-  readUsage(keyId: string, month: string): Eventual<number>;
+  keysVersion(): MaybePromise<number>;
+  readUsage(keyId: string, month: string): MaybePromise<number>;
   /** Days with use from `fromDay` to `toDay` (YYYY-MM-DD, both included). */
   readDailyUsage(keyId: string, fromDay: string, toDay: string): Promise<{ day: string; count: number }[]>;
   /** Adds to what a key has used: for moving from one store to another. */
@@ -180,11 +182,9 @@ export interface KeyStore {
 }
 
 export interface Store extends FactStore, KeyStore {
-  /** Whether reads have nothing to wait for: then none of them returns a promise where it may return a value. */
-  readonly readsAtOnce: boolean;
   /** Rejects while the store cannot be written to. */
   probe(): Promise<void>;
-  statistics(): Eventual<StoreStatistics>;
+  statistics(): MaybePromise<StoreStatistics>;
   /** Removes what has expired (idempotency records). */
   sweep(nowMs: number): Promise<void>;
   /** Records that are damaged, in words for the operator. */

@@ -6,18 +6,11 @@
 import { Failure } from "../base/errors.ts";
 import type { Work } from "./block-scheduler.ts";
 import { checkIdentifier } from "./identifiers.ts";
-import { labelOf } from "./labels.ts";
 import type { MemoryParts } from "./parts.ts";
 import type { Asker } from "./ports.ts";
 import type { ReadResult } from "./workshop.ts";
 
-export interface BlockReading {
-  readonly facts: readonly { readonly label: string; readonly value: string; readonly channel: number }[];
-  readonly missing: number;
-  readonly wrong: number;
-  readonly repaired: number;
-  readonly guardLeft: number;
-}
+export type BlockReading = Extract<ReadResult, { ok: true }>;
 
 export async function readPresentedBlock(
   parts: MemoryParts,
@@ -26,12 +19,8 @@ export async function readPresentedBlock(
 ): Promise<BlockReading> {
   checkIdentifier(input.userId, "user_id");
   const reading = await readingOf(parts, parts.workshop.begin(asker), input.userId, input.block);
-  if (!reading.ok) {
-    throw new Failure("block_unreadable", "This block cannot be read for this user.", { param: "block" });
-  }
-  const { missing, wrong, repaired, guardLeft } = reading;
-  const facts = reading.facts.map(({ channel, value }) => ({ label: labelOf(channel), value, channel }));
-  return { facts, missing, wrong, repaired, guardLeft };
+  if (reading.ok) return reading;
+  throw new Failure("block_unreadable", "This block cannot be read for this user.", { param: "block" });
 }
 
 /** Reads a text with all keys of the account. */

@@ -2,8 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { FastifyRequest } from "fastify";
-import { ConsoleSessions, SESSION_COOKIE, SESSION_MS } from "../../src/http/console-session.ts";
+import { ConsoleSessions, SESSION_COOKIE, SESSION_MS } from "../../src/http/access/console-session.ts";
 import { type Running, startRunning } from "./running-service.ts";
 
 const ADMIN_TOKEN = "admin-token-for-tests";
@@ -101,7 +100,7 @@ test("a session ends after its time, with the token it was opened with, and by a
   const sessions = new ConsoleSessions("a-token-of-16-letters", clock);
   const { session } = sessions.open();
   const asking = (cookie: string, by = sessions) =>
-    by.expiryOf({ headers: { cookie: `a=b; ${SESSION_COOKIE}=${cookie}` } } as FastifyRequest);
+    by.expiryOf(`a=b; ${SESSION_COOKIE}=${cookie}`);
   assert.equal(asking(session), nowMs + SESSION_MS);
   assert.equal(asking(session, new ConsoleSessions("another-token-of-16", clock)), undefined);
   for (let i = 0; i < session.length; i++) {

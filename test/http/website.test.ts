@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { loadCodebooks } from "../../src/blockwork/codebooks.ts";
 import { readBlock } from "../../src/codec/read-block.ts";
-import { CONTENT_SECURITY_POLICY, chooseEncoding } from "../../src/http/website.ts";
+import { CONTENT_SECURITY_POLICY, chooseEncoding } from "../../src/http/routes/website-files.ts";
 import { READER_WEIGHTS } from "../../src/reader/weights-path.ts";
 import { type Running, startRunning } from "./running-service.ts";
 

@@ -97,7 +97,7 @@ test("without a key, with a wrong one and with a bad user there is a problem ans
   assert.equal((await post("/mcp?api_key=x", null)).json.code, "missing_key");
   assert.equal((await post("/v1/mcp", null)).json.code, "missing_key");
   const put = await running.call("PUT", "/mcp", { body: {} });
-  assert.deepEqual([put.status, put.headers.get("allow")], [405, "GET, POST, DELETE"]);
+  assert.deepEqual([put.status, put.headers.get("allow")], [405, "GET, HEAD, POST, DELETE, OPTIONS"]);
 });
 
 test("odd requests are refused with 4xx, and the server goes on", async () => {

@@ -1,40 +1,48 @@
-/** /admin/*: the operator's desk over HTTP. */
+/** /admin/*: what the operator does over HTTP. */
 
-import type { FastifyReply, FastifyRequest } from "fastify";
 import { momentOf } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
-import type {
-  ApproveBody,
-  CreateKeyBody,
-  ExpireKeyBody,
-  KeyIdParams,
-  KeyRequestView,
-  KeysQuery,
-  KeyView,
-  UsageQuery,
-} from "../../contract/admin-schemas.ts";
+import type { AdminStatusAnswer, KeyRequestView, KeyView } from "../../contract/admin-schemas.ts";
+import { DEMO_ACCOUNT, DEMO_USER } from "../../memory/demo.ts";
+import { labelOf } from "../../memory/labels.ts";
 import type { KeyRecord, KeyRequest } from "../../memory/ports.ts";
-import type { HttpParts } from "../parts.ts";
+import { Answer } from "../request/answer.ts";
+import type { RecentErrors } from "../request/recent-errors.ts";
+import type { Handlers } from "../request/route.ts";
+import type { HttpServices } from "../services.ts";
 
-export function adminRoutes({ desk }: HttpParts) {
+type AdminOperation =
+  | "adminKeys"
+  | "adminCreateKey"
+  | "adminRevokeKey"
+  | "adminExpireKey"
+  | "adminAccounts"
+  | "adminUsage"
+  | "adminKeyRequests"
+  | "adminApprove"
+  | "adminDecline"
+  | "adminStatus";
+
+export function adminRoutes(services: HttpServices, recentErrors: RecentErrors): Handlers<AdminOperation> {
+  const { desk, clock } = services;
+  const startedAt = textOf(clock.now());
   return {
-    async adminKeys(request: FastifyRequest) {
-      return { keys: (await desk.list((request.query as KeysQuery).account)).map(viewOfKey) };
+    async adminKeys(call) {
+      return { keys: (await desk.list(call.query.account)).map(viewOfKey) };
     },
 
-    async adminCreateKey(request: FastifyRequest, reply: FastifyReply) {
-      const { account, tier, expires_at, note } = request.body as CreateKeyBody;
+    async adminCreateKey(call) {
+      const { account, tier, expires_at, note } = call.body;
       const { key, record } = await desk.create({ account, tier, note, expiresAtMs: timeOf(expires_at) });
-      return reply.code(201).send({ key, ...viewOfKey(record) });
+      return Answer.json({ key, ...viewOfKey(record) }, { status: 201 });
     },
 
-    async adminRevokeKey(request: FastifyRequest) {
-      return viewOfKey(await desk.revoke((request.params as KeyIdParams).id));
+    async adminRevokeKey(call) {
+      return viewOfKey(await desk.revoke(call.params.id));
     },
 
-    async adminExpireKey(request: FastifyRequest) {
-      const { expires_at } = request.body as ExpireKeyBody;
-      return viewOfKey(await desk.expire((request.params as KeyIdParams).id, timeOf(expires_at) ?? null));
+    async adminExpireKey(call) {
+      return viewOfKey(await desk.expire(call.params.id, timeOf(call.body.expires_at) ?? null));
     },
 
     async adminAccounts() {
@@ -48,14 +56,10 @@ export function adminRoutes({ desk }: HttpParts) {
       };
     },
 
-    async adminUsage(request: FastifyRequest) {
-      const query = request.query as UsageQuery;
-      const { from = desk.recentDays().from, to = desk.recentDays().to } = query;
-      const usage = await desk.usage({
-        from,
-        to,
-        ...(query.key_id === undefined ? {} : { keyId: query.key_id }),
-      });
+    async adminUsage(call) {
+      const recent = desk.recentDays();
+      const { from = recent.from, to = recent.to, key_id: keyId } = call.query;
+      const usage = await desk.usage({ from, to, ...(keyId === undefined ? {} : { keyId }) });
       return {
         from,
         to,
@@ -65,7 +69,7 @@ export function adminRoutes({ desk }: HttpParts) {
           tier: key.tier,
           limit,
           used_this_month: usedThisMonth,
-          days,
+          days: [...days],
         })),
       };
     },
@@ -74,17 +78,43 @@ export function adminRoutes({ desk }: HttpParts) {
       return { requests: (await desk.requests()).map(viewOfRequest) };
     },
 
-    async adminApprove(request: FastifyRequest, reply: FastifyReply) {
-      const { account, tier, expires_at } = request.body as ApproveBody;
+    async adminApprove(call) {
+      const { account, tier, expires_at } = call.body;
       const wanted = { account, expiresAtMs: timeOf(expires_at), ...(tier === undefined ? {} : { tier }) };
-      const { key, record } = await desk.approve((request.params as KeyIdParams).id, wanted);
-      return reply.code(201).send({ key, ...viewOfKey(record) });
+      const { key, record } = await desk.approve(call.params.id, wanted);
+      return Answer.json({ key, ...viewOfKey(record) }, { status: 201 });
     },
 
-    async adminDecline(request: FastifyRequest) {
-      return viewOfRequest(await desk.decline((request.params as KeyIdParams).id));
+    async adminDecline(call) {
+      return viewOfRequest(await desk.decline(call.params.id));
+    },
+
+    async adminStatus() {
+      const { store } = services.memory;
+      const ready = await store.probe().then(
+        () => true,
+        () => false,
+      );
+      const { facts, users, sizeBytes } = await store.statistics();
+      return {
+        version: services.version,
+        process_id: process.pid,
+        started_at: startedAt,
+        ready,
+        store: { facts, users, size_bytes: sizeBytes },
+        demo: await demoStatus(services),
+        recent_errors: recentErrors.list(),
+      };
     },
   };
+}
+
+async function demoStatus({ memory, demo }: HttpServices): Promise<AdminStatusAnswer["demo"]> {
+  if (demo === undefined) return null;
+  await demo.resetIfDue();
+  const state = await memory.store.readUser(DEMO_ACCOUNT, DEMO_USER);
+  const labels = (state?.facts ?? []).map(({ channel }) => labelOf(channel));
+  return { labels, resets_in_s: demo.resetsInS };
 }
 
 function viewOfKey(record: KeyRecord): KeyView {

@@ -1,44 +1,26 @@
 /** POST /flush and /read: block work that the caller waits for. */
 
-import type { FlushAnswer, FlushBody, ReadAnswer, ReadBody } from "../../contract/schemas.ts";
-import { type FlushResult, flushUser } from "../../memory/flush.ts";
-import type { Asker } from "../../memory/ports.ts";
+import { flushAnswer, readAnswer } from "../../contract/answer-mapping.ts";
+import { flushUser } from "../../memory/flush.ts";
 import { readPresentedBlock } from "../../memory/reading.ts";
-import type { HttpParts } from "../parts.ts";
-import { whileConnected } from "../while-connected.ts";
+import { askerOf } from "../request/call.ts";
+import type { Handlers } from "../request/route.ts";
+import type { HttpServices } from "../services.ts";
 
-export function blockRoutes({ memory }: HttpParts) {
+export function blockRoutes({ memory }: HttpServices): Handlers<"flush" | "read"> {
   return {
-    flush: whileConnected(async (request, _, signal): Promise<FlushAnswer> => {
-      const { user_id: userId, session_id: sessionId } = request.body as FlushBody;
-      request.sessionId = sessionId ?? null;
-      return flushAnswer(await flushUser(memory, { ...request.caller!, signal }, { userId, sessionId }));
-    }),
+    async flush(call) {
+      const { user_id: userId, session_id: sessionId } = call.body;
+      call.sessionId = sessionId;
+      return flushAnswer(await flushUser(memory, askerOf(call, call.caller), { userId, sessionId }));
+    },
 
-    read: whileConnected((request, _, signal): Promise<ReadAnswer> => {
-      const { user_id: userId, block } = request.body as ReadBody;
-      return readAnswer(memory, { ...request.caller!, signal }, { userId, block });
-    }),
+    async read(call) {
+      const { user_id: userId, block } = call.body;
+      return readAnswer(
+        userId,
+        await readPresentedBlock(memory, askerOf(call, call.caller), { userId, block }),
+      );
+    },
   };
-}
-
-export async function readAnswer(
-  memory: HttpParts["memory"],
-  asker: Asker,
-  input: { userId: string; block: string },
-): Promise<ReadAnswer> {
-  const { facts, missing, wrong, repaired, guardLeft } = await readPresentedBlock(memory, asker, input);
-  return {
-    status: "ok",
-    user_id: input.userId,
-    facts: [...facts],
-    missing,
-    wrong,
-    repaired,
-    guard_left: guardLeft,
-  };
-}
-
-export function flushAnswer(result: FlushResult): FlushAnswer {
-  return { ...result, overflow: [...result.overflow] };
 }

@@ -1,47 +1,68 @@
-/** /demo/*: the public state that everyone shares. The access hook has made sure that there is a demo. */
+/** /demo/*: the public state that everyone shares. The access check has made sure that there is a demo. */
 
-import type { FastifyRequest } from "fastify";
-import type {
-  DecodeAnswer,
-  DemoEncodeBody,
-  EncodeAnswer,
-  FlushAnswer,
-  LabelQuery,
-} from "../../contract/schemas.ts";
+import { decodeAnswer, encodeAnswer, flushAnswer, readAnswer } from "../../contract/answer-mapping.ts";
 import { readContext } from "../../memory/context.ts";
 import { decodeFact } from "../../memory/decode.ts";
 import { DEMO_ACCOUNT, DEMO_ASKER, DEMO_USER } from "../../memory/demo.ts";
 import { flushUser } from "../../memory/flush.ts";
-import type { HttpParts } from "../parts.ts";
-import { whileConnected } from "../while-connected.ts";
-import { flushAnswer } from "./blocks.ts";
-import { sendContext } from "./recall.ts";
+import { readPresentedBlock } from "../../memory/reading.ts";
+import { askerOf } from "../request/call.ts";
+import type { Handlers } from "../request/route.ts";
+import type { HttpServices } from "../services.ts";
+import type { ContextAnswers } from "./context-answers.ts";
 
-export function demoRoutes({ memory, demo }: HttpParts) {
+type DemoOperation =
+  | "demoEncode"
+  | "demoContext"
+  | "demoDecode"
+  | "demoFlush"
+  | "demoRead"
+  | "demoReset"
+  | "demoKey";
+
+/** The format version that every reader knows. */
+const PLAIN_VERSION = 1;
+
+export function demoRoutes(
+  { memory, demo }: HttpServices,
+  contexts: ContextAnswers,
+): Handlers<DemoOperation> {
   return {
-    async demoEncode(request: FastifyRequest): Promise<EncodeAnswer> {
-      const { label, value } = request.body as DemoEncodeBody;
-      const result = await demo!.encode(label, value);
-      return { status: "ok", ...result.facts[0], channel_count: result.channelCount };
+    async demoEncode(call) {
+      const { label, value } = call.body;
+      return encodeAnswer(await demo!.encode(label, value));
     },
 
-    demoContext: whileConnected(async (request, reply, signal) => {
-      const asker = { ...DEMO_ASKER, signal };
-      return sendContext(request, reply, await readContext(memory, asker, DEMO_USER));
-    }),
-
-    async demoDecode(request: FastifyRequest): Promise<DecodeAnswer> {
-      const { label } = request.query as LabelQuery;
-      return decodeFact(memory, DEMO_ACCOUNT, { userId: DEMO_USER, label });
+    async demoContext(call) {
+      return contexts.answerOf(call, await readContext(memory, askerOf(call, DEMO_ASKER), DEMO_USER));
     },
 
-    demoFlush: whileConnected(async (_request, _reply, signal): Promise<FlushAnswer> => {
-      return flushAnswer(await flushUser(memory, { ...DEMO_ASKER, signal }, { userId: DEMO_USER }));
-    }),
+    async demoDecode(call) {
+      const { label } = call.query;
+      return decodeAnswer(await decodeFact(memory, DEMO_ACCOUNT, { userId: DEMO_USER, label }));
+    },
+
+    async demoFlush(call) {
+      return flushAnswer(await flushUser(memory, askerOf(call, DEMO_ASKER), { userId: DEMO_USER }));
+    },
+
+    async demoRead(call) {
+      const input = { userId: DEMO_USER, block: call.body.block };
+      return readAnswer(DEMO_USER, await readPresentedBlock(memory, askerOf(call, DEMO_ASKER), input));
+    },
 
     async demoReset() {
       await demo!.reset();
       return { status: "ok", channel_count: 0 };
+    },
+
+    /** The demo's key and no other: the account is a constant, and nothing of the request comes into it. */
+    demoKey() {
+      const keys = memory.keyRing.reading(DEMO_ACCOUNT).map(({ id, material }) => ({
+        key_id: id,
+        material: Buffer.from(material).toString("base64"),
+      }));
+      return { user_id: DEMO_USER, keys, versions: [...new Set([memory.workshop.version, PLAIN_VERSION])] };
     },
   };
 }

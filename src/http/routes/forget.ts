@@ -1,27 +1,20 @@
-/** DELETE /facts and /users, and GET /usage. */
+/** DELETE /facts and /users. */
 
-import type { FastifyRequest } from "fastify";
-import type { FactQuery, UsageAnswer, UserQuery } from "../../contract/schemas.ts";
+import { forgetAnswer } from "../../contract/answer-mapping.ts";
 import { forgetFact, forgetUser } from "../../memory/facts.ts";
-import { readUsage } from "../../memory/usage.ts";
-import type { HttpParts } from "../parts.ts";
+import type { Handlers } from "../request/route.ts";
+import type { HttpServices } from "../services.ts";
 
-export function forgetRoutes({ memory }: HttpParts) {
+export function forgetRoutes({ memory }: HttpServices): Handlers<"forgetFact" | "forgetUser"> {
   return {
-    async forgetFact(request: FastifyRequest) {
-      const { user_id: userId, label } = request.query as FactQuery;
-      const channelCount = await forgetFact(memory, request.caller!.account, { userId, label });
-      return { status: "ok", channel_count: channelCount };
+    async forgetFact(call) {
+      const { user_id: userId, label } = call.query;
+      return forgetAnswer(await forgetFact(memory, call.caller.account, { userId, label }));
     },
 
-    async forgetUser(request: FastifyRequest) {
-      const { user_id: userId } = request.query as UserQuery;
-      await forgetUser(memory, request.caller!.account, userId);
+    async forgetUser(call) {
+      await forgetUser(memory, call.caller.account, call.query.user_id);
       return { status: "ok" };
-    },
-
-    usage(request: FastifyRequest): Promise<UsageAnswer> {
-      return readUsage(memory, request.caller!);
     },
   };
 }

@@ -5,84 +5,85 @@
  */
 
 import { Readable } from "node:stream";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Failure } from "../../base/errors.ts";
 import { linesOf } from "../../base/lines.ts";
 import { problemOf } from "../../contract/errors.ts";
 import type { Progress } from "../../memory/ports.ts";
 import { exportLines, importLines } from "../../memory/transfer.ts";
 import { verifyAll } from "../../memory/verify.ts";
-import type { HttpParts } from "../parts.ts";
-import { failureOf } from "../problem.ts";
+import { Answer } from "../request/answer.ts";
+import type { Call } from "../request/call.ts";
+import { failureOf } from "../request/problem.ts";
+import type { Route } from "../request/route.ts";
+import { BODY_BYTES_MAX, type HttpServices } from "../services.ts";
 
 const PROGRESS_INTERVAL_MS = 100;
 
 /** Work that reports how far it is, and stops early when nobody waits for it any more. */
 type LongWork = (progress: Progress, signal: AbortSignal) => Promise<object>;
 
-export function registerOperator(app: FastifyInstance, parts: HttpParts): void {
-  const { memory, upkeep, door, version } = parts;
-  app.addContentTypeParser("application/x-ndjson", (_request, payload, done) => done(null, payload));
-  const onRequest = async (request: FastifyRequest) => {
-    if (!door.admits(request.raw)) throw new Failure("not_found", "There is nothing at this address.");
+export function operatorRoutes(services: HttpServices): Route[] {
+  const { memory, upkeep, version, atStep } = services;
+  const route = (method: string, path: string, handle: Route["handle"]): Route => {
+    const bodyBytesMax = path === "/operator/import" ? "stream" : BODY_BYTES_MAX;
+    return { method, path, access: "door", bodyBytesMax, handle };
   };
-  const run = (request: FastifyRequest, reply: FastifyReply, work: LongWork) =>
-    lines(
-      reply,
-      longWork(work, (error) => problem(error, request, parts)),
-    );
+  const run = (call: Call, work: LongWork) =>
+    lines(longWork(work, (error) => problem(error, call, services)));
 
-  app.get("/operator/owner", { onRequest }, async () => ({ pid: process.pid, version }));
+  return [
+    route("GET", "/operator/owner", () => ({ pid: process.pid, version })),
 
-  app.get<{ Querystring: { account?: string } }>("/operator/export", { onRequest }, (request, reply) =>
-    lines(reply, exported(parts, request)),
-  );
+    route("GET", "/operator/export", (call) => lines(exported(services, call))),
 
-  app.post("/operator/import", { onRequest }, (request) =>
-    importLines(memory.store, linesOf(request.body as Readable), {
-      nowMs: memory.clock.now(),
-      atStep: parts.atStep,
+    route("POST", "/operator/import", (call) =>
+      importLines(memory.store, linesOf(call.request), { nowMs: memory.clock.now(), atStep }),
+    ),
+
+    route("POST", "/operator/verify", (call) => {
+      const account = field(call, "account");
+      return run(call, (progress, signal) =>
+        verifyAll(memory, { ...(account === undefined ? {} : { account }), progress, signal }),
+      );
     }),
-  );
 
-  app.post<{ Body: { account?: string } }>("/operator/verify", { onRequest }, (request, reply) =>
-    run(request, reply, (progress, signal) => verifyAll(memory, { ...request.body, progress, signal })),
-  );
+    route("POST", "/operator/compact", (call) => run(call, (progress) => upkeep.compact(progress))),
 
-  app.post("/operator/compact", { onRequest }, (request, reply) =>
-    run(request, reply, (progress) => upkeep.compact(progress)),
-  );
+    route("POST", "/operator/backup", (call) => {
+      const folder = field(call, "folder");
+      if (folder === undefined)
+        throw new Failure("invalid_request", "folder is required.", { param: "folder" });
+      const withMasterKey = (call.body as { without_master_key?: unknown }).without_master_key !== true;
+      return run(call, (progress) => upkeep.backUp(folder, withMasterKey, progress));
+    }),
 
-  app.post<{ Body: { folder: string; without_master_key: boolean } }>(
-    "/operator/backup",
-    { onRequest },
-    (request, reply) =>
-      run(request, reply, (progress) =>
-        upkeep.backUp(request.body.folder, !request.body.without_master_key, progress),
-      ),
-  );
-
-  app.post("/operator/end", { onRequest }, async (_, reply) => {
-    reply.raw.once("close", () => upkeep.end());
-    return { status: "ok" };
-  });
+    route("POST", "/operator/end", ({ response }) => {
+      response.once("close", () => upkeep.end());
+      return { status: "ok" };
+    }),
+  ];
 }
 
-async function* exported(parts: HttpParts, request: FastifyRequest): AsyncGenerator<object> {
-  const { account } = request.query as { account?: string };
+/** A field of the body that is a text. */
+function field({ body }: Call, name: string): string | undefined {
+  const value = (body as Readonly<Record<string, unknown>> | undefined)?.[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+async function* exported(services: HttpServices, call: Call): AsyncGenerator<object> {
   try {
-    for await (const line of exportLines(parts.memory.store, account)) yield line;
+    for await (const line of exportLines(services.memory.store, call.query?.account)) yield line;
     yield { kind: "end" };
   } catch (error) {
-    yield { problem: problem(error, request, parts) };
+    yield { problem: problem(error, call, services) };
   }
 }
 
-function lines(reply: FastifyReply, objects: AsyncIterable<object>): FastifyReply {
+function lines(objects: AsyncIterable<object>): Answer {
   const text = async function* () {
     for await (const object of objects) yield `${JSON.stringify(object)}\n`;
   };
-  return reply.type("application/x-ndjson").send(Readable.from(text()));
+  return new Answer(Readable.from(text()), { type: "application/x-ndjson" });
 }
 
 async function* longWork(work: LongWork, asProblem: (error: unknown) => object): AsyncGenerator<object> {
@@ -118,9 +119,9 @@ async function* longWork(work: LongWork, asProblem: (error: unknown) => object):
   }
 }
 
-function problem(error: unknown, request: FastifyRequest, parts: HttpParts): object {
-  const failure = failureOf(error, request, parts.log);
+function problem(error: unknown, call: Call, { log }: HttpServices): object {
+  const failure = failureOf(error, call, log);
   // The operator is told what a stranger is not.
   const cause = failure.code === "internal_error" ? failure.extra.cause : undefined;
-  return problemOf(failure.code, cause instanceof Error ? cause.message : failure.message, request.id);
+  return problemOf(failure.code, cause instanceof Error ? cause.message : failure.message, call.id);
 }

@@ -1,59 +1,39 @@
 /** GET /context, /decode, /decode/model and /facts: everything that only reads. */
 
-import type { FastifyReply, FastifyRequest } from "fastify";
-import { chain } from "../../base/eventual.ts";
-import type { DecodeAnswer, DecodeQuery, FactQuery, FactsAnswer, UserQuery } from "../../contract/schemas.ts";
-import { type ContextResult, readContext } from "../../memory/context.ts";
+import { decodeAnswer, factsAnswer, modelDecodeAnswer } from "../../contract/answer-mapping.ts";
+import { readContext } from "../../memory/context.ts";
 import { decodeFact, decodeThroughModel } from "../../memory/decode.ts";
 import { listFacts } from "../../memory/facts.ts";
-import type { HttpParts } from "../parts.ts";
-import { whileConnected } from "../while-connected.ts";
+import { askerOf } from "../request/call.ts";
+import type { Handlers } from "../request/route.ts";
+import type { HttpServices } from "../services.ts";
+import type { ContextAnswers } from "./context-answers.ts";
 
-export function recallRoutes({ memory }: HttpParts) {
-  const decodeModel = whileConnected((request, _, signal): Promise<DecodeAnswer> => {
-    const { user_id: userId, label } = request.query as FactQuery;
-    return decodeThroughModel(memory, { ...request.caller!, signal }, { userId, label });
-  });
+export function recallRoutes(
+  { memory }: HttpServices,
+  contexts: ContextAnswers,
+): Handlers<"context" | "decode" | "decodeModel" | "facts"> {
+  const decodeModel: Handlers["decodeModel"] = async (call) => {
+    const { user_id: userId, label } = call.query;
+    return modelDecodeAnswer(await decodeThroughModel(memory, askerOf(call, call.caller), { userId, label }));
+  };
   return {
-    context: whileConnected(async (request, reply, signal) => {
-      const { user_id: userId } = request.query as UserQuery;
-      return sendContext(request, reply, await readContext(memory, { ...request.caller!, signal }, userId));
-    }),
+    async context(call) {
+      const asker = askerOf(call, call.caller);
+      return contexts.answerOf(call, await readContext(memory, asker, call.query.user_id));
+    },
 
-    decode(request: FastifyRequest, reply: FastifyReply) {
-      const { user_id: userId, label, use_model: useModel } = request.query as DecodeQuery;
-      if (useModel !== undefined && /^(true|1)$/i.test(useModel)) return decodeModel(request, reply);
-      const { account } = request.caller!;
-      return chain(decodeFact(memory, account, { userId, label }), (decoded) => reply.send(decoded));
+    async decode(call) {
+      const { user_id: userId, label, use_model: useModel } = call.query;
+      if (useModel !== undefined && /^(true|1)$/i.test(useModel)) return decodeModel(call);
+      return decodeAnswer(await decodeFact(memory, call.caller.account, { userId, label }));
     },
 
     decodeModel,
 
-    async facts(request: FastifyRequest): Promise<FactsAnswer> {
-      const { user_id: userId } = request.query as UserQuery;
-      const facts = await listFacts(memory, request.caller!.account, userId);
-      return { user_id: userId, channel_count: facts.length, facts };
+    async facts(call) {
+      const { user_id: userId } = call.query;
+      return factsAnswer(userId, await listFacts(memory, call.caller.account, userId));
     },
   };
 }
-
-/** The block with its ETag, or 304 where the caller has it already. */
-export function sendContext(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { json, etag }: ContextResult,
-): FastifyReply {
-  void reply.header("etag", etag).header("cache-control", "private, no-cache");
-  if (matches(request.headers["if-none-match"], etag)) return reply.code(304).send();
-  return reply.type("application/json; charset=utf-8").serializer(asIs).send(json);
-}
-
-function matches(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  return header.split(",").some((part) => {
-    const candidate = part.trim();
-    return candidate === "*" || candidate === etag || candidate === `W/${etag}`;
-  });
-}
-
-const asIs = (payload: unknown) => payload as string;

@@ -79,7 +79,6 @@ const PROBE = Buffer.from("probe");
 const CORRUPT_RECORDS = "sideband_corrupt_records_total";
 
 export class LmdbStore implements Store {
-  readonly readsAtOnce = true;
   readonly #options: LmdbStoreOptions;
   readonly #clock: Clock;
   readonly #atStep: AtStep;

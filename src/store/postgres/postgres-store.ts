@@ -39,7 +39,6 @@ export interface PostgresStoreOptions extends Partial<Omit<DatabaseOptions, "url
 const GROUP_MAX = 256;
 
 export class PostgresStore implements Store {
-  readonly readsAtOnce = false;
   readonly #database: Database;
   readonly #commit: GroupCommit;
   readonly #keys: KeysWatch;

@@ -3,6 +3,7 @@
 import type { Static } from "typebox";
 import type {
   AccountsAnswer,
+  AdminStatusAnswer,
   ApproveBody,
   CreatedKey,
   CreateKeyBody,
@@ -10,7 +11,6 @@ import type {
   KeyView,
   UsageByDayAnswer,
 } from "../../contract/admin-schemas.ts";
-import type { AdminStatusAnswer } from "../../contract/website-operations.ts";
 import { call } from "./request.ts";
 
 export type Account = Static<typeof AccountsAnswer>["accounts"][number];

@@ -6,7 +6,8 @@ import { test } from "node:test";
 import { FAILURE_CODES } from "../../../src/base/errors.ts";
 import { ConfigError, readConfig, SETTINGS } from "../../../src/config.ts";
 import { ERRORS } from "../../../src/contract/errors.ts";
-import { OPERATIONS, type Operation } from "../../../src/contract/operations.ts";
+import type { Operation } from "../../../src/contract/operation.ts";
+import { OPERATIONS } from "../../../src/contract/operations.ts";
 
 const read = (name: string) => readFileSync(new URL(`../../../docs/${name}`, import.meta.url), "utf8");
 const rows = (text: string, pattern: RegExp) => text.split("\n").filter((line) => pattern.test(line));

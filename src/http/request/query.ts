@@ -3,7 +3,7 @@
  * are kept beside the values and raised when the route looks at them, so that an unknown address stays a 404.
  */
 
-import { Failure } from "../base/errors.ts";
+import { Failure } from "../../base/errors.ts";
 
 const FAULT = Symbol("fault");
 
@@ -46,13 +46,8 @@ function addPair(query: Query, pair: string): void {
   }
 }
 
-/** Whether nothing is wrong with the query as a query. */
-export function isSoundQuery(query: Query): boolean {
-  return query[FAULT] === undefined;
-}
-
-export function raiseQueryFault(query: unknown): void {
-  const fault = (query as Query)[FAULT];
+export function raiseQueryFault(query: Query | undefined): void {
+  const fault = query?.[FAULT];
   if (fault === undefined) return;
   throw new Failure("invalid_request", fault.detail, fault.param === "" ? {} : { param: fault.param });
 }

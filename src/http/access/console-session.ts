@@ -9,11 +9,9 @@
  */
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Clock } from "../base/clock.ts";
-import { Failure } from "../base/errors.ts";
-import type { HttpParts } from "./parts.ts";
-import { enforce } from "./rate-limiter.ts";
+import type { Clock } from "../../base/clock.ts";
+import { Failure } from "../../base/errors.ts";
+import type { Call } from "../request/call.ts";
 
 export const SESSION_COOKIE = "sideband_console";
 export const SESSION_MS = 8 * 3_600_000;
@@ -41,9 +39,9 @@ export class ConsoleSessions {
     return { session: `${content}.${this.#mac(content)}`, expiresAtMs };
   }
 
-  /** When the session of a request ends; undefined where it has none that holds. */
-  expiryOf(request: FastifyRequest): number | undefined {
-    const session = cookieOf(request.headers.cookie);
+  /** When the session in a Cookie header ends; undefined where it has none that holds. */
+  expiryOf(cookies: string | undefined): number | undefined {
+    const session = cookieOf(cookies);
     const match = session === undefined ? null : SESSION_PATTERN.exec(session);
     if (match === null) return undefined;
     const [, expiry, nonce, mac] = match;
@@ -53,9 +51,9 @@ export class ConsoleSessions {
   }
 
   /** Whether a request comes from the console of a signed-in operator. */
-  admits(request: FastifyRequest): boolean {
-    if (this.expiryOf(request) === undefined) return false;
-    if (!SAFE_METHODS.has(request.method)) assertSameOrigin(request);
+  admits(call: Call): boolean {
+    if (this.expiryOf(call.header("cookie")) === undefined) return false;
+    if (!SAFE_METHODS.has(call.method)) assertSameOrigin(call);
     return true;
   }
 
@@ -64,48 +62,10 @@ export class ConsoleSessions {
   }
 }
 
-/** POST, GET and DELETE /console/session: sign in, ask, sign out. They are the website's own, not part of the API. */
-export function registerConsole(
-  app: FastifyInstance,
-  sessions: ConsoleSessions,
-  { limits }: HttpParts,
-): void {
-  const url = "/console/session";
-  app.post(url, async (request, reply) => {
-    assertSameOrigin(request);
-    const { token } = (request.body ?? {}) as { token?: unknown };
-    if (typeof token !== "string")
-      throw new Failure("invalid_request", "token is required.", { param: "token" });
-    if (!sessions.isAdminToken(token)) {
-      enforce(limits.adminFailures, request.ip);
-      throw new Failure("invalid_key", "This admin token is not valid.");
-    }
-    const { session, expiresAtMs } = sessions.open();
-    const maxAgeS = Math.floor(SESSION_MS / 1000);
-    return reply
-      .header("set-cookie", `${cookieText(request, session)}; Max-Age=${maxAgeS}`)
-      .header("cache-control", "no-store")
-      .send({ expires_at: new Date(expiresAtMs).toISOString() });
-  });
-  app.get(url, async (request, reply) => {
-    const expiresAtMs = sessions.expiryOf(request);
-    const expiresAt = expiresAtMs === undefined ? null : new Date(expiresAtMs).toISOString();
-    return reply.header("cache-control", "no-store").send({ expires_at: expiresAt });
-  });
-  app.delete(url, async (request, reply) => {
-    assertSameOrigin(request);
-    return reply
-      .header("set-cookie", `${cookieText(request, "")}; Max-Age=0`)
-      .code(204)
-      .send();
-  });
-}
-
-function assertSameOrigin(request: FastifyRequest): void {
-  const site = request.headers["sec-fetch-site"];
-  const { origin } = request.headers;
+export function assertSameOrigin(call: Call): void {
+  const { origin, "sec-fetch-site": site } = call.request.headers;
   const same =
-    site === undefined ? origin !== undefined && hostOf(origin) === request.host : site === "same-origin";
+    site === undefined ? origin !== undefined && hostOf(origin) === call.client.host : site === "same-origin";
   if (!same)
     throw new Failure("invalid_request", "This call is for the console of this site.", { param: "Origin" });
 }
@@ -118,8 +78,8 @@ function hostOf(origin: string): string | undefined {
   }
 }
 
-function cookieText(request: FastifyRequest, value: string): string {
-  const secure = request.protocol === "https" ? "; Secure" : "";
+export function cookieText({ client }: Call, value: string): string {
+  const secure = client.protocol === "https" ? "; Secure" : "";
   return `${SESSION_COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict${secure}`;
 }
 

@@ -1,15 +1,19 @@
-/** What the HTTP layer works with, and what it hangs on each request. */
+/** What the HTTP layer works with. */
 
 import type { Clock } from "../base/clock.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { AtStep } from "../base/steps.ts";
-import type { Authentication, Caller } from "../memory/authentication.ts";
+import type { Authentication } from "../memory/authentication.ts";
 import type { Demo } from "../memory/demo.ts";
 import type { KeyDesk } from "../memory/key-desk.ts";
 import type { MemoryParts } from "../memory/parts.ts";
 import type { BackupReport, CompactReport, Progress } from "../memory/ports.ts";
-import type { Door } from "./door.ts";
-import type { RateLimiter } from "./rate-limiter.ts";
+import type { Door } from "./access/door.ts";
+import type { RateLimiter } from "./access/rate-limiter.ts";
+import type { McpEndpoint } from "./routes/mcp.ts";
+
+/** The largest body, where an operation does not say otherwise. */
+export const BODY_BYTES_MAX = 65_536;
 
 /** Where lines go; pino's shape. */
 export interface Log {
@@ -27,7 +31,7 @@ export interface Upkeep {
   end(): void;
 }
 
-export interface HttpParts {
+export interface HttpServices {
   readonly log: Log;
   readonly memory: MemoryParts;
   readonly authentication: Authentication;
@@ -36,6 +40,7 @@ export interface HttpParts {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly door: Door;
+  readonly mcp: McpEndpoint;
   readonly upkeep: Upkeep;
   readonly atStep: AtStep;
   readonly limits: {
@@ -52,13 +57,4 @@ export interface HttpParts {
   readonly upgradeUrl: string;
   readonly publicUrl: string;
   readonly version: string;
-}
-
-declare module "fastify" {
-  interface FastifyRequest {
-    /** Set on routes that need a key, once it is known. */
-    caller: Caller | null;
-    /** Logged with the request. */
-    sessionId: string | null;
-  }
 }

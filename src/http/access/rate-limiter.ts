@@ -1,11 +1,11 @@
 /**
- * A limit on requests for each caller (an address, a key): so many in a window that begins with the first.
+ * A limit on requests for each caller (an address, a key): a number of them in a window that begins with the first.
  * Bounded in memory: when too many callers are known, those seen longest ago are forgotten.
  */
 
-import { BoundedCache } from "../base/bounded-cache.ts";
-import type { Clock } from "../base/clock.ts";
-import { Failure } from "../base/errors.ts";
+import { BoundedCache } from "../../base/bounded-cache.ts";
+import type { Clock } from "../../base/clock.ts";
+import { Failure } from "../../base/errors.ts";
 
 const CALLERS_MAX = 100_000;
 

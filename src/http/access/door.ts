@@ -5,12 +5,11 @@
  */
 
 import { chmodSync, existsSync, rmSync } from "node:fs";
-import { createServer, type IncomingMessage, type Server } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { Socket } from "node:net";
-import type { FastifyInstance } from "fastify";
-import { Failure } from "../base/errors.ts";
-import type { Caller } from "../memory/authentication.ts";
-import { checkAccount } from "../memory/identifiers.ts";
+import { Failure } from "../../base/errors.ts";
+import type { Caller } from "../../memory/authentication.ts";
+import { checkAccount } from "../../memory/identifiers.ts";
 
 const ACCOUNT_HEADER = "sideband-account";
 const ACCOUNT_DEFAULT = "default";
@@ -29,12 +28,11 @@ export class Door {
    * @param path of the socket; what an earlier owner left there is removed
    * @param isOwner whether this process still owns the folder
    */
-  async open(app: FastifyInstance, path: string, isOwner: () => boolean): Promise<void> {
-    await app.ready();
+  async open(handle: RequestListener, path: string, isOwner: () => boolean): Promise<void> {
     const isFile = !path.startsWith("\\\\");
     const listen = async () => {
       if (isFile) rmSync(path, { force: true });
-      const server = this.#serverFor(app);
+      const server = this.#serverFor(handle);
       await new Promise<void>((resolve, reject) => {
         server.once("error", reject).listen(path, resolve);
       });
@@ -50,7 +48,7 @@ export class Door {
     }, GUARD_INTERVAL_MS).unref();
   }
 
-  #serverFor(app: FastifyInstance): Server {
+  #serverFor(handle: RequestListener): Server {
     // An import may take hours to send: no limit on the time of a request.
     const server = createServer({ requestTimeout: 0 }, (request, response) => {
       this.#answering += 1;
@@ -58,7 +56,7 @@ export class Door {
         this.#answering -= 1;
         this.#lastMs = performance.now();
       });
-      app.routing(request, response);
+      handle(request, response);
     });
     return server.on("connection", (socket) => this.#sockets.add(socket));
   }

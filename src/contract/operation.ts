@@ -1,0 +1,27 @@
+/** One entry of the table of operations: what the HTTP routes, the OpenAPI document and the types of handlers are made of. */
+
+import type { FailureCode } from "../base/errors.ts";
+import type { TSchema } from "./type.ts";
+
+export type Access = "key" | "demo" | "open" | "admin";
+
+export interface Operation {
+  readonly id: string;
+  readonly method: "GET" | "POST" | "DELETE";
+  readonly path: string;
+  readonly access: Access;
+  readonly summary: string;
+  readonly query?: TSchema;
+  readonly params?: TSchema;
+  readonly body?: TSchema;
+  /** The largest body, where it is not BODY_BYTES_MAX. */
+  readonly bodyBytesMax?: number;
+  /** Takes the header Idempotency-Key. */
+  readonly idempotent?: true;
+  /** JSON unless `text` says otherwise. */
+  readonly answer?: TSchema;
+  readonly text?: string;
+  readonly status?: number;
+  /** The codes beside those that every operation of its kind may answer. */
+  readonly errors: readonly FailureCode[];
+}

@@ -1,0 +1,129 @@
+/**
+ * Checks values against the schemas of the contract. A schema is compiled once into a function that returns the first
+ * fault as a sentence about a named field. It understands what type.ts can build, and no more; it refuses to compile
+ * a schema with a keyword that it does not know.
+ */
+
+import { assert } from "../base/assert.ts";
+import type { TSchema } from "./type.ts";
+
+export interface Fault {
+  /** The field as the sender wrote it, such as `facts[2].label`; empty for the value as a whole. */
+  readonly param: string;
+  /** Follows the field's name in a sentence. */
+  readonly fault: string;
+}
+
+export type Validator = (value: unknown) => Fault | undefined;
+
+type Check = (value: unknown, path: string) => Fault | undefined;
+
+interface Schema {
+  readonly type?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly const?: string;
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+}
+
+const KEYWORDS = new Set([
+  "type",
+  "properties",
+  "required",
+  "items",
+  "anyOf",
+  "const",
+  "pattern",
+  "minLength",
+  "maxLength",
+  "minItems",
+  "maxItems",
+  "description",
+]);
+
+export function compileSchema(schema: TSchema): Validator {
+  const check = compile(schema as Schema);
+  return (value) => check(value, "");
+}
+
+function compile(schema: Schema): Check {
+  for (const keyword of Object.keys(schema))
+    assert(KEYWORDS.has(keyword), `the schema keyword ${keyword} is known`);
+  if (schema.anyOf !== undefined) return anyOf(schema.anyOf.map(compile));
+  switch (schema.type) {
+    case "object":
+      return object(schema);
+    case "array":
+      return array(schema);
+    case "string":
+      return string(schema);
+    case "boolean":
+      return (value, param) => (typeof value === "boolean" ? undefined : { param, fault: "must be boolean" });
+    case "integer":
+      return (value, param) => (Number.isInteger(value) ? undefined : { param, fault: "must be integer" });
+    default:
+      assert(schema.type === "null", "the schema has a known type");
+      return (value, param) => (value === null ? undefined : { param, fault: "must be null" });
+  }
+}
+
+function object({ properties = {}, required = [] }: Schema): Check {
+  const checks = Object.entries(properties).map(([name, schema]) => ({ name, check: compile(schema) }));
+  return (value, path) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value))
+      return { param: path, fault: "must be object" };
+    const fields = value as Readonly<Record<string, unknown>>;
+    const nameOf = (name: string) => (path === "" ? name : `${path}.${name}`);
+    for (const name of required)
+      if (fields[name] === undefined) return { param: nameOf(name), fault: "is required" };
+    for (const { name, check } of checks) {
+      if (fields[name] === undefined) continue;
+      const fault = check(fields[name], nameOf(name));
+      if (fault !== undefined) return fault;
+    }
+    return undefined;
+  };
+}
+
+function array({ items = {}, minItems = 0, maxItems = Number.POSITIVE_INFINITY }: Schema): Check {
+  const check = compile(items);
+  return (value, param) => {
+    if (!Array.isArray(value)) return { param, fault: "must be array" };
+    if (value.length < minItems) return { param, fault: `must have at least ${minItems} entry` };
+    if (value.length > maxItems) return { param, fault: `must have at most ${maxItems} entries` };
+    for (const [i, item] of value.entries()) {
+      const fault = check(item, `${param}[${i}]`);
+      if (fault !== undefined) return fault;
+    }
+    return undefined;
+  };
+}
+
+function string(schema: Schema): Check {
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema;
+  const pattern = schema.pattern === undefined ? undefined : new RegExp(schema.pattern, "u");
+  return (value, param) => {
+    if (typeof value !== "string") return { param, fault: "must be string" };
+    if (schema.const !== undefined && value !== schema.const)
+      return { param, fault: "is none of the allowed values" };
+    if (value.length < minLength) return { param, fault: `must have at least ${minLength} character` };
+    // Lengths are in code points: counted only where the text might be too long.
+    if (value.length > maxLength && [...value].length > maxLength)
+      return { param, fault: `must have at most ${maxLength} characters` };
+    if (pattern?.test(value) === false) return { param, fault: "does not have the right form" };
+    return undefined;
+  };
+}
+
+function anyOf(checks: readonly Check[]): Check {
+  return (value, param) =>
+    checks.some((check) => check(value, param) === undefined)
+      ? undefined
+      : { param, fault: "is none of the allowed values" };
+}

@@ -1,0 +1,104 @@
+/**
+ * Who may call: one check for each kind of route. They run before the body is read, so that a stranger's body is never
+ * parsed. A key in the query counts for GET (and HEAD) only.
+ */
+
+import { Failure } from "../../base/errors.ts";
+import { quotaWindow } from "../../memory/quota.ts";
+import type { Call } from "../request/call.ts";
+import { raiseQueryFault } from "../request/query.ts";
+import type { Route } from "../request/route.ts";
+import type { HttpServices } from "../services.ts";
+import type { ConsoleSessions } from "./console-session.ts";
+import { enforce } from "./rate-limiter.ts";
+
+type AccessCheck = (call: Call) => void | Promise<void>;
+export type AccessChecks = Readonly<Record<Route["access"], AccessCheck>>;
+
+const OPEN_ORIGIN = [
+  "access-control-allow-origin",
+  "*",
+  "access-control-expose-headers",
+  "ETag, Retry-After, Sideband-Demo-Resets-In, X-Request-Id",
+];
+
+export function accessChecks(services: HttpServices, sessions: ConsoleSessions): AccessChecks {
+  const { door } = services;
+  return {
+    key: keyCheck(services),
+    demo: demoCheck(services),
+    admin: adminCheck(services, sessions),
+    open(call) {
+      call.headers.push(...OPEN_ORIGIN);
+      raiseQueryFault(call.query);
+    },
+    page() {},
+    door(call) {
+      if (!door.admits(call.request)) throw new Failure("not_found", "There is nothing at this address.");
+    },
+  };
+}
+
+function keyCheck({ authentication, memory, clock, limits, door }: HttpServices): AccessCheck {
+  return async (call) => {
+    if (door.admits(call.request)) {
+      call.caller = door.callerOf(call.request);
+      return raiseQueryFault(call.query);
+    }
+    const caller = await authentication.callerOf(keyOf(call));
+    call.caller = caller;
+    if (caller.limit !== null)
+      call.used = await memory.store.readUsage(caller.keyId, quotaWindow(clock.now()).month);
+    raiseQueryFault(call.query);
+    if (limits.key !== undefined) enforce(limits.key, caller.keyId);
+  };
+}
+
+function demoCheck({ demo, limits }: HttpServices): AccessCheck {
+  return async (call) => {
+    call.headers.push(...OPEN_ORIGIN);
+    if (demo === undefined) throw new Failure("not_found", "The demo is switched off here.");
+    call.headers.push("sideband-demo-resets-in", String(demo.resetsInS));
+    enforce(limits.demo, call.client.address);
+    raiseQueryFault(call.query);
+    await demo.resetIfDue();
+  };
+}
+
+/** The admin token, the session of the console that was opened with it, or the door. */
+function adminCheck({ limits, door }: HttpServices, sessions: ConsoleSessions): AccessCheck {
+  return (call) => {
+    if (door.admits(call.request)) return raiseQueryFault(call.query);
+    const token = bearerOf(call);
+    if (token === undefined && sessions.admits(call)) return raiseQueryFault(call.query);
+    if (token === undefined)
+      throw new Failure("missing_key", "Send the admin token: Authorization: Bearer <TOKEN>.");
+    if (!sessions.isAdminToken(token)) {
+      enforce(limits.adminFailures, call.client.address);
+      throw new Failure("invalid_key", "This admin token is not valid.");
+    }
+    raiseQueryFault(call.query);
+  };
+}
+
+function keyOf(call: Call): string {
+  const bearer = bearerOf(call);
+  if (bearer !== undefined) return bearer;
+  const inQuery = call.query?.api_key;
+  const mayBeInQuery = call.method === "GET" || call.method === "HEAD";
+  if (mayBeInQuery && inQuery !== undefined && inQuery !== "") return inQuery;
+  const detail =
+    inQuery === undefined || mayBeInQuery
+      ? "Send an API key: Authorization: Bearer <API_KEY>."
+      : "A key in the query is accepted for GET only: send Authorization: Bearer <API_KEY>.";
+  throw new Failure("missing_key", detail);
+}
+
+function bearerOf({ request }: Call): string | undefined {
+  const header = request.headers.authorization;
+  if (header === undefined) return undefined;
+  const space = header.indexOf(" ");
+  if (space < 0 || header.slice(0, space).toLowerCase() !== "bearer") return undefined;
+  const token = header.slice(space + 1).trim();
+  return token === "" ? undefined : token;
+}

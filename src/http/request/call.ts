@@ -1,0 +1,85 @@
+/** One request on its way through the service: what was sent, who sent it, and what its answer needs. */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Caller } from "../../memory/authentication.ts";
+import type { Asker } from "../../memory/ports.ts";
+import type { Client, ClientReader } from "./client.ts";
+import type { Query } from "./query.ts";
+import type { Route } from "./route.ts";
+
+export class Call {
+  readonly id: string;
+  readonly startedMs = performance.now();
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Undefined until the router has found it. */
+  route: Route | undefined;
+  query: Query | undefined;
+  params: Readonly<Record<string, string>> = {};
+  body: unknown;
+  /** Set on routes that need a key, once it is known. */
+  caller: Caller | undefined;
+  /** Encodes of the caller's key in this month, for the quota headers. */
+  used = 0;
+  /** Logged with the request. */
+  sessionId: string | undefined;
+  /** Headers that every answer of this call gets: names and values in turn. */
+  readonly headers: string[] = [];
+  readonly #clientOf: ClientReader;
+  #controller: AbortController | undefined;
+  #client: Client | undefined;
+
+  constructor(request: IncomingMessage, response: ServerResponse, id: string, clientOf: ClientReader) {
+    this.request = request;
+    this.response = response;
+    this.id = id;
+    this.#clientOf = clientOf;
+  }
+
+  get method(): string {
+    return this.request.method ?? "";
+  }
+
+  header(name: string): string | undefined {
+    const value = this.request.headers[name];
+    return Array.isArray(value) ? value.join(", ") : value;
+  }
+
+  /** Who sent it, by what the trusted proxies say. */
+  get client(): Client {
+    this.#client ??= this.#clientOf(this.request);
+    return this.#client;
+  }
+
+  /** Whether nobody is there to be answered. */
+  get isGone(): boolean {
+    return this.response.destroyed || this.response.socket?.destroyed === true;
+  }
+
+  /** Fires when the sender hangs up before the answer is sent. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      const controller = new AbortController();
+      this.#controller = controller;
+      this.response.once("close", () => {
+        if (!this.response.writableEnded) controller.abort(new Error("the caller has hung up"));
+      });
+    }
+    return this.#controller.signal;
+  }
+}
+
+/** Whom block work is for; it ends when the sender of the call hangs up. */
+export function askerOf(
+  call: Pick<Call, "signal">,
+  { account, tier }: Pick<Asker, "account" | "tier">,
+): Asker {
+  return {
+    account,
+    tier,
+    // Asked for only when there is work to do.
+    get signal() {
+      return call.signal;
+    },
+  };
+}

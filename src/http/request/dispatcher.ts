@@ -1,0 +1,107 @@
+/**
+ * The way of every request, whatever it asks for: find its route, check who calls, read and check what was sent, call
+ * the route's handler, send its answer. Whatever goes wrong on the way becomes a problem answer.
+ */
+
+import { randomBytes } from "node:crypto";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { Failure } from "../../base/errors.ts";
+import type { Validator } from "../../contract/validation.ts";
+import type { AccessChecks } from "../access/access.ts";
+import type { HttpServices } from "../services.ts";
+import { Answer, sendAnswer } from "./answer.ts";
+import { readJson } from "./body.ts";
+import { Call } from "./call.ts";
+import type { ClientReader } from "./client.ts";
+import { failureOf, problemAnswer } from "./problem.ts";
+import { parseQuery } from "./query.ts";
+import type { RecentErrors } from "./recent-errors.ts";
+import type { RequestMetrics } from "./request-metrics.ts";
+import type { Router } from "./router.ts";
+
+export interface DispatcherOptions {
+  readonly services: HttpServices;
+  readonly router: Router;
+  readonly access: AccessChecks;
+  readonly clientOf: ClientReader;
+  readonly metrics: RequestMetrics;
+  readonly recentErrors: RecentErrors;
+}
+
+export class Dispatcher {
+  readonly #options: DispatcherOptions;
+  readonly #nextId = requestIds();
+  /** From then on each connection ends with its answer. */
+  closing = false;
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+  }
+
+  readonly handle: RequestListener = (request, response) => {
+    this.#answer(request, response).catch((error: unknown) => {
+      this.#options.services.log.error({ err: error }, "an answer could not be sent");
+      response.destroy();
+    });
+  };
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { services, clientOf, metrics, recentErrors } = this.#options;
+    const call = new Call(request, response, this.#nextId(request.headers["x-request-id"]), clientOf);
+    if (this.closing) response.shouldKeepAlive = false;
+    let answer: Answer;
+    try {
+      answer = await this.#run(call);
+    } catch (error) {
+      if (call.isGone) return;
+      const failure = failureOf(error, call, services.log);
+      // The rest of a body that is too large is not waited for.
+      if (failure.code === "body_too_large") response.shouldKeepAlive = false;
+      answer = problemAnswer(failure, call, services.upgradeUrl);
+      if (answer.status >= 500) recentErrors.add(call, answer.status, failure.code);
+    }
+    metrics.count(call, answer.status);
+    sendAnswer(call, answer, services.clock.now());
+  }
+
+  async #run(call: Call): Promise<Answer> {
+    const { request } = call;
+    const url = request.url ?? "/";
+    const mark = url.indexOf("?");
+    // Node would answer this one without a body.
+    if (request.headers.host === undefined && request.httpVersion === "1.1")
+      throw new Failure("invalid_request", "A request has a Host header.", { param: "Host" });
+    const { route, params } = this.#options.router.find(call.method, mark < 0 ? url : url.slice(0, mark));
+    call.route = route;
+    call.params = params;
+    call.query = parseQuery(mark < 0 ? "" : url.slice(mark + 1));
+    await this.#options.access[route.access](call);
+    if (request.method !== "GET" && request.method !== "HEAD" && route.bodyBytesMax !== "stream")
+      call.body = await readJson(request, route.bodyBytesMax);
+    check(route.params, call.params, "The address is not valid.");
+    check(route.query, call.query, "The query is not valid.");
+    check(route.body, call.body, "The body must be a JSON object.");
+    const result = await route.handle(call);
+    return result instanceof Answer ? result : Answer.json(result);
+  }
+}
+
+/** @param whole what to say of a value that is wrong as a whole */
+function check(validate: Validator | undefined, value: unknown, whole: string): void {
+  const found = validate?.(value);
+  if (found === undefined) return;
+  const { param, fault } = found;
+  if (param === "") throw new Failure("invalid_request", whole);
+  throw new Failure("invalid_request", `${param} ${fault}.`, { param });
+}
+
+/** Ids come from the caller where they are harmless, else they are unique: a random start and a number. */
+function requestIds(): (given: string | string[] | undefined) => string {
+  const start = randomBytes(6).toString("base64url");
+  let number = 0;
+  return (given) => {
+    if (typeof given === "string" && /^[\w.-]{1,64}$/.test(given)) return given;
+    number += 1;
+    return `${start}-${number.toString(36)}`;
+  };
+}

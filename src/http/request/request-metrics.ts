@@ -1,0 +1,82 @@
+/**
+ * What is counted and logged of every answered request. Metrics are by route and status; the log line has no query and
+ * no body, so that keys and values are in no log.
+ */
+
+import type { Metrics } from "../../base/metrics.ts";
+import type { HttpServices, Log } from "../services.ts";
+import type { Call } from "./call.ts";
+
+/** A request that takes longer is worth a line in the log. */
+const SLOW_MS = 1_000;
+
+/** The label texts of one method, route and status. */
+interface Labels {
+  readonly counted: string;
+  readonly timed: string;
+}
+
+export class RequestMetrics {
+  readonly #metrics: Metrics;
+  readonly #log: Log;
+  /** Few combinations occur: their label texts are made once. */
+  readonly #labels = new Map<string, Labels>();
+
+  constructor({ metrics, log }: Pick<HttpServices, "metrics" | "log">) {
+    this.#metrics = metrics;
+    this.#log = log;
+    metrics.define({
+      name: "sideband_requests_total",
+      help: "Answered requests by route and status.",
+      type: "counter",
+    });
+    metrics.define({
+      name: "sideband_request_seconds",
+      help: "Time from the request's head to its answer, by route.",
+      type: "histogram",
+      buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    });
+  }
+
+  /** Before the answer is sent, not after: listening for its end costs a fifth of a decode. */
+  count(call: Call, status: number): void {
+    const route = call.route?.path ?? "unknown";
+    const ms = performance.now() - call.startedMs;
+    const { counted, timed } = this.#labelsOf(call.method, route, status);
+    this.#metrics.add("sideband_requests_total", counted);
+    this.#metrics.observe("sideband_request_seconds", ms / 1000, timed);
+    this.#writeLine(call, route, status, ms);
+  }
+
+  #labelsOf(method: string, route: string, status: number): Labels {
+    const slot = method + route + status;
+    let labels = this.#labels.get(slot);
+    if (labels === undefined) {
+      const timed = `route="${route}"`;
+      labels = { counted: `method="${method}",${timed},status="${status}"`, timed };
+      this.#labels.set(slot, labels);
+    }
+    return labels;
+  }
+
+  /**
+   * A line for each request. At level info are those that someone may look for later: with a session_id, with an
+   * error, or slow. The others are at level debug, for a line costs as much as the answer to a decode.
+   */
+  #writeLine(call: Call, route: string, status: number, ms: number): void {
+    const { caller, sessionId } = call;
+    const quiet = sessionId === undefined && status < 400 && ms < SLOW_MS;
+    if (quiet && !this.#log.isLevelEnabled("debug")) return;
+    const line = {
+      request_id: call.id,
+      method: call.method,
+      route,
+      status,
+      ms: Math.round(ms * 100) / 100,
+      ...(caller === undefined ? {} : { account: caller.account, key_id: caller.keyId }),
+      ...(sessionId === undefined ? {} : { session_id: sessionId }),
+    };
+    if (quiet) this.#log.debug(line, "request");
+    else this.#log.info(line, "request");
+  }
+}

@@ -1,0 +1,43 @@
+/** Routes: an address, who may call it, what it takes, and its one handler. Handlers of operations are typed by the table. */
+
+import type { Access, Operation } from "../../contract/operation.ts";
+import type { OPERATIONS, OperationId } from "../../contract/operations.ts";
+import type { Static, TSchema } from "../../contract/type.ts";
+import type { Validator } from "../../contract/validation.ts";
+import type { Caller } from "../../memory/authentication.ts";
+import type { Answer } from "./answer.ts";
+import type { Call } from "./call.ts";
+
+export interface Route {
+  readonly method: string;
+  /** With `:name` for a part that varies. */
+  readonly path: string;
+  /** `page`: anyone, and no other origin. `door`: through the local socket only. */
+  readonly access: Access | "page" | "door";
+  readonly query?: Validator | undefined;
+  readonly params?: Validator | undefined;
+  readonly body?: Validator | undefined;
+  /** The largest body; a `stream` is the handler's to read. */
+  readonly bodyBytesMax: number | "stream";
+  readonly handle: (call: Call) => unknown;
+}
+
+type TypeOf<S> = S extends TSchema ? Static<S> : never;
+type AnswerOf<O> = O extends { answer: infer S } ? TypeOf<S> : never;
+
+/** A call whose access, query, parameters and body have been checked. */
+export type CallOf<O extends Operation> = Omit<Call, "query" | "params" | "body" | "caller"> & {
+  readonly query: O extends { query: infer S } ? TypeOf<S> : Call["query"];
+  readonly params: O extends { params: infer S } ? TypeOf<S> : Call["params"];
+  readonly body: O extends { body: infer S } ? TypeOf<S> : Call["body"];
+  readonly caller: O["access"] extends "key" ? Caller : Call["caller"];
+};
+
+/** A handler returns the JSON of its answer, or an Answer with a status, headers or text of its own. */
+export type Handler<Id extends OperationId> = (
+  call: CallOf<(typeof OPERATIONS)[Id]>,
+) => Result<AnswerOf<(typeof OPERATIONS)[Id]>>;
+
+type Result<T> = T | Answer<T> | Promise<T | Answer<T>>;
+
+export type Handlers<Id extends OperationId = OperationId> = { readonly [I in Id]: Handler<I> };

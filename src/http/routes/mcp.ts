@@ -1,0 +1,63 @@
+/** /mcp: the Model Context Protocol over streamable HTTP, under the same keys. The protocol itself is handed in. */
+
+import { Readable } from "node:stream";
+import type { ReadableStream } from "node:stream/web";
+import type { Caller } from "../../memory/authentication.ts";
+import { checkIdentifier } from "../../memory/identifiers.ts";
+import { Answer } from "../request/answer.ts";
+import type { Call } from "../request/call.ts";
+import type { Route } from "../request/route.ts";
+import { BODY_BYTES_MAX } from "../services.ts";
+
+export interface McpVisit {
+  readonly caller: Caller;
+  /** The one user that the visit is bound to; without it every call names one. */
+  readonly userId: string | undefined;
+  readonly request: { readonly method: string; readonly url: string; readonly headers: Headers };
+  /** The JSON of the body; undefined without one. */
+  readonly body: unknown;
+  /** Fires when the answer has been sent, or the client has gone. */
+  readonly ended: AbortSignal;
+}
+
+export interface McpEndpoint {
+  answer(visit: McpVisit): Promise<Response>;
+  /** Ends the streams: a server that stops does not wait for listeners. */
+  close(): void;
+}
+
+const METHODS = ["GET", "POST", "DELETE"];
+
+export function mcpRoutes(mcp: McpEndpoint): Route[] {
+  const handle = async (call: Call) => {
+    const userId = call.query?.user_id;
+    if (userId !== undefined) checkIdentifier(userId, "user_id");
+    const ended = new AbortController();
+    call.response.once("close", () => ended.abort());
+    const response = await mcp.answer({
+      caller: call.caller!,
+      userId,
+      request: { method: call.method, url: call.request.url ?? "/mcp", headers: headersOf(call) },
+      body: call.body,
+      ended: ended.signal,
+    });
+    const body = response.body === null ? undefined : Readable.fromWeb(response.body as ReadableStream);
+    return new Answer(body, { status: response.status, headers: [...response.headers].flat() });
+  };
+  return METHODS.map((method) => ({
+    method,
+    path: "/mcp",
+    access: "key",
+    bodyBytesMax: BODY_BYTES_MAX,
+    handle,
+  }));
+}
+
+/** The key has been checked already and goes no further. */
+function headersOf({ request }: Call): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (typeof value === "string" && name !== "authorization") headers.set(name, value);
+  }
+  return headers;
+}

@@ -1,0 +1,19 @@
+/** GET /usage and /usage/days: what a key has used. */
+
+import { usageAnswer } from "../../contract/answer-mapping.ts";
+import { readUsage } from "../../memory/usage.ts";
+import type { Handlers } from "../request/route.ts";
+import type { HttpServices } from "../services.ts";
+
+export function usageRoutes({ memory, desk }: HttpServices): Handlers<"usage" | "usageDays"> {
+  return {
+    async usage(call) {
+      return usageAnswer(await readUsage(memory, call.caller));
+    },
+
+    async usageDays(call) {
+      const { from, to } = desk.recentDays();
+      return { from, to, days: await memory.store.readDailyUsage(call.caller.keyId, from, to) };
+    },
+  };
+}

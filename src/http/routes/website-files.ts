@@ -1,0 +1,130 @@
+/**
+ * Serves the built website (dist/web). Its manifest says what there is: each path becomes a route of its own, so no
+ * request ever names a file. Everything is read into memory once (under a megabyte) with its compressed forms, but
+ * for what is large, a model's weights: that is sent from the disk.
+ *
+ * Names with a hash are cached for ever; pages are asked for again and answered 304 by their ETag. The policy lets
+ * a page load from this origin and nowhere else, and runs nothing inline.
+ */
+
+import { createReadStream, existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Answer } from "../request/answer.ts";
+import type { Call } from "../request/call.ts";
+import type { Route } from "../request/route.ts";
+
+interface ManifestEntry {
+  readonly file: string;
+  readonly type: string;
+  readonly immutable: boolean;
+  readonly etag: string;
+  readonly encodings: readonly Encoding[];
+  readonly sizeBytes: number;
+}
+
+type Encoding = "br" | "gzip";
+const SUFFIXES: Readonly<Record<Encoding, string>> = { br: ".br", gzip: ".gz" };
+
+export const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self' 'wasm-unsafe-eval'",
+  "worker-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const SECURITY_HEADERS = [
+  "content-security-policy",
+  CONTENT_SECURITY_POLICY,
+  "x-content-type-options",
+  "nosniff",
+  "referrer-policy",
+  "no-referrer",
+  "cross-origin-opener-policy",
+  "same-origin",
+  "cross-origin-resource-policy",
+  "same-origin",
+  "permissions-policy",
+  "camera=(), geolocation=(), microphone=()",
+];
+const IN_MEMORY_BYTES_MAX = 2 ** 20;
+const FOR_EVER = "public, max-age=31536000, immutable";
+const ASK_AGAIN = "no-cache";
+
+type Forms = ReadonlyMap<Encoding | "identity", Buffer>;
+
+/**
+ * A route for each file of the website; none where it was not built.
+ * @param folder where the build put it
+ */
+export function websiteRoutes(folder: string): Route[] {
+  const manifestFile = join(folder, "manifest.json");
+  if (!existsSync(manifestFile)) return [];
+  const manifest = JSON.parse(readFileSync(manifestFile, "utf8")) as Record<string, ManifestEntry>;
+  return Object.entries(manifest).map(([path, entry]) => {
+    const file = join(folder, entry.file);
+    const forms = entry.sizeBytes > IN_MEMORY_BYTES_MAX ? undefined : readForms(file, entry);
+    const handle = (call: Call) =>
+      forms === undefined ? sendFromDisk(call, entry, file) : sendFromMemory(call, entry, forms);
+    return { method: "GET", path, access: "page", bodyBytesMax: "stream", handle };
+  });
+}
+
+function readForms(file: string, { encodings }: ManifestEntry): Forms {
+  const forms = new Map<Encoding | "identity", Buffer>([["identity", readFileSync(file)]]);
+  for (const encoding of encodings) forms.set(encoding, readFileSync(file + SUFFIXES[encoding]));
+  return forms;
+}
+
+function sendFromMemory(call: Call, { type, etag, immutable }: ManifestEntry, forms: Forms): Answer {
+  const encoding = chooseEncoding(call.header("accept-encoding"), forms);
+  // One tag for each form: a tag names bytes, not a page.
+  const tag = `"${etag}${encoding === "identity" ? "" : `-${encoding}`}"`;
+  const headers = [...headersOf(tag, immutable), "vary", "accept-encoding"];
+  if (isKnown(call, tag)) return new Answer(undefined, { status: 304, headers });
+  if (encoding !== "identity") headers.push("content-encoding", encoding);
+  return new Answer(forms.get(encoding)!, { type, headers });
+}
+
+function sendFromDisk(call: Call, entry: ManifestEntry, file: string): Answer {
+  const { type, etag, immutable, sizeBytes } = entry;
+  const tag = `"${etag}"`;
+  const headers = headersOf(tag, immutable);
+  if (isKnown(call, tag)) return new Answer(undefined, { status: 304, headers });
+  headers.push("content-length", String(sizeBytes));
+  return new Answer(call.method === "HEAD" ? undefined : createReadStream(file), { type, headers });
+}
+
+function headersOf(tag: string, immutable: boolean): string[] {
+  return [...SECURITY_HEADERS, "cache-control", immutable ? FOR_EVER : ASK_AGAIN, "etag", tag];
+}
+
+function isKnown(call: Call, tag: string): boolean {
+  return (
+    call
+      .header("if-none-match")
+      ?.split(/\s*,\s*/)
+      .includes(tag) === true
+  );
+}
+
+/** The best form that the browser takes; "br;q=0" means that it does not. */
+export function chooseEncoding(
+  accepted: string | undefined,
+  forms: ReadonlyMap<Encoding | "identity", unknown>,
+): Encoding | "identity" {
+  const offered = (accepted ?? "").split(",").map((part) => part.trim().toLowerCase());
+  const takes = (encoding: Encoding) =>
+    offered.some((part) => {
+      const [name, ...parameters] = part.split(/\s*;\s*/);
+      return name === encoding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+    });
+  if (forms.has("br") && takes("br")) return "br";
+  if (forms.has("gzip") && takes("gzip")) return "gzip";
+  return "identity";
+}
