@@ -108,8 +108,8 @@ export class BlockScheduler {
   }
 
   /** A request's block work begins: its deadline counts from now. */
-  begin(asker: Asker): Work {
-    return { ...asker, deadline: { atMs: this.#clock.now() + DEADLINE_MS } };
+  begin({ account, tier, signal }: Asker): Work {
+    return { account, tier, signal, deadline: { atMs: this.#clock.now() + DEADLINE_MS } };
   }
 
   /** Resolves when all tasks are done, or rejects with the first that fails; then the others are given up. */

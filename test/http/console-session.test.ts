@@ -99,8 +99,7 @@ test("a session ends after its time, with the token it was opened with, and by a
   const clock = { now: () => nowMs };
   const sessions = new ConsoleSessions("a-token-of-16-letters", clock);
   const { session } = sessions.open();
-  const asking = (cookie: string, by = sessions) =>
-    by.expiryOf(`a=b; ${SESSION_COOKIE}=${cookie}`);
+  const asking = (cookie: string, by = sessions) => by.expiryOf(`a=b; ${SESSION_COOKIE}=${cookie}`);
   assert.equal(asking(session), nowMs + SESSION_MS);
   assert.equal(asking(session, new ConsoleSessions("another-token-of-16", clock)), undefined);
   for (let i = 0; i < session.length; i++) {

@@ -69,17 +69,24 @@ export class Call {
   }
 }
 
-/** Whom block work is for; it ends when the sender of the call hangs up. */
-export function askerOf(
-  call: Pick<Call, "signal">,
-  { account, tier }: Pick<Asker, "account" | "tier">,
-): Asker {
-  return {
-    account,
-    tier,
-    // Asked for only when there is work to do.
-    get signal() {
-      return call.signal;
-    },
-  };
+/** Whom block work is for: a caller, or the demo. The work ends when the sender of the call hangs up. */
+class CallAsker implements Asker {
+  readonly account: string;
+  readonly tier: Asker["tier"];
+  readonly #call: Pick<Call, "signal">;
+
+  constructor(call: Pick<Call, "signal">, { account, tier }: Pick<Asker, "account" | "tier">) {
+    this.account = account;
+    this.tier = tier;
+    this.#call = call;
+  }
+
+  /** Asked for only when there is work to do. */
+  get signal(): AbortSignal {
+    return this.#call.signal;
+  }
+}
+
+export function askerOf(call: Pick<Call, "signal">, who: Pick<Asker, "account" | "tier">): Asker {
+  return new CallAsker(call, who);
 }

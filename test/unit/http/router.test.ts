@@ -1,0 +1,83 @@
+/** Routes are found by path and method, under /v1 as well; what is not there is told apart. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Failure } from "../../../src/base/errors.ts";
+import type { Answer } from "../../../src/http/request/answer.ts";
+import type { Call } from "../../../src/http/request/call.ts";
+import type { Route } from "../../../src/http/request/route.ts";
+import { Router } from "../../../src/http/request/router.ts";
+
+const route = (method: string, path: string, access: Route["access"] = "key"): Route => ({
+  method,
+  path,
+  access,
+  bodyBytesMax: 0,
+  handle: () => path,
+});
+const router = new Router([
+  route("GET", "/facts"),
+  route("DELETE", "/facts"),
+  route("POST", "/keys/:id/revoke", "admin"),
+  route("GET", "/open", "open"),
+  route("POST", "/hidden", "door"),
+]);
+const codeOf = (run: () => unknown) => {
+  try {
+    run();
+  } catch (error) {
+    return (error as Failure).code;
+  }
+  return undefined;
+};
+
+test("a route is found by its path and method, also under /v1, and HEAD is GET", () => {
+  assert.equal(router.find("DELETE", "/facts").route.method, "DELETE");
+  assert.equal(router.find("GET", "/v1/facts").route.path, "/facts");
+  assert.equal(router.find("HEAD", "/facts").route.method, "GET");
+  assert.equal(router.find("GET", "/f%61cts").route.path, "/facts");
+});
+
+test("parts of a path that vary are decoded, and a slash in them is no separator", () => {
+  assert.deepEqual(router.find("POST", "/v1/keys/a%2Fb%20c/revoke").params, { id: "a/b c" });
+});
+
+test("an unknown address is not found, and one that is not well-formed is refused", () => {
+  for (const path of ["/nothing", "/facts/", "/v2/facts", "/keys//revoke", "/keys/a/b/revoke", "//facts"])
+    assert.equal(
+      codeOf(() => router.find("GET", path)),
+      "not_found",
+      path,
+    );
+  for (const path of ["/%zz", "/keys/%c0%80/revoke"])
+    assert.equal(
+      codeOf(() => router.find("POST", path)),
+      "invalid_request",
+      path,
+    );
+});
+
+test("another method on a known address says what is allowed", () => {
+  const other = (method: string, path: string) => router.find(method, path).route;
+  const call = {} as Call;
+  assert.throws(
+    () => other("PUT", "/facts").handle(call),
+    (error: Failure) => {
+      assert.deepEqual([error.code, error.extra.allow], ["method_not_allowed", "GET, HEAD, DELETE, OPTIONS"]);
+      return error instanceof Failure;
+    },
+  );
+  const { status, headers } = other("OPTIONS", "/facts").handle(call) as Answer;
+  assert.deepEqual([status, headers], [204, ["allow", "GET, HEAD, DELETE, OPTIONS"]]);
+  const open = (other("OPTIONS", "/open").handle(call) as Answer).headers;
+  assert.ok(open.includes("access-control-allow-methods"));
+});
+
+test("an address behind the door stays hidden, whatever the method", () => {
+  for (const method of ["GET", "OPTIONS", "POST"])
+    assert.equal(router.find(method, "/hidden").route.access, "door");
+});
+
+test("two routes for one method and path are a mistake", () => {
+  assert.throws(() => new Router([route("GET", "/a"), route("GET", "/a")]));
+});
