@@ -5,13 +5,13 @@
  */
 
 import { writeFileSync } from "node:fs";
+import { CHANNELS } from "../src/base/channels.ts";
 import { type BlockFact, buildBlock } from "../src/codec/block.ts";
 import { PLAIN_CODEBOOK } from "../src/codec/codebook.ts";
 import { P } from "../src/codec/field.ts";
 import { findPassages } from "../src/codec/framing.ts";
 import { deriveBlockKey } from "../src/codec/seal.ts";
 import { toSpectrum } from "../src/codec/transform.ts";
-import { CHANNELS } from "../src/memory/channels.ts";
 
 const SHOWN = ["USER.name", "USER.gpu", "PREF.response_style", "TASK.current", "TASK.deadline", "PROJ.goal"];
 const COLOURS = ["#2f7ed8", "#0b8457", "#8e5bd0", "#c77700", "#d1495b", "#1f8a9c"];

@@ -6,7 +6,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { Marked, type Token, type Tokens } from "marked";
-import { ERRORS } from "../src/contract/errors.ts";
+import { ERRORS } from "../src/base/error-codes.ts";
 import { escapeHtml, type Page } from "../src/web/shell.ts";
 import { TIERS_TABLE } from "../src/web/site-pages.ts";
 

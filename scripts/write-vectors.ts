@@ -11,12 +11,12 @@ import { fileURLToPath } from "node:url";
 import { damageText } from "../bench/codec/damage.ts";
 import { randomFacts, randomValue } from "../bench/codec/profiles.ts";
 import { toHex } from "../src/base/bytes.ts";
+import { CHANNELS } from "../src/base/channels.ts";
 import { type Random, seededRandom } from "../src/base/random.ts";
 import { loadCodebooks } from "../src/blockwork/codebooks.ts";
 import { type BlockFact, buildBlock } from "../src/codec/block.ts";
 import type { Codebook } from "../src/codec/codebook.ts";
 import { deriveBlockKey } from "../src/codec/seal.ts";
-import { CHANNELS } from "../src/memory/channels.ts";
 import type { BlockVector, ReadingVector, Vectors } from "../test/fixtures/vectors.ts";
 
 const SCRIPTS = [

@@ -14,12 +14,12 @@ import { createRequire } from "node:module";
 import { brotliCompressSync, brotliDecompressSync, constants } from "node:zlib";
 import { encode as tokens } from "gpt-tokenizer/encoding/o200k_base";
 import { equalBytes, utf8 } from "../../src/base/bytes.ts";
+import { findChannel } from "../../src/base/channels.ts";
 import { CHANNEL_COUNT } from "../../src/base/limits.ts";
 import { type BlockFact, buildBlock } from "../../src/codec/block.ts";
 import { type Codebook, encodeValue, PLAIN_CODEBOOK } from "../../src/codec/codebook.ts";
 import { plainPredictor } from "../../src/codec/plain-predictor.ts";
 import { deriveBlockKey } from "../../src/codec/seal.ts";
-import { findChannel } from "../../src/memory/channels.ts";
 import { ReaderPredictor } from "../../src/reader/predictor.ts";
 import { READER_WEIGHTS } from "../../src/reader/weights-path.ts";
 

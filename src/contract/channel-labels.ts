@@ -1,50 +1,8 @@
 /** The 40 labels in channel order, as a value for pickers and as a type for editors. They are fixed for ever. */
 
-export const LABELS = [
-  "USER.name",
-  "USER.project",
-  "USER.affiliation",
-  "USER.gpu",
-  "USER.working_dir",
-  "USER.os",
-  "USER.role",
-  "USER.location",
-  "USER.timezone",
-  "USER.language",
-  "PREF.response_style",
-  "PREF.code_style",
-  "PREF.verbosity",
-  "PREF.format",
-  "PREF.tone",
-  "PREF.editor",
-  "PREF.tools",
-  "PREF.units",
-  "PREF.schedule",
-  "PREF.avoid",
-  "TASK.current",
-  "TASK.next",
-  "TASK.blocked_on",
-  "TASK.deadline",
-  "TASK.priority",
-  "TASK.owner",
-  "TASK.last_done",
-  "TASK.decision",
-  "TASK.question",
-  "TASK.reminder",
-  "PROJ.status",
-  "PROJ.last_result",
-  "PROJ.model_target",
-  "PROJ.token_budget",
-  "PROJ.accuracy",
-  "PROJ.repo",
-  "PROJ.stack",
-  "PROJ.branch",
-  "PROJ.goal",
-  "PROJ.constraint",
-] as const;
+import { LABELS, type Label } from "../base/channels.ts";
 
-/** One of the 40 labels. */
-export type Label = (typeof LABELS)[number];
+export { LABELS, type Label };
 
 /** A label where it is known, any text where it comes from outside: the service judges it. */
 export type LabelText = Label | (string & {});

@@ -3,6 +3,7 @@
  * world, and the call that each stands for. The MCP server and every adapter hand out the same ones.
  */
 
+import { VALUE_BYTES_MAX } from "../base/limits.ts";
 import type { AgentCallOptions, AgentMemory } from "./agent-memory.ts";
 import { LABELS } from "./channel-labels.ts";
 
@@ -64,8 +65,8 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       value: {
         type: "string",
         minLength: 1,
-        maxLength: 1024,
-        description: "The fact: 1 to 1,024 bytes, one line.",
+        maxLength: VALUE_BYTES_MAX,
+        description: `The fact: 1 to ${VALUE_BYTES_MAX.toLocaleString("en")} bytes, one line.`,
       },
     },
     output: { label: text("The label."), value: text("What was kept."), channel_count: channelCount },

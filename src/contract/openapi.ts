@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 document, made of the table of operations and the table of errors. */
 
-import { ERRORS } from "./errors.ts";
+import { ERRORS } from "../base/error-codes.ts";
+import { IDEMPOTENCY_KEY_LENGTH_MAX } from "../base/limits.ts";
 import type { Operation } from "./operation.ts";
 import { ACCESS_ERRORS, OPERATIONS } from "./operations.ts";
 import type { TSchema } from "./type.ts";
@@ -75,7 +76,11 @@ function parametersOf({ query, params, idempotent }: Operation): Json[] {
     name: "Idempotency-Key",
     in: "header",
     required: false,
-    schema: { type: "string", maxLength: 255, description: "Replays the first 2xx answer for 24 hours." },
+    schema: {
+      type: "string",
+      maxLength: IDEMPOTENCY_KEY_LENGTH_MAX,
+      description: "Replays the first 2xx answer for 24 hours.",
+    },
   };
   return [...list(params, "path"), ...list(query, "query"), ...(idempotent ? [header] : [])];
 }

@@ -1,6 +1,6 @@
 /** One entry of the table of operations: what the HTTP routes, the OpenAPI document and the types of handlers are made of. */
 
-import type { FailureCode } from "../base/errors.ts";
+import type { FailureCode } from "../base/error-codes.ts";
 import type { TSchema } from "./type.ts";
 
 export type Access = "key" | "demo" | "open" | "admin";

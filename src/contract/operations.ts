@@ -3,7 +3,8 @@
  * document and docs/API.md are made of it or tested against it. Each path also exists under /v1.
  */
 
-import type { FailureCode } from "../base/errors.ts";
+import type { FailureCode } from "../base/error-codes.ts";
+import { DEMO_VALUE_BYTES_MAX } from "../base/limits.ts";
 import * as admin from "./admin-schemas.ts";
 import type { Access, Operation } from "./operation.ts";
 import * as wire from "./schemas.ts";
@@ -161,7 +162,7 @@ export const OPERATIONS = {
     method: "POST",
     path: "/demo/encode",
     access: "demo",
-    summary: "Writes a fact into the public demo state: at most 128 bytes, nothing sensitive.",
+    summary: `Writes a fact into the public demo state: at most ${DEMO_VALUE_BYTES_MAX} bytes, nothing sensitive.`,
     body: wire.DemoEncodeBody,
     answer: wire.EncodeAnswer,
     errors: [...LABELLED, ...WRITING],

@@ -4,24 +4,24 @@
  * checked behind it and described here in words.
  */
 
+import { CHANNEL_COUNT, USER_ID_LENGTH_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
 import { type Static, Type } from "./type.ts";
 
 const UserId = Type.String({
   minLength: 1,
-  maxLength: 128,
-  description:
-    "Owner of the facts: 1 to 128 characters, no control characters. Belongs to the account of the key.",
+  maxLength: USER_ID_LENGTH_MAX,
+  description: `Owner of the facts: 1 to ${USER_ID_LENGTH_MAX} characters, no control characters. Belongs to the account of the key.`,
 });
 const Label = Type.String({
   description: "One of the 40 labels, exact and case-sensitive (`GET /channels`).",
 });
 const Value = Type.String({
-  description: "1 to 1,024 bytes of UTF-8 without control characters; stored and returned exactly.",
+  description: `1 to ${VALUE_BYTES_MAX.toLocaleString("en")} bytes of UTF-8 without control characters; stored and returned exactly.`,
 });
 const SessionId = Type.Optional(
   Type.String({
     minLength: 1,
-    maxLength: 128,
+    maxLength: USER_ID_LENGTH_MAX,
     description: "Logged with the request, otherwise without effect.",
   }),
 );
@@ -57,7 +57,7 @@ export const EncodeAnswer = Type.Object({
 
 export const BatchBody = Type.Object({
   user_id: UserId,
-  facts: Type.Array(Type.Object({ label: Label, value: Value }), { minItems: 1, maxItems: 40 }),
+  facts: Type.Array(Type.Object({ label: Label, value: Value }), { minItems: 1, maxItems: CHANNEL_COUNT }),
   session_id: SessionId,
 });
 export const BatchAnswer = Type.Object({

@@ -6,7 +6,8 @@
 
 import { type IncomingMessage, request } from "node:http";
 import { Readable } from "node:stream";
-import { Failure, type FailureCode } from "../base/errors.ts";
+import type { FailureCode } from "../base/error-codes.ts";
+import { Failure } from "../base/errors.ts";
 import { linesOf } from "../base/lines.ts";
 import type { Fetch } from "../sdk/index.ts";
 import { doorPath } from "./door-path.ts";

@@ -12,9 +12,6 @@ import type { Door } from "./access/door.ts";
 import type { RateLimiter } from "./access/rate-limiter.ts";
 import type { McpEndpoint } from "./routes/mcp.ts";
 
-/** The largest body, where an operation does not say otherwise. */
-export const BODY_BYTES_MAX = 65_536;
-
 /** Where lines go; pino's shape. */
 export interface Log {
   info(line: object, message: string): void;

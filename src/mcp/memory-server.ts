@@ -12,6 +12,7 @@ import {
   type ReadResourceResult,
   ResourceTemplate,
 } from "@modelcontextprotocol/server";
+import { USER_ID_LENGTH_MAX } from "../base/limits.ts";
 import type { AgentMemory } from "../contract/agent-memory.ts";
 import { memorySection } from "../contract/memory-section.ts";
 import { MEMORY_TOOLS, objectSchema, toolErrorText } from "../contract/memory-tools.ts";
@@ -26,7 +27,7 @@ export interface MemoryServerOptions {
   readonly onChange?: (userId: string) => void;
 }
 
-const USER_ID = { type: "string", minLength: 1, maxLength: 128, description: "Whose memory." };
+const USER_ID = { type: "string", minLength: 1, maxLength: USER_ID_LENGTH_MAX, description: "Whose memory." };
 const INSTRUCTIONS =
   "Sideband keeps short facts about the user and the work beyond this conversation, exactly as written. " +
   "Call remember when the user states or changes a lasting fact, with the label that fits best; " +

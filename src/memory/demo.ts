@@ -4,6 +4,7 @@
  * forgets what was written before it.
  */
 
+import { DEMO_VALUE_BYTES_MAX } from "../base/limits.ts";
 import type { EncodeResult } from "./encode.ts";
 import { checkValue } from "./identifiers.ts";
 import { channelOf } from "./labels.ts";
@@ -12,7 +13,6 @@ import type { MemoryParts } from "./parts.ts";
 export const DEMO_ACCOUNT = "@demo";
 export const DEMO_ASKER = { account: DEMO_ACCOUNT, tier: "demo" } as const;
 export const DEMO_USER = "demo";
-export const DEMO_VALUE_BYTES_MAX = 128;
 
 export class Demo {
   readonly #parts: MemoryParts;

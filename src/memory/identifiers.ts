@@ -5,14 +5,12 @@
 
 import { utf8 } from "../base/bytes.ts";
 import { Failure } from "../base/errors.ts";
-import { USER_ID_LENGTH_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
+import { IDEMPOTENCY_KEY_LENGTH_MAX, USER_ID_LENGTH_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 const ACCOUNT = /^[a-z0-9][a-z0-9._-]{0,63}$/;
-const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
-
-export const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
+const IDEMPOTENCY_KEY = new RegExp(`^[\\x21-\\x7e]{1,${IDEMPOTENCY_KEY_LENGTH_MAX}}$`);
 
 /** user_id and session_id: 1 to 128 characters (code points), no control characters. */
 export function checkIdentifier(text: string, param: "user_id" | "session_id"): void {
@@ -37,9 +35,13 @@ export function isValue(text: string): boolean {
 
 export function checkIdempotencyKey(key: string): void {
   if (IDEMPOTENCY_KEY.test(key)) return;
-  throw new Failure("invalid_request", "Idempotency-Key must be 1 to 255 visible ASCII characters.", {
-    param: "Idempotency-Key",
-  });
+  throw new Failure(
+    "invalid_request",
+    `Idempotency-Key must be 1 to ${IDEMPOTENCY_KEY_LENGTH_MAX} visible ASCII characters.`,
+    {
+      param: "Idempotency-Key",
+    },
+  );
 }
 
 /** Account names are the operator's: lower-case letters, digits, dot, underscore, hyphen. */

@@ -1,7 +1,7 @@
 /** From labels to channels and back. An unknown label is refused, with a hint where one label is really near. */
 
+import { CHANNELS, findChannel } from "../base/channels.ts";
 import { Failure } from "../base/errors.ts";
-import { CHANNELS, findChannel } from "./channels.ts";
 
 /** A label within this many edits is a slip of the keyboard. A wrong hint makes a model overwrite a real fact. */
 const SLIP_EDITS_MAX = 2;

@@ -4,13 +4,13 @@
  */
 
 import { utf8 } from "../base/bytes.ts";
+import { findChannel } from "../base/channels.ts";
 import { CHANNEL_COUNT, VALUE_BYTES_MAX } from "../base/limits.ts";
 import { type BlockFact, buildBlock } from "../codec/block.ts";
 import type { Codebook } from "../codec/codebook.ts";
 import { N } from "../codec/field.ts";
 import { readBlock } from "../codec/read-block.ts";
 import { deriveBlockKey, MASTER_KEY_BYTES } from "../codec/seal.ts";
-import { findChannel } from "./channels.ts";
 
 export interface ProfileFact {
   readonly label: string;

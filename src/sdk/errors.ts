@@ -3,33 +3,10 @@
  * more are the client's own: nothing came back, it came too late, or it was not the service that answered.
  */
 
+import type { Problem } from "../contract/errors.ts";
+
 /** Codes of the service (docs/ERRORS.md). */
-export type ServiceErrorCode =
-  | "invalid_request"
-  | "unknown_label"
-  | "invalid_value"
-  | "missing_key"
-  | "invalid_key"
-  | "key_revoked"
-  | "key_expired"
-  | "fact_not_found"
-  | "not_found"
-  | "method_not_allowed"
-  | "request_timeout"
-  | "body_too_large"
-  | "unsupported_media_type"
-  | "headers_too_large"
-  | "idempotency_in_flight"
-  | "idempotency_mismatch"
-  | "block_unreadable"
-  | "conflict"
-  | "monthly_limit_exceeded"
-  | "rate_limited"
-  | "internal_error"
-  | "overloaded"
-  | "store_unavailable"
-  | "outcome_unknown"
-  | "store_corrupt";
+export type ServiceErrorCode = Problem["code"];
 
 /** Codes of the client: the service is out of reach, slow, or something else answered. */
 export type ClientErrorCode = "connection_failed" | "timeout" | "unexpected_answer";

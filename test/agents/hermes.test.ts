@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { CHANNELS } from "../../src/memory/channels.ts";
+import { CHANNELS } from "../../src/base/channels.ts";
 import { memorySection } from "../../src/sdk/index.ts";
 import { startRunning } from "../http/running-service.ts";
 import { closedPort, scriptedServer } from "../unit/sdk/scripted-server.ts";

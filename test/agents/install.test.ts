@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { AGENTS } from "../../src/agents/install.ts";
+import { CHANNELS } from "../../src/base/channels.ts";
 import { MEMORY_TOOLS } from "../../src/contract/memory-tools.ts";
-import { CHANNELS } from "../../src/memory/channels.ts";
 import { makeHost } from "./host.ts";
 
 const files = fileURLToPath(new URL("../../agents", import.meta.url));

@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import postgres from "postgres";
 import { PostgresServer } from "../../bench/store/postgres-server.ts";
-import { CHANNELS } from "../../src/memory/channels.ts";
+import { CHANNELS } from "../../src/base/channels.ts";
 import type { WriteOutcome } from "../../src/memory/ports.ts";
 import { write } from "../conformance/store.ts";
 import { makeKey, Nodes, type TestNode } from "../postgres/nodes.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
-import { ERRORS } from "../../src/contract/errors.ts";
+import { ERRORS } from "../../src/base/error-codes.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { OPERATIONS } from "../../src/contract/operations.ts";
 import { problemCode, type Running, startRunning } from "./running-service.ts";

@@ -1,7 +1,7 @@
 /** What every MCP client must see, whatever its transport and revision: each tool, the resource, the prompt. */
 
 import assert from "node:assert/strict";
-import { CHANNELS } from "../../src/memory/channels.ts";
+import { CHANNELS } from "../../src/base/channels.ts";
 
 /** The calls that clients of both generations of the official SDK have in common. */
 export interface TourClient {

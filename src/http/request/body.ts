@@ -2,8 +2,8 @@
 
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
+import { ERRORS } from "../../base/error-codes.ts";
 import { Failure } from "../../base/errors.ts";
-import { ERRORS } from "../../contract/errors.ts";
 
 const JSON_BODY = /^application\/json\s*(?:;|$)/i;
 

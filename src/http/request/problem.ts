@@ -4,8 +4,9 @@
  */
 
 import type { Socket } from "node:net";
+import { ERRORS } from "../../base/error-codes.ts";
 import { Failure } from "../../base/errors.ts";
-import { ERRORS, problemOf } from "../../contract/errors.ts";
+import { problemOf } from "../../contract/errors.ts";
 import type { Log } from "../services.ts";
 import { Answer } from "./answer.ts";
 import type { Call } from "./call.ts";

@@ -4,7 +4,7 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
-import type { FailureCode } from "../../base/errors.ts";
+import type { FailureCode } from "../../base/error-codes.ts";
 import type { RecentError } from "../../contract/admin-schemas.ts";
 import type { Call } from "./call.ts";
 

@@ -1,5 +1,6 @@
 /** All routes of the service: the operations of the table, and what is not part of the API. */
 
+import { BODY_BYTES_MAX } from "../../base/limits.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { OPERATIONS, type OperationId } from "../../contract/operations.ts";
 import type { TSchema } from "../../contract/type.ts";
@@ -7,7 +8,7 @@ import { compileSchema } from "../../contract/validation.ts";
 import type { ConsoleSessions } from "../access/console-session.ts";
 import type { RecentErrors } from "../request/recent-errors.ts";
 import type { Handlers, Route } from "../request/route.ts";
-import { BODY_BYTES_MAX, type HttpServices } from "../services.ts";
+import type { HttpServices } from "../services.ts";
 import { adminRoutes } from "./admin.ts";
 import { blockRoutes } from "./blocks.ts";
 import { consoleRoutes } from "./console.ts";

@@ -1,12 +1,13 @@
 /** POST, GET and DELETE /console/session: sign in, ask, sign out. They are the website's own, not part of the API. */
 
 import { Failure } from "../../base/errors.ts";
+import { BODY_BYTES_MAX } from "../../base/limits.ts";
 import { assertSameOrigin, type ConsoleSessions, cookieText, SESSION_MS } from "../access/console-session.ts";
 import { enforce } from "../access/rate-limiter.ts";
 import { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
 import type { Route } from "../request/route.ts";
-import { BODY_BYTES_MAX, type HttpServices } from "../services.ts";
+import type { HttpServices } from "../services.ts";
 
 const NOT_STORED = ["cache-control", "no-store"];
 

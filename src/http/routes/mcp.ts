@@ -2,12 +2,12 @@
 
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
+import { BODY_BYTES_MAX } from "../../base/limits.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import { checkIdentifier } from "../../memory/identifiers.ts";
 import { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
 import type { Route } from "../request/route.ts";
-import { BODY_BYTES_MAX } from "../services.ts";
 
 export interface McpVisit {
   readonly caller: Caller;

@@ -6,6 +6,7 @@
 
 import { Readable } from "node:stream";
 import { Failure } from "../../base/errors.ts";
+import { BODY_BYTES_MAX } from "../../base/limits.ts";
 import { linesOf } from "../../base/lines.ts";
 import { problemOf } from "../../contract/errors.ts";
 import type { Progress } from "../../memory/ports.ts";
@@ -15,7 +16,7 @@ import { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
 import { failureOf } from "../request/problem.ts";
 import type { Route } from "../request/route.ts";
-import { BODY_BYTES_MAX, type HttpServices } from "../services.ts";
+import type { HttpServices } from "../services.ts";
 
 const PROGRESS_INTERVAL_MS = 100;
 

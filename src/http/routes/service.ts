@@ -1,8 +1,8 @@
 /** What needs no key: channels, requests for keys, the API's description, health and metrics. */
 
+import { CHANNELS } from "../../base/channels.ts";
 import { Failure } from "../../base/errors.ts";
 import { openApiDocument } from "../../contract/openapi.ts";
-import { CHANNELS } from "../../memory/channels.ts";
 import { enforce } from "../access/rate-limiter.ts";
 import { Answer, JSON_TYPE } from "../request/answer.ts";
 import type { Handlers } from "../request/route.ts";

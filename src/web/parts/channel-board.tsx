@@ -4,6 +4,7 @@
  */
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import { DEMO_VALUE_BYTES_MAX } from "../../base/limits.ts";
 import type { Channel } from "../api/demo.ts";
 import { ErrorNotice } from "./notice.tsx";
 
@@ -20,8 +21,6 @@ const GROUP_NAMES: Readonly<Record<string, string>> = {
   TASK: "The task",
   PROJ: "The project",
 };
-/** The demo's own limit: 128 bytes; most characters are one. */
-const VALUE_LENGTH_MAX = 128;
 
 export function ChannelBoard({ channels, facts, onWrite }: ChannelBoardProps) {
   const [chosen, setChosen] = useState(channels[0]);
@@ -86,7 +85,7 @@ export function ChannelBoard({ channels, facts, onWrite }: ChannelBoardProps) {
             ref={input}
             name="value"
             required
-            maxLength={VALUE_LENGTH_MAX}
+            maxLength={DEMO_VALUE_BYTES_MAX}
             autocomplete="off"
             placeholder={chosen.example}
             value={value}

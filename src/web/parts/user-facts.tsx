@@ -2,6 +2,7 @@
 
 import { Fragment } from "preact";
 import { useState } from "preact/hooks";
+import { USER_ID_LENGTH_MAX } from "../../base/limits.ts";
 import { type Fact, fetchFacts, forgetFact } from "../api/account.ts";
 import { ConfirmButton } from "./confirm-button.tsx";
 import { ErrorNotice, Notice } from "./notice.tsx";
@@ -45,7 +46,7 @@ export function UserFacts({ apiKey }: { readonly apiKey: string }) {
           <span>User id</span>
           <input
             required
-            maxLength={128}
+            maxLength={USER_ID_LENGTH_MAX}
             autocomplete="off"
             value={userId}
             onInput={({ currentTarget }) => setUserId(currentTarget.value)}

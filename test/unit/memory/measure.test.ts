@@ -5,11 +5,11 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { randomFacts } from "../../../bench/codec/profiles.ts";
 import { utf8 } from "../../../src/base/bytes.ts";
+import { CHANNELS, findChannel } from "../../../src/base/channels.ts";
 import { seededRandom } from "../../../src/base/random.ts";
 import { buildBlock } from "../../../src/codec/block.ts";
 import { encodeValue, PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
 import { deriveBlockKey } from "../../../src/codec/seal.ts";
-import { CHANNELS, findChannel } from "../../../src/memory/channels.ts";
 import { findProfileProblem, Measure, type ProfileFact } from "../../../src/memory/measure.ts";
 import { anySeed } from "../../fixtures/blocks.ts";
 

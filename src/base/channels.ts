@@ -3,17 +3,17 @@
  * its fact rides in a block.
  */
 
-import { assert } from "../base/assert.ts";
-import { CHANNEL_COUNT } from "../base/limits.ts";
+import { assert } from "./assert.ts";
+import { CHANNEL_COUNT } from "./limits.ts";
 
 export interface Channel {
   readonly channel: number;
-  readonly label: string;
+  readonly label: Label;
   readonly description: string;
   readonly example: string;
 }
 
-const ROWS: readonly (readonly [label: string, description: string, example: string])[] = [
+const ROWS = [
   ["USER.name", "What the user is called", "Ada Okafor"],
   ["USER.project", "The project the user works on", "Sideband"],
   ["USER.affiliation", "Company, university or team", "Delft University of Technology"],
@@ -54,7 +54,10 @@ const ROWS: readonly (readonly [label: string, description: string, example: str
   ["PROJ.branch", "The branch being worked on", "feature/group-commit"],
   ["PROJ.goal", "What the project is to achieve", "No fact lost when a context is compacted"],
   ["PROJ.constraint", "What the project must keep to", "Node 20, no native compiler on install"],
-];
+] as const satisfies readonly (readonly [label: string, description: string, example: string])[];
+
+/** One of the 40 labels. */
+export type Label = (typeof ROWS)[number][0];
 
 export const CHANNELS: readonly Channel[] = ROWS.map(([label, description, example], channel) => ({
   channel,
@@ -64,7 +67,10 @@ export const CHANNELS: readonly Channel[] = ROWS.map(([label, description, examp
 }));
 assert(CHANNELS.length === CHANNEL_COUNT, "there are 40 channels");
 
-const BY_LABEL = new Map(CHANNELS.map((channel) => [channel.label, channel]));
+/** In channel order. */
+export const LABELS: readonly Label[] = CHANNELS.map(({ label }) => label);
+
+const BY_LABEL = new Map<string, Channel>(CHANNELS.map((channel) => [channel.label, channel]));
 
 export function findChannel(label: string): Channel | undefined {
   return BY_LABEL.get(label);

@@ -1,0 +1,143 @@
+/**
+ * The one table of errors: every code with the status and title of its answer, and its meaning. docs/ERRORS.md is
+ * tested against it.
+ */
+
+interface ErrorEntry {
+  readonly status: number;
+  readonly title: string;
+  /** When it happens and what to do, for the documentation. */
+  readonly meaning: string;
+}
+
+export const ERRORS = {
+  invalid_request: {
+    status: 400,
+    title: "Invalid request",
+    meaning: "The body is not JSON, or a field, parameter or header is missing or wrong; `param` names it.",
+  },
+  unknown_label: {
+    status: 400,
+    title: "Unknown label",
+    meaning:
+      "There is no channel with this label. `GET /channels` lists all 40; `hint` is one that differs by a slip of the keyboard.",
+  },
+  invalid_value: {
+    status: 400,
+    title: "Invalid value",
+    meaning:
+      "The value is empty, too long, or holds characters that are not allowed; `detail` names the rule.",
+  },
+  missing_key: {
+    status: 401,
+    title: "Missing API key",
+    meaning:
+      "No key was sent. Send `Authorization: Bearer <API_KEY>`; the query parameter `api_key` works for GET only.",
+  },
+  invalid_key: {
+    status: 401,
+    title: "Invalid API key",
+    meaning: "The key is mistyped or not known here.",
+  },
+  key_revoked: { status: 403, title: "API key revoked", meaning: "The operator has revoked this key." },
+  key_expired: {
+    status: 403,
+    title: "API key expired",
+    meaning: "The key's time is over; ask for a new one.",
+  },
+  fact_not_found: {
+    status: 404,
+    title: "Fact not found",
+    meaning: "The label is right, and this user has no fact on it.",
+  },
+  not_found: {
+    status: 404,
+    title: "Not found",
+    meaning: "There is nothing at this address or under this id.",
+  },
+  method_not_allowed: {
+    status: 405,
+    title: "Method not allowed",
+    meaning: "The address exists for other methods; the `Allow` header lists them.",
+  },
+  request_timeout: {
+    status: 408,
+    title: "Request timeout",
+    meaning: "The request did not arrive in time.",
+  },
+  idempotency_in_flight: {
+    status: 409,
+    title: "Idempotency key in use",
+    meaning: "A request with this Idempotency-Key is still being answered. Try again after `Retry-After`.",
+  },
+  conflict: {
+    status: 409,
+    title: "Conflict",
+    meaning: "The state does not allow it: the request is decided already, or the same work is under way.",
+  },
+  body_too_large: {
+    status: 413,
+    title: "Body too large",
+    meaning: "A body has at most 64 KiB; 512 KiB on /encode/batch, 1 MiB on /read.",
+  },
+  unsupported_media_type: {
+    status: 415,
+    title: "Unsupported media type",
+    meaning: "A body must be sent with `Content-Type: application/json`.",
+  },
+  idempotency_mismatch: {
+    status: 422,
+    title: "Idempotency key reused",
+    meaning: "This Idempotency-Key was used for another request within the last 24 hours.",
+  },
+  block_unreadable: {
+    status: 422,
+    title: "Block unreadable",
+    meaning: "The text holds no block that can be read for sure with this account and user_id.",
+  },
+  monthly_limit_exceeded: {
+    status: 429,
+    title: "Monthly limit exceeded",
+    meaning:
+      "The key's tier allows no more encodes this month. `upgrade_url` and the Link header (rel=\"upgrade\") say how to get more; `Retry-After` is the time to the month's end.",
+  },
+  rate_limited: {
+    status: 429,
+    title: "Too many requests",
+    meaning: "Slow down; try again after `Retry-After`.",
+  },
+  headers_too_large: {
+    status: 431,
+    title: "Request headers too large",
+    meaning: "The request line and headers have at most 16 KiB together.",
+  },
+  internal_error: {
+    status: 500,
+    title: "Internal error",
+    meaning: "A fault of the service. Tell the operator the `request_id`.",
+  },
+  store_corrupt: {
+    status: 500,
+    title: "Store corrupt",
+    meaning:
+      "A stored record is damaged and cannot be trusted. The operator finds it with `sideband verify`, and in the log by the `request_id`.",
+  },
+  overloaded: {
+    status: 503,
+    title: "Overloaded",
+    meaning: "Too much work is waiting. Nothing was stored; try again after `Retry-After`.",
+  },
+  store_unavailable: {
+    status: 503,
+    title: "Store unavailable",
+    meaning: "The store cannot be written to now. Nothing was stored; try again after `Retry-After`.",
+  },
+  outcome_unknown: {
+    status: 503,
+    title: "Outcome unknown",
+    meaning:
+      "The store did not confirm the write: it may be stored or not. Send the same request again with the same `Idempotency-Key`.",
+  },
+} as const satisfies Readonly<Record<string, ErrorEntry>>;
+
+export type FailureCode = keyof typeof ERRORS;
