@@ -3,6 +3,8 @@
  * interface says is what a program sees. Plain interfaces: the types of the client need no other package.
  */
 
+import type { Tier } from "../base/tiers.ts";
+
 export interface EncodeAnswer {
   status: "ok";
   label: string;
@@ -95,7 +97,7 @@ export interface ReadAnswer {
 
 export interface UsageAnswer {
   account: string;
-  tier: "free" | "pro" | "builder" | "unlimited";
+  tier: Tier;
   /** Encodes a month; null for unlimited. */
   limit: number | null;
   used: number;

@@ -1,5 +1,6 @@
 /** The reference as one page without scripts and without outside hosts, made of the same tables as the rest. */
 
+import { TIER_LIMITS, TIERS } from "../base/tiers.ts";
 import { ERRORS } from "../contract/errors.ts";
 import { ACCESS_ERRORS, OPERATIONS, type Operation } from "../contract/operations.ts";
 
@@ -31,12 +32,15 @@ export function referencePage(info: { version: string; serverUrl: string }): str
     const own = operations.filter((operation) => operation.access === access);
     return `<h2 id="${access}">${title}</h2><p>${text}</p>${own.map(operationHtml).join("")}`;
   });
+  const limits = TIERS.map((tier) => `${tier} ${TIER_LIMITS[tier]?.toLocaleString("en-US") ?? "none"}`).join(
+    " · ",
+  );
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sideband API reference</title><style>${STYLE}</style></head><body>
 <h1>Sideband API reference</h1>
 <p>Version ${escapeHtml(info.version)}, at <code>${escapeHtml(info.serverUrl)}</code>. Every path also exists under <code>/v1</code>. The same as data: <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
 <nav><p>${GROUPS.map(([access, title]) => `<a href="#${access}">${title}</a>`).join(" · ")} · <a href="#limits">Limits</a> · <a href="#errors">Errors</a></p></nav>
 ${sections.join("\n")}
-<h2 id="limits">Limits</h2><p>Encodes a calendar month (UTC) for each key: free 1,000 · pro 50,000 · builder 500,000 · unlimited none. Ask the operator for another tier.</p>
+<h2 id="limits">Limits</h2><p>Encodes a calendar month (UTC) for each key: ${limits}. Ask the operator for another tier.</p>
 <h2 id="errors">Errors</h2><p>Problem details (RFC 9457) with a stable <code>code</code>.</p>
 <table><thead><tr><th>status</th><th>code</th><th>meaning</th></tr></thead><tbody>${errorRows()}</tbody></table>
 </body></html>`;

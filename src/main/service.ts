@@ -97,7 +97,7 @@ export async function startService(config: Config, options: ServiceOptions = {})
     log.info({ address: app.server.address() }, "listening");
     atStep("start: listening");
     const stopUpkeep = keepUp(core, config, log);
-    if (warm) core.workshop.warm();
+    if (warm) core.blockWork.warm();
     return {
       core,
       url,

@@ -5,15 +5,16 @@
  */
 
 import { createHash } from "node:crypto";
+import type { Asker } from "../base/asker.ts";
 import { BoundedCache } from "../base/bounded-cache.ts";
 import { chain, type Eventual } from "../base/eventual.ts";
-import type { Work } from "./block-scheduler.ts";
-import type { AssembledBlock } from "./block-tasks.ts";
+import { SharedWork } from "../base/shared-work.ts";
+import type { Work } from "../blockwork/block-scheduler.ts";
+import type { AssembledBlock } from "../blockwork/block-tasks.ts";
+import type { BlockWork } from "../blockwork/block-work.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { labelOf } from "./labels.ts";
-import type { Asker, ComputedCode, Store, StoredFact, UserState } from "./ports.ts";
-import { SharedWork } from "./shared-work.ts";
-import type { Workshop } from "./workshop.ts";
+import type { ComputedCode, Store, StoredFact, UserState } from "./ports.ts";
 
 export interface UserBlock {
   readonly stamp: string;
@@ -47,7 +48,7 @@ interface AheadOf {
 
 export class Blocks {
   readonly #store: Store;
-  readonly #workshop: Workshop;
+  readonly #blockWork: BlockWork;
   readonly #keyRing: KeyRing;
   readonly #cache = new BoundedCache<UserBlock>({
     entriesMax: CACHE_ENTRIES_MAX,
@@ -57,9 +58,9 @@ export class Blocks {
   /** By account. */
   readonly #ahead = new Map<string, AheadOf>();
 
-  constructor(store: Store, workshop: Workshop, keyRing: KeyRing) {
+  constructor(store: Store, blockWork: BlockWork, keyRing: KeyRing) {
     this.#store = store;
-    this.#workshop = workshop;
+    this.#blockWork = blockWork;
     this.#keyRing = keyRing;
   }
 
@@ -76,7 +77,7 @@ export class Blocks {
       if (cached?.stamp === stamp) return cached;
       return this.#builds.join(`${slot}\0${stamp}`, asker.signal, async (signal) => {
         const state = await this.#store.readUser(account, userId);
-        return state && (await this.build(this.#workshop.begin({ ...asker, signal }), userId, state));
+        return state && (await this.build(this.#blockWork.begin({ ...asker, signal }), userId, state));
       });
     });
   }
@@ -91,7 +92,7 @@ export class Blocks {
   /** Builds the block of a state, whatever is cached. */
   async build(work: Work, userId: string, state: UserState): Promise<UserBlock> {
     const { account } = work;
-    const assembled = await this.#workshop.build(work, {
+    const assembled = await this.#blockWork.build(work, {
       facts: state.facts,
       key: this.#keyRing.writing(account),
       userId,
@@ -151,7 +152,7 @@ export class Blocks {
     // Where a block was asked for in the meantime, its codes have been computed on demand.
     const isBuilt = () => this.#cache.peek(slotOf(account, userId))?.stamp === state.stamp;
     const keep = (codes: readonly ComputedCode[]) => this.#keep(account, userId, codes);
-    await this.#workshop.code(work, state.facts, keep, () => isQuiet() && !isBuilt());
+    await this.#blockWork.code(work, state.facts, keep, () => isQuiet() && !isBuilt());
   }
 
   #keep(account: string, userId: string, codes: readonly ComputedCode[]): void {

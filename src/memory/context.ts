@@ -1,10 +1,10 @@
 /** context: all facts of a user as one block, with the readable index beside it. Answered as ready JSON. */
 
+import type { Asker } from "../base/asker.ts";
 import { chain, type Eventual } from "../base/eventual.ts";
 import { emptyContext } from "./blocks.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import type { MemoryParts } from "./parts.ts";
-import type { Asker } from "./ports.ts";
 
 export interface ContextResult {
   readonly json: string;

@@ -3,12 +3,12 @@
  * back through the reader and the value found there is compared with the state.
  */
 
+import type { Asker } from "../base/asker.ts";
 import { Failure } from "../base/errors.ts";
 import { chain, type Eventual } from "../base/eventual.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import { channelOf } from "./labels.ts";
 import type { MemoryParts } from "./parts.ts";
-import type { Asker } from "./ports.ts";
 import { readingOf } from "./reading.ts";
 
 export interface Decoded {
@@ -47,7 +47,7 @@ export async function decodeThroughModel(
   const fact = block?.facts.find((candidate) => candidate.channel === channel);
   if (block === undefined || fact === undefined) throw notFound(label);
   const reading = block.carried.includes(channel)
-    ? await readingOf(parts, parts.workshop.begin(asker), userId, block.text, [channel])
+    ? await readingOf(parts, parts.blockWork.begin(asker), userId, block.text, [channel])
     : undefined;
   const read = reading?.ok ? reading.facts.find((candidate) => candidate.channel === channel) : undefined;
   const verified = read?.value === fact.value;

@@ -4,11 +4,12 @@
  * same state at the same time share the work.
  */
 
-import type { Work } from "./block-scheduler.ts";
+import type { Asker } from "../base/asker.ts";
+import type { Work } from "../blockwork/block-scheduler.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import { labelOf } from "./labels.ts";
 import type { MemoryParts } from "./parts.ts";
-import type { Asker, UserState } from "./ports.ts";
+import type { UserState } from "./ports.ts";
 import { readingOf } from "./reading.ts";
 
 export interface FlushResult {
@@ -33,7 +34,7 @@ export async function flushUser(
   const state = await parts.store.readUser(account, userId);
   if (state === undefined) return EMPTY;
   return parts.flushes.join(`${account}\0${userId}\0${state.stamp}`, asker.signal, (signal) =>
-    buildAndCompare(parts, parts.workshop.begin({ ...asker, signal }), userId, state),
+    buildAndCompare(parts, parts.blockWork.begin({ ...asker, signal }), userId, state),
   );
 }
 

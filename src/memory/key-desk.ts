@@ -6,10 +6,11 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
+import { TIER_LIMITS, type Tier } from "../base/tiers.ts";
 import { checkAccount } from "./identifiers.ts";
 import { hashOfKey, KEY_PREFIX_LENGTH, newApiKey } from "./key-format.ts";
-import type { KeyRecord, KeyRequest, KeyStore, Tier } from "./ports.ts";
-import { dayOf, quotaWindow, TIER_LIMITS } from "./quota.ts";
+import type { KeyRecord, KeyRequest, KeyStore } from "./ports.ts";
+import { dayOf, quotaWindow } from "./quota.ts";
 
 export interface NewKey {
   readonly account: string;

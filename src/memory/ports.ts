@@ -1,6 +1,5 @@
 /**
- * What the service needs of the world: a store, and keys for blocks. Stores implement `Store` and
- * pass the conformance suite (test/conformance); nothing here knows which one it is.
+ * What the service needs of the world: a store. Stores implement `Store` and pass the conformance suite (test/conformance); nothing here knows which one it is.
  *
  * Texts in these calls have passed identifiers.ts. Reads may answer at once or later (`Eventual`), since a
  * memory-mapped store has nothing to wait for. Writes are answered when the data is on disk, or rejected with
@@ -9,33 +8,14 @@
  */
 
 import type { Eventual } from "../base/eventual.ts";
-import type { Bits } from "../codec/range-coder.ts";
+import type { Tier } from "../base/tiers.ts";
+import type { CodableFact, ComputedCode } from "../blockwork/fact-code.ts";
 
-export type Tier = "free" | "pro" | "builder" | "unlimited";
+/** A store keeps code bits without knowing what they mean. */
+export type { ComputedCode, FactCode } from "../blockwork/fact-code.ts";
 
-/** A fact's code bits under one codebook version. */
-export interface FactCode {
-  readonly version: number;
-  readonly bits: Bits;
-  /** Over bits, value, channel and version: fact-code.ts. */
-  readonly checksum: number;
-}
-
-/** A code, and the fact that it was computed from: a user forgotten meanwhile may have come back with another. */
-export interface ComputedCode {
-  readonly channel: number;
-  readonly revision: number;
-  readonly value: string;
-  readonly code: FactCode;
-}
-
-export interface StoredFact {
-  readonly channel: number;
-  readonly value: string;
-  /** Larger than that of every fact of the user written before. */
-  readonly revision: number;
+export interface StoredFact extends CodableFact {
   readonly updatedAtMs: number;
-  readonly code?: FactCode;
 }
 
 export interface UserState {
@@ -190,17 +170,4 @@ export interface Store extends FactStore, KeyStore {
   /** Records that are damaged, in words for the operator. */
   findDamage(): AsyncIterable<string>;
   close(): Promise<void>;
-}
-
-export interface BlockKeyMaterial {
-  readonly id: number;
-  readonly material: Uint8Array;
-}
-
-/** Whom block work is for. */
-export interface Asker {
-  readonly account: string;
-  readonly tier: Tier | "demo" | "owner";
-  /** Fires when the asker has gone. */
-  readonly signal?: AbortSignal | undefined;
 }

@@ -1,18 +1,7 @@
 /**
- * Tiers and their monthly encode limits. A month is a calendar month in UTC. The count itself is kept and
- * checked by the store, in the transaction that writes the facts.
+ * The time that a monthly limit counts in: a calendar month in UTC. The count itself is kept and checked by the
+ * store, in the transaction that writes the facts.
  */
-
-import type { Tier } from "./ports.ts";
-
-export const TIER_LIMITS: Readonly<Record<Tier, number | null>> = {
-  free: 1_000,
-  pro: 50_000,
-  builder: 500_000,
-  unlimited: null,
-};
-
-export const TIERS = Object.keys(TIER_LIMITS) as Tier[];
 
 export interface QuotaWindow {
   /** YYYY-MM */

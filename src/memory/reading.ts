@@ -3,13 +3,13 @@
  * cannot be read for sure, or belongs to another account or user, is one and the same refusal.
  */
 
+import type { Asker } from "../base/asker.ts";
 import { Failure } from "../base/errors.ts";
-import type { Work } from "./block-scheduler.ts";
+import type { Work } from "../blockwork/block-scheduler.ts";
+import type { ReadResult } from "../blockwork/block-work.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import { labelOf } from "./labels.ts";
 import type { MemoryParts } from "./parts.ts";
-import type { Asker } from "./ports.ts";
-import type { ReadResult } from "./workshop.ts";
 
 export interface BlockReading {
   readonly facts: readonly { readonly label: string; readonly value: string; readonly channel: number }[];
@@ -25,7 +25,7 @@ export async function readPresentedBlock(
   input: { userId: string; block: string },
 ): Promise<BlockReading> {
   checkIdentifier(input.userId, "user_id");
-  const reading = await readingOf(parts, parts.workshop.begin(asker), input.userId, input.block);
+  const reading = await readingOf(parts, parts.blockWork.begin(asker), input.userId, input.block);
   if (!reading.ok) {
     throw new Failure("block_unreadable", "This block cannot be read for this user.", { param: "block" });
   }
@@ -36,12 +36,12 @@ export async function readPresentedBlock(
 
 /** Reads a text with all keys of the account. */
 export function readingOf(
-  parts: Pick<MemoryParts, "workshop" | "keyRing">,
+  parts: Pick<MemoryParts, "blockWork" | "keyRing">,
   work: Work,
   userId: string,
   text: string,
   channels?: readonly number[],
 ): Promise<ReadResult> {
   const keys = parts.keyRing.reading(work.account);
-  return parts.workshop.read(work, { text, userId, keys, channels });
+  return parts.blockWork.read(work, { text, userId, keys, channels });
 }

@@ -3,7 +3,7 @@
  * compares every fact; code bits that are kept with a fact must hold their checksum and give the same block.
  */
 
-import { keptCode } from "./fact-code.ts";
+import { keptCode } from "../blockwork/fact-code.ts";
 import { labelOf } from "./labels.ts";
 import type { MemoryParts } from "./parts.ts";
 import type { Progress, UserState } from "./ports.ts";
@@ -66,19 +66,19 @@ async function verifyUser(
   userId: string,
   state: UserState,
 ): Promise<{ fault?: string; overflow: number }> {
-  const { workshop, keyRing } = parts;
+  const { blockWork, keyRing } = parts;
   // Nobody waits for it: it takes as long as it takes.
   const work = { account, tier: "owner" } as const;
   const job = { key: keyRing.writing(account), userId, keep: () => {} };
   const bare = state.facts.map(({ code: _, ...fact }) => fact);
-  const built = await workshop.build(work, { ...job, facts: bare });
+  const built = await blockWork.build(work, { ...job, facts: bare });
   const overflow = built.overflow.length;
   for (const fact of state.facts) {
     if (fact.code !== undefined && keptCode(fact, fact.code.version) === undefined)
       return { fault: `the code bits kept on ${labelOf(fact.channel)} fail their checksum`, overflow };
   }
   if (state.facts.some(({ code }) => code !== undefined)) {
-    const kept = await workshop.build(work, { ...job, facts: state.facts });
+    const kept = await blockWork.build(work, { ...job, facts: state.facts });
     if (kept.text !== built.text)
       return { fault: "the code bits kept with the facts give another block", overflow };
   }

@@ -7,8 +7,8 @@ import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { after, before, test } from "node:test";
 import { seededRandom } from "../../src/base/random.ts";
+import { keptCode } from "../../src/blockwork/fact-code.ts";
 import { DEMO_ACCOUNT, DEMO_USER } from "../../src/memory/demo.ts";
-import { keptCode } from "../../src/memory/fact-code.ts";
 import type { StoredFact } from "../../src/memory/ports.ts";
 import { type Running, startRunning } from "./running-service.ts";
 
@@ -185,7 +185,7 @@ test("planted code bits are found out: the block is right all the same, and so i
     json.facts.map(({ value }: { value: string }) => value),
     ["Ada Lovelace", "London"],
   );
-  const isRight = (fact: StoredFact) => keptCode(fact, core.workshop.version) !== undefined;
+  const isRight = (fact: StoredFact) => keptCode(fact, core.blockWork.version) !== undefined;
   await until(async () => (await factsOf("acme", "planted")).every(isRight));
 });
 
@@ -197,7 +197,7 @@ test("stopping drops work ahead of time at once", async () => {
   const ahead = (name: string, labels: string) => core.metrics.value(name, labels);
   assert.equal((await stopped.call("POST", "/encode/batch", { body: { user_id: "a", facts } })).status, 200);
   await until(() => ahead("sideband_block_queue_depth", 'kind="ahead"') > 0);
-  await core.workshop.close();
+  await core.blockWork.close();
   const done = ahead("sideband_block_tasks_total", 'kind="ahead",result="ok"');
   const dropped = ahead("sideband_block_tasks_total", 'kind="ahead",result="dropped"');
   assert.ok(dropped >= 30, `${done} done, ${dropped} dropped of 40`);

@@ -1,8 +1,8 @@
 /** POST /flush and /read: block work that the caller waits for. */
 
+import type { Asker } from "../../base/asker.ts";
 import type { FlushAnswer, FlushBody, ReadAnswer, ReadBody } from "../../contract/schemas.ts";
 import { type FlushResult, flushUser } from "../../memory/flush.ts";
-import type { Asker } from "../../memory/ports.ts";
 import { readPresentedBlock } from "../../memory/reading.ts";
 import type { HttpParts } from "../parts.ts";
 import { whileConnected } from "../while-connected.ts";

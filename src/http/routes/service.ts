@@ -53,7 +53,7 @@ export function serviceRoutes(parts: HttpParts) {
       if (nowMs - probe.atMs >= PROBE_INTERVAL_MS)
         probe = { atMs: nowMs, result: parts.memory.store.probe() };
       await probe.result;
-      if (!parts.memory.workshop.healthy) {
+      if (!parts.memory.blockWork.healthy) {
         throw new Failure("overloaded", "The reader model's threads keep failing.", { retryAfterS: 1 });
       }
       return reply.type("application/json; charset=utf-8").send(READY);

@@ -28,7 +28,7 @@ export function websiteRoutes(parts: HttpParts, recentErrors: RecentErrors) {
         key_id: id,
         material: Buffer.from(material).toString("base64"),
       }));
-      return { user_id: DEMO_USER, keys, versions: [...new Set([memory.workshop.version, PLAIN_VERSION])] };
+      return { user_id: DEMO_USER, keys, versions: [...new Set([memory.blockWork.version, PLAIN_VERSION])] };
     },
 
     demoRead: whileConnected((request, _, signal): Promise<ReadAnswer> => {

@@ -1,7 +1,7 @@
 /** A clock that moves when told to, and workers that finish a task when told to: for the scheduler's rules. */
 
-import type { BlockMessage } from "../../../src/memory/block-tasks.ts";
-import type { Reply, SchedulerClock, Workers } from "../../../src/memory/block-threads.ts";
+import type { BlockMessage } from "../../../src/blockwork/block-tasks.ts";
+import type { Reply, SchedulerClock, Workers } from "../../../src/blockwork/block-threads.ts";
 
 export class FakeClock implements SchedulerClock {
   #nowMs = 0;

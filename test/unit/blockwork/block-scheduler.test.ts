@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../../../src/base/errors.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
-import { BlockScheduler, DEADLINE_MS, type Task, type Work } from "../../../src/memory/block-scheduler.ts";
+import { BlockScheduler, DEADLINE_MS, type Task, type Work } from "../../../src/blockwork/block-scheduler.ts";
 import { FakeClock, FakeWorkers, settled } from "./fake-workers.ts";
 
 function setUp({ threads = 1, queueMax = 10_000 } = {}) {

@@ -9,12 +9,12 @@
  * once, and one whose caller has gone leaves no task behind.
  */
 
+import type { Asker } from "../base/asker.ts";
 import { Failure } from "../base/errors.ts";
 import type { Metrics } from "../base/metrics.ts";
-import { BlockFigures, type FigureKind, type TaskOutcome } from "./block-figures.ts";
+import { BlockFigures, type FigureKind, type TaskOutcome } from "./block-metrics.ts";
 import type { BlockMessage, BlockResults, BlockTaskKind } from "./block-tasks.ts";
 import type { Reply, SchedulerClock, Workers } from "./block-threads.ts";
-import type { Asker } from "./ports.ts";
 
 export interface Work extends Asker {
   /** When it has waited long enough, by the scheduler's clock; moves on while its own tasks run. */

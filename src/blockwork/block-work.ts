@@ -3,18 +3,19 @@
  * that are known are used; those that had to be computed are handed out even when the rest is given up.
  */
 
+import type { Asker } from "../base/asker.ts";
 import { newestFirst } from "../codec/block.ts";
 import { bitsMaxAlone, CARRIERS_MAX, PREFIX_CARRIERS } from "../codec/block-room.ts";
 import { digitsFor } from "../codec/digits.ts";
 import { unknownValue } from "../codec/read-block.ts";
+import type { BlockKey } from "../codec/seal.ts";
 import type { BlockScheduler, Work } from "./block-scheduler.ts";
 import type { AssembledBlock, BlockMessage, BlockResults, BlockTaskKind } from "./block-tasks.ts";
-import { keptCode } from "./fact-code.ts";
-import type { Asker, BlockKeyMaterial, ComputedCode, FactCode, StoredFact } from "./ports.ts";
+import { type CodableFact, type ComputedCode, type FactCode, keptCode } from "./fact-code.ts";
 
 export interface BuildJob {
-  readonly facts: readonly StoredFact[];
-  readonly key: BlockKeyMaterial;
+  readonly facts: readonly CodableFact[];
+  readonly key: BlockKey;
   readonly userId: string;
   /** Told of the codes that had to be computed. */
   readonly keep: (codes: readonly ComputedCode[]) => void;
@@ -22,7 +23,7 @@ export interface BuildJob {
 
 export interface ReadJob {
   readonly text: string;
-  readonly keys: readonly BlockKeyMaterial[];
+  readonly keys: readonly BlockKey[];
   readonly userId: string;
   /** Only the values of these channels; without it all. */
   readonly channels?: readonly number[] | undefined;
@@ -39,7 +40,7 @@ export type ReadResult =
     }
   | { readonly ok: false; readonly reason: string };
 
-export class Workshop {
+export class BlockWork {
   /** The codebook version that blocks are written with. */
   readonly version: number;
   readonly #scheduler: BlockScheduler;
@@ -69,7 +70,7 @@ export class Workshop {
   /** The codes of the facts that a block may have room for, by channel; as long as they are needed. */
   async code(
     work: Work,
-    facts: readonly StoredFact[],
+    facts: readonly CodableFact[],
     keep: BuildJob["keep"],
     isNeeded = () => true,
   ): Promise<ReadonlyMap<number, FactCode>> {

@@ -1,9 +1,9 @@
 /** What is counted and timed of block tasks; the times also tell how long a task is going to take. */
 
+import type { Asker } from "../base/asker.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { BlockTaskKind } from "./block-tasks.ts";
 import type { Reply } from "./block-threads.ts";
-import type { Asker } from "./ports.ts";
 
 /** A code that is computed ahead of time is a kind of its own here. */
 export type FigureKind = BlockTaskKind | "ahead";
