@@ -1,6 +1,7 @@
 /**
- * Blocks built and read in small tasks. Facts are coded newest first, and none any more once the block is full. Codes
- * that are known are used; those that had to be computed are handed out even when the rest is given up.
+ * Builds and reads blocks, in small tasks that the scheduler runs in threads. Facts are coded newest first, until the
+ * block is full. Codes kept with the facts are used; newly computed codes are handed to `keep`, even when the rest of
+ * the work fails.
  */
 
 import type { Asker } from "../base/asker.ts";
@@ -17,7 +18,7 @@ export interface BuildJob {
   readonly facts: readonly CodableFact[];
   readonly key: BlockKey;
   readonly userId: string;
-  /** Told of the codes that had to be computed. */
+  /** Receives the codes that had to be computed. */
   readonly keep: (codes: readonly ComputedCode[]) => void;
 }
 
@@ -25,11 +26,11 @@ export interface ReadJob {
   readonly text: string;
   readonly keys: readonly BlockKey[];
   readonly userId: string;
-  /** Only the values of these channels; without it all. */
+  /** Reads only the values of these channels; all where undefined. */
   readonly channels?: readonly number[] | undefined;
 }
 
-export type ReadResult =
+export type ReadOutcome =
   | {
       readonly ok: true;
       readonly facts: readonly { readonly channel: number; readonly value: string }[];
@@ -67,7 +68,7 @@ export class BlockWork {
     return this.#runOne(work, "assemble", { kind: "assemble", facts: coded, key, userId });
   }
 
-  /** The codes of the facts that a block may have room for, by channel; as long as they are needed. */
+  /** The codes of the facts that a block may have room for, by channel. Stops when `isNeeded` returns false. */
   async code(
     work: Work,
     facts: readonly CodableFact[],
@@ -100,7 +101,7 @@ export class BlockWork {
     return codes;
   }
 
-  async read(work: Work, { text, keys, userId, channels }: ReadJob): Promise<ReadResult> {
+  async read(work: Work, { text, keys, userId, channels }: ReadJob): Promise<ReadOutcome> {
     const opened = await this.#runOne(work, "open", { kind: "open", text, keys, userId });
     if (!opened.ok) return opened;
     const { codes, version, missing, wrong, repaired, guardLeft } = opened;

@@ -1,7 +1,7 @@
 /**
  * Blocks of users, cached by the stamp of the user's state. Two requests for the same block do the work once.
  * A cached block is as good as a fresh one: the same facts under the same key give the same words. Codes that the
- * next block will need are computed ahead of time, when nobody waits for anything.
+ * next block will need are computed in the background, when no request waits.
  */
 
 import { createHash } from "node:crypto";
@@ -14,7 +14,7 @@ import type { AssembledBlock } from "../blockwork/block-tasks.ts";
 import type { BlockWork } from "../blockwork/block-work.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { labelOf } from "./labels.ts";
-import type { ComputedCode, Store, StoredFact, UserState } from "./ports.ts";
+import type { ComputedCode, FactRecord, Store, UserState } from "./ports.ts";
 
 export interface UserBlock {
   readonly stamp: string;
@@ -22,7 +22,7 @@ export interface UserBlock {
   /** Channels that the block carries, and those that did not fit. */
   readonly carried: readonly number[];
   readonly overflow: readonly number[];
-  readonly facts: readonly StoredFact[];
+  readonly facts: readonly FactRecord[];
   /** The answer of /context, as JSON: it is asked for far more often than it changes. */
   readonly contextJson: string;
   readonly etag: string;
@@ -31,17 +31,17 @@ export interface UserBlock {
 const CACHE_ENTRIES_MAX = 50_000;
 /** Characters; about as many bytes. */
 const CACHE_WEIGHT_MAX = 64 * 2 ** 20;
-/** Users of one account whose codes are computed ahead of time; for those beyond it, on demand. */
-const AHEAD_USERS_MAX = 100;
-/** An account that writes without such a gap needs the processor for that, and a value may be written again at once. */
-const SETTLE_MS = 250;
+/** Users of one account whose codes are computed in the background; the codes of further users, on demand. */
+const BACKGROUND_USERS_MAX = 100;
+/** Background coding starts after this pause in writes: before, the processor is needed, and values may change again. */
+const QUIET_MS = 250;
 
-/** An account's users whose codes shall be computed ahead of time. */
-interface AheadOf {
+/** An account's users whose codes are to be computed in the background. */
+interface BackgroundCoding {
   readonly users: Set<string>;
-  /** Fires when the account has not written for a while. */
+  /** Fires when the account has not written for QUIET_MS. */
   readonly timer: NodeJS.Timeout;
-  /** So many so far. */
+  /** The number of writes so far. */
   writes: number;
   running: boolean;
 }
@@ -56,7 +56,7 @@ export class Blocks {
   });
   readonly #builds = new SharedWork<UserBlock | undefined>();
   /** By account. */
-  readonly #ahead = new Map<string, AheadOf>();
+  readonly #background = new Map<string, BackgroundCoding>();
 
   constructor(store: Store, blockWork: BlockWork, keyRing: KeyRing) {
     this.#store = store;
@@ -82,7 +82,7 @@ export class Blocks {
     });
   }
 
-  /** The block of the user's present state where it is at hand: built before, and nothing to be waited for. */
+  /** The block of the user's present state where it is in the cache and the stamp can be read at once. */
   cached(account: string, userId: string): UserBlock | undefined {
     const stamp = this.#store.readStamp(account, userId);
     const block = this.#cache.peek(slotOf(account, userId));
@@ -103,18 +103,18 @@ export class Blocks {
     return block;
   }
 
-  /** Has the codes computed that the user's next block needs, when there is time. */
-  codeAhead({ account, tier }: Asker, userId: string): void {
-    let ahead = this.#ahead.get(account);
-    if (ahead === undefined) {
-      const work = { account, tier, ahead: true } as const;
-      const timer = setTimeout(() => void this.#codeUsers(work, this.#ahead.get(account)!), SETTLE_MS);
-      ahead = { users: new Set(), timer: timer.unref(), writes: 0, running: false };
-      this.#ahead.set(account, ahead);
+  /** Computes the codes that the user's next block needs, in the background. */
+  codeInBackground({ account, tier }: Asker, userId: string): void {
+    let coding = this.#background.get(account);
+    if (coding === undefined) {
+      const work = { account, tier, background: true } as const;
+      const timer = setTimeout(() => void this.#codeUsers(work, this.#background.get(account)!), QUIET_MS);
+      coding = { users: new Set(), timer: timer.unref(), writes: 0, running: false };
+      this.#background.set(account, coding);
     }
-    if (ahead.users.size < AHEAD_USERS_MAX) ahead.users.add(userId);
-    ahead.writes++;
-    ahead.timer.refresh();
+    if (coding.users.size < BACKGROUND_USERS_MAX) coding.users.add(userId);
+    coding.writes++;
+    coding.timer.refresh();
   }
 
   /** Takes a user's block out of the cache. */
@@ -126,37 +126,37 @@ export class Blocks {
     return this.#cache.size;
   }
 
-  /** One user after the other; given up when the account writes again, to begin anew when it has stopped. */
-  async #codeUsers(work: Work, ahead: AheadOf): Promise<void> {
-    if (ahead.running) {
-      ahead.timer.refresh();
+  /** Codes one user after the other. Stops when the account writes again; the timer then starts it anew. */
+  async #codeUsers(work: Work, coding: BackgroundCoding): Promise<void> {
+    if (coding.running) {
+      coding.timer.refresh();
       return;
     }
-    ahead.running = true;
-    const { writes } = ahead;
-    const isQuiet = () => ahead.writes === writes;
-    for (const userId of ahead.users) {
-      // Dropped for something more urgent, or a store that is away: then the codes are computed on demand.
+    coding.running = true;
+    const { writes } = coding;
+    const isQuiet = () => coding.writes === writes;
+    for (const userId of coding.users) {
+      // Dropped for a request, or the store is unavailable: then the codes are computed on demand.
       await this.#codeUser(work, userId, isQuiet).catch(() => {});
       if (!isQuiet()) break;
-      ahead.users.delete(userId);
+      coding.users.delete(userId);
     }
-    ahead.running = false;
-    if (ahead.users.size === 0) this.#ahead.delete(work.account);
+    coding.running = false;
+    if (coding.users.size === 0) this.#background.delete(work.account);
   }
 
   async #codeUser(work: Work, userId: string, isQuiet: () => boolean): Promise<void> {
     const { account } = work;
     const state = await this.#store.readUser(account, userId);
     if (state === undefined) return;
-    // Where a block was asked for in the meantime, its codes have been computed on demand.
+    // A request may have built the block in the meantime: then its codes are there.
     const isBuilt = () => this.#cache.peek(slotOf(account, userId))?.stamp === state.stamp;
     const keep = (codes: readonly ComputedCode[]) => this.#keep(account, userId, codes);
     await this.#blockWork.code(work, state.facts, keep, () => isQuiet() && !isBuilt());
   }
 
   #keep(account: string, userId: string, codes: readonly ComputedCode[]): void {
-    // Not kept is no loss: they are computed again when next needed.
+    // If this fails, the codes are computed again when next needed.
     this.#store.saveCodes(account, userId, codes).catch(() => {});
   }
 }
@@ -173,7 +173,7 @@ function describe(userId: string, state: UserState, result: AssembledBlock): Use
 
 function contextOf(
   userId: string,
-  facts: readonly StoredFact[],
+  facts: readonly FactRecord[],
   text: string,
 ): { contextJson: string; etag: string } {
   const labels = facts.map(({ channel }) => labelOf(channel));

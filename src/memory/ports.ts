@@ -14,7 +14,7 @@ import type { CodableFact, ComputedCode } from "../blockwork/fact-code.ts";
 /** A store keeps code bits without knowing what they mean. */
 export type { ComputedCode, FactCode } from "../blockwork/fact-code.ts";
 
-export interface StoredFact extends CodableFact {
+export interface FactRecord extends CodableFact {
   readonly updatedAtMs: number;
 }
 
@@ -22,7 +22,7 @@ export interface UserState {
   /** Another text after every change of the user's facts, never used again, not even after forgetting. */
   readonly stamp: string;
   /** In channel order; never empty. */
-  readonly facts: readonly StoredFact[];
+  readonly facts: readonly FactRecord[];
 }
 
 export interface WriteRequest {
@@ -113,7 +113,7 @@ export type Progress = (done: number, total: number) => void;
 
 export interface FactStore {
   /** One fact; its code need not come with it. */
-  readFact(account: string, userId: string, channel: number): Eventual<StoredFact | undefined>;
+  readFact(account: string, userId: string, channel: number): Eventual<FactRecord | undefined>;
   readUser(account: string, userId: string): Eventual<UserState | undefined>;
   readStamp(account: string, userId: string): Eventual<string | undefined>;
   write(request: WriteRequest): Promise<WriteOutcome>;

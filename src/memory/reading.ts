@@ -6,7 +6,7 @@
 import type { Asker } from "../base/asker.ts";
 import { Failure } from "../base/errors.ts";
 import type { Work } from "../blockwork/block-scheduler.ts";
-import type { ReadResult } from "../blockwork/block-work.ts";
+import type { ReadOutcome } from "../blockwork/block-work.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import { labelOf } from "./labels.ts";
 import type { MemoryParts } from "./parts.ts";
@@ -41,7 +41,7 @@ export function readingOf(
   userId: string,
   text: string,
   channels?: readonly number[],
-): Promise<ReadResult> {
+): Promise<ReadOutcome> {
   const keys = parts.keyRing.reading(work.account);
   return parts.blockWork.read(work, { text, userId, keys, channels });
 }

@@ -14,11 +14,11 @@ import type {
   BackupReport,
   CompactReport,
   ComputedCode,
+  FactRecord,
   KeyRecord,
   KeyRequest,
   Progress,
   Store,
-  StoredFact,
   StoreStatistics,
   UserState,
   WriteOutcome,
@@ -128,7 +128,7 @@ export class LmdbStore implements Store {
     return this.#opened.isHeld();
   }
 
-  readFact(account: string, userId: string, channel: number): StoredFact | undefined {
+  readFact(account: string, userId: string, channel: number): FactRecord | undefined {
     const bytes = this.#environment.peek("facts", factKey(account, userId, channel));
     if (bytes !== undefined) return unpackFact(channel, bytes, false);
     const user = this.#environment.peek("facts", userKey(account, userId));

@@ -9,10 +9,10 @@ import type {
   AccountRecord,
   CompactReport,
   FactCode,
+  FactRecord,
   KeyRecord,
   KeyRequest,
   Store,
-  StoredFact,
   StoreStatistics,
   UserState,
   WriteOutcome,
@@ -73,7 +73,7 @@ export class PostgresStore implements Store {
     }
   }
 
-  readFact(account: string, userId: string, channel: number): Promise<StoredFact | undefined> {
+  readFact(account: string, userId: string, channel: number): Promise<FactRecord | undefined> {
     return this.#database.read(facts.readFact(account, userId, channel));
   }
 
