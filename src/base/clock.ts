@@ -7,6 +7,14 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => Date.now() };
 
+/** For durations: unlike the time of day, it never jumps. */
+export interface MonotonicClock {
+  /** Milliseconds since an arbitrary start. */
+  now(): number;
+}
+
+export const monotonicClock: MonotonicClock = { now: () => performance.now() };
+
 /** Milliseconds of a date or a time in ISO 8601; undefined where there is no such moment (2027-02-30). */
 export function momentOf(text: string): number | undefined {
   const ms = Date.parse(text);

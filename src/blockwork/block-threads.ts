@@ -5,6 +5,7 @@
  */
 
 import { Worker } from "node:worker_threads";
+import { type MonotonicClock, monotonicClock } from "../base/clock.ts";
 import type { BlockMessage } from "./block-tasks.ts";
 
 /** The answer to a message: a result, the name of an error, or neither where the task was interrupted or its thread lost. */
@@ -31,8 +32,7 @@ export interface Workers {
   close(): Promise<void>;
 }
 
-export interface SchedulerClock {
-  now(): number;
+export interface SchedulerClock extends MonotonicClock {
   /** Calls `run` later. Returns a function that cancels it. */
   after(ms: number, run: () => void): () => void;
 }
@@ -206,7 +206,7 @@ export function startWorker(module: URL): BlockThreadsOptions["start"] {
 }
 
 export const threadClock: SchedulerClock = {
-  now: () => performance.now(),
+  ...monotonicClock,
   after(ms, run) {
     const timer = setTimeout(run, ms);
     timer.unref();

@@ -142,12 +142,12 @@ function keepUp(core: Core, config: Config, log: Logger): () => void {
   }, TOUCH_INTERVAL_MS);
   const upkeep = setInterval(
     async () => {
-      await core.store.sweep(Date.now()).catch(complain("sweeping"));
+      await core.store.sweep(core.memory.clock.now()).catch(complain("sweeping"));
       const since = core.embedded?.forgottenSinceMs();
       if (
         config.compactAfterS === 0 ||
         since === undefined ||
-        Date.now() - since < config.compactAfterS * 1000
+        core.memory.clock.now() - since < config.compactAfterS * 1000
       )
         return;
       await core.embedded?.compact().then((report) => log.info(report, "compacted"), complain("compacting"));

@@ -9,7 +9,7 @@ import { chain, type Eventual } from "../base/eventual.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import { channelOf } from "./labels.ts";
 import type { MemoryParts } from "./parts.ts";
-import { readingOf } from "./reading.ts";
+import { findReadBackFault } from "./reading.ts";
 
 export interface Decoded {
   readonly user_id: string;
@@ -46,11 +46,10 @@ export async function decodeThroughModel(
   const block = await parts.blocks.of(asker, userId);
   const fact = block?.facts.find((candidate) => candidate.channel === channel);
   if (block === undefined || fact === undefined) throw notFound(label);
-  const reading = block.carried.includes(channel)
-    ? await readingOf(parts, parts.blockWork.begin(asker), userId, block.text, [channel])
-    : undefined;
-  const read = reading?.ok ? reading.facts.find((candidate) => candidate.channel === channel) : undefined;
-  const verified = read?.value === fact.value;
+  const one = { text: block.text, expected: [fact], channels: [channel] };
+  const verified =
+    block.carried.includes(channel) &&
+    (await findReadBackFault(parts, parts.blockWork.begin(asker), userId, one)) === undefined;
   return {
     user_id: userId,
     label,

@@ -6,11 +6,12 @@
 
 import type { Asker } from "../base/asker.ts";
 import type { Work } from "../blockwork/block-scheduler.ts";
+import type { UserBlock } from "./blocks.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import { labelOf } from "./labels.ts";
 import type { MemoryParts } from "./parts.ts";
 import type { UserState } from "./ports.ts";
-import { readingOf } from "./reading.ts";
+import { findReadBackFault } from "./reading.ts";
 
 export interface FlushResult {
   readonly status: "ok" | "empty";
@@ -44,13 +45,17 @@ async function buildAndCompare(
   userId: string,
   state: UserState,
 ): Promise<FlushResult> {
+  const isFaithful = async ({ text, carried, facts }: UserBlock) => {
+    const expected = facts.filter(({ channel }) => carried.includes(channel));
+    return (await findReadBackFault(parts, work, userId, { text, expected })) === undefined;
+  };
   let block = await parts.blocks.build(work, userId, state);
-  let faithful = await carriesAll(parts, work, userId, block);
+  let faithful = await isFaithful(block);
   if (!faithful) {
     // Stored code bits may be at fault: once more, from the values alone.
     const facts = state.facts.map(({ code: _, ...fact }) => fact);
     block = await parts.blocks.build(work, userId, { ...state, facts });
-    faithful = await carriesAll(parts, work, userId, block);
+    faithful = await isFaithful(block);
   }
   return {
     status: "ok",
@@ -59,18 +64,4 @@ async function buildAndCompare(
     fdm_block: block.text,
     overflow: block.overflow.map(labelOf),
   };
-}
-
-/** Whether the reader finds in the block exactly the facts that it should carry. */
-async function carriesAll(
-  parts: MemoryParts,
-  work: Work,
-  userId: string,
-  block: { text: string; carried: readonly number[]; facts: UserState["facts"] },
-): Promise<boolean> {
-  const reading = await readingOf(parts, work, userId, block.text);
-  if (!reading.ok) return false;
-  const read = new Map(reading.facts.map(({ channel, value }) => [channel, value]));
-  const expected = block.facts.filter(({ channel }) => block.carried.includes(channel));
-  return read.size === expected.length && expected.every(({ channel, value }) => read.get(channel) === value);
 }

@@ -1,6 +1,6 @@
 /**
- * read: a block that someone presents, also a damaged one or one inside other text, through the reader. What
- * cannot be read for sure, or belongs to another account or user, is one and the same refusal.
+ * read: a block that someone presents, also a damaged one or one inside other text. Whether it cannot be read, or
+ * belongs to another account or user, the refusal is the same. Also the check that a new block holds its facts.
  */
 
 import type { Asker } from "../base/asker.ts";
@@ -25,7 +25,7 @@ export async function readPresentedBlock(
   input: { userId: string; block: string },
 ): Promise<BlockReading> {
   checkIdentifier(input.userId, "user_id");
-  const reading = await readingOf(parts, parts.blockWork.begin(asker), input.userId, input.block);
+  const reading = await readWithAllKeys(parts, parts.blockWork.begin(asker), input.userId, input.block);
   if (!reading.ok) {
     throw new Failure("block_unreadable", "This block cannot be read for this user.", { param: "block" });
   }
@@ -34,8 +34,29 @@ export async function readPresentedBlock(
   return { facts, missing, wrong, repaired, guardLeft };
 }
 
-/** Reads a text with all keys of the account. */
-export function readingOf(
+/** Why a block, read back, does not hold exactly the expected facts; undefined where it does. */
+export async function findReadBackFault(
+  parts: Pick<MemoryParts, "blockWork" | "keyRing">,
+  work: Work,
+  userId: string,
+  block: {
+    readonly text: string;
+    readonly expected: readonly { readonly channel: number; readonly value: string }[];
+    /** Reads and compares only these channels; all where undefined. */
+    readonly channels?: readonly number[];
+  },
+): Promise<string | undefined> {
+  const { text, expected, channels } = block;
+  const reading = await readWithAllKeys(parts, work, userId, text, channels);
+  if (!reading.ok) return `the block cannot be read back: ${reading.reason}`;
+  const read = new Map(reading.facts.map(({ channel, value }) => [channel, value]));
+  const equal =
+    read.size === expected.length && expected.every(({ channel, value }) => read.get(channel) === value);
+  return equal ? undefined : "what is read back differs from the state";
+}
+
+/** The account's older keys read, too. */
+function readWithAllKeys(
   parts: Pick<MemoryParts, "blockWork" | "keyRing">,
   work: Work,
   userId: string,

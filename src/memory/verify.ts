@@ -7,7 +7,7 @@ import { keptCode } from "../blockwork/fact-code.ts";
 import { labelOf } from "./labels.ts";
 import type { MemoryParts } from "./parts.ts";
 import type { Progress, UserState } from "./ports.ts";
-import { readingOf } from "./reading.ts";
+import { findReadBackFault } from "./reading.ts";
 
 export interface VerifyFinding {
   /** Empty, as the user is, for a record that belongs to nobody or is damaged. */
@@ -67,7 +67,7 @@ async function verifyUser(
   state: UserState,
 ): Promise<{ fault?: string; overflow: number }> {
   const { blockWork, keyRing } = parts;
-  // Nobody waits for it: it takes as long as it takes.
+  // No request waits for it: it has no deadline.
   const work = { account, tier: "owner" } as const;
   const job = { key: keyRing.writing(account), userId, keep: () => {} };
   const bare = state.facts.map(({ code: _, ...fact }) => fact);
@@ -82,11 +82,7 @@ async function verifyUser(
     if (kept.text !== built.text)
       return { fault: "the code bits kept with the facts give another block", overflow };
   }
-  const reading = await readingOf(parts, work, userId, built.text);
-  if (!reading.ok) return { fault: `the block cannot be read back: ${reading.reason}`, overflow };
-  const read = new Map(reading.facts.map(({ channel, value }) => [channel, value]));
   const expected = state.facts.filter(({ channel }) => built.carried.includes(channel));
-  const equal =
-    read.size === expected.length && expected.every(({ channel, value }) => read.get(channel) === value);
-  return equal ? { overflow } : { fault: "what is read back differs from the state", overflow };
+  const fault = await findReadBackFault(parts, work, userId, { text: built.text, expected });
+  return fault === undefined ? { overflow } : { fault, overflow };
 }

@@ -3,7 +3,6 @@
  * checksum of a record is the environment's matter: what gets here has passed it.
  */
 
-import { randomBytes } from "node:crypto";
 import { assert } from "../../base/assert.ts";
 import type { FactRecord } from "../../memory/ports.ts";
 import type { TableName } from "./environment.ts";
@@ -73,14 +72,30 @@ export interface UserRecord {
 }
 
 const LIFE_BYTES = 6;
-/** Random bytes are fetched for many users at once: a call costs the same for few and for many. */
-let random = { bytes: Buffer.alloc(0), used: 0 };
+/** Users whose random bytes are fetched at once: a call costs about the same for few bytes and for many. */
+const LIVES_AT_ONCE = 512;
 
-export function newUser(): UserRecord {
-  if (random.used === random.bytes.length) random = { bytes: randomBytes(512 * LIFE_BYTES), used: 0 };
-  const start = random.used;
-  random.used += LIFE_BYTES;
-  const life = random.bytes.subarray(start, random.used);
+/** Random bytes for new users. */
+export class LifeSource {
+  readonly #randomBytes: (length: number) => Buffer;
+  #bytes: Buffer = Buffer.alloc(0);
+  #used = 0;
+
+  constructor(randomBytes: (length: number) => Buffer) {
+    this.#randomBytes = randomBytes;
+  }
+
+  next(): Buffer {
+    if (this.#used === this.#bytes.length) {
+      this.#bytes = this.#randomBytes(LIVES_AT_ONCE * LIFE_BYTES);
+      this.#used = 0;
+    }
+    this.#used += LIFE_BYTES;
+    return this.#bytes.subarray(this.#used - LIFE_BYTES, this.#used);
+  }
+}
+
+export function newUser(life: Buffer): UserRecord {
   return { life, revision: 0, channels: Buffer.alloc(5) };
 }
 

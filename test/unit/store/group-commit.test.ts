@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { monotonicClock } from "../../../src/base/clock.ts";
 import type { Failure } from "../../../src/base/errors.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
 import { noStep } from "../../../src/base/steps.ts";
@@ -35,6 +36,7 @@ function groupCommit(options: { queueMax?: number; confirmMs?: number } = {}) {
     confirmMs: 60_000,
     ...options,
     metrics: new Metrics(),
+    monotonic: monotonicClock,
     atStep: noStep,
     isOwner: () => true,
     onCommitted: () => {},
