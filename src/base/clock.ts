@@ -13,6 +13,11 @@ export interface MonotonicClock {
   now(): number;
 }
 
+export interface TimerClock extends MonotonicClock {
+  /** Calls `run` later. Returns a function that cancels it. */
+  after(ms: number, run: () => void): () => void;
+}
+
 export const monotonicClock: MonotonicClock = { now: () => performance.now() };
 
 /** Milliseconds of a date or a time in ISO 8601; undefined where there is no such moment (2027-02-30). */

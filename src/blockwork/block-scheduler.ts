@@ -10,11 +10,12 @@
  */
 
 import type { Asker } from "../base/asker.ts";
+import type { TimerClock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { BlockMetrics, type MetricKind, type TaskOutcome } from "./block-metrics.ts";
 import type { BlockMessage, BlockResults, BlockTaskKind } from "./block-tasks.ts";
-import type { Reply, SchedulerClock, Workers } from "./block-threads.ts";
+import type { Reply, Workers } from "./block-threads.ts";
 
 export interface Work extends Asker {
   /** When its wait ends, by the scheduler's clock. The time in which its own tasks run is added. */
@@ -33,7 +34,7 @@ export interface Task<K extends BlockTaskKind = BlockTaskKind> {
 
 export interface SchedulerOptions {
   readonly workers: Workers;
-  readonly clock: SchedulerClock;
+  readonly clock: TimerClock;
   /** Waiting tasks in all. A request is let in whole: it may go over by its own tasks. */
   readonly queueMax: number;
   readonly metrics: Metrics;
@@ -79,7 +80,7 @@ interface Account {
 
 export class BlockScheduler {
   readonly #workers: Workers;
-  readonly #clock: SchedulerClock;
+  readonly #clock: TimerClock;
   readonly #queueMax: number;
   readonly #metrics: BlockMetrics;
   readonly #accounts = new Map<string, Account>();

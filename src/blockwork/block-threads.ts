@@ -5,7 +5,7 @@
  */
 
 import { Worker } from "node:worker_threads";
-import { type MonotonicClock, monotonicClock } from "../base/clock.ts";
+import { monotonicClock, type TimerClock } from "../base/clock.ts";
 import type { BlockMessage } from "./block-tasks.ts";
 
 /** The answer to a message: a result, the name of an error, or neither where the task was interrupted or its thread lost. */
@@ -32,11 +32,6 @@ export interface Workers {
   close(): Promise<void>;
 }
 
-export interface SchedulerClock extends MonotonicClock {
-  /** Calls `run` later. Returns a function that cancels it. */
-  after(ms: number, run: () => void): () => void;
-}
-
 export interface Thread {
   post(message: BlockMessage): void;
   /** Stops the task that was posted last, if it still runs. */
@@ -55,7 +50,7 @@ export interface ThreadEvents {
 export interface BlockThreadsOptions {
   readonly start: (events: ThreadEvents) => Thread;
   readonly count: number;
-  readonly clock: SchedulerClock;
+  readonly clock: TimerClock;
 }
 
 interface Member {
@@ -79,7 +74,7 @@ export class BlockThreads implements Workers {
   readonly count: number;
   onIdle: () => void = () => {};
   readonly #start: BlockThreadsOptions["start"];
-  readonly #clock: SchedulerClock;
+  readonly #clock: TimerClock;
   readonly #members = new Set<Member>();
   #failedStarts = 0;
   #stopRestart: (() => void) | undefined;
@@ -205,7 +200,8 @@ export function startWorker(module: URL): BlockThreadsOptions["start"] {
   };
 }
 
-export const threadClock: SchedulerClock = {
+/** Its timers do not keep the process alive. */
+export const timerClock: TimerClock = {
   ...monotonicClock,
   after(ms, run) {
     const timer = setTimeout(run, ms);

@@ -5,7 +5,7 @@ import { Metrics } from "../base/metrics.ts";
 import { SharedWork } from "../base/shared-work.ts";
 import type { AtStep } from "../base/steps.ts";
 import { BlockScheduler } from "../blockwork/block-scheduler.ts";
-import { BlockThreads, startWorker, threadClock } from "../blockwork/block-threads.ts";
+import { BlockThreads, startWorker, timerClock } from "../blockwork/block-threads.ts";
 import { BlockWork } from "../blockwork/block-work.ts";
 import { CODEBOOK_VERSION, checkReader } from "../blockwork/codebooks.ts";
 import { workerModule } from "../blockwork/worker-module.ts";
@@ -64,11 +64,11 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   const workers = new BlockThreads({
     start: startWorker(workerModule()),
     count: config.blockWorkers,
-    clock: threadClock,
+    clock: timerClock,
   });
-  const scheduler = new BlockScheduler({ workers, clock: threadClock, queueMax, metrics });
+  const scheduler = new BlockScheduler({ workers, clock: timerClock, queueMax, metrics });
   const blockWork = new BlockWork(scheduler, CODEBOOK_VERSION);
-  const blocks = new Blocks(store, blockWork, keyRing);
+  const blocks = new Blocks({ store, blockWork, keyRing, clock: timerClock });
   const idempotency = new IdempotencyGate(keyRing.digestKey);
   const flushes = new SharedWork<FlushResult>();
   const memory = { store, blockWork, keyRing, blocks, flushes, idempotency, clock };

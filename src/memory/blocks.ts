@@ -7,6 +7,7 @@
 import { createHash } from "node:crypto";
 import type { Asker } from "../base/asker.ts";
 import { BoundedCache } from "../base/bounded-cache.ts";
+import type { TimerClock } from "../base/clock.ts";
 import { chain, type Eventual } from "../base/eventual.ts";
 import { SharedWork } from "../base/shared-work.ts";
 import type { Work } from "../blockwork/block-scheduler.ts";
@@ -34,22 +35,27 @@ const CACHE_WEIGHT_MAX = 64 * 2 ** 20;
 /** Users of one account whose codes are computed in the background; the codes of further users, on demand. */
 const BACKGROUND_USERS_MAX = 100;
 /** Background coding starts after this pause in writes: before, the processor is needed, and values may change again. */
-const QUIET_MS = 250;
+export const QUIET_MS = 250;
 
 /** An account's users whose codes are to be computed in the background. */
 interface BackgroundCoding {
   readonly users: Set<string>;
-  /** Fires when the account has not written for QUIET_MS. */
-  readonly timer: NodeJS.Timeout;
-  /** The number of writes so far. */
-  writes: number;
-  running: boolean;
+  /** When the account will not have written for QUIET_MS. */
+  quietAtMs: number;
+}
+
+export interface BlocksOptions {
+  readonly store: Store;
+  readonly blockWork: BlockWork;
+  readonly keyRing: KeyRing;
+  readonly clock: TimerClock;
 }
 
 export class Blocks {
   readonly #store: Store;
   readonly #blockWork: BlockWork;
   readonly #keyRing: KeyRing;
+  readonly #clock: TimerClock;
   readonly #cache = new BoundedCache<UserBlock>({
     entriesMax: CACHE_ENTRIES_MAX,
     weightMax: CACHE_WEIGHT_MAX,
@@ -58,10 +64,11 @@ export class Blocks {
   /** By account. */
   readonly #background = new Map<string, BackgroundCoding>();
 
-  constructor(store: Store, blockWork: BlockWork, keyRing: KeyRing) {
+  constructor({ store, blockWork, keyRing, clock }: BlocksOptions) {
     this.#store = store;
     this.#blockWork = blockWork;
     this.#keyRing = keyRing;
+    this.#clock = clock;
   }
 
   /** The block of the user's present state, or undefined where there are no facts. */
@@ -105,16 +112,16 @@ export class Blocks {
 
   /** Computes the codes that the user's next block needs, in the background. */
   codeInBackground({ account, tier }: Asker, userId: string): void {
-    let coding = this.#background.get(account);
+    const quietAtMs = this.#clock.now() + QUIET_MS;
+    const coding = this.#background.get(account);
     if (coding === undefined) {
-      const work = { account, tier, background: true } as const;
-      const timer = setTimeout(() => void this.#codeUsers(work, this.#background.get(account)!), QUIET_MS);
-      coding = { users: new Set(), timer: timer.unref(), writes: 0, running: false };
-      this.#background.set(account, coding);
+      const first = { users: new Set([userId]), quietAtMs };
+      this.#background.set(account, first);
+      void this.#codeWhenQuiet({ account, tier, background: true }, first);
+      return;
     }
+    coding.quietAtMs = quietAtMs;
     if (coding.users.size < BACKGROUND_USERS_MAX) coding.users.add(userId);
-    coding.writes++;
-    coding.timer.refresh();
   }
 
   /** Takes a user's block out of the cache. */
@@ -126,23 +133,24 @@ export class Blocks {
     return this.#cache.size;
   }
 
-  /** Codes one user after the other. Stops when the account writes again; the timer then starts it anew. */
-  async #codeUsers(work: Work, coding: BackgroundCoding): Promise<void> {
-    if (coding.running) {
-      coding.timer.refresh();
-      return;
+  async #codeWhenQuiet(work: Work, coding: BackgroundCoding): Promise<void> {
+    while (coding.users.size > 0) {
+      const leftMs = coding.quietAtMs - this.#clock.now();
+      if (leftMs > 0) await new Promise<void>((resolve) => this.#clock.after(leftMs, resolve));
+      else await this.#codeUsers(work, coding);
     }
-    coding.running = true;
-    const { writes } = coding;
-    const isQuiet = () => coding.writes === writes;
+    this.#background.delete(work.account);
+  }
+
+  /** Codes one user after the other; stops when the account writes again. */
+  async #codeUsers(work: Work, coding: BackgroundCoding): Promise<void> {
+    const isQuiet = () => this.#clock.now() >= coding.quietAtMs;
     for (const userId of coding.users) {
       // Dropped for a request, or the store is unavailable: then the codes are computed on demand.
       await this.#codeUser(work, userId, isQuiet).catch(() => {});
-      if (!isQuiet()) break;
+      if (!isQuiet()) return;
       coding.users.delete(userId);
     }
-    coding.running = false;
-    if (coding.users.size === 0) this.#background.delete(work.account);
   }
 
   async #codeUser(work: Work, userId: string, isQuiet: () => boolean): Promise<void> {
