@@ -7,6 +7,19 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => Date.now() };
 
+/** For durations: unlike the time of day, it never jumps. */
+export interface MonotonicClock {
+  /** Milliseconds since an arbitrary start. */
+  now(): number;
+}
+
+export interface TimerClock extends MonotonicClock {
+  /** Calls `run` later. Returns a function that cancels it. */
+  after(ms: number, run: () => void): () => void;
+}
+
+export const monotonicClock: MonotonicClock = { now: () => performance.now() };
+
 /** Milliseconds of a date or a time in ISO 8601; undefined where there is no such moment (2027-02-30). */
 export function momentOf(text: string): number | undefined {
   const ms = Date.parse(text);

@@ -1,4 +1,7 @@
-/** CRC-32 (IEEE 802.3, reflected, polynomial 0xEDB88320), table-driven, and numbers in base 62 (0-9A-Za-z). */
+/**
+ * CRC-32 (IEEE 802.3, reflected, polynomial 0xEDB88320), table-driven: catches accidents, not a forger. And numbers in
+ * base 62 (0-9A-Za-z).
+ */
 
 const TABLE = Uint32Array.from({ length: 256 }, (_, index) => {
   let remainder = index;
@@ -9,7 +12,8 @@ const TABLE = Uint32Array.from({ length: 256 }, (_, index) => {
 
 export function crc32(bytes: Uint8Array): number {
   let crc = 0xffffffff;
-  for (const byte of bytes) crc = (crc >>> 8) ^ TABLE[(crc ^ byte) & 0xff];
+  // By index, which is faster than for…of: the reader's weights are megabytes.
+  for (let i = 0; i < bytes.length; i++) crc = (crc >>> 8) ^ TABLE[(crc ^ bytes[i]) & 0xff];
   return (crc ^ 0xffffffff) >>> 0;
 }
 

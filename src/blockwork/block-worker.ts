@@ -1,8 +1,8 @@
 /** The module of a worker thread: loads the codebooks, checks itself, then answers block tasks one after the other. */
 
 import { parentPort, workerData } from "node:worker_threads";
-import { checkSelf, Interrupted, interruptible, runBlockTask } from "../memory/block-tasks.ts";
-import type { Posted, Reply, Stopped } from "../memory/block-threads.ts";
+import { checkSelf, Interrupted, interruptible, runBlockTask } from "./block-tasks.ts";
+import type { Posted, Reply, Stopped } from "./block-threads.ts";
 import { loadCodebooks } from "./codebooks.ts";
 
 const stopped = workerData as Stopped;

@@ -1,13 +1,11 @@
 /** What crosses the wire under /admin, and the request for a key that anyone may make. */
 
-import { type Static, Type } from "./type.ts";
+import { TIERS } from "../base/tiers.ts";
+import { type Static, type TLiteral, Type } from "./type.ts";
 
-const Tier = Type.Union([
-  Type.Literal("free"),
-  Type.Literal("pro"),
-  Type.Literal("builder"),
-  Type.Literal("unlimited"),
-]);
+/** A tuple of literals: what `map` returns has lost which of them stands where. */
+type Literals<T extends readonly string[]> = { -readonly [I in keyof T]: TLiteral<T[I]> };
+const Tier = Type.Union(TIERS.map((tier) => Type.Literal(tier)) as unknown as Literals<typeof TIERS>);
 const Time = Type.String({ description: "RFC 3339, UTC." });
 const OptionalTime = Type.Union([Time, Type.Null()]);
 const Account = Type.String({ description: "1 to 64 of a-z, 0-9, dot, underscore and hyphen." });

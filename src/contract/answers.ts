@@ -3,6 +3,8 @@
  * interface says is what a program sees. Plain interfaces: the types of the client need no other package.
  */
 
+import type { Tier } from "../base/tiers.ts";
+
 export interface EncodeAnswer {
   status: "ok";
   label: string;
@@ -96,7 +98,7 @@ export interface ReadAnswer {
 export interface UsageAnswer {
   account: string;
   /** `owner`: through the local socket of a data folder, which has no limit. */
-  tier: "free" | "pro" | "builder" | "unlimited" | "owner";
+  tier: Tier | "owner";
   /** Encodes a month; null for unlimited. */
   limit: number | null;
   used: number;

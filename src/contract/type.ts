@@ -6,7 +6,7 @@
 
 import type { Type as TypeBox } from "typebox";
 
-export type { Static, TSchema } from "typebox";
+export type { Static, TLiteral, TSchema } from "typebox";
 
 type Schema = Readonly<Record<string, unknown>>;
 

@@ -2,13 +2,15 @@
 
 import { systemClock } from "../base/clock.ts";
 import { Metrics } from "../base/metrics.ts";
+import { SharedWork } from "../base/shared-work.ts";
 import type { AtStep } from "../base/steps.ts";
+import { BlockScheduler } from "../blockwork/block-scheduler.ts";
+import { BlockThreads, startWorker, timerClock } from "../blockwork/block-threads.ts";
+import { BlockWork } from "../blockwork/block-work.ts";
 import { CODEBOOK_VERSION, checkReader } from "../blockwork/codebooks.ts";
 import { workerModule } from "../blockwork/worker-module.ts";
 import type { Config } from "../config.ts";
 import { Authentication } from "../memory/authentication.ts";
-import { BlockScheduler } from "../memory/block-scheduler.ts";
-import { BlockThreads, startWorker, threadClock } from "../memory/block-threads.ts";
 import { Blocks } from "../memory/blocks.ts";
 import type { FlushResult } from "../memory/flush.ts";
 import { IdempotencyGate } from "../memory/idempotency.ts";
@@ -16,8 +18,6 @@ import { KeyDesk } from "../memory/key-desk.ts";
 import { KeyRing, type MasterKey } from "../memory/key-ring.ts";
 import type { MemoryParts } from "../memory/parts.ts";
 import type { Store, StoreStatistics } from "../memory/ports.ts";
-import { SharedWork } from "../memory/shared-work.ts";
-import { Workshop } from "../memory/workshop.ts";
 import type { LmdbStore } from "../store/lmdb/lmdb-store.ts";
 import { masterKeys } from "./secrets.ts";
 import { agreeOnMasterKeys, type OpenedStore, openStore } from "./stores.ts";
@@ -31,7 +31,7 @@ export interface Core {
   readonly compact: OpenedStore["compact"];
   /** Where nodes share the store: agrees with them on a setting. */
   readonly settle: OpenedStore["settle"];
-  readonly workshop: Workshop;
+  readonly blockWork: BlockWork;
   readonly authentication: Authentication;
   readonly desk: KeyDesk;
   readonly metrics: Metrics;
@@ -64,14 +64,14 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   const workers = new BlockThreads({
     start: startWorker(workerModule()),
     count: config.blockWorkers,
-    clock: threadClock,
+    clock: timerClock,
   });
-  const scheduler = new BlockScheduler({ workers, clock: threadClock, queueMax, metrics });
-  const workshop = new Workshop(scheduler, CODEBOOK_VERSION);
-  const blocks = new Blocks(store, workshop, keyRing);
+  const scheduler = new BlockScheduler({ workers, clock: timerClock, queueMax, metrics });
+  const blockWork = new BlockWork(scheduler, CODEBOOK_VERSION);
+  const blocks = new Blocks({ store, blockWork, keyRing, clock: timerClock });
   const idempotency = new IdempotencyGate(keyRing.digestKey);
   const flushes = new SharedWork<FlushResult>();
-  const memory = { store, workshop, keyRing, blocks, flushes, idempotency, clock };
+  const memory = { store, blockWork, keyRing, blocks, flushes, idempotency, clock };
   const authentication = new Authentication(store, clock);
   defineGauges(metrics, store, blocks);
   return {
@@ -80,12 +80,12 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     embedded,
     compact,
     settle,
-    workshop,
+    blockWork,
     authentication,
     desk: new KeyDesk(store, clock),
     metrics,
     async close() {
-      await workshop.close();
+      await blockWork.close();
       await store.touchKeys(authentication.takeUses()).catch(() => {});
       await store.close();
     },

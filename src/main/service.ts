@@ -94,7 +94,7 @@ export async function startService(config: Config, options: ServiceOptions = {})
     log.info({ address }, "listening");
     atStep("start: listening");
     const stopUpkeep = keepUp(core, config, log);
-    if (warm) core.workshop.warm();
+    if (warm) core.blockWork.warm();
     return {
       core,
       url,
@@ -134,12 +134,12 @@ function keepUp(core: Core, config: Config, log: Logger): () => void {
   }, TOUCH_INTERVAL_MS);
   const upkeep = setInterval(
     async () => {
-      await core.store.sweep(Date.now()).catch(complain("sweeping"));
+      await core.store.sweep(core.memory.clock.now()).catch(complain("sweeping"));
       const since = core.embedded?.forgottenSinceMs();
       if (
         config.compactAfterS === 0 ||
         since === undefined ||
-        Date.now() - since < config.compactAfterS * 1000
+        core.memory.clock.now() - since < config.compactAfterS * 1000
       )
         return;
       await core.embedded?.compact().then((report) => log.info(report, "compacted"), complain("compacting"));

@@ -3,6 +3,7 @@
  * known by its key. The rules are the same, and so are the answers.
  */
 
+import type { Asker } from "../base/asker.ts";
 import type { AgentMemory } from "../contract/agent-memory.ts";
 import {
   contextAnswer,
@@ -20,7 +21,6 @@ import { encodeFacts } from "../memory/encode.ts";
 import { forgetFact, listFacts } from "../memory/facts.ts";
 import { flushUser } from "../memory/flush.ts";
 import type { MemoryParts } from "../memory/parts.ts";
-import type { Asker } from "../memory/ports.ts";
 import { readPresentedBlock } from "../memory/reading.ts";
 
 /** A caller whose block work ends with its signal. */

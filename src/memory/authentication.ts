@@ -8,9 +8,9 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { BoundedCache } from "../base/bounded-cache.ts";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
+import { TIER_LIMITS, type Tier } from "../base/tiers.ts";
 import { isWellFormedKey } from "./key-format.ts";
-import type { KeyStore, Tier } from "./ports.ts";
-import { TIER_LIMITS } from "./quota.ts";
+import type { KeyStore } from "./ports.ts";
 
 export interface Caller {
   readonly account: string;

@@ -1,15 +1,17 @@
 /**
  * Blocks of users, cached by the stamp of the user's state. Two requests for the same block do the work once.
  * A cached block is as good as a fresh one: the same facts under the same key give the same words. Codes that the
- * next block will need are computed ahead of time, when nobody waits for anything.
+ * next block will need are computed in the background, when no request waits.
  */
 
+import type { Asker } from "../base/asker.ts";
 import { BoundedCache } from "../base/bounded-cache.ts";
-import type { Work } from "./block-scheduler.ts";
+import type { TimerClock } from "../base/clock.ts";
+import { SharedWork } from "../base/shared-work.ts";
+import type { Work } from "../blockwork/block-scheduler.ts";
+import type { BlockWork } from "../blockwork/block-work.ts";
 import type { KeyRing } from "./key-ring.ts";
-import type { Asker, ComputedCode, Store, StoredFact, UserState } from "./ports.ts";
-import { SharedWork } from "./shared-work.ts";
-import type { Workshop } from "./workshop.ts";
+import type { ComputedCode, FactRecord, Store, UserState } from "./ports.ts";
 
 export interface UserBlock {
   readonly userId: string;
@@ -18,43 +20,49 @@ export interface UserBlock {
   /** Channels that the block carries, and those that did not fit. */
   readonly carried: readonly number[];
   readonly overflow: readonly number[];
-  readonly facts: readonly StoredFact[];
+  readonly facts: readonly FactRecord[];
 }
 
 const CACHE_ENTRIES_MAX = 50_000;
 /** Characters; about as many bytes. */
 const CACHE_WEIGHT_MAX = 64 * 2 ** 20;
-/** Users of one account whose codes are computed ahead of time; for those beyond it, on demand. */
-const AHEAD_USERS_MAX = 100;
-/** An account that writes without such a gap needs the processor for that, and a value may be written again at once. */
-const SETTLE_MS = 250;
+/** Users of one account whose codes are computed in the background; the codes of further users, on demand. */
+const BACKGROUND_USERS_MAX = 100;
+/** Background coding starts after this pause in writes: before, the processor is needed, and values may change again. */
+export const QUIET_MS = 250;
 
-/** An account's users whose codes shall be computed ahead of time. */
-interface AheadOf {
+/** An account's users whose codes are to be computed in the background. */
+interface BackgroundCoding {
   readonly users: Set<string>;
-  /** Fires when the account has not written for a while. */
-  readonly timer: NodeJS.Timeout;
-  /** So many so far. */
-  writes: number;
-  running: boolean;
+  /** When the account will not have written for QUIET_MS. */
+  quietAtMs: number;
+}
+
+export interface BlocksOptions {
+  readonly store: Store;
+  readonly blockWork: BlockWork;
+  readonly keyRing: KeyRing;
+  readonly clock: TimerClock;
 }
 
 export class Blocks {
   readonly #store: Store;
-  readonly #workshop: Workshop;
+  readonly #blockWork: BlockWork;
   readonly #keyRing: KeyRing;
+  readonly #clock: TimerClock;
   readonly #cache = new BoundedCache<UserBlock>({
     entriesMax: CACHE_ENTRIES_MAX,
     weightMax: CACHE_WEIGHT_MAX,
   });
   readonly #builds = new SharedWork<UserBlock | undefined>();
   /** By account. */
-  readonly #ahead = new Map<string, AheadOf>();
+  readonly #background = new Map<string, BackgroundCoding>();
 
-  constructor(store: Store, workshop: Workshop, keyRing: KeyRing) {
+  constructor({ store, blockWork, keyRing, clock }: BlocksOptions) {
     this.#store = store;
-    this.#workshop = workshop;
+    this.#blockWork = blockWork;
     this.#keyRing = keyRing;
+    this.#clock = clock;
   }
 
   /** The block of the user's present state, or undefined where there are no facts. */
@@ -70,14 +78,14 @@ export class Blocks {
     if (cached?.stamp === stamp) return cached;
     return this.#builds.join(`${slot}\0${stamp}`, asker.signal, async (signal) => {
       const state = await this.#store.readUser(account, userId);
-      return state && (await this.build(this.#workshop.begin({ ...asker, signal }), userId, state));
+      return state && (await this.build(this.#blockWork.begin({ ...asker, signal }), userId, state));
     });
   }
 
   /** Builds the block of a state, whatever is cached. */
   async build(work: Work, userId: string, state: UserState): Promise<UserBlock> {
     const { account } = work;
-    const assembled = await this.#workshop.build(work, {
+    const assembled = await this.#blockWork.build(work, {
       facts: state.facts,
       key: this.#keyRing.writing(account),
       userId,
@@ -89,18 +97,18 @@ export class Blocks {
     return block;
   }
 
-  /** Has the codes computed that the user's next block needs, when there is time. */
-  codeAhead({ account, tier }: Asker, userId: string): void {
-    let ahead = this.#ahead.get(account);
-    if (ahead === undefined) {
-      const work = { account, tier, ahead: true } as const;
-      const timer = setTimeout(() => void this.#codeUsers(work, this.#ahead.get(account)!), SETTLE_MS);
-      ahead = { users: new Set(), timer: timer.unref(), writes: 0, running: false };
-      this.#ahead.set(account, ahead);
+  /** Computes the codes that the user's next block needs, in the background. */
+  codeInBackground({ account, tier }: Asker, userId: string): void {
+    const quietAtMs = this.#clock.now() + QUIET_MS;
+    const coding = this.#background.get(account);
+    if (coding === undefined) {
+      const first = { users: new Set([userId]), quietAtMs };
+      this.#background.set(account, first);
+      void this.#codeWhenQuiet({ account, tier, background: true }, first);
+      return;
     }
-    if (ahead.users.size < AHEAD_USERS_MAX) ahead.users.add(userId);
-    ahead.writes++;
-    ahead.timer.refresh();
+    coding.quietAtMs = quietAtMs;
+    if (coding.users.size < BACKGROUND_USERS_MAX) coding.users.add(userId);
   }
 
   /** Takes a user's block out of the cache. */
@@ -112,37 +120,38 @@ export class Blocks {
     return this.#cache.size;
   }
 
-  /** One user after the other; given up when the account writes again, to begin anew when it has stopped. */
-  async #codeUsers(work: Work, ahead: AheadOf): Promise<void> {
-    if (ahead.running) {
-      ahead.timer.refresh();
-      return;
+  async #codeWhenQuiet(work: Work, coding: BackgroundCoding): Promise<void> {
+    while (coding.users.size > 0) {
+      const leftMs = coding.quietAtMs - this.#clock.now();
+      if (leftMs > 0) await new Promise<void>((resolve) => this.#clock.after(leftMs, resolve));
+      else await this.#codeUsers(work, coding);
     }
-    ahead.running = true;
-    const { writes } = ahead;
-    const isQuiet = () => ahead.writes === writes;
-    for (const userId of ahead.users) {
-      // Dropped for something more urgent, or a store that is away: then the codes are computed on demand.
+    this.#background.delete(work.account);
+  }
+
+  /** Codes one user after the other; stops when the account writes again. */
+  async #codeUsers(work: Work, coding: BackgroundCoding): Promise<void> {
+    const isQuiet = () => this.#clock.now() >= coding.quietAtMs;
+    for (const userId of coding.users) {
+      // Dropped for a request, or the store is unavailable: then the codes are computed on demand.
       await this.#codeUser(work, userId, isQuiet).catch(() => {});
-      if (!isQuiet()) break;
-      ahead.users.delete(userId);
+      if (!isQuiet()) return;
+      coding.users.delete(userId);
     }
-    ahead.running = false;
-    if (ahead.users.size === 0) this.#ahead.delete(work.account);
   }
 
   async #codeUser(work: Work, userId: string, isQuiet: () => boolean): Promise<void> {
     const { account } = work;
     const state = await this.#store.readUser(account, userId);
     if (state === undefined) return;
-    // Where a block was asked for in the meantime, its codes have been computed on demand.
+    // A request may have built the block in the meantime: then its codes are there.
     const isBuilt = () => this.#cache.peek(slotOf(account, userId))?.stamp === state.stamp;
     const keep = (codes: readonly ComputedCode[]) => this.#keep(account, userId, codes);
-    await this.#workshop.code(work, state.facts, keep, () => isQuiet() && !isBuilt());
+    await this.#blockWork.code(work, state.facts, keep, () => isQuiet() && !isBuilt());
   }
 
   #keep(account: string, userId: string, codes: readonly ComputedCode[]): void {
-    // Not kept is no loss: they are computed again when next needed.
+    // If this fails, the codes are computed again when next needed.
     this.#store.saveCodes(account, userId, codes).catch(() => {});
   }
 }

@@ -1,9 +1,9 @@
 /** context: all facts of a user as one block, with the facts themselves beside it. */
 
+import type { Asker } from "../base/asker.ts";
 import type { UserBlock } from "./blocks.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import type { MemoryParts } from "./parts.ts";
-import type { Asker } from "./ports.ts";
 
 /** The same object as long as the user's facts stay as they are; of a user without facts it is empty. */
 export type UserContext = Pick<UserBlock, "userId" | "text" | "facts">;

@@ -3,12 +3,12 @@
  * back through the reader and the value found there is compared with the state.
  */
 
+import type { Asker } from "../base/asker.ts";
 import { Failure } from "../base/errors.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import { channelOf } from "./labels.ts";
 import type { MemoryParts } from "./parts.ts";
-import type { Asker } from "./ports.ts";
-import { readingOf } from "./reading.ts";
+import { findReadBackFault } from "./reading.ts";
 
 export interface DecodedFact {
   readonly userId: string;
@@ -45,15 +45,15 @@ export async function decodeThroughModel(
   const block = await parts.blocks.of(asker, userId);
   const fact = block?.facts.find((candidate) => candidate.channel === channel);
   if (block === undefined || fact === undefined) throw notFound(label);
-  const reading = block.carried.includes(channel)
-    ? await readingOf(parts, parts.workshop.begin(asker), userId, block.text, [channel])
-    : undefined;
-  const read = reading?.ok ? reading.facts.find((candidate) => candidate.channel === channel) : undefined;
+  const one = { text: block.text, expected: [fact], channels: [channel] };
+  const verified =
+    block.carried.includes(channel) &&
+    (await findReadBackFault(parts, parts.blockWork.begin(asker), userId, one)) === undefined;
   return {
     userId,
     label,
     value: fact.value,
-    verified: read?.value === fact.value,
+    verified,
     latencyMs: Math.max(1, Math.ceil(performance.now() - started)),
   };
 }

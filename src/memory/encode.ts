@@ -64,7 +64,7 @@ export async function encodeFacts(
           write,
         );
   refuseUnlessStored(outcome, caller, nowMs);
-  if (outcome.outcome === "stored") parts.blocks.codeAhead(caller, userId);
+  if (outcome.outcome === "stored") parts.blocks.codeInBackground(caller, userId);
   return {
     facts: placed,
     channelCount: outcome.channelCount,

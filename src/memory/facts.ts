@@ -4,14 +4,14 @@ import { Failure } from "../base/errors.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import { channelOf } from "./labels.ts";
 import type { MemoryParts } from "./parts.ts";
-import type { StoredFact } from "./ports.ts";
+import type { FactRecord } from "./ports.ts";
 
 /** In channel order. */
 export async function listFacts(
   parts: MemoryParts,
   account: string,
   userId: string,
-): Promise<readonly StoredFact[]> {
+): Promise<readonly FactRecord[]> {
   checkIdentifier(userId, "user_id");
   return (await parts.store.readUser(account, userId))?.facts ?? [];
 }

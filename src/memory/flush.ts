@@ -4,11 +4,13 @@
  * same state at the same time share the work.
  */
 
-import type { Work } from "./block-scheduler.ts";
+import type { Asker } from "../base/asker.ts";
+import type { Work } from "../blockwork/block-scheduler.ts";
+import type { UserBlock } from "./blocks.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import type { MemoryParts } from "./parts.ts";
-import type { Asker, UserState } from "./ports.ts";
-import { readingOf } from "./reading.ts";
+import type { UserState } from "./ports.ts";
+import { findReadBackFault } from "./reading.ts";
 
 export interface FlushResult {
   /** 0 where the user has no facts: then there is no block. */
@@ -34,7 +36,7 @@ export async function flushUser(
   const state = await parts.store.readUser(account, userId);
   if (state === undefined) return EMPTY;
   return parts.flushes.join(`${account}\0${userId}\0${state.stamp}`, asker.signal, (signal) =>
-    buildAndCompare(parts, parts.workshop.begin({ ...asker, signal }), userId, state),
+    buildAndCompare(parts, parts.blockWork.begin({ ...asker, signal }), userId, state),
   );
 }
 
@@ -44,13 +46,17 @@ async function buildAndCompare(
   userId: string,
   state: UserState,
 ): Promise<FlushResult> {
+  const isFaithful = async ({ text, carried, facts }: UserBlock) => {
+    const expected = facts.filter(({ channel }) => carried.includes(channel));
+    return (await findReadBackFault(parts, work, userId, { text, expected })) === undefined;
+  };
   let block = await parts.blocks.build(work, userId, state);
-  let faithful = await carriesAll(parts, work, userId, block);
+  let faithful = await isFaithful(block);
   if (!faithful) {
     // Stored code bits may be at fault: once more, from the values alone.
     const facts = state.facts.map(({ code: _, ...fact }) => fact);
     block = await parts.blocks.build(work, userId, { ...state, facts });
-    faithful = await carriesAll(parts, work, userId, block);
+    faithful = await isFaithful(block);
   }
   return {
     channelCount: state.facts.length,
@@ -58,18 +64,4 @@ async function buildAndCompare(
     text: block.text,
     overflow: block.overflow,
   };
-}
-
-/** Whether the reader finds in the block exactly the facts that it should carry. */
-async function carriesAll(
-  parts: MemoryParts,
-  work: Work,
-  userId: string,
-  block: { text: string; carried: readonly number[]; facts: UserState["facts"] },
-): Promise<boolean> {
-  const reading = await readingOf(parts, work, userId, block.text);
-  if (!reading.ok) return false;
-  const read = new Map(reading.facts.map(({ channel, value }) => [channel, value]));
-  const expected = block.facts.filter(({ channel }) => block.carried.includes(channel));
-  return read.size === expected.length && expected.every(({ channel, value }) => read.get(channel) === value);
 }

@@ -6,10 +6,11 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
+import { TIER_LIMITS, type Tier } from "../base/tiers.ts";
 import { checkAccount } from "./identifiers.ts";
 import { hashOfKey, KEY_PREFIX_LENGTH, newApiKey } from "./key-format.ts";
-import type { KeyRecord, KeyRequest, KeyStore, Tier } from "./ports.ts";
-import { dayOf, quotaWindow, TIER_LIMITS } from "./quota.ts";
+import type { KeyRecord, KeyRequest, KeyStore } from "./ports.ts";
+import { dayOf, quotaWindow } from "./quota.ts";
 
 export interface NewKey {
   readonly account: string;
@@ -31,10 +32,12 @@ const OPEN_REQUESTS_MAX = 1_000;
 export class KeyDesk {
   readonly #store: KeyStore;
   readonly #clock: Clock;
+  readonly #newId: () => string;
 
-  constructor(store: KeyStore, clock: Clock) {
+  constructor(store: KeyStore, clock: Clock, newId = randomId) {
     this.#store = store;
     this.#clock = clock;
+    this.#newId = newId;
   }
 
   /** The key itself is in the answer and nowhere else. */
@@ -47,7 +50,7 @@ export class KeyDesk {
     }
     const key = newApiKey();
     const record: KeyRecord = {
-      id: randomUUID().replaceAll("-", "").slice(0, 16),
+      id: this.#newId(),
       account: wanted.account,
       tier: wanted.tier ?? "free",
       hash: hashOfKey(key),
@@ -119,7 +122,7 @@ export class KeyDesk {
       });
     }
     await this.#store.addKeyRequest({
-      id: randomUUID().replaceAll("-", "").slice(0, 16),
+      id: this.#newId(),
       name: wanted.name,
       email: wanted.email,
       purpose: wanted.purpose,
@@ -160,6 +163,11 @@ export class KeyDesk {
     if (request === undefined) throw notOpen();
     return request;
   }
+}
+
+/** 16 hexadecimal digits. */
+function randomId(): string {
+  return randomUUID().replaceAll("-", "").slice(0, 16);
 }
 
 function known(record: KeyRecord | undefined): KeyRecord {

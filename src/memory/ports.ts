@@ -1,6 +1,5 @@
 /**
- * What the service needs of the world: a store, and keys for blocks. Stores implement `Store` and
- * pass the conformance suite (test/conformance); nothing here knows which one it is.
+ * What the service needs of the world: a store. Stores implement `Store` and pass the conformance suite (test/conformance); nothing here knows which one it is.
  *
  * Texts in these calls have passed identifiers.ts. Reads may answer at once or later, since a memory-mapped store
  * has nothing to wait for. Writes are answered when the data is on disk, or rejected with
@@ -8,43 +7,24 @@
  * certain. A read that meets a damaged record fails with `store_corrupt`.
  */
 
-import type { Bits } from "../codec/range-coder.ts";
+import type { Tier } from "../base/tiers.ts";
+import type { CodableFact, ComputedCode } from "../blockwork/fact-code.ts";
+
+/** A store keeps code bits without knowing what they mean. */
+export type { ComputedCode, FactCode } from "../blockwork/fact-code.ts";
 
 /** At once, or later. */
 export type MaybePromise<T> = T | Promise<T>;
 
-export type Tier = "free" | "pro" | "builder" | "unlimited";
-
-/** A fact's code bits under one codebook version. */
-export interface FactCode {
-  readonly version: number;
-  readonly bits: Bits;
-  /** Over bits, value, channel and version: fact-code.ts. */
-  readonly checksum: number;
-}
-
-/** A code, and the fact that it was computed from: a user forgotten meanwhile may have come back with another. */
-export interface ComputedCode {
-  readonly channel: number;
-  readonly revision: number;
-  readonly value: string;
-  readonly code: FactCode;
-}
-
-export interface StoredFact {
-  readonly channel: number;
-  readonly value: string;
-  /** Larger than that of every fact of the user written before. */
-  readonly revision: number;
+export interface FactRecord extends CodableFact {
   readonly updatedAtMs: number;
-  readonly code?: FactCode;
 }
 
 export interface UserState {
   /** Another text after every change of the user's facts, never used again, not even after forgetting. */
   readonly stamp: string;
   /** In channel order; never empty. */
-  readonly facts: readonly StoredFact[];
+  readonly facts: readonly FactRecord[];
 }
 
 export interface WriteRequest {
@@ -135,7 +115,7 @@ export type Progress = (done: number, total: number) => void;
 
 export interface FactStore {
   /** One fact; its code need not come with it. */
-  readFact(account: string, userId: string, channel: number): MaybePromise<StoredFact | undefined>;
+  readFact(account: string, userId: string, channel: number): MaybePromise<FactRecord | undefined>;
   readUser(account: string, userId: string): MaybePromise<UserState | undefined>;
   readStamp(account: string, userId: string): MaybePromise<string | undefined>;
   write(request: WriteRequest): Promise<WriteOutcome>;
@@ -190,17 +170,4 @@ export interface Store extends FactStore, KeyStore {
   /** Records that are damaged, in words for the operator. */
   findDamage(): AsyncIterable<string>;
   close(): Promise<void>;
-}
-
-export interface BlockKeyMaterial {
-  readonly id: number;
-  readonly material: Uint8Array;
-}
-
-/** Whom block work is for. */
-export interface Asker {
-  readonly account: string;
-  readonly tier: Tier | "demo" | "owner";
-  /** Fires when the asker has gone. */
-  readonly signal?: AbortSignal | undefined;
 }

@@ -1,18 +1,7 @@
 /**
- * Tiers and their monthly encode limits. A month is a calendar month in UTC. The count itself is kept and
- * checked by the store, in the transaction that writes the facts.
+ * The time that a monthly limit counts in: a calendar month in UTC. The count itself is kept and checked by the
+ * store, in the transaction that writes the facts.
  */
-
-import type { Tier } from "./ports.ts";
-
-export const TIER_LIMITS: Readonly<Record<Tier, number | null>> = {
-  free: 1_000,
-  pro: 50_000,
-  builder: 500_000,
-  unlimited: null,
-};
-
-export const TIERS = Object.keys(TIER_LIMITS) as Tier[];
 
 export interface QuotaWindow {
   /** YYYY-MM */
@@ -21,24 +10,24 @@ export interface QuotaWindow {
   readonly endMs: number;
 }
 
-let cached: QuotaWindow = { month: "", startMs: 0, endMs: 0 };
-
-/** The month that holds `nowMs`. */
+/** The month that holds `nowMs`. Runs on every request, so without toISOString, which takes most of the time. */
 export function quotaWindow(nowMs: number): QuotaWindow {
-  if (nowMs >= cached.startMs && nowMs < cached.endMs) return cached;
   const now = new Date(nowMs);
-  const startMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1);
-  const endMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
-  cached = { month: new Date(startMs).toISOString().slice(0, 7), startMs, endMs };
-  return cached;
+  const year = now.getUTCFullYear();
+  const month = now.getUTCMonth();
+  return {
+    month: `${year}-${twoDigits(month + 1)}`,
+    startMs: Date.UTC(year, month),
+    endMs: Date.UTC(year, month + 1),
+  };
 }
-
-const DAY_MS = 86_400_000;
-let cachedDay = { number: Number.NaN, text: "" };
 
 /** The day that holds `ms`, as YYYY-MM-DD. */
 export function dayOf(ms: number): string {
-  const number = Math.floor(ms / DAY_MS);
-  if (number !== cachedDay.number) cachedDay = { number, text: new Date(ms).toISOString().slice(0, 10) };
-  return cachedDay.text;
+  const day = new Date(ms);
+  return `${day.getUTCFullYear()}-${twoDigits(day.getUTCMonth() + 1)}-${twoDigits(day.getUTCDate())}`;
+}
+
+function twoDigits(number: number): string {
+  return number < 10 ? `0${number}` : `${number}`;
 }

@@ -1,16 +1,16 @@
 /**
- * read: a block that someone presents, also a damaged one or one inside other text, through the reader. What
- * cannot be read for sure, or belongs to another account or user, is one and the same refusal.
+ * read: a block that someone presents, also a damaged one or one inside other text. Whether it cannot be read, or
+ * belongs to another account or user, the refusal is the same. Also the check that a new block holds its facts.
  */
 
+import type { Asker } from "../base/asker.ts";
 import { Failure } from "../base/errors.ts";
-import type { Work } from "./block-scheduler.ts";
+import type { Work } from "../blockwork/block-scheduler.ts";
+import type { ReadOutcome } from "../blockwork/block-work.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import type { MemoryParts } from "./parts.ts";
-import type { Asker } from "./ports.ts";
-import type { ReadResult } from "./workshop.ts";
 
-export type BlockReading = Extract<ReadResult, { ok: true }>;
+export type BlockReading = Extract<ReadOutcome, { ok: true }>;
 
 export async function readPresentedBlock(
   parts: MemoryParts,
@@ -18,19 +18,40 @@ export async function readPresentedBlock(
   input: { userId: string; block: string },
 ): Promise<BlockReading> {
   checkIdentifier(input.userId, "user_id");
-  const reading = await readingOf(parts, parts.workshop.begin(asker), input.userId, input.block);
+  const reading = await readWithAllKeys(parts, parts.blockWork.begin(asker), input.userId, input.block);
   if (reading.ok) return reading;
   throw new Failure("block_unreadable", "This block cannot be read for this user.", { param: "block" });
 }
 
-/** Reads a text with all keys of the account. */
-export function readingOf(
-  parts: Pick<MemoryParts, "workshop" | "keyRing">,
+/** Why a block, read back, does not hold exactly the expected facts; undefined where it does. */
+export async function findReadBackFault(
+  parts: Pick<MemoryParts, "blockWork" | "keyRing">,
+  work: Work,
+  userId: string,
+  block: {
+    readonly text: string;
+    readonly expected: readonly { readonly channel: number; readonly value: string }[];
+    /** Reads and compares only these channels; all where undefined. */
+    readonly channels?: readonly number[];
+  },
+): Promise<string | undefined> {
+  const { text, expected, channels } = block;
+  const reading = await readWithAllKeys(parts, work, userId, text, channels);
+  if (!reading.ok) return `the block cannot be read back: ${reading.reason}`;
+  const read = new Map(reading.facts.map(({ channel, value }) => [channel, value]));
+  const equal =
+    read.size === expected.length && expected.every(({ channel, value }) => read.get(channel) === value);
+  return equal ? undefined : "what is read back differs from the state";
+}
+
+/** The account's older keys read, too. */
+function readWithAllKeys(
+  parts: Pick<MemoryParts, "blockWork" | "keyRing">,
   work: Work,
   userId: string,
   text: string,
   channels?: readonly number[],
-): Promise<ReadResult> {
+): Promise<ReadOutcome> {
   const keys = parts.keyRing.reading(work.account);
-  return parts.workshop.read(work, { text, userId, keys, channels });
+  return parts.blockWork.read(work, { text, userId, keys, channels });
 }

@@ -5,10 +5,10 @@
 
 import { Failure } from "../base/errors.ts";
 import type { AtStep } from "../base/steps.ts";
+import { TIERS } from "../base/tiers.ts";
 import { checkAccount, checkIdentifier, checkValue } from "./identifiers.ts";
 import { channelOf, labelOf } from "./labels.ts";
 import type { KeyRecord, Store } from "./ports.ts";
-import { TIERS } from "./quota.ts";
 
 export interface ExportedFact {
   readonly label: string;

@@ -3,11 +3,11 @@
  * compares every fact; code bits that are kept with a fact must hold their checksum and give the same block.
  */
 
-import { keptCode } from "./fact-code.ts";
+import { keptCode } from "../blockwork/fact-code.ts";
 import { labelOf } from "./labels.ts";
 import type { MemoryParts } from "./parts.ts";
 import type { Progress, UserState } from "./ports.ts";
-import { readingOf } from "./reading.ts";
+import { findReadBackFault } from "./reading.ts";
 
 export interface VerifyFinding {
   /** Empty, as the user is, for a record that belongs to nobody or is damaged. */
@@ -66,27 +66,23 @@ async function verifyUser(
   userId: string,
   state: UserState,
 ): Promise<{ fault?: string; overflow: number }> {
-  const { workshop, keyRing } = parts;
-  // Nobody waits for it: it takes as long as it takes.
+  const { blockWork, keyRing } = parts;
+  // No request waits for it: it has no deadline.
   const work = { account, tier: "owner" } as const;
   const job = { key: keyRing.writing(account), userId, keep: () => {} };
   const bare = state.facts.map(({ code: _, ...fact }) => fact);
-  const built = await workshop.build(work, { ...job, facts: bare });
+  const built = await blockWork.build(work, { ...job, facts: bare });
   const overflow = built.overflow.length;
   for (const fact of state.facts) {
     if (fact.code !== undefined && keptCode(fact, fact.code.version) === undefined)
       return { fault: `the code bits kept on ${labelOf(fact.channel)} fail their checksum`, overflow };
   }
   if (state.facts.some(({ code }) => code !== undefined)) {
-    const kept = await workshop.build(work, { ...job, facts: state.facts });
+    const kept = await blockWork.build(work, { ...job, facts: state.facts });
     if (kept.text !== built.text)
       return { fault: "the code bits kept with the facts give another block", overflow };
   }
-  const reading = await readingOf(parts, work, userId, built.text);
-  if (!reading.ok) return { fault: `the block cannot be read back: ${reading.reason}`, overflow };
-  const read = new Map(reading.facts.map(({ channel, value }) => [channel, value]));
   const expected = state.facts.filter(({ channel }) => built.carried.includes(channel));
-  const equal =
-    read.size === expected.length && expected.every(({ channel, value }) => read.get(channel) === value);
-  return equal ? { overflow } : { fault: "what is read back differs from the state", overflow };
+  const fault = await findReadBackFault(parts, work, userId, { text: built.text, expected });
+  return fault === undefined ? { overflow } : { fault, overflow };
 }

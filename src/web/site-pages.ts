@@ -1,16 +1,20 @@
 /** The pages that are not guides: their heads and opening words, and the place that each page's script fills. */
 
+import { TIERS } from "../base/tiers.ts";
 import type { Page } from "./shell.ts";
+import { tierLimit, tierName } from "./tier-words.ts";
 
 const APP = `<div id="app"><noscript><p class="notice plain">This part needs JavaScript.</p></noscript></div>`;
 
-/** The monthly limits, as docs/API.md has them. */
+/** A row for each tier, with its monthly limit. */
+const TIER_ROWS = TIERS.map(
+  (tier) =>
+    `<tr><th scope="row">${tierName(tier)}</th><td class="number">${tierLimit(tier) ?? "no limit"}</td></tr>`,
+);
+
 export const TIERS_TABLE = `<table>
 <thead><tr><th scope="col">Tier</th><th scope="col" class="number">Facts written a month</th></tr></thead>
-<tbody><tr><th scope="row">Free</th><td class="number">1,000</td></tr>
-<tr><th scope="row">Pro</th><td class="number">50,000</td></tr>
-<tr><th scope="row">Builder</th><td class="number">500,000</td></tr>
-<tr><th scope="row">Unlimited</th><td class="number">no limit</td></tr></tbody></table>
+<tbody>${TIER_ROWS.join("\n")}</tbody></table>
 <p class="hint">Only writing counts. Reading, decoding and flushing are free in every tier.</p>`;
 
 export const SITE_PAGES: readonly Page[] = [

@@ -7,9 +7,9 @@ import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { after, before, test } from "node:test";
 import { seededRandom } from "../../src/base/random.ts";
+import { keptCode } from "../../src/blockwork/fact-code.ts";
 import { DEMO_ACCOUNT, DEMO_USER } from "../../src/memory/demo.ts";
-import { keptCode } from "../../src/memory/fact-code.ts";
-import type { StoredFact } from "../../src/memory/ports.ts";
+import type { FactRecord } from "../../src/memory/ports.ts";
 import { type Running, startRunning } from "./running-service.ts";
 
 let running: Running;
@@ -26,13 +26,13 @@ const randomText = (length: number) =>
 /** Of ordinary words: forty of them fit a block. */
 const sentence = () => Array.from({ length: 6 }, () => random.pick(WORDS)).join(" ");
 
-/** Facts written beneath HTTP: nothing is coded ahead of time then. */
+/** Facts written beneath HTTP: nothing is coded in the background then. */
 async function store(account: string, userId: string, values: readonly string[]): Promise<void> {
   const facts = values.map((value, channel) => ({ channel, value }));
   await running.service.core.store.write({ account, userId, facts, nowMs: Date.now() });
 }
 
-async function factsOf(account: string, userId: string): Promise<readonly StoredFact[]> {
+async function factsOf(account: string, userId: string): Promise<readonly FactRecord[]> {
   return (await running.service.core.store.readUser(account, userId))!.facts;
 }
 
@@ -185,11 +185,11 @@ test("planted code bits are found out: the block is right all the same, and so i
     json.facts.map(({ value }: { value: string }) => value),
     ["Ada Lovelace", "London"],
   );
-  const isRight = (fact: StoredFact) => keptCode(fact, core.workshop.version) !== undefined;
+  const isRight = (fact: FactRecord) => keptCode(fact, core.blockWork.version) !== undefined;
   await until(async () => (await factsOf("acme", "planted")).every(isRight));
 });
 
-test("stopping drops work ahead of time at once", async () => {
+test("stopping drops background work at once", async () => {
   const stopped = await startRunning({ SIDEBAND_BLOCK_WORKERS: "1" });
   const labels = (await stopped.call("GET", "/channels")).json.channels;
   const facts = labels.map(({ label }: { label: string }) => ({ label, value: randomText(1000) }));
@@ -197,7 +197,7 @@ test("stopping drops work ahead of time at once", async () => {
   const ahead = (name: string, labels: string) => core.metrics.value(name, labels);
   assert.equal((await stopped.call("POST", "/encode/batch", { body: { user_id: "a", facts } })).status, 200);
   await until(() => ahead("sideband_block_queue_depth", 'kind="ahead"') > 0);
-  await core.workshop.close();
+  await core.blockWork.close();
   const done = ahead("sideband_block_tasks_total", 'kind="ahead",result="ok"');
   const dropped = ahead("sideband_block_tasks_total", 'kind="ahead",result="dropped"');
   assert.ok(dropped >= 30, `${done} done, ${dropped} dropped of 40`);

@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Tier } from "../../src/base/tiers.ts";
 import { readConfig } from "../../src/config.ts";
 import { startService } from "../../src/main.ts";
 import { newDatabase } from "../postgres/server.ts";
@@ -21,7 +22,7 @@ export interface Running {
   readonly logs: string[];
   /** A request; with the account's key unless told otherwise. */
   call(method: string, path: string, options?: RequestOptions): Promise<Answer>;
-  newKey(account: string, tier?: "free" | "pro" | "builder" | "unlimited"): Promise<string>;
+  newKey(account: string, tier?: Tier): Promise<string>;
   end(): Promise<void>;
 }
 
@@ -48,7 +49,7 @@ export async function startRunning(settings: Record<string, string> = {}, folder
   });
   const service = await startService(config, { logTo: { write: (line) => void logs.push(line) } });
   const { url } = service;
-  const newKey = async (account: string, tier: "free" | "pro" | "builder" | "unlimited" = "unlimited") =>
+  const newKey = async (account: string, tier: Tier = "unlimited") =>
     (await service.core.desk.create({ account, tier })).key;
   const key = await newKey("acme");
   return {

@@ -8,8 +8,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "../../src/base/clock.ts";
+import type { Tier } from "../../src/base/tiers.ts";
 import { KeyDesk } from "../../src/memory/key-desk.ts";
-import type { Tier } from "../../src/memory/ports.ts";
 import { openStore } from "./server.ts";
 
 const PROGRAM = fileURLToPath(new URL("./node-process.ts", import.meta.url));

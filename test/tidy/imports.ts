@@ -21,9 +21,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   codec: { rooms: ["base"], pure: true },
   contract: { rooms: ["base"], pure: true },
   reader: { rooms: ["base", "codec"], pure: true },
-  memory: { rooms: ["base", "codec", "reader"] },
-  /** What runs in the threads for block work: the codebooks of this release, and the module that answers tasks. */
-  blockwork: { rooms: ["base", "codec", "reader", "memory"] },
+  /** Coding, assembling and reading blocks in threads. It knows nothing of the service's rules. */
+  blockwork: { rooms: ["base", "codec", "reader"] },
+  memory: { rooms: ["base", "codec", "reader", "blockwork"] },
   "store/*": { rooms: ["base", "memory"] },
   http: { rooms: ["base", "contract", "memory"] },
   mcp: { rooms: ["base", "contract", "memory"] },
@@ -34,7 +34,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   /** The website reads blocks in the browser with the codec itself (docs/decisions/0040). */
   web: { rooms: ["base", "codec", "reader", "contract", "sdk"], pure: true },
   /** The command line loads a benchmark when asked for one. */
-  cli: { rooms: ["contract", "sdk", "config", "main", "bench"] },
+  cli: { rooms: ["base", "contract", "sdk", "config", "main", "bench"] },
   config: { rooms: ["base"] },
   main: { rooms: "all" },
   bench: { rooms: "all" },

@@ -1,13 +1,11 @@
 /** sideband keys create, list, revoke: the operator's desk on the command line. */
 
 import { parseArgs } from "node:util";
+import { TIERS, type Tier } from "../../base/tiers.ts";
 import type { KeyView } from "../../contract/admin-schemas.ts";
 import { type OwnerClient, withOwner } from "../../main.ts";
 import { type Command, CommandError, EXIT_OK, UsageError } from "../command.ts";
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
-
-const TIERS = ["free", "pro", "builder", "unlimited"] as const;
-type Tier = (typeof TIERS)[number];
 
 export const keysCreate: Command = {
   name: "keys create",
@@ -15,7 +13,7 @@ export const keysCreate: Command = {
   help: `usage: sideband keys create --account NAME [--tier TIER] [--expires TIME] [--note TEXT] [--json]
 
   --account NAME  the account; made when it is new (a-z, 0-9, dot, underscore, hyphen)
-  --tier TIER     free, pro, builder or unlimited (default free)
+  --tier TIER     one of ${TIERS.join(", ")} (default free)
   --expires TIME  when the key expires, as in 2027-01-31 or 2027-01-31T12:00:00Z
   --note TEXT     for the operator's eyes
   --json          print one JSON object

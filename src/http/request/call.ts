@@ -1,8 +1,8 @@
 /** One request on its way through the service: what was sent, who sent it, and what its answer needs. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Asker } from "../../base/asker.ts";
 import type { Caller } from "../../memory/authentication.ts";
-import type { Asker } from "../../memory/ports.ts";
 import type { Client, ClientReader } from "./client.ts";
 import type { Query } from "./query.ts";
 import type { Route } from "./route.ts";

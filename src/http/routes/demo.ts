@@ -62,7 +62,7 @@ export function demoRoutes(
         key_id: id,
         material: Buffer.from(material).toString("base64"),
       }));
-      return { user_id: DEMO_USER, keys, versions: [...new Set([memory.workshop.version, PLAIN_VERSION])] };
+      return { user_id: DEMO_USER, keys, versions: [...new Set([memory.blockWork.version, PLAIN_VERSION])] };
     },
   };
 }

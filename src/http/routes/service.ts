@@ -39,7 +39,7 @@ export function serviceRoutes(services: HttpServices): Handlers<ServiceOperation
       const nowMs = performance.now();
       if (nowMs - probe.atMs >= PROBE_INTERVAL_MS) probe = { atMs: nowMs, result: memory.store.probe() };
       await probe.result;
-      if (!memory.workshop.healthy) {
+      if (!memory.blockWork.healthy) {
         throw new Failure("overloaded", "The reader model's threads keep failing.", { retryAfterS: 1 });
       }
       return { status: "ready" };

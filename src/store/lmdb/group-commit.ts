@@ -8,10 +8,11 @@
  */
 
 import { assert } from "../../base/assert.ts";
+import type { MonotonicClock } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { AtStep } from "../../base/steps.ts";
-import { defineCommitMetrics } from "../../memory/commit-metrics.ts";
+import { CommitMetrics } from "../../memory/commit-metrics.ts";
 import { type Change, CommitError, type Environment, KEY_BYTES_MAX, type TableName } from "./environment.ts";
 import { packNumber, unpackNumber } from "./records.ts";
 
@@ -23,6 +24,7 @@ export interface GroupCommitOptions {
   /** How long the disk may take to confirm a group. */
   readonly confirmMs?: number;
   readonly metrics: Metrics;
+  readonly monotonic: MonotonicClock;
   readonly atStep: AtStep;
   /** Whether what is written is still in the data folder. */
   readonly isOwner: () => boolean;
@@ -46,6 +48,7 @@ const RETRY_AFTER_S = 5;
 export class GroupCommit {
   #environment: Environment;
   readonly #options: GroupCommitOptions;
+  readonly #metrics: CommitMetrics;
   #queue: Queued[] = [];
   /** Work that runs alone, between two groups. */
   readonly #alone: (() => Promise<void>)[] = [];
@@ -58,7 +61,7 @@ export class GroupCommit {
   constructor(environment: Environment, options: GroupCommitOptions) {
     this.#environment = environment;
     this.#options = options;
-    defineCommitMetrics(options.metrics, () => this.#queue.length);
+    this.#metrics = new CommitMetrics(options.metrics, options.monotonic, () => this.#queue.length);
   }
 
   run<T>(write: Write<T>): Promise<T> {
@@ -101,7 +104,7 @@ export class GroupCommit {
 
   /** The failure of a group that was refused a short while ago, if there was one. */
   get recentFailure(): Failure | undefined {
-    return performance.now() - this.#failedAtMs < RETRY_AFTER_S * 1000
+    return this.#options.monotonic.now() - this.#failedAtMs < RETRY_AFTER_S * 1000
       ? unavailable("The last commit failed.")
       : undefined;
   }
@@ -119,8 +122,8 @@ export class GroupCommit {
   }
 
   async #commit(group: readonly Queued[]): Promise<void> {
-    const { metrics, atStep, onCommitted } = this.#options;
-    const startedMs = performance.now();
+    const { atStep, onCommitted } = this.#options;
+    const ended = this.#metrics.begin();
     const writer = new Writer(this.#environment);
     const answers = group.filter((queued) => run(queued, writer));
     const changes = writer.changes();
@@ -139,8 +142,7 @@ export class GroupCommit {
       atStep("group: on disk");
     }
     for (const { resolve, result } of answers) resolve(result);
-    metrics.observe("sideband_commit_size", group.length);
-    metrics.observe("sideband_commit_seconds", (performance.now() - startedMs) / 1000);
+    ended(group.length);
   }
 
   /** Waits for the disk, however long it takes. Those who wait for an answer are told when the time is up. */
@@ -165,8 +167,8 @@ export class GroupCommit {
   }
 
   #refuse(queued: readonly Queued[], failure: Failure): void {
-    this.#options.metrics.add("sideband_commit_failures_total");
-    this.#failedAtMs = performance.now();
+    this.#metrics.failed();
+    this.#failedAtMs = this.#options.monotonic.now();
     for (const { reject } of queued) reject(failure);
   }
 }

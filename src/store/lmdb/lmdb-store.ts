@@ -4,8 +4,9 @@
  * go on.
  */
 
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { type Clock, systemClock } from "../../base/clock.ts";
+import { type Clock, type MonotonicClock, monotonicClock, systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { type AtStep, noStep } from "../../base/steps.ts";
@@ -14,11 +15,11 @@ import type {
   BackupReport,
   CompactReport,
   ComputedCode,
+  FactRecord,
   KeyRecord,
   KeyRequest,
   Progress,
   Store,
-  StoredFact,
   StoreStatistics,
   UserState,
   WriteOutcome,
@@ -52,6 +53,7 @@ import {
   channelCount,
   FORGOTTEN,
   hasChannel,
+  LifeSource,
   packNumber,
   stampOf,
   unpackFact,
@@ -71,6 +73,9 @@ export interface LmdbStoreOptions {
   readonly confirmMs?: number;
   readonly metrics: Metrics;
   readonly clock?: Clock;
+  readonly monotonic?: MonotonicClock;
+  /** Bytes that nobody can guess. */
+  readonly randomBytes?: (length: number) => Buffer;
   readonly atStep?: AtStep;
 }
 
@@ -81,6 +86,8 @@ const CORRUPT_RECORDS = "sideband_corrupt_records_total";
 export class LmdbStore implements Store {
   readonly #options: LmdbStoreOptions;
   readonly #clock: Clock;
+  readonly #monotonic: MonotonicClock;
+  readonly #lives: LifeSource;
   readonly #atStep: AtStep;
   readonly #opened: OpenFolder;
   readonly #commit: GroupCommit;
@@ -94,12 +101,15 @@ export class LmdbStore implements Store {
   private constructor(options: LmdbStoreOptions, opened: OpenFolder, environment: Environment) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
+    this.#monotonic = options.monotonic ?? monotonicClock;
+    this.#lives = new LifeSource(options.randomBytes ?? randomBytes);
     this.#atStep = options.atStep ?? noStep;
     this.#opened = opened;
     this.#name = opened.name;
     this.#environment = environment;
     this.#commit = new GroupCommit(environment, {
       ...options,
+      monotonic: this.#monotonic,
       atStep: this.#atStep,
       isOwner: () => this.isOwner,
       onCommitted: (changes) => this.#copy?.note(changes),
@@ -127,7 +137,7 @@ export class LmdbStore implements Store {
     return this.#opened.isHeld();
   }
 
-  readFact(account: string, userId: string, channel: number): StoredFact | undefined {
+  readFact(account: string, userId: string, channel: number): FactRecord | undefined {
     const bytes = this.#environment.peek("facts", factKey(account, userId, channel));
     if (bytes !== undefined) return unpackFact(channel, bytes, false);
     const user = this.#environment.peek("facts", userKey(account, userId));
@@ -156,7 +166,7 @@ export class LmdbStore implements Store {
   }
 
   write(request: WriteRequest): Promise<WriteOutcome> {
-    return this.#commit.run(writeFacts(request));
+    return this.#commit.run(writeFacts(request, this.#lives));
   }
 
   saveCodes(account: string, userId: string, codes: readonly ComputedCode[]): Promise<void> {
@@ -309,7 +319,7 @@ export class LmdbStore implements Store {
   /** Rewrites the store without the bytes of what was forgotten or overwritten before it began. */
   async compact(progress?: Progress): Promise<CompactReport> {
     const { folder } = this.#options;
-    const startedMs = this.#clock.now();
+    const startedMs = this.#monotonic.now();
     const old = { environment: this.#environment, name: this.#name };
     const beforeBytes = old.environment.sizeBytes;
     const { entries } = await this.#copyInto(folder, progress, async (fresh, name) => {
@@ -329,7 +339,7 @@ export class LmdbStore implements Store {
     removeStore(folder, old.name);
     this.#atStep("compaction: old store removed");
     const afterBytes = this.#environment.sizeBytes;
-    return { beforeBytes, afterBytes, entries, durationMs: this.#clock.now() - startedMs };
+    return { beforeBytes, afterBytes, entries, durationMs: Math.round(this.#monotonic.now() - startedMs) };
   }
 
   /**

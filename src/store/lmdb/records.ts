@@ -3,9 +3,8 @@
  * checksum of a record is the environment's matter: what gets here has passed it.
  */
 
-import { randomBytes } from "node:crypto";
 import { assert } from "../../base/assert.ts";
-import type { StoredFact } from "../../memory/ports.ts";
+import type { FactRecord } from "../../memory/ports.ts";
 import type { TableName } from "./environment.ts";
 
 /** In `meta`: when something was first forgotten since the last compaction. */
@@ -23,7 +22,7 @@ const USER_BYTES = 17;
  * revision 6 · time of writing 6 · time of expiry 6 (0: it does not expire) · codebook version 1 (0: no code) · code
  * length in bits 2 · with a code: its checksum 4, its bits · value
  */
-export function packFact(fact: Omit<StoredFact, "channel">): Buffer {
+export function packFact(fact: Omit<FactRecord, "channel">): Buffer {
   const codeBytes = fact.code === undefined ? 0 : CHECKSUM_BYTES + Math.ceil(fact.code.bits.length / 8);
   const value = Buffer.from(fact.value);
   const out = Buffer.allocUnsafe(FACT_HEADER_BYTES + codeBytes + value.length);
@@ -42,7 +41,7 @@ export function packFact(fact: Omit<StoredFact, "channel">): Buffer {
 }
 
 /** @param withCode false where only the value is wanted */
-export function unpackFact(channel: number, bytes: Buffer, withCode = true): StoredFact {
+export function unpackFact(channel: number, bytes: Buffer, withCode = true): FactRecord {
   const version = bytes[18];
   const bitsLength = bytes.readUInt16BE(19);
   const codeStart = FACT_HEADER_BYTES + (version === 0 ? 0 : CHECKSUM_BYTES);
@@ -66,28 +65,44 @@ export function unpackFact(channel: number, bytes: Buffer, withCode = true): Sto
 
 export interface UserRecord {
   /** Random for each life of a user, so that no stamp comes back after forgetting. */
-  readonly incarnation: Buffer;
+  readonly life: Buffer;
   revision: number;
   /** Bit c of the 40 is set where channel c holds a fact. */
   readonly channels: Buffer;
 }
 
-const INCARNATION_BYTES = 6;
-/** Random bytes are fetched for many users at once: a call costs the same for few and for many. */
-let random = { bytes: Buffer.alloc(0), used: 0 };
+const LIFE_BYTES = 6;
+/** Users whose random bytes are fetched at once: a call costs about the same for few bytes and for many. */
+const LIVES_AT_ONCE = 512;
 
-export function newUser(): UserRecord {
-  if (random.used === random.bytes.length) random = { bytes: randomBytes(512 * INCARNATION_BYTES), used: 0 };
-  const start = random.used;
-  random.used += INCARNATION_BYTES;
-  const incarnation = random.bytes.subarray(start, random.used);
-  return { incarnation, revision: 0, channels: Buffer.alloc(5) };
+/** Random bytes for new users. */
+export class LifeSource {
+  readonly #randomBytes: (length: number) => Buffer;
+  #bytes: Buffer = Buffer.alloc(0);
+  #used = 0;
+
+  constructor(randomBytes: (length: number) => Buffer) {
+    this.#randomBytes = randomBytes;
+  }
+
+  next(): Buffer {
+    if (this.#used === this.#bytes.length) {
+      this.#bytes = this.#randomBytes(LIVES_AT_ONCE * LIFE_BYTES);
+      this.#used = 0;
+    }
+    this.#used += LIFE_BYTES;
+    return this.#bytes.subarray(this.#used - LIFE_BYTES, this.#used);
+  }
 }
 
-/** incarnation 6 · revision 6 · channels 5 */
+export function newUser(life: Buffer): UserRecord {
+  return { life, revision: 0, channels: Buffer.alloc(5) };
+}
+
+/** life 6 · revision 6 · channels 5 */
 export function packUser(user: UserRecord): Buffer {
   const out = Buffer.allocUnsafe(USER_BYTES);
-  out.set(user.incarnation);
+  out.set(user.life);
   out.writeUIntBE(user.revision, 6, 6);
   out.set(user.channels, 12);
   return out;
@@ -96,7 +111,7 @@ export function packUser(user: UserRecord): Buffer {
 export function unpackUser(bytes: Buffer): UserRecord {
   assert(bytes.length === USER_BYTES, "a user's record");
   return {
-    incarnation: Buffer.from(bytes.subarray(0, 6)),
+    life: Buffer.from(bytes.subarray(0, 6)),
     revision: bytes.readUIntBE(6, 6),
     channels: Buffer.from(bytes.subarray(12)),
   };

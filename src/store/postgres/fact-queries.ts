@@ -3,7 +3,7 @@
  * moment: a stamp and the facts it stands for always belong together.
  */
 
-import type { FactCode, StoredFact, UserState } from "../../memory/ports.ts";
+import type { FactCode, FactRecord, UserState } from "../../memory/ports.ts";
 import type { Query, Sql } from "./database.ts";
 import { SLOT_COUNT, userSlot } from "./placement.ts";
 import { hexOf } from "./write-call.ts";
@@ -22,7 +22,7 @@ const CHECKSUM_BYTES = 4;
 
 type UserRow = FactRow & { readonly life: number; readonly user_revision: number };
 
-export function readFact(account: string, userId: string, channel: number): Query<StoredFact | undefined> {
+export function readFact(account: string, userId: string, channel: number): Query<FactRecord | undefined> {
   return async (sql) => {
     const [row] = await sql<FactRow[]>`
       SELECT channel, value, revision, updated_at_ms, code_version, code_length, code_bytes FROM sideband.facts
@@ -140,7 +140,7 @@ function withChecksum({ bits, checksum }: FactCode): Buffer {
   return packed;
 }
 
-function factOf(row: FactRow): StoredFact {
+function factOf(row: FactRow): FactRecord {
   const { channel, value, revision, updated_at_ms: updatedAtMs } = row;
   if (row.code_version === null || row.code_length === null || row.code_bytes === null) {
     return { channel, value, revision, updatedAtMs };

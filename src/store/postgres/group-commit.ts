@@ -7,9 +7,10 @@
  * that a call's rows live together.
  */
 
+import type { MonotonicClock } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
 import type { Metrics } from "../../base/metrics.ts";
-import { defineCommitMetrics } from "../../memory/commit-metrics.ts";
+import { CommitMetrics } from "../../memory/commit-metrics.ts";
 import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import type { Database } from "./database.ts";
 import { asFailure, isDataRefused, unavailable } from "./database-failure.ts";
@@ -32,6 +33,7 @@ export interface GroupCommitOptions {
   /** Writes in one call. */
   readonly groupMax: number;
   readonly metrics: Metrics;
+  readonly monotonic: MonotonicClock;
   /** The lane of a slot. */
   readonly laneOf: (slot: number) => number;
 }
@@ -39,6 +41,7 @@ export interface GroupCommitOptions {
 export class GroupCommit {
   readonly #database: Database;
   readonly #options: GroupCommitOptions;
+  readonly #metrics: CommitMetrics;
   readonly #lanes = new Map<number, Lane>();
   #waiting = 0;
   #closed = false;
@@ -46,7 +49,7 @@ export class GroupCommit {
   constructor(database: Database, options: GroupCommitOptions) {
     this.#database = database;
     this.#options = options;
-    defineCommitMetrics(options.metrics, () => this.#waiting);
+    this.#metrics = new CommitMetrics(options.metrics, options.monotonic, () => this.#waiting);
   }
 
   write(request: WriteRequest): Promise<WriteOutcome> {
@@ -90,20 +93,18 @@ export class GroupCommit {
   }
 
   async #commit(group: readonly Queued[]): Promise<void> {
-    const { metrics } = this.#options;
-    const startedMs = performance.now();
+    const ended = this.#metrics.begin();
     try {
       const outcomes = await this.#database.write(callOf(group.map(({ request }) => request)));
       for (const [i, { resolve }] of group.entries()) resolve(outcomes[i]);
-      metrics.observe("sideband_commit_size", group.length);
-      metrics.observe("sideband_commit_seconds", (performance.now() - startedMs) / 1000);
+      ended(group.length);
     } catch (error) {
       // One write that the database refuses as data must not take its neighbours with it.
       if (group.length > 1 && isDataRefused(error)) {
         for (const queued of group) await this.#commit([queued]);
         return;
       }
-      metrics.add("sideband_commit_failures_total");
+      this.#metrics.failed();
       for (const { reject } of group) reject(asFailure(error));
     }
   }

@@ -1,7 +1,7 @@
 /** Accounts, API keys, key requests and usage. All but usage stand in one slot: they are few, and nodes cache them. */
 
+import { TIER_LIMITS } from "../../base/tiers.ts";
 import type { AccountRecord, KeyRecord, KeyRequest } from "../../memory/ports.ts";
-import { TIER_LIMITS } from "../../memory/quota.ts";
 import type { Query, Sql } from "./database.ts";
 import { DIRECTORY_SLOT, quotaSlot } from "./placement.ts";
 

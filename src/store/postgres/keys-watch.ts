@@ -5,6 +5,7 @@
  * fails where the database is away, so that a revoked key stops working within five seconds everywhere.
  */
 
+import type { MonotonicClock } from "../../base/clock.ts";
 import type { Database } from "./database.ts";
 import { KEYS_CHANNEL, keysVersion } from "./key-queries.ts";
 
@@ -13,12 +14,14 @@ const TRUSTED_MS = 4_000;
 
 export class KeysWatch {
   readonly #database: Database;
+  readonly #monotonic: MonotonicClock;
   #version = 0;
   #confirmedMs = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(database: Database) {
+  constructor(database: Database, monotonic: MonotonicClock) {
     this.#database = database;
+    this.#monotonic = monotonic;
   }
 
   async start(): Promise<void> {
@@ -31,7 +34,7 @@ export class KeysWatch {
 
   /** At once while it is trusted. */
   version(): number | Promise<number> {
-    return performance.now() - this.#confirmedMs < TRUSTED_MS ? this.#version : this.#ask();
+    return this.#monotonic.now() - this.#confirmedMs < TRUSTED_MS ? this.#version : this.#ask();
   }
 
   /** What this node has done itself. Versions only grow: an answer asked for earlier may arrive later. */
@@ -49,7 +52,7 @@ export class KeysWatch {
 
   /** Confirmed as of the moment of asking: a change while the answer travels is not in it. */
   async #ask(): Promise<number> {
-    const startedMs = performance.now();
+    const startedMs = this.#monotonic.now();
     this.note(await this.#database.read(keysVersion()));
     this.#confirmedMs = Math.max(this.#confirmedMs, startedMs);
     return this.#version;

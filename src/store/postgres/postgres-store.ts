@@ -4,15 +4,16 @@
  * that any node has acknowledged.
  */
 
+import { type MonotonicClock, monotonicClock } from "../../base/clock.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type {
   AccountRecord,
   CompactReport,
   FactCode,
+  FactRecord,
   KeyRecord,
   KeyRequest,
   Store,
-  StoredFact,
   StoreStatistics,
   UserState,
   WriteOutcome,
@@ -34,6 +35,7 @@ export interface PostgresStoreOptions extends Partial<Omit<DatabaseOptions, "url
   readonly metrics: Metrics;
   /** Writes in one commit; 1 makes every write a statement of its own. */
   readonly groupMax?: number;
+  readonly monotonic?: MonotonicClock;
 }
 
 const GROUP_MAX = 256;
@@ -42,29 +44,32 @@ export class PostgresStore implements Store {
   readonly #database: Database;
   readonly #commit: GroupCommit;
   readonly #keys: KeysWatch;
+  readonly #monotonic: MonotonicClock;
 
-  private constructor(database: Database, commit: GroupCommit, watch: KeysWatch) {
+  private constructor(database: Database, commit: GroupCommit, watch: KeysWatch, monotonic: MonotonicClock) {
     this.#database = database;
     this.#commit = commit;
     this.#keys = watch;
+    this.#monotonic = monotonic;
   }
 
   /** Brings the database to this program's form, or refuses it, then opens it. */
   static async open(options: PostgresStoreOptions): Promise<PostgresStore> {
-    const { url, queueMax, metrics, groupMax = GROUP_MAX, ...more } = options;
+    const { url, queueMax, metrics, groupMax = GROUP_MAX, monotonic = monotonicClock, ...more } = options;
     const database = new Database({ ...DATABASE_DEFAULTS, ...more, url });
     try {
       await database.patiently((sql) => migrate(sql));
       const shards = await database.read(readShardMap());
       const laneOf = (slot: number) => shards?.[slot] ?? 0;
-      const watch = new KeysWatch(database);
+      const watch = new KeysWatch(database, monotonic);
       await watch.start();
       metrics.define({ name: "sideband_database_pending", help: "Queries that wait or run.", type: "gauge" });
       metrics.onCollect(() => metrics.set("sideband_database_pending", database.pending));
       return new PostgresStore(
         database,
-        new GroupCommit(database, { queueMax, groupMax, metrics, laneOf }),
+        new GroupCommit(database, { queueMax, groupMax, metrics, monotonic, laneOf }),
         watch,
+        monotonic,
       );
     } catch (error) {
       await database.close();
@@ -72,7 +77,7 @@ export class PostgresStore implements Store {
     }
   }
 
-  readFact(account: string, userId: string, channel: number): Promise<StoredFact | undefined> {
+  readFact(account: string, userId: string, channel: number): Promise<FactRecord | undefined> {
     return this.#database.read(facts.readFact(account, userId, channel));
   }
 
@@ -199,7 +204,7 @@ export class PostgresStore implements Store {
 
   /** Rewrites the tables without what was forgotten or overwritten. Requests wait for the table being rewritten. */
   compact(): Promise<CompactReport> {
-    return this.#database.patiently(rewriteTables());
+    return this.#database.patiently(rewriteTables(this.#monotonic));
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,6 @@
 /** Upkeep: whether writes are taken, how much there is, and removing what has lapsed. */
 
+import type { MonotonicClock } from "../../base/clock.ts";
 import type { CompactReport, StoreStatistics } from "../../memory/ports.ts";
 import type { Query } from "./database.ts";
 
@@ -50,9 +51,9 @@ export function sweepReplays(nowMs: number): Query<void> {
 }
 
 /** One table after the other, so that what waits for one does not wait for all. */
-export function rewriteTables(): Query<CompactReport> {
+export function rewriteTables(monotonic: MonotonicClock): Query<CompactReport> {
   return async (sql) => {
-    const startedMs = performance.now();
+    const startedMs = monotonic.now();
     const before = await readStatistics()(sql);
     for (const table of ["replays", "users", "facts"])
       await sql`VACUUM (FULL, ANALYZE) ${sql(`sideband.${table}`)}`;
@@ -61,7 +62,7 @@ export function rewriteTables(): Query<CompactReport> {
       beforeBytes: before.sizeBytes,
       afterBytes: after.sizeBytes,
       entries: after.facts + after.users,
-      durationMs: Math.round(performance.now() - startedMs),
+      durationMs: Math.round(monotonic.now() - startedMs),
     };
   };
 }

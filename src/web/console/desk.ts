@@ -31,9 +31,6 @@ export function useDesk(): {
   return { busy, error, run };
 }
 
-export const TIERS = ["free", "pro", "builder", "unlimited"] as const;
-export type Tier = (typeof TIERS)[number];
-
 /** "2026-11-15T03:20:00.000Z" → "2026-11-15 03:20" */
 export function minuteOf(time: string | null): string {
   return time === null ? "never" : time.slice(0, 16).replace("T", " ");

@@ -1,6 +1,6 @@
 /** The fields that say what a new key may do, and for how long. */
 
-import { TIERS, type Tier } from "./desk.ts";
+import { TIERS, type Tier } from "../../base/tiers.ts";
 
 export interface KeyTerms {
   readonly tier: Tier;

@@ -2,16 +2,18 @@
 
 import { render } from "preact";
 import { useState } from "preact/hooks";
+import { TIERS, type Tier } from "../../base/tiers.ts";
 import { ApiError, call } from "../api/request.ts";
 import { ErrorNotice, Notice } from "../parts/notice.tsx";
+import { tierLimit, tierName } from "../tier-words.ts";
 
-const TIERS = [
-  ["free", "Free, 1,000 a month"],
-  ["pro", "Pro, 50,000 a month"],
-  ["builder", "Builder, 500,000 a month"],
-  ["unlimited", "Unlimited"],
-] as const;
 const PURPOSE_LENGTH_MAX = 2000;
+
+/** "Pro, 50,000 a month" */
+function optionText(tier: Tier): string {
+  const limit = tierLimit(tier);
+  return limit === undefined ? tierName(tier) : `${tierName(tier)}, ${limit} a month`;
+}
 
 function KeyRequestForm() {
   const [sentTo, setSentTo] = useState<string>();
@@ -62,9 +64,9 @@ function KeyRequestForm() {
       <label class="field">
         <span>Tier</span>
         <select name="tier">
-          {TIERS.map(([value, name]) => (
-            <option key={value} value={value}>
-              {name}
+          {TIERS.map((tier) => (
+            <option key={tier} value={tier}>
+              {optionText(tier)}
             </option>
           ))}
         </select>

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { ERRORS } from "../../../src/base/error-codes.ts";
+import { TIER_LIMITS, TIERS } from "../../../src/base/tiers.ts";
 import { ConfigError, readConfig, SETTINGS } from "../../../src/config.ts";
 import type { Operation } from "../../../src/contract/operation.ts";
 import { OPERATIONS } from "../../../src/contract/operations.ts";
@@ -30,6 +31,12 @@ test("docs/API.md lists every operation, and no other", () => {
   const expected = (Object.values(OPERATIONS) as Operation[]).map(({ method, path }) => `${method} ${path}`);
   const listed = rows(read("API.md"), /^\| `(GET|POST|DELETE) /).map((line) => /`([^`]+)`/.exec(line)?.[1]);
   assert.deepEqual(listed.sort(), expected.sort());
+});
+
+test("docs/API.md and docs/OPERATIONS.md name every tier, with its limit where they give limits", () => {
+  const limits = TIERS.map((tier) => `${tier} ${TIER_LIMITS[tier]?.toLocaleString("en-US") ?? "none"}`);
+  assert.ok(read("API.md").includes(`for each key: ${limits.join(", ")}.`));
+  assert.ok(read("OPERATIONS.md").includes(`by tier of the account: ${TIERS.join(", ")}, demo, owner`));
 });
 
 test("a setting that is unknown or out of range stops the start and is named", () => {

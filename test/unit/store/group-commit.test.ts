@@ -7,6 +7,7 @@ import { Metrics } from "../../../src/base/metrics.ts";
 import { noStep } from "../../../src/base/steps.ts";
 import { type Change, CommitError, type Environment } from "../../../src/store/lmdb/environment.ts";
 import { GroupCommit } from "../../../src/store/lmdb/group-commit.ts";
+import { FakeClock } from "../blockwork/fake-workers.ts";
 
 /** Commits wait until they are confirmed or failed by hand. */
 class HeldDisk {
@@ -30,11 +31,13 @@ class HeldDisk {
 
 function groupCommit(options: { queueMax?: number; confirmMs?: number } = {}) {
   const disk = new HeldDisk();
+  const clock = new FakeClock();
   const commit = new GroupCommit(disk as unknown as Environment, {
     queueMax: 100,
     confirmMs: 60_000,
     ...options,
     metrics: new Metrics(),
+    monotonic: clock,
     atStep: noStep,
     isOwner: () => true,
     onCommitted: () => {},
@@ -45,7 +48,7 @@ function groupCommit(options: { queueMax?: number; confirmMs?: number } = {}) {
       writer.put("meta", Buffer.from(key), Buffer.from(value));
       return before;
     });
-  return { disk, commit, put };
+  return { disk, commit, clock, put };
 }
 
 const turn = () => new Promise((resolve) => setTimeout(resolve, 5));
@@ -127,6 +130,18 @@ test("group commit: a disk that does not confirm in time: its group is unknown, 
   await turn();
   disk.waiting[1].confirm();
   assert.equal(await after, undefined);
+});
+
+test("group commit: a failure is recent for five seconds", async () => {
+  const { disk, commit, clock, put } = groupCommit();
+  const failed = put("a", "1").catch(codeOf);
+  await turn();
+  disk.waiting[0].fail(new Error("no space"));
+  await failed;
+  clock.advance(4_999);
+  assert.equal(commit.recentFailure?.code, "store_unavailable");
+  clock.advance(1);
+  assert.equal(commit.recentFailure, undefined);
 });
 
 test("group commit: one write that throws is refused alone; a full queue refuses, and close finishes what waits", async () => {

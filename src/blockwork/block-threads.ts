@@ -1,13 +1,14 @@
 /**
  * The threads for block work: started when needed, replaced when lost. A new thread first checks itself and says
- * that it is ready; a task that goes over its budget costs its thread. Only threads that do not even start make the
- * workers ill: that is about this machine, whereas a task may be dear because of what somebody has stored.
+ * that it is ready. A task that exceeds its time budget ends its thread. The workers are unhealthy only when threads
+ * fail to start: that is a fault of the machine, whereas a slow task may be due to a stored value.
  */
 
 import { Worker } from "node:worker_threads";
+import { monotonicClock, type TimerClock } from "../base/clock.ts";
 import type { BlockMessage } from "./block-tasks.ts";
 
-/** What became of a message: a result, the name of an error, or nothing, where it or the thread with it was given up. */
+/** The answer to a message: a result, the name of an error, or neither where the task was interrupted or its thread lost. */
 export interface Reply {
   readonly outcome: "ok" | "error" | "interrupted" | "lost";
   readonly result?: unknown;
@@ -19,29 +20,23 @@ export interface Reply {
 export interface Workers {
   /** How many there may be. */
   readonly count: number;
-  /** How many could begin at once. */
+  /** How many can begin a task now. */
   readonly idle: number;
   readonly healthy: boolean;
-  /** Asks for one more; `onIdle` tells when it is there. */
+  /** Starts one more thread; `onIdle` is called when it is ready. */
   grow(): void;
   onIdle: () => void;
   run(message: BlockMessage, options?: { interruptible: boolean }): Promise<Reply>;
-  /** Has one of the interruptible tasks end soon. */
+  /** Stops one of the interruptible tasks. */
   interrupt(): void;
   close(): Promise<void>;
 }
 
-export interface SchedulerClock {
-  now(): number;
-  /** Calls back later; returns how to take that back. */
-  after(ms: number, run: () => void): () => void;
-}
-
 export interface Thread {
   post(message: BlockMessage): void;
-  /** Ends what was posted last, if it still runs. */
+  /** Stops the task that was posted last, if it still runs. */
   interrupt(): void;
-  /** Whether the process must not end without it. */
+  /** While held, the thread keeps the process alive. */
   hold(held: boolean): void;
   end(): Promise<unknown>;
 }
@@ -55,31 +50,31 @@ export interface ThreadEvents {
 export interface BlockThreadsOptions {
   readonly start: (events: ThreadEvents) => Thread;
   readonly count: number;
-  readonly clock: SchedulerClock;
+  readonly clock: TimerClock;
 }
 
 interface Member {
   thread: Thread;
   ready: boolean;
-  /** Answers the task that it is at. */
+  /** Answers the running task. */
   reply: ((reply: Reply) => void) | undefined;
   interruptible: boolean;
   stopClock: () => void;
 }
 
-/** Many times what the dearest task takes on a slow machine. */
+/** Many times what the longest task takes on a slow machine. */
 export const TASK_BUDGET_MS = 5_000;
 const START_BUDGET_MS = 30_000;
-/** After a thread that did not start, the next one is tried so much later. */
+/** The pause before the next attempt after a thread failed to start. */
 export const RESTART_MS = 1_000;
-/** So many in a row that did not start, and the workers are ill. */
+/** The workers are unhealthy after this many failed starts in a row. */
 const FAILED_STARTS_MAX = 3;
 
 export class BlockThreads implements Workers {
   readonly count: number;
   onIdle: () => void = () => {};
   readonly #start: BlockThreadsOptions["start"];
-  readonly #clock: SchedulerClock;
+  readonly #clock: TimerClock;
   readonly #members = new Set<Member>();
   #failedStarts = 0;
   #stopRestart: (() => void) | undefined;
@@ -101,7 +96,7 @@ export class BlockThreads implements Workers {
     return count;
   }
 
-  /** One at a time: when it is ready, whoever still waits asks for the next. */
+  /** Starts one thread at a time. When it is ready, the scheduler asks for the next if tasks still wait. */
   grow(): void {
     const starting = [...this.#members].some(({ ready }) => !ready);
     if (this.#closed || starting || this.#stopRestart !== undefined || this.#members.size >= this.count)
@@ -164,7 +159,7 @@ export class BlockThreads implements Workers {
     resolve?.(reply);
   }
 
-  /** Gives a thread up, with the task it was at. */
+  /** Ends a thread; its running task is answered as lost. */
   #lose(member: Member): void {
     if (!this.#members.delete(member)) return;
     member.stopClock();
@@ -172,7 +167,7 @@ export class BlockThreads implements Workers {
     member.reply?.({ outcome: "lost", ms: TASK_BUDGET_MS });
     if (member.ready || this.#closed) return;
     this.#failedStarts++;
-    // Tried again even where nobody waits: who asks whether the workers are well must hear of their recovery.
+    // Also where no task waits: otherwise `healthy` would never become true again.
     this.#stopRestart = this.#clock.after(RESTART_MS, () => {
       this.#stopRestart = undefined;
       this.grow();
@@ -180,7 +175,7 @@ export class BlockThreads implements Workers {
   }
 }
 
-/** What a thread gets: a message under a number, and where the number stands of what it shall not go on with. */
+/** A message with its number. The shared memory of a thread holds the number of the message to stop. */
 export interface Posted {
   readonly number: number;
   readonly message: BlockMessage;
@@ -205,8 +200,9 @@ export function startWorker(module: URL): BlockThreadsOptions["start"] {
   };
 }
 
-export const threadClock: SchedulerClock = {
-  now: () => performance.now(),
+/** Its timers do not keep the process alive. */
+export const timerClock: TimerClock = {
+  ...monotonicClock,
   after(ms, run) {
     const timer = setTimeout(run, ms);
     timer.unref();

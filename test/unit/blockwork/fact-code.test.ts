@@ -3,16 +3,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { seededRandom } from "../../../src/base/random.ts";
+import { type CodableFact, codeOf, keptCode } from "../../../src/blockwork/fact-code.ts";
 import { bitsMaxAlone } from "../../../src/codec/block-room.ts";
 import { decodeValue, PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
-import { codeOf, keptCode } from "../../../src/memory/fact-code.ts";
-import type { StoredFact } from "../../../src/memory/ports.ts";
 
 const { version } = PLAIN_CODEBOOK;
 
 test("a kept code holds for its fact; not with any bit, the length, the value, the channel or the version changed", () => {
   const code = codeOf(PLAIN_CODEBOOK, 7, "Ada Lovelace");
-  const fact: StoredFact = { channel: 7, value: "Ada Lovelace", revision: 1, updatedAtMs: 1, code };
+  const fact: CodableFact = { channel: 7, value: "Ada Lovelace", revision: 1, code };
   assert.equal(keptCode(fact, version), code);
   assert.equal(keptCode(fact, version + 1), undefined);
   assert.equal(keptCode({ ...fact, value: "Ada Lovelacf" }, version), undefined);
@@ -37,7 +36,7 @@ test("a value that rides in no block keeps a code that is too long for one, and 
   const value = Array.from({ length: 1024 }, () => String.fromCodePoint(0x21 + random.below(94))).join("");
   const code = codeOf(PLAIN_CODEBOOK, 3, value);
   assert.ok(code.bits.length > bitsMaxAlone(3));
-  assert.equal(keptCode({ channel: 3, value, revision: 1, updatedAtMs: 1, code }, version), code);
+  assert.equal(keptCode({ channel: 3, value, revision: 1, code }, version), code);
 });
 
 test("a value that fits is read back from its code", () => {

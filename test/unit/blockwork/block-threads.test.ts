@@ -2,14 +2,14 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { BlockMessage } from "../../../src/memory/block-tasks.ts";
+import type { BlockMessage } from "../../../src/blockwork/block-tasks.ts";
 import {
   BlockThreads,
   RESTART_MS,
   type Reply,
   TASK_BUDGET_MS,
   type ThreadEvents,
-} from "../../../src/memory/block-threads.ts";
+} from "../../../src/blockwork/block-threads.ts";
 import { FakeClock } from "./fake-workers.ts";
 
 const MESSAGE: BlockMessage = { kind: "code", channel: 0, value: "x" };

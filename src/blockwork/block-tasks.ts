@@ -7,8 +7,7 @@ import type { Predictor } from "../codec/predictor.ts";
 import type { Bits } from "../codec/range-coder.ts";
 import { type OpenedBlock, openBlock, readValue, type UnreadableBlock } from "../codec/read-block.ts";
 import type { BlockKey } from "../codec/seal.ts";
-import { codeOf } from "./fact-code.ts";
-import type { FactCode } from "./ports.ts";
+import { codeOf, type FactCode } from "./fact-code.ts";
 
 interface BlockMessages {
   /** The code of a value. */

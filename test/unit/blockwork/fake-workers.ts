@@ -1,9 +1,11 @@
-/** A clock that moves when told to, and workers that finish a task when told to: for the scheduler's rules. */
+/** A clock that moves when told to, workers that finish a task when told to, and workers that do it at once. */
 
-import type { BlockMessage } from "../../../src/memory/block-tasks.ts";
-import type { Reply, SchedulerClock, Workers } from "../../../src/memory/block-threads.ts";
+import type { TimerClock } from "../../../src/base/clock.ts";
+import { type BlockMessage, type BlockTaskKind, runBlockTask } from "../../../src/blockwork/block-tasks.ts";
+import type { Reply, Workers } from "../../../src/blockwork/block-threads.ts";
+import { PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
 
-export class FakeClock implements SchedulerClock {
+export class FakeClock implements TimerClock {
   #nowMs = 0;
   readonly #alarms = new Set<{ atMs: number; run: () => void }>();
 
@@ -73,4 +75,44 @@ export class FakeWorkers implements Workers {
 /** When everything that follows from what has happened has happened. */
 export async function settled(): Promise<void> {
   for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Workers that do each task in this thread, with the plain codebook, as soon as they are let. */
+export class DirectWorkers implements Workers {
+  readonly count = 1;
+  readonly healthy = true;
+  onIdle = () => {};
+  /** The kinds of the tasks that began, in order. */
+  readonly began: BlockTaskKind[] = [];
+  /** Resolves when a task may be done. */
+  gate: Promise<void> = Promise.resolve();
+  /** May replace a result, as a faulty thread would. */
+  distort = (_message: BlockMessage, result: unknown): unknown => result;
+  #running = 0;
+
+  get idle(): number {
+    return this.count - this.#running;
+  }
+
+  grow(): void {}
+
+  interrupt(): void {}
+
+  async run(message: BlockMessage): Promise<Reply> {
+    this.began.push(message.kind);
+    this.#running++;
+    await this.gate;
+    this.#running--;
+    try {
+      return { outcome: "ok", result: this.distort(message, runBlockTask([PLAIN_CODEBOOK], message)), ms: 1 };
+    } catch (error) {
+      return { outcome: "error", error: (error as Error).name, ms: 1 };
+    }
+  }
+
+  async close(): Promise<void> {}
+
+  countOf(kind: BlockTaskKind): number {
+    return this.began.filter((began) => began === kind).length;
+  }
 }

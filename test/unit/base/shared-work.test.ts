@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SharedWork } from "../../../src/memory/shared-work.ts";
+import { SharedWork } from "../../../src/base/shared-work.ts";
 
 function setUp() {
   const work = new SharedWork<string>();

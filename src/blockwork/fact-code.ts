@@ -8,7 +8,31 @@ import { crc32 } from "../base/crc32.ts";
 import { bitsMaxAlone } from "../codec/block-room.ts";
 import { type Codebook, encodeValue } from "../codec/codebook.ts";
 import type { Bits } from "../codec/range-coder.ts";
-import type { FactCode, StoredFact } from "./ports.ts";
+
+/** A fact's code bits under one codebook version. */
+export interface FactCode {
+  readonly version: number;
+  readonly bits: Bits;
+  /** Over bits, value, channel and version. */
+  readonly checksum: number;
+}
+
+/** What coding needs of a stored fact. */
+export interface CodableFact {
+  readonly channel: number;
+  readonly value: string;
+  /** Larger than that of every fact of the user written before. */
+  readonly revision: number;
+  readonly code?: FactCode;
+}
+
+/** A code, and the fact that it was computed from: a user forgotten meanwhile may have come back with another. */
+export interface ComputedCode {
+  readonly channel: number;
+  readonly revision: number;
+  readonly value: string;
+  readonly code: FactCode;
+}
 
 /** The code of a value. One that rides in no block gets one bit more than would: it is passed over, and not tried again. */
 export function codeOf(codebook: Codebook, channel: number, value: string): FactCode {
@@ -19,7 +43,7 @@ export function codeOf(codebook: Codebook, channel: number, value: string): Fact
 }
 
 /** The code kept with a fact, where it is of this version and whole. */
-export function keptCode({ channel, value, code }: StoredFact, version: number): FactCode | undefined {
+export function keptCode({ channel, value, code }: CodableFact, version: number): FactCode | undefined {
   if (code?.version !== version) return undefined;
   return code.checksum === checksumOf(version, code.bits, channel, value) ? code : undefined;
 }

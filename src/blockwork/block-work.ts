@@ -1,34 +1,36 @@
 /**
- * Blocks built and read in small tasks. Facts are coded newest first, and none any more once the block is full. Codes
- * that are known are used; those that had to be computed are handed out even when the rest is given up.
+ * Builds and reads blocks, in small tasks that the scheduler runs in threads. Facts are coded newest first, until the
+ * block is full. Codes kept with the facts are used; newly computed codes are handed to `keep`, even when the rest of
+ * the work fails.
  */
 
+import type { Asker } from "../base/asker.ts";
 import { newestFirst } from "../codec/block.ts";
 import { bitsMaxAlone, CARRIERS_MAX, PREFIX_CARRIERS } from "../codec/block-room.ts";
 import { digitsFor } from "../codec/digits.ts";
 import { unknownValue } from "../codec/read-block.ts";
+import type { BlockKey } from "../codec/seal.ts";
 import type { BlockScheduler, Work } from "./block-scheduler.ts";
 import type { AssembledBlock, BlockMessage, BlockResults, BlockTaskKind } from "./block-tasks.ts";
-import { keptCode } from "./fact-code.ts";
-import type { Asker, BlockKeyMaterial, ComputedCode, FactCode, StoredFact } from "./ports.ts";
+import { type CodableFact, type ComputedCode, type FactCode, keptCode } from "./fact-code.ts";
 
 export interface BuildJob {
-  readonly facts: readonly StoredFact[];
-  readonly key: BlockKeyMaterial;
+  readonly facts: readonly CodableFact[];
+  readonly key: BlockKey;
   readonly userId: string;
-  /** Told of the codes that had to be computed. */
+  /** Receives the codes that had to be computed. */
   readonly keep: (codes: readonly ComputedCode[]) => void;
 }
 
 export interface ReadJob {
   readonly text: string;
-  readonly keys: readonly BlockKeyMaterial[];
+  readonly keys: readonly BlockKey[];
   readonly userId: string;
-  /** Only the values of these channels; without it all. */
+  /** Reads only the values of these channels; all where undefined. */
   readonly channels?: readonly number[] | undefined;
 }
 
-export type ReadResult =
+export type ReadOutcome =
   | {
       readonly ok: true;
       readonly facts: readonly { readonly channel: number; readonly value: string }[];
@@ -39,7 +41,7 @@ export type ReadResult =
     }
   | { readonly ok: false; readonly reason: string };
 
-export class Workshop {
+export class BlockWork {
   /** The codebook version that blocks are written with. */
   readonly version: number;
   readonly #scheduler: BlockScheduler;
@@ -66,10 +68,10 @@ export class Workshop {
     return this.#runOne(work, "assemble", { kind: "assemble", facts: coded, key, userId });
   }
 
-  /** The codes of the facts that a block may have room for, by channel; as long as they are needed. */
+  /** The codes of the facts that a block may have room for, by channel. Stops when `isNeeded` returns false. */
   async code(
     work: Work,
-    facts: readonly StoredFact[],
+    facts: readonly CodableFact[],
     keep: BuildJob["keep"],
     isNeeded = () => true,
   ): Promise<ReadonlyMap<number, FactCode>> {
@@ -99,7 +101,7 @@ export class Workshop {
     return codes;
   }
 
-  async read(work: Work, { text, keys, userId, channels }: ReadJob): Promise<ReadResult> {
+  async read(work: Work, { text, keys, userId, channels }: ReadJob): Promise<ReadOutcome> {
     const opened = await this.#runOne(work, "open", { kind: "open", text, keys, userId });
     if (!opened.ok) return opened;
     const { codes, version, missing, wrong, repaired, guardLeft } = opened;

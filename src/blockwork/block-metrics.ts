@@ -1,36 +1,36 @@
-/** What is counted and timed of block tasks; the times also tell how long a task is going to take. */
+/** The metrics of block tasks. The measured times also give the expected time of a task. */
 
+import type { Asker } from "../base/asker.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { BlockTaskKind } from "./block-tasks.ts";
 import type { Reply } from "./block-threads.ts";
-import type { Asker } from "./ports.ts";
 
-/** A code that is computed ahead of time is a kind of its own here. */
-export type FigureKind = BlockTaskKind | "ahead";
+/** Background work is a kind of its own here, with the label `ahead`. */
+export type MetricKind = BlockTaskKind | "ahead";
 export type TaskOutcome = Reply["outcome"] | "refused" | "late" | "cancelled" | "dropped";
 
-/** Milliseconds for a unit of each kind before any was measured. */
+/** Milliseconds for a unit of each kind, until one was measured. */
 const FIRST_GUESS_MS: Readonly<Record<BlockTaskKind, number>> = {
   code: 0.1,
   assemble: 2,
   open: 2,
   value: 0.1,
 };
-const KINDS = [...Object.keys(FIRST_GUESS_MS), "ahead"] as FigureKind[];
-/** So much of what was measured before still counts when one more task is measured. */
-const MEMORY = 0.95;
+const KINDS = [...Object.keys(FIRST_GUESS_MS), "ahead"] as MetricKind[];
+/** The weight of earlier measurements falls by this factor with each new one. */
+const DECAY = 0.95;
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-interface Present {
-  readonly errands: Iterable<{ readonly kind: FigureKind; readonly waiting: { readonly size: number } }>;
+interface SchedulerState {
+  readonly batches: Iterable<{ readonly kind: MetricKind; readonly waiting: { readonly size: number } }>;
   readonly healthy: boolean;
 }
 
-export class BlockFigures {
+export class BlockMetrics {
   readonly #metrics: Metrics;
   readonly #measured = new Map<BlockTaskKind, { ms: number; units: number }>();
 
-  constructor(metrics: Metrics, present: () => Present) {
+  constructor(metrics: Metrics, state: () => SchedulerState) {
     this.#metrics = metrics;
     const define = (name: string, type: "counter" | "gauge" | "histogram", help: string) =>
       metrics.define({ name, help, type, ...(type === "histogram" ? { buckets: SECONDS } : {}) });
@@ -51,9 +51,9 @@ export class BlockFigures {
     define("sideband_reader_healthy", "gauge", "1 while threads for block work can be started, else 0.");
     for (const kind of KINDS) metrics.set("sideband_block_running", 0, labelOf(kind));
     metrics.onCollect(() => {
-      const { errands, healthy } = present();
+      const { batches, healthy } = state();
       const depths = new Map(KINDS.map((kind) => [kind, 0]));
-      for (const { kind, waiting } of errands) depths.set(kind, depths.get(kind)! + waiting.size);
+      for (const { kind, waiting } of batches) depths.set(kind, depths.get(kind)! + waiting.size);
       for (const [kind, depth] of depths) metrics.set("sideband_block_queue_depth", depth, labelOf(kind));
       metrics.set("sideband_reader_healthy", healthy ? 1 : 0);
     });
@@ -64,13 +64,13 @@ export class BlockFigures {
     return size * (measured === undefined ? FIRST_GUESS_MS[kind] : measured.ms / measured.units);
   }
 
-  began(kind: FigureKind, waitedMs: number): void {
+  began(kind: MetricKind, waitedMs: number): void {
     this.#metrics.add("sideband_block_running", labelOf(kind));
     this.#metrics.observe("sideband_block_wait_seconds", waitedMs / 1000, labelOf(kind));
   }
 
   ended(
-    task: { kind: FigureKind; taskKind: BlockTaskKind; size: number; tier: Asker["tier"] },
+    task: { kind: MetricKind; taskKind: BlockTaskKind; size: number; tier: Asker["tier"] },
     { outcome, ms }: Reply,
   ): void {
     const { kind, taskKind, size, tier } = task;
@@ -80,15 +80,15 @@ export class BlockFigures {
     this.#metrics.add("sideband_block_processor_seconds_total", `tier="${tier}"`, ms / 1000);
     if (outcome !== "ok") return;
     const before = this.#measured.get(taskKind) ?? { ms: 0, units: 0 };
-    this.#measured.set(taskKind, { ms: before.ms * MEMORY + ms, units: before.units * MEMORY + size });
+    this.#measured.set(taskKind, { ms: before.ms * DECAY + ms, units: before.units * DECAY + size });
   }
 
-  count(kind: FigureKind, outcome: TaskOutcome, count = 1): void {
+  count(kind: MetricKind, outcome: TaskOutcome, count = 1): void {
     if (count === 0) return;
     this.#metrics.add("sideband_block_tasks_total", `${labelOf(kind)},result="${outcome}"`, count);
   }
 }
 
-function labelOf(kind: FigureKind): string {
+function labelOf(kind: MetricKind): string {
   return `kind="${kind}"`;
 }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../../../src/base/errors.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
-import { BlockScheduler, DEADLINE_MS, type Task, type Work } from "../../../src/memory/block-scheduler.ts";
+import { BlockScheduler, DEADLINE_MS, type Task, type Work } from "../../../src/blockwork/block-scheduler.ts";
 import { FakeClock, FakeWorkers, settled } from "./fake-workers.ts";
 
 function setUp({ threads = 1, queueMax = 10_000 } = {}) {
@@ -25,8 +25,8 @@ function setUp({ threads = 1, queueMax = 10_000 } = {}) {
       (error) => (error instanceof Failure ? `${error.message} ${error.extra.retryAfterS}` : String(error)),
     );
   };
-  const figure = (name: string, labels: string) => metrics.value(name, labels);
-  return { clock, workers, scheduler, run, results, figure, metrics };
+  const metric = (name: string, labels: string) => metrics.value(name, labels);
+  return { clock, workers, scheduler, run, results, metric, metrics };
 }
 
 const of = (account: string, more: Partial<Work> = {}): Work => ({ account, tier: "free", ...more });
@@ -82,30 +82,30 @@ test("with several threads, one account does not get them all at once", async ()
   assert.deepEqual(workers.began.slice(3).sort(), [1, 1, 2]);
 });
 
-test("what somebody waits for goes before work ahead of time, of any account", async () => {
+test("what somebody waits for goes before background work, of any account", async () => {
   const { workers, run } = setUp();
-  void run(of("a", { ahead: true }), 1, 3);
-  void run(of("b", { ahead: true }), 2, 3);
+  void run(of("a", { background: true }), 1, 3);
+  void run(of("b", { background: true }), 2, 3);
   void run(of("a"), 3, 2);
   void run(of("b"), 4, 2);
   for (let i = 0; i < 5; i++) await workers.finish();
   assert.deepEqual(workers.began, [1, 4, 3, 4, 3, 2]);
 });
 
-test("work ahead of time runs one task at a time for each account", async () => {
+test("background work runs one task at a time for each account", async () => {
   const { workers, run } = setUp({ threads: 4 });
-  void run(of("a", { ahead: true }), 1, 3);
-  void run(of("b", { ahead: true }), 2, 3);
+  void run(of("a", { background: true }), 1, 3);
+  void run(of("b", { background: true }), 2, 3);
   await settled();
   assert.deepEqual(workers.began, [1, 2]);
   await workers.finish();
   assert.deepEqual(workers.began, [1, 2, 1]);
 });
 
-test("work ahead of time is interrupted for what somebody waits for, and begins again afterwards", async () => {
-  const { workers, run, figure } = setUp();
-  const ahead = run(of("a", { ahead: true }), 1);
-  void run(of("b", { ahead: true }), 2);
+test("background work is interrupted for what somebody waits for, and begins again afterwards", async () => {
+  const { workers, run, metric } = setUp();
+  const background = run(of("a", { background: true }), 1);
+  void run(of("b", { background: true }), 2);
   assert.equal(workers.interrupted, 0);
   void run(of("c"), 3);
   assert.equal(workers.interrupted, 1);
@@ -113,34 +113,34 @@ test("work ahead of time is interrupted for what somebody waits for, and begins 
   for (let i = 0; i < 2; i++) await workers.finish();
   await workers.finish();
   assert.deepEqual(workers.began, [1, 3, 2, 1]);
-  assert.equal(await ahead, "done");
-  assert.equal(figure("sideband_block_tasks_total", 'kind="ahead",result="interrupted"'), 1);
-  assert.equal(figure("sideband_block_queue_depth", 'kind="ahead"'), 0);
+  assert.equal(await background, "done");
+  assert.equal(metric("sideband_block_tasks_total", 'kind="ahead",result="interrupted"'), 1);
+  assert.equal(metric("sideband_block_queue_depth", 'kind="ahead"'), 0);
 });
 
-test("what a result lets its asker ask for next goes before others' work ahead of time", async () => {
+test("what a result lets its asker ask for next goes before others' background work", async () => {
   const { workers, run } = setUp();
   const asked = run(of("a"), 1)
     .then(() => run(of("a"), 2))
     .then(() => run(of("a"), 3));
-  void run(of("b", { ahead: true }), 9, 10);
+  void run(of("b", { background: true }), 9, 10);
   for (let i = 0; i < 3; i++) await workers.finish();
   assert.equal(await asked, "done");
   assert.deepEqual(workers.began, [1, 2, 3, 9]);
 });
 
-test("the queue is bounded; work ahead of time makes room, and is refused when there is none", async () => {
-  const { workers, run, figure } = setUp({ queueMax: 8 });
+test("the queue is bounded; background work makes room, and is refused when there is none", async () => {
+  const { workers, run, metric } = setUp({ queueMax: 8 });
   void run(of("a"), 0);
-  const ahead = run(of("a", { ahead: true }), 1, 2);
+  const background = run(of("a", { background: true }), 1, 2);
   for (const account of ["b", "c", "d"]) void run(of(account), 2, 2);
-  assert.match(await run(of("e", { ahead: true }), 1), /^Too much block work is waiting/);
+  assert.match(await run(of("e", { background: true }), 1), /^Too much block work is waiting/);
   void run(of("e"), 3, 2);
-  assert.match(await ahead, /^Others wait for block work/);
+  assert.match(await background, /^Others wait for block work/);
   assert.match(await run(of("f"), 4), /^Too much block work is waiting/);
-  assert.equal(figure("sideband_block_queue_depth", 'kind="code"'), 8);
-  assert.equal(figure("sideband_block_tasks_total", 'kind="ahead",result="dropped"'), 2);
-  assert.equal(figure("sideband_block_tasks_total", 'kind="code",result="refused"'), 1);
+  assert.equal(metric("sideband_block_queue_depth", 'kind="code"'), 8);
+  assert.equal(metric("sideband_block_tasks_total", 'kind="ahead",result="dropped"'), 2);
+  assert.equal(metric("sideband_block_tasks_total", 'kind="code",result="refused"'), 1);
   await workers.finish();
   void run(of("f"), 4);
   await workers.finish();
@@ -157,13 +157,13 @@ test("one account cannot fill the queue for all", async () => {
 });
 
 test("a request that would miss its deadline is refused at once, with the time to wait", async () => {
-  const { workers, scheduler, run, figure } = setUp();
+  const { workers, scheduler, run, metric } = setUp();
   // One task of size 1 is measured to take 100 ms.
   void run(of("a"), 0);
   await workers.finish(100);
   void run(of("a"), 1, 1 + (DEADLINE_MS / 100) * 1.5);
   assert.equal(await run(scheduler.begin(of("a")), 2), "The block work that is waiting takes too long. 15");
-  assert.equal(figure("sideband_block_tasks_total", 'kind="code",result="refused"'), 1);
+  assert.equal(metric("sideband_block_tasks_total", 'kind="code",result="refused"'), 1);
   // Another account waits for one task, not for all of them; and so it is let in.
   void run(scheduler.begin(of("b")), 3);
   await workers.finish(100);
@@ -179,15 +179,15 @@ test("own work is never the reason to refuse: alone, a request of any length beg
 });
 
 test("whoever still waits at the deadline is told so then, and its tasks are gone", async () => {
-  const { clock, workers, scheduler, run, figure } = setUp();
+  const { clock, workers, scheduler, run, metric } = setUp();
   void run(of("a"), 0);
   const waits = run(scheduler.begin(of("b")), 1, 3);
   clock.advance(DEADLINE_MS - 1);
-  assert.equal(figure("sideband_block_queue_depth", 'kind="code"'), 3);
+  assert.equal(metric("sideband_block_queue_depth", 'kind="code"'), 3);
   clock.advance(1);
   assert.equal(await waits, "The block work was not done in time. 1");
-  assert.equal(figure("sideband_block_queue_depth", 'kind="code"'), 0);
-  assert.equal(figure("sideband_block_tasks_total", 'kind="code",result="late"'), 3);
+  assert.equal(metric("sideband_block_queue_depth", 'kind="code"'), 0);
+  assert.equal(metric("sideband_block_tasks_total", 'kind="code",result="late"'), 3);
   await workers.finish();
   assert.deepEqual(workers.began, [0]);
   assert.equal(clock.alarmCount, 0);
@@ -205,15 +205,15 @@ test("the time in which its own tasks run does not count against a request", asy
 });
 
 test("whoever hangs up has his waiting tasks removed; the running one ends unheard", async () => {
-  const { clock, workers, scheduler, run, results, figure } = setUp();
+  const { clock, workers, scheduler, run, results, metric } = setUp();
   const caller = new AbortController();
   const gone = run(scheduler.begin(of("a", { signal: caller.signal })), 1, 10);
   void run(of("b"), 2);
   caller.abort("hung up");
   assert.equal(await gone, "hung up");
-  assert.equal(figure("sideband_block_tasks_total", 'kind="code",result="cancelled"'), 9);
-  assert.equal(figure("sideband_block_queue_depth", 'kind="code"'), 1);
-  assert.equal(figure("sideband_block_running", 'kind="code"'), 1);
+  assert.equal(metric("sideband_block_tasks_total", 'kind="code",result="cancelled"'), 9);
+  assert.equal(metric("sideband_block_queue_depth", 'kind="code"'), 1);
+  assert.equal(metric("sideband_block_running", 'kind="code"'), 1);
   await workers.finish();
   assert.deepEqual(workers.began, [1, 2]);
   assert.equal(results.length, 0);
@@ -234,7 +234,7 @@ test("a task that is not needed any more when its turn comes takes no thread", a
 });
 
 test("a task that fails or costs its thread is its caller's alone, and the rest of that call is given up", async () => {
-  const { workers, run, figure } = setUp();
+  const { workers, run, metric } = setUp();
   const lost = run(of("a"), 1, 3);
   const failed = run(of("b"), 2, 3);
   const well = run(of("c"), 3);
@@ -245,12 +245,12 @@ test("a task that fails or costs its thread is its caller's alone, and the rest 
   await workers.finish();
   assert.equal(await well, "done");
   assert.deepEqual(workers.began, [1, 2, 3]);
-  assert.equal(figure("sideband_block_tasks_total", 'kind="code",result="lost"'), 1);
+  assert.equal(metric("sideband_block_tasks_total", 'kind="code",result="lost"'), 1);
 });
 
 test("closing gives up all that waits at once, and takes nothing more", async () => {
   const { workers, scheduler, run } = setUp();
-  const outcomes = [run(of("a"), 1, 5), run(of("b", { ahead: true }), 2, 5)];
+  const outcomes = [run(of("a"), 1, 5), run(of("b", { background: true }), 2, 5)];
   await scheduler.close();
   assert.deepEqual(await Promise.all(outcomes), new Array(2).fill("The service is stopping. 1"));
   assert.equal(await run(of("a"), 3), "The service is stopping. 1");
@@ -258,15 +258,15 @@ test("closing gives up all that waits at once, and takes nothing more", async ()
   assert.deepEqual([workers.began, workers.closed], [[1], true]);
 });
 
-test("figures: time waited and processor time by tier of the account", async () => {
-  const { clock, workers, run, figure, metrics } = setUp();
+test("metrics: time waited and processor time by tier of the account", async () => {
+  const { clock, workers, run, metric, metrics } = setUp();
   void run(of("a"), 1);
   void run(of("b", { tier: "demo" }), 2);
   clock.advance(300);
   await workers.finish(300);
   await workers.finish(100);
-  assert.equal(figure("sideband_block_processor_seconds_total", 'tier="free"'), 0.3);
-  assert.equal(figure("sideband_block_processor_seconds_total", 'tier="demo"'), 0.1);
+  assert.equal(metric("sideband_block_processor_seconds_total", 'tier="free"'), 0.3);
+  assert.equal(metric("sideband_block_processor_seconds_total", 'tier="demo"'), 0.1);
   assert.match(metrics.render(), /^sideband_block_wait_seconds_sum\{kind="code"\} 0\.3$/m);
   assert.match(metrics.render(), /^sideband_block_wait_seconds_count\{kind="code"\} 2$/m);
 });

@@ -1,0 +1,10 @@
+/** Whom work is done for: every request knows it, and the scheduler of block work shares the threads by it. */
+
+import type { Tier } from "./tiers.ts";
+
+export interface Asker {
+  readonly account: string;
+  readonly tier: Tier | "demo" | "owner";
+  /** Fires when the asker has gone. */
+  readonly signal?: AbortSignal | undefined;
+}

@@ -1,0 +1,46 @@
+/** What block tasks are expected to take, and the gauges of the queue. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Metrics } from "../../../src/base/metrics.ts";
+import { BlockMetrics } from "../../../src/blockwork/block-metrics.ts";
+
+function setUp() {
+  const metrics = new Metrics();
+  const state = { batches: [{ kind: "ahead", waiting: { size: 3 } }] as const, healthy: true };
+  const blockMetrics = new BlockMetrics(metrics, () => state);
+  const ended = (size: number, ms: number, outcome: "ok" | "lost" = "ok") =>
+    blockMetrics.ended({ kind: "code", taskKind: "code", size, tier: "free" }, { outcome, ms });
+  return { metrics, state, blockMetrics, ended };
+}
+
+test("the expected time is the measured time of a unit, times the size", () => {
+  const { blockMetrics, ended } = setUp();
+  const guessMs = blockMetrics.expectedMs("code", 10);
+  ended(10, 50);
+  assert.notEqual(guessMs, 50);
+  assert.equal(blockMetrics.expectedMs("code", 10), 50);
+  assert.equal(blockMetrics.expectedMs("code", 2), 10);
+});
+
+test("recent tasks count more than those long ago", () => {
+  const { blockMetrics, ended } = setUp();
+  for (let i = 0; i < 10; i++) ended(1, 100);
+  for (let i = 0; i < 100; i++) ended(1, 1);
+  assert.ok(blockMetrics.expectedMs("code", 1) < 2);
+});
+
+test("a task that was lost says nothing about the expected time", () => {
+  const { blockMetrics, ended } = setUp();
+  ended(1, 4);
+  ended(1, 5000, "lost");
+  assert.equal(blockMetrics.expectedMs("code", 1), 4);
+});
+
+test("what waits and whether threads start is read at each collection", () => {
+  const { metrics, state } = setUp();
+  assert.equal(metrics.value("sideband_block_queue_depth", 'kind="ahead"'), 3);
+  assert.equal(metrics.value("sideband_reader_healthy"), 1);
+  state.healthy = false;
+  assert.equal(metrics.value("sideband_reader_healthy"), 0);
+});

@@ -1,0 +1,121 @@
+/** Blocks built and read in small tasks: what is coded, in which order, and what is kept of it. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Metrics } from "../../../src/base/metrics.ts";
+import { seededRandom } from "../../../src/base/random.ts";
+import { BlockScheduler } from "../../../src/blockwork/block-scheduler.ts";
+import { BlockWork } from "../../../src/blockwork/block-work.ts";
+import { type CodableFact, type ComputedCode, codeOf } from "../../../src/blockwork/fact-code.ts";
+import { PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
+import { deriveBlockKey } from "../../../src/codec/seal.ts";
+import { DirectWorkers, FakeClock } from "./fake-workers.ts";
+
+const work = { account: "acme", tier: "free" } as const;
+const key = deriveBlockKey(new Uint8Array(32), 1, "acme");
+const userId = "ada";
+
+function setUp() {
+  const workers = new DirectWorkers();
+  const clock = new FakeClock();
+  const scheduler = new BlockScheduler({ workers, clock, queueMax: 1000, metrics: new Metrics() });
+  const blockWork = new BlockWork(scheduler, PLAIN_CODEBOOK.version);
+  const kept: ComputedCode[] = [];
+  const keep = (codes: readonly ComputedCode[]) => void kept.push(...codes);
+  const build = (facts: readonly CodableFact[]) => blockWork.build(work, { facts, key, userId, keep });
+  return { workers, blockWork, kept, keep, build };
+}
+
+const factOf = (value: string, channel: number): CodableFact => ({ channel, value, revision: channel + 1 });
+const FACTS = ["Ada", "London", "chess"].map(factOf);
+
+test("a block that was built is read back with every fact", async () => {
+  const { blockWork, build } = setUp();
+  const { text, carried, overflow } = await build(FACTS);
+  assert.deepEqual([carried, overflow], [[0, 1, 2], []]);
+  const reading = await blockWork.read(work, { text, keys: [key], userId });
+  assert.ok(reading.ok);
+  assert.deepEqual(
+    reading.facts,
+    FACTS.map(({ channel, value }) => ({ channel, value })),
+  );
+});
+
+test("values without a code are coded newest first, and their codes are kept", async () => {
+  const { kept, build } = setUp();
+  await build(FACTS);
+  assert.deepEqual(
+    kept.map(({ channel, revision, value }) => ({ channel, revision, value })),
+    FACTS.toReversed(),
+  );
+  assert.deepEqual(kept[0].code, codeOf(PLAIN_CODEBOOK, 2, "chess"));
+});
+
+test("a code that is kept with its fact is not computed again", async () => {
+  const { workers, kept, build } = setUp();
+  const [first, ...rest] = FACTS;
+  await build([{ ...first, code: codeOf(PLAIN_CODEBOOK, first.channel, first.value) }, ...rest]);
+  assert.equal(workers.countOf("code"), 2);
+  assert.deepEqual(kept.map(({ channel }) => channel).sort(), [1, 2]);
+});
+
+test("no value is coded that a full block has no room for", async () => {
+  const { workers, build } = setUp();
+  const random = seededRandom(1);
+  const text = () => Array.from({ length: 60 }, () => String.fromCodePoint(0x21 + random.below(94))).join("");
+  const { carried, overflow } = await build(
+    Array.from({ length: 40 }, (_, channel) => factOf(text(), channel)),
+  );
+  assert.ok(overflow.length > 10, `${overflow.length} did not fit`);
+  const coded = workers.countOf("code");
+  assert.ok(
+    coded >= carried.length && coded <= carried.length + 2,
+    `${coded} coded, ${carried.length} carried`,
+  );
+});
+
+test("codes that were computed are kept although a later value fails", async () => {
+  const { workers, kept, build } = setUp();
+  workers.distort = (message, result) => {
+    if (message.kind === "code" && message.channel === 0) throw new Error("broken");
+    return result;
+  };
+  await assert.rejects(build(FACTS), /block task failed: Error/);
+  assert.deepEqual(
+    kept.map(({ channel }) => channel),
+    [2, 1],
+  );
+});
+
+test("coding stops when the codes are not needed any more", async () => {
+  const { workers, blockWork, kept, keep } = setUp();
+  const codes = await blockWork.code(work, FACTS, keep, () => workers.countOf("code") < 2);
+  assert.deepEqual([...codes.keys()], [2, 1]);
+  assert.equal(kept.length, 2);
+});
+
+test("only the values of the channels asked for are read", async () => {
+  const { workers, blockWork, build } = setUp();
+  const { text } = await build(FACTS);
+  const reading = await blockWork.read(work, { text, keys: [key], userId, channels: [1, 7] });
+  assert.ok(reading.ok);
+  assert.deepEqual(reading.facts, [{ channel: 1, value: "London" }]);
+  assert.equal(workers.countOf("value"), 1);
+});
+
+test("a block with a value that cannot be read is unreadable as a whole", async () => {
+  const { workers, blockWork, build } = setUp();
+  const { text } = await build(FACTS);
+  workers.distort = (message, result) =>
+    message.kind === "value" && message.channel === 1 ? undefined : result;
+  const reading = await blockWork.read(work, { text, keys: [key], userId });
+  assert.equal(reading.ok, false);
+});
+
+test("a block of another user is not opened", async () => {
+  const { workers, blockWork, build } = setUp();
+  const { text } = await build(FACTS);
+  const reading = await blockWork.read(work, { text, keys: [key], userId: "eve" });
+  assert.equal(reading.ok, false);
+  assert.equal(workers.countOf("value"), 0);
+});

@@ -1,0 +1,86 @@
+/** The cache of blocks, and coding in the background. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { QUIET_MS } from "../../../src/memory/blocks.ts";
+import { settled } from "../blockwork/fake-workers.ts";
+import { ACCOUNT, asker, memoryParts } from "./memory-parts.ts";
+
+/** Until writes that were begun are on disk too. */
+async function until(condition: () => boolean): Promise<void> {
+  for (let i = 0; i < 1000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.ok(condition());
+}
+
+test("a block is built once for a stamp, and anew after a write", async (context) => {
+  const { blocks, workers, write } = await memoryParts(context);
+  await write("ada", "Ada");
+  const first = await blocks.of(asker, "ada");
+  assert.equal(await blocks.of(asker, "ada"), first);
+  assert.equal(workers.countOf("assemble"), 1);
+  await write("ada", "Grace");
+  const second = await blocks.of(asker, "ada");
+  assert.notEqual(second?.text, first?.text);
+  assert.equal(workers.countOf("assemble"), 2);
+});
+
+test("two callers at the same time share one build", async (context) => {
+  const { blocks, workers, write } = await memoryParts(context);
+  await write("ada", "Ada");
+  const [one, other] = await Promise.all([blocks.of(asker, "ada"), blocks.of(asker, "ada")]);
+  assert.equal(one, other);
+  assert.equal(workers.countOf("assemble"), 1);
+});
+
+test("a user without facts has no block, and none in the cache", async (context) => {
+  const { blocks, store, write } = await memoryParts(context);
+  await write("ada", "Ada");
+  await blocks.of(asker, "ada");
+  await store.forgetUser(ACCOUNT, "ada");
+  assert.equal(await blocks.of(asker, "ada"), undefined);
+  assert.equal(blocks.cachedCount, 0);
+});
+
+test("codes are computed in the background once the account has not written for a while, and not before", async (context) => {
+  const { blocks, workers, clock, write, factsOf } = await memoryParts(context);
+  await write("ada", "Ada", "London");
+  blocks.codeInBackground(asker, "ada");
+  clock.advance(QUIET_MS - 1);
+  blocks.codeInBackground(asker, "ada");
+  clock.advance(QUIET_MS - 1);
+  await settled();
+  assert.equal(workers.countOf("code"), 0);
+  clock.advance(1);
+  await until(() => factsOf("ada").every(({ code }) => code !== undefined));
+  await blocks.of(asker, "ada");
+  assert.equal(workers.countOf("code"), 2);
+});
+
+test("coding in the background stops when the account writes again, and goes on when it is quiet again", async (context) => {
+  const { blocks, workers, clock, write, factsOf } = await memoryParts(context);
+  await write("ada", "Ada", "London", "chess");
+  blocks.codeInBackground(asker, "ada");
+  let open = () => {};
+  workers.gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  clock.advance(QUIET_MS);
+  await settled();
+  assert.equal(workers.countOf("code"), 1);
+  blocks.codeInBackground(asker, "eve");
+  open();
+  await until(() => factsOf("ada").some(({ code }) => code !== undefined));
+  assert.equal(workers.countOf("code"), 1);
+  clock.advance(QUIET_MS);
+  await until(() => factsOf("ada").every(({ code }) => code !== undefined));
+  assert.equal(workers.countOf("code"), 3);
+});
+
+test("coding in the background ends, and leaves no timer behind", async (context) => {
+  const { blocks, clock, write, factsOf } = await memoryParts(context);
+  await write("ada", "Ada");
+  blocks.codeInBackground(asker, "ada");
+  clock.advance(QUIET_MS);
+  await until(() => factsOf("ada").every(({ code }) => code !== undefined));
+  assert.equal(clock.alarmCount, 0);
+});

@@ -1,0 +1,65 @@
+/** verify names what is wrong with a user's facts, codes or block, and nothing where all is right. */
+
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { codeOf } from "../../../src/blockwork/fact-code.ts";
+import { PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
+import { labelOf } from "../../../src/memory/labels.ts";
+import { verifyAll } from "../../../src/memory/verify.ts";
+import { forgedCode, memoryParts } from "./memory-parts.ts";
+
+async function setUp(context: TestContext) {
+  const memory = await memoryParts(context);
+  await memory.write("ada", "Ada", "London");
+  await memory.write("eve", "Eve");
+  const verify = () => verifyAll(memory.parts, { progress: () => {}, signal: new AbortController().signal });
+  const faults = async () => (await verify()).findings.map(({ userId, fault }) => `${userId}: ${fault}`);
+  return { ...memory, verify, faults };
+}
+
+test("a sound store has no findings, with and without code bits", async (context) => {
+  const { verify, factsOf, saveCode } = await setUp(context);
+  const sound = { users: 2, facts: 3, overflowed: 0, findings: [] };
+  assert.deepEqual(await verify(), sound);
+  for (const fact of factsOf("ada"))
+    await saveCode("ada", fact, codeOf(PLAIN_CODEBOOK, fact.channel, fact.value));
+  assert.deepEqual(await verify(), sound);
+});
+
+test("code bits that fail their checksum are found", async (context) => {
+  const { faults, factsOf, saveCode } = await setUp(context);
+  const [fact] = factsOf("ada");
+  await saveCode("ada", fact, codeOf(PLAIN_CODEBOOK, fact.channel, "Eve"));
+  assert.deepEqual(await faults(), [`ada: the code bits kept on ${labelOf(0)} fail their checksum`]);
+});
+
+test("code bits of another value under a right checksum are found", async (context) => {
+  const { faults, factsOf, saveCode } = await setUp(context);
+  const [fact] = factsOf("ada");
+  await saveCode("ada", fact, forgedCode(fact, "Eve"));
+  assert.deepEqual(await faults(), ["ada: the code bits kept with the facts give another block"]);
+});
+
+test("a block that is read back with another value is found", async (context) => {
+  const { faults, workers } = await setUp(context);
+  workers.distort = (message, result) => (message.kind === "value" && result === "London" ? "Paris" : result);
+  assert.deepEqual(await faults(), ["ada: what is read back differs from the state"]);
+});
+
+test("a block that cannot be read back is found, with the reason", async (context) => {
+  const { faults, workers } = await setUp(context);
+  workers.distort = (message, result) =>
+    message.kind === "open" && message.userId === "eve" ? { ok: false, reason: "broken" } : result;
+  assert.deepEqual(await faults(), ["eve: the block cannot be read back: broken"]);
+});
+
+test("a failing user does not end the walk", async (context) => {
+  const { verify, workers } = await setUp(context);
+  workers.distort = (message, result) => {
+    if (message.kind === "assemble" && message.userId === "ada") throw new RangeError();
+    return result;
+  };
+  const { users, findings } = await verify();
+  assert.equal(users, 2);
+  assert.deepEqual(findings, [{ account: "acme", userId: "ada", fault: "block task failed: RangeError" }]);
+});
