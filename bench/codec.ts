@@ -15,26 +15,10 @@ import { type ReadOptions, readBlock } from "../src/codec/read-block.ts";
 import { deriveBlockKey } from "../src/codec/seal.ts";
 import { transformPlain } from "../src/codec/transform.ts";
 import { DAMAGES, type DamageKind, damageText, randomWord } from "./codec/damage.ts";
-import { drawDamage } from "./codec/damage-picture.ts";
+import { type DamageRow, drawDamage } from "./codec/damage-picture.ts";
 import { blockOf } from "./codec/profiles.ts";
-
-export interface BenchOptions {
-  readonly small: boolean;
-  readonly json: boolean;
-  readonly svg?: string;
-  readonly trials: number | undefined;
-  readonly seed: number;
-}
-
-export interface DamageRow {
-  readonly carriers: number;
-  readonly kind: DamageKind;
-  readonly share: number;
-  readonly trials: number;
-  /** Share of the blocks that were read, exactly. */
-  readonly survived: number;
-  readonly readMs: number;
-}
+import { median } from "./median.ts";
+import type { BenchOptions } from "./options.ts";
 
 interface TimeRow {
   readonly what: string;
@@ -237,10 +221,6 @@ function timesOf(work: () => void, rounds: number): number[] {
     work();
     return performance.now() - start;
   });
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[values.length >> 1];
 }
 
 function percent(share: number): string {

@@ -1,5 +1,5 @@
 /**
- * sideband bench http: the service as it is run (a process of its own, default settings, a data folder on disk)
+ * The HTTP benchmark: the service as it is run (a process of its own, default settings, a data folder on disk)
  * under load from a second process, 64 connections. Each figure is a ratio to a bare Fastify route that returns
  * a constant of the same size, measured in the same run in many short turns, each compared with its neighbour: the
  * machine's own speed drops out, and what else runs on it meets both. Nothing is timed while the service still works
@@ -23,13 +23,8 @@ import {
   startServer,
   untilQuiet,
 } from "./http/running-server.ts";
-
-export interface HttpBenchOptions {
-  readonly small: boolean;
-  readonly json: boolean;
-  /** How large the grown store is (a million unless told). */
-  readonly facts?: number | undefined;
-}
+import { median } from "./median.ts";
+import type { BenchOptions } from "./options.ts";
 
 type Shot = LoadResult & { readonly cpuSeconds: number };
 
@@ -67,10 +62,11 @@ const STARTS = 5;
 const NEIGHBOUR_BAR = 4;
 const NEIGHBOUR_WORST_BAR = 10;
 
-export async function benchHttp(options: HttpBenchOptions): Promise<boolean> {
+export async function benchHttp(options: BenchOptions): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), "sideband-bench-"));
-  const load = fork(beside("load"));
-  const bare = fork(beside("bare"));
+  // They inherit the loader for TypeScript from this process (execArgv).
+  const load = fork(fileURLToPath(new URL("./http/load.ts", import.meta.url)));
+  const bare = fork(fileURLToPath(new URL("./http/bare.ts", import.meta.url)));
   let server: RunningServer | undefined;
   try {
     const startMs = await measureStart(options.small ? 1 : STARTS);
@@ -245,13 +241,4 @@ function memoryText({ residentBytes, privateBytes }: MemoryUse): string {
 
 function mebibytes(bytes: number): string {
   return `${(bytes / 2 ** 20).toFixed(0)} MiB`;
-}
-
-function median(numbers: readonly number[]): number {
-  return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
-}
-
-function beside(name: string): string {
-  const extension = import.meta.url.slice(import.meta.url.lastIndexOf("."));
-  return fileURLToPath(new URL(`./http/${name}${extension}`, import.meta.url));
 }

@@ -8,18 +8,10 @@
 
 import { type Random, seededRandom } from "../src/base/random.ts";
 import type { WriteRequest } from "../src/memory/ports.ts";
+import { median } from "./median.ts";
+import type { BenchOptions } from "./options.ts";
 import { COMPACTION_BAR_MS, measureCompaction } from "./store/compaction.ts";
 import { openLmdb, openPostgres, type Subject } from "./store/subjects.ts";
-
-export interface StoreBenchOptions {
-  readonly small: boolean;
-  readonly json: boolean;
-  readonly seed: number;
-  /** The number of facts that the growth ends with. */
-  readonly facts: number | undefined;
-  /** An empty database; without it a PostgreSQL is started for the run. */
-  readonly databaseUrl: string | undefined;
-}
 
 interface SpeedRow {
   readonly store: string;
@@ -47,7 +39,7 @@ const MONTH = "2026-11";
 const FACTS_OF_USER = 40;
 const ACCOUNT = "bench";
 
-export async function benchStore(options: StoreBenchOptions): Promise<boolean> {
+export async function benchStore(options: BenchOptions): Promise<boolean> {
   const seconds = options.small ? 0.4 : 4;
   const factsMax = options.facts ?? (options.small ? 20_000 : 5_000_000);
   const random = seededRandom(options.seed);
@@ -163,7 +155,7 @@ async function groupRatio(
     }
     ratios.push(rows[0].encodesPerS / rows[1].encodesPerS);
   }
-  return ratios.sort((a, b) => a - b)[RATIO_ROUNDS >> 1];
+  return median(ratios);
 }
 
 /** Fills the store, stopping at each power of ten (and at the end) to measure. */

@@ -17,7 +17,7 @@ import type { Bits } from "../src/codec/range-coder.ts";
 import { readerCodebooks } from "../src/reader/codebook.ts";
 import { READER_WEIGHTS } from "../src/reader/weights-path.ts";
 import { makeValue, VALUE_KINDS, type ValueName } from "./codec/value-kinds.ts";
-import type { BenchOptions } from "./codec.ts";
+import type { BenchOptions } from "./options.ts";
 import { referenceMs } from "./reader.ts";
 
 const VALUES = 10_000;

@@ -16,11 +16,10 @@ import { encode as tokens } from "gpt-tokenizer/encoding/o200k_base";
 import { equalBytes, utf8 } from "../../src/base/bytes.ts";
 import { CHANNEL_COUNT } from "../../src/base/limits.ts";
 import { type BlockFact, buildBlock } from "../../src/codec/block.ts";
-import { type Codebook, encodeValue, PLAIN_CODEBOOK } from "../../src/codec/codebook.ts";
-import { plainPredictor } from "../../src/codec/plain-predictor.ts";
+import { encodeValue, PLAIN_CODEBOOK } from "../../src/codec/codebook.ts";
 import { deriveBlockKey } from "../../src/codec/seal.ts";
 import { findChannel } from "../../src/memory/channels.ts";
-import { ReaderPredictor } from "../../src/reader/predictor.ts";
+import { readerCodebooks } from "../../src/reader/codebook.ts";
 import { READER_WEIGHTS } from "../../src/reader/weights-path.ts";
 
 interface Fact {
@@ -128,8 +127,7 @@ function unishox2(): Code {
 }
 
 function model(): Code {
-  const reader = new ReaderPredictor(readFileSync(READER_WEIGHTS));
-  const codebook: Codebook = { version: 2, predictors: [reader, plainPredictor] };
+  const [codebook] = readerCodebooks(readFileSync(READER_WEIGHTS));
   return (channel, value) => encodeValue(codebook, channel, value);
 }
 

@@ -9,7 +9,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { seededRandom } from "../../src/base/random.ts";
 import { readConfig } from "../../src/config.ts";
-import { openCore } from "../../src/main.ts";
+import { openCore } from "../../src/main/core.ts";
+import { median } from "../median.ts";
 import type { LoadJob, LoadResult } from "./load.ts";
 import { ask, startServer, untilQuiet } from "./running-server.ts";
 
@@ -117,8 +118,4 @@ function batchRequest(key: string, labels: readonly string[]): string {
   const body = JSON.stringify({ user_id: "user-#", facts });
   const length = body.replace("#", "123456789").length;
   return `POST /encode/batch HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`;
-}
-
-function median(sorted: readonly number[]): number {
-  return sorted[Math.floor(sorted.length / 2)];
 }

@@ -24,7 +24,6 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   db: async () => (await import("./commands/db.ts")).db,
   read: async () => (await import("./commands/read.ts")).read,
   measure: async () => (await import("./commands/measure.ts")).measure,
-  bench: async () => (await import("./commands/bench.ts")).bench,
 };
 
 export async function main(args: readonly string[]): Promise<number> {

@@ -2,7 +2,6 @@
 
 import { systemClock } from "../base/clock.ts";
 import { Metrics } from "../base/metrics.ts";
-import type { AtStep } from "../base/steps.ts";
 import { CODEBOOK_VERSION, checkReader } from "../blockwork/codebooks.ts";
 import { workerModule } from "../blockwork/worker-module.ts";
 import type { Config } from "../config.ts";
@@ -20,7 +19,7 @@ import { SharedWork } from "../memory/shared-work.ts";
 import { Workshop } from "../memory/workshop.ts";
 import type { LmdbStore } from "../store/lmdb/lmdb-store.ts";
 import { masterKeys } from "./secrets.ts";
-import { agreeOnMasterKeys, type OpenedStore, openStore } from "./stores.ts";
+import { agreeOnMasterKeys, type OpenedStore, type OpenOptions, openStore } from "./stores.ts";
 
 export interface Core {
   readonly memory: MemoryParts;
@@ -38,15 +37,7 @@ export interface Core {
   close(): Promise<void>;
 }
 
-export interface CoreOptions {
-  /** Makes the store where the data folder has none. */
-  readonly create: boolean;
-  /** How long to wait for an owner of the data folder that is about to end. */
-  readonly lockWaitMs?: number;
-  readonly atStep?: AtStep;
-}
-
-export async function openCore(config: Config, options: CoreOptions): Promise<Core> {
+export async function openCore(config: Config, options: OpenOptions): Promise<Core> {
   checkReader();
   const metrics = new Metrics();
   const clock = systemClock;

@@ -6,8 +6,8 @@ import type { Codebook } from "../codec/codebook.ts";
 import type { Predictor } from "../codec/predictor.ts";
 import type { Bits } from "../codec/range-coder.ts";
 import { type OpenedBlock, openBlock, readValue } from "../codec/read-block.ts";
-import type { UnreadableBlock } from "../codec/unreadable.ts";
 import type { BlockKey } from "../codec/seal.ts";
+import type { UnreadableBlock } from "../codec/unreadable.ts";
 import { codeOf } from "./fact-code.ts";
 import type { FactCode } from "./ports.ts";
 

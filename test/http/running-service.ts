@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../src/config.ts";
-import { startService } from "../../src/main.ts";
+import { startService } from "../../src/main/service.ts";
 import { newDatabase } from "../postgres/server.ts";
 import { type Answer, type RequestOptions, send } from "./plain-client.ts";
 

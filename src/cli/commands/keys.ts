@@ -2,7 +2,7 @@
 
 import { parseArgs } from "node:util";
 import type { KeyView } from "../../contract/admin-schemas.ts";
-import { type OwnerClient, withOwner } from "../../main.ts";
+import { type OwnerClient, withOwner } from "../../main/owner.ts";
 import { type Command, CommandError, EXIT_OK, UsageError } from "../command.ts";
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
 

@@ -2,7 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { readConfig } from "../../config.ts";
-import { runOwner } from "../../main.ts";
+import { runOwner } from "../../main/serve.ts";
 import { type Command, EXIT_OK, UsageError } from "../command.ts";
 import { DATA_OPTION } from "../data-option.ts";
 

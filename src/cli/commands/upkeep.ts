@@ -2,7 +2,8 @@
 
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { type OwnerClient, restore, withOwner } from "../../main.ts";
+import { restore } from "../../main/backup.ts";
+import { type OwnerClient, withOwner } from "../../main/owner.ts";
 import { type Command, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
 import { Progress } from "../progress.ts";

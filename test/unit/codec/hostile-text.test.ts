@@ -20,7 +20,7 @@ import { toBlock } from "../../../src/codec/transform.ts";
 import { anySeed, build, factsOf, KEY, mustRead, READ, randomSymbols, WRITE } from "../../fixtures/blocks.ts";
 
 const BAR_MS = 200;
-/** Processor time, not the clock's, the best of a few runs, and twice the bar: CI machines are shared. `sideband bench codec` holds it to the bar. */
+/** Processor time, not the clock's, the best of a few runs, and twice the bar: CI machines are shared. `npm run bench -- codec` holds it to the bar. */
 const SLACK = 2;
 const RUNS = 3;
 

@@ -10,7 +10,7 @@ import type { Codebook } from "../codec/codebook.ts";
 import { N } from "../codec/field.ts";
 import { readBlock } from "../codec/read-block.ts";
 import { deriveBlockKey, MASTER_KEY_BYTES } from "../codec/seal.ts";
-import { findChannel } from "./channels.ts";
+import { findChannel } from "../memory/channels.ts";
 
 export interface ProfileFact {
   readonly label: string;
