@@ -1,9 +1,9 @@
 /**
  * The HTTP benchmark: the service as it is run (a process of its own, default settings, a data folder on disk)
  * under load from a second process, 64 connections. Each figure is a ratio to a bare Fastify route that returns
- * a constant of the same size, measured in the same run in many short turns, each compared with its neighbour: the
- * machine's own speed drops out, and what else runs on it meets both. Nothing is timed while the service still works
- * in the background, as it does for some seconds after a turn of encodes.
+ * a constant of the same size. Both are measured in the same run in many short turns, and each turn is compared with
+ * the one beside it, so that the machine's speed cancels out and other load hits both. Nothing is timed while the
+ * service still works in the background, as it does for some seconds after a turn of encodes.
  */
 
 import { type ChildProcess, fork } from "node:child_process";
@@ -33,7 +33,7 @@ interface Figure {
   readonly perSecond: number;
   readonly barePerSecond: number;
   readonly ratio: number;
-  /** The same by processor time instead of the clock: what other work on the machine cannot distort. */
+  /** The same by processor time instead of the clock, which other load on the machine does not distort. */
   readonly cpuRatio: number;
   readonly bar: number;
   readonly p50Ms: number;
@@ -54,11 +54,11 @@ const BARS = { decode: 0.75, context: 0.5, encode: 0.35 } as const;
 const START_BAR_MS = 1_000;
 const GROWTH_BAR = 1.3;
 const IDLE_BAR_BYTES = 150 * 2 ** 20;
-/** Where the grown store has a million facts. */
+/** Applies where the grown store has a million facts. */
 const GROWN_BAR_BYTES = 400 * 2 ** 20;
 const GROWN_BAR_FACTS = 1_000_000;
 const STARTS = 5;
-/** A stranger's first context beside a heavy neighbour, to the median alone: the median, and the worst of all. */
+/** A stranger's first context beside a heavy neighbour, as a ratio to the median alone: its median and its worst. */
 const NEIGHBOUR_BAR = 4;
 const NEIGHBOUR_WORST_BAR = 10;
 
@@ -153,7 +153,7 @@ async function compare(
   };
   const figures: Figure[] = [];
   for (const { name, size, rounds, request } of cases) {
-    // With the same headers: what a client sends is not the service's doing.
+    // With the same headers, so that parsing them costs both the same.
     const bareRequest = `${head(`GET /bare/${size}`)}\r\n`;
     const own: Shot[] = [];
     const reference: Shot[] = [];

@@ -110,7 +110,7 @@ function print(result: Record<string, number>): void {
   );
 }
 
-/** A product of 1,024 × 1,024 in plain TypeScript: what this machine does right now. */
+/** A product of 1,024 × 1,024 in plain TypeScript: how fast this machine is right now. */
 export function referenceMs(): number {
   const size = 1024;
   const plain = new PlainOperations();

@@ -3,7 +3,7 @@
  * with group commit against one statement per encode, and how speed and size grow with the number of facts.
  *
  * Everything that is timed is checked: the counter must equal what was acknowledged, and every value read must
- * be the one written. Machines differ and are busy: what counts are the ratios within one run.
+ * be the one written. Machines differ and are busy, so only the ratios within one run count.
  */
 
 import { type Random, seededRandom } from "../src/base/random.ts";
@@ -139,7 +139,7 @@ async function measureSpeed(
   };
 }
 
-/** Turn and turn about, so that a machine that is busy for a while is busy for both. */
+/** In turns, so that other load on the machine hits both. */
 async function groupRatio(
   grouped: Subject,
   single: Subject,
@@ -216,7 +216,7 @@ interface Timing {
   readonly perCpuS: number | null;
 }
 
-/** Runs `work` by so many callers for so long; each goes on when its last call is answered. */
+/** Runs `work` with this many callers for this long; each calls again when its last call is answered. */
 async function timed(
   subject: Subject,
   callers: number,
@@ -232,7 +232,7 @@ async function timed(
       for (let i = 0; performance.now() < endMs; i++) {
         await work(caller, i);
         count += 1;
-        // A store that answers at once would never let the clock go on.
+        // A store that answers at once would never let the event loop turn.
         if (count % 256 === 0) await new Promise(setImmediate);
       }
     }),

@@ -58,7 +58,7 @@ function carriedByBlock(facts: readonly Fact[], code: Code): number {
   return buildBlock(placed, { key: KEY, userId: "capacity", codebook: PLAIN_CODEBOOK }).carried.length;
 }
 
-/** A compressor of bytes as a code; a value that it does not give back, or makes longer, goes in as its bytes. */
+/** A compressor as a code. A value that it makes longer, or does not give back, goes in as its bytes. */
 function checked(
   compress: (value: Uint8Array) => Uint8Array,
   expand: (code: Uint8Array) => Uint8Array,
@@ -76,7 +76,7 @@ function checked(
   };
 }
 
-/** Without what a rival prints of its inner life. */
+/** Without the debug output of a rival. */
 function quietly<T>(work: () => T): T {
   const log = console.log;
   console.log = () => {};

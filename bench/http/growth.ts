@@ -1,8 +1,8 @@
 /**
  * How latency and memory change as the store grows: two services at the same time, one with few facts and one with
  * many, under the same load in turns. Users are drawn from the whole store; the contexts are those of a few users
- * all over it, whose blocks are cached. Both stores are filled beneath HTTP, ten facts a user, without code bits,
- * and compacted then, as after an import: transactions that large leave free pages behind that no service leaves.
+ * all over it, whose blocks are cached. Both stores are filled without HTTP, ten facts a user, without code bits, and
+ * then compacted: transactions that large leave more free pages behind than a service does.
  */
 
 import type { ChildProcess } from "node:child_process";

@@ -18,10 +18,10 @@ export interface Neighbour {
   readonly aloneMs: number;
   readonly besideMs: number;
   readonly worstMs: number;
-  /** Of the median and of the worst beside the neighbour to the median alone. */
+  /** The median and the worst beside the neighbour, as ratios to the median alone. */
   readonly medianRatio: number;
   readonly worstRatio: number;
-  /** What the neighbour had answered in the meantime. */
+  /** The neighbour's batches that were answered in the meantime. */
   readonly batches: number;
 }
 
@@ -107,7 +107,7 @@ async function firstContext(url: string, key: string, userId: string, labels: st
 
 function batchRequest(key: string, labels: readonly string[]): string {
   const random = seededRandom(1);
-  // All printable characters but those that JSON writes in two, and the one that stands for a number here.
+  // All printable characters but those that JSON escapes, and "#", which the load replaces by a number.
   const characters = Array.from({ length: 94 }, (_, i) => String.fromCodePoint(0x21 + i)).filter(
     (character) => !'"\\#'.includes(character),
   );

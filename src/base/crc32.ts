@@ -9,7 +9,7 @@ const TABLE = Uint32Array.from({ length: 256 }, (_, index) => {
 
 export function crc32(bytes: Uint8Array): number {
   let crc = 0xffffffff;
-  for (const byte of bytes) crc = (crc >>> 8) ^ TABLE[(crc ^ byte) & 0xff];
+  for (let i = 0; i < bytes.length; i++) crc = (crc >>> 8) ^ TABLE[(crc ^ bytes[i]) & 0xff];
   return (crc ^ 0xffffffff) >>> 0;
 }
 

@@ -89,12 +89,12 @@ function isParseArgsError(error: unknown): error is Error {
   return error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
 }
 
-/** What the system refuses: a file that is not there, a folder of somebody else, a connection that was lost. */
+/** Errors of the operating system: a missing file, a folder without permission, a lost connection. */
 function isSystemError(error: unknown): error is Error {
   return error instanceof Error && "syscall" in error && "code" in error;
 }
 
-/** What the parts refuse in words meant for the operator: a setting, the data folder, a failure of the service. */
+/** Errors whose message is written for the operator: about a setting, the data folder, a failure of the service. */
 function isRefusal(error: unknown): error is Error {
   return (
     error instanceof Error &&

@@ -3,8 +3,8 @@
  *
  * The state is the place t that comes next. From there a word is written at t (of class d[t], or replaced by any
  * word), or words are lost (short gaps from careless copying, long ones from cuts), or a foreign word is slipped
- * in. Text before and after the block is free, and a block may begin and end anywhere. Likelihoods are ratios to
- * that of a word of foreign text, so foreign text costs a factor of one.
+ * in. Any text may stand before and after the block, and the block may begin and end at any place. Likelihoods are
+ * relative to a word of foreign text, whose own is one.
  *
  * The forward–backward algorithm gives the probability of every word at every place, which tells how far each
  * placed word can be trusted. That beats the single best path: a word lost inside a run of one class could be any

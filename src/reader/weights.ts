@@ -9,6 +9,8 @@
  * A file that is not whole, or not of this format, is refused with a sentence that says why.
  */
 
+import { crc32 } from "../base/crc32.ts";
+
 export interface ModelShape {
   readonly layers: number;
   readonly width: number;
@@ -22,7 +24,7 @@ export interface ModelShape {
   readonly taps: number;
 }
 
-/** An int8 matrix, row by row, and what a row's integers are to be multiplied with. */
+/** An int8 matrix, row by row, and the factor of each row. */
 export interface StoredMatrix {
   readonly weights: Int8Array;
   readonly scales: Float32Array;
@@ -50,7 +52,7 @@ export interface Weights {
   readonly layers: readonly StoredLayer[];
 }
 
-/** The world's fault, not the programmer's: a weights file that cannot be used. */
+/** A weights file that cannot be used. */
 export class WeightsError extends Error {
   override name = "WeightsError";
 }
@@ -137,18 +139,3 @@ export function parseWeights(file: Uint8Array): Weights {
 }
 
 const matrix = (scales: Float32Array, weights: Int8Array): StoredMatrix => ({ scales, weights });
-
-const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let remainder = byte;
-  for (let bit = 0; bit < 8; bit++)
-    remainder = remainder & 1 ? (remainder >>> 1) ^ 0xedb88320 : remainder >>> 1;
-  return remainder;
-});
-
-/** CRC-32 (ISO 3309, as in gzip): catches a file cut short or changed by accident, not a forger. */
-export function crc32(bytes: Uint8Array): number {
-  let remainder = 0xffffffff;
-  for (let i = 0; i < bytes.length; i++)
-    remainder = (remainder >>> 8) ^ CRC_TABLE[(remainder ^ bytes[i]) & 0xff];
-  return (remainder ^ 0xffffffff) >>> 0;
-}

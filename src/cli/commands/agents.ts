@@ -1,4 +1,4 @@
-/** sideband agents: lists the agents that there are files for, and installs them. */
+/** sideband agents: lists the agents that Sideband has files for, and installs those files. */
 
 import { accessSync, constants } from "node:fs";
 import { homedir } from "node:os";

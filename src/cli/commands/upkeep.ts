@@ -16,7 +16,7 @@ export const backup: Command = {
 FOLDER must be empty or new. The copy is a data folder: "sideband restore", or serve it as it is. Where a service runs,
 it makes the copy itself, and must be able to write to FOLDER.
 
-  --without-master-key  leave master.key out; without it blocks handed out so far cannot be read
+  --without-master-key  leave master.key out; blocks handed out so far cannot be read without it
 ${DATA_HELP}
 
 Exit status: 0; 1 if it failed, or if damaged records are in the backup; 2 for a wrong call.`,
