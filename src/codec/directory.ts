@@ -115,7 +115,7 @@ export function writeDirectory(carriers: Uint16Array): Uint16Array {
   );
 }
 
-/** Reads the directory at the start of `digits`: the counts, and how many digits it took. The work is bounded for any digits. */
+/** Reads the directory at the start of `digits`: the counts, and its length in digits. Bounded work for any digits. */
 export function readDirectory(digits: Uint16Array): { carriers: Uint16Array; length: number } | undefined {
   const digitCount = Math.min(digits.length, DIRECTORY_DIGITS_MAX);
   const bitCount = digitCount * BITS_PER_DIGIT;

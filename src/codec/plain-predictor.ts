@@ -3,8 +3,9 @@
  * the reader model predicts badly, and stands in for the model in tests.
  *
  * Half of the total is fixed, a rough idea of text in which every byte has a share. The other half belongs to the last
- * 64 bytes of the value itself, so that digits, base64 and other scripts get cheaper as the value goes on. There are two such tables, one for the byte that begins a character and one for the bytes that go on with it
- * (UTF-8). Integer arithmetic alone, and the total never changes.
+ * 64 bytes of the value itself, so that digits, base64 and other scripts get cheaper as the value goes on. There are
+ * two such tables, one for the byte that begins a character and one for the bytes that go on with it (UTF-8). Integer
+ * arithmetic alone, and the total never changes.
  */
 
 import type { Interval, Predictor, PredictorCursor } from "./predictor.ts";
