@@ -15,26 +15,10 @@ import { type ReadOptions, readBlock } from "../src/codec/read-block.ts";
 import { deriveBlockKey } from "../src/codec/seal.ts";
 import { transformPlain } from "../src/codec/transform.ts";
 import { DAMAGES, type DamageKind, damageText, randomWord } from "./codec/damage.ts";
-import { drawDamage } from "./codec/damage-picture.ts";
+import { type DamageRow, drawDamage } from "./codec/damage-picture.ts";
 import { blockOf } from "./codec/profiles.ts";
-
-export interface BenchOptions {
-  readonly small: boolean;
-  readonly json: boolean;
-  readonly svg?: string;
-  readonly trials: number | undefined;
-  readonly seed: number;
-}
-
-export interface DamageRow {
-  readonly carriers: number;
-  readonly kind: DamageKind;
-  readonly share: number;
-  readonly trials: number;
-  /** Share of the blocks that were read, exactly. */
-  readonly survived: number;
-  readonly readMs: number;
-}
+import { median } from "./median.ts";
+import type { BenchOptions } from "./options.ts";
 
 interface TimeRow {
   readonly what: string;
@@ -66,9 +50,9 @@ const BARS: readonly (readonly [carriers: number, kind: DamageKind, share: numbe
 ];
 const SURVIVAL_MIN = 0.99;
 const CURVE_CARRIERS = [64, 128, 256, 480];
-/** Fewer trials than for the bars: a curve wants points, not the last percent. */
+/** Trials for a point of a curve, as a share of those for a bar: a curve needs many points, not exact ones. */
 const CURVE_SHARE = 0.1;
-/** The times of a row are taken in so many turns with the other rows. */
+/** The rows are timed in turns, this many for each. */
 const TURNS = 10;
 
 const KEY = deriveBlockKey(new Uint8Array(32).fill(1), 0, "bench");
@@ -138,7 +122,7 @@ function curves(trials: number, random: Random, say: (text: string) => void): Da
   for (const kind of Object.keys(DAMAGES) as DamageKind[]) {
     for (const carriers of CURVE_CARRIERS) {
       const step = kind.startsWith("cut") ? 0.05 : kind === "mixed" ? 0.02 : 0.04;
-      // Past the point where nothing survives there is nothing to see.
+      // The curve ends where nothing survives.
       let dead = 0;
       for (let share = 0; share <= (kind === "mixed" ? 0.24 : 0.97) && dead < 2; share += step) {
         const row = survival(carriers, kind, share, trials, random);
@@ -193,7 +177,7 @@ function timeAll(random: Random, rounds: number): TimeRow[] {
       rounds,
     ],
   ];
-  // In turns, so that a moment in which the machine is busy meets all rows and decides none.
+  // In turns, so that other load on the machine hits all rows alike.
   const samples = rows.map((): number[] => []);
   for (let turn = 0; turn < TURNS; turn++) {
     for (const [i, [, work, times]] of rows.entries()) {
@@ -229,7 +213,7 @@ function expect(condition: boolean): void {
   if (!condition) throw new Error("a timed result is not what it should be");
 }
 
-/** The times of so many calls, after as many to warm up. */
+/** The times of `rounds` calls, after the same number of calls to warm up. */
 function timesOf(work: () => void, rounds: number): number[] {
   for (let i = 0; i < rounds; i++) work();
   return Array.from({ length: rounds }, () => {
@@ -237,10 +221,6 @@ function timesOf(work: () => void, rounds: number): number[] {
     work();
     return performance.now() - start;
   });
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[values.length >> 1];
 }
 
 function percent(share: number): string {

@@ -1,9 +1,9 @@
 /**
- * sideband bench http: the service as it is run (a process of its own, default settings, a data folder on disk)
+ * The HTTP benchmark: the service as it is run (a process of its own, default settings, a data folder on disk)
  * under load from a second process, 64 connections. Each figure is a ratio to a bare Fastify route that returns
- * a constant of the same size, measured in the same run in many short turns, each compared with its neighbour: the
- * machine's own speed drops out, and what else runs on it meets both. Nothing is timed while the service still works
- * in the background, as it does for some seconds after a turn of encodes.
+ * a constant of the same size. Both are measured in the same run in many short turns, and each turn is compared with
+ * the one beside it, so that the machine's speed cancels out and other load hits both. Nothing is timed while the
+ * service still works in the background, as it does for some seconds after a turn of encodes.
  */
 
 import { type ChildProcess, fork } from "node:child_process";
@@ -23,13 +23,8 @@ import {
   startServer,
   untilQuiet,
 } from "./http/running-server.ts";
-
-export interface HttpBenchOptions {
-  readonly small: boolean;
-  readonly json: boolean;
-  /** How large the grown store is (a million unless told). */
-  readonly facts?: number | undefined;
-}
+import { median } from "./median.ts";
+import type { BenchOptions } from "./options.ts";
 
 type Shot = LoadResult & { readonly cpuSeconds: number };
 
@@ -38,7 +33,7 @@ interface Figure {
   readonly perSecond: number;
   readonly barePerSecond: number;
   readonly ratio: number;
-  /** The same by processor time instead of the clock: what other work on the machine cannot distort. */
+  /** The same by processor time instead of the clock, which other load on the machine does not distort. */
   readonly cpuRatio: number;
   readonly bar: number;
   readonly p50Ms: number;
@@ -59,18 +54,19 @@ const BARS = { decode: 0.75, context: 0.5, encode: 0.35 } as const;
 const START_BAR_MS = 1_000;
 const GROWTH_BAR = 1.3;
 const IDLE_BAR_BYTES = 150 * 2 ** 20;
-/** Where the grown store has a million facts. */
+/** Applies where the grown store has a million facts. */
 const GROWN_BAR_BYTES = 400 * 2 ** 20;
 const GROWN_BAR_FACTS = 1_000_000;
 const STARTS = 5;
-/** A stranger's first context beside a heavy neighbour, to the median alone: the median, and the worst of all. */
+/** A stranger's first context beside a heavy neighbour, as a ratio to the median alone: its median and its worst. */
 const NEIGHBOUR_BAR = 4;
 const NEIGHBOUR_WORST_BAR = 10;
 
-export async function benchHttp(options: HttpBenchOptions): Promise<boolean> {
+export async function benchHttp(options: BenchOptions): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), "sideband-bench-"));
-  const load = fork(beside("load"));
-  const bare = fork(beside("bare"));
+  // They inherit the loader for TypeScript from this process (execArgv).
+  const load = fork(fileURLToPath(new URL("./http/load.ts", import.meta.url)));
+  const bare = fork(fileURLToPath(new URL("./http/bare.ts", import.meta.url)));
   let server: RunningServer | undefined;
   try {
     const startMs = await measureStart(options.small ? 1 : STARTS);
@@ -157,7 +153,7 @@ async function compare(
   };
   const figures: Figure[] = [];
   for (const { name, size, rounds, request } of cases) {
-    // With the same headers: what a client sends is not the service's doing.
+    // With the same headers, so that parsing them costs both the same.
     const bareRequest = `${head(`GET /bare/${size}`)}\r\n`;
     const own: Shot[] = [];
     const reference: Shot[] = [];
@@ -245,13 +241,4 @@ function memoryText({ residentBytes, privateBytes }: MemoryUse): string {
 
 function mebibytes(bytes: number): string {
   return `${(bytes / 2 ** 20).toFixed(0)} MiB`;
-}
-
-function median(numbers: readonly number[]): number {
-  return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
-}
-
-function beside(name: string): string {
-  const extension = import.meta.url.slice(import.meta.url.lastIndexOf("."));
-  return fileURLToPath(new URL(`./http/${name}${extension}`, import.meta.url));
 }

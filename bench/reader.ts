@@ -9,13 +9,15 @@
 
 import { readFileSync } from "node:fs";
 import { equalBytes, utf8 } from "../src/base/bytes.ts";
-import { type Codebook, decodeValue, encodeValue } from "../src/codec/codebook.ts";
+import { decodeValue, encodeValue } from "../src/codec/codebook.ts";
+import { readerCodebooks } from "../src/reader/codebook.ts";
 import { forwardBytes } from "../src/reader/forward.ts";
 import { PlainOperations } from "../src/reader/plain-operations.ts";
 import { ReaderPredictor } from "../src/reader/predictor.ts";
 import { parseWeights } from "../src/reader/weights.ts";
 import { READER_WEIGHTS } from "../src/reader/weights-path.ts";
-import type { BenchOptions } from "./codec.ts";
+import { median } from "./median.ts";
+import type { BenchOptions } from "./options.ts";
 
 /** Values of 55 characters each, of the three kinds that are measured. */
 const VALUES = [
@@ -36,7 +38,7 @@ const MEMORY_BYTES_BAR = 64 * 2 ** 20;
 export async function benchReader(options: BenchOptions): Promise<boolean> {
   const file = readFileSync(READER_WEIGHTS);
   const reader = new ReaderPredictor(file);
-  const codebook: Codebook = { version: 2, predictors: [reader] };
+  const [codebook] = readerCodebooks(file);
   const rounds = options.small ? 2 : 12;
   const writeMs: number[] = [];
   const readMs: number[] = [];
@@ -108,7 +110,7 @@ function print(result: Record<string, number>): void {
   );
 }
 
-/** A product of 1,024 × 1,024 in plain TypeScript: what this machine does right now. */
+/** A product of 1,024 × 1,024 in plain TypeScript: how fast this machine is right now. */
 export function referenceMs(): number {
   const size = 1024;
   const plain = new PlainOperations();
@@ -119,5 +121,3 @@ export function referenceMs(): number {
   plain.product({ rows: size, columns: size, weights, scales }, u, 1, 1, plain.doubles(size));
   return performance.now() - started;
 }
-
-const median = (numbers: number[]): number => numbers.toSorted((a, b) => a - b)[numbers.length >> 1];

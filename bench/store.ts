@@ -3,23 +3,15 @@
  * with group commit against one statement per encode, and how speed and size grow with the number of facts.
  *
  * Everything that is timed is checked: the counter must equal what was acknowledged, and every value read must
- * be the one written. Machines differ and are busy: what counts are the ratios within one run.
+ * be the one written. Machines differ and are busy, so only the ratios within one run count.
  */
 
 import { type Random, seededRandom } from "../src/base/random.ts";
 import type { WriteRequest } from "../src/memory/ports.ts";
+import { median } from "./median.ts";
+import type { BenchOptions } from "./options.ts";
 import { COMPACTION_BAR_MS, measureCompaction } from "./store/compaction.ts";
 import { openLmdb, openPostgres, type Subject } from "./store/subjects.ts";
-
-export interface StoreBenchOptions {
-  readonly small: boolean;
-  readonly json: boolean;
-  readonly seed: number;
-  /** The number of facts that the growth ends with. */
-  readonly facts: number | undefined;
-  /** An empty database; without it a PostgreSQL is started for the run. */
-  readonly databaseUrl: string | undefined;
-}
 
 interface SpeedRow {
   readonly store: string;
@@ -47,7 +39,7 @@ const MONTH = "2026-11";
 const FACTS_OF_USER = 40;
 const ACCOUNT = "bench";
 
-export async function benchStore(options: StoreBenchOptions): Promise<boolean> {
+export async function benchStore(options: BenchOptions): Promise<boolean> {
   const seconds = options.small ? 0.4 : 4;
   const factsMax = options.facts ?? (options.small ? 20_000 : 5_000_000);
   const random = seededRandom(options.seed);
@@ -147,7 +139,7 @@ async function measureSpeed(
   };
 }
 
-/** Turn and turn about, so that a machine that is busy for a while is busy for both. */
+/** In turns, so that other load on the machine hits both. */
 async function groupRatio(
   grouped: Subject,
   single: Subject,
@@ -163,7 +155,7 @@ async function groupRatio(
     }
     ratios.push(rows[0].encodesPerS / rows[1].encodesPerS);
   }
-  return ratios.sort((a, b) => a - b)[RATIO_ROUNDS >> 1];
+  return median(ratios);
 }
 
 /** Fills the store, stopping at each power of ten (and at the end) to measure. */
@@ -224,7 +216,7 @@ interface Timing {
   readonly perCpuS: number | null;
 }
 
-/** Runs `work` by so many callers for so long; each goes on when its last call is answered. */
+/** Runs `work` with this many callers for this long; each calls again when its last call is answered. */
 async function timed(
   subject: Subject,
   callers: number,
@@ -240,7 +232,7 @@ async function timed(
       for (let i = 0; performance.now() < endMs; i++) {
         await work(caller, i);
         count += 1;
-        // A store that answers at once would never let the clock go on.
+        // A store that answers at once would never let the event loop turn.
         if (count % 256 === 0) await new Promise(setImmediate);
       }
     }),

@@ -1,11 +1,11 @@
 /**
- * What the dearest value costs: values of all kinds and lengths (codec/value-kinds.ts) are written and read back in
- * the format of new blocks, and so are codes that nobody wrote, of random bits. The worst are named, so that they can
- * be made again.
+ * The most expensive values: values of all kinds and lengths (codec/value-kinds.ts) are written and read back in the
+ * format of new blocks. Codes of random bits, which nobody wrote, are read too. The worst are printed with what it
+ * takes to make them again.
  *
- * Times are processor time. A value that would be the worst is timed twice more and its least time counts: what is
- * asked is what the value takes, not what else the machine did. Beside them stand the ratios to a reference in the
- * same run, a product of a million multiply-adds in plain TypeScript.
+ * Times are processor time. A value that would be the worst is timed twice more and its shortest time counts, because
+ * other load on the machine only adds. Beside them stand the ratios to a reference in the same run, a product of a
+ * million multiply-adds in plain TypeScript.
  */
 
 import { readFileSync } from "node:fs";
@@ -17,18 +17,18 @@ import type { Bits } from "../src/codec/range-coder.ts";
 import { readerCodebooks } from "../src/reader/codebook.ts";
 import { READER_WEIGHTS } from "../src/reader/weights-path.ts";
 import { makeValue, VALUE_KINDS, type ValueName } from "./codec/value-kinds.ts";
-import type { BenchOptions } from "./codec.ts";
+import type { BenchOptions } from "./options.ts";
 import { referenceMs } from "./reader.ts";
 
 const VALUES = 10_000;
 const VALUES_SMALL = 60;
 const WRITE_MS_BAR = 120;
 const READ_MS_BAR = 180;
-/** Ten thousand values take most of an hour: the worst so far is told on the way. */
+/** Ten thousand values take most of an hour: the worst so far is printed on the way. */
 const PROGRESS_EVERY = 250;
-/** A code that nobody wrote, every so many values. */
+/** A code of random bits is read once in this many values. */
 const STRANGE_EVERY = 10;
-/** More bits than a block of its own can hold. */
+/** More than fits into a block. */
 const STRANGE_BYTES_MAX = 760;
 
 interface Worst extends ValueName {
@@ -45,7 +45,7 @@ export async function benchValues(options: BenchOptions): Promise<boolean> {
   for (let i = -VALUE_KINDS.length; i < count; i++) {
     const name: ValueName = {
       kind: VALUE_KINDS[(i + VALUE_KINDS.length) % VALUE_KINDS.length],
-      // Each fortieth as long as can be, the others of 1 to 2 bytes as often as of 512 to 1,024.
+      // One in forty has the full length. Of the others, 1 to 2 bytes are as frequent as 512 to 1,024.
       bytes: random.below(40) === 0 ? VALUE_BYTES_MAX : Math.floor(VALUE_BYTES_MAX ** random.unit()),
       seed: random.below(2 ** 31),
     };
@@ -67,7 +67,9 @@ export async function benchValues(options: BenchOptions): Promise<boolean> {
   const reference = Math.min(...Array.from({ length: 5 }, referenceMs));
   if (options.json) console.log(JSON.stringify({ values: { count, write, read, reference_ms: reference } }));
   else {
-    console.log(`\nThe dearest of ${count} values, processor time on one thread, seed ${options.seed}`);
+    console.log(
+      `\nThe most expensive of ${count} values, processor time on one thread, seed ${options.seed}`,
+    );
     for (const [what, worst, bar] of [
       ["write", write, WRITE_MS_BAR],
       ["read", read, READ_MS_BAR],
@@ -80,7 +82,7 @@ export async function benchValues(options: BenchOptions): Promise<boolean> {
   return options.small || (write.ms <= WRITE_MS_BAR && read.ms <= READ_MS_BAR);
 }
 
-/** Bits that no writer gave: they end in a value or in none, at the same bounded cost. */
+/** Random bits decode to a value or to none, at the same bounded cost. */
 function worseStrange(worst: Worst, codebook: Codebook, channel: number, seed: number): Worst {
   const random = seededRandom(seed);
   const bytes = random.bytes(random.pick([1, 8, 100, STRANGE_BYTES_MAX]));

@@ -6,7 +6,7 @@
  * 1. Leave out what the published lists and scripts/alphabet-exclusions.ts name.
  * 2. Take 2 × 7,681 words: dictionary words first, then the others by rank.
  * 3. Shuffle each stratum of equal case and length with a fixed seed and deal it into classes A and B in turn,
- *    so that neither class is told by case or length.
+ *    so that case and length say nothing about the class.
  * 4. Sort each class by code unit: that order is the index, and part of the wire format for ever.
  */
 
@@ -71,7 +71,7 @@ function readCandidates(path: string): Candidate[] {
   return candidates;
 }
 
-/** Why each word that is left out is left out. */
+/** The reason for each word that is left out. */
 function reasonsToExclude(candidates: readonly Candidate[]): Map<string, string> {
   const require = createRequire(import.meta.url);
   const naughty: Record<string, string[]> = require("naughty-words");

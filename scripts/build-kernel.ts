@@ -1,7 +1,7 @@
 /**
  * Compiles src/reader/assembly/kernel.ts (AssemblyScript) to WebAssembly and writes it, as base64, into
  * src/reader/kernel-module.generated.ts, so that Node and browsers load it without a file of its own:
- * npm run kernel. The compiler gives the same bytes for the same source; a test holds the two together.
+ * npm run kernel. The compiler gives the same bytes for the same source; a test compares them.
  */
 
 import { writeFileSync } from "node:fs";

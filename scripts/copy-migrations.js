@@ -1,4 +1,4 @@
-/** The last step of the build: tsc leaves SQL files where they are, and the program reads them beside itself. */
+/** A step of the build: tsc copies no SQL files, but the program reads them from the folder of its own module. */
 
 import { cpSync } from "node:fs";
 

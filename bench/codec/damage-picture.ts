@@ -1,6 +1,16 @@
 /** Draws survival against damage as an SVG: a panel for each kind of damage, a curve for each number of carriers. */
 
-import type { DamageRow } from "../codec.ts";
+import type { DamageKind } from "./damage.ts";
+
+export interface DamageRow {
+  readonly carriers: number;
+  readonly kind: DamageKind;
+  readonly share: number;
+  readonly trials: number;
+  /** Share of the blocks that were read exactly. */
+  readonly survived: number;
+  readonly readMs: number;
+}
 
 const PANEL = { width: 270, height: 150, left: 46, top: 40, gapX: 40, gapY: 66, columns: 3 };
 const COLOURS = ["#0b6e4f", "#2f7ed8", "#c77700", "#b3261e"];

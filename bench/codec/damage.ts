@@ -16,7 +16,7 @@ export const DAMAGES = {
   },
   replaced: (words, share, random) => replace(words, places(words, share, random), random),
   dropped: (words, share, random) => drop(words, places(words, share, random)),
-  /** So many dropped, as many replaced, and a quarter as many inserted. */
+  /** The share is dropped, the same share replaced, and a quarter of it inserted. */
   mixed: (words, share, random) => {
     const hit = [...places(words, 2 * share, random)];
     const dropped = new Set(hit.slice(0, hit.length / 2));
@@ -52,7 +52,7 @@ function places(words: readonly string[], share: number, random: Random): Set<nu
   return new Set(random.shuffle(all).slice(0, count(words, share)));
 }
 
-/** By other words: never by chance by the same. */
+/** Always by a different word. */
 function replace(words: readonly string[], at: ReadonlySet<number>, random: Random): string[] {
   return words.map((word, t) => {
     let other = word;

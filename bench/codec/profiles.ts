@@ -1,6 +1,6 @@
 /**
  * Random profiles for tests and benchmarks: facts of all scripts, long and short, plain and odd, from a seed; and
- * blocks that use just so many carriers.
+ * blocks that use a given number of carriers.
  */
 
 import type { Random } from "../../src/base/random.ts";
@@ -72,7 +72,7 @@ export function blockOf(
       .shuffle([...CHANNELS])
       .slice(0, count)
       .map((channel, order): BlockFact => ({ channel, value: "x", order }));
-    // One letter more is less than a carrier more, so growing the values one at a time passes by every count.
+    // A letter takes less than a carrier, so growing the values one at a time reaches every count.
     for (let i = 0; ; i = (i + 1) % count) {
       const block = buildBlock(facts, options);
       if (block.carriers === carriers && block.overflow.length === 0) return { block, facts };

@@ -1,6 +1,6 @@
 /**
- * Values of all kinds and lengths, each made again from its kind, its length in bytes and a seed: what people store,
- * and what somebody would store who wants it to take long.
+ * Values of all kinds and lengths, each reproducible from its kind, its length in bytes and a seed: what people store,
+ * and what an attacker would store to make it take long.
  */
 
 import { type Random, seededRandom } from "../../src/base/random.ts";
@@ -38,7 +38,7 @@ const SCRIPTS: Readonly<Record<string, readonly [number, number]>> = {
   "han beyond 16 bits": [0x20000, 0x20100],
 };
 
-/** What a value of a kind is put together from. */
+/** Makes the pieces that a value of a kind is joined from. */
 type Pieces = (random: Random) => () => string;
 
 const point = (random: Random, [from, to]: readonly [number, number]) =>
@@ -75,8 +75,8 @@ const KINDS: Readonly<Record<string, Pieces>> = {
   ),
 };
 
-/** Not text: any bytes whatever have a code. */
-export const RANDOM_BYTES = "random bytes";
+/** Not text: any bytes have a code. */
+const RANDOM_BYTES = "random bytes";
 
 export const VALUE_KINDS: readonly string[] = [...Object.keys(KINDS), RANDOM_BYTES];
 

@@ -17,10 +17,9 @@ import { equalBytes, utf8 } from "../../src/base/bytes.ts";
 import { findChannel } from "../../src/base/channels.ts";
 import { CHANNEL_COUNT } from "../../src/base/limits.ts";
 import { type BlockFact, buildBlock } from "../../src/codec/block.ts";
-import { type Codebook, encodeValue, PLAIN_CODEBOOK } from "../../src/codec/codebook.ts";
-import { plainPredictor } from "../../src/codec/plain-predictor.ts";
+import { encodeValue, PLAIN_CODEBOOK } from "../../src/codec/codebook.ts";
 import { deriveBlockKey } from "../../src/codec/seal.ts";
-import { ReaderPredictor } from "../../src/reader/predictor.ts";
+import { readerCodebooks } from "../../src/reader/codebook.ts";
 import { READER_WEIGHTS } from "../../src/reader/weights-path.ts";
 
 interface Fact {
@@ -59,7 +58,7 @@ function carriedByBlock(facts: readonly Fact[], code: Code): number {
   return buildBlock(placed, { key: KEY, userId: "capacity", codebook: PLAIN_CODEBOOK }).carried.length;
 }
 
-/** A compressor of bytes as a code; a value that it does not give back, or makes longer, goes in as its bytes. */
+/** A compressor as a code. A value that it makes longer, or does not give back, goes in as its bytes. */
 function checked(
   compress: (value: Uint8Array) => Uint8Array,
   expand: (code: Uint8Array) => Uint8Array,
@@ -77,7 +76,7 @@ function checked(
   };
 }
 
-/** Without what a rival prints of its inner life. */
+/** Without the debug output of a rival. */
 function quietly<T>(work: () => T): T {
   const log = console.log;
   console.log = () => {};
@@ -128,8 +127,7 @@ function unishox2(): Code {
 }
 
 function model(): Code {
-  const reader = new ReaderPredictor(readFileSync(READER_WEIGHTS));
-  const codebook: Codebook = { version: 2, predictors: [reader, plainPredictor] };
+  const [codebook] = readerCodebooks(readFileSync(READER_WEIGHTS));
   return (channel, value) => encodeValue(codebook, channel, value);
 }
 

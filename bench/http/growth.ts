@@ -1,17 +1,17 @@
 /**
  * How latency and memory change as the store grows: two services at the same time, one with few facts and one with
  * many, under the same load in turns. Users are drawn from the whole store; the contexts are those of a few users
- * all over it, whose blocks are cached. Both stores are filled beneath HTTP, ten facts a user, without code bits,
- * and compacted then, as after an import: transactions that large leave free pages behind that no service leaves.
+ * all over it, whose blocks are cached. Both stores are filled without HTTP, ten facts a user, without code bits, and
+ * then compacted: transactions that large leave more free pages behind than a service does.
  */
 
 import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Progress } from "../../src/cli/progress.ts";
 import { readConfig } from "../../src/config.ts";
-import { openCore } from "../../src/main.ts";
+import { openCore } from "../../src/main/core.ts";
+import { median } from "../median.ts";
 import type { LoadJob, LoadResult } from "./load.ts";
 import {
   ask,
@@ -165,7 +165,6 @@ async function fill(
   try {
     const { key } = await desk.create({ account: "bench", tier: "unlimited" });
     const users = facts / FACTS_PER_USER;
-    const progress = new Progress("facts stored", facts);
     for (let first = 0; first < users; first += WRITES_AT_ONCE) {
       const count = Math.min(WRITES_AT_ONCE, users - first);
       await Promise.all(
@@ -178,9 +177,7 @@ async function fill(
           return store.write({ account: "bench", userId, facts: values, nowMs: Date.now() });
         }),
       );
-      progress.step(count * FACTS_PER_USER);
     }
-    progress.end();
     await compact();
     const fillSeconds = (performance.now() - startedMs) / 1000;
     return { key, fileBytes: (await store.statistics()).sizeBytes, fillSeconds };
@@ -190,5 +187,3 @@ async function fill(
 }
 
 const userName = (number: number) => `user-${String(number).padStart(9, "0")}`;
-
-const median = (numbers: number[]) => numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)];

@@ -1,7 +1,7 @@
 /**
  * The load of the HTTP benchmark, in a process of its own: keep-alive connections that each send one request,
- * wait for the whole answer and send the next. Speaks through IPC: a job in, figures out. It parses no more of
- * an answer than its status and length, so that it is never what is measured.
+ * wait for the whole answer and send the next. Speaks through IPC: a job in, figures out. It parses only the status
+ * and the length of an answer, so that it is never the bottleneck.
  */
 
 import { connect } from "node:net";
@@ -19,8 +19,8 @@ export interface LoadJob {
   /** Each number is multiplied by it. */
   readonly step?: number;
   /**
-   * Requests a second of all connections together, one after the other and not all at once; without it each is sent
-   * as soon as the last is answered.
+   * Requests a second of all connections together, evenly spaced. Without it a connection sends as soon as its last
+   * request is answered.
    */
   readonly ratePerSecond?: number;
 }
@@ -35,7 +35,7 @@ export interface LoadResult {
   readonly next: number;
 }
 
-/** A prime near the golden ratio of 2^22: neighbours end up far apart, and products stay exact. */
+/** A prime near 2^22 divided by the golden ratio: neighbours end up far apart, and products stay exact. */
 const SCATTER = 2_592_277;
 
 process.on("disconnect", () => process.exit());

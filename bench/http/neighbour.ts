@@ -9,7 +9,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { seededRandom } from "../../src/base/random.ts";
 import { readConfig } from "../../src/config.ts";
-import { openCore } from "../../src/main.ts";
+import { openCore } from "../../src/main/core.ts";
+import { median } from "../median.ts";
 import type { LoadJob, LoadResult } from "./load.ts";
 import { ask, startServer, untilQuiet } from "./running-server.ts";
 
@@ -17,10 +18,10 @@ export interface Neighbour {
   readonly aloneMs: number;
   readonly besideMs: number;
   readonly worstMs: number;
-  /** Of the median and of the worst beside the neighbour to the median alone. */
+  /** The median and the worst beside the neighbour, as ratios to the median alone. */
   readonly medianRatio: number;
   readonly worstRatio: number;
-  /** What the neighbour had answered in the meantime. */
+  /** The neighbour's batches that were answered in the meantime. */
   readonly batches: number;
 }
 
@@ -106,7 +107,7 @@ async function firstContext(url: string, key: string, userId: string, labels: st
 
 function batchRequest(key: string, labels: readonly string[]): string {
   const random = seededRandom(1);
-  // All printable characters but those that JSON writes in two, and the one that stands for a number here.
+  // All printable characters but those that JSON escapes, and "#", which the load replaces by a number.
   const characters = Array.from({ length: 94 }, (_, i) => String.fromCodePoint(0x21 + i)).filter(
     (character) => !'"\\#'.includes(character),
   );
@@ -117,8 +118,4 @@ function batchRequest(key: string, labels: readonly string[]): string {
   const body = JSON.stringify({ user_id: "user-#", facts });
   const length = body.replace("#", "123456789").length;
   return `POST /encode/batch HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`;
-}
-
-function median(sorted: readonly number[]): number {
-  return sorted[Math.floor(sorted.length / 2)];
 }

@@ -1,8 +1,8 @@
-/** The service in a process of its own, as the benchmarks and the fault tests run it. */
+/** The built service in a process of its own, as an operator runs it, and what the system says about the process. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { COMMAND_PATH } from "../../src/main/package.ts";
 
 export interface RunningServer {
   readonly process: ChildProcess;
@@ -18,14 +18,15 @@ export interface RunningServer {
  */
 export async function startServer(folder: string, known?: string): Promise<RunningServer> {
   const startedAt = performance.now();
-  const bin = fileURLToPath(new URL("../../../bin/sideband.js", import.meta.url));
-  const child = spawn(process.execPath, [bin, "serve"], {
+  const child = spawn(process.execPath, [COMMAND_PATH, "serve"], {
     env: { SIDEBAND_DATA: folder, SIDEBAND_PORT: "0" },
     stdio: ["ignore", "pipe", "ignore"],
   });
   let output = "";
   const { port, key } = await new Promise<{ port: number; key: string }>((resolve, reject) => {
-    child.once("exit", (status) => reject(new Error(`the service ended with ${status}`)));
+    child.once("exit", (status) =>
+      reject(new Error(`the service ended with status ${status}; is it built (npm run build)?`)),
+    );
     child.stdout.on("data", (chunk) => {
       output += chunk;
       const url = /listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(output);

@@ -5,8 +5,9 @@ import { type BlockFact, buildBlock } from "../codec/block.ts";
 import type { Codebook } from "../codec/codebook.ts";
 import type { Predictor } from "../codec/predictor.ts";
 import type { Bits } from "../codec/range-coder.ts";
-import { type OpenedBlock, openBlock, readValue, type UnreadableBlock } from "../codec/read-block.ts";
+import { type OpenedBlock, openBlock, readValue } from "../codec/read-block.ts";
 import type { BlockKey } from "../codec/seal.ts";
+import type { UnreadableBlock } from "../codec/unreadable.ts";
 import { codeOf, type FactCode } from "./fact-code.ts";
 
 interface BlockMessages {

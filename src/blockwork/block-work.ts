@@ -8,8 +8,8 @@ import type { Asker } from "../base/asker.ts";
 import { newestFirst } from "../codec/block.ts";
 import { bitsMaxAlone, CARRIERS_MAX, PREFIX_CARRIERS } from "../codec/block-room.ts";
 import { digitsFor } from "../codec/digits.ts";
-import { unknownValue } from "../codec/read-block.ts";
 import type { BlockKey } from "../codec/seal.ts";
+import { unreadable } from "../codec/unreadable.ts";
 import type { BlockScheduler, Work } from "./block-scheduler.ts";
 import type { AssembledBlock, BlockMessage, BlockResults, BlockTaskKind } from "./block-tasks.ts";
 import { type CodableFact, type ComputedCode, type FactCode, keptCode } from "./fact-code.ts";
@@ -116,7 +116,7 @@ export class BlockWork {
     const facts: { channel: number; value: string }[] = [];
     for (const { channel } of wanted) {
       const value = values.get(channel);
-      if (value === undefined) return { ok: false, reason: unknownValue(channel) };
+      if (value === undefined) return unreadable({ kind: "unknown-value", channel });
       facts.push({ channel, value });
     }
     return { ok: true, facts, missing, wrong, repaired, guardLeft };

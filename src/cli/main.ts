@@ -24,7 +24,6 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   db: async () => (await import("./commands/db.ts")).db,
   read: async () => (await import("./commands/read.ts")).read,
   measure: async () => (await import("./commands/measure.ts")).measure,
-  bench: async () => (await import("./commands/bench.ts")).bench,
 };
 
 export async function main(args: readonly string[]): Promise<number> {
@@ -90,12 +89,12 @@ function isParseArgsError(error: unknown): error is Error {
   return error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
 }
 
-/** What the system refuses: a file that is not there, a folder of somebody else, a connection that was lost. */
+/** Errors of the operating system: a missing file, a folder without permission, a lost connection. */
 function isSystemError(error: unknown): error is Error {
   return error instanceof Error && "syscall" in error && "code" in error;
 }
 
-/** What the parts refuse in words meant for the operator: a setting, the data folder, a failure of the service. */
+/** Errors whose message is written for the operator: about a setting, the data folder, a failure of the service. */
 function isRefusal(error: unknown): error is Error {
   return (
     error instanceof Error &&

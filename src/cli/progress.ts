@@ -1,4 +1,4 @@
-/** Progress of long work, on standard error so that results stay clean: a line that moves, on a terminal only. */
+/** Progress of long work: one line that is rewritten, on standard error, and only where that is a terminal. */
 
 const INTERVAL_MS = 200;
 
@@ -23,13 +23,13 @@ export class Progress {
     process.stderr.write(`\r\x1b[K${this.#line(now)}`);
   }
 
-  /** How far the work is, as it says itself. */
+  /** Sets the progress to what the work reports. */
   reach(done: number, total: number): void {
     this.#total ??= total > 0 ? total : undefined;
     this.step(done - this.#done);
   }
 
-  /** Takes the line away. */
+  /** Clears the line. */
   end(): void {
     if (this.#shownMs > 0) process.stderr.write("\r\x1b[K");
   }

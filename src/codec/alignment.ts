@@ -3,12 +3,12 @@
  *
  * The state is the place t that comes next. From there a word is written at t (of class d[t], or replaced by any
  * word), or words are lost (short gaps from careless copying, long ones from cuts), or a foreign word is slipped
- * in. Text before and after the block is free, and a block may begin and end anywhere. Likelihoods are ratios to
- * that of a word of foreign text, so foreign text costs a factor of one.
+ * in. Any text may stand before and after the block, and the block may begin and end at any place. Likelihoods are
+ * relative to a word of foreign text, whose own is one.
  *
- * The forward–backward algorithm gives the probability of every word at every place, so that each placed word
- * comes with how far to trust it. That beats the single best path: a word lost inside a run of one class could be
- * any of the run, and for the decoder a doubtful word is better erased (cost 1) than wrong (cost 2).
+ * The forward–backward algorithm gives the probability of every word at every place, which tells how far each
+ * placed word can be trusted. That beats the single best path: a word lost inside a run of one class could be any
+ * word of the run, and the decoder mends an erased word (cost 1) more cheaply than a wrong one (cost 2).
  */
 
 import { CLASS_SIZE } from "./alphabet.ts";
@@ -29,7 +29,7 @@ interface Wear {
 }
 
 const LONG_GAP = { open: 0.008, extend: 0.998 };
-/** Chosen by measuring: the first reads cuts to the last word, the second blocks that lost a third of their words. */
+/** Chosen by measuring: the first suits blocks that were cut, the second blocks that lost a third of their words. */
 const WEARS: readonly Wear[] = [
   {
     replaced: 0.08,
@@ -53,8 +53,8 @@ export interface Placement {
 
 /** The placement when nothing was lost or added: word t stands at place t, words of the wrong class are lost. */
 export function placeInOrder(words: Words): Placement {
-  const placement = emptyPlacement();
-  for (let t = 0; t < N; t++) place(placement, t, words[t], 1);
+  const placement = new PlacedWords();
+  for (let t = 0; t < N; t++) placement.put(t, words[t], 1);
   return placement;
 }
 
@@ -63,26 +63,37 @@ export function* placements(words: Words): Generator<Placement> {
   for (const wear of WEARS) yield align(words, wear);
 }
 
-function align(words: Words, wear: Wear): Placement {
-  const count = words.length;
-  const entry = endWeights(0);
-  const exit = endWeights(N);
-  const ready = new Float32Array(count * STATES); // [word][place]: ready to write word at place, words before it done
-  const before = new Float64Array(count); // foreign text so far
-  const after = new Float64Array(count); // the block is over
-  forward(words, wear, entry, exit, ready, before, after);
-  return backward(words, wear, entry, exit, ready, before, after);
+/** What both passes work on. The forward pass fills the last three, the backward pass reads them. */
+interface Trellis {
+  readonly words: Words;
+  readonly wear: Wear;
+  /** By place: the probability that the block begins there. */
+  readonly entry: Float64Array;
+  /** By place: the probability that the block ends there. */
+  readonly exit: Float64Array;
+  /** By word and place: all earlier words are done, and this word is about to be written at this place. */
+  readonly ready: Float32Array;
+  /** By word: only foreign text so far. */
+  readonly before: Float64Array;
+  /** By word: the block is over. */
+  readonly after: Float64Array;
 }
 
-function forward(
-  words: Words,
-  wear: Wear,
-  entry: Float64Array,
-  exit: Float64Array,
-  ready: Float32Array,
-  before: Float64Array,
-  after: Float64Array,
-): void {
+function align(words: Words, wear: Wear): Placement {
+  const trellis: Trellis = {
+    words,
+    wear,
+    entry: endWeights(0),
+    exit: endWeights(N),
+    ready: new Float32Array(words.length * STATES),
+    before: new Float64Array(words.length),
+    after: new Float64Array(words.length),
+  };
+  forward(trellis);
+  return backward(trellis);
+}
+
+function forward({ words, wear, entry, exit, ready, before, after }: Trellis): void {
   const written = entry.slice(); // [place]: the block has just come to this place
   const next = new Float64Array(STATES);
   const { shortGap: short, longGap: long, inserted } = wear;
@@ -120,23 +131,15 @@ function forward(
   }
 }
 
-function backward(
-  words: Words,
-  wear: Wear,
-  entry: Float64Array,
-  exit: Float64Array,
-  ready: Float32Array,
-  before: Float64Array,
-  after: Float64Array,
-): Placement {
-  const placement = emptyPlacement();
-  const onward = exit.slice(); // [place]: likelihood of the words to come, the block having come to this place
+function backward({ words, wear, entry, exit, ready, before, after }: Trellis): Placement {
+  const placement = new PlacedWords();
+  const onward = exit.slice(); // [place]: likelihood of the words to come when the block has come to this place
   const fromReady = new Float64Array(STATES);
   const joint = new Float64Array(STATES);
   const { shortGap: short, longGap: long, inserted } = wear;
   const noGap = 1 - short.open - long.open;
   const likelihoods = matchLikelihoods(wear);
-  let foreign = 0; // of the words to come, no word of the block having come
+  let foreign = 0; // likelihood of the words to come when the block has not begun
   for (let t = 0; t < STATES; t++) foreign += entry[t] * onward[t];
   foreign += 1; // or no block at all
   let over = 1;
@@ -154,7 +157,7 @@ function backward(
     }
     for (let t = 0; t < N; t++) {
       const trust = joint[t] / total;
-      if (trust > placement.trust[t]) place(placement, t, word, trust);
+      if (trust > placement.trust[t]) placement.put(t, word, trust);
     }
     let shortGap = 0;
     let longGap = 0;
@@ -175,7 +178,7 @@ function backward(
   return placement;
 }
 
-/** How much likelier a word of class A, of class B, an unknown one is at each place than in foreign text. */
+/** By kind of word (class A, class B, unknown): how much likelier it is at each place than in foreign text. */
 function matchLikelihoods({ replaced, unknown, inserted }: Wear): Float64Array[] {
   const rightClass = 2 * (1 - replaced) + replaced;
   return [0, 1, 2].map((kind) =>
@@ -201,13 +204,14 @@ function endWeights(whole: number): Float64Array {
   return weights;
 }
 
-function emptyPlacement(): Placement {
-  return { symbols: new Uint16Array(N), trust: new Float64Array(N) };
-}
+class PlacedWords implements Placement {
+  readonly symbols = new Uint16Array(N);
+  readonly trust = new Float64Array(N);
 
-/** A word that cannot have stood at t, because it is unknown or of the other class, leaves the place empty. */
-function place(placement: Placement, t: number, word: number, trust: number): void {
-  const fits = word !== UNKNOWN_WORD && classOf(word) === POSITION_CLASSES[t];
-  placement.symbols[t] = fits ? word % CLASS_SIZE : 0;
-  placement.trust[t] = fits ? trust : 0;
+  /** A word that cannot have stood at t, because it is unknown or of the other class, leaves the place empty. */
+  put(t: number, word: number, trust: number): void {
+    const fits = word !== UNKNOWN_WORD && classOf(word) === POSITION_CLASSES[t];
+    this.symbols[t] = fits ? word % CLASS_SIZE : 0;
+    this.trust[t] = fits ? trust : 0;
+  }
 }

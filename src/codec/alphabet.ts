@@ -8,12 +8,10 @@
  */
 
 import { assertInteger } from "../base/assert.ts";
-import { CHECKSUM, CLASS_A, CLASS_B } from "./alphabet-data.ts";
+import { CLASS_A, CLASS_B } from "./alphabet-data.ts";
 
 /** Words in a class: the order of the field, so that each word of a class is one of its elements. */
 export const CLASS_SIZE = 7681;
-/** SHA-256 of all words in index order, class A first, each followed by a line feed. */
-export const ALPHABET_CHECKSUM = CHECKSUM;
 /** Letters in the longest word; nothing longer is looked up. */
 export const WORD_LENGTH_MAX = 15;
 
@@ -28,7 +26,7 @@ interface WordIndex {
 const SLOT_BITS = 15;
 const SLOT_MASK = (1 << SLOT_BITS) - 1;
 const LETTERS_STRIDE = WORD_LENGTH_MAX + 1;
-/** Letters of either case are told from one another, and from all else, by what is left when this bit is set. */
+/** Setting this bit turns a capital letter into its small one, and no other character into a letter. */
 const CASE_BIT = 0x20;
 
 let classes: readonly [readonly string[], readonly string[]] | undefined;
@@ -46,8 +44,8 @@ export function wordOf(wordClass: 0 | 1, index: number): string {
 }
 
 /**
- * The number class · 7,681 + index of the word that stands between two places of a text, in any case, or −1 where
- * it is none of the alphabet.
+ * Looks up the word between two places of a text, in any case. Returns its number, class · 7,681 + index, or −1 where
+ * the alphabet does not have it.
  */
 export function findWord(text: string, from = 0, end = text.length): number {
   if (end - from > WORD_LENGTH_MAX) return -1;

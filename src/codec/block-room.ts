@@ -5,8 +5,9 @@
  * A value that would not fit even an empty block is passed over. The first one that would fit alone but not beside
  * the newer ones ends the choice: it and all older ones are left out, so that which facts ride is easy to predict.
  *
- * It never helps to take one more: another channel adds at least one carrier, and shortens the directory by one at
- * most (by 5.3 bits of presence; the classes' counts give the same product in any order, so they only grow).
+ * One more channel never makes a block shorter: it adds at least one carrier, and shortens the directory by one
+ * carrier at most (presence costs up to 5.3 bits less; size classes only add bits, because adaptive counts give the
+ * same product in any order).
  */
 
 import { assert, assertInteger } from "../base/assert.ts";
@@ -33,7 +34,7 @@ export class BlockRoom {
     return this.#counts.slice();
   }
 
-  /** The digits of the directory that says so. */
+  /** The digits of the directory for these counts. */
   get directory(): Uint16Array {
     return this.#directory;
   }
@@ -43,7 +44,7 @@ export class BlockRoom {
     return this.#ended;
   }
 
-  /** The most bits that the code of one more channel may have beside those taken; −1 where no carrier is free. */
+  /** The most bits that this channel's code may have to fit beside those taken; −1 where no carrier is free. */
   bitsMaxFor(channel: number): number {
     if (this.#ended) return -1;
     let count = CARRIERS_MAX - this.#used - 1;
@@ -51,7 +52,7 @@ export class BlockRoom {
     return count > 0 ? capacityBits(count) : -1;
   }
 
-  /** Takes the next older channel if its code of so many bits fits; otherwise this may end the choice. */
+  /** Takes the next older channel if a code of this many bits fits. One that does not fit may end the choice. */
   add(channel: number, bitCount: number): boolean {
     const count = digitsFor(bitCount);
     const directory = this.#ended ? undefined : this.#directoryWith(channel, count);

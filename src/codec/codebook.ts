@@ -1,8 +1,8 @@
 /**
  * Values ↔ code bits. A codebook is the list of predictors that a format version reads values with, the best
  * first and the plain one last. The first symbol of each code names the predictor, at a cost of 0.02 bits when
- * it is the first; the writer takes whichever is shortest, so that a value the model has no sense for costs
- * hardly more than its bytes.
+ * it is the first. The writer takes the shortest code, so that a value that the model predicts badly costs hardly
+ * more than its bytes.
  */
 
 import { assert } from "../base/assert.ts";
@@ -39,7 +39,8 @@ export function encodeValue(
   assert(value.length >= 1 && value.length <= VALUE_BYTES_MAX, `a value has 1 to ${VALUE_BYTES_MAX} bytes`);
   assert(codebook.predictors.length > 0, "a codebook has a predictor");
   let best: Bits | undefined;
-  // The plain code, which costs next to nothing, bounds what the model is run for. Of equals, the first wins.
+  // From the last predictor to the first: the plain code is cheap, and the model stops when its code gets longer.
+  // Of codes of equal length, that of the predictor that stands first wins.
   for (let index = codebook.predictors.length - 1; index >= 0; index--) {
     best = encodeWith(codebook, index, channel, value, best?.length ?? bitsMax) ?? best;
   }
@@ -66,7 +67,7 @@ function encodeWith(
   return bits.length <= bitsMax ? bits : undefined;
 }
 
-/** The value of a code, or undefined where the bits are no code of this codebook. Bounded for any bits whatever. */
+/** The value of a code, or undefined where the bits are no code of this codebook. The work is bounded for any bits. */
 export function decodeValue(codebook: Codebook, channel: number, bits: Bits): Uint8Array | undefined {
   const decoder = new RangeDecoder(bits);
   let predictor = codebook.predictors[0];
@@ -82,7 +83,7 @@ export function decodeValue(codebook: Codebook, channel: number, bits: Bits): Ui
   const value = new Uint8Array(VALUE_BYTES_MAX);
   let length = 0;
   const cursor = predictor.cursor(channel);
-  // The bits set no bound: a model that foresees the whole value may code it in zeros, which are not written.
+  // The number of bits sets no bound: a model that predicts the whole value may code it in zeros, which are not written.
   for (let symbols = 0; symbols <= VALUE_BYTES_MAX; symbols++) {
     const next = cursor.next(decoder.target(predictor.total));
     if (next.symbol === predictor.end) return length > 0 ? value.slice(0, length) : undefined;
@@ -95,7 +96,7 @@ export function decodeValue(codebook: Codebook, channel: number, bits: Bits): Ui
   return undefined;
 }
 
-/** The first predictor has all but one 64th for each of the others. */
+/** Each predictor but the first has one 64th; the first has the rest. */
 function choiceInterval(codebook: Codebook, index: number): Interval {
   const first = CHOICE_TOTAL - codebook.predictors.length + 1;
   return index === 0 ? { start: 0, size: first } : { start: first + index - 1, size: 1 };

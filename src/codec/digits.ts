@@ -20,7 +20,7 @@ export function capacityBits(digitCount: number): number {
   return Math.floor(digitCount / GROUP_DIGITS) * CAPACITY[GROUP_DIGITS] + CAPACITY[digitCount % GROUP_DIGITS];
 }
 
-/** The smallest number of digits, at least 1, that holds so many bits. */
+/** The smallest number of digits, at least 1, that holds this many bits. */
 export function digitsFor(bitCount: number): number {
   const groups = Math.floor(bitCount / CAPACITY[GROUP_DIGITS]);
   const rest = bitCount - groups * CAPACITY[GROUP_DIGITS];
@@ -47,7 +47,7 @@ export function bitsToDigits(bits: Bits, digitCount: number): Uint16Array {
   return digits;
 }
 
-/** The bits of digits, or undefined where a digit group is a number that no bits give. */
+/** The bits of digits, or undefined where a group of digits is a larger number than its bits can hold. */
 export function digitsToBits(digits: Uint16Array): Bits | undefined {
   const length = capacityBits(digits.length);
   const bytes = new Uint8Array(Math.ceil(length / 8));
@@ -71,7 +71,7 @@ export function digitsToBits(digits: Uint16Array): Bits | undefined {
 export function bitsAt({ length, bytes }: Bits, from: number, count: number): number {
   if (from >= length) return 0;
   const index = from >> 3;
-  // Past the end of the array are zeros: `undefined | 0`.
+  // Bytes past the end of the array count as zero: `undefined | 0`.
   const three = (bytes[index] << 16) | (bytes[index + 1] << 8) | bytes[index + 2];
   const value = (three >> (24 - (from & 7) - count)) & ((1 << count) - 1);
   const beyond = from + count - length;

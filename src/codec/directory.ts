@@ -1,8 +1,8 @@
 /**
  * The directory: how many carriers each of the 40 channels owns.
  *
- * Coded by the range coder with counts that adapt while they are read, so that nothing but the numbers travels:
- * per channel first whether it is there (all 40 or none cost 5.4 bits together), then the size class ⌊log2 n⌋ and
+ * Coded by the range coder with counts that adapt on the way, so that no table of frequencies is written. Each
+ * channel has first whether it is there (all 40 or none cost 5.4 bits together), then the size class ⌊log2 n⌋ and
  * the bits below it. Twelve bits go on a carrier rather than 12.9, because the reader learns the directory's
  * length only by reading it.
  */
@@ -15,11 +15,11 @@ import { RangeDecoder, RangeEncoder } from "./range-coder.ts";
 
 const BITS_PER_DIGIT = 12;
 const DIGIT_MASK = (1 << BITS_PER_DIGIT) - 1;
-/** No directory of carriers that fit a block is as long as this. */
+/** The directory of a block is always shorter than this. */
 export const DIRECTORY_DIGITS_MAX = 64;
 /** ⌊log2 n⌋ for n up to 511. */
 const SIZE_CLASSES = 9;
-/** What sizes look like before any is known, from the short values that people store. */
+/** Weights of the size classes before any is known: people store short values. */
 const SIZE_CLASS_PRIOR = [1, 3, 8, 10, 6, 2, 1, 1, 1];
 const SIZE_CLASS_STEP = 8;
 
@@ -53,7 +53,10 @@ class AdaptiveCounts {
   }
 }
 
-/** One walk over the 40 channels serves both directions: `code` writes the symbol that it is given, or reads one. */
+/**
+ * The walk over the 40 channels, the same for writing and for reading. `code` returns the symbol: the writer's codes the
+ * one that it is given, the reader's ignores it and reads one.
+ */
 function walk(
   code: (
     interval: (symbol: number) => Interval,
@@ -112,7 +115,7 @@ export function writeDirectory(carriers: Uint16Array): Uint16Array {
   );
 }
 
-/** Reads the directory at the start of `digits`: the counts, and how many digits it took. Bounded for any digits. */
+/** Reads the directory at the start of `digits`: the counts, and its length in digits. Bounded work for any digits. */
 export function readDirectory(digits: Uint16Array): { carriers: Uint16Array; length: number } | undefined {
   const digitCount = Math.min(digits.length, DIRECTORY_DIGITS_MAX);
   const bitCount = digitCount * BITS_PER_DIGIT;

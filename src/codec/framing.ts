@@ -1,7 +1,7 @@
 /**
  * Words ↔ text. A block is written `[MEM] w1 … w512 [/MEM]`, one space everywhere: that framing is what makes
  * each word one token. Reading is generous: a block may stand anywhere in other text, several may, the markers
- * may be lost, case may have changed, and anything that is no letter may stand between the words: line breaks,
+ * may be lost, case may have changed, and anything but letters may stand between the words: line breaks,
  * quotes, commas, list marks. A run of letters is one word, known or not.
  */
 
@@ -12,13 +12,13 @@ export const OPENING = "[MEM]";
 export const CLOSING = "[/MEM]";
 /** Characters that the reader looks at: a prompt of some 100,000 tokens; a block has about 4,000. */
 export const TEXT_LENGTH_MAX = 2 ** 19;
-/** Of many opening markers, so many are followed: the last ones, because an agent's newest block stands last. */
+/** At most this many opening markers are followed, the last ones: an agent's newest block stands last. */
 const PASSAGES_MAX = 4;
 
 const BRACKET = OPENING.charCodeAt(0);
 /** Marks too: they belong to the letter before them. */
 const LETTER = /[\p{L}\p{M}]/u;
-/** By code unit: 0 not asked yet, 1 a letter, 2 none. */
+/** By code unit: 0 not asked yet, 1 a letter, 2 not a letter. */
 const letterKinds = new Uint8Array(0x10000);
 
 /** Not a word of the alphabet. */
@@ -27,8 +27,8 @@ export const UNKNOWN_WORD = -1;
 /** Words as alphabet indices (class · 7681 + index) or UNKNOWN_WORD. */
 export type Words = Int32Array;
 
-/** Words that may be a block: those after an opening marker, or all there are. */
-export interface Passage {
+/** Words that may be a block: those after an opening marker, or all words of the text. */
+interface Passage {
   readonly words: Words;
   readonly isWholeText: boolean;
 }
@@ -52,7 +52,7 @@ export function* findPassages(text: string): Generator<Passage> {
     isOnePassage = count === 0 && !hasWords(text, 0, at) && !hasWords(text, end, text.length);
     before = at;
   }
-  // A text that is one passage and nothing else is not worth a second look.
+  // Where one passage is the whole text, it was tried already.
   if (!isOnePassage) yield { words: wordsOf(text, 0, text.length), isWholeText: true };
 }
 
@@ -91,7 +91,7 @@ function hasWords(text: string, from: number, end: number): boolean {
 
 /** The words between two places, the first `countMax` of them. */
 function wordsOf(text: string, from: number, end: number, countMax = Number.POSITIVE_INFINITY): Words {
-  const words = new Int32Array((end - from + 1) >> 1); // A word and what parts it from the next are two characters.
+  const words = new Int32Array((end - from + 1) >> 1); // A word and its separator take two characters.
   let count = 0;
   let at = from;
   while (at < end && count < countMax) {
@@ -116,11 +116,11 @@ function isLetter(text: string, at: number): boolean {
 
 function isFurtherLetter(text: string, at: number, code: number): boolean {
   if ((code & 0xf800) !== 0xd800) {
-    // Remembered, because a hostile text may ask a million times.
+    // Remembered, because a hostile text may hold a million of them.
     if (letterKinds[code] === 0) letterKinds[code] = LETTER.test(text[at]) ? 1 : 2;
     return letterKinds[code] === 1;
   }
-  // Of a pair, its first half knows.
+  // A surrogate pair is one character: the test needs both halves, from the first on.
   const isLow = (code & 0xfc00) === 0xdc00 && at > 0;
   return LETTER.test(String.fromCodePoint(text.codePointAt(isLow ? at - 1 : at)!));
 }

@@ -1,11 +1,11 @@
 /**
- * The plain predictor: bytes with adaptive frequencies, no model, no memory of other values. It is the raw mode
- * for values that the reader model has no sense for, and the double that tests use in its place.
+ * The plain predictor: bytes with adaptive frequencies, no model, no memory of other values. It codes the values that
+ * the reader model predicts badly, and stands in for the model in tests.
  *
- * Half of the frequencies are fixed, a rough idea of text in which every byte has a share; the other half belongs
- * to the last 64 bytes of the value itself, so that digits, base64 and other scripts get cheaper as it goes on.
- * There are two such tables, one for the byte that begins a character and one for the bytes that go on with it
- * (UTF-8). Integer arithmetic alone, and the total never changes.
+ * Half of the total is fixed, a rough idea of text in which every byte has a share. The other half belongs to the last
+ * 64 bytes of the value itself, so that digits, base64 and other scripts get cheaper as the value goes on. There are
+ * two such tables, one for the byte that begins a character and one for the bytes that go on with it (UTF-8). Integer
+ * arithmetic alone, and the total never changes.
  */
 
 import type { Interval, Predictor, PredictorCursor } from "./predictor.ts";
@@ -26,7 +26,7 @@ interface Prior {
   readonly memory: Uint8Array;
 }
 
-/** Weights → a prior: at least 1 for every symbol, the rest by weight, what rounding leaves over to the end. */
+/** Weights → a prior: at least 1 for every symbol, the rest by weight; the end gets what rounding leaves over. */
 function priorOf(weights: Uint16Array, memory: Uint8Array): Prior {
   const sum = weights.reduce((total, weight) => total + weight, 0);
   const share = TOTAL / 2 - SYMBOLS;
@@ -108,7 +108,7 @@ class Table {
 class PlainCursor implements PredictorCursor {
   readonly #begin = new Table(BEGIN);
   readonly #continue = new Table(CONTINUE);
-  /** Bytes that the current character still lacks. */
+  /** Continuation bytes that the current character still lacks. */
   #lacking = 0;
 
   next(target: number): Interval & { symbol: number } {
@@ -117,7 +117,7 @@ class PlainCursor implements PredictorCursor {
     return found;
   }
 
-  /** The interval of a symbol that is known, and on past it. */
+  /** The interval of a known symbol; moves on past it. */
   take(symbol: number): Interval {
     const interval = this.#table.interval(symbol);
     this.#pass(symbol);

@@ -18,11 +18,11 @@ export interface Predictor {
   readonly total: number;
   /** The symbol that ends a value. */
   readonly end: number;
-  /** The symbols of a value, without the end. Any bytes whatever can be split. */
+  /** The symbols of a value, without the end. Any bytes can be split. */
   split(value: Uint8Array): number[];
   /** The bytes that a symbol (not the end) stands for. */
   bytesOf(symbol: number): Uint8Array;
-  /** The interval of each of the symbols given, in the context of those before it; worked out as they are taken. */
+  /** The interval of each given symbol, in the context of those before it; computed when it is taken. */
   intervals(channel: number, symbols: readonly number[]): Iterable<Interval>;
   cursor(channel: number): PredictorCursor;
 }

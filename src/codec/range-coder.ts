@@ -58,7 +58,7 @@ export class RangeEncoder {
     }
   }
 
-  /** What `finish` gives at least so many bits, whatever is written before it. */
+  /** The fewest bits that `finish` can return, whatever else is written before it. */
   get lengthMin(): number {
     return this.#low > 0 || this.#pending > 0 ? this.#length + 1 : this.#ones;
   }
@@ -71,7 +71,7 @@ export class RangeEncoder {
     return { length, bytes: this.#bytes.slice(0, Math.ceil(length / 8)) };
   }
 
-  /** The code with two closing bits, whatever may follow it: its length is what a decoder's `bitsRead` says. */
+  /** The code with two closing bits, so that anything may follow it. A decoder's `bitsRead` tells its length. */
   finishOpen(): Bits {
     this.#pending++;
     this.#emit(this.#low < QUARTER ? 0 : 1);
@@ -122,7 +122,7 @@ export class RangeDecoder {
     this.#low += Math.floor((span * start) / total);
     for (;;) {
       if (this.#high < HALF) {
-        // Nothing to take off.
+        // Nothing to subtract.
       } else if (this.#low >= HALF) {
         this.#low -= HALF;
         this.#high -= HALF;
@@ -141,7 +141,7 @@ export class RangeDecoder {
     }
   }
 
-  /** The length of the code, had the encoder called `finishOpen` at this place. */
+  /** The length of the code if the encoder called `finishOpen` here. */
   get bitsRead(): number {
     return this.#shifts + 2;
   }

@@ -3,8 +3,8 @@
  *
  * An intact block takes the short way: 512 words of the right classes, one transform, one seal. Otherwise the
  * words are aligned and the decoder offers mended spectra, first trusting every word that is likelier right than
- * wrong, then fewer. Nothing is believed before the seal holds, so the answer is right or it is "unreadable";
- * whatever the text holds, the work is bounded.
+ * wrong, then fewer. Nothing is believed before the seal holds, so the answer is either right or "unreadable". The
+ * work is bounded for every text.
  */
 
 import { textOf } from "../base/bytes.ts";
@@ -20,18 +20,19 @@ import { likeliestStretch } from "./locate.ts";
 import type { Bits } from "./range-coder.ts";
 import { isSilent, mend } from "./reed-solomon.ts";
 import { type BlockKey, isGenuine, TAG_DIGITS, tagFromDigits, unsealUnchecked } from "./seal.ts";
+import { type Refusal, type UnreadableBlock, unreadable } from "./unreadable.ts";
 
-/** A block of one directory digit leaves so many carriers silent: the strongest rate class there can be. */
+/** The silent carriers of a block with one directory digit and no value: the strongest rate class there can be. */
 const GUARD_MAX = N - PREFIX_CARRIERS - 1;
 /** With fewer words than this, not even the strongest block can be mended. */
 const WORDS_MIN = N - GUARD_MAX;
 /** The least trust a word is kept with, attempt by attempt. */
 const TRUST_STEPS = [0.5, 0.8, 0.95, 0.3];
-/** Alignment costs the most: of all passages of a text together, so many words are aligned. */
+/** Alignment costs the most: at most this many words are aligned in one text, over all its passages. */
 const ALIGNABLE_WORDS_MAX = 1600;
 
 export interface OpenOptions {
-  /** The account's block key of that id, where there is one. */
+  /** The account's block key with this id, where there is one. */
   readonly keys: (id: number) => BlockKey | undefined;
   readonly userId: string;
   readonly codebooks: readonly Codebook[];
@@ -48,18 +49,18 @@ interface BlockReport {
   readonly ok: true;
   /** Words that were not there, or not for sure. */
   readonly missing: number;
-  /** Words that stood in another's place. */
+  /** Words that stood where another word belongs. */
   readonly wrong: number;
   /** Words mended: the missing and the wrong. */
   readonly repaired: number;
-  /** Guard carriers that the damage did not use up: so many more words could be missing. */
+  /** Guard carriers that the damage did not use up: this many more words could be missing. */
   readonly guardLeft: number;
   /** The format version. */
   readonly version: number;
   readonly layout: Layout;
 }
 
-/** A block whose seal holds, its values still in code: reading them takes the longest by far. */
+/** A block whose seal holds. Its values are still in code, because decoding them takes the longest by far. */
 export interface OpenedBlock extends BlockReport {
   readonly codes: readonly { readonly channel: number; readonly bits: Bits }[];
 }
@@ -68,19 +69,13 @@ export interface ReadBlock extends BlockReport {
   readonly facts: { readonly channel: number; readonly value: string }[];
 }
 
-export interface UnreadableBlock {
-  readonly ok: false;
-  readonly reason: string;
-}
-
 interface Opened {
   readonly plain: Uint16Array;
   readonly layout: Layout;
   readonly codebook: Codebook;
 }
 
-const DAMAGED = "the words are too damaged, or the block was sealed for another account or user";
-const FOREIGN = "all words are in place, but the block was altered, or sealed for another account or user";
+const DAMAGED = unreadable({ kind: "damaged" });
 
 export function readBlock(text: string, options: ReadOptions): ReadResult {
   const opened = openBlock(text, options);
@@ -91,44 +86,42 @@ export function readBlock(text: string, options: ReadOptions): ReadResult {
   for (const { channel, bits } of codes) {
     if (options.channels?.includes(channel) === false) continue;
     const value = readValue(codebook, channel, bits);
-    if (value === undefined) return unreadable(unknownValue(channel));
+    if (value === undefined) return unreadable({ kind: "unknown-value", channel });
     facts.push({ channel, value });
   }
   return { ...report, facts };
 }
 
-/** The value of a code out of an opened block; undefined where it is none. */
+/** The value of a code from an opened block; undefined where the bits are no code. */
 export function readValue(codebook: Codebook, channel: number, bits: Bits): string | undefined {
   const bytes = decodeValue(codebook, channel, bits);
   return bytes && textOf(bytes);
 }
 
-export function unknownValue(channel: number): string {
-  return `channel ${channel} holds no value that this reader knows`;
-}
-
 export function openBlock(text: string, options: OpenOptions): OpenedBlock | UnreadableBlock {
-  if (text.length > TEXT_LENGTH_MAX) {
-    return unreadable(`the text is longer than ${TEXT_LENGTH_MAX} characters; hand over the block alone`);
-  }
-  let reason = "no block in this text: it has too few words of the alphabet";
-  let refused: string | undefined;
+  if (text.length > TEXT_LENGTH_MAX) return unreadable({ kind: "text-too-long" });
+  let damaged: UnreadableBlock | undefined;
+  let refused: UnreadableBlock | undefined;
   let alignableWords = ALIGNABLE_WORDS_MAX;
   for (const { words, isWholeText } of findPassages(text)) {
     if (countKnown(words) < WORDS_MIN) continue;
-    // A block that is not ours stands in the way of no other; but all words together are not tried after it.
+    // After an intact block that is not ours, the other passages are still tried, but not the text as a whole.
     if (isWholeText && refused !== undefined) break;
-    reason = DAMAGED;
-    let result = words.length === N ? openInOrder(words, options) : unreadable(DAMAGED);
+    let result = words.length === N ? openInOrder(words, options) : DAMAGED;
     const stretchLength = Math.min(words.length, ALIGNMENT_WORDS_MAX);
-    if (!result.ok && result.reason === DAMAGED && stretchLength <= alignableWords) {
+    if (isDamaged(result) && stretchLength <= alignableWords) {
       alignableWords -= stretchLength;
       result = openAligned(words.length > stretchLength ? likeliestStretch(words) : words, options);
     }
     if (result.ok) return result;
-    if (result.reason !== DAMAGED) refused ??= result.reason;
+    if (isDamaged(result)) damaged = result;
+    else refused ??= result;
   }
-  return unreadable(refused ?? reason);
+  return refused ?? damaged ?? unreadable({ kind: "no-block" });
+}
+
+function isDamaged(result: OpenedBlock | UnreadableBlock): boolean {
+  return !result.ok && result.kind === "damaged";
 }
 
 function openInOrder(words: Words, options: OpenOptions): OpenedBlock | UnreadableBlock {
@@ -138,9 +131,9 @@ function openInOrder(words: Words, options: OpenOptions): OpenedBlock | Unreadab
 function openAligned(words: Words, options: OpenOptions): OpenedBlock | UnreadableBlock {
   for (const placement of placements(words)) {
     const result = openPlacement(placement, TRUST_STEPS, options);
-    if (result.ok || result.reason !== DAMAGED) return result;
+    if (!isDamaged(result)) return result;
   }
-  return unreadable(DAMAGED);
+  return DAMAGED;
 }
 
 function openPlacement(
@@ -162,12 +155,12 @@ function openPlacement(
     for (const { spectrum, badPlaces } of mend(placement.symbols, erased, GUARD_MAX)) {
       const opened = open(spectrum, options);
       // A silent guard band means that nothing was damaged: no other attempt can open the seal.
-      if (opened === undefined && badPlaces === 0) return unreadable(reasonOf(spectrum, options));
+      if (opened === undefined && badPlaces === 0) return unreadable(refusalOf(spectrum, options));
       if (opened === undefined) continue;
       return report(opened, missing, badPlaces - missing);
     }
   }
-  return unreadable(DAMAGED);
+  return DAMAGED;
 }
 
 /** The plain digits behind a spectrum whose seal holds; undefined where it does not. */
@@ -193,11 +186,10 @@ function versionOf(spectrum: Uint16Array): number {
 }
 
 /** Why an undamaged spectrum does not open. */
-function reasonOf(spectrum: Uint16Array, { codebooks }: OpenOptions): string {
+function refusalOf(spectrum: Uint16Array, { codebooks }: OpenOptions): Refusal {
   const version = versionOf(spectrum);
   const known = codebooks.map((book) => book.version);
-  if (known.includes(version)) return FOREIGN;
-  return `the block has format version ${version}; this reader knows ${known.join(", ")}`;
+  return known.includes(version) ? { kind: "foreign" } : { kind: "unknown-version", version, known };
 }
 
 function report(
@@ -208,7 +200,7 @@ function report(
   const codes: { channel: number; bits: Bits }[] = [];
   for (const { channel, start, count } of layout.channels) {
     const bits = digitsToBits(plain.subarray(start - PREFIX_CARRIERS, start - PREFIX_CARRIERS + count));
-    if (bits === undefined) return unreadable(unknownValue(channel));
+    if (bits === undefined) return unreadable({ kind: "unknown-value", channel });
     codes.push({ channel, bits });
   }
   return {
@@ -227,8 +219,4 @@ function countKnown(words: Words): number {
   let known = 0;
   for (let i = 0; i < words.length; i++) if (words[i] !== UNKNOWN_WORD) known++;
   return known;
-}
-
-function unreadable(reason: string): UnreadableBlock {
-  return { ok: false, reason };
 }

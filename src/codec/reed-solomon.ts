@@ -2,45 +2,45 @@
  * Error correction from silence: the spectral Reed–Solomon decoder (Blahut, "Theory and Practice of Error Control
  * Codes", 1983, chapters 7–9).
  *
- * Silent carriers are zero in what was written, so what stands on them in what was read is the error's own
- * spectrum. Read from carrier 511 downwards it is s_i = Σ_j c_j Z_j^i with Z_j = ω^(t_j) for each bad place t_j,
- * and the shortest recurrence behind it has the locator Λ(x) = Π (1 − Z_j x) as its polynomial:
+ * Silent carriers are written as zero, so whatever they hold after reading is the error's own spectrum. From
+ * carrier 511 downwards it is s_i = Σ_j c_j Z_j^i with Z_j = ω^(t_j) for each bad place t_j, and the shortest
+ * recurrence that produces it has the locator Λ(x) = Π (1 − Z_j x) as its polynomial:
  *
  *   1. Erased places are known, so Λ starts as their product Γ, and Berlekamp–Massey finds the rest.
  *   2. Λ must vanish at exactly as many places as its degree, or there was too much damage.
- *   3. The recurrence continues s over all 512 carriers; what was read minus that is what was written.
+ *   3. The recurrence continues s over all 512 carriers; the spectrum as read minus s is the spectrum as written.
  *
- * With G silent carriers e wrong and f erased words are mended as long as 2e + f < G (≤ where e is 0 or G is a
- * multiple of 8). The reader does not know G: s grows from the top carrier downwards, so one run of
- * Berlekamp–Massey passes all G from weak to strong. It offers a candidate where steps 1 and 2 hold and one more
- * carrier has just confirmed Λ, or else at every eighth G. The seal decides which one is real.
+ * G silent carriers mend e wrong and f erased words as long as 2e + f < G (≤ where e is 0 or G is a multiple of 8).
+ * The reader does not know G: s grows from the top carrier downwards, so one run of Berlekamp–Massey passes all G
+ * from weak to strong. It offers a candidate where steps 1 and 2 hold and one more carrier has just confirmed Λ, or
+ * else at every eighth G. The seal decides which one is real.
  */
 
 import { assert } from "../base/assert.ts";
 import { inverse, N, OMEGA_POWERS, P } from "./field.ts";
 import { toSpectrum, transform } from "./transform.ts";
 
-/** At least so many carriers are silent in every block. */
+/** Every block has at least this many silent carriers. */
 export const GUARD_MIN = 32;
-/** A locator that no carrier has confirmed is looked at only so often: its roots cost a transform. */
+/** A locator that no carrier has confirmed is tried at every eighth carrier only: its roots cost a transform. */
 const CLASS_STEP = 8;
-/** A product of two elements is below 2^26: so many of them add up exactly in 32 signed bits. */
+/** A product of two elements is below 2^26: this many of them add up exactly in 32 signed bits. */
 const LAZY_TERMS = 32;
 
 export interface Candidate {
   /** The mended spectrum, 512 digits. */
   readonly spectrum: Uint16Array;
-  /** Silent carriers that it was mended with. */
+  /** The silent carriers that were used to mend it. */
   readonly guard: number;
-  /** Places that were bad: the erased ones, and those found to be wrong. */
+  /** Bad places: the erased ones, and those found to be wrong. */
   readonly badPlaces: number;
 }
 
 /**
  * Mends a received block and yields candidates from weak rate classes to strong.
- * @param received 512 symbols; what stands at erased places does not matter
+ * @param received 512 symbols; those at erased places are ignored
  * @param erased 1 at the places known to be lost
- * @param guardMax the strongest rate class to try: carriers that may be silent at most
+ * @param guardMax the strongest rate class to try: the most carriers that may be silent
  */
 export function* mend(received: Uint16Array, erased: Uint8Array, guardMax: number): Generator<Candidate> {
   assert(received.length === N && erased.length === N, "a block has 512 symbols");
@@ -58,14 +58,14 @@ export function* mend(received: Uint16Array, erased: Uint8Array, guardMax: numbe
     return;
   }
   const search = new LocatorSearch(syndromes, erased);
-  let previousDegree = -1;
+  let triedRevision = -1;
   for (let guard = Math.max(GUARD_MIN, erasures); guard <= guardMax; guard++) {
     search.advanceTo(guard);
     if (!search.confirmed && guard % CLASS_STEP !== 0 && guard !== erasures) continue;
     if (!search.isPlausibleAt(guard)) continue;
     // The same locator as before gives the same spectrum again.
-    if (search.unchangedSince(previousDegree)) continue;
-    previousDegree = search.length;
+    if (search.revision === triedRevision) continue;
+    triedRevision = search.revision;
     const locator = search.locator();
     if (!hasAllRoots(locator)) continue;
     const error = continueRecurrence(syndromes, locator, guard);
@@ -83,14 +83,15 @@ export function isSilent(digits: Uint16Array): boolean {
 class LocatorSearch {
   readonly erasureCount: number;
   length: number;
-  /** True when the last syndrome was as the locator foretold. */
+  /** True when the last syndrome was the one that the locator predicted. */
   confirmed = false;
+  /** Grows each time the locator changes. */
+  revision = 0;
   readonly #syndromes: Uint16Array;
   #locator = new Int32Array(N + 1);
   #previous = new Int32Array(N + 1);
   #scratch = new Int32Array(N + 1);
   #step: number;
-  #changed = true;
 
   constructor(syndromes: Uint16Array, erased: Uint8Array) {
     this.#syndromes = syndromes;
@@ -119,7 +120,7 @@ class LocatorSearch {
         shiftUp(this.#previous);
         continue;
       }
-      this.#changed = true;
+      this.revision++;
       const next = this.#scratch;
       next[0] = this.#locator[0];
       const factor = P - discrepancy;
@@ -139,16 +140,9 @@ class LocatorSearch {
     }
   }
 
-  /** True when the wrong words found are few enough for the silent carriers there are. */
+  /** True when this many silent carriers are enough for the wrong and erased words found. */
   isPlausibleAt(guard: number): boolean {
     return 2 * (this.length - this.erasureCount) + this.erasureCount <= guard;
-  }
-
-  /** True when the locator is the one that had this length when last asked. */
-  unchangedSince(length: number): boolean {
-    const unchanged = !this.#changed && length === this.length;
-    this.#changed = false;
-    return unchanged;
   }
 
   locator(): Int32Array {
@@ -170,7 +164,7 @@ class LocatorSearch {
   }
 }
 
-/** True when Λ has as many different zeros among ω^(−t) as its degree: then it locates places, and no others. */
+/** True when Λ has as many different zeros among ω^(−t) as its degree: then each of its zeros is a place. */
 function hasAllRoots(locator: Int32Array): boolean {
   const degree = locator.length - 1;
   if (locator[degree] === 0) return false;

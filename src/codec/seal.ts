@@ -5,7 +5,7 @@
  * plaintext digits (two bytes each); the keystream is AES-CTR under the second half of the key, started at the tag
  * with two bits cleared (section 2.5). RFC 5297 adds the keystream to bytes by XOR; we add it to digits in
  * GF(7681), so that a ciphertext digit is again a digit and each fact stays on its own carriers. Keystream digits
- * are uniform: 16-bit words at or above 8 · 7681 are passed over. A test holds the tag against the library's
+ * are uniform: 16-bit words at or above 8 · 7681 are skipped. A test compares the tag with that of the library's
  * whole AES-SIV.
  *
  * The same facts give the same digits; another account's key, another user or a changed digit fails the tag.
@@ -17,10 +17,10 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { assert, assertInteger } from "../base/assert.ts";
 import { equalBytesConstantTime, utf8 } from "../base/bytes.ts";
 import { bitsToDigits, digitsToBits } from "./digits.ts";
-import { P } from "./field.ts";
+import { add, P, subtract } from "./field.ts";
 
 export const MASTER_KEY_BYTES = 32;
-export const KEY_ID_MAX = 255;
+const KEY_ID_MAX = 255;
 const TAG_BYTES = 16;
 /** 128 bits of tag take ten digits, which hold 129. */
 export const TAG_DIGITS = 10;
@@ -56,10 +56,7 @@ export function seal(
 ): { tag: Uint16Array; sealed: Uint16Array } {
   const tag = tagOf(plain, key, context);
   const sealed = keystream(key, tag, plain.length);
-  for (let i = 0; i < plain.length; i++) {
-    const sum = plain[i] + sealed[i];
-    sealed[i] = sum >= P ? sum - P : sum;
-  }
+  for (let i = 0; i < plain.length; i++) sealed[i] = add(plain[i], sealed[i]);
   return { tag: bitsToDigits({ length: 8 * TAG_BYTES, bytes: tag }, TAG_DIGITS), sealed };
 }
 
@@ -70,13 +67,10 @@ export function tagFromDigits(digits: Uint16Array): Uint8Array | undefined {
   return bits === undefined || bits.bytes[TAG_BYTES] !== 0 ? undefined : bits.bytes.subarray(0, TAG_BYTES);
 }
 
-/** The first sealed digits → plain ones. Nothing is proven until `isGenuine` has said so of all of them. */
+/** The first sealed digits → plain ones. They prove nothing before `isGenuine` has checked all of them. */
 export function unsealUnchecked(sealed: Uint16Array, key: BlockKey, tag: Uint8Array): Uint16Array {
   const plain = keystream(key, tag, sealed.length);
-  for (let i = 0; i < sealed.length; i++) {
-    const difference = sealed[i] - plain[i];
-    plain[i] = difference < 0 ? difference + P : difference;
-  }
+  for (let i = 0; i < sealed.length; i++) plain[i] = subtract(sealed[i], plain[i]);
   return plain;
 }
 
@@ -108,7 +102,7 @@ function keystream(key: BlockKey, tag: Uint8Array, length: number): Uint16Array 
   const counter = tag.slice();
   counter[8] &= 0x7f;
   counter[12] &= 0x7f;
-  // One word in sixteen is passed over; a quarter more, and 32, run out once in far more than 2^128 keystreams.
+  // One word in sixteen is skipped. A quarter more, and 32, are too few in less than one of 2^128 keystreams.
   const words = length + (length >> 2) + 32;
   const stream = ctr(key.material.subarray(HALF_KEY_BYTES), counter).encrypt(new Uint8Array(2 * words));
   const digits = new Uint16Array(length);

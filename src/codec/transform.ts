@@ -5,8 +5,7 @@
  *   toSpectrum: S[k] = 512^(−1) Σ_t x[t] ω^(−kt)    words → spectrum
  *
  * Radix 2, decimation in time (Cooley and Tukey): reorder by reversed bits, then nine rounds of butterflies.
- * `carrierOf` reads one carrier alone (Goertzel's sum), `transformPlain` is the O(n²) definition that the tests
- * hold the fast path against.
+ * `transformPlain` is the O(n²) definition: tests compare the fast path with it, benchmarks take it as reference.
  */
 
 import { assert } from "../base/assert.ts";
@@ -31,14 +30,6 @@ export function toSpectrum(block: Uint16Array): Uint16Array {
   const cells = butterflies(block, true);
   for (let k = 0; k < N; k++) cells[k] = Math.imul(cells[k], INVERSE_N) % P;
   return new Uint16Array(cells);
-}
-
-/** Reads the single carrier k of a block, without the other 511. */
-export function carrierOf(block: Uint16Array, k: number): number {
-  assert(block.length === N, "a block has 512 symbols");
-  let sum = 0;
-  for (let t = 0; t < N; t++) sum = (sum + block[t] * OMEGA_POWERS[(N - ((k * t) & (N - 1))) & (N - 1)]) % P;
-  return (sum * INVERSE_N) % P;
 }
 
 /** Σ_i input[i] ω^(±ik), by the definition. */

@@ -3,7 +3,6 @@
 import { systemClock } from "../base/clock.ts";
 import { Metrics } from "../base/metrics.ts";
 import { SharedWork } from "../base/shared-work.ts";
-import type { AtStep } from "../base/steps.ts";
 import { BlockScheduler } from "../blockwork/block-scheduler.ts";
 import { BlockThreads, startWorker, timerClock } from "../blockwork/block-threads.ts";
 import { BlockWork } from "../blockwork/block-work.ts";
@@ -20,7 +19,7 @@ import type { MemoryParts } from "../memory/parts.ts";
 import type { Store, StoreStatistics } from "../memory/ports.ts";
 import type { LmdbStore } from "../store/lmdb/lmdb-store.ts";
 import { masterKeys } from "./secrets.ts";
-import { agreeOnMasterKeys, type OpenedStore, openStore } from "./stores.ts";
+import { agreeOnMasterKeys, type OpenedStore, type OpenOptions, openStore } from "./stores.ts";
 
 export interface Core {
   readonly memory: MemoryParts;
@@ -38,15 +37,7 @@ export interface Core {
   close(): Promise<void>;
 }
 
-export interface CoreOptions {
-  /** Makes the store where the data folder has none. */
-  readonly create: boolean;
-  /** How long to wait for an owner of the data folder that is about to end. */
-  readonly lockWaitMs?: number;
-  readonly atStep?: AtStep;
-}
-
-export async function openCore(config: Config, options: CoreOptions): Promise<Core> {
+export async function openCore(config: Config, options: OpenOptions): Promise<Core> {
   checkReader();
   const metrics = new Metrics();
   const clock = systemClock;

@@ -11,6 +11,8 @@ import type { Config } from "../config.ts";
 import { doorPath } from "../door/door-path.ts";
 import { NobodyThereError, OwnerClient } from "../door/owner-client.ts";
 
+export type { OwnerClient };
+
 /** How long an owner may take to hand the folder over, and to answer. */
 const HAND_OVER_MS = 15_000;
 const ANSWER_MS = 10_000;

@@ -6,12 +6,20 @@
 
 import { createHash } from "node:crypto";
 import type { Metrics } from "../base/metrics.ts";
+import type { AtStep } from "../base/steps.ts";
 import { type Config, ConfigError } from "../config.ts";
 import type { MasterKey } from "../memory/key-ring.ts";
 import type { CompactReport, Progress, Store } from "../memory/ports.ts";
 import { makeFolder } from "../store/lmdb/data-folder.ts";
 import { LmdbStore } from "../store/lmdb/lmdb-store.ts";
-import type { CoreOptions } from "./core.ts";
+
+export interface OpenOptions {
+  /** Makes the store where the data folder has none. */
+  readonly create: boolean;
+  /** How long to wait for an owner of the data folder that is about to end. */
+  readonly lockWaitMs?: number;
+  readonly atStep?: AtStep;
+}
 
 export interface OpenedStore {
   readonly store: Store;
@@ -24,7 +32,7 @@ export interface OpenedStore {
 
 export async function openStore(
   config: Config,
-  options: CoreOptions & { metrics: Metrics },
+  options: OpenOptions & { metrics: Metrics },
 ): Promise<OpenedStore> {
   const { databaseUrl, databasePool, dataFolder, queueMax } = config;
   const { metrics } = options;

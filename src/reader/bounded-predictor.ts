@@ -1,15 +1,15 @@
 /**
  * The reader model at a bounded cost: it codes the first 144 symbols of a value, the tail (tail.ts) codes the rest.
  *
- * A value of 1,024 bytes can have 1,024 symbols, and each takes the model as long as any other, whatever it says.
- * 144 is more than nearly all values have: of English prose it is about 600 characters, of Chinese about 60.
+ * A value of 1,024 bytes can have 1,024 symbols, and each costs the model the same. Nearly all values have fewer than
+ * 144: it is about 600 characters of English prose, or 60 of Chinese.
  */
 
 import type { Interval, Predictor, PredictorCursor } from "../codec/predictor.ts";
 import { findSymbol, intervalOf, type ReaderCursor, type ReaderPredictor } from "./predictor.ts";
 import { Tail } from "./tail.ts";
 
-/** Symbols that the model codes, the end included if it comes in time. For ever: it is part of the format. */
+/** Symbols that the model codes, the end included if it is among them. Never changes: it is part of the format. */
 export const MODEL_SYMBOLS_MAX = 144;
 
 export class BoundedReader implements Predictor {

@@ -1,6 +1,6 @@
 /**
- * The codebooks of reader model 2, plain where that is shorter. Format version 4 writes; version 3, in which the model
- * coded all symbols of a value however many, is still read. Both share one model.
+ * The codebooks of reader model 2, each with the plain predictor for values that it codes shorter. Blocks are written in
+ * format version 4. Version 3, in which the model coded every symbol of a value, is still read. Both share one model.
  */
 
 import type { Codebook } from "../codec/codebook.ts";
@@ -9,12 +9,12 @@ import { BoundedReader } from "./bounded-predictor.ts";
 import { ReaderPredictor } from "./predictor.ts";
 import { parseWeights, WeightsError } from "./weights.ts";
 
-/** The version that writes. */
+/** The version that blocks are written in. */
 export const READER_FORMAT_VERSION = 4;
-/** For ever: another model writes another format version. */
+/** Never changes: another model needs another format version. */
 const MODEL_VERSION = 2;
 
-/** The one that writes first. */
+/** The codebook that blocks are written with comes first. */
 export function readerCodebooks(weightsFile: Uint8Array): readonly [Codebook, Codebook] {
   const reader = new ReaderPredictor(weightsFile);
   requireModel(reader.version);

@@ -20,7 +20,7 @@ import {
 } from "./operations.ts";
 import type { ModelShape, StoredLayer, StoredMatrix, Weights } from "./weights.ts";
 
-/** Positions computed together at most. */
+/** The most positions that are computed together. */
 export const BATCH_MAX = 32;
 // biome-ignore lint/suspicious/noApproximativeNumericConstant: the standard leaves Math.LOG2E's last bits open
 const LOG2E = 1.4426950408889634;
@@ -35,12 +35,12 @@ interface Layer {
   readonly value: Matrix;
   readonly output: Matrix;
   readonly expand: Matrix;
-  readonly contract: Matrix; // by column: three quarters of what it is multiplied with are zero
+  readonly contract: Matrix; // by column, because three quarters of what it is multiplied with are zero
   readonly context: Context;
   readonly before: readonly [Float64Array, Float64Array]; // [taps][W], the normed rows before the batch
 }
 
-/** What the operations must be able to hold for a model of this shape, in bytes. */
+/** The bytes that the operations need for a model of this shape. */
 export function forwardBytes({
   layers,
   width,
@@ -98,7 +98,7 @@ export class Forward {
     this.#frequencies = operations.counts(BATCH_MAX * vocabulary);
   }
 
-  /** Multiply-adds of one position, attention over itself alone. */
+  /** Multiply-adds of one position, those of attention not counted. */
   get multiplyAdds(): number {
     const { layers, width, hidden, vocabulary } = this.shape;
     return layers * (4 * width * width + 2 * width * hidden) + vocabulary * width;
@@ -118,7 +118,7 @@ export class Forward {
 
   /**
    * Reads the rows given (symbols, or a label first) and returns the frequencies of the symbol after each of them:
-   * [rows][vocabulary]. The array is the pass's own; it holds until the next call.
+   * [rows][vocabulary]. The array is reused: it is valid until the next call.
    */
   read(rows: readonly number[]): Uint32Array {
     const { width, vocabulary } = this.shape;
@@ -171,7 +171,7 @@ export class Forward {
     before.set(normed.subarray(x.length));
   }
 
-  /** out = what attention makes of u, which is overwritten. */
+  /** out = the result of attention for u; u is overwritten. */
   #attention(layer: Layer, n: number, u: Float64Array, out: Float64Array): void {
     const operations = this.#operations;
     const position = this.#position;

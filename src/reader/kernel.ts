@@ -1,13 +1,13 @@
 /**
- * The operations on WebAssembly with SIMD. One linear memory holds the weights and all that is worked on; places
- * in it are handed out once, at the start, and never given back. The arrays handed in must come from it.
+ * The operations on WebAssembly with SIMD. One linear memory holds the weights and the working arrays. Its places are
+ * allocated once, at the start, and never freed. Every array that an operation takes must lie in it.
  */
 
 import { assert } from "../base/assert.ts";
 import { KERNEL_MODULE } from "./kernel-module.generated.ts";
 import type { Context, Matrix, Operations, Ring, Turns } from "./operations.ts";
 
-/** Arrays are given by their addresses. */
+/** Arrays are passed by their addresses. */
 interface KernelExports {
   product(
     weights: number,
@@ -82,7 +82,7 @@ export class KernelOperations implements Operations {
   readonly #steps: number;
   #used = 1024; // address 0 stays free; the module itself keeps nothing in memory
 
-  /** `sizeBytes`: what the places asked for will need together. */
+  /** `sizeBytes`: the total of all places that will be allocated. */
   constructor(sizeBytes: number) {
     const pages = Math.ceil((sizeBytes + 2 * SCRATCH_BYTES) / PAGE_BYTES);
     this.#memory = new WebAssembly.Memory({ initial: pages, maximum: pages });

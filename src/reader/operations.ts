@@ -4,7 +4,7 @@
  * Products of int8 weights and rounded activations are sums of integers below 2^31, exact in any order. All else
  * is double arithmetic with + − × ÷ floor, one element at a time and in index order, which IEEE 754 and
  * WebAssembly define to the last bit; powers of two come from a polynomial, never from Math.exp. So both give the very
- * same doubles and integers, on every machine. training/reference.py is the same in numpy.
+ * same doubles and integers on every machine. training/reference.py is the same in numpy.
  */
 
 /** Activations are rounded to integers of at most this size before a product. */
@@ -35,7 +35,7 @@ export interface Ring<Numbers> {
 }
 
 export interface Operations {
-  /** A place of n elements for what the operations work on; all are made before the first operation. */
+  /** Allocates n elements for the operations to work on; all are allocated before the first operation. */
   bytes(n: number): Int8Array;
   shorts(n: number): Int16Array;
   counts(n: number): Uint32Array;
@@ -52,9 +52,9 @@ export interface Operations {
   norm(from: Float64Array, width: number, to: Float64Array): void;
   /** out[n][W] = rows[taps + n][W] from the row `taps` on, plus the row k + 1 before × taps[k][W], k by k. */
   convolve(rows: Float64Array, taps: Float64Array, width: number, out: Float64Array): void;
-  /** Rows of heads, of positions from `position` on: normed head by head, turned, rounded in units of 1/HEAD_SCALE. */
+  /** Stores heads of the rows from `position` on in a ring: normed, turned, and rounded in units of 1/HEAD_SCALE. */
   turn(rows: Float64Array, position: number, turns: Turns, to: Ring<Int16Array>): void;
-  /** Rows of heads, as they are. */
+  /** Stores heads of the rows from `position` on in a ring, unchanged. */
   keep(rows: Float64Array, position: number, to: Ring<Float64Array>): void;
   /** out[n][W], from `position` on = average of the last `window` values, weighted by 2^(query · key × factor). */
   attend(context: Context, position: number, n: number, out: Float64Array): void;
@@ -74,6 +74,6 @@ export interface Context {
   readonly values: Ring<Float64Array>;
   /** A score in bits is an integer product times the head's factor. */
   readonly factors: Float64Array;
-  /** Positions that are looked back on, the current one included. */
+  /** Positions that attention looks back on, the current one included. */
   readonly window: number;
 }

@@ -1,6 +1,6 @@
 /**
  * The operations in plain TypeScript: the oracle that the kernel must agree with bit by bit, about a hundred times
- * slower. Everything in the order in which it is written here.
+ * slower. The order of the operations is part of the definition.
  */
 
 import {

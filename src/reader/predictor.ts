@@ -12,8 +12,8 @@ import { FREQUENCY_TOTAL, type Operations } from "./operations.ts";
 import { Tokenizer } from "./tokenizer.ts";
 import { parseWeights } from "./weights.ts";
 
-export interface ReaderOptions {
-  /** In place of the WebAssembly kernel: the plain operations, for comparison. */
+interface ReaderOptions {
+  /** Instead of the WebAssembly kernel: the plain operations, for comparison. */
   readonly operations?: Operations;
 }
 
@@ -24,7 +24,7 @@ export class ReaderPredictor implements Predictor {
   readonly version: number;
   readonly #tokenizer: Tokenizer;
   readonly #forward: Forward;
-  /** Whose value the forward pass has read last. */
+  /** The cursor or the iteration whose value the forward pass has read last. */
   #current: object | undefined;
 
   constructor(weightsFile: Uint8Array, { operations }: ReaderOptions = {}) {
@@ -52,7 +52,7 @@ export class ReaderPredictor implements Predictor {
     for (const { table, symbol } of this.tables(channel, symbols)) yield intervalOf(table, symbol);
   }
 
-  /** For each symbol given, the frequencies of all symbols in its place; a table holds until the next is taken. */
+  /** For each given symbol, the frequencies of all symbols at its place. A table is valid until the next is taken. */
   *tables(
     channel: number,
     symbols: readonly number[],
@@ -111,7 +111,7 @@ export class ReaderCursor implements PredictorCursor {
     return found;
   }
 
-  /** The frequencies of the next symbol: to be taken once for each, and to be used before anything else is read. */
+  /** The frequencies of the next symbol. Take it once for each symbol, and use it before anything else is read. */
   table(): Uint32Array {
     return this.#read(this, this.#rows);
   }

@@ -1,20 +1,20 @@
 /**
- * What comes after the symbols that the model codes: frequencies from what the model said about this value before, at a
- * fraction of its cost. A symbol's share (docs/FORMAT.md has the formulas) is a mixture of
+ * Codes the symbols that come after those of the model. Their frequencies come from the tables that the model gave
+ * earlier in the value, at a fraction of its cost. A symbol's share (docs/FORMAT.md has the formulas) is a mixture of
  *
  *   its mean in all tables that the model gave for this value,
  *   its mean in those that the model gave right after the symbol that is now the last,
  *   how often it followed the last symbol so far, and how often the last two.
  *
  * The first two know the language, so that prose takes about half of its plain code; the others know what the value
- * repeats. Integers throughout; only the sums that are asked for are worked out, never a whole table.
+ * repeats. Integers throughout; only the sums that are asked for are computed, never a whole table.
  */
 
 import { assert } from "../base/assert.ts";
 import type { Interval } from "../codec/predictor.ts";
 import { FREQUENCY_TOTAL } from "./operations.ts";
 
-/** More evidence than this weighs no more. */
+/** Evidence counts up to this many observations. */
 const EVIDENCE_MAX = 8;
 const MODEL_WEIGHT = 2;
 const PAIR_WEIGHT = 3;
@@ -37,7 +37,7 @@ export class Tail {
   readonly #sums = new Map<number, Uint32Array>();
   #means: Uint32Array | undefined;
 
-  /** Takes the next symbol, and the table that the model gave for it where it did. */
+  /** Takes the next symbol, and the model's table for it where there is one. */
   push(symbol: number, table?: Uint32Array): void {
     if (table !== undefined) {
       const own = table.slice();
@@ -48,7 +48,7 @@ export class Tail {
     [this.#before, this.#last] = [this.#last, symbol];
   }
 
-  /** The share of a symbol, should it come next. */
+  /** The share that a symbol has at the next place. */
   interval(symbol: number): Interval {
     const startOf = this.#starts();
     const start = startOf(symbol);
@@ -79,7 +79,7 @@ export class Tail {
     };
     const symbols = sums.length - 1;
     const all = sumBefore(symbols);
-    // Below 2^46 over below 2^26: rounding the double down is rounding the fraction down.
+    // A number below 2^46 over one below 2^26: the floor of the double is the floor of the exact fraction.
     return (symbol) => symbol + Math.floor((sumBefore(symbol) * (FREQUENCY_TOTAL - symbols)) / all);
   }
 

@@ -6,7 +6,7 @@
  * 2. Within a word the pair with the lowest rank is merged, everywhere from the left, until no pair has a rank.
  * 3. Symbols 0–255 are the bytes, 256 + r is merge r, and the one after the last merge ends a value.
  *
- * No Unicode tables and no regular expressions: every engine splits alike, and any bytes whatever can be split.
+ * No Unicode tables and no regular expressions: every engine splits alike, and any bytes can be split.
  * training/tokenizer.py has the same rule.
  */
 

@@ -1,6 +1,5 @@
-/** Where the package keeps the weights of its reader model, from the sources as well as from dist/. */
+/** Where the package keeps the weights of its reader model. */
 
-/** The folder of this file is src/reader or dist/src/reader. */
-const root = import.meta.url.includes("/dist/src/") ? "../../../" : "../../";
+import { PACKAGE_ROOT } from "../base/package-root.ts";
 
-export const READER_WEIGHTS = new URL(`${root}models/reader-2.bin`, import.meta.url);
+export const READER_WEIGHTS = new URL("models/reader-2.bin", PACKAGE_ROOT);

@@ -24,7 +24,7 @@ export interface ModelShape {
   readonly taps: number;
 }
 
-/** An int8 matrix, row by row, and what a row's integers are to be multiplied with. */
+/** An int8 matrix, row by row, and the factor of each row. */
 export interface StoredMatrix {
   readonly weights: Int8Array;
   readonly scales: Float32Array;
@@ -52,7 +52,7 @@ export interface Weights {
   readonly layers: readonly StoredLayer[];
 }
 
-/** The world's fault, not the programmer's: a weights file that cannot be used. */
+/** A weights file that cannot be used. */
 export class WeightsError extends Error {
   override name = "WeightsError";
 }

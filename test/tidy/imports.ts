@@ -1,6 +1,6 @@
 /**
  * The layers of src and what each may import, as docs/ARCHITECTURE.md draws them. A room is a folder of src, a
- * folder of src/store, or one of the files that stand in src itself. Within a room everything may import
+ * folder of src/store, one of the files that stand in src itself, or bench. Within a room everything may import
  * everything; between rooms only what the table says.
  */
 
@@ -9,12 +9,18 @@ import type { SourceFile } from "./rules.ts";
 
 interface Room {
   /** The rooms it may import. */
-  readonly rooms: readonly string[] | "all";
+  readonly rooms: readonly string[];
   /** Runs in a browser too, so without `node:` modules. */
   readonly pure?: true;
   /** Not even a package from npm. */
   readonly alone?: true;
 }
+
+/** What the service and its tools are joined from. */
+const PARTS = [
+  ...["base", "codec", "contract", "reader", "memory", "blockwork", "store/*", "http", "mcp"],
+  ...["door", "sdk", "agents", "measure", "config"],
+];
 
 export const ROOMS: Readonly<Record<string, Room>> = {
   base: { rooms: [], pure: true, alone: true },
@@ -33,11 +39,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   agents: { rooms: ["contract", "sdk"] },
   /** The website reads blocks in the browser with the codec itself (docs/decisions/0040). */
   web: { rooms: ["base", "codec", "reader", "contract", "sdk"], pure: true },
-  /** The command line loads a benchmark when asked for one. */
-  cli: { rooms: ["base", "contract", "sdk", "config", "main", "bench"] },
+  /** What `sideband measure` counts. */
+  measure: { rooms: ["base", "codec"] },
   config: { rooms: ["base"] },
-  main: { rooms: "all" },
-  bench: { rooms: "all" },
+  main: { rooms: PARTS },
+  cli: { rooms: ["base", "contract", "sdk", "config", "main"] },
+  bench: { rooms: [...PARTS, "main"] },
 };
 
 const SPECIFIERS = [
@@ -57,7 +64,7 @@ export function importFaults({ path, text }: SourceFile): string[] {
     const target = posix.join(posix.dirname(path), specifier);
     const to = roomOf(target);
     if (to === undefined) return [`src may not import ${target}`];
-    const allowed = to === from || room.rooms === "all" || room.rooms.includes(nameOf(to));
+    const allowed = to === from || room.rooms.includes(nameOf(to));
     return allowed ? [] : [`${from} may not import ${to} (${specifier})`];
   });
 }

@@ -29,7 +29,7 @@ const DATA = /^(src\/codec\/alphabet-data\.ts$|test\/vectors\/)|\.generated\./;
 export const RULES: readonly Rule[] = [
   {
     name: "import table",
-    applies: /^src\/.*\.m?[jt]sx?$/,
+    applies: /^(src|bench)\/.*\.m?[jt]sx?$/,
     find: importFaults,
     remedy:
       "Move the code to the layer it belongs to, or hand the thing in (test/tidy/imports.ts has the table).",

@@ -1,12 +1,12 @@
-/** sideband agents: lists the agents that there are files for, and installs them. */
+/** sideband agents: lists the agents that Sideband has files for, and installs those files. */
 
 import { accessSync, constants } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { readSearchPath } from "../../config.ts";
 import { AGENTS, shownPath } from "../../main/agent.ts";
+import { AGENT_FILES, COMMAND_PATH } from "../../main/package.ts";
 import { type Command, CommandError, EXIT_OK, UsageError } from "../command.ts";
 
 export const agentsList: Command = {
@@ -54,7 +54,7 @@ Exit status: 0; 1 if a file cannot be written; 2 for a wrong call.`,
     const dryRun = values["dry-run"];
     try {
       const { written, next } = kind.install({
-        files: packageFolder("agents"),
+        files: AGENT_FILES,
         target,
         command: command(),
         dryRun,
@@ -78,7 +78,7 @@ function command(): string[] {
   const onPath = readSearchPath()
     .split(delimiter)
     .some((folder) => folder !== "" && isExecutable(join(folder, "sideband")));
-  return onPath ? ["sideband"] : [process.execPath, packageFolder("bin/sideband.js")];
+  return onPath ? ["sideband"] : [process.execPath, COMMAND_PATH];
 }
 
 function isExecutable(path: string): boolean {
@@ -88,10 +88,4 @@ function isExecutable(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** A path in the package, from src/cli/commands or dist/src/cli/commands. */
-function packageFolder(path: string): string {
-  const up = import.meta.url.includes("/dist/") ? "../../../../" : "../../../";
-  return fileURLToPath(new URL(up + path, import.meta.url));
 }

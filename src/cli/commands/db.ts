@@ -5,12 +5,11 @@ import { readConfig } from "../../config.ts";
 import {
   type DatabaseStatus,
   distributeDatabase,
-  type MoveReport,
   migrateDatabase,
-  moveData,
   readDatabaseStatus,
   SHARDS_DEFAULT,
-} from "../../main.ts";
+} from "../../main/database-upkeep.ts";
+import { type MoveReport, moveData } from "../../main/move.ts";
 import { type Command, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 import { Progress } from "../progress.ts";
 

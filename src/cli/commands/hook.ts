@@ -1,6 +1,6 @@
 /**
- * sideband hook: what the hooks of Claude Code and Codex call. It never fails and never takes long: whatever
- * goes wrong is one line on standard error, and the agent goes on.
+ * sideband hook: what the hooks of Claude Code and Codex call. It never fails and never takes long: a failure is one
+ * line on standard error, and the agent goes on.
  */
 
 import { parseArgs } from "node:util";
@@ -18,14 +18,14 @@ export const hook: Command = {
 
 Reads the JSON that the host writes to a hook. SessionStart prints the memory as the host wants it
 (hookSpecificOutput.additionalContext); PreCompact flushes; any other event does nothing. The memory is that of
-"sideband mcp": SIDEBAND_API_URL and SIDEBAND_API_KEY, or the owner of the data folder, which is started in the
-background where there is none.
+"sideband mcp": the service of SIDEBAND_API_URL and SIDEBAND_API_KEY, or the owner of the data folder. Where the
+folder has no owner, one is started in the background.
 
   --user ID      whose memory (SIDEBAND_USER_ID; the name of the user who runs it)
   --include ...  the facts in plain text, the sealed block, or both
 
-Exit status: 0 always, after 2 seconds at most (SIDEBAND_TIMEOUT_MS), or 15 where the owner must be started first: an
-agent never stops because of its memory. What went wrong, a wrong call too, is one line on standard error.`,
+Exit status: always 0, after 2 seconds at most (SIDEBAND_TIMEOUT_MS), or 15 where the owner must be started first: an
+agent never stops because of its memory. A failure, also a wrong call, is one line on standard error.`,
 
   async run(args) {
     let output = "";
@@ -35,7 +35,7 @@ agent never stops because of its memory. What went wrong, a wrong call too, is o
       const { timeoutMs } = config;
       const input = await inTime(readInput(), timeoutMs);
       if (!usesMemory(input)) return EXIT_OK;
-      // Has limits of its own: an owner that must be started may take longer.
+      // It has its own time limits: starting an owner may take longer.
       const memory = await openAgentMemory(config);
       const work = runHook(memory, user ?? config.userId, input, { include, timeoutMs });
       const outcome = await inTime(work, timeoutMs);
@@ -44,7 +44,7 @@ agent never stops because of its memory. What went wrong, a wrong call too, is o
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       console.error(`sideband: going on without memory: ${reason.replaceAll("\n", " ")}`);
-      // To some hosts any other status means: stop the agent.
+      // Some hosts stop the agent at any other status.
       if (error instanceof UsageError) return EXIT_OK;
     }
     // Not left to the event loop: a request that hangs must not keep the agent waiting.

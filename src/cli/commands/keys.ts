@@ -3,7 +3,7 @@
 import { parseArgs } from "node:util";
 import { TIERS, type Tier } from "../../base/tiers.ts";
 import type { KeyView } from "../../contract/admin-schemas.ts";
-import { type OwnerClient, withOwner } from "../../main.ts";
+import { type OwnerClient, withOwner } from "../../main/owner.ts";
 import { type Command, CommandError, EXIT_OK, UsageError } from "../command.ts";
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
 

@@ -13,8 +13,8 @@ export const mcp: Command = {
 
 Serves the tools remember, recall, forget, list, context, flush and read_block, the resource
 sideband://memory/USER and the prompt "context" for one user. With --url, SIDEBAND_API_URL or SIDEBAND_API_KEY
-it uses that service; else the owner of the data folder, which is started in the background where there is none and
-ends itself after ten idle minutes.
+it uses that service; otherwise it uses the owner of the data folder. Where the folder has no owner, one is started in
+the background, which ends after ten idle minutes.
 
   --user ID       whose memory (SIDEBAND_USER_ID; the name of the user who runs it)
   --url URL       the service (SIDEBAND_API_URL); its key is SIDEBAND_API_KEY
@@ -37,7 +37,7 @@ Exit status: 0 when the client has gone; 1 if the memory cannot be opened; 2 for
     const config = {
       ...given,
       ...(values.url === undefined ? {} : { apiUrl: values.url }),
-      // A folder that is named counts more than a service that happens to be set.
+      // A folder named in the call wins over a service set in the environment.
       ...(values.data === undefined ? {} : { dataFolder: values.data, apiUrl: undefined, apiKey: undefined }),
       account: values.account ?? given.account,
       userId: values.user ?? given.userId,

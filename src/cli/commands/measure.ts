@@ -3,7 +3,7 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
-import { findProfileProblem, Measure, openCodebook } from "../../main.ts";
+import { findProfileProblem, openMeasure } from "../../main/measure.ts";
 import { type Command, CommandError, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 import { Progress } from "../progress.ts";
 
@@ -50,7 +50,7 @@ Exit status: 0; 1 if a carried fact did not come back exactly or the file is bad
 
 async function measureFile(path: string) {
   const input = path === "-" ? process.stdin : createReadStream(path, "utf8");
-  const measured = new Measure(openCodebook());
+  const measured = openMeasure();
   const progress = new Progress("profiles measured");
   let line = 0;
   try {

@@ -2,7 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { readConfig } from "../../config.ts";
-import { runOwner } from "../../main.ts";
+import { runOwner } from "../../main/serve.ts";
 import { type Command, EXIT_OK, UsageError } from "../command.ts";
 import { DATA_OPTION } from "../data-option.ts";
 
@@ -30,7 +30,7 @@ Exit status: 0 after an orderly end; 1 if it cannot start; 2 for a wrong call.`,
       ...(values.data === undefined ? {} : { SIDEBAND_DATA: values.data }),
       SIDEBAND_DATABASE_URL: "",
     });
-    // Every request would be a line at "info", in a file that nobody looks after.
+    // At "info" every request is a line, and nobody looks after the file.
     const logLevel = config.logLevel === "info" ? "warn" : config.logLevel;
     await runOwner({ ...config, logLevel }, idleS * 1000);
     return EXIT_OK;

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { ReadAnswer } from "../../contract/answers.ts";
-import { withOwner } from "../../main.ts";
+import { withOwner } from "../../main/owner.ts";
 import { type Command, EXIT_OK, UsageError } from "../command.ts";
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
 

@@ -4,7 +4,7 @@ import { createReadStream, createWriteStream, openSync } from "node:fs";
 import { Transform } from "node:stream";
 import { finished } from "node:stream/promises";
 import { parseArgs } from "node:util";
-import { withOwner } from "../../main.ts";
+import { withOwner } from "../../main/owner.ts";
 import { type Command, CommandError, EXIT_OK, UsageError } from "../command.ts";
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
 import { Progress } from "../progress.ts";

@@ -2,7 +2,8 @@
 
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { type OwnerClient, restore, withOwner } from "../../main.ts";
+import { restore } from "../../main/backup.ts";
+import { type OwnerClient, withOwner } from "../../main/owner.ts";
 import { type Command, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
 import { Progress } from "../progress.ts";
@@ -15,7 +16,7 @@ export const backup: Command = {
 FOLDER must be empty or new. The copy is a data folder: "sideband restore", or serve it as it is. Where a service runs,
 it makes the copy itself, and must be able to write to FOLDER.
 
-  --without-master-key  leave master.key out; without it blocks handed out so far cannot be read
+  --without-master-key  leave master.key out; blocks handed out so far cannot be read without it
 ${DATA_HELP}
 
 Exit status: 0; 1 if it failed, or if damaged records are in the backup; 2 for a wrong call.`,

@@ -1,7 +1,7 @@
 /** sideband usage: encodes of each key against its limit. */
 
 import { parseArgs } from "node:util";
-import { withOwner } from "../../main.ts";
+import { withOwner } from "../../main/owner.ts";
 import { type Command, EXIT_OK } from "../command.ts";
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
 import { listKeys } from "./keys.ts";

@@ -5,12 +5,11 @@
  */
 
 import { type Codebook, PLAIN_CODEBOOK } from "../../codec/codebook.ts";
-import { fetchBytes } from "./fetch-bytes.ts";
+import { fetchBytes, type OnProgress } from "./fetch-bytes.ts";
 
 /** The address of the weights; its name has a hash, so the build puts it in. */
 declare const READER_WEIGHTS_URL: string;
 
-export type OnProgress = (loadedBytes: number, totalBytes: number) => void;
 export type CodebookLoader = (onProgress: OnProgress) => Promise<Codebook>;
 
 export const CODEBOOK_LOADERS: Readonly<Record<number, CodebookLoader>> = {

@@ -1,6 +1,6 @@
 /** Fetches a large file and tells how far it has come. */
 
-import type { OnProgress } from "./codebooks.ts";
+export type OnProgress = (loadedBytes: number, totalBytes: number) => void;
 
 export async function fetchBytes(url: string, onProgress: OnProgress): Promise<Uint8Array> {
   const response = await fetch(url);

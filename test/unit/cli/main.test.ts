@@ -47,7 +47,7 @@ test("--help lists every command, and every command has its own", async (context
   const overview = await run(context, "--help");
   assert.equal(overview.status, 0);
   const names = [...overview.out.matchAll(/^ {2}(\S+) {2}/gm)].map((match) => match[1]);
-  assert.ok(names.includes("measure") && names.includes("bench"));
+  assert.ok(names.includes("measure"));
   for (const name of names) {
     for (const flag of ["--help", "-h"]) {
       const { status, out } = await run(context, name, flag);
@@ -83,16 +83,7 @@ test("the first word of a group of commands shows the help of each", async (cont
 });
 
 test("wrong options and arguments are a wrong call", async (context) => {
-  const calls = [
-    ["measure"],
-    ["measure", "a", "b"],
-    ["measure", "--nonsense", "a"],
-    ["bench", "nothing"],
-    ["bench", "__proto__"],
-    ["bench", "--trials", "0"],
-    ["bench", "--trials", "many"],
-    ["bench", "--seed", "-1"],
-  ];
+  const calls = [["measure"], ["measure", "a", "b"], ["measure", "--nonsense", "a"]];
   for (const call of calls) {
     const { status, err } = await run(context, ...call);
     assert.equal(status, 2, call.join(" "));

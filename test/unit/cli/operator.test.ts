@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { main } from "../../../src/cli/main.ts";
 import { readConfig } from "../../../src/config.ts";
 import { NobodyThereError, OwnerClient } from "../../../src/door/owner-client.ts";
-import { openCore } from "../../../src/main.ts";
+import { openCore } from "../../../src/main/core.ts";
 
 /** Runs a command in this process; its exit status and what it printed. */
 async function run(...args: string[]): Promise<{ status: number; out: string; err: string }> {

@@ -1,6 +1,6 @@
 /**
  * The damage that a block must survive in at least 99 % of trials, by carriers in use. A few trials a row here, from
- * a fixed seed; `sideband bench codec` does a thousand.
+ * a fixed seed; `npm run bench -- codec` does a thousand.
  */
 
 import assert from "node:assert/strict";

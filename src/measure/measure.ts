@@ -1,6 +1,6 @@
 /**
  * Measures what blocks carry: builds the block of each profile, reads it back through the reader and compares
- * byte for byte. Nothing is taken from the builder's word: a fact counts as exact when the reader returned it.
+ * byte for byte. A fact counts as exact only when the reader returned it.
  */
 
 import { utf8 } from "../base/bytes.ts";

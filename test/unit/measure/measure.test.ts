@@ -5,12 +5,12 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { randomFacts } from "../../../bench/codec/profiles.ts";
 import { utf8 } from "../../../src/base/bytes.ts";
-import { CHANNELS, findChannel } from "../../../src/base/channels.ts";
+import { CHANNELS } from "../../../src/base/channels.ts";
 import { seededRandom } from "../../../src/base/random.ts";
 import { buildBlock } from "../../../src/codec/block.ts";
 import { encodeValue, PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
 import { deriveBlockKey } from "../../../src/codec/seal.ts";
-import { findProfileProblem, Measure, type ProfileFact } from "../../../src/memory/measure.ts";
+import { findProfileProblem, Measure, type ProfileFact } from "../../../src/measure/measure.ts";
 import { anySeed } from "../../fixtures/blocks.ts";
 
 function measureOf(...profiles: readonly ProfileFact[][]) {
@@ -18,17 +18,6 @@ function measureOf(...profiles: readonly ProfileFact[][]) {
   for (const profile of profiles) measure.add(profile);
   return measure.result();
 }
-
-test("40 channels, numbered in order, each found by its label in exactly that case", () => {
-  assert.equal(CHANNELS.length, 40);
-  assert.equal(new Set(CHANNELS.map(({ label }) => label)).size, 40);
-  CHANNELS.forEach((channel, number) => {
-    assert.equal(channel.channel, number);
-    assert.equal(findChannel(channel.label), channel);
-    assert.equal(findChannel(channel.label.toUpperCase()), undefined);
-  });
-  for (const label of ["", "USER", "user.name", "__proto__"]) assert.equal(findChannel(label), undefined);
-});
 
 test("nothing measured is nothing, without a division by zero", () => {
   const result = measureOf();

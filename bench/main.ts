@@ -1,0 +1,110 @@
+/**
+ * npm run bench: runs the benchmarks of the project. Each verifies what it times and prints ratios to a reference in
+ * the same run. The service that http starts is the built one (npm run build).
+ */
+
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import type { Bench, BenchOptions } from "./options.ts";
+
+/** Each part is loaded when it is asked for. */
+const PARTS: Readonly<Record<string, () => Promise<Bench>>> = {
+  codec: async () => (await import("./codec.ts")).benchCodec,
+  reader: async () => (await import("./reader.ts")).benchReader,
+  values: async () => (await import("./values.ts")).benchValues,
+  http: async () => (await import("./http.ts")).benchHttp,
+  store: async () => (await import("./store.ts")).benchStore,
+};
+
+const EXIT_OK = 0;
+/** A bar is missed. */
+const EXIT_FAILED = 1;
+/** The call was wrong. */
+const EXIT_USAGE = 2;
+
+const HELP = `usage: npm run bench -- [codec|reader|values|http|store] [--small] [--json] [--seed N] [OPTIONS]
+
+codec    the damage table (kind of damage × carriers in use → blocks read, in %), build and read times
+reader   the time to write and to read a value through the reader model, beside the multiply-adds it takes
+values   the most expensive to write and to read of 10,000 values of all kinds and lengths, in processor time
+http     decode, context and encode under 64 connections, as ratios to a bare Fastify route; growth, memory, start
+store    durable encodes/s and reads/s of the embedded store and PostgreSQL, and how they grow
+
+  --small      few trials, so that it is quick; without a name, all benchmarks run
+  --json       print one JSON object
+  --svg FILE   also draw the damage table
+  --trials N   trials for each cell of the damage table (default 1000, small 40); values of values (10000, small 60)
+  --facts N    facts in the grown store of the http benchmark (default 1000000), and of store (5000000, small 20000)
+  --database-url URL   for store: an empty database, instead of a PostgreSQL started for the run
+  --seed N     seed of the random damage and values (default 1)
+
+Exit status: 0; 1 if a bar is missed; 2 for a wrong call. With --small, bars on time are reported, not enforced.`;
+
+class UsageError extends Error {}
+
+export async function main(args: readonly string[]): Promise<number> {
+  try {
+    const { help, names, options } = parse(args);
+    if (help || (names.length === 0 && !options.small)) {
+      console.log(HELP);
+      return EXIT_OK;
+    }
+    let passed = true;
+    for (const name of names.length === 0 ? Object.keys(PARTS) : names) {
+      const bench = await PARTS[name]();
+      passed = (await bench(options)) && passed;
+    }
+    return passed ? EXIT_OK : EXIT_FAILED;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    console.error(`bench: ${error.message}\nnpm run bench -- --help says how to call it`);
+    return EXIT_USAGE;
+  }
+}
+
+function parse(args: readonly string[]): { help: boolean; names: string[]; options: BenchOptions } {
+  const { values, positionals: names } = parseStrictly(args);
+  for (const name of names) {
+    if (Object.hasOwn(PARTS, name)) continue;
+    throw new UsageError(`there is no benchmark "${name}"; there is ${Object.keys(PARTS).join(", ")}`);
+  }
+  const options: BenchOptions = {
+    small: values.small,
+    json: values.json,
+    svg: values.svg,
+    trials: wholeNumber(values.trials, "trials"),
+    seed: wholeNumber(values.seed, "seed") ?? 1,
+    facts: wholeNumber(values.facts, "facts"),
+    databaseUrl: values["database-url"],
+  };
+  return { help: values.help, names, options };
+}
+
+function parseStrictly(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        help: { type: "boolean", short: "h", default: false },
+        small: { type: "boolean", default: false },
+        json: { type: "boolean", default: false },
+        svg: { type: "string" },
+        trials: { type: "string" },
+        seed: { type: "string" },
+        facts: { type: "string" },
+        "database-url": { type: "string" },
+      },
+    });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+function wholeNumber(text: string | undefined, name: string): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError(`--${name} takes a whole number from 1 on`);
+  return Number(text);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,18 @@
+/** What every benchmark is called with, and what it resolves to. */
+
+export interface BenchOptions {
+  /** Few trials, so that it is quick; bars on time are not enforced. */
+  readonly small: boolean;
+  readonly json: boolean;
+  /** The file to draw the damage table into. */
+  readonly svg: string | undefined;
+  readonly trials: number | undefined;
+  readonly seed: number;
+  /** The number of facts that a store grows to. */
+  readonly facts: number | undefined;
+  /** An empty database; without it a PostgreSQL is started for the run. */
+  readonly databaseUrl: string | undefined;
+}
+
+/** Resolves to whether all bars hold. */
+export type Bench = (options: BenchOptions) => Promise<boolean>;
