@@ -39,7 +39,7 @@ export function channelOfFactKey(key: Buffer): number {
   return key[key.length - 1];
 }
 
-/** The counter of all users: what else is in their table are facts. */
+/** The counter of all users. Every other entry in the table `facts` is a fact. */
 export const USERS = "users";
 
 export const counterName = (keyId: string, period: string) => `${keyId}\0${period}`;
@@ -48,7 +48,7 @@ export const counterKey = (keyId: string, period: string) => Buffer.from(counter
 
 export const idempotencyKey = (keyId: string, key: string) => Buffer.from(`${keyId}\0${key}`);
 
-/** Expiries sort by time: eight bytes, the highest first, then the key of the record that expires. */
+/** Expiries sort by time: eight bytes, big-endian, then the key of the record that expires. */
 export function expiryKey(expiresAtMs: number, key: Buffer): Buffer {
   const time = Buffer.alloc(8);
   time.writeBigUInt64BE(BigInt(Math.floor(expiresAtMs)));

@@ -1,6 +1,6 @@
 /**
  * Values of the tables as bytes. Numbers are big-endian; 48 bits hold any revision and any time in milliseconds. The
- * checksum of a record is the environment's matter: what gets here has passed it.
+ * environment has checked the checksums before records get here.
  */
 
 import { randomBytes } from "node:crypto";
@@ -41,7 +41,7 @@ export function packFact(fact: Omit<StoredFact, "channel">): Buffer {
   return out;
 }
 
-/** @param withCode false where only the value is wanted */
+/** @param withCode false if only the value is needed */
 export function unpackFact(channel: number, bytes: Buffer, withCode = true): StoredFact {
   const version = bytes[18];
   const bitsLength = bytes.readUInt16BE(19);
@@ -65,29 +65,29 @@ export function unpackFact(channel: number, bytes: Buffer, withCode = true): Sto
 }
 
 export interface UserRecord {
-  /** Random for each life of a user, so that no stamp comes back after forgetting. */
-  readonly incarnation: Buffer;
+  /** Random, new whenever a forgotten user is written again: so no stamp is ever used twice. */
+  readonly life: Buffer;
   revision: number;
-  /** Bit c of the 40 is set where channel c holds a fact. */
+  /** Bit c of the 40 is set if channel c holds a fact. */
   readonly channels: Buffer;
 }
 
-const INCARNATION_BYTES = 6;
-/** Random bytes are fetched for many users at once: a call costs the same for few and for many. */
+const LIFE_BYTES = 6;
+/** Random bytes are fetched for many users at once: one call costs the same for few bytes and for many. */
 let random = { bytes: Buffer.alloc(0), used: 0 };
 
 export function newUser(): UserRecord {
-  if (random.used === random.bytes.length) random = { bytes: randomBytes(512 * INCARNATION_BYTES), used: 0 };
+  if (random.used === random.bytes.length) random = { bytes: randomBytes(512 * LIFE_BYTES), used: 0 };
   const start = random.used;
-  random.used += INCARNATION_BYTES;
-  const incarnation = random.bytes.subarray(start, random.used);
-  return { incarnation, revision: 0, channels: Buffer.alloc(5) };
+  random.used += LIFE_BYTES;
+  const life = random.bytes.subarray(start, random.used);
+  return { life, revision: 0, channels: Buffer.alloc(5) };
 }
 
-/** incarnation 6 · revision 6 · channels 5 */
+/** life 6 · revision 6 · channels 5 */
 export function packUser(user: UserRecord): Buffer {
   const out = Buffer.allocUnsafe(USER_BYTES);
-  out.set(user.incarnation);
+  out.set(user.life);
   out.writeUIntBE(user.revision, 6, 6);
   out.set(user.channels, 12);
   return out;
@@ -96,7 +96,7 @@ export function packUser(user: UserRecord): Buffer {
 export function unpackUser(bytes: Buffer): UserRecord {
   assert(bytes.length === USER_BYTES, "a user's record");
   return {
-    incarnation: Buffer.from(bytes.subarray(0, 6)),
+    life: Buffer.from(bytes.subarray(0, 6)),
     revision: bytes.readUIntBE(6, 6),
     channels: Buffer.from(bytes.subarray(12)),
   };
@@ -161,7 +161,7 @@ export function unpackIdempotency(bytes: Buffer): IdempotencyRecord {
   };
 }
 
-/** Keys, accounts and requests for keys are JSON: few, seldom written, and readable in an emergency. */
+/** Keys, accounts and key requests are JSON: there are few, and people can read them in an emergency. */
 export function packJson(record: unknown): Buffer {
   return Buffer.from(JSON.stringify(record));
 }
