@@ -29,7 +29,7 @@ interface Problem {
 
 export class ApiError extends Error {
   override name = "ApiError";
-  /** 0 where there was no answer at all. */
+  /** 0 if there was no answer at all. */
   readonly status: number;
   readonly code: string;
   readonly param: string | undefined;
@@ -76,7 +76,7 @@ async function errorOf(response: Response): Promise<ApiError> {
   try {
     problem = await response.json();
   } catch {
-    // A proxy's own page: the status says enough.
+    // The answer is a proxy's own page: the status is enough.
   }
   return new ApiError(response.status, problem, Number.isFinite(retryAfterS) ? retryAfterS : undefined);
 }

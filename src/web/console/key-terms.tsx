@@ -1,10 +1,10 @@
 /** The fields that say what a new key may do, and for how long. */
 
-import { TIERS, type Tier } from "./desk.ts";
+import { TIERS, type Tier } from "./action.ts";
 
 export interface KeyTerms {
   readonly tier: Tier;
-  /** A day, or "" for ever. */
+  /** A day, or "" for no expiry. */
   readonly expires: string;
 }
 

@@ -1,4 +1,4 @@
-/** The form that asks for a key. What comes back says only that the request arrived: nothing about anyone else. */
+/** The form that asks for a key. The answer says only that the request arrived, and nothing about other requests. */
 
 import { render } from "preact";
 import { useState } from "preact/hooks";
@@ -29,7 +29,7 @@ function KeyRequestForm() {
       setSentTo(fields.email);
     } catch (failure) {
       setError(failure);
-      // Back to the field that the server complains about.
+      // Move the focus to the field that the server refused.
       const param = failure instanceof ApiError ? failure.param : undefined;
       if (param !== undefined) form.querySelector<HTMLElement>(`[name="${CSS.escape(param)}"]`)?.focus();
     } finally {

@@ -9,7 +9,7 @@ interface BlockWordsProps {
   readonly label: string;
 }
 
-const CLASSES = { [FATE.intact]: "", [FATE.missing]: "lost", [FATE.wrong]: "changed" };
+const CSS_CLASSES = { [FATE.intact]: "", [FATE.missing]: "lost", [FATE.wrong]: "changed" };
 
 export function BlockWords({ text, fates, label }: BlockWordsProps) {
   const runs = useMemo(() => runsOf(text, fates), [text, fates]);
@@ -17,7 +17,7 @@ export function BlockWords({ text, fates, label }: BlockWordsProps) {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard.
     <section class="words" tabIndex={0} aria-label={label}>
       {runs.map(({ fate, words }, i) => (
-        <span key={i} class={CLASSES[fate as keyof typeof CLASSES]}>
+        <span key={i} class={CSS_CLASSES[fate as keyof typeof CSS_CLASSES]}>
           {words}{" "}
         </span>
       ))}
@@ -25,7 +25,7 @@ export function BlockWords({ text, fates, label }: BlockWordsProps) {
   );
 }
 
-/** Neighbouring words of one fate as one piece of text: 512 elements would make every redraw slow. */
+/** Neighbouring words with the same fate become one element: 512 elements would make every redraw slow. */
 function runsOf(text: string, fates: Uint8Array | undefined): { fate: number; words: string }[] {
   if (fates === undefined) return [{ fate: FATE.intact, words: text }];
   const runs: { fate: number; words: string }[] = [];

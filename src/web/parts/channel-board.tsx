@@ -1,6 +1,6 @@
 /**
- * The 40 channels as a board of four groups, the ones that hold a fact filled in, and the form that writes onto
- * one of them. Choosing a channel on the board puts it into the form.
+ * The 40 channels as a board of four groups, with the values of those that hold a fact, and a form that writes to one
+ * channel. Choosing a channel on the board puts it into the form.
  */
 
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -20,7 +20,7 @@ const GROUP_NAMES: Readonly<Record<string, string>> = {
   TASK: "The task",
   PROJ: "The project",
 };
-/** The demo's own limit: 128 bytes; most characters are one. */
+/** The demo takes 128 bytes; most characters have one byte. */
 const VALUE_LENGTH_MAX = 128;
 
 export function ChannelBoard({ channels, facts, onWrite }: ChannelBoardProps) {
@@ -36,7 +36,7 @@ export function ChannelBoard({ channels, facts, onWrite }: ChannelBoardProps) {
     setValue(facts.get(channel.channel) ?? "");
     setError(undefined);
   };
-  // The state is everyone's: when someone else changes the chosen channel, an untouched form follows.
+  // If someone else changes the chosen channel, a form without edits shows the new value.
   const known = facts.get(chosen.channel);
   const [before, setBefore] = useState(known);
   useEffect(() => {

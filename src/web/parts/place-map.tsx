@@ -1,4 +1,4 @@
-/** The 512 places of a block in reading order, each as what became of its word: intact, missing or wrong. */
+/** The 512 places of a block in reading order, each with the state of its word: intact, missing or wrong. */
 
 import { FATE } from "../codec/messages.ts";
 
