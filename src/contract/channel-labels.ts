@@ -1,4 +1,4 @@
-/** The 40 labels in channel order, as a value for pickers and as a type for editors. They are fixed for ever. */
+/** The 40 labels in channel order, as a list and as a type. They never change. */
 
 export const LABELS = [
   "USER.name",
@@ -46,5 +46,5 @@ export const LABELS = [
 /** One of the 40 labels. */
 export type Label = (typeof LABELS)[number];
 
-/** A label where it is known, any text where it comes from outside: the service judges it. */
+/** Any text, with completion for the 40 labels in editors. The service checks it. */
 export type LabelText = Label | (string & {});

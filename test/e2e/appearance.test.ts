@@ -35,7 +35,7 @@ const SCENES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     await showPlayground(visit);
     await visit.page.getByLabel("Replace random words").check();
     await visit.page.getByRole("slider").fill("80");
-    await visit.says("A guess is never given.");
+    await visit.says("Sideband never guesses.");
   },
   keys: async ({ open, page }) => {
     await open("/keys");

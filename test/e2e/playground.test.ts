@@ -93,7 +93,7 @@ visit("what is too damaged is refused, in the browser as on the server", async (
   await open("/playground");
   await page.getByLabel("Replace random words").check();
   await page.getByRole("slider").fill("90");
-  await says("A guess is never given.");
+  await says("Sideband never guesses.");
   await page.getByRole("button", { name: "Ask the server" }).click();
   await says("The server agrees: the block cannot be read reliably.");
 });
