@@ -118,7 +118,7 @@ visit(
     const { page, running, says } = visit;
     await running.call("POST", "/demo/encode", { key: null, body: { label: "TASK.owner", value: "x" } });
     await signIn(visit);
-    await says(/Holds TASK\.owner; forgotten in/);
+    await says(/Holds TASK\.owner; reset in/);
     await says("None since this process started.");
     await page.route("**/admin/**", (route) => route.abort());
     await page.getByLabel("Account, new or existing").fill("kernel");

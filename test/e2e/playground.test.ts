@@ -39,7 +39,7 @@ visit("the state is everyone's: what others write appears, and the next reset is
   const { page, running, open, says } = visit;
   await page.clock.install();
   await open("/playground");
-  await says(/Everyone sees these facts; all are forgotten in \d+ (h|min|s)/);
+  await says(/Everyone sees these facts; they are deleted in \d+ (h|min|s)/);
   await running.call("POST", "/demo/encode", {
     key: null,
     body: { label: "TASK.owner", value: "Somebody else" },

@@ -8,7 +8,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { importFaults, ROOMS } from "./imports.ts";
-import { faultsOf, RULES, type SourceFile, undecidedDependencies } from "./rules.ts";
+import { decisionFaults, faultsOf, RULES, type SourceFile, undecidedDependencies } from "./rules.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const FOLDERS = ["src", "test", "bench", "bin", "scripts", "docs"];
@@ -35,8 +35,14 @@ for (const rule of RULES) {
   });
 }
 
+const decisions = files.filter(({ path }) => path.startsWith("docs/decisions/"));
+
+test("tidy: every decision page has a status and a date, is in the index, and is superseded only by a page that exists", () => {
+  const faults = decisionFaults(decisions);
+  assert.deepEqual(faults, [], `\n${faults.join("\n")}`);
+});
+
 test("tidy: every runtime dependency has its page in docs/decisions", () => {
-  const decisions = files.filter(({ path }) => path.startsWith("docs/decisions/"));
   const faults = undecidedDependencies(read("package.json").text, decisions);
   assert.deepEqual(faults, [], `\n${faults.join("\n")}`);
 });
@@ -155,6 +161,24 @@ test("the checker sees a runtime dependency without its page", () => {
   const faults = undecidedDependencies(manifest, [page]);
   assert.equal(faults.length, 1);
   assert.match(faults[0], /left-pad/);
+});
+
+test("the checker sees a decision page without status, date, index entry or successor", () => {
+  const page = (text: string) => ({ path: "docs/decisions/0007-a.md", text });
+  const index = { path: "docs/decisions/README.md", text: "[0007](0007-a.md), [0008](0008-b.md)" };
+  const next = { path: "docs/decisions/0008-b.md", text: "- Status: accepted\n- Date: 2026-11-15\n" };
+  const head = "- Status: superseded by [0008](0008-b.md)\n- Date: 2026-11-15\n";
+  assert.deepEqual(decisionFaults([page(head), next, index]), []);
+  assert.equal(decisionFaults([page(head), next]).length, 2);
+  for (const wrong of [
+    head.replace("Date", "Day"),
+    head.replace("superseded", "replaced"),
+    head.replace("0008-b.md", "0009-c.md"),
+    head.replace("[0008]", "[0009]"),
+    `${head}superseded by 0008\n`,
+  ]) {
+    assert.equal(decisionFaults([page(wrong), next, index]).length, 1, wrong);
+  }
 });
 
 test("the import table names only rooms that it has, and no two rooms import each other", () => {
