@@ -42,6 +42,18 @@ test("tidy: every decision page has a status and a date, is in the index, and is
   assert.deepEqual(faults, [], `\n${faults.join("\n")}`);
 });
 
+test("tidy: docs/ARCHITECTURE.md shows the import table", () => {
+  const shown = new Map<string, string>();
+  for (const row of read("docs/ARCHITECTURE.md").text.matchAll(/^\| (`(?:src|bench).*?) \|.*\| (.*) \|$/gm)) {
+    for (const [, name] of row[1].matchAll(/`(?:src\/)?([^`]+?)(?:\.ts|\/)?`/g)) shown.set(name, row[2]);
+  }
+  const table = Object.entries(ROOMS).map(([name, { rooms }]) => {
+    const names = rooms === "all" ? "all" : rooms.join(", ").replace("store/*", "store");
+    return [name, names === "" ? "nothing" : names] as const;
+  });
+  assert.deepEqual(shown, new Map(table));
+});
+
 test("tidy: every runtime dependency has its page in docs/decisions", () => {
   const faults = undecidedDependencies(read("package.json").text, decisions);
   assert.deepEqual(faults, [], `\n${faults.join("\n")}`);

@@ -19,7 +19,7 @@ export function factKey(account: string, userId: string, channel: number): Buffe
   return Buffer.from(`${account}\0${userId}\0${String.fromCharCode(channel)}`);
 }
 
-/** Where a user's facts begin and end, or those of an account's users. */
+/** The range of all keys below a prefix: the facts of a user, or the users and facts of an account. */
 export function rangeBelow(prefix: Buffer): { start: Buffer; end: Buffer } {
   return { start: Buffer.concat([prefix, Buffer.of(0)]), end: Buffer.concat([prefix, Buffer.of(1)]) };
 }

@@ -14,7 +14,7 @@ const RETRY_MS = 25;
 
 export interface OwnerNote {
   readonly pid: number;
-  /** Where the owner answers over TCP; null where it only has its door. */
+  /** The owner's TCP address; null if it has only its door. */
   readonly address: string | null;
 }
 

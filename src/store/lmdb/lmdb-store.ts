@@ -62,7 +62,7 @@ import {
 
 export interface LmdbStoreOptions {
   readonly folder: string;
-  /** Makes the store where the folder has none. */
+  /** Makes the store if the folder has none. */
   readonly create: boolean;
   /** How long to wait for an owner that is about to end. */
   readonly lockWaitMs?: number;
@@ -123,7 +123,7 @@ export class LmdbStore implements Store {
     }
   }
 
-  /** False where the data folder was removed or replaced. */
+  /** False if the data folder was removed or replaced. */
   get isOwner(): boolean {
     return this.#opened.isHeld();
   }

@@ -1,7 +1,6 @@
 /**
  * One call to the service, as the pages need it: JSON in, JSON out, and every failure as an ApiError with a text
- * that can be shown. Always to the site's own origin. A key, where there is one, goes in the header and nowhere
- * else.
+ * that can be shown. Always to the site's own origin. A key, if there is one, goes only into the header.
  */
 
 export interface CallOptions {

@@ -39,7 +39,7 @@ export function minuteOf(time: string | null): string {
   return time === null ? "never" : time.slice(0, 16).replace("T", " ");
 }
 
-/** The end of a day that a date field names, in UTC; null where it is empty. */
+/** The end of a day that a date field names, in UTC; null if it is empty. */
 export function endOfDay(date: string): string | null {
   return date === "" ? null : `${date}T23:59:59.000Z`;
 }

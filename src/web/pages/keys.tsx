@@ -52,7 +52,7 @@ function KeyRequestForm() {
         <input name="name" required maxLength={200} autocomplete="name" />
       </label>
       <label class="field">
-        <span>E-mail, where the key is sent</span>
+        <span>E-mail address for the key</span>
         <input name="email" type="email" required maxLength={254} autocomplete="email" />
       </label>
       <label class="field">

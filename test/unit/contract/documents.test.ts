@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { FAILURE_CODES } from "../../../src/base/errors.ts";
-import { ConfigError, readConfig, SETTINGS } from "../../../src/config.ts";
+import { AGENT_SETTINGS, ConfigError, readConfig, SETTINGS } from "../../../src/config.ts";
 import { ERRORS } from "../../../src/contract/errors.ts";
 import { ACCESS_ERRORS, type Access, OPERATIONS } from "../../../src/contract/operations.ts";
 import { BODY_BYTES_MAX } from "../../../src/http/server.ts";
@@ -30,6 +30,11 @@ test("docs/CONFIG.md has every setting with its default and meaning, and no othe
       `| \`${name}\` | ${fallback === "" ? "" : `\`${fallback}\``} | ${meaning} |`,
   );
   assert.deepEqual(rows(read("CONFIG.md"), /^\| `SIDEBAND_/), expected);
+});
+
+test("docs/CONFIG.md has every setting of the agent's side, and no other", () => {
+  const expected = Object.entries(AGENT_SETTINGS).map(([name, meaning]) => `- \`${name}\`: ${meaning}`);
+  assert.deepEqual(rows(read("CONFIG.md"), /^- `SIDEBAND_/), expected);
 });
 
 const ACCESSES = Object.keys(SECTION_TITLES) as Access[];
