@@ -33,7 +33,7 @@ export interface AgentKind {
 
 const SETTINGS_HINT = [
   "Settings (environment): SIDEBAND_API_URL and SIDEBAND_API_KEY for a service; without them the data folder",
-  "SIDEBAND_DATA (or ~/.sideband) is used and no server is needed. SIDEBAND_USER_ID says whose memory.",
+  "SIDEBAND_DATA (or ~/.sideband/data) is used and no service is needed. SIDEBAND_USER_ID says whose memory.",
 ];
 
 export const AGENTS: readonly AgentKind[] = [

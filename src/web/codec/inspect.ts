@@ -16,7 +16,7 @@ import { likeliestStretch } from "../../codec/locate.ts";
 import { type ReadBlock, readBlock } from "../../codec/read-block.ts";
 import type { BlockKey } from "../../codec/seal.ts";
 import { toSpectrum } from "../../codec/transform.ts";
-import { type Built, type ChannelValue, FATE, type Inspection } from "./messages.ts";
+import { type Built, type ChannelValue, type Inspection, WORD_STATE } from "./messages.ts";
 
 /** A word with less trust than this is drawn as lost. The reader also treats it so. */
 const TRUST_MIN = 0.5;
@@ -71,7 +71,7 @@ export function inspect(text: string, options: InspectOptions, now: () => number
       ...{ facts, missing, wrong, repaired, guardLeft, version, layout },
       text: original,
       spectrum: toSpectrum(symbols),
-      fates: fatesOf(placement, symbols),
+      wordStates: wordStatesOf(placement, symbols),
     },
     wordCount: words.length,
     tookMs,
@@ -144,9 +144,9 @@ function agreement({ symbols, trust }: Placement, original: Uint16Array): number
   return agreed;
 }
 
-function fatesOf({ symbols, trust }: Placement, original: Uint16Array): Uint8Array {
+function wordStatesOf({ symbols, trust }: Placement, original: Uint16Array): Uint8Array {
   return Uint8Array.from(original, (symbol, t) => {
-    if (trust[t] <= TRUST_MIN) return FATE.missing;
-    return symbols[t] === symbol ? FATE.intact : FATE.wrong;
+    if (trust[t] <= TRUST_MIN) return WORD_STATE.missing;
+    return symbols[t] === symbol ? WORD_STATE.intact : WORD_STATE.wrong;
   });
 }

@@ -44,8 +44,8 @@ export interface Built {
   readonly overflow: readonly number[];
 }
 
-/** What happened to the word of a place. */
-export const FATE = { intact: 0, missing: 1, wrong: 2 } as const;
+/** Whether the word of a place is intact. */
+export const WORD_STATE = { intact: 0, missing: 1, wrong: 2 } as const;
 
 export interface Inspection {
   readonly outcome: Outcome;
@@ -69,8 +69,8 @@ export type Outcome =
       /** The block as it was before the damage, and its spectrum. */
       readonly text: string;
       readonly spectrum: Uint16Array;
-      /** A FATE for each of the 512 places. */
-      readonly fates: Uint8Array;
+      /** A WORD_STATE for each of the 512 places. */
+      readonly wordStates: Uint8Array;
     }
   | { readonly ok: false; readonly reason: string };
 

@@ -77,7 +77,7 @@ function LiveBlock() {
       <Legend bands={bands} highlight={highlight} onHighlight={setHighlight} />
       <BlockWords
         text={outcome?.ok ? outcome.text : (seen?.text ?? "")}
-        fates={outcome?.ok ? outcome.fates : undefined}
+        wordStates={outcome?.ok ? outcome.wordStates : undefined}
         label="The block's words"
       />
       <label class="slider">

@@ -133,7 +133,7 @@ function Verdict({ inspection, text, labelOf }: VerdictProps) {
           </small>
         </Notice>
       )}
-      {outcome.ok && <PlaceMap fates={outcome.fates} />}
+      {outcome.ok && <PlaceMap wordStates={outcome.wordStates} />}
       <Spectrum
         carriers={received}
         bands={bands}
