@@ -1,11 +1,11 @@
 /**
- * An agent with a very small context, whose context is compacted twice and that still knows what it was told.
+ * An agent with a very small context. The context is compacted twice, and the agent still knows what it was told.
  *
  *   npm start                                                     # prints a key on its first start
  *   SIDEBAND_API_KEY=sb_live_… node examples/forgetful-agent.mjs
  *
- * No model is needed: the "model" below is a script that sees its context and nothing else, as a model does. What
- * is not in the context, it cannot answer. Its compaction is as forgetful as can be: it keeps one sentence.
+ * No model is needed: the "model" below is a script that sees only its context, as a model does. It cannot answer what
+ * is not in the context. The compaction keeps one sentence and nothing else.
  */
 
 import { isSidebandError, Sideband } from "sideband";
@@ -22,7 +22,7 @@ if (apiKey === undefined) {
 }
 const memory = new Sideband({ apiKey, baseUrl });
 
-/** Answers from its context: what the user says is remembered by tool, what is asked is looked up in the context. */
+/** Remembers what the user states, with a tool, and answers questions from its context. */
 function scriptedModel({ system, messages }) {
   const said = messages.at(-1).content;
   const calls = [...said.matchAll(/(my name is|we decided:|the deadline is) ([^.]+)/gi)].map(
@@ -61,7 +61,7 @@ class Agent {
   async turn(said) {
     console.log(`user   ${shortened(said)}`);
     this.messages.push({ role: "user", content: said });
-    // The section of the memory is the same, byte for byte, until a fact changes: prompt caches hold.
+    // The memory section is the same, byte for byte, until a fact changes: so a prompt cache works.
     const system = this.remembers ? await memory.inject(SYSTEM_PROMPT, USER) : SYSTEM_PROMPT;
     const { calls, text } = scriptedModel({ system, messages: this.messages });
     for (const { tool: name, input } of this.remembers ? calls : []) {
@@ -92,7 +92,7 @@ class Agent {
     if (block !== "") await this.readDamaged(block);
   }
 
-  /** A summary may carry the block along, and not whole: here some of its words are lost. */
+  /** A summary may carry a damaged block: here 7 of its words are lost. */
   async readDamaged(block) {
     const words = block.split(" ");
     const lost = words.splice(100, 7);

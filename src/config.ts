@@ -46,7 +46,7 @@ export class ConfigError extends Error {
 
 interface Setting {
   readonly field: keyof Config;
-  /** As text; what the parser makes of it is the default. */
+  /** The default, as text for the parser. */
   readonly fallback: string;
   readonly parse: (text: string) => Config[keyof Config];
   readonly meaning: string;
@@ -130,7 +130,7 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     field: "blockWorkers",
     fallback: "",
     parse: (value) => (value === "" ? coresButOne() : integer(1, 64)(value)),
-    meaning: "Threads for block work; when empty all cores but one, at least one.",
+    meaning: "Threads for block work. When empty: all cores but one, at least one.",
   },
   SIDEBAND_MASTER_KEY: {
     field: "masterKey",
@@ -149,7 +149,7 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     field: "demo",
     fallback: "1",
     parse: flag,
-    meaning: "Whether the demo endpoints are there.",
+    meaning: "1 turns the demo endpoints on, 0 turns them off.",
   },
   SIDEBAND_DEMO_RESET_S: {
     field: "demoResetS",
@@ -174,53 +174,53 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     fallback: "",
     parse: proxies,
     meaning:
-      "Proxies whose X-Forwarded-For counts: a number of hops, or addresses and networks separated by commas.",
+      "Proxies whose X-Forwarded-For is trusted: a number of hops, or addresses and networks separated by commas.",
   },
   SIDEBAND_PUBLIC_URL: {
     field: "publicUrl",
     fallback: "",
     parse: url,
-    meaning: "The address that clients use, for the OpenAPI document; the listening address when empty.",
+    meaning: "The address that clients use, for the OpenAPI document. When empty: the listening address.",
   },
   SIDEBAND_UPGRADE_URL: {
     field: "upgradeUrl",
     fallback: "",
     parse: url,
-    meaning: "Where a 429 for the monthly limit points; the public address with /docs#limits when empty.",
+    meaning: "The link in a 429 for the monthly limit. When empty: the public address with /docs#limits.",
   },
   SIDEBAND_LOG_LEVEL: {
     field: "logLevel",
     fallback: "info",
     parse: oneOf("fatal", "error", "warn", "info", "debug", "silent"),
-    meaning: "How much to log, as JSON lines on standard error.",
+    meaning: "What to log (fatal, error, warn, info, debug, silent), as JSON lines on standard error.",
   },
   SIDEBAND_QUEUE_MAX: {
     field: "queueMax",
     fallback: "10000",
     parse: integer(1, 1_000_000),
-    meaning: "Writes, and block tasks, that may wait; beyond it 503.",
+    meaning: "How many writes, and how many block tasks, may wait. Beyond that: 503.",
   },
   SIDEBAND_CONNECTIONS_MAX: {
     field: "connectionsMax",
     fallback: "10000",
     parse: integer(1, 1_000_000),
-    meaning: "Connections that are open at a time.",
+    meaning: "Open connections at the same time.",
   },
   SIDEBAND_SHUTDOWN_S: {
     field: "shutdownS",
     fallback: "10",
     parse: integer(1, 600),
-    meaning: "Seconds that running requests may take after SIGTERM.",
+    meaning: "Seconds that running requests may still take after SIGTERM.",
   },
   SIDEBAND_COMPACT_AFTER_S: {
     field: "compactAfterS",
     fallback: "3600",
     parse: integer(0, 31_536_000),
-    meaning: "Seconds after the first forgetting until the store is compacted by itself; 0 never.",
+    meaning: "Seconds from the first forgetting to the automatic compaction; 0 for none.",
   },
 };
 
-/** @param overrides settings that count before those of the environment: what a command's options say */
+/** @param overrides settings from a command's options; they take precedence over the environment */
 export function readConfig(
   overrides: Readonly<Record<string, string>> = {},
   environment: Readonly<Record<string, string | undefined>> = { ...process.env, ...overrides },
@@ -230,7 +230,7 @@ export function readConfig(
   );
   if (unknown.includes("SIDEBAND_WORKERS")) {
     throw new ConfigError(
-      "SIDEBAND_WORKERS is gone: one process serves a data folder; for more than one use SIDEBAND_DATABASE_URL and nodes",
+      "SIDEBAND_WORKERS no longer exists: one process serves a data folder; for several nodes use SIDEBAND_DATABASE_URL",
     );
   }
   if (unknown.length > 0)
@@ -247,19 +247,19 @@ export function readConfig(
   return Object.freeze(config) as unknown as Config;
 }
 
-/** Settings of the agent's side. The service knows them too, since both may run from one shell. */
+/** Settings of the agent's side. The service accepts and ignores them, since both may run from one shell. */
 export const AGENT_SETTINGS: Readonly<Record<string, string>> = {
   SIDEBAND_API_URL:
-    "Where the service is that an agent uses. Without it, and without a key, it uses the data folder's owner.",
+    "The address of the service that an agent uses. Without it, and without a key, the agent uses the data folder's owner.",
   SIDEBAND_API_KEY: "The key that an agent uses.",
-  SIDEBAND_USER_ID: "Whose memory an agent uses; the name of the user who runs it when empty.",
+  SIDEBAND_USER_ID: "Whose memory an agent uses. When empty: the name of the operating-system user.",
   SIDEBAND_TIMEOUT_MS:
-    "Milliseconds that an agent waits for its memory before it goes on without; 2000 when empty.",
+    "Milliseconds that an agent waits for its memory before it goes on without it. When empty: 2000.",
 };
 
 /**
- * What the agent's side needs. The variables of the original service's clients are understood too, after our
- * own. The agent's data folder, unlike the service's, does not depend on where the agent was started.
+ * What the agent's side needs. SPECTRAL_MEMORY_ variables, which clients of the original service have, are read
+ * where ours are not set. Unlike the service's, the agent's data folder does not depend on its working directory.
  */
 export function readAgentConfig(
   environment: Readonly<Record<string, string | undefined>> = process.env,
@@ -285,7 +285,7 @@ function timeoutOf(value: string): number {
   }
 }
 
-/** In a container the user who runs a program may have a number and no name. */
+/** In a container the user may have a number and no name. */
 function userName(): string {
   try {
     return userInfo().username;
@@ -294,7 +294,7 @@ function userName(): string {
   }
 }
 
-/** Where a shell looks for commands. */
+/** The shell's search path for commands. */
 export function readSearchPath(): string {
   return process.env.PATH ?? "";
 }

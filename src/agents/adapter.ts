@@ -1,7 +1,7 @@
 /**
- * What the adapters share: which user they act for, and how they fail. An agent never stops because its memory
- * is slow or away: reads find nothing, writes are not kept, a line on standard error says so, and it goes on
- * after 2 seconds at most (`timeoutMs`). What the agent itself got wrong (an unknown label, a value too long) is told to it.
+ * What the adapters share: which user they act for, and how they fail. An agent never stops because its memory is
+ * slow or away: reads find nothing, writes are not kept, a line on standard error says so, and the agent goes on
+ * after 2 seconds at most (`timeoutMs`). The agent does get its own errors (an unknown label, a value too long).
  */
 
 import { MEMORY_TOOLS, type MemoryTool, toolErrorText } from "../contract/memory-tools.ts";
@@ -11,13 +11,13 @@ export const AGENT_TIMEOUT_MS = 2_000;
 
 export interface AdapterOptions {
   memory: Sideband;
-  /** Whose memory; a function where one agent serves many. */
+  /** Whose memory; a function if one agent serves many users. */
   userId: string | (() => string | Promise<string>);
-  /** How long the agent waits for its memory; 2 seconds unless told. */
+  /** How long the agent waits for its memory. Default: 2 seconds. */
   timeoutMs?: number;
 }
 
-/** The tools for a model; block and prompt are the adapter's own work. */
+/** The tools for a model. The adapter itself handles the block and the prompt. */
 export const MODEL_TOOLS: readonly MemoryTool[] = MEMORY_TOOLS.filter(({ name }) =>
   ["remember", "recall", "forget", "list"].includes(name),
 );
@@ -32,7 +32,7 @@ export function callOptions({ timeoutMs = AGENT_TIMEOUT_MS }: Pick<AdapterOption
   return { timeoutMs };
 }
 
-/** Runs a tool; a failure is a result that the model can read. */
+/** Runs a tool. A failure becomes a result that the model can read. */
 export async function runTool(
   tool: MemoryTool,
   options: AdapterOptions,
@@ -46,8 +46,8 @@ export async function runTool(
   }
 }
 
-/** The result of the work, or the fallback where memory is away. */
-export async function openly<T>(what: string, work: () => Promise<T>, fallback: T): Promise<T> {
+/** The result of the work, or the fallback if memory is away. */
+export async function withFallback<T>(what: string, work: () => Promise<T>, fallback: T): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -13,9 +13,9 @@ import type { SectionParts } from "../sdk/index.ts";
 import { type AdapterOptions, callOptions, MODEL_TOOLS, runTool, userOf } from "./adapter.ts";
 
 export interface MiddlewareOptions<V extends string> extends AdapterOptions {
-  /** The facts in plain text, the sealed block, or both (unless told). */
+  /** The facts in plain text, the sealed block, or both. Default: both. */
   include?: SectionParts;
-  /** `v4` for AI SDK 7 (unless told), `v3` for AI SDK 6. */
+  /** `v4` for AI SDK 7 (the default), `v3` for AI SDK 6. */
   specificationVersion?: V;
 }
 

@@ -1,15 +1,14 @@
 /**
- * What a host's hook does, for Claude Code and Codex, whose hooks speak the same JSON: a session that starts
- * (also one that goes on after a compaction) gets the memory, and a compaction that is coming gets a flush.
- * The output of a hook before a compaction cannot reach the next context in either host, so the memory is put
- * in again when the compacted session starts.
+ * The hooks for Claude Code and Codex, which use the same JSON. A session that starts, or continues after a
+ * compaction, gets the memory. Before a compaction the memory is flushed. In both hosts the output of that hook
+ * cannot reach the next context, so the memory is put in again when the compacted session starts.
  */
 
 import type { AgentMemory } from "../contract/agent-memory.ts";
 import { memorySection, type SectionParts } from "../contract/memory-section.ts";
 
 export interface HookOutcome {
-  /** What the host reads on standard output; empty for nothing. */
+  /** For standard output, which the host reads; empty for nothing. */
   readonly output: string;
   /** A line for standard error; empty for nothing. */
   readonly note: string;
@@ -20,17 +19,17 @@ export interface HookOptions {
   readonly timeoutMs: number;
 }
 
-/** The share of its time that a hook waits for the block before it goes on with the facts alone. */
+/** The share of its time that a hook waits for the block; after that it uses the facts alone. */
 const BLOCK_SHARE = 0.6;
 const NOTHING: HookOutcome = { output: "", note: "" };
 
-/** Whether the host's JSON asks for a hook that does something; throws where it is no hook's JSON. */
+/** Whether the host's JSON names an event that we handle; throws if it is no hook's JSON. */
 export function usesMemory(input: string): boolean {
   const event = eventOf(input);
   return event === "SessionStart" || event === "PreCompact";
 }
 
-/** Runs the hook that the host's JSON asks for. */
+/** Runs the hook for the event in the host's JSON. */
 export async function runHook(
   memory: AgentMemory,
   userId: string,
@@ -48,7 +47,7 @@ export async function runHook(
       const { lossless, overflow } = await memory.flush(userId, options);
       return lossless
         ? NOTHING
-        : { output: "", note: `sideband: did not fit the block: ${overflow.join(", ")}` };
+        : { output: "", note: `sideband: these facts did not fit in the block: ${overflow.join(", ")}` };
     }
     default:
       return NOTHING;
@@ -56,8 +55,8 @@ export async function runHook(
 }
 
 /**
- * The section; without the block where that takes too long. A data folder that is opened for one hook has to load
- * the reader before it can build a block, and the facts themselves, which a model reads, are at hand at once.
+ * The memory section; without the block if that takes too long. An owner that was just started must load the reader
+ * before it can build a block. The facts in plain text, which the model reads, are available immediately.
  */
 async function sectionOf(memory: AgentMemory, userId: string, options: HookOptions): Promise<string> {
   const { include, timeoutMs } = options;

@@ -1,7 +1,6 @@
 /**
- * Installs the files of an agent where its host looks for them. Nothing of the user's own is overwritten: what
- * is there already is kept and added to (hooks, settings), or replaced only where it is ours. A dry run says
- * what would be done.
+ * Installs the files of an agent where its host looks for them. The user's own hooks and settings are kept, and ours
+ * are added. Only our own files are replaced. A dry run says what would be done.
  */
 
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -12,15 +11,15 @@ export interface InstallOptions {
   readonly files: string;
   /** The host's folder instead of its usual one. */
   readonly target: string;
-  /** How the host is to call `sideband`, as words. */
+  /** The command with which the host calls `sideband`, as words. */
   readonly command: readonly string[];
   readonly dryRun: boolean;
 }
 
 export interface InstallReport {
-  /** Files written, or that would be. */
+  /** Files that were written, or would be in a dry run. */
   readonly written: readonly string[];
-  /** What is left to do by hand, line by line. */
+  /** What is left to do by hand, as lines. */
   readonly next: readonly string[];
 }
 
@@ -34,7 +33,7 @@ export interface AgentKind {
 
 const SETTINGS_HINT = [
   "Settings (environment): SIDEBAND_API_URL and SIDEBAND_API_KEY for a service; without them the data folder",
-  "SIDEBAND_DATA (or ~/.sideband) is used and no server is needed. SIDEBAND_USER_ID says whose memory.",
+  "SIDEBAND_DATA (or ~/.sideband/data) is used and no service is needed. SIDEBAND_USER_ID says whose memory.",
 ];
 
 export const AGENTS: readonly AgentKind[] = [
@@ -116,7 +115,7 @@ function read({ files }: InstallOptions, path: string): string {
   return readFileSync(join(files, path), "utf8");
 }
 
-/** Copies a folder; files that call `sideband` are told how. */
+/** Copies a folder. Files that call `sideband` get the command for it. */
 function copyTree(options: InstallOptions, from: string, target: string): string[] {
   const source = join(options.files, from);
   const paths = readdirSync(source, { recursive: true, encoding: "utf8" })
@@ -135,7 +134,7 @@ function copyTree(options: InstallOptions, from: string, target: string): string
   });
 }
 
-/** Files say `sideband`; where that is not on the search path, the words that start it stand there instead. */
+/** The files call `sideband`. If that is not on the search path, the full command replaces it. */
 function adapted({ command }: InstallOptions, text: string): string {
   if (command.length === 1 && command[0] === "sideband") return text;
   const shell = command.map((word) => (/^[\w./-]+$/.test(word) ? word : `"${word}"`)).join(" ");
@@ -159,7 +158,7 @@ interface HooksFile {
   hooks?: Record<string, { hooks?: { command?: string }[] }[]>;
 }
 
-/** The user's hooks stay; ours are added, or take the place of an older copy of ours. */
+/** The user's hooks stay. Ours are added, and replace an older copy of ours. */
 function mergedHooks(path: string, ours: string): string {
   if (!existsSync(path)) return ours;
   const present = JSON.parse(readFileSync(path, "utf8")) as HooksFile;
@@ -182,7 +181,7 @@ function mergedToml(path: string, ours: string): string {
   return `${present.trimEnd()}\n\n${ours}`;
 }
 
-/** A path as it is shown: from the folder, where it lies in it. */
+/** A path for display: relative to the folder if it is inside it. */
 export function shownPath(path: string, folder: string): string {
   const inside = relative(folder, path);
   return inside.startsWith("..") ? path : inside;

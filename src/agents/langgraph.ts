@@ -3,8 +3,8 @@
  * { value: text }: put(["ada", "USER"], "name", { value: "Ada" }) is the fact USER.name of the user ada.
  *
  * Reads of a batch see the state before its writes, as with the stores of LangGraph itself; the writes of one
- * user are stored all or none. A put of null, or delete, forgets. There is no search by meaning: `query` is
- * ignored, as by any store without an index.
+ * user are stored all or none. A put of null, or delete, forgets. There is no semantic search: `query` is ignored,
+ * as in any store without an index.
  */
 
 import {
@@ -20,7 +20,7 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import type { StoredFact } from "../contract/answers.ts";
 import { isSidebandError, type Sideband } from "../sdk/index.ts";
-import { type AdapterOptions, callOptions, openly } from "./adapter.ts";
+import { type AdapterOptions, callOptions, withFallback } from "./adapter.ts";
 
 export class SidebandStore extends BaseStore {
   readonly #memory: Sideband;
@@ -59,7 +59,7 @@ export class SidebandStore extends BaseStore {
       let read = reads.get(user);
       if (read === undefined) {
         const none: StoredFact[] = [];
-        const facts = openly(
+        const facts = withFallback(
           "facts were not read",
           async () => (await this.#memory.facts(user, this.#options)).facts,
           none,
@@ -81,7 +81,7 @@ export class SidebandStore extends BaseStore {
     }
     await Promise.all(
       [...users].map(([user, changes]) =>
-        openly("facts were not written", () => this.#writeUser(user, [...changes]), undefined),
+        withFallback("facts were not written", () => this.#writeUser(user, [...changes]), undefined),
       ),
     );
   }
@@ -101,7 +101,7 @@ export class SidebandStore extends BaseStore {
 function itemOf(user: string, { label, value, updated_at }: StoredFact): Item {
   const [group, key] = label.split(".");
   const updatedAt = new Date(updated_at);
-  // When a fact was first written is not kept: its last writing stands for it.
+  // The service does not keep when a fact was first written, so createdAt is the time of its last write.
   return { value: { value }, key, namespace: [user, group], createdAt: updatedAt, updatedAt };
 }
 
@@ -164,7 +164,7 @@ function meets(namespace: readonly string[], { matchType, path }: MatchCondition
   return path.every((part, i) => part === "*" || part === namespace[from + i]);
 }
 
-// The operations are told apart by their fields, as LangGraph itself does.
+// LangGraph itself also distinguishes the operations by their fields.
 function isPut(operation: Operation): operation is PutOperation {
   return "value" in operation;
 }

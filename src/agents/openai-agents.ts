@@ -13,7 +13,7 @@ import type { SectionParts } from "../sdk/index.ts";
 import { type AdapterOptions, callOptions, MODEL_TOOLS, runTool, userOf } from "./adapter.ts";
 
 export interface InputFilterOptions extends AdapterOptions {
-  /** The facts in plain text, the sealed block, or both (unless told). */
+  /** The facts in plain text, the sealed block, or both. Default: both. */
   include?: SectionParts;
 }
 
@@ -43,7 +43,7 @@ export function sidebandTools(options: AdapterOptions): FunctionTool[] {
   ) as unknown as FunctionTool[];
 }
 
-/** A decision to compact that flushes before it says yes. */
+/** Wraps the decision to compact: if it is yes, memory is flushed first. */
 export function flushBefore<C>(
   options: AdapterOptions,
   decide: (context: C) => boolean | Promise<boolean>,
@@ -55,7 +55,7 @@ export function flushBefore<C>(
   };
 }
 
-/** Strict schemas may not limit the length of a text; the service does. */
+/** Strict schemas may not limit the length of a text; the service checks it. */
 function strictSchema(input: { readonly [name: string]: unknown }) {
   const properties = Object.entries(input).map(([name, schema]) => {
     const { minLength, maxLength, ...rest } = schema as Record<string, unknown>;

@@ -1,5 +1,5 @@
 /**
- * `sideband/tools`: the tools for a model without any framework, for plugins and for agents of one's own.
+ * `sideband/tools`: the tools for a model without any framework, for plugins and for your own agents.
  * Each has a name, a description and a JSON Schema; `runTool` runs it and never throws.
  */
 

@@ -20,7 +20,7 @@ export const ERRORS = {
     status: 400,
     title: "Unknown label",
     meaning:
-      "There is no channel with this label. `GET /channels` lists all 40; `hint` is one that differs by a slip of the keyboard.",
+      "There is no channel with this label. `GET /channels` lists all 40; `hint` is the label that was probably meant.",
   },
   invalid_value: {
     status: 400,
@@ -37,28 +37,28 @@ export const ERRORS = {
   invalid_key: {
     status: 401,
     title: "Invalid API key",
-    meaning: "The key is mistyped or not known here.",
+    meaning: "The key is unknown or has a typing error.",
   },
   key_revoked: { status: 403, title: "API key revoked", meaning: "The operator has revoked this key." },
   key_expired: {
     status: 403,
     title: "API key expired",
-    meaning: "The key's time is over; ask for a new one.",
+    meaning: "This key has expired. Ask for a new one.",
   },
   fact_not_found: {
     status: 404,
     title: "Fact not found",
-    meaning: "The label is right, and this user has no fact on it.",
+    meaning: "The label is valid, but this user has no fact with it.",
   },
   not_found: {
     status: 404,
     title: "Not found",
-    meaning: "There is nothing at this address or under this id.",
+    meaning: "There is nothing at this path or with this id.",
   },
   method_not_allowed: {
     status: 405,
     title: "Method not allowed",
-    meaning: "The address exists for other methods; the `Allow` header lists them.",
+    meaning: "The path exists for other methods only; the `Allow` header lists them.",
   },
   request_timeout: {
     status: 408,
@@ -68,17 +68,17 @@ export const ERRORS = {
   idempotency_in_flight: {
     status: 409,
     title: "Idempotency key in use",
-    meaning: "A request with this Idempotency-Key is still being answered. Try again after `Retry-After`.",
+    meaning: "A request with this Idempotency-Key is still running. Try again after `Retry-After`.",
   },
   conflict: {
     status: 409,
     title: "Conflict",
-    meaning: "The state does not allow it: the request is decided already, or the same work is under way.",
+    meaning: "The request for a key was already approved or declined, or the same work is already running.",
   },
   body_too_large: {
     status: 413,
     title: "Body too large",
-    meaning: "A body has at most 64 KiB; 512 KiB on /encode/batch, 1 MiB on /read.",
+    meaning: "A body may have at most 64 KiB; 512 KiB on /encode/batch, 1 MiB on /read.",
   },
   unsupported_media_type: {
     status: 415,
@@ -93,28 +93,28 @@ export const ERRORS = {
   block_unreadable: {
     status: 422,
     title: "Block unreadable",
-    meaning: "The text holds no block that can be read for sure with this account and user_id.",
+    meaning: "The text holds no block that can be read reliably for this account and user_id.",
   },
   monthly_limit_exceeded: {
     status: 429,
     title: "Monthly limit exceeded",
     meaning:
-      "The key's tier allows no more encodes this month. `upgrade_url` and the Link header (rel=\"upgrade\") say how to get more; `Retry-After` is the time to the month's end.",
+      'The key\'s tier allows no more encodes this month. `upgrade_url` and the Link header (rel="upgrade") say how to get more; `Retry-After` is the time until the end of the month.',
   },
   rate_limited: {
     status: 429,
     title: "Too many requests",
-    meaning: "Slow down; try again after `Retry-After`.",
+    meaning: "Too many requests in a short time. Try again after `Retry-After`.",
   },
   headers_too_large: {
     status: 431,
     title: "Request headers too large",
-    meaning: "The request line and headers have at most 16 KiB together.",
+    meaning: "The request line and the headers may have at most 16 KiB together.",
   },
   internal_error: {
     status: 500,
     title: "Internal error",
-    meaning: "A fault of the service. Tell the operator the `request_id`.",
+    meaning: "An error in the service. Tell the operator the `request_id`.",
   },
   store_corrupt: {
     status: 500,
@@ -136,7 +136,7 @@ export const ERRORS = {
     status: 503,
     title: "Outcome unknown",
     meaning:
-      "The store did not confirm the write: it may be stored or not. Send the same request again with the same `Idempotency-Key`.",
+      "The store did not confirm the write, so it may be stored or not. Send the same request again with the same `Idempotency-Key`.",
   },
 } as const satisfies Readonly<Record<string, ErrorEntry>>;
 

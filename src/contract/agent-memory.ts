@@ -1,6 +1,6 @@
 /**
- * Memory as an agent uses it: the calls of the service that its tools and hooks need. The client of a remote
- * service is one, and so is the memory layer of a data folder without any server.
+ * The calls of the service that an agent's tools and hooks need. The client of a remote service implements them, and
+ * so does the memory layer inside the service itself.
  */
 
 import type {

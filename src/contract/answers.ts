@@ -1,6 +1,6 @@
 /**
- * The answers of the service, field by field as they cross the wire, so that what the documentation of the
- * interface says is what a program sees. Plain interfaces: the types of the client need no other package.
+ * The answers of the service, with the fields of the HTTP interface. They are plain interfaces, so the types of the
+ * client need no other package.
  */
 
 import type { Tier } from "../base/tiers.ts";
@@ -29,7 +29,7 @@ export interface CarriedFact {
 
 export interface ContextAnswer {
   user_id: string;
-  /** 512 words between `[MEM]` and `[/MEM]`; empty where there are no facts. Stable until a fact changes. */
+  /** 512 words between `[MEM]` and `[/MEM]`; empty if there are no facts. The same until a fact changes. */
   fdm_block: string;
   channel_count: number;
   channel_labels: string[];
@@ -43,22 +43,22 @@ export interface DecodeAnswer {
   value: string;
   /** `state`: read from the store. `model`: read from the block by the reader. */
   source: "state" | "model";
-  /** 0 on the fast path. */
+  /** 0 for `state` without the model. */
   latency_ms: number;
 }
 
 export interface ModelDecodeAnswer extends DecodeAnswer {
-  /** Whether what the reader read from the block equals the state. */
+  /** Whether the value in the block equals the stored value. */
   verified: boolean;
 }
 
 export interface FlushAnswer {
   status: "ok" | "empty";
   channel_count: number;
-  /** Whether every fact came back from the fresh block exactly. */
+  /** Whether every fact was read back from the new block exactly. */
   lossless: boolean;
   fdm_block: string;
-  /** Labels that did not fit the block; they stay in the state. */
+  /** Labels that did not fit in the block; they stay in the state. */
   overflow: string[];
 }
 
@@ -87,11 +87,11 @@ export interface ReadAnswer {
   status: "ok";
   user_id: string;
   facts: CarriedFact[];
-  /** Words of the block that were not there, were others, and were put right. */
+  /** How many words of the block were missing, wrong, and corrected. */
   missing: number;
   wrong: number;
   repaired: number;
-  /** How much more damage the block would have borne. */
+  /** How many more words could have been missing. */
   guard_left: number;
 }
 

@@ -17,20 +17,20 @@ const HEADING =
 const BLOCK_NOTE = "The same facts as a sealed block. Keep it as it is; it is read by Sideband, not by you.";
 const SECTION = new RegExp(`\\n*${OPEN}\\n[\\s\\S]*?\\n${CLOSE}`, "g");
 
-/** The section for a prompt; empty where there are no facts. */
+/** The section for a prompt; empty if there are no facts. */
 export function memorySection(
   context: Pick<ContextAnswer, "fdm_block" | "plain_index">,
   parts: SectionParts = "both",
 ): string {
   if (context.fdm_block === "" && context.plain_index === "") return "";
   const lines = [OPEN, HEADING];
-  // A value that spells the closing mark would end the section early: the mark is broken up.
+  // A value that contains the closing mark would end the section early: a space is put into the mark.
   if (parts !== "block") lines.push(context.plain_index.replaceAll(CLOSE, "< /sideband-memory>"));
   if (parts !== "index" && context.fdm_block !== "") lines.push(BLOCK_NOTE, context.fdm_block);
   return [...lines, CLOSE].join("\n");
 }
 
-/** A prompt with the section at its end, in place of an earlier one. */
+/** A prompt with the section at its end. An earlier section is removed. */
 export function withSection(prompt: string, section: string): string {
   const bare = prompt.replace(SECTION, "");
   if (section === "") return bare;

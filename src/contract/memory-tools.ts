@@ -1,6 +1,6 @@
 /**
- * The tools that an agent is given: their names, what they take and give as JSON Schema, what they do to the
- * world, and the call that each stands for. The MCP server and every adapter hand out the same ones.
+ * The tools for an agent: their names, input and output as JSON Schema, hints about their effects, and the call that
+ * each makes. The MCP server and every adapter use the same tools.
  */
 
 import { VALUE_BYTES_MAX } from "../base/limits.ts";
@@ -13,9 +13,9 @@ export interface MemoryTool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** JSON Schema of the properties it takes; all are required. */
+  /** JSON Schema of the input properties; all are required. */
   readonly input: JsonObject;
-  /** JSON Schema of the properties it gives; all are required. */
+  /** JSON Schema of the output properties; all are required. */
   readonly output: JsonObject;
   readonly annotations: {
     readonly readOnlyHint: boolean;
@@ -38,7 +38,7 @@ const text = (description: string) => ({ type: "string", description });
 const count = (description: string) => ({ type: "integer", minimum: 0, description });
 const label = { type: "string", enum: LABELS, description: "Which fact: one of the 40 labels." };
 const channelCount = count("How many facts the user has.");
-const block = text("512 words between [MEM] and [/MEM]; empty where there are no facts.");
+const block = text("512 words between [MEM] and [/MEM]; empty if there are no facts.");
 const factList = {
   type: "array",
   items: {
@@ -48,7 +48,7 @@ const factList = {
   },
 };
 
-/** The error code of the service's own errors and of the client's. */
+/** The code of an error, whether it comes from the service itself or from the client. */
 function codeOf(error: unknown): unknown {
   return typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
 }
@@ -79,7 +79,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   {
     name: "recall",
     title: "Recall a fact",
-    description: "Reads one fact by its label; value is null where there is none.",
+    description: "Reads one fact by its label. The value is null if there is none.",
     input: { label },
     output: {
       label: text("The label."),
@@ -99,7 +99,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   {
     name: "forget",
     title: "Forget a fact",
-    description: "Forgets one fact for good; forgotten is false where there was none.",
+    description: "Deletes one fact permanently. `forgotten` is false if there was none.",
     input: { label },
     output: { label: text("The label."), forgotten: { type: "boolean" } },
     annotations: CHANGES,
@@ -141,8 +141,8 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     name: "flush",
     title: "Flush before compaction",
     description:
-      "Call it before the conversation is compacted or summarised: builds the block afresh, reads it back, " +
-      "compares every fact, and gives the block to keep.",
+      "Call it before the conversation is compacted or summarised. Builds a new block, reads it back, " +
+      "compares every fact, and returns the block to keep.",
     input: {},
     output: {
       status: { type: "string", enum: ["ok", "empty"] },
@@ -151,7 +151,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       overflow: {
         type: "array",
         items: { type: "string" },
-        description: "Labels that did not fit the block.",
+        description: "Labels that did not fit in the block.",
       },
       fdm_block: block,
     },
@@ -165,16 +165,16 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     name: "read_block",
     title: "Read a block",
     description:
-      "Reads the facts out of a [MEM] block of this user, also a damaged one or one inside other text.",
+      "Reads the facts from a [MEM] block of this user, even if it is damaged or inside other text.",
     input: {
       block: { type: "string", minLength: 1, maxLength: 60_000, description: "The text with the block." },
     },
     output: {
       facts: factList,
-      missing: count("Words that were not there."),
-      wrong: count("Words that were others."),
-      repaired: count("Words that were put right."),
-      guard_left: { type: "number", description: "How much more damage the block would have borne." },
+      missing: count("Missing words."),
+      wrong: count("Wrong words."),
+      repaired: count("Corrected words."),
+      guard_left: { type: "number", description: "How many more words could have been missing." },
     },
     annotations: READS,
     async run(memory, userId, input, options) {
@@ -200,7 +200,7 @@ export function objectSchema(properties: JsonObject) {
   };
 }
 
-/** What went wrong, in a line that a model can act on. */
+/** The error as one line that a model can act on. */
 export function toolErrorText(error: unknown): string {
   const code = codeOf(error);
   if (typeof code !== "string" || !(error instanceof Error)) return "internal_error: memory failed";

@@ -1,6 +1,6 @@
 /**
- * Agents without a service use the owner of the data folder, or start one in the background, which they leave behind
- * for the next. `command` is the script behind the command `sideband`.
+ * Agents without a service use the owner of the data folder. If there is none, they start one in the background. It
+ * outlives them and serves the next agents. `command` is the script of the command `sideband`.
  */
 
 import { spawn } from "node:child_process";
@@ -8,7 +8,7 @@ import { openSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ConfigError } from "../config.ts";
 import type { Fetch } from "../sdk/index.ts";
-import { NobodyThereError, OwnerClient } from "./owner-client.ts";
+import { NoOwnerError, OwnerClient } from "./owner-client.ts";
 
 /** How long an owner may take to start, and to answer. */
 const START_MS = 15_000;
@@ -18,7 +18,7 @@ const STARTING_FILE = "starting.lock";
 const LOG_FILE = "owner.log";
 const LOG_BYTES_MAX = 1 << 20;
 
-/** A fetch for the client of the service that goes to the folder's owner, and starts one where there is none. */
+/** A fetch for the client that goes to the folder's owner, and starts an owner if there is none. */
 export function ownerFetch(command: string, folder: string, account: string): Fetch {
   const fetch = OwnerClient.of(folder).fetch(account);
   return async (url, init) => {
@@ -26,19 +26,19 @@ export function ownerFetch(command: string, folder: string, account: string): Fe
       try {
         return await fetch(url, init);
       } catch (error) {
-        if (!(error instanceof NobodyThereError)) throw error;
+        if (!(error instanceof NoOwnerError)) throw error;
         await startOwner(command, folder, init.signal ?? undefined);
       }
     }
   };
 }
 
-/** Resolves when the folder has an owner that answers. One that is there must do so within `timeoutMs`. */
+/** Resolves when the folder has an owner that answers. An existing owner must answer within `timeoutMs`. */
 export async function reachOwner(command: string, folder: string, timeoutMs: number): Promise<void> {
   if (!(await OwnerClient.of(folder).hasOwner(timeoutMs))) await startOwner(command, folder);
 }
 
-/** Starts an owner, unless somebody else does at the same moment, and waits until it answers. */
+/** Starts an owner, unless another process is doing so, and waits until it answers. */
 async function startOwner(command: string, folder: string, signal?: AbortSignal): Promise<void> {
   const [{ tryFolderLock }, { makeFolder }] = await Promise.all([
     import("../store/lmdb/folder-lock.ts"),
@@ -50,7 +50,7 @@ async function startOwner(command: string, folder: string, signal?: AbortSignal)
   try {
     for (const endMs = performance.now() + START_MS; ; await pause()) {
       signal?.throwIfAborted();
-      // Of many that come at once, one starts the owner; should it die, the next one does.
+      // If many processes get here at once, one starts the owner. If that process dies, the next one does.
       if (starting === undefined) {
         const lock = tryFolderLock(folder, STARTING_FILE);
         if (lock !== undefined) starting = { lock, failure: spawnOwner(command, folder) };
@@ -65,7 +65,7 @@ async function startOwner(command: string, folder: string, signal?: AbortSignal)
   }
 }
 
-/** Starts an owner that outlives this process; the function tells why it could not start, once that is known. */
+/** Starts an owner that outlives this process. The returned function tells why it failed to start, if it did. */
 function spawnOwner(command: string, folder: string): () => string | undefined {
   const logPath = join(folder, LOG_FILE);
   const size = statSync(logPath, { throwIfNoEntry: false })?.size ?? 0;
@@ -89,7 +89,7 @@ function spawnOwner(command: string, folder: string): () => string | undefined {
   return () => failure;
 }
 
-/** Not always as long: many may wait for the same owner. */
+/** A random time, so that many waiting processes do not ask at the same moment. */
 function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, POLL_MS * (1 + Math.random())));
 }

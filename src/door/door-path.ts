@@ -1,4 +1,4 @@
-/** Where the door of a data folder is: a socket in the folder, or on Windows a named pipe named after it. */
+/** The address of a data folder's door: a socket in the folder, or on Windows a named pipe with a hash of its path. */
 
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 const DOOR_FILE = "door.sock";
-/** A socket's address holds 104 bytes on macOS and 108 on Linux, its end included. */
+/** A socket's address has at most 104 bytes on macOS and 108 on Linux, with the final zero. */
 const PATH_BYTES_MAX = 100;
 const shortened = new Map<string, string>();
 
@@ -20,7 +20,7 @@ export function doorPath(folder: string): string {
   return join(shortLink(whole), DOOR_FILE);
 }
 
-/** A way to the folder that is short enough for a socket's address. It ends with the process. */
+/** A symbolic link to the folder that is short enough for a socket's address. It is removed when the process ends. */
 function shortLink(folder: string): string {
   let link = shortened.get(folder);
   if (link === undefined) {

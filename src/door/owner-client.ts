@@ -1,7 +1,7 @@
 /**
- * The client of a data folder's owner, through its door: plain HTTP on a local socket. A request that could not be
- * sent, because nobody is behind the door, is told from one that was sent and lost: only the first may be repeated
- * by anybody.
+ * The client of a data folder's owner, through its door: plain HTTP on a local socket. If there is no owner, the
+ * request was not sent, and the error is a NoOwnerError: such a request can always be repeated. A request that was
+ * sent and lost has another error.
  */
 
 import { type IncomingMessage, request } from "node:http";
@@ -12,9 +12,9 @@ import { linesOf } from "../base/lines.ts";
 import type { Fetch } from "../sdk/index.ts";
 import { doorPath } from "./door-path.ts";
 
-/** Nobody is behind the door: nothing was sent. */
-export class NobodyThereError extends Error {
-  override name = "NobodyThereError";
+/** Nobody listens at the door: nothing was sent. */
+export class NoOwnerError extends Error {
+  override name = "NoOwnerError";
 }
 
 export class SilentOwnerError extends Error {
@@ -43,15 +43,15 @@ export class OwnerClient {
     return new OwnerClient(doorPath(folder));
   }
 
-  /** Whether somebody owns the folder. Throws where the owner does not answer in time. */
+  /** Whether the folder has an owner. Throws if the owner does not answer in time. */
   async hasOwner(timeoutMs: number): Promise<boolean> {
     try {
       await this.json("GET", "/operator/owner", undefined, { signal: AbortSignal.timeout(timeoutMs) });
       return true;
     } catch (error) {
-      // Lost after it was sent: the owner has just ended.
+      // The connection was lost after sending: the owner has just ended.
       const lost = ["ECONNRESET", "EPIPE"].includes((error as NodeJS.ErrnoException).code ?? "");
-      if (lost || error instanceof NobodyThereError) return false;
+      if (lost || error instanceof NoOwnerError) return false;
       if (["AbortError", "TimeoutError"].includes((error as Error).name))
         throw new SilentOwnerError(`the owner of the data folder does not answer within ${timeoutMs} ms`);
       throw error;
@@ -77,7 +77,7 @@ export class OwnerClient {
     return refuseProblem(response, JSON.parse(await textOf(response))) as T;
   }
 
-  /** The lines of an answer as objects; a line that tells of a problem is thrown. */
+  /** The lines of an answer as objects. A line with a problem is thrown as a Failure. */
   async *lines(method: string, path: string, body?: object): AsyncGenerator<Record<string, unknown>> {
     const call = {
       method,
@@ -93,24 +93,24 @@ export class OwnerClient {
     }
   }
 
-  /** Long work: its result, with its progress on the way. */
+  /** Runs long work on the owner and reports its progress. */
   async work<T>(path: string, body: object, progress: (done: number, total: number) => void): Promise<T> {
     for await (const line of this.lines("POST", path, body)) {
       if (line.result !== undefined) return line.result as T;
       const { done, total } = line.progress as { done: number; total: number };
       progress(done, total);
     }
-    throw new Failure("internal_error", "The owner of the data folder ended before the work was done.");
+    throw new Failure("internal_error", "The owner of the data folder ended before the work was finished.");
   }
 
-  /** Sends lines as they come; the answer follows the last of them. */
+  /** Sends lines as they arrive; the answer comes after the last one. */
   async upload<T>(path: string, lines: Readable): Promise<T> {
     const headers = { "content-type": "application/x-ndjson" };
     const response = await this.#send({ method: "POST", path, headers, body: lines });
     return refuseProblem(response, JSON.parse(await textOf(response))) as T;
   }
 
-  /** As the client of the service wants it, acting for an account. */
+  /** A fetch for the client of the service, for one account. */
   fetch(account: string): Fetch {
     return async (url, init) => {
       const { pathname, search } = new URL(url);
@@ -144,11 +144,11 @@ export class OwnerClient {
       );
       sent.on("error", (error: NodeJS.ErrnoException) => {
         const nobody = error.code === "ENOENT" || error.code === "ECONNREFUSED";
-        reject(nobody ? new NobodyThereError("nobody has the data folder open") : error);
+        reject(nobody ? new NoOwnerError("nobody has the data folder open") : error);
       });
       if (body instanceof Readable) {
         body.once("error", (error) => sent.destroy(error));
-        // Not before somebody is there: what goes into a request that is not sent would be missing from the next.
+        // Only once connected: lines read into a request that is never sent would be missing from the next one.
         sent.once("socket", (socket) => socket.once("connect", () => body.pipe(sent)));
       } else sent.end(body);
     });

@@ -11,7 +11,7 @@ import { workerModule } from "../blockwork/worker-module.ts";
 import type { Config } from "../config.ts";
 import { Authentication } from "../memory/authentication.ts";
 import { Blocks } from "../memory/blocks.ts";
-import type { FlushResult } from "../memory/flush.ts";
+import type { FlushedBlock } from "../memory/blocks.ts";
 import { IdempotencyGate } from "../memory/idempotency.ts";
 import { KeyDesk } from "../memory/key-desk.ts";
 import { KeyRing, type MasterKey } from "../memory/key-ring.ts";
@@ -61,7 +61,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Co
   const blockWork = new BlockWork(scheduler, CODEBOOK_VERSION);
   const blocks = new Blocks({ store, blockWork, keyRing, clock: timerClock });
   const idempotency = new IdempotencyGate(keyRing.digestKey);
-  const flushes = new SharedWork<FlushResult>();
+  const flushes = new SharedWork<FlushedBlock>();
   const memory = { store, blockWork, keyRing, blocks, flushes, idempotency, clock };
   const authentication = new Authentication(store, clock);
   defineGauges(metrics, store, blocks);

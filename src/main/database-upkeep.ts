@@ -60,7 +60,7 @@ async function onDatabase<T>(config: Config, query: Query<T>): Promise<T> {
   }
   const database = new Database({ ...DATABASE_DEFAULTS, url: config.databaseUrl });
   try {
-    return await database.patiently(query);
+    return await database.withoutTimeLimit(query);
   } catch (error) {
     throw toldToOperator(error);
   } finally {

@@ -28,7 +28,7 @@ export async function moveData(
     try {
       // Blocks that agents hold stay readable only under the same master keys.
       await agreeOnMasterKeys(masterKeys(folder, config.masterKey), (name, value) =>
-        database.settle(name, value),
+        database.agreeOn(name, value),
       );
       const [from, to] = inward ? [embedded, database] : [database, embedded];
       return await moveStore(from, to, { nowMs: Date.now(), step });

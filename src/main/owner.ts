@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { doorPath } from "../door/door-path.ts";
-import { NobodyThereError, OwnerClient } from "../door/owner-client.ts";
+import { NoOwnerError, OwnerClient } from "../door/owner-client.ts";
 
 export type { OwnerClient };
 
@@ -46,7 +46,7 @@ export async function withOwner<T>(
       return await ((await client.hasOwner(ANSWER_MS)) ? work(client) : asOwner(path));
     } catch (error) {
       // Another process has just become the owner, or is about to end: its door will open, or the folder be free.
-      const changing = error instanceof FolderInUseError || error instanceof NobodyThereError;
+      const changing = error instanceof FolderInUseError || error instanceof NoOwnerError;
       if (!changing || performance.now() >= endMs) throw error;
     }
   }

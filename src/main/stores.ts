@@ -61,7 +61,7 @@ export async function openStore(
     store,
     embedded: undefined,
     compact: () => store.compact(),
-    settle: (name, value) => store.settle(name, value),
+    settle: (name, value) => store.agreeOn(name, value),
   };
 }
 

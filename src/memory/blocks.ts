@@ -23,6 +23,17 @@ export interface UserBlock {
   readonly facts: readonly FactRecord[];
 }
 
+/** A block that was built afresh and read back. */
+export interface FlushedBlock {
+  /** 0 where the user has no facts: then there is no block. */
+  readonly channelCount: number;
+  /** Whether every fact was read back from the fresh block and found equal. */
+  readonly lossless: boolean;
+  readonly text: string;
+  /** Channels that did not fit the block. */
+  readonly overflow: readonly number[];
+}
+
 const CACHE_ENTRIES_MAX = 50_000;
 /** Characters; about as many bytes. */
 const CACHE_WEIGHT_MAX = 64 * 2 ** 20;

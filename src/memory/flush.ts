@@ -6,29 +6,19 @@
 
 import type { Asker } from "../base/asker.ts";
 import type { Work } from "../blockwork/block-scheduler.ts";
-import type { UserBlock } from "./blocks.ts";
+import type { FlushedBlock, UserBlock } from "./blocks.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import type { MemoryParts } from "./parts.ts";
 import type { UserState } from "./ports.ts";
 import { findReadBackFault } from "./reading.ts";
 
-export interface FlushResult {
-  /** 0 where the user has no facts: then there is no block. */
-  readonly channelCount: number;
-  /** Whether every fact was read back from the fresh block and found equal. */
-  readonly lossless: boolean;
-  readonly text: string;
-  /** Channels that did not fit the block. */
-  readonly overflow: readonly number[];
-}
-
-const EMPTY: FlushResult = { channelCount: 0, lossless: true, text: "", overflow: [] };
+const EMPTY: FlushedBlock = { channelCount: 0, lossless: true, text: "", overflow: [] };
 
 export async function flushUser(
   parts: MemoryParts,
   asker: Asker,
   input: { userId: string; sessionId?: string | undefined },
-): Promise<FlushResult> {
+): Promise<FlushedBlock> {
   const { userId, sessionId } = input;
   checkIdentifier(userId, "user_id");
   if (sessionId !== undefined) checkIdentifier(sessionId, "session_id");
@@ -45,7 +35,7 @@ async function buildAndCompare(
   work: Work,
   userId: string,
   state: UserState,
-): Promise<FlushResult> {
+): Promise<FlushedBlock> {
   const isFaithful = async ({ text, carried, facts }: UserBlock) => {
     const expected = facts.filter(({ channel }) => carried.includes(channel));
     return (await findReadBackFault(parts, work, userId, { text, expected })) === undefined;

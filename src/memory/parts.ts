@@ -1,10 +1,9 @@
-/** The parts that the operations of this folder work with. main.ts puts them together. */
+/** What the operations of this folder work with. src/main/core.ts puts it together. */
 
 import type { Clock } from "../base/clock.ts";
 import type { SharedWork } from "../base/shared-work.ts";
 import type { BlockWork } from "../blockwork/block-work.ts";
-import type { Blocks } from "./blocks.ts";
-import type { FlushResult } from "./flush.ts";
+import type { Blocks, FlushedBlock } from "./blocks.ts";
 import type { IdempotencyGate } from "./idempotency.ts";
 import type { KeyRing } from "./key-ring.ts";
 import type { Store } from "./ports.ts";
@@ -14,7 +13,7 @@ export interface MemoryParts {
   readonly blockWork: BlockWork;
   readonly keyRing: KeyRing;
   readonly blocks: Blocks;
-  readonly flushes: SharedWork<FlushResult>;
+  readonly flushes: SharedWork<FlushedBlock>;
   readonly idempotency: IdempotencyGate;
   readonly clock: Clock;
 }

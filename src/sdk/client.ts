@@ -26,26 +26,26 @@ import { type Call, type CallOptions, type Fetch, Transport } from "./transport.
 export interface SidebandOptions {
   /** An API key, `sb_live_…`. Not needed for the demo and for `channels`. */
   apiKey?: string | undefined;
-  /** Where the service is; a path in it is kept. */
+  /** The address of the service. It may have a path. */
   baseUrl?: string | undefined;
-  /** For a whole call, retries included. 10 seconds unless told. */
+  /** For a whole call, retries included. Default: 10 seconds. */
   timeoutMs?: number | undefined;
-  /** How often a failed call is tried again, where that is safe. 2 unless told. */
+  /** How often a failed call is repeated, if that is safe. Default: 2. */
   retries?: number | undefined;
-  /** Another fetch, for tests or proxies. */
+  /** Replaces the global fetch, for tests or proxies. */
   fetch?: Fetch | undefined;
-  /** Hears why a helper went on without memory; writes a line to standard error unless told. */
+  /** Called when a helper goes on without memory. Default: writes a line to standard error. */
   onWarning?: ((message: string, error: unknown) => void) | undefined;
 }
 
 export interface EncodeOptions extends CallOptions {
-  /** Makes two sendings of one write count once, for 24 hours. A random one unless told. */
+  /** A write sent twice with the same key counts once, for 24 hours. Default: a random key. */
   idempotencyKey?: string | undefined;
   sessionId?: string | undefined;
 }
 
 export interface InjectOptions extends CallOptions {
-  /** The facts in plain text, the sealed block, or both (unless told). */
+  /** The facts in plain text, the sealed block, or both. Default: both. */
   include?: SectionParts | undefined;
 }
 
@@ -54,9 +54,9 @@ export interface Compaction {
   flushed: boolean;
   /** Whether the service read every fact back from the fresh block exactly. */
   lossless: boolean;
-  /** The fresh block; empty where there are no facts or the flush failed. */
+  /** The fresh block; empty if there are no facts or the flush failed. */
   block: string;
-  /** The section for the next context: what `inject` would add. */
+  /** The memory section for the next context, as `inject` would add it. */
   section: string;
   overflow: string[];
   error?: unknown;
@@ -82,7 +82,7 @@ export class Sideband implements AgentMemory {
       baseUrl: (options.baseUrl ?? DEFAULT_BASE_URL).replace(/\/+$/, ""),
       timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
       retries: options.retries ?? 2,
-      // Called free of its object: browsers refuse fetch on another `this`.
+      // Called without an object: browsers refuse fetch with another `this`.
       fetch: options.fetch ?? ((url, init) => fetch(url, init)),
     });
     this.#onWarning = options.onWarning ?? ((message) => console.error(message));
@@ -108,7 +108,7 @@ export class Sideband implements AgentMemory {
     return this.#write("/encode/batch", { user_id: userId, facts }, options);
   }
 
-  /** All facts as one block, with an index in plain text. Unchanged facts cost a 304. */
+  /** All facts as one block, with an index in plain text. If nothing has changed, the service answers 304. */
   async context(userId: string, options: CallOptions = {}): Promise<ContextAnswer> {
     const known = this.#contexts.get(userId);
     const { status, headers, body } = await this.#transport.send({
@@ -134,7 +134,7 @@ export class Sideband implements AgentMemory {
     return answer;
   }
 
-  /** One fact, from the state. `fact_not_found` where there is none. */
+  /** One fact, from the state. `fact_not_found` if there is none. */
   decode(userId: string, label: LabelText, options: CallOptions = {}): Promise<DecodeAnswer> {
     return this.#get("/decode", { user_id: userId, label }, options);
   }
@@ -144,7 +144,7 @@ export class Sideband implements AgentMemory {
     return this.#get("/decode/model", { user_id: userId, label }, options);
   }
 
-  /** Builds the block afresh, reads it back and compares: called before a context is compacted. */
+  /** Builds a new block, reads it back and compares every fact. Call it before a context is compacted. */
   flush(
     userId: string,
     options: CallOptions & { sessionId?: string | undefined } = {},
@@ -159,17 +159,17 @@ export class Sideband implements AgentMemory {
     return this.#get("/facts", { user_id: userId }, options);
   }
 
-  /** Forgets one fact. `fact_not_found` where there is none. */
+  /** Forgets one fact. `fact_not_found` if there is none. */
   forget(userId: string, label: LabelText, options: CallOptions = {}): Promise<ForgetAnswer> {
     return this.#delete("/facts", { user_id: userId, label }, options);
   }
 
-  /** Forgets a user completely. `not_found` where there is nothing. */
+  /** Forgets all facts of a user. `not_found` if there are none. */
   forgetUser(userId: string, options: CallOptions = {}): Promise<ForgetUserAnswer> {
     return this.#delete("/users", { user_id: userId }, options);
   }
 
-  /** Reads a block, also a damaged one or one inside other text. `block_unreadable` where it cannot be. */
+  /** Reads a block, even if it is damaged or inside other text. `block_unreadable` if that fails. */
   read(userId: string, block: string, options: CallOptions = {}): Promise<ReadAnswer> {
     const body = { user_id: userId, block };
     return this.#call({ ...options, method: "POST", path: "/read", body, retry: "always" });
@@ -186,8 +186,8 @@ export class Sideband implements AgentMemory {
   }
 
   /**
-   * A system prompt with the user's memory at its end. Never throws: where memory is slow or away, the last
-   * known memory is used, or none, and `onWarning` hears of it.
+   * A system prompt with the user's memory at its end. Never throws: if memory is slow or away, it uses the last
+   * known memory, or none, and calls `onWarning`.
    */
   async inject(systemPrompt: string, userId: string, options: InjectOptions = {}): Promise<string> {
     const { include, ...call } = options;
@@ -195,15 +195,15 @@ export class Sideband implements AgentMemory {
     try {
       context = await this.context(userId, { ...call, timeoutMs: call.timeoutMs ?? HELPER_TIMEOUT_MS });
     } catch (error) {
-      this.#warn("memory was not injected afresh", error);
+      this.#warn("memory was not refreshed", error);
       context = this.#contexts.get(userId)?.answer;
     }
     return context === undefined ? systemPrompt : withSection(systemPrompt, memorySection(context, include));
   }
 
   /**
-   * Called before a context is compacted: flushes, and gives the section for the next context. Never throws:
-   * where memory is slow or away, `flushed` is false and the section is the last known one, or empty.
+   * Call it before a context is compacted: it flushes and returns the section for the next context. Never throws:
+   * if memory is slow or away, `flushed` is false and the section is the last known one, or empty.
    */
   async beforeCompaction(userId: string, options: InjectOptions = {}): Promise<Compaction> {
     const { include, timeoutMs = HELPER_TIMEOUT_MS, ...call } = options;
@@ -248,9 +248,9 @@ export class Sideband implements AgentMemory {
     return this.#call({ ...options, method: "GET", path, query, retry: "always" });
   }
 
-  /** A second delete would find nothing and say so: it is sent again only where the first did nothing. */
+  /** A repeated delete would answer `not_found`, so it is sent again only if the first did nothing. */
   async #delete<T>(path: string, query: Record<string, string>, options: CallOptions): Promise<T> {
-    // Also when no answer comes: what may be forgotten is not injected any more.
+    // Before the answer, which may not come: facts that may be forgotten are not injected again.
     this.#contexts.delete(query.user_id);
     return this.#call({ ...options, method: "DELETE", path, query, retry: "refused" });
   }

@@ -1,4 +1,4 @@
-/** The public demo of a service: one state shared by all, no key, values of at most 128 bytes, reset by the clock. */
+/** The public demo of a service: one state that everyone shares, no key, values of at most 128 bytes, regular resets. */
 
 import type {
   ContextAnswer,

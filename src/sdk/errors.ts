@@ -1,6 +1,6 @@
 /**
- * What can go wrong, as one class with a stable code. The service's codes are those of its error table; four
- * more are the client's own: nothing came back, it came too late, or it was not the service that answered.
+ * Errors of the client, as one class with a stable code. Most codes come from the service's error table. Three are
+ * the client's own: no connection, no answer in time, or an answer that is not from the service.
  */
 
 import type { Problem } from "../contract/errors.ts";
@@ -8,19 +8,19 @@ import type { Problem } from "../contract/errors.ts";
 /** Codes of the service (docs/ERRORS.md). */
 export type ServiceErrorCode = Problem["code"];
 
-/** Codes of the client: the service is out of reach, slow, or something else answered. */
+/** Codes of the client: the service is out of reach, it is slow, or something else answered. */
 export type ClientErrorCode = "connection_failed" | "timeout" | "unexpected_answer";
 
 export type ErrorCode = ServiceErrorCode | ClientErrorCode;
 
 export interface ErrorFields {
   code: ErrorCode;
-  /** The HTTP status; 0 where there was no answer. */
+  /** The HTTP status; 0 if there was no answer. */
   status: number;
   requestId?: string | undefined;
   /** The field, parameter or header at fault. */
   param?: string | undefined;
-  /** What would probably have been right, for example the nearest label. */
+  /** What was probably meant, for example the nearest label. */
   hint?: string | undefined;
   upgradeUrl?: string | undefined;
   retryAfterMs?: number | undefined;
@@ -49,7 +49,7 @@ export class SidebandError extends Error {
   }
 }
 
-/** Whether an error is Sideband's and, where a code is given, that one. */
+/** Whether this is a Sideband error and, if a code is given, has that code. */
 export function isSidebandError(error: unknown, code?: ErrorCode): error is SidebandError {
   return error instanceof SidebandError && (code === undefined || error.code === code);
 }
@@ -66,18 +66,18 @@ const OUTAGES: readonly ErrorCode[] = [
   "outcome_unknown",
 ];
 
-/** Whether memory was away or slow, so that the same call may work later; else the call itself was refused. */
+/** True if memory was away or slow, so the same call may work later. False if the call itself was refused. */
 export function isOutage(error: unknown): boolean {
   return error instanceof SidebandError && OUTAGES.includes(error.code);
 }
 
-/** The error that an answer with a status of 400 or more stands for. */
+/** The error for an answer with a status of 400 or more. */
 export function errorOf(status: number, headers: Headers, body: unknown): SidebandError {
   const problem = (typeof body === "object" && body !== null ? body : {}) as Record<string, unknown>;
   const text = (name: string) => (typeof problem[name] === "string" ? (problem[name] as string) : undefined);
   const code = text("code");
   if (code === undefined) {
-    return new SidebandError(`HTTP ${status}, and not from Sideband`, {
+    return new SidebandError(`HTTP ${status}, but not from Sideband`, {
       code: "unexpected_answer",
       status,
       retryAfterMs: retryAfterMs(headers),

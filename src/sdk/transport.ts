@@ -1,11 +1,11 @@
 /**
  * One call over HTTP: address, key, time-out, retries.
  *
- * - The time-out is that of the whole call, retries and pauses included: an agent waits so long and no longer.
- * - Again is tried only what cannot do harm twice. `always`: the request changes nothing, or an idempotency key
- *   makes its second arrival a replay. `refused`: only where the service said that it did nothing (429, 503).
- * - Pauses are random up to 100 ms · 2^n ("full jitter"), or what Retry-After asks for; where it asks for more
- *   than is left, the error is given at once.
+ * - The time-out is for the whole call, retries and pauses included.
+ * - A call is repeated only if that is safe. `always`: the request changes nothing, or its idempotency key turns a
+ *   second arrival into a replay. `refused`: only if the service said that it did nothing (429, 503).
+ * - A pause is random, up to 100 ms · 2^n ("full jitter"), or what Retry-After asks for. If Retry-After asks for more
+ *   time than is left, the call fails at once.
  */
 
 import { errorOf, SidebandError } from "./errors.ts";
@@ -126,7 +126,7 @@ export class Transport {
   }
 }
 
-/** The end of a call: its time is up, or its caller has aborted it. */
+/** Ends a call when its time is up or its caller aborts it. */
 class Deadline {
   readonly #controller = new AbortController();
   readonly #timeoutMs: number;

@@ -10,13 +10,13 @@ export interface Page {
   readonly description: string;
   /** What stands in <main>, as HTML. */
   readonly main: string;
-  /** The page's script among the build's entry points, where it has one. */
+  /** The page's script among the build's entry points, if it has one. */
   readonly script?: string;
   /** Style sheets beside the site's own. */
   readonly styles?: readonly string[];
 }
 
-/** What the build made of an entry point: its address and those of the modules it loads. */
+/** The result of the build for an entry point: its address and those of the modules it loads. */
 export interface Asset {
   readonly url: string;
   readonly imports: readonly string[];
@@ -59,7 +59,7 @@ ${NAVIGATION.map(([path, name]) => `<a href="${path}"${current(page, path)}>${na
 ${page.main}
 </main>
 <footer>
-<p>Sideband keeps an agent's facts exactly, durably, and inside the prompt. Open source, Apache-2.0.</p>
+<p>Sideband stores an agent's facts exactly and carries them inside the prompt. Open source, Apache-2.0.</p>
 <p><a href="/docs">Docs</a> <a href="/docs/api">API</a> <a href="/openapi.json">OpenAPI</a> <a href="/healthz">Health</a> <a href="/console"${current(page, "/console")}>Console</a></p>
 </footer>
 </body>

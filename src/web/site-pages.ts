@@ -1,10 +1,10 @@
-/** The pages that are not guides: their heads and opening words, and the place that each page's script fills. */
+/** The pages that are not guides: title, description, introduction, and the element that each page's script fills. */
 
 import { TIERS } from "../base/tiers.ts";
 import type { Page } from "./shell.ts";
 import { tierLimit, tierName } from "./tier-words.ts";
 
-const APP = `<div id="app"><noscript><p class="notice plain">This part needs JavaScript.</p></noscript></div>`;
+const APP = `<div id="app"><noscript><p class="notice plain">This page needs JavaScript.</p></noscript></div>`;
 
 /** A row for each tier, with its monthly limit. */
 const TIER_ROWS = TIERS.map(
@@ -15,7 +15,7 @@ const TIER_ROWS = TIERS.map(
 export const TIERS_TABLE = `<table>
 <thead><tr><th scope="col">Tier</th><th scope="col" class="number">Facts written a month</th></tr></thead>
 <tbody>${TIER_ROWS.join("\n")}</tbody></table>
-<p class="hint">Only writing counts. Reading, decoding and flushing are free in every tier.</p>`;
+<p class="hint">Only writes count. Reading, decoding and flushing are free in every tier.</p>`;
 
 export const SITE_PAGES: readonly Page[] = [
   {
@@ -28,11 +28,11 @@ export const SITE_PAGES: readonly Page[] = [
 <div class="pitch">
 <h1>Facts that ride inside the prompt</h1>
 <p class="lead">Agents forget: their context is compacted, their sessions end. Sideband keeps short labelled facts
-for each user and hands them back by label, as a readable index, and as one sealed block of 512 tokens.</p>
+for each user and returns them by label, as a readable index, and as one sealed block of 512 tokens.</p>
 <ul class="points">
 <li><b>Exact.</b> What was written comes back byte for byte, or not at all.</li>
 <li><b>Sealed.</b> A model carries the block without seeing what is in it.</li>
-<li><b>Mended.</b> Silent carriers are error correction: most of the words may go missing.</li>
+<li><b>Robust.</b> Unused carriers are error correction: a block with few facts can lose most of its words.</li>
 </ul>
 <p class="buttons"><a class="button primary" href="/playground">Open the playground</a> <a class="button" href="/keys">Get a key</a></p>
 </div>
@@ -48,8 +48,8 @@ ${APP}
     description: "Write facts on the 40 channels, see the block and its spectrum, and damage it.",
     script: "playground",
     main: `<div class="intro"><h1>Playground</h1>
-<p>Write facts, watch them become 512 words, then ruin the block and see what can still be read.
-Nothing secret here, please: the demo's state is public.</p></div>
+<p>Write facts, see them become 512 words, then damage the block and see what can still be read.
+Please write nothing secret: the demo's state is public.</p></div>
 ${APP}`,
   },
   {
@@ -58,7 +58,7 @@ ${APP}`,
     description: "Ask the operator for an API key.",
     script: "keys",
     main: `<div class="intro"><h1>Get a key</h1>
-<p>During the beta a person looks at every request. Say who you are and what you are building; the key comes by
+<p>During the beta a person reviews every request. Tell us who you are and what you are building. You get the key by
 e-mail.</p></div>
 <div class="ask"><section class="card" aria-label="The request">${APP}</section>
 <section class="card" id="tiers" aria-labelledby="tiers-title"><h2 id="tiers-title">Tiers</h2>${TIERS_TABLE}</section></div>`,
@@ -66,12 +66,12 @@ e-mail.</p></div>
   {
     path: "/account",
     title: "Account",
-    description: "See what a key has used, and the facts of its users.",
+    description: "See the usage of a key, and the facts of its users.",
     script: "account",
     styles: ["charts"],
     main: `<div class="intro"><h1>Account</h1>
-<p>Paste your key to see its use and the facts of your users. It stays in this page's memory and is gone when you
-leave.</p></div>
+<p>Paste your key to see its usage and the facts of your users. The key stays in this page's memory and is gone when
+you leave.</p></div>
 ${APP}`,
   },
   {

@@ -188,7 +188,7 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
   );
 
   check(
-    "an idempotency key replays, refuses another request, lapses, and belongs to its API key",
+    "an idempotency key replays, refuses another request, expires, and belongs to its API key",
     async ({ store }) => {
       const idempotency = {
         keyId: "key1",

@@ -29,7 +29,7 @@ visit(
     await says("2 facts of grace hopper");
     await says("<b>UNIVAC</b> & co");
     await page.getByRole("button", { name: "Forget USER.os" }).click();
-    await page.getByRole("button", { name: "Really forget USER.os?" }).click();
+    await page.getByRole("button", { name: "Confirm: forget USER.os" }).click();
     await says("USER.os is forgotten.");
     await says("1 fact of grace hopper");
     const { json } = await running.call("GET", "/facts?user_id=grace%20hopper", { key });

@@ -28,14 +28,14 @@ const SCENES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
   playground: async (visit) => {
     await showPlayground(visit);
     await visit.says(/facts read, exactly/);
-    await visit.page.getByRole("button", { name: "Ask the server too" }).click();
-    await visit.says("The server says the same");
+    await visit.page.getByRole("button", { name: "Ask the server" }).click();
+    await visit.says("The server agrees");
   },
   "playground-refused": async (visit) => {
     await showPlayground(visit);
-    await visit.page.getByLabel("Replace by other words").check();
+    await visit.page.getByLabel("Replace random words").check();
     await visit.page.getByRole("slider").fill("80");
-    await visit.says("A guess is never given.");
+    await visit.says("Sideband never guesses.");
   },
   keys: async ({ open, page }) => {
     await open("/keys");
@@ -83,7 +83,7 @@ const SCENES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     await page.getByLabel("Admin token").fill(ADMIN_TOKEN);
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Approve" }).first().click();
-    await says(/shown this once/);
+    await says(/shown only once/);
   },
   docs: ({ open }) => open("/docs"),
   guide: ({ open }) => open("/docs/architecture"),

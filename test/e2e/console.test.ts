@@ -27,7 +27,7 @@ visit("a wrong token is refused; the right one gives a cookie that scripts canno
   assert.equal(await page.evaluate(() => document.cookie), "");
   assert.ok(!JSON.stringify(running.logs).includes(ADMIN_TOKEN));
   await page.reload();
-  await says("Nobody is waiting.");
+  await says("No open requests.");
 });
 
 visit("too many wrong tokens are stopped", async ({ page, running, open, says }) => {
@@ -45,7 +45,7 @@ visit("an approval shows the key once, with a text ready to send, and the key wo
   await says("To remember.");
   assert.equal(await page.getByLabel("Account", { exact: true }).inputValue(), "navy-grace");
   await page.getByRole("button", { name: "Approve" }).click();
-  await says("The key of navy-grace, shown this once");
+  await says("The key of navy-grace, shown only once");
   const key = (await page.locator(".key-line code").textContent()) ?? "";
   const letter = await page.getByLabel("A text ready to send to grace@navy.example").inputValue();
   assert.ok(letter.includes(key) && letter.startsWith("Hello Grace,"));
@@ -53,7 +53,7 @@ visit("an approval shows the key once, with a text ready to send, and the key wo
   assert.deepEqual([usage.json.account, usage.json.tier, usage.json.limit], ["navy-grace", "pro", 50_000]);
   await page.getByRole("button", { name: "Done, hide the key" }).click();
   await page.reload();
-  await says("Nobody is waiting.");
+  await says("No open requests.");
   assert.ok(!(await page.content()).includes(key));
 });
 
@@ -62,8 +62,8 @@ visit("a request is declined after a second look", async (visit) => {
   await request(visit, "Mallory");
   await signIn(visit);
   await page.getByRole("button", { name: "Decline the request of Mallory" }).click();
-  await page.getByRole("button", { name: "Really decline the request of Mallory?" }).click();
-  await says("Nobody is waiting.");
+  await page.getByRole("button", { name: "Confirm: decline the request of Mallory" }).click();
+  await says("No open requests.");
   const { json } = await running.call("GET", "/admin/key-requests", { key: ADMIN_TOKEN });
   assert.equal(json.requests[0].status, "declined");
 });
@@ -71,10 +71,10 @@ visit("a request is declined after a second look", async (visit) => {
 visit("a key is created, used, given an expiry and revoked", async (visit) => {
   const { page, running, says } = visit;
   await signIn(visit);
-  await page.getByLabel("Account, new or known").fill("kernel");
+  await page.getByLabel("Account, new or existing").fill("kernel");
   await page.getByRole("form", { name: "Create a key" }).getByLabel("Tier").selectOption("builder");
   await page.getByRole("button", { name: "Create a key" }).click();
-  await says("The key of kernel, shown this once");
+  await says("The key of kernel, shown only once");
   const key = (await page.locator(".key-line code").textContent()) ?? "";
   const body = { user_id: "u", label: "USER.name", value: "Linus" };
   assert.equal((await running.call("POST", "/encode", { key, body })).status, 200);
@@ -88,7 +88,7 @@ visit("a key is created, used, given an expiry and revoked", async (visit) => {
   await page.getByRole("img", { name: /Facts written with kernel .*: 1 facts/ }).waitFor();
   await says("1 of 500,000");
   await page.getByRole("button", { name: `Revoke the key ${prefix}` }).click();
-  await page.getByRole("button", { name: `Really revoke the key ${prefix}?` }).click();
+  await page.getByRole("button", { name: `Confirm: revoke the key ${prefix}` }).click();
   await page.locator("tr", { hasText: prefix }).getByText("revoked").first().waitFor();
   assert.equal((await running.call("POST", "/encode", { key, body })).status, 403);
 });
@@ -96,7 +96,7 @@ visit("a key is created, used, given an expiry and revoked", async (visit) => {
 visit("what the service refuses is said in the form", async (visit) => {
   const { page, says } = visit;
   await signIn(visit);
-  await page.getByLabel("Account, new or known").fill("kernel");
+  await page.getByLabel("Account, new or existing").fill("kernel");
   await page.getByRole("form", { name: "Create a key" }).getByLabel("Expires").fill("2001-01-01");
   await page.getByRole("button", { name: "Create a key" }).click();
   await says("The expiry lies in the past.");
@@ -106,7 +106,7 @@ visit("a session that has ended leads back to the sign-in, which says so", async
   const { page, says } = visit;
   await signIn(visit);
   await page.context().clearCookies();
-  await page.getByLabel("Account, new or known").fill("kernel");
+  await page.getByLabel("Account, new or existing").fill("kernel");
   await page.getByRole("button", { name: "Create a key" }).click();
   await says("Your session has ended.");
   await page.getByLabel("Admin token").waitFor();
@@ -118,10 +118,10 @@ visit(
     const { page, running, says } = visit;
     await running.call("POST", "/demo/encode", { key: null, body: { label: "TASK.owner", value: "x" } });
     await signIn(visit);
-    await says(/Holds TASK\.owner; forgotten in/);
+    await says(/Holds TASK\.owner; reset in/);
     await says("None since this process started.");
     await page.route("**/admin/**", (route) => route.abort());
-    await page.getByLabel("Account, new or known").fill("kernel");
+    await page.getByLabel("Account, new or existing").fill("kernel");
     await page.getByRole("button", { name: "Create a key" }).click();
     await says("The server cannot be reached.");
     await page.unroute("**/admin/**");

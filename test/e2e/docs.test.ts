@@ -46,7 +46,7 @@ visit(
 
 visit("a guide has its tables, code and links, and reads without scripts", async ({ page, open, says }) => {
   await open("/docs/format");
-  await says("Silence is error correction");
+  await says("Unused carriers are error correction");
   assert.ok((await page.locator("article table").count()) >= 2);
   assert.equal(await page.locator("script").count(), 0);
   await page.locator("article a", { hasText: "0003" }).click();

@@ -39,14 +39,14 @@ visit("the state is everyone's: what others write appears, and the next reset is
   const { page, running, open, says } = visit;
   await page.clock.install();
   await open("/playground");
-  await says(/Everyone sees these facts; all are forgotten in \d+ (h|min|s)/);
+  await says(/Everyone sees these facts; they are deleted in \d+ (h|min|s)/);
   await running.call("POST", "/demo/encode", {
     key: null,
     body: { label: "TASK.owner", value: "Somebody else" },
   });
   await page.clock.runFor(16_000);
   await says("TASK.owner=Somebody else");
-  await page.getByRole("button", { name: "Forget all now" }).click();
+  await page.getByRole("button", { name: "Delete all now" }).click();
   await says("No facts yet");
   await page.getByRole("button", { name: "Fill in an example" }).click();
   await says("TASK.deadline=2026-12-01");
@@ -82,8 +82,8 @@ visit("with 70 % of its words cut the block reads in the browser as on the serve
     await says(
       `${json.missing} words were missing and ${json.wrong} wrong; ${json.guard_left} more may go missing.`,
     );
-    await page.getByRole("button", { name: "Ask the server too" }).click();
-    await says("The server says the same: 3 facts");
+    await page.getByRole("button", { name: "Ask the server" }).click();
+    await says("The server agrees: 3 facts");
   }
 });
 
@@ -91,11 +91,11 @@ visit("what is too damaged is refused, in the browser as on the server", async (
   const { page, open, says } = visit;
   await writeFacts(visit);
   await open("/playground");
-  await page.getByLabel("Replace by other words").check();
+  await page.getByLabel("Replace random words").check();
   await page.getByRole("slider").fill("90");
-  await says("A guess is never given.");
-  await page.getByRole("button", { name: "Ask the server too" }).click();
-  await says("The server says the same: it cannot be read for sure.");
+  await says("Sideband never guesses.");
+  await page.getByRole("button", { name: "Ask the server" }).click();
+  await says("The server agrees: the block cannot be read reliably.");
 });
 
 visit(
@@ -106,22 +106,22 @@ visit(
     await open("/playground");
     await page.getByRole("slider").fill("12");
     for (const kind of [
-      "Delete here and there",
-      "Replace by",
+      "Delete random words",
+      "Replace random words",
       "Delete, replace, insert",
-      "Retype carelessly",
+      "Retype with typing errors",
     ]) {
       await page.getByLabel(kind).check();
       await page.locator(`.kinds label:has-text("${kind}") input:checked`).waitFor();
       await says("All 3 facts read, exactly.");
     }
-    await page.getByRole("button", { name: "Make it whole again" }).click();
+    await page.getByRole("button", { name: "Undo the damage" }).click();
     await says("0 words were missing and 0 wrong");
     const copy = page.getByLabel(/The damaged copy/);
     const whole = await copy.inputValue();
     const words = whole.split(" ");
     await copy.fill(`Here is what I found: ${words.slice(100, 480).join("\n- ")} and that is all.`);
-    await says(/by hand now/);
+    await says(/edited by hand/);
     await says(/13\d words were missing and 0 wrong/);
     await copy.fill("nothing but prose");
     await says("No block in this text");

@@ -69,6 +69,30 @@ export function importFaults({ path, text }: SourceFile): string[] {
   });
 }
 
+/** Circles of files that import each other, types included; each circle once. */
+export function findCircles(files: readonly SourceFile[]): string[] {
+  const code = files.filter(({ path }) => /^(src|bench|scripts)\/.*\.m?[jt]sx?$/.test(path));
+  const targets = new Map(
+    code.map(({ path, text }) => [
+      path,
+      specifiersOf(text)
+        .filter((specifier) => specifier.startsWith("."))
+        .map((specifier) => posix.join(posix.dirname(path), specifier)),
+    ]),
+  );
+  const circles: string[] = [];
+  const finished = new Set<string>();
+  const visit = (path: string, way: readonly string[]) => {
+    const start = way.indexOf(path);
+    if (start >= 0) circles.push([...way.slice(start), path].join(" → "));
+    if (start >= 0 || finished.has(path)) return;
+    for (const target of targets.get(path) ?? []) visit(target, [...way, path]);
+    finished.add(path);
+  };
+  for (const path of targets.keys()) visit(path, []);
+  return circles;
+}
+
 function specifiersOf(text: string): string[] {
   return [...new Set(SPECIFIERS.flatMap((pattern) => [...text.matchAll(pattern)].map((match) => match[1])))];
 }

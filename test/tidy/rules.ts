@@ -123,6 +123,32 @@ export function undecidedDependencies(manifest: string, decisions: readonly Sour
     );
 }
 
+const STATUS = /^- Status: (accepted|withdrawn|superseded by \[\d{4}\])/m;
+
+/**
+ * Every page in docs/decisions has a status and a date, "superseded by" links to a page that exists, and the index
+ * links to every page.
+ */
+export function decisionFaults(files: readonly SourceFile[]): string[] {
+  const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
+  const pages = files.filter(({ path }) => /^\d{4}-/.test(nameOf(path)));
+  const names = pages.map(({ path }) => nameOf(path));
+  const index = files.find(({ path }) => nameOf(path) === "README.md")?.text ?? "";
+  return pages.flatMap(({ path, text }) => {
+    const faults: string[] = [];
+    if (!STATUS.test(text))
+      faults.push('no line "- Status: accepted", "- Status: withdrawn" or "superseded by […](…)"');
+    if (!/^- Date: \d{4}-\d{2}-\d{2}$/m.test(text)) faults.push('no line "- Date: YYYY-MM-DD"');
+    for (const [, number, page] of text.matchAll(/superseded by (?:\[(\d{4})\]\(([^)]*)\))?/g)) {
+      if (page === undefined) faults.push('"superseded by" without a link');
+      else if (!names.includes(page) || !page.startsWith(number))
+        faults.push(`superseded by ${page}, which is no page`);
+    }
+    if (!index.includes(`](${nameOf(path)})`)) faults.push("not in docs/decisions/README.md");
+    return faults.map((fault) => `${path}: decision page: ${fault}`);
+  });
+}
+
 function matches(pattern: RegExp): (file: SourceFile) => string[] {
   return ({ text }) =>
     [...text.matchAll(pattern)].map(

@@ -7,8 +7,8 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { importFaults, ROOMS } from "./imports.ts";
-import { faultsOf, RULES, type SourceFile, undecidedDependencies } from "./rules.ts";
+import { findCircles, importFaults, ROOMS } from "./imports.ts";
+import { decisionFaults, faultsOf, RULES, type SourceFile, undecidedDependencies } from "./rules.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const FOLDERS = ["src", "test", "bench", "bin", "scripts", "docs"];
@@ -35,8 +35,37 @@ for (const rule of RULES) {
   });
 }
 
+const decisions = files.filter(({ path }) => path.startsWith("docs/decisions/"));
+
+test("tidy: every decision page has a status and a date, is in the index, and is superseded only by a page that exists", () => {
+  const faults = decisionFaults(decisions);
+  assert.deepEqual(faults, [], `\n${faults.join("\n")}`);
+});
+
+test("tidy: docs/ARCHITECTURE.md shows the import table", () => {
+  const shown = new Map<string, string>();
+  for (const row of read("docs/ARCHITECTURE.md").text.matchAll(/^\| (`(?:src|bench).*?) \|.*\| (.*) \|$/gm)) {
+    for (const [, name] of row[1].matchAll(/`(?:src\/)?([^`]+?)(?:\.ts|\/)?`/g)) shown.set(name, row[2]);
+  }
+  const table = Object.entries(ROOMS).map(([name, { rooms }]) => {
+    const names = rooms.join(", ").replace("store/*", "store");
+    return [name, names === "" ? "nothing" : names] as const;
+  });
+  assert.deepEqual(shown, new Map(table));
+});
+
+test("tidy: no files import each other in a circle", () => {
+  assert.deepEqual(findCircles(files), []);
+  const circle = [
+    { path: "src/a/one.ts", text: 'import { two } from "./two.ts";' },
+    { path: "src/a/two.ts", text: 'import type { Three } from "../b/three.ts";' },
+    { path: "src/b/three.ts", text: 'import { one } from "../a/one.ts";' },
+    { path: "src/b/four.ts", text: 'import { one } from "../a/one.ts";' },
+  ];
+  assert.deepEqual(findCircles(circle), ["src/a/one.ts → src/a/two.ts → src/b/three.ts → src/a/one.ts"]);
+});
+
 test("tidy: every runtime dependency has its page in docs/decisions", () => {
-  const decisions = files.filter(({ path }) => path.startsWith("docs/decisions/"));
   const faults = undecidedDependencies(read("package.json").text, decisions);
   assert.deepEqual(faults, [], `\n${faults.join("\n")}`);
 });
@@ -159,6 +188,24 @@ test("the checker sees a runtime dependency without its page", () => {
   const faults = undecidedDependencies(manifest, [page]);
   assert.equal(faults.length, 1);
   assert.match(faults[0], /left-pad/);
+});
+
+test("the checker sees a decision page without status, date, index entry or successor", () => {
+  const page = (text: string) => ({ path: "docs/decisions/0007-a.md", text });
+  const index = { path: "docs/decisions/README.md", text: "[0007](0007-a.md), [0008](0008-b.md)" };
+  const next = { path: "docs/decisions/0008-b.md", text: "- Status: accepted\n- Date: 2026-11-15\n" };
+  const head = "- Status: superseded by [0008](0008-b.md)\n- Date: 2026-11-15\n";
+  assert.deepEqual(decisionFaults([page(head), next, index]), []);
+  assert.equal(decisionFaults([page(head), next]).length, 2);
+  for (const wrong of [
+    head.replace("Date", "Day"),
+    head.replace("superseded", "replaced"),
+    head.replace("0008-b.md", "0009-c.md"),
+    head.replace("[0008]", "[0009]"),
+    `${head}superseded by 0008\n`,
+  ]) {
+    assert.equal(decisionFaults([page(wrong), next, index]).length, 1, wrong);
+  }
 });
 
 test("the import table names only rooms that it has, and no two rooms import each other", () => {

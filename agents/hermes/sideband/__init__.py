@@ -4,8 +4,8 @@ One file, standard library only. Facts go into every turn (prefetch), a flush ru
 (on_pre_compress) and its result goes into the summary prompt, and the model gets five tools.
 
 Settings: SIDEBAND_API_KEY, SIDEBAND_API_URL, SIDEBAND_USER_ID, or $HERMES_HOME/sideband/config.json; the
-SPECTRAL_MEMORY_ variables of the original service's plugin are understood too. Memory that is slow or away
-costs 2 seconds (SIDEBAND_TIMEOUT_MS) and one line in the log; the agent goes on.
+SPECTRAL_MEMORY_ variables of the original service's plugin are read too. If memory is slow or away, the agent
+waits 2 seconds at most (SIDEBAND_TIMEOUT_MS), logs one line and goes on.
 """
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ TOOLS = [
     _tool(
         "sideband_remember",
         "Keeps one short fact about the user or the work, exactly as written, beyond this conversation. "
-        "A fact with the same label is overwritten. Never keep secrets.",
+        "A fact with the same label is overwritten. Never store secrets.",
         {"label": _LABEL, "value": {"type": "string", "description": "The fact: 1 to 1,024 bytes, one line."}},
     ),
     _tool("sideband_recall", "Reads one fact by its label.", {"label": _LABEL}),
-    _tool("sideband_forget", "Forgets one fact for good.", {"label": _LABEL}),
+    _tool("sideband_forget", "Deletes one fact permanently.", {"label": _LABEL}),
     _tool("sideband_list", "Lists every fact of the user.", {}),
-    _tool("sideband_verify", "Reads one fact out of the sealed block and compares it with the store.", {"label": _LABEL}),
+    _tool("sideband_verify", "Reads one fact from the sealed block and compares it with the store.", {"label": _LABEL}),
 ]
 
 
@@ -92,7 +92,7 @@ class SidebandProvider(MemoryProvider):
     def name(self) -> str:
         return "sideband"
 
-    # -- life ---------------------------------------------------------------------------------------------
+    # -- setup and shutdown -------------------------------------------------------------------------------
 
     def is_available(self) -> bool:
         return bool(_settings(None)["api_key"])
@@ -104,7 +104,7 @@ class SidebandProvider(MemoryProvider):
         settings = _settings(kwargs.get("hermes_home"))
         self._url = (settings["api_url"] or DEFAULT_URL).rstrip("/")
         self._key = settings["api_key"]
-        # A gateway serves many people: each has a memory of their own, unless one is set for all.
+        # A gateway serves many people. Each has their own memory, unless one is set for all.
         self._user = settings["user_id"] or kwargs.get("user_id") or DEFAULT_USER
         self._etag, self._context = "", {}
 
@@ -122,7 +122,7 @@ class SidebandProvider(MemoryProvider):
                 "env_var": "SIDEBAND_API_KEY",
             },
             {"key": "api_url", "description": "Address of the service", "default": DEFAULT_URL},
-            {"key": "user_id", "description": "Whose memory; empty for each user of a gateway their own"},
+            {"key": "user_id", "description": "Whose memory; if empty, each user of a gateway has their own"},
         ]
 
     def save_config(self, values: Dict[str, Any], hermes_home: str) -> None:
@@ -135,7 +135,7 @@ class SidebandProvider(MemoryProvider):
     def system_prompt_block(self) -> str:
         return (
             "# Sideband memory\n"
-            "Facts between <sideband-memory> marks were kept from earlier. Call sideband_remember when the user "
+            "Facts between <sideband-memory> marks come from earlier sessions. Call sideband_remember when the user "
             "states or changes a lasting fact, and sideband_recall before asking for something that may be known."
         )
 
@@ -153,7 +153,7 @@ class SidebandProvider(MemoryProvider):
             return _section(self._context)
 
     def _refresh(self, timeout_s: float = TIMEOUT_S) -> None:
-        """Asks for the context; an unchanged one costs a 304, a failure keeps the last known one."""
+        """Asks for the context. After a 304 or a failure the last known one stays."""
         try:
             headers = {"If-None-Match": self._etag} if self._etag else {}
             status, answer, etag = self._call("GET", "/context", query={}, headers=headers, timeout_s=timeout_s)
@@ -161,13 +161,13 @@ class SidebandProvider(MemoryProvider):
                 with self._lock:
                     self._context, self._etag = answer, etag
         except (MemoryAway, MemoryRefused) as error:
-            logger.warning("sideband: memory was not injected afresh: %s", error)
+            logger.warning("sideband: memory was not refreshed: %s", error)
 
     # -- through a compression ----------------------------------------------------------------------------
 
     def on_pre_compress(self, messages: List[Dict[str, Any]]) -> str:
-        """Flushes: the service builds the block afresh, reads it back and compares. The facts and the fresh
-        block go into the summary prompt, so that they are in the next context whatever the summary keeps."""
+        """Flushes: the service builds a new block, reads it back and compares. The facts and the new block go into
+        the summary prompt, with the request to keep them word for word."""
         until = time.monotonic() + TIMEOUT_S
         try:
             _, flush, _ = self._call("POST", "/flush", body={})
@@ -176,7 +176,7 @@ class SidebandProvider(MemoryProvider):
             logger.warning("sideband: memory was not flushed before compression: %s", error)
             flush = {}
         if flush and not flush.get("lossless"):
-            logger.warning("sideband: did not fit the block: %s", ", ".join(flush.get("overflow", [])))
+            logger.warning("sideband: these facts did not fit in the block: %s", ", ".join(flush.get("overflow", [])))
         with self._lock:
             context = {**self._context, "fdm_block": flush.get("fdm_block") or self._context.get("fdm_block", "")}
         section = _section(context)
@@ -232,8 +232,8 @@ class SidebandProvider(MemoryProvider):
         headers: Optional[Dict[str, str]] = None,
         timeout_s: float = TIMEOUT_S,
     ) -> Tuple[int, Dict[str, Any], str]:
-        """One request for this user: status, answer, ETag. In a thread, since a socket's time-out begins anew
-        with every byte that trickles in, and an agent waits 2 seconds in all."""
+        """One request for this user: status, answer, ETag. It runs in a thread, because a socket's time-out starts
+        again with every byte that arrives, and an agent waits 2 seconds in total."""
         url = self._url + path
         sent = {"Authorization": f"Bearer {self._key}", "Accept": "application/json", **(headers or {})}
         data = None
@@ -255,7 +255,7 @@ class SidebandProvider(MemoryProvider):
 
 
 def _attempt(request: urllib.request.Request) -> Any:
-    """The answer, or the exception to raise: threads do not hand exceptions on."""
+    """The answer, or the exception to raise: a thread does not pass exceptions to its caller."""
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT_S) as response:
             return response.status, json.loads(response.read()), response.headers.get("ETag") or ""
@@ -266,14 +266,14 @@ def _attempt(request: urllib.request.Request) -> Any:
             problem = json.loads(error.read())
             code, detail = str(problem["code"]), str(problem.get("detail", ""))
         except (ValueError, KeyError, TypeError, OSError):
-            return MemoryAway(f"HTTP {error.code}, and not from Sideband")
+            return MemoryAway(f"HTTP {error.code}, but not from Sideband")
         return MemoryAway(f"{code}: {detail}") if error.code >= 500 else MemoryRefused(code, detail)
     except (OSError, ValueError) as error:
         return MemoryAway(f"cannot reach {request.host}: {error}")
 
 
 def _section(context: Dict[str, Any]) -> str:
-    """The same section, byte for byte, that the SDK writes: prompt caches hold across clients."""
+    """The same section, byte for byte, as the SDK writes: a prompt cache works across clients."""
     index, block = context.get("plain_index", ""), context.get("fdm_block", "")
     if not index and not block:
         return ""

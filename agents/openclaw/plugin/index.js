@@ -1,6 +1,6 @@
 /**
  * Sideband as OpenClaw's memory: the user's facts go into every prompt, a flush runs before every compaction,
- * and the model gets four tools. Memory that is slow or away costs 2 seconds and one line in the log.
+ * and the model gets four tools. If memory is slow or away, the agent waits 2 seconds at most, logs one line and goes on.
  */
 
 import { definePluginEntry } from "openclaw/plugin-sdk/plugin-entry";
@@ -9,7 +9,7 @@ import { MODEL_TOOLS, objectSchema, runTool } from "sideband/tools";
 
 const GUIDANCE = [
   "Sideband keeps short facts about the user and the work, exactly as written, beyond this conversation.",
-  "Call sideband_remember when the user states or changes a lasting fact; never keep secrets.",
+  "Call sideband_remember when the user states or changes a lasting fact; never store secrets.",
 ];
 
 // biome-ignore lint/style/noDefaultExport: the host looks for the default export.
@@ -30,7 +30,7 @@ export default definePluginEntry({
       onWarning: warn,
     });
 
-    // The host's own flush turn, which asks a model to write notes, is not needed: facts are stored already.
+    // The host's own flush, which asks a model to write notes, is turned off: the facts are already stored.
     api.registerMemoryCapability({ promptBuilder: () => GUIDANCE, flushPlanResolver: () => null });
     api.on("before_prompt_build", async () => {
       const section = await memory.inject("", userId, { timeoutMs });
@@ -38,7 +38,8 @@ export default definePluginEntry({
     });
     api.on("before_compaction", async () => {
       const { flushed, lossless, overflow } = await memory.beforeCompaction(userId, { timeoutMs });
-      if (flushed && !lossless) warn(`sideband: did not fit the block: ${overflow.join(", ")}`);
+      if (flushed && !lossless)
+        warn(`sideband: these facts did not fit in the block: ${overflow.join(", ")}`);
     });
     for (const tool of MODEL_TOOLS) {
       api.registerTool({

@@ -5,15 +5,14 @@ import type { Asker } from "../../base/asker.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import type { Client, ClientReader } from "./client.ts";
 import type { Query } from "./query.ts";
-import type { Route } from "./route.ts";
 
 export class Call {
   readonly id: string;
   readonly startedMs = performance.now();
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Undefined until the router has found it. */
-  route: Route | undefined;
+  /** The path of its route, for metrics and the log. */
+  routePath = "unknown";
   query: Query | undefined;
   params: Readonly<Record<string, string>> = {};
   body: unknown;

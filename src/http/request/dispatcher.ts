@@ -72,7 +72,7 @@ export class Dispatcher {
     if (request.headers.host === undefined && request.httpVersion === "1.1")
       throw new Failure("invalid_request", "A request has a Host header.", { param: "Host" });
     const { route, params } = this.#options.router.find(call.method, mark < 0 ? url : url.slice(0, mark));
-    call.route = route;
+    call.routePath = route.path;
     call.params = params;
     call.query = parseQuery(mark < 0 ? "" : url.slice(mark + 1));
     await this.#options.access[route.access](call);

@@ -40,12 +40,11 @@ export class RequestMetrics {
 
   /** Before the answer is sent, not after: listening for its end costs a fifth of a decode. */
   count(call: Call, status: number): void {
-    const route = call.route?.path ?? "unknown";
     const ms = performance.now() - call.startedMs;
-    const { counted, timed } = this.#labelsOf(call.method, route, status);
+    const { counted, timed } = this.#labelsOf(call.method, call.routePath, status);
     this.#metrics.add("sideband_requests_total", counted);
     this.#metrics.observe("sideband_request_seconds", ms / 1000, timed);
-    this.#writeLine(call, route, status, ms);
+    this.#writeLine(call, status, ms);
   }
 
   #labelsOf(method: string, route: string, status: number): Labels {
@@ -63,14 +62,14 @@ export class RequestMetrics {
    * A line for each request. At level info are those that someone may look for later: with a session_id, with an
    * error, or slow. The others are at level debug, for a line costs as much as the answer to a decode.
    */
-  #writeLine(call: Call, route: string, status: number, ms: number): void {
+  #writeLine(call: Call, status: number, ms: number): void {
     const { caller, sessionId } = call;
     const quiet = sessionId === undefined && status < 400 && ms < SLOW_MS;
     if (quiet && !this.#log.isLevelEnabled("debug")) return;
     const line = {
       request_id: call.id,
       method: call.method,
-      route,
+      route: call.routePath,
       status,
       ms: Math.round(ms * 100) / 100,
       ...(caller === undefined ? {} : { account: caller.account, key_id: caller.keyId }),

@@ -1,8 +1,8 @@
 /**
  * The data folder. `sideband.json` names the format and the one store in use, a folder with a random name beside
  * it. Compacting fills another store and then replaces sideband.json in one step, so at every moment exactly one
- * whole store is named. What is named is never removed. Stores that are not named are left over from work that was
- * broken off; the owner removes them when it opens the folder, with the lock held.
+ * whole store is named. The named store is never removed. Stores without a name there are left over from interrupted
+ * work; the owner removes them when it opens the folder, with the lock held.
  */
 
 import { randomBytes } from "node:crypto";
@@ -26,7 +26,7 @@ export const FORMAT_VERSION = 3;
 const NAME_FILE = "sideband.json";
 const STORE_NAME = /^store-[0-9a-f]{16}$/;
 
-/** What keeps a data folder from being opened, in words for the operator. */
+/** Why a data folder cannot be opened. The message is for the operator. */
 export class DataFolderError extends Error {
   override name = "DataFolderError";
 }
@@ -85,7 +85,7 @@ export function unnamedStores(folder: string, inUse: string | undefined): string
   return readdirSync(folder).filter((name) => STORE_NAME.test(name) && name !== inUse);
 }
 
-/** Makes a folder and those above it, for their owner only. Node's own way never ends on /proc and its like. */
+/** Makes a folder and its parents with mode 700. `mkdirSync` with `recursive` never returns on /proc and the like. */
 export function makeFolder(folder: string): void {
   if (existsSync(folder)) return;
   const above = dirname(folder);
@@ -93,12 +93,12 @@ export function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    // Somebody else may have made it in this very moment.
+    // Another process may have made it at the same moment.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }
 
-/** Makes the folder where it is missing, closes it to others where it is ours, and tries to write into it. */
+/** Makes the folder if it is missing, sets mode 700 if it is empty or a data folder, and tries to write into it. */
 export function ensureWritable(folder: string): void {
   const probe = join(folder, `.probe-${process.pid}`);
   try {

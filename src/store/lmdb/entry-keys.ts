@@ -19,7 +19,7 @@ export function factKey(account: string, userId: string, channel: number): Buffe
   return Buffer.from(`${account}\0${userId}\0${String.fromCharCode(channel)}`);
 }
 
-/** Where a user's facts begin and end, or those of an account's users. */
+/** The range of all keys below a prefix: the facts of a user, or the users and facts of an account. */
 export function rangeBelow(prefix: Buffer): { start: Buffer; end: Buffer } {
   return { start: Buffer.concat([prefix, Buffer.of(0)]), end: Buffer.concat([prefix, Buffer.of(1)]) };
 }
@@ -39,7 +39,7 @@ export function channelOfFactKey(key: Buffer): number {
   return key[key.length - 1];
 }
 
-/** The counter of all users: what else is in their table are facts. */
+/** The counter of all users. Every other entry in the table `facts` is a fact. */
 export const USERS = "users";
 
 export const counterName = (keyId: string, period: string) => `${keyId}\0${period}`;
@@ -48,7 +48,7 @@ export const counterKey = (keyId: string, period: string) => Buffer.from(counter
 
 export const idempotencyKey = (keyId: string, key: string) => Buffer.from(`${keyId}\0${key}`);
 
-/** Expiries sort by time: eight bytes, the highest first, then the key of the record that expires. */
+/** Expiries sort by time: eight bytes, big-endian, then the key of the record that expires. */
 export function expiryKey(expiresAtMs: number, key: Buffer): Buffer {
   const time = Buffer.alloc(8);
   time.writeBigUInt64BE(BigInt(Math.floor(expiresAtMs)));

@@ -10,7 +10,7 @@ import { crc32 } from "node:zlib";
 import { type Database, open, type RangeOptions, type RootDatabase } from "lmdb";
 import { Failure } from "../../base/errors.ts";
 
-/** The order counts: a table's place goes into its checksums. Append only. */
+/** A table's position goes into the checksums of its records: append only, never reorder. */
 export const TABLES = [
   "meta",
   "facts",
@@ -51,14 +51,14 @@ export class CommitError extends Error {
   }
 }
 
-/** lmdb's code of an environment that takes no more commits. */
+/** lmdb's error code for an environment that takes no more commits. */
 const PANIC = -30795;
 /** The longest key that lmdb takes. */
 export const KEY_BYTES_MAX = 1_978;
 /** Address space set aside, not memory and not disk. */
 const MAP_BYTES = 64 * 2 ** 30;
 const CHECKSUM_BYTES = 4;
-/** lmdb takes no empty key: every range begins here at the earliest. */
+/** The lowest possible key, where a range begins by default: lmdb takes no empty key. */
 export const FIRST_KEY = Buffer.of(0);
 
 export class Environment {
@@ -78,11 +78,11 @@ export class Environment {
       maxDbs: 32,
       encoding: "binary",
       keyEncoding: "binary",
-      // A commit's promise then waits for the disk. Overlapping it with the next commit gains nothing that can be
-      // measured here, and costs the certainty of which promise speaks of which commit.
+      // A commit's promise then resolves when the disk has it. Overlapping the sync with the next commit was not
+      // faster (docs/decisions/0025), and left open which commit a promise belongs to.
       overlappingSync: false,
-      // The group commit batches already; and the library's batching leaves a promise behind that nobody
-      // awaits: when a commit fails, its rejection would end the process.
+      // The group commit batches already. The library's batching also leaves a promise that nobody awaits: when a
+      // commit fails, its rejection would end the process.
       eventTurnBatching: false,
     });
     const tables = TABLES.map((name) => [
@@ -98,7 +98,7 @@ export class Environment {
     return record && this.#valueOf(table, key, record);
   }
 
-  /** As get, without copying: the bytes hold until the next read of any kind. */
+  /** Like get, without copying: the bytes are valid until the next read of any kind. */
   peek(table: TableName, key: Buffer): Buffer | undefined {
     const record = this.#tables[table].getBinaryFast(key);
     return record && this.#valueOf(table, key, record);
@@ -119,17 +119,17 @@ export class Environment {
     return [...this.#tables[table].getKeys({ start: FIRST_KEY, ...range })];
   }
 
-  /** As get, with the checksum still on and not looked at. */
+  /** Like get, but returns the whole record: the checksum is still attached and is not checked. */
   record(table: TableName, key: Buffer): Buffer | undefined {
     return this.#tables[table].getBinary(key);
   }
 
-  /** As entries, with the checksums still on and not looked at. */
+  /** Like entries, but with whole records: the checksums are still attached and are not checked. */
   records(table: TableName, range: RangeOptions = {}): Entry[] {
     return [...this.#tables[table].getRange({ start: FIRST_KEY, ...range })];
   }
 
-  /** Writes all of the changes or none; resolves when they are on disk. Their keys have been checked. */
+  /** Writes all of the changes or none; resolves when they are on disk. The caller has checked the keys. */
   commit(changes: Iterable<Change>): Promise<void> {
     const records = Array.from(changes, ({ table, key, value }) => ({
       table,
@@ -139,7 +139,7 @@ export class Environment {
     return this.copy(records);
   }
 
-  /** As commit, with records of another environment as they are, damaged ones included. */
+  /** Like commit, but copies records of another environment unchanged, damaged ones included. */
   copy(records: Iterable<Change>): Promise<void> {
     return this.#write(() => {
       for (const { table, key, value } of records) {
@@ -160,8 +160,8 @@ export class Environment {
   }
 
   /**
-   * lmdb writes the pages of a commit, and then the one page that makes them count. Where that last write fails the
-   * environment takes no more commits; so one that still does has lost nothing but pages that did not count yet.
+   * lmdb writes the pages of a commit first, and last the one page that makes them valid. If that last write fails,
+   * the environment takes no more commits. So if it still takes one, nothing of the failed commit became valid.
    */
   async #stillWorks(): Promise<boolean> {
     try {
@@ -196,12 +196,12 @@ export class Environment {
 }
 
 export function isSound(table: TableName, key: Buffer, record: Buffer): boolean {
-  // A view of its own: the buffer of a peek is longer than its length says.
+  // A view of exactly the value: the buffer of a peek is longer than its `length`.
   const end = record.length - CHECKSUM_BYTES;
   return end >= 0 && record.readUInt32BE(end) === checksumOf(table, key, record.subarray(0, end));
 }
 
-/** A key for people: names in plain text, what is not printable escaped. */
+/** A key for people: names in plain text, other bytes escaped. */
 export function describeKey(key: Buffer): string {
   return JSON.stringify(key.toString());
 }
@@ -218,7 +218,7 @@ function checksumOf(table: TableName, key: Buffer, value: Buffer): number {
   return crc32(value, crc32(key, PLACES[table]));
 }
 
-/** lmdb-js rejects with a general error that carries the particular one as a promise. */
+/** lmdb-js rejects with a general error; its `commitError` is a promise that rejects with the specific one. */
 async function causeOf(error: unknown): Promise<unknown> {
   const commitError = (error as { commitError?: Promise<unknown> } | undefined)?.commitError;
   if (commitError === undefined) return error;

@@ -1,4 +1,4 @@
-/** The writes of facts: each runs inside a group's transaction, checks first and writes then. */
+/** The writes of facts. Each runs inside a group's transaction and makes all its checks before its first change. */
 
 import { timingSafeEqual } from "node:crypto";
 import { CHANNEL_COUNT } from "../../base/limits.ts";
@@ -105,7 +105,7 @@ export function sweepExpired(nowMs: number, countMax: number): Write<number> {
     for (const expiry of expiries) {
       const key = expiredRecordKey(expiry);
       const bytes = writer.get("idempotency", key);
-      // The key may have been used again since: then a later expiry stands for it.
+      // The key may have been used again since: then it has a later entry here.
       if (bytes !== undefined && unpackIdempotency(bytes).expiresAtMs <= nowMs)
         writer.remove("idempotency", key);
       writer.remove("idempotency-expiries", expiry);
@@ -151,7 +151,7 @@ export function forgetFacts(
     }
     user.revision += 1;
     const left = channelCount(user);
-    // A user without facts is no user: nothing tells that there ever was one.
+    // A user without facts is removed: nothing shows that the user ever existed.
     if (left === 0) removeUser(writer, key);
     else writer.put("facts", key, packUser(user));
     noteForgetting(writer, nowMs);
@@ -162,7 +162,7 @@ export function forgetFacts(
 export function forgetUser(account: string, userId: string, nowMs: number): Write<boolean> {
   return (writer) => {
     const key = userKey(account, userId);
-    // Every channel, not those that the user's record names, and without reading any of them: they may be damaged.
+    // All channels are tried and none is read: the user's record and the facts may be damaged.
     const facts = Array.from({ length: CHANNEL_COUNT }, (_, channel) => factKey(account, userId, channel));
     const found = facts.filter((fact) => writer.has("facts", fact));
     const known = writer.has("facts", key);
@@ -183,7 +183,7 @@ function addUsers(writer: Writer, change: number): void {
   writer.setCount(USERS, writer.count(USERS) + change);
 }
 
-/** Always written, so that a copy that is being made sees that something was forgotten. */
+/** Always written: a copy in progress learns from it that something was forgotten. */
 function noteForgetting(writer: Writer, nowMs: number): void {
   writer.put("meta", FORGOTTEN, writer.get("meta", FORGOTTEN) ?? packNumber(nowMs));
 }

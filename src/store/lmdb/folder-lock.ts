@@ -1,7 +1,7 @@
 /**
- * The lock on a data folder: a lock of the operating system on the file `owner.lock`, so it ends with the process
- * that holds it, however that process ends. The file itself says nothing: it is made once and never removed.
- * `owner.json` tells people who the owner is; nothing is decided by it.
+ * The lock on a data folder: an operating-system lock on the file `owner.lock`. It ends with the process that holds
+ * it, however that process ends. The file has no content; it is made once and never removed. `owner.json` tells
+ * people who the owner is; no decision depends on it.
  */
 
 import { chmodSync, closeSync, fstatSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -14,20 +14,19 @@ const RETRY_MS = 25;
 
 export interface OwnerNote {
   readonly pid: number;
-  /** Where the owner answers over TCP; null where it only has its door. */
+  /** The owner's TCP address; null if it has only its door. */
   readonly address: string | null;
 }
 
 export interface HeldLock {
-  /** False where the folder was removed, or another was put in its place: then the lock guards nothing. */
+  /** False if the folder was removed or replaced: then the lock protects nothing. */
   isHeld(): boolean;
-  /** Gives the lock back. */
   release(): void;
 }
 
 /**
- * Takes a lock, or returns undefined where another process has it.
- * @param shared keeps owners out, and lets others share it
+ * Takes a lock, or returns undefined if another process has it.
+ * @param shared excludes an owner, but not other shared locks
  */
 export function tryFolderLock(folder: string, file = LOCK_FILE, shared = false): HeldLock | undefined {
   const path = join(folder, file);
@@ -41,7 +40,7 @@ export function tryFolderLock(folder: string, file = LOCK_FILE, shared = false):
   return undefined;
 }
 
-/** As tryFolderLock, for an owner that may be about to end. */
+/** Like tryFolderLock, but waits up to `waitMs` for the present owner to end. */
 export async function takeFolderLock(folder: string, waitMs: number): Promise<HeldLock | undefined> {
   for (const endMs = performance.now() + waitMs; ; ) {
     const lock = tryFolderLock(folder);
@@ -56,7 +55,7 @@ export function writeOwnerNote(folder: string, note: OwnerNote): void {
   chmodSync(path, 0o600);
 }
 
-/** What the last owner wrote about itself, where it can be read. */
+/** What the last owner wrote about itself; undefined if it cannot be read. */
 export function readOwnerNote(folder: string): OwnerNote | undefined {
   try {
     return JSON.parse(readFileSync(join(folder, NOTE_FILE), "utf8")) as OwnerNote;

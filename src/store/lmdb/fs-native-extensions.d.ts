@@ -1,6 +1,6 @@
 /** The part of fs-native-extensions that is used: the package brings no types. */
 
 declare module "fs-native-extensions" {
-  /** Takes a lock of the operating system on an open file, exclusive unless told; false where another's excludes it. */
+  /** Takes an operating-system lock on an open file, exclusive by default. False if another lock excludes it. */
   export function tryLock(descriptor: number, options?: { shared?: boolean }): boolean;
 }

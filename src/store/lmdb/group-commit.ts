@@ -3,8 +3,8 @@
  * one transaction together. Each runs against the store and what the group has written so far, so what it checks
  * (limits, idempotency keys) is exact. All are answered when the transaction is on disk, or all are refused.
  *
- * A disk that does not confirm in time leaves the outcome of its group unknown, and the group's callers are told so.
- * Until the disk has answered nothing else is written: what waits, and what comes, is refused as not stored.
+ * If the disk does not confirm a group in time, its outcome is unknown, and its callers are told so. Nothing else is
+ * written until the disk has answered: queued and new writes are refused as not stored.
  */
 
 import { assert } from "../../base/assert.ts";
@@ -16,7 +16,7 @@ import { CommitMetrics } from "../../memory/commit-metrics.ts";
 import { type Change, CommitError, type Environment, KEY_BYTES_MAX, type TableName } from "./environment.ts";
 import { packNumber, unpackNumber } from "./records.ts";
 
-/** Must not wait, and must check everything before it writes anything. */
+/** Must be synchronous, and must make all its checks before its first change. */
 export type Write<T> = (writer: Writer) => T;
 
 export interface GroupCommitOptions {
@@ -28,7 +28,7 @@ export interface GroupCommitOptions {
   readonly atStep: AtStep;
   /** Whether what is written is still in the data folder. */
   readonly isOwner: () => boolean;
-  /** Told of each group that is on disk. */
+  /** Called for each group that is on disk. */
   readonly onCommitted: (changes: readonly Change[]) => void;
 }
 
@@ -36,7 +36,7 @@ interface Queued {
   readonly write: Write<unknown>;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
-  /** What to say when its group is on disk. */
+  /** The answer, given when the group is on disk. */
   result: unknown;
 }
 
@@ -96,13 +96,13 @@ export class GroupCommit {
     });
   }
 
-  /** Finishes what waits, then takes no more. */
+  /** Refuses new writes and finishes the queued ones. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#running;
   }
 
-  /** The failure of a group that was refused a short while ago, if there was one. */
+  /** The failure of a group in the last few seconds, if there was one. */
   get recentFailure(): Failure | undefined {
     return this.#options.monotonic.now() - this.#failedAtMs < RETRY_AFTER_S * 1000
       ? unavailable("The last commit failed.")
@@ -110,7 +110,7 @@ export class GroupCommit {
   }
 
   async #drain(): Promise<void> {
-    // What arrives in the same turn of the event loop goes together.
+    // Writes of the same event-loop turn go into one group.
     await new Promise((resolve) => setImmediate(resolve));
     for (;;) {
       const alone = this.#alone.shift();
@@ -145,7 +145,7 @@ export class GroupCommit {
     ended(group.length);
   }
 
-  /** Waits for the disk, however long it takes. Those who wait for an answer are told when the time is up. */
+  /** Waits for the disk, however long it takes. After `confirmMs` the callers are told that the outcome is unknown. */
   async #confirmed(committed: Promise<void>, answers: readonly Queued[]): Promise<void> {
     let settled = false;
     const giveUp = () => {
@@ -154,7 +154,7 @@ export class GroupCommit {
       this.#refuse(answers, unknown("The disk has not confirmed this write in time."));
       this.#refuse(this.#queue.splice(0), unavailable("The disk does not answer."));
     };
-    // A process that was stopped and goes on finds the time up and the disk's answer at once: the answer counts.
+    // After a stop and a continue of the process, timer and answer are due together: the answer is handled first.
     const afterEvents = () => setImmediate(() => setImmediate(giveUp));
     const timer = setTimeout(afterEvents, this.#options.confirmMs ?? CONFIRM_MS);
     try {
@@ -177,7 +177,7 @@ export class GroupCommit {
 export class Writer {
   readonly environment: Environment;
   readonly #changes = new Map<string, Change>();
-  /** Most writes of a group count on the same few counters: each is stored once, when the group is through. */
+  /** Most writes of a group change the same few counters: each is stored once, at the end of the group. */
   readonly #counts = new Map<string, { count: number; changed: boolean }>();
 
   #writes = 0;
@@ -187,17 +187,17 @@ export class Writer {
   }
 
   get(table: TableName, key: Buffer): Buffer | undefined {
-    const change = this.#changes.get(slotOf(table, key));
+    const change = this.#changes.get(entryName(table, key));
     return change === undefined ? this.environment.get(table, key) : change.value;
   }
 
   has(table: TableName, key: Buffer): boolean {
-    const change = this.#changes.get(slotOf(table, key));
+    const change = this.#changes.get(entryName(table, key));
     return change === undefined ? this.environment.has(table, key) : change.value !== undefined;
   }
 
   put(table: TableName, key: Buffer, value: Buffer): void {
-    // lmdb-js would refuse it in the midst of the others, and commit those.
+    // lmdb-js would refuse such a key inside the transaction and still commit the other changes.
     assert(key.length > 0 && key.length <= KEY_BYTES_MAX, "a key that lmdb takes");
     this.#change({ table, key, value });
   }
@@ -208,7 +208,7 @@ export class Writer {
 
   #change(change: Change): void {
     this.#writes += 1;
-    this.#changes.set(slotOf(change.table, change.key), change);
+    this.#changes.set(entryName(change.table, change.key), change);
   }
 
   count(name: string): number {
@@ -238,7 +238,7 @@ export class Writer {
   }
 }
 
-/** Runs one write of a group. One that throws, for example on a damaged record, is refused alone: then false. */
+/** Runs one write of a group. If it throws, for example on a damaged record, only this write is refused. */
 function run(queued: Queued, writer: Writer): boolean {
   const before = writer.writeCount;
   try {
@@ -251,8 +251,8 @@ function run(queued: Queued, writer: Writer): boolean {
   }
 }
 
-/** Each key of each table once. */
-export function slotOf(table: TableName, key: Buffer): string {
+/** A text that is unique for a table and a key. */
+export function entryName(table: TableName, key: Buffer): string {
   return `${table}\0${key.toString("latin1")}`;
 }
 

@@ -1,9 +1,9 @@
 /**
- * A copy of the live entries into another store while requests go on: what compaction and backup are made of. lmdb
- * keeps the bytes of removed entries in free pages and in the gaps of used ones; a copy entry by entry leaves them.
+ * A copy of the live entries into another store while requests go on. Compaction and backup both use it. lmdb keeps
+ * the bytes of removed entries in free pages and in gaps of used pages; a copy entry by entry leaves them behind.
  *
  * The entries are read page by page and written to the copy. The keys that commits change meanwhile are noted in
- * memory, and their entries are copied again with the next page, as they are then. `finish`, called between two
+ * memory, and their entries are copied again with the next page, in their present state. `finish`, called between two
  * groups, copies what is left: from then on both stores hold the same.
  */
 
@@ -17,7 +17,7 @@ import {
   TABLES,
   type TableName,
 } from "./environment.ts";
-import { slotOf } from "./group-commit.ts";
+import { entryName } from "./group-commit.ts";
 import { FORGOTTEN, isForgetting, packNumber } from "./records.ts";
 
 /** Reading a page holds the event loop for a few milliseconds. */
@@ -36,7 +36,7 @@ export class LiveCopy {
   readonly #changed = new Map<string, { table: TableName; key: Buffer }>();
   readonly #damaged: string[] = [];
   #entries = 0;
-  /** Something was forgotten while the copy was made: its bytes may be in the copy. */
+  /** Something was forgotten during the copy: its bytes may be in the copy. */
   #forgot = false;
 
   constructor(from: Environment, to: Environment, atStep: AtStep) {
@@ -45,11 +45,11 @@ export class LiveCopy {
     this.#atStep = atStep;
   }
 
-  /** To be called with the changes of every commit since the copy was begun. */
+  /** Call it with the changes of every commit after the copy has begun. */
   note(changes: readonly Change[]): void {
     for (const { table, key } of changes) {
       if (isForgetting(table, key)) this.#forgot = true;
-      else this.#changed.set(slotOf(table, key), { table, key });
+      else this.#changed.set(entryName(table, key), { table, key });
     }
   }
 
@@ -63,7 +63,7 @@ export class LiveCopy {
         for (const { key, value } of kept) {
           if (!isSound(table, key, value)) this.#damaged.push(`${table} ${describeKey(key)}`);
         }
-        // Read at the same moment: what was changed since the last page, and then this page.
+        // Both are read now, with no commit in between: what changed since the last page, then this page.
         await this.#to.copy([...this.#takeChanged(), ...kept.map((entry) => ({ table, ...entry }))]);
         this.#atStep("copy: page written");
         this.#entries += kept.length;
@@ -74,7 +74,7 @@ export class LiveCopy {
     this.#atStep("copy: complete");
   }
 
-  /** @param nowMs when what was forgotten meanwhile begins to wait for the next compaction */
+  /** @param nowMs noted as the time of forgetting if something was forgotten during the copy */
   async finish(nowMs: number): Promise<CopyReport> {
     await this.#to.copy(this.#takeChanged());
     if (this.#forgot) {

@@ -1,7 +1,7 @@
 /**
- * The embedded store: lmdb in a data folder that this process owns. Reads are memory-mapped point reads and answer
- * at once; writes go through the group commit. Compaction and backup run in here too, one at a time, while requests
- * go on.
+ * The embedded store: lmdb in a data folder that this process owns. Reads are memory-mapped point reads and return
+ * without waiting; writes go through the group commit. Compaction and backup run here too, one at a time, while
+ * requests go on.
  */
 
 import { randomBytes } from "node:crypto";
@@ -64,7 +64,7 @@ import {
 
 export interface LmdbStoreOptions {
   readonly folder: string;
-  /** Makes the store where the folder has none. */
+  /** Makes the store if the folder has none. */
   readonly create: boolean;
   /** How long to wait for an owner that is about to end. */
   readonly lockWaitMs?: number;
@@ -94,7 +94,7 @@ export class LmdbStore implements Store {
   #environment: Environment;
   /** The name of the store in use. */
   #name: string;
-  /** The copy that is being made, if one is. */
+  /** The copy in progress, if any. */
   #copy: LiveCopy | undefined;
   #keysVersion = 0;
 
@@ -116,7 +116,7 @@ export class LmdbStore implements Store {
     });
   }
 
-  /** Throws a DataFolderError, in words for the operator, where the folder has an owner or cannot be used. */
+  /** Throws a DataFolderError, with a message for the operator, if the folder has an owner or cannot be used. */
   static async open(options: LmdbStoreOptions): Promise<LmdbStore> {
     options.metrics.define({
       name: CORRUPT_RECORDS,
@@ -132,7 +132,7 @@ export class LmdbStore implements Store {
     }
   }
 
-  /** False where the data folder was removed or replaced. */
+  /** False if the data folder was removed or replaced. */
   get isOwner(): boolean {
     return this.#opened.isHeld();
   }
@@ -159,7 +159,7 @@ export class LmdbStore implements Store {
       .entries("facts", rangeBelow(key))
       .map((entry) => unpackFact(channelOfFactKey(entry.key), entry.value));
     if (bytes === undefined && facts.length === 0) return undefined;
-    // A record that is not where it belongs is damage as well: its key has been changed.
+    // A missing record is damage as well: its key may have been changed.
     if (bytes === undefined || channelCount(unpackUser(bytes)) !== facts.length)
       throw incomplete(account, userId);
     return { stamp: stampOf(bytes), facts };
@@ -188,7 +188,7 @@ export class LmdbStore implements Store {
   async *walkUsers(account?: string): AsyncGenerator<{ account: string; userId: string }> {
     const range = account === undefined ? { start: FIRST_KEY } : rangeBelow(Buffer.from(account));
     for (let start = range.start; ; ) {
-      // Page by page, each of a fresh snapshot: a long walk does not keep old pages from being used again.
+      // Each page is read from a fresh snapshot: one long snapshot would keep lmdb from reusing old pages.
       const users: Buffer[] = [];
       while (users.length < PAGE) {
         const [key] = this.#environment.keys("facts", { ...range, start, limit: 1 });
@@ -281,7 +281,7 @@ export class LmdbStore implements Store {
     return this.#commit.run(decideKeyRequest(id, decision));
   }
 
-  /** On a full disk a few bytes may still find room: a commit that failed a moment ago counts as well. */
+  /** A full disk may still have room for these few bytes, so a commit that failed moments ago counts too. */
   async probe(): Promise<void> {
     const failure = this.#commit.recentFailure;
     if (failure !== undefined) throw failure;
@@ -327,7 +327,7 @@ export class LmdbStore implements Store {
       try {
         nameStore(folder, name);
       } finally {
-        // Also where the disk failed after the name was replaced: writes go where the next start will look.
+        // Also if the disk failed after the name was replaced: writes must go to the store that the next start opens.
         if (readStoreName(folder) === name) {
           this.#environment = fresh;
           this.#name = name;
@@ -344,7 +344,7 @@ export class LmdbStore implements Store {
 
   /**
    * A consistent copy while requests go on: the new folder is a data folder that can be opened.
-   * @param beforeNaming what else belongs into the folder: until it is named, the backup is not one
+   * @param beforeNaming adds what else belongs in the folder; until the store is named, the folder is no backup
    */
   async backup(
     folder: string,
@@ -366,7 +366,7 @@ export class LmdbStore implements Store {
     return report;
   }
 
-  /** Fills a new store in `folder` with all that is live, and calls `complete` between two groups. */
+  /** Fills a new store in `folder` with all live entries, and calls `complete` between two groups. */
   async #copyInto(
     folder: string,
     progress: Progress | undefined,

@@ -1,6 +1,6 @@
 /**
  * Opening a data folder as its owner: take the lock, check the format, make the store on the first start, remove
- * what broken-off work has left. Everything here happens with the lock held.
+ * the leftovers of interrupted work. Everything here happens with the lock held.
  */
 
 import { existsSync, statSync } from "node:fs";
@@ -37,7 +37,7 @@ export interface OpenFolderOptions {
 
 export async function openFolder(options: OpenFolderOptions): Promise<OpenFolder> {
   const { folder, create, lockWaitMs = 0, atStep = noStep } = options;
-  // A folder that is not ours is left as it is.
+  // A folder that is no data folder stays unchanged.
   if (!create && readStoreName(folder) === undefined) throw noStore(folder);
   ensureWritable(folder);
   const lock = await takeFolderLock(folder, lockWaitMs);
@@ -47,7 +47,7 @@ export async function openFolder(options: OpenFolderOptions): Promise<OpenFolder
     atStep("start: locked");
     const named = readStoreName(folder);
     if (named === undefined && !create) throw noStore(folder);
-    // Before anything is removed: the name may be wrong, and what looks left over the only store there is.
+    // Checked before anything is removed: if the name is wrong, an apparent leftover may be the only store.
     if (named !== undefined) requireStore(folder, named);
     await removeLeftovers(folder, named);
     return { name: named ?? (await makeStore(folder, atStep)), ...lock };
@@ -57,17 +57,17 @@ export async function openFolder(options: OpenFolderOptions): Promise<OpenFolder
   }
 }
 
-/** lmdb takes a file without content for a new one, and would begin an empty store in it. */
+/** lmdb treats an empty file as a new one and would create an empty store in it. */
 function requireStore(folder: string, name: string): void {
   const size = statSync(join(folder, name, "data.mdb"), { throwIfNoEntry: false })?.size ?? 0;
   if (size >= SIZE_BYTES_MIN) return;
-  const what = size === 0 ? "is not there or empty" : "has lost its content";
+  const what = size === 0 ? "is missing or empty" : "is truncated";
   throw new DataFolderError(
-    `${folder} names the store ${name}, which ${what}: nothing was changed; restore a backup, or mend sideband.json`,
+    `${folder} names the store ${name}, which ${what}: nothing was changed; restore a backup, or correct sideband.json`,
   );
 }
 
-/** Who has the folder, as far as it can be told. */
+/** The owner of the folder, as far as it is known. */
 export function describeOwner(folder: string): string {
   const owner = readOwnerNote(folder);
   if (owner === undefined) return "by another process";
@@ -86,8 +86,8 @@ async function makeStore(folder: string, atStep: AtStep): Promise<string> {
 }
 
 /**
- * With a store in use the others are copies that were broken off. Without one, only a store that never held
- * anything is removed: it may be that sideband.json was lost.
+ * With a store in use, the others are interrupted copies. Without one, only a store that never held anything is
+ * removed: sideband.json may have been lost.
  */
 async function removeLeftovers(folder: string, named: string | undefined): Promise<void> {
   for (const name of unnamedStores(folder, named)) {
@@ -117,7 +117,7 @@ function noStore(folder: string): DataFolderError {
 
 function unnamedText(folder: string, store: string): string {
   return (
-    `${folder} holds the store ${store}, but no sideband.json names it: it is the rest of a backup or restore that was ` +
-    "broken off, or the file was lost; use another folder, or remove that store"
+    `${folder} holds the store ${store}, but no sideband.json names it: an interrupted backup or restore left it, or ` +
+    "sideband.json was lost; use another folder, or remove that store"
   );
 }

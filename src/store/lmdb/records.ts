@@ -1,6 +1,6 @@
 /**
  * Values of the tables as bytes. Numbers are big-endian; 48 bits hold any revision and any time in milliseconds. The
- * checksum of a record is the environment's matter: what gets here has passed it.
+ * environment has checked the checksums before records get here.
  */
 
 import { assert } from "../../base/assert.ts";
@@ -40,7 +40,7 @@ export function packFact(fact: Omit<FactRecord, "channel">): Buffer {
   return out;
 }
 
-/** @param withCode false where only the value is wanted */
+/** @param withCode false if only the value is needed */
 export function unpackFact(channel: number, bytes: Buffer, withCode = true): FactRecord {
   const version = bytes[18];
   const bitsLength = bytes.readUInt16BE(19);
@@ -64,10 +64,10 @@ export function unpackFact(channel: number, bytes: Buffer, withCode = true): Fac
 }
 
 export interface UserRecord {
-  /** Random for each life of a user, so that no stamp comes back after forgetting. */
+  /** Random, new whenever a forgotten user is written again: so no stamp is ever used twice. */
   readonly life: Buffer;
   revision: number;
-  /** Bit c of the 40 is set where channel c holds a fact. */
+  /** Bit c of the 40 is set if channel c holds a fact. */
   readonly channels: Buffer;
 }
 
@@ -176,7 +176,7 @@ export function unpackIdempotency(bytes: Buffer): IdempotencyRecord {
   };
 }
 
-/** Keys, accounts and requests for keys are JSON: few, seldom written, and readable in an emergency. */
+/** Keys, accounts and key requests are JSON: there are few, and people can read them in an emergency. */
 export function packJson(record: unknown): Buffer {
   return Buffer.from(JSON.stringify(record));
 }

@@ -1,14 +1,14 @@
 /**
- * What went wrong with the database, in the service's terms: away, busy or full is `store_unavailable`, to be
- * tried again later; everything else is a programmer's error and stays what it is. The cause is logged, never
- * answered: it may hold values.
+ * Errors of the database in the service's terms. A database that is away, busy or full is `store_unavailable`, which
+ * callers may try again later. Every other error is a programmer's error and stays as it is. The cause is logged and
+ * never sent to the caller: it may hold values.
  */
 
 import { Failure } from "../../base/errors.ts";
 
 const RETRY_AFTER_S = 2;
 
-/** Codes of node's sockets and of the client, for a connection that was not made or was lost. */
+/** Codes of Node's sockets and of the client for a connection that failed or was lost. */
 const CONNECTION_CODES = new Set([
   "CONNECTION_CLOSED",
   "CONNECTION_DESTROYED",
@@ -25,7 +25,7 @@ const CONNECTION_CODES = new Set([
   "ETIMEDOUT",
 ]);
 
-/** Of those, the ones that may come after a commit was sent: the connection was lost, or nothing was answered. */
+/** The codes that may come after a commit was sent: the connection was lost, or no answer came. */
 const LOST_CODES = new Set([
   "CONNECTION_CLOSED",
   "CONNECTION_DESTROYED",
@@ -39,14 +39,14 @@ const LOST_CODES = new Set([
 /**
  * SQLSTATEs and their classes (PostgreSQL, appendix A): connection, invalid authorization, insufficient
  * resources, operator intervention (with statement time-outs and shutdowns), system errors; a read-only server
- * after a fail-over, a lock not had in time, and conflicts that lasted through every repetition.
+ * after a fail-over, a lock that was not granted in time, and conflicts that were left after all attempts.
  */
 const UNAVAILABLE_STATES = /^(08|28|53|57|58)|^(25006|55P03|40001|40P01|3D000)$/;
 
-/** The transaction was undone so that another could go on: repeating it is right. */
+/** The database rolled the transaction back in favour of another: it is safe to repeat. */
 const CONFLICT_STATES = /^(40001|40P01)$/;
 
-/** The data itself was refused. */
+/** The database refused the data itself. */
 const DATA_STATES = /^(22|23)/;
 
 export function codeOf(error: unknown): string {
@@ -67,7 +67,7 @@ export function isUnavailable(error: unknown): boolean {
   return CONNECTION_CODES.has(code) || UNAVAILABLE_STATES.test(code);
 }
 
-/** The failure of a write: where the connection was lost, nobody here knows whether it was committed. */
+/** The failure of a write. If the connection was lost, nobody knows whether the write was committed. */
 export function asWriteFailure(error: unknown): unknown {
   const cause = error instanceof Failure ? error.extra.cause : undefined;
   if (!LOST_CODES.has(codeOf(cause))) return error;

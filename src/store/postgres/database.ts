@@ -1,8 +1,8 @@
 /**
- * The connections to PostgreSQL: two bounded pools, since a read must not wait behind a commit. Every query has
- * a time limit on the server and a later one here. Where the server does not even answer that it is late, the
- * connection is dead (a machine that vanished says no good-bye): the pool is replaced, and the next query
- * connects afresh. Waiting queries are bounded.
+ * The connections to PostgreSQL: two bounded pools, since a read must not wait behind a commit. Every query has a
+ * time limit on the server, and a longer one here. If the server does not even report its time-out, the connection
+ * is dead (a machine that vanished closes no connection): the pool is replaced, and the next query connects again.
+ * The number of waiting queries is bounded.
  */
 
 import postgres from "postgres";
@@ -14,7 +14,7 @@ export type Query<T> = (sql: Sql) => Promise<T>;
 
 export interface DatabaseOptions {
   readonly url: string;
-  /** Connections of this process, the one that listens not counted. */
+  /** Connections of this process, not counting the one that listens. */
   readonly poolMax: number;
   /** Queries that may wait or run at the same time. */
   readonly pendingMax: number;
@@ -31,7 +31,7 @@ export const DATABASE_DEFAULTS = {
 
 type PoolName = "reads" | "writes";
 
-/** Beyond the server's own limit: how long its word may take to get here. */
+/** How long the server's own time-out error may take to arrive. */
 const GRACE_MS = 1_000;
 const RECONNECT_DELAY_MAX_S = 1;
 const CONFLICT_ATTEMPTS = 8;
@@ -52,7 +52,7 @@ export class Database {
     return this.#run("reads", query);
   }
 
-  /** A conflict with another node's transaction is repeated. */
+  /** Repeats the query after a conflict with another node's transaction. */
   async write<T>(query: Query<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -64,8 +64,8 @@ export class Database {
     }
   }
 
-  /** Long work (migrations, sweeping): no time limit but the one it sets itself. */
-  async patiently<T>(query: Query<T>): Promise<T> {
+  /** For long work (migrations, sweeping), on a connection of its own. */
+  async withoutTimeLimit<T>(query: Query<T>): Promise<T> {
     const sql = connect({ ...this.#options, statementTimeoutMs: 0 }, 1);
     try {
       return await query(sql);
@@ -76,7 +76,7 @@ export class Database {
     }
   }
 
-  /** Hears what other nodes tell; connects again by itself. `onListen` runs after each connecting. */
+  /** Listens for notices of other nodes and reconnects by itself. `onListen` runs after each connection. */
   async listen(channel: string, onNotice: () => void, onListen: () => void): Promise<void> {
     await this.#pools.writes.listen(channel, onNotice, onListen);
   }
@@ -116,11 +116,11 @@ export class Database {
   #replace(name: PoolName, dead: Sql): void {
     if (this.#closed || this.#pools[name] !== dead) return;
     this.#pools[name] = this.#connect(name);
-    // What still waits there is rejected as lost.
+    // Queries that still wait there are rejected as lost.
     dead.end({ timeout: 0 }).catch(() => {});
   }
 
-  /** A quarter for writes: a commit takes many writes at once, so that few connections do. */
+  /** A quarter of the connections is for writes: one commit carries many writes, so few connections suffice. */
   #connect(name: PoolName): Sql {
     const writesMax = Math.max(1, this.#options.poolMax >> 2);
     return connect(
@@ -148,7 +148,7 @@ function connect(options: DatabaseOptions, max: number): Sql {
       // Counts, revisions and times stay below 2^53.
       bigint: { to: 20, from: [20], serialize: String, parse: Number },
     },
-    // With several hosts in the address: the one that takes writes.
+    // With several hosts in the address, the client picks the one that takes writes.
     ...(hostsOf(options.url) > 1 ? { target_session_attrs: "read-write" as const } : {}),
   });
   return sql as unknown as Sql;

@@ -1,8 +1,7 @@
 /**
- * Beyond one PostgreSQL: Citus spreads the slots over the machines of a cluster. All tables are distributed by
- * `slot` and colocated, so that what belongs together stays together, and the functions that change a user run on
- * the machine that has it (their first argument is the slot). The statements elsewhere are the same ones that
- * a single PostgreSQL runs.
+ * More than one PostgreSQL: Citus spreads the slots over the machines of a cluster. All tables are distributed by
+ * `slot` and colocated, so the rows of a user stay on one machine, and the functions that change a user run there
+ * (their first argument is the slot). All other statements are the same as on a single PostgreSQL.
  */
 
 import type { Query, Sql } from "./database.ts";
@@ -12,7 +11,7 @@ export class DistributionError extends Error {
   override name = "DistributionError";
 }
 
-/** The first one is what the others are colocated with. */
+/** The others are colocated with the first one. */
 export const TABLES = [
   "users",
   "facts",
@@ -29,7 +28,7 @@ export const FUNCTIONS = ["write_facts", "save_codes", "forget_facts"] as const;
 
 export const SHARDS_DEFAULT = 64;
 
-/** What is run on a cluster, in this order. `signatures` are the functions' names with their argument types. */
+/** The statements for a cluster, in order. `signatures` are the functions' names with their argument types. */
 export function distributionStatements(shardCount: number, signatures: readonly string[]): string[] {
   const [first, ...others] = TABLES.map((table) => `sideband.${table}`);
   return [
@@ -45,7 +44,7 @@ export function distributionStatements(shardCount: number, signatures: readonly 
   ];
 }
 
-/** Whether the extension is there, and the machines and tables it knows. */
+/** The version of the Citus extension, if it is there, and whether our tables are distributed. */
 export function readCluster(): Query<{ extension: string | undefined; distributed: boolean }> {
   return async (sql) => {
     const [citus] = await sql<{ version: string }[]>`
@@ -56,7 +55,7 @@ export function readCluster(): Query<{ extension: string | undefined; distribute
   };
 }
 
-/** Distributes the tables and functions; resolves to the statements that were run. */
+/** Distributes the tables and functions; resolves to the statements it ran. */
 export async function distribute(sql: Sql, shardCount: number): Promise<string[]> {
   const { extension, distributed } = await readCluster()(sql);
   if (extension === undefined) {
@@ -73,7 +72,7 @@ export async function distribute(sql: Sql, shardCount: number): Promise<string[]
   return statements;
 }
 
-/** As create_distributed_function wants them: sideband.write_facts(integer,integer[],…). */
+/** In the form that create_distributed_function takes: sideband.write_facts(integer,integer[],…). */
 export async function readSignatures(sql: Sql): Promise<string[]> {
   const rows = await sql<{ signature: string }[]>`
     SELECT format('sideband.%I(%s)', p.proname,
@@ -84,7 +83,7 @@ export async function readSignatures(sql: Sql): Promise<string[]> {
   return rows.map(({ signature }) => signature);
 }
 
-/** The shard of each slot; undefined where nothing is distributed. */
+/** The shard of each slot; undefined if the tables are not distributed. */
 export function readShardMap(): Query<number[] | undefined> {
   return async (sql) => {
     if (!(await readCluster()(sql)).distributed) return undefined;

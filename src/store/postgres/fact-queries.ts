@@ -1,6 +1,6 @@
 /**
- * Reads and single changes of users' facts. Each is one statement on one slot, so that what it sees is of one
- * moment: a stamp and the facts it stands for always belong together.
+ * Reads and single changes of users' facts. Each is one statement on one slot, so it sees one snapshot: a stamp and
+ * the facts it stands for always belong together.
  */
 
 import type { FactCode, FactRecord, UserState } from "../../memory/ports.ts";
@@ -70,7 +70,7 @@ export function saveCodes(
   };
 }
 
-/** Without `facts` the whole user. */
+/** Forgets these facts; without `facts`, the whole user. */
 export function forgetFacts(
   account: string,
   userId: string,
@@ -87,12 +87,12 @@ export function forgetFacts(
 }
 
 const WALK_PAGE = 1000;
-/** Slots asked for at once when walking one account. */
+/** Slots in one query when walking one account. */
 const WALK_SLOTS = 64;
 
 type Reading = <T>(query: Query<T>) => Promise<T>;
 
-/** By slot, account and user: page by page, each where the last one ended. */
+/** In the order of slot, account and user. Each page begins where the last one ended. */
 export async function* walkAllUsers(read: Reading): AsyncGenerator<{ account: string; userId: string }> {
   let last = { slot: -1, account: "", userId: "" };
   for (;;) {
@@ -109,7 +109,7 @@ export async function* walkAllUsers(read: Reading): AsyncGenerator<{ account: st
   }
 }
 
-/** The account is the index's second column: some slots at a time find its users without reading the others. */
+/** Each query names its slots: the account is only the second column of the index, after the slot. */
 export async function* walkUsersOf(
   read: Reading,
   account: string,

@@ -1,10 +1,10 @@
 /**
  * Group commit: writes that arrive while a commit is under way wait and then go to the database together, in
  * one call of the batch function (migrations/0002). Each is answered when the transaction is on disk. The row
- * that counts a limited key is locked once for a group and not once for a write, which is where the speed is.
+ * that counts a limited key is locked once for each group and not once for each write, which makes this fast.
  *
- * A lane is a queue with one commit at a time. One machine has one lane; a cluster has one for each shard, so
- * that a call's rows live together.
+ * A lane is a queue with one commit at a time. A single PostgreSQL has one lane; a cluster has one for each shard,
+ * so that the rows of a call are on one machine.
  */
 
 import type { MonotonicClock } from "../../base/clock.ts";
@@ -65,7 +65,7 @@ export class GroupCommit {
     });
   }
 
-  /** Finishes what waits, then takes no more. */
+  /** Refuses new writes and finishes the queued ones. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#lanes.values()].map(({ running }) => running));
@@ -81,7 +81,7 @@ export class GroupCommit {
   }
 
   async #drain(lane: Lane): Promise<void> {
-    // What is asked for in the same turn of the event loop goes into the first group already.
+    // Writes of the same event-loop turn go into the first group.
     await Promise.resolve();
     while (lane.queue.length > 0) {
       const { group, rest } = takeGroup(lane.queue, this.#options.groupMax);
@@ -99,7 +99,7 @@ export class GroupCommit {
       for (const [i, { resolve }] of group.entries()) resolve(outcomes[i]);
       ended(group.length);
     } catch (error) {
-      // One write that the database refuses as data must not take its neighbours with it.
+      // A write whose data the database refuses must fail alone: each write of the group is tried by itself.
       if (group.length > 1 && isDataRefused(error)) {
         for (const queued of group) await this.#commit([queued]);
         return;
@@ -110,7 +110,7 @@ export class GroupCommit {
   }
 }
 
-/** The next group: in order, but an idempotency key only once, since its second use is answered from the first. */
+/** The next group, in order. It has each idempotency key at most once: the second use is answered from the first. */
 function takeGroup(queue: readonly Queued[], groupMax: number): { group: Queued[]; rest: Queued[] } {
   const group: Queued[] = [];
   const rest: Queued[] = [];

@@ -1,11 +1,11 @@
-/** Accounts, API keys, key requests and usage. All but usage stand in one slot: they are few, and nodes cache them. */
+/** Accounts, API keys, key requests and usage. All but usage are in one slot: they are few, and nodes cache them. */
 
 import { TIER_LIMITS } from "../../base/tiers.ts";
 import type { AccountRecord, KeyRecord, KeyRequest } from "../../memory/ports.ts";
 import type { Query, Sql } from "./database.ts";
 import { DIRECTORY_SLOT, quotaSlot } from "./placement.ts";
 
-/** Notified at every change of a key; the payload says nothing that the settings table does not. */
+/** Notified at every change of a key. The payload is empty: nodes read the version from the settings table. */
 export const KEYS_CHANNEL = "sideband_keys";
 
 const KEY_COLUMNS = (sql: Sql) => sql`
@@ -93,7 +93,7 @@ export function changeKey(
     }) as Promise<{ record: KeyRecord; version: number } | undefined>;
 }
 
-/** One statement for each, in one order: a node holds no row while it waits for another. */
+/** One statement for each key, in sorted order: a node holds no row lock while it waits for another. */
 export function touchKeys(uses: ReadonlyMap<string, number>): Query<void> {
   const sorted = [...uses].sort(([a], [b]) => (a < b ? -1 : 1));
   return async (sql) => {
@@ -122,8 +122,8 @@ async function bumpVersion(transaction: Sql): Promise<number> {
   return Number(row.value);
 }
 
-/** Sets what is not set yet; resolves to what holds. */
-export function settle(name: string, value: string): Query<string> {
+/** Stores the value unless the setting has one; resolves to the stored value. */
+export function agreeOn(name: string, value: string): Query<string> {
   return async (sql) => {
     await sql`
       INSERT INTO sideband.settings (slot, name, value) VALUES (${DIRECTORY_SLOT}, ${name}, ${value})
@@ -134,7 +134,7 @@ export function settle(name: string, value: string): Query<string> {
   };
 }
 
-/** A key with a limit has its exact counter; one without is added up from the days of all slots. */
+/** A key with a limit has an exact counter. For a key without one, the days of all slots are added up. */
 export function readUsage(keyId: string, month: string): Query<number> {
   return async (sql) => {
     const [row] = await sql<{ used: number }[]>`
@@ -161,7 +161,7 @@ export function readDailyUsage(
   };
 }
 
-/** All in the key's own slot: what a key without a limit adds up may stand in any. */
+/** All in the key's own slot. For a key without a limit any slot will do: readers add up all slots. */
 export function addUsage(key: KeyRecord, days: readonly { day: string; count: number }[]): Query<void> {
   const slot = quotaSlot(key.id);
   return async (sql) => {

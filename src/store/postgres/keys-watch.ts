@@ -1,8 +1,8 @@
 /**
- * Knows the version of the keys without asking at every request: told by the database as soon as another node
- * has changed one (LISTEN), and asked for every second in case the word was lost, or goes through a pooler that
- * has none. A version that could not be confirmed for a while is not trusted: the caller then asks, and
- * fails where the database is away, so that a revoked key stops working within five seconds everywhere.
+ * Knows the version of the keys without a query for every request. The database notifies it when another node has
+ * changed a key (LISTEN). It also asks every second, in case a notice was lost or a pooler does not pass notices on.
+ * A version that was not confirmed for 4 seconds is not trusted: the caller then waits for a query, which fails if
+ * the database is away. So a revoked key stops working on every node within five seconds.
  */
 
 import type { MonotonicClock } from "../../base/clock.ts";
@@ -32,12 +32,12 @@ export class KeysWatch {
     await this.#database.listen(KEYS_CHANNEL, hear, hear);
   }
 
-  /** At once while it is trusted. */
+  /** A number while the version is trusted, otherwise a promise. */
   version(): number | Promise<number> {
     return this.#monotonic.now() - this.#confirmedMs < TRUSTED_MS ? this.#version : this.#ask();
   }
 
-  /** What this node has done itself. Versions only grow: an answer asked for earlier may arrive later. */
+  /** Takes a newer version into account. Versions only grow: an older answer may arrive later. */
   note(version: number): void {
     this.#version = Math.max(this.#version, version);
   }
@@ -50,7 +50,7 @@ export class KeysWatch {
     this.#ask().catch(() => {});
   }
 
-  /** Confirmed as of the moment of asking: a change while the answer travels is not in it. */
+  /** Confirmed as of the moment of asking: a later change may not be in the answer. */
   async #ask(): Promise<number> {
     const startedMs = this.#monotonic.now();
     this.note(await this.#database.read(keysVersion()));

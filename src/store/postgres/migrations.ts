@@ -1,8 +1,8 @@
 /**
- * The database's form, as numbered SQL files (migrations/): each is applied once, in order, in one transaction
- * under a lock, so that any number of nodes may start at the same time. What was applied is kept with a
- * checksum and compared at every start: a file that was changed afterwards, and a database that is newer than
- * this program, are refused.
+ * The database schema as numbered SQL files (migrations/). Each is applied once, in order, in one transaction under
+ * a lock, so that any number of nodes may start at the same time. The database keeps a checksum of each applied
+ * file, and every start compares them. It refuses a file that was changed after it was applied, and a database that
+ * is newer than this program.
  */
 
 import { createHash } from "node:crypto";
@@ -27,7 +27,7 @@ export class MigrationError extends Error {
 }
 
 const FOLDER = new URL("./migrations/", import.meta.url);
-/** Any number will do that no one else takes: the first bytes of SHA-256("sideband"). */
+/** Any number that nobody else uses will do: these are the first bytes of SHA-256("sideband"). */
 const LOCK = 0x09deddaa;
 const SERVER_VERSION_MIN = 150_000;
 
@@ -42,13 +42,13 @@ export function loadMigrations(folder: URL = FOLDER): Migration[] {
   });
 }
 
-/** Applies what is missing; resolves to what it applied. */
+/** Applies the missing migrations and resolves to them. */
 export function migrate(sql: Sql, migrations: readonly Migration[] = loadMigrations()): Promise<Migration[]> {
   return sql.begin(async (transaction) => {
     const tx = transaction as unknown as Sql;
     await tx`SELECT pg_advisory_xact_lock(${LOCK}::bigint)`;
     await checkServer(tx);
-    // Asked for first: whoever owns the schema need not be allowed to make one.
+    // Checked first: a role that owns the schema may not be allowed to create one.
     const [{ exists }] = await tx<{ exists: boolean }[]>`
       SELECT to_regnamespace('sideband') IS NOT NULL AS exists`;
     if (!exists) await tx`CREATE SCHEMA sideband`;
@@ -67,7 +67,7 @@ export function migrate(sql: Sql, migrations: readonly Migration[] = loadMigrati
   }) as Promise<Migration[]>;
 }
 
-/** What was applied; empty for a database that has never been migrated. */
+/** The applied migrations; empty for a database that has never been migrated. */
 export async function readApplied(sql: Sql): Promise<AppliedMigration[]> {
   const [{ exists }] = await sql<{ exists: boolean }[]>`
     SELECT to_regclass('sideband.migrations') IS NOT NULL AS exists`;
@@ -75,7 +75,7 @@ export async function readApplied(sql: Sql): Promise<AppliedMigration[]> {
   return sql<AppliedMigration[]>`SELECT version, name, checksum FROM sideband.migrations ORDER BY version`;
 }
 
-/** Throws where the database cannot be this program's, whatever would be applied to it. */
+/** Throws unless the applied migrations are the first ones of this program. */
 export function checkApplied(applied: readonly AppliedMigration[], migrations: readonly Migration[]): void {
   for (const [i, { version, name, checksum }] of applied.entries()) {
     const known = migrations[i];
@@ -87,7 +87,7 @@ export function checkApplied(applied: readonly AppliedMigration[], migrations: r
     }
     if (version !== known.version || checksum !== known.checksum) {
       throw new MigrationError(
-        `migration ${version} (${name}) was applied with another content than ${known.name} has now: ` +
+        `migration ${version} (${name}) was applied with different content than ${known.name} has now: ` +
           "this database was made by another build of sideband; nothing was changed",
       );
     }

@@ -1,7 +1,6 @@
 /**
- * The store for more than one machine: PostgreSQL, shared by any number of nodes. Nothing that a reader relies
- * on is cached here but the version of the keys; every read asks the database, so that it sees the last write
- * that any node has acknowledged.
+ * The store for more than one machine: PostgreSQL, shared by any number of nodes. Only the version of the keys is
+ * cached here. Every other read asks the database, so it sees the last write that any node has acknowledged.
  */
 
 import { type MonotonicClock, monotonicClock } from "../../base/clock.ts";
@@ -53,12 +52,12 @@ export class PostgresStore implements Store {
     this.#monotonic = monotonic;
   }
 
-  /** Brings the database to this program's form, or refuses it, then opens it. */
+  /** Migrates the database, or refuses it, and then opens it. */
   static async open(options: PostgresStoreOptions): Promise<PostgresStore> {
     const { url, queueMax, metrics, groupMax = GROUP_MAX, monotonic = monotonicClock, ...more } = options;
     const database = new Database({ ...DATABASE_DEFAULTS, ...more, url });
     try {
-      await database.patiently((sql) => migrate(sql));
+      await database.withoutTimeLimit((sql) => migrate(sql));
       const shards = await database.read(readShardMap());
       const laneOf = (slot: number) => shards?.[slot] ?? 0;
       const watch = new KeysWatch(database, monotonic);
@@ -182,9 +181,9 @@ export class PostgresStore implements Store {
     return this.#database.write(keys.decideKeyRequest(id, decision));
   }
 
-  /** Agrees with the other nodes on a setting: the first value holds, and is what all get. */
-  settle(name: string, value: string): Promise<string> {
-    return this.#database.write(keys.settle(name, value));
+  /** Agrees with the other nodes on a setting: the first value stays, and every node gets it. */
+  agreeOn(name: string, value: string): Promise<string> {
+    return this.#database.write(keys.agreeOn(name, value));
   }
 
   async probe(): Promise<void> {
@@ -196,15 +195,15 @@ export class PostgresStore implements Store {
   }
 
   sweep(nowMs: number): Promise<void> {
-    return this.#database.patiently(sweepReplays(nowMs));
+    return this.#database.withoutTimeLimit(sweepReplays(nowMs));
   }
 
-  /** PostgreSQL looks after its own pages (data_checksums, amcheck). */
+  /** PostgreSQL checks its own pages (data_checksums, amcheck). */
   async *findDamage(): AsyncGenerator<string> {}
 
-  /** Rewrites the tables without what was forgotten or overwritten. Requests wait for the table being rewritten. */
+  /** Rewrites the tables without what was forgotten or overwritten. Requests wait while their table is rewritten. */
   compact(): Promise<CompactReport> {
-    return this.#database.patiently(rewriteTables(this.#monotonic));
+    return this.#database.withoutTimeLimit(rewriteTables(this.#monotonic));
   }
 
   async close(): Promise<void> {

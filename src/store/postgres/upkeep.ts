@@ -1,10 +1,10 @@
-/** Upkeep: whether writes are taken, how much there is, and removing what has lapsed. */
+/** Upkeep: whether the database takes writes, how much it holds, and removing expired records. */
 
 import type { MonotonicClock } from "../../base/clock.ts";
 import type { CompactReport, StoreStatistics } from "../../memory/ports.ts";
 import type { Query } from "./database.ts";
 
-/** Tables up to this size are counted, larger ones estimated as the planner does. */
+/** Tables up to this size are counted; for larger ones the planner's estimate is used. */
 const COUNTED_BYTES_MAX = 16 * 2 ** 20;
 
 export function isWritable(): Query<boolean> {
@@ -43,14 +43,14 @@ export function readStatistics(): Query<StoreStatistics> {
   };
 }
 
-/** A record that is in use again at this moment is locked, and its new expiry seen after the wait. */
+/** A record that is just being renewed is locked: the DELETE waits and then sees its new expiry. */
 export function sweepReplays(nowMs: number): Query<void> {
   return async (sql) => {
     await sql`DELETE FROM sideband.replays WHERE expires_at_ms <= ${nowMs}`;
   };
 }
 
-/** One table after the other, so that what waits for one does not wait for all. */
+/** One table after the other: requests wait for one table, not for all. */
 export function rewriteTables(monotonic: MonotonicClock): Query<CompactReport> {
   return async (sql) => {
     const startedMs = monotonic.now();

@@ -1,6 +1,6 @@
 /**
- * Writes as one call of the batch function: arrays in, one row out for each write. Every text travels as a
- * parameter, never as part of the statement.
+ * Turns writes into one call of the batch function: arrays in, one row out for each write. Every text is a bind
+ * parameter, never part of the statement.
  */
 
 import { assert } from "../../base/assert.ts";
@@ -27,7 +27,7 @@ export function callOf(requests: readonly WriteRequest[]): Query<WriteOutcome[]>
   );
   const quotas = requests.map(({ quota }) => quota);
   const replays = requests.map(({ idempotency }) => idempotency);
-  // A key without a limit counts where its user is.
+  // A key without a limit counts in the slot of the user.
   const quotaSlots = quotas.map(
     (quota, i) => quota && (quota.limit === null ? users[places[i] - 1].slot : quotaSlot(quota.keyId)),
   );
@@ -78,7 +78,7 @@ function usersOf(requests: readonly WriteRequest[]): { users: PlacedUser[]; plac
   return { users, places };
 }
 
-/** The channels of a write as bits; 40 of them fit a number exactly, but not JavaScript's 32-bit operators. */
+/** The channels of a write as bits. A number holds 40 bits exactly, but JavaScript's bit operators take only 32. */
 function maskOf({ facts }: WriteRequest): number {
   return facts.reduce((mask, { channel }) => mask + 2 ** channel, 0);
 }
@@ -92,7 +92,7 @@ function orNull<T>(values: readonly (T | null | undefined)[]): (T | null)[] {
   return values.map((value) => value ?? null);
 }
 
-/** The input form of bytea. */
+/** Bytes as the text form of bytea. */
 export function hexOf(bytes: Uint8Array): string {
   return `\\x${Buffer.from(bytes).toString("hex")}`;
 }

@@ -1,4 +1,4 @@
-/** What a key's holder may ask for. */
+/** Calls with an API key, for the account page. */
 
 import type { DayCount } from "../parts/usage-chart.tsx";
 import { call } from "./request.ts";

@@ -29,7 +29,7 @@ export async function signIn(token: string): Promise<void> {
   await call("POST", "/console/session", { body: { token } });
 }
 
-/** Whether this browser has a session that holds. */
+/** Whether this browser has a valid session. */
 export async function isSignedIn(): Promise<boolean> {
   return (await call<{ expires_at: string | null }>("GET", "/console/session")).data.expires_at !== null;
 }

@@ -19,7 +19,7 @@ export interface DemoContext {
 
 export interface DemoState {
   readonly context: DemoContext;
-  /** When the shared state is reset next, in this machine's time. */
+  /** The time of the next reset, by this machine's clock. */
   readonly resetsAtMs: number | undefined;
 }
 
@@ -35,7 +35,7 @@ export async function fetchChannels(): Promise<readonly Channel[]> {
   return (await call<{ channels: Channel[] }>("GET", "/channels")).data.channels;
 }
 
-/** What it takes to read the demo's blocks. The server gives out this one key, because the demo is public. */
+/** The key and versions for reading the demo's blocks. The server gives out this one key, because the demo is public. */
 export async function fetchDemoReader(): Promise<Reader> {
   const { data } = await call<{
     user_id: string;

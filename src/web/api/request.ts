@@ -1,7 +1,6 @@
 /**
  * One call to the service, as the pages need it: JSON in, JSON out, and every failure as an ApiError with a text
- * that can be shown. Always to the site's own origin. A key, where there is one, goes in the header and nowhere
- * else.
+ * that can be shown. Always to the site's own origin. A key, if there is one, goes only into the header.
  */
 
 export interface CallOptions {
@@ -29,7 +28,7 @@ interface Problem {
 
 export class ApiError extends Error {
   override name = "ApiError";
-  /** 0 where there was no answer at all. */
+  /** 0 if there was no answer at all. */
   readonly status: number;
   readonly code: string;
   readonly param: string | undefined;
@@ -76,7 +75,7 @@ async function errorOf(response: Response): Promise<ApiError> {
   try {
     problem = await response.json();
   } catch {
-    // A proxy's own page: the status says enough.
+    // The answer is a proxy's own page: the status is enough.
   }
   return new ApiError(response.status, problem, Number.isFinite(retryAfterS) ? retryAfterS : undefined);
 }

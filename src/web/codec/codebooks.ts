@@ -1,7 +1,7 @@
 /**
- * Codebooks by format version, loaded when a block of that version is first met. Version 1 is part of the codec;
- * version 4 needs the reader model: its module is imported and its weights are fetched then, and `onProgress` is
- * told how far they have come. Nothing else on the website knows about models.
+ * Codebooks by format version, loaded with the first block of that version. Version 1 is part of the codec. Version 4
+ * needs the reader model: its module is imported, its weights are fetched, and `onProgress` is called on the way.
+ * Nothing else on the website knows about models.
  */
 
 import { type Codebook, PLAIN_CODEBOOK } from "../../codec/codebook.ts";
@@ -31,7 +31,7 @@ export class Codebooks {
     this.#loaders = loaders;
   }
 
-  /** The codebooks of these versions; those that this website has no loader for are left out. */
+  /** The codebooks of these versions. Versions without a loader are left out. */
   async of(versions: readonly number[], onProgress: OnProgress): Promise<Codebook[]> {
     const known = versions.filter((version) => this.#loaders[version] !== undefined);
     return Promise.all(known.map((version) => this.#load(version, onProgress)));
@@ -41,7 +41,7 @@ export class Codebooks {
     let loading = this.#loaded.get(version);
     if (loading === undefined) {
       loading = this.#loaders[version](onProgress);
-      // A load that failed, say offline, is tried again the next time.
+      // A load that failed, for example offline, is repeated the next time.
       loading.catch(() => this.#loaded.delete(version));
       this.#loaded.set(version, loading);
     }

@@ -11,7 +11,7 @@ interface Waiting {
 }
 
 export class CodecClient {
-  /** Told how far the weights of a codebook have come. */
+  /** Called while the weights of a codebook are loading. */
   onProgress: (loadedBytes: number, totalBytes: number) => void = () => {};
   #worker: Worker | undefined;
   #lastId = 0;
@@ -30,7 +30,7 @@ export class CodecClient {
     const worker = new Worker(CODEC_WORKER_URL, { type: "module", name: "codec" });
     worker.addEventListener("message", ({ data }: MessageEvent<FromWorker>) => this.#receive(data));
     worker.addEventListener("error", () => {
-      // The script could not be loaded: whoever waits is told, and the next question tries again.
+      // The script could not be loaded: waiting questions fail, and the next question starts a new worker.
       for (const { reject } of this.#waiting.values()) reject(new Error("The codec could not be loaded."));
       this.#waiting.clear();
       this.#worker = undefined;

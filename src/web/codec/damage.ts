@@ -1,6 +1,6 @@
 /**
- * What the damage bench does to a block's words, by kind and share. The same seed strikes the same places first,
- * so that moving the slider adds damage to what is there instead of dealing it out anew.
+ * The damage that the damage bench does to a block's words, by kind and share. The same seed damages the same places
+ * first, so that moving the slider up adds damage to the existing damage.
  */
 
 import { type Random, seededRandom } from "../../base/random.ts";
@@ -24,14 +24,14 @@ const DAMAGES: Record<DamageKind, Damage> = {
     return [...words.slice(0, from), ...words.slice(from + count)];
   },
   drop: (words, count, random) => {
-    const struck = places(words, random).slice(0, count);
-    return without(words, new Set(struck));
+    const damaged = places(words, random).slice(0, count);
+    return without(words, new Set(damaged));
   },
   replace: (words, count, random) => {
-    const struck = new Set(places(words, random).slice(0, count));
-    return replaced(words, struck, random);
+    const damaged = new Set(places(words, random).slice(0, count));
+    return replaced(words, damaged, random);
   },
-  // Half of the share each way, and an eighth of it inserted on top.
+  // Half of the share is deleted, half replaced, and an eighth of it inserted in addition.
   mix: (words, count, random) => {
     const order = places(words, random);
     const each = Math.round(count / 2);
@@ -43,7 +43,7 @@ const DAMAGES: Record<DamageKind, Damage> = {
       ...(dropped.has(t) ? [] : [word]),
     ]);
   },
-  // Case, commas and line breaks cost nothing; the share is that of words with a slip of the finger.
+  // Case, commas and line breaks do no harm; the share is that of words with a typing error.
   retype: (words, count, random) => {
     const slipped = new Set(places(words, random).slice(0, count));
     return words.map((word, t) => {
@@ -58,15 +58,15 @@ function places(words: readonly string[], random: Random): number[] {
   return random.shuffle(words.map((_, t) => t));
 }
 
-function without(words: readonly string[], struck: ReadonlySet<number>): string[] {
-  return words.filter((_, t) => !struck.has(t));
+function without(words: readonly string[], damaged: ReadonlySet<number>): string[] {
+  return words.filter((_, t) => !damaged.has(t));
 }
 
-/** By other words: never by chance by the same. */
-function replaced(words: readonly string[], struck: ReadonlySet<number>, random: Random): string[] {
+/** A word is never replaced by itself. */
+function replaced(words: readonly string[], damaged: ReadonlySet<number>, random: Random): string[] {
   return words.map((word, t) => {
     const other = randomWord(random);
-    if (!struck.has(t)) return word;
+    if (!damaged.has(t)) return word;
     return other === word ? randomWord(random) : other;
   });
 }

@@ -1,4 +1,4 @@
-/** Fetches a large file and tells how far it has come. */
+/** Fetches a large file and reports its progress. */
 
 export type OnProgress = (loadedBytes: number, totalBytes: number) => void;
 
@@ -7,7 +7,7 @@ export async function fetchBytes(url: string, onProgress: OnProgress): Promise<U
   if (!response.ok || response.body === null) {
     throw new Error(`The reader model could not be loaded (${response.status}).`);
   }
-  // Served as it is, so that the length is that of the bytes to come.
+  // The file is served without compression, so content-length is the number of bytes.
   const totalBytes = Number(response.headers.get("content-length") ?? 0);
   const chunks: Uint8Array[] = [];
   let loadedBytes = 0;

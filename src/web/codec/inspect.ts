@@ -1,9 +1,9 @@
 /**
- * Reads a text as the server does, and looks at what the reader saw on the way: where each word was placed, the
- * spectrum of what was placed (noise in the guard band is damage), and which words had to be mended.
+ * Reads a text as the server does, and shows what the reader saw: where each word was placed, the spectrum of the
+ * placed words (noise in the guard band is damage), and which words were corrected.
  *
- * The reading is readBlock's and nothing else. The rest is for the eye: from what was read the block is built
- * again, which gives the very same words, and those are held against the placement.
+ * readBlock alone does the reading. The rest is for display: the block is built again from the facts, which gives
+ * the original words, and these are compared with the placement.
  */
 
 import { assert } from "../../base/assert.ts";
@@ -16,13 +16,13 @@ import { likeliestStretch } from "../../codec/locate.ts";
 import { type ReadBlock, readBlock } from "../../codec/read-block.ts";
 import type { BlockKey } from "../../codec/seal.ts";
 import { toSpectrum } from "../../codec/transform.ts";
-import { type Built, type ChannelValue, FATE, type Inspection } from "./messages.ts";
+import { type Built, type ChannelValue, type Inspection, WORD_STATE } from "./messages.ts";
 
-/** A word that is likelier wrong than right is drawn as lost, as the reader treats it. */
+/** A word with less trust than this is drawn as lost. The reader also treats it so. */
 const TRUST_MIN = 0.5;
-/** Fewer words than this are no block, and there is nothing to draw. */
+/** A text with fewer words is no block, and nothing is drawn. */
 const WORDS_MIN = 12;
-/** Share of words of the right class from which 512 words are taken to stand in order; by chance it is a half. */
+/** 512 words are taken to be in order if this share is of the word class of its place. By chance it is a half. */
 const IN_ORDER_MIN = 0.7;
 
 export interface InspectOptions {
@@ -46,7 +46,7 @@ export function inspect(text: string, options: InspectOptions, now: () => number
   const started = now();
   let key: BlockKey | undefined;
   const reading = readBlock(text, {
-    // The key that was asked for last is the one that opened the block.
+    // The last key that readBlock asks for is the one that opens the block.
     keys: (id) => {
       key = keys.find((candidate) => candidate.id === id);
       return key;
@@ -71,7 +71,7 @@ export function inspect(text: string, options: InspectOptions, now: () => number
       ...{ facts, missing, wrong, repaired, guardLeft, version, layout },
       text: original,
       spectrum: toSpectrum(symbols),
-      fates: fatesOf(placement, symbols),
+      wordStates: wordStatesOf(placement, symbols),
     },
     wordCount: words.length,
     tookMs,
@@ -96,7 +96,7 @@ interface Match {
   readonly score: number;
 }
 
-/** The words that a block was read from: of several passages and placements the one that agrees the most. */
+/** The words that a block was read from: of all passages and placements, the one that agrees most. */
 function matchOf(symbols: Uint16Array, passages: readonly Words[]): Match {
   let best: Match | undefined;
   for (const words of passages) {
@@ -122,7 +122,7 @@ function passagesOf(text: string): Words[] {
 function placementsOf(words: Words): Placement[] {
   if (words.length === N) {
     const inOrder = placeInOrder(words);
-    // Words that mostly stand where their class allows were only replaced, not moved.
+    // If most words are at a place of their word class, words were only replaced, not moved.
     if (inOrder.trust.filter((trust) => trust > 0).length > IN_ORDER_MIN * N) return [inOrder];
   }
   return [...placements(words.length > ALIGNMENT_WORDS_MAX ? likeliestStretch(words) : words)];
@@ -133,7 +133,7 @@ function symbolsOf(block: string): Uint16Array {
   return Uint16Array.from(words, (word) => word % P);
 }
 
-/** What was refused is drawn from the best guess at every place: too little of it would be left otherwise. */
+/** With `trustMin` 0 (for a refused text) the best guess at every place counts: otherwise little would be left to draw. */
 function spectrumOf({ symbols, trust }: Placement, trustMin: number): Uint16Array {
   return toSpectrum(symbols.map((symbol, t) => (trust[t] > trustMin ? symbol : 0)));
 }
@@ -144,9 +144,9 @@ function agreement({ symbols, trust }: Placement, original: Uint16Array): number
   return agreed;
 }
 
-function fatesOf({ symbols, trust }: Placement, original: Uint16Array): Uint8Array {
+function wordStatesOf({ symbols, trust }: Placement, original: Uint16Array): Uint8Array {
   return Uint8Array.from(original, (symbol, t) => {
-    if (trust[t] <= TRUST_MIN) return FATE.missing;
-    return symbols[t] === symbol ? FATE.intact : FATE.wrong;
+    if (trust[t] <= TRUST_MIN) return WORD_STATE.missing;
+    return symbols[t] === symbol ? WORD_STATE.intact : WORD_STATE.wrong;
   });
 }

@@ -6,13 +6,13 @@
 import type { Layout } from "../../codec/block.ts";
 import type { DamageKind } from "./damage-kinds.ts";
 
-/** A block key as the server hands out that of the demo account: the 64 bytes in base64. */
+/** A block key in the form in which the server gives out the demo's: 64 bytes in base64. */
 export interface KeyText {
   readonly key_id: number;
   readonly material: string;
 }
 
-/** Whose block it is: all that is needed to read it. */
+/** All that is needed to read a block. */
 export interface Reader {
   readonly userId: string;
   readonly keys: readonly KeyText[];
@@ -44,15 +44,15 @@ export interface Built {
   readonly overflow: readonly number[];
 }
 
-/** What became of the word that belongs at a place. */
-export const FATE = { intact: 0, missing: 1, wrong: 2 } as const;
+/** Whether the word of a place is intact. */
+export const WORD_STATE = { intact: 0, missing: 1, wrong: 2 } as const;
 
 export interface Inspection {
   readonly outcome: Outcome;
   /** Words in the passage that was looked at. */
   readonly wordCount: number;
   readonly tookMs: number;
-  /** The spectrum of the words as they were placed, lost ones as zero; absent where there are hardly any words. */
+  /** The spectrum of the placed words, with lost words as zero; absent if there are too few words. */
   readonly received?: Uint16Array;
 }
 
@@ -69,8 +69,8 @@ export type Outcome =
       /** The block as it was before the damage, and its spectrum. */
       readonly text: string;
       readonly spectrum: Uint16Array;
-      /** A FATE for each of the 512 places. */
-      readonly fates: Uint8Array;
+      /** A WORD_STATE for each of the 512 places. */
+      readonly wordStates: Uint8Array;
     }
   | { readonly ok: false; readonly reason: string };
 
@@ -88,5 +88,5 @@ export type FromPage = Question & { readonly id: number };
 export type FromWorker =
   | { readonly id: number; readonly answer: Answers[keyof Answers] }
   | { readonly id: number; readonly error: string }
-  /** A codebook's weights are on their way. */
+  /** A codebook's weights are loading. */
   | { readonly loadedBytes: number; readonly totalBytes: number };

@@ -4,7 +4,7 @@ import { TIERS, type Tier } from "../../base/tiers.ts";
 
 export interface KeyTerms {
   readonly tier: Tier;
-  /** A day, or "" for ever. */
+  /** A day, or "" for no expiry. */
   readonly expires: string;
 }
 

@@ -11,7 +11,7 @@ import {
 } from "../api/admin.ts";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { ErrorNotice } from "../parts/notice.tsx";
-import { endOfDay, minuteOf, useDesk } from "./desk.ts";
+import { endOfDay, minuteOf, useAction } from "./action.ts";
 import { type KeyTerms, KeyTermsFields } from "./key-terms.tsx";
 import { NewKey } from "./new-key.tsx";
 
@@ -20,13 +20,13 @@ interface KeysSectionProps {
   readonly accounts: readonly Account[];
 }
 
-/** More rows than this are for the filter, or for the command line. */
+/** To see more keys, use the filter or the command line. */
 const ROWS_MAX = 200;
 
 export function KeysSection({ keys, accounts }: KeysSectionProps) {
   const [created, setCreated] = useState<CreatedKey>();
   const [filter, setFilter] = useState("");
-  const { error, run } = useDesk();
+  const { error, run } = useAction();
   const matching = keys
     .filter(({ account, note, prefix }) => `${account} ${note} ${prefix}`.includes(filter))
     .sort((a, b) => b.created_at.localeCompare(a.created_at));
@@ -79,7 +79,13 @@ export function KeysSection({ keys, accounts }: KeysSectionProps) {
   );
 }
 
-function KeyRow({ view, run }: { readonly view: KeyView; readonly run: ReturnType<typeof useDesk>["run"] }) {
+function KeyRow({
+  view,
+  run,
+}: {
+  readonly view: KeyView;
+  readonly run: ReturnType<typeof useAction>["run"];
+}) {
   const { id, account, prefix, tier, note, expires_at, revoked_at, last_used_at, created_at } = view;
   const state = stateOf(view, Date.now());
   return (
@@ -133,7 +139,7 @@ interface CreateFormProps {
 }
 
 function CreateForm({ accounts, onCreated }: CreateFormProps) {
-  const { busy, error, run } = useDesk();
+  const { busy, error, run } = useAction();
   const [account, setAccount] = useState("");
   const [terms, setTerms] = useState<KeyTerms>({ tier: "free", expires: "" });
   const [note, setNote] = useState("");
@@ -152,7 +158,7 @@ function CreateForm({ accounts, onCreated }: CreateFormProps) {
     <form onSubmit={create} aria-label="Create a key">
       <div class="composer">
         <label class="field">
-          <span>Account, new or known</span>
+          <span>Account, new or existing</span>
           <input
             required
             list="accounts"

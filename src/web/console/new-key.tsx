@@ -1,4 +1,4 @@
-/** A key that was just made, shown this once, with a text that can be sent as it is. */
+/** A new key, shown only once, with a text that is ready to send. */
 
 import { useEffect, useRef } from "preact/hooks";
 import type { CreatedKey } from "../api/admin.ts";
@@ -6,20 +6,20 @@ import { CopyButton } from "../parts/copy-button.tsx";
 
 interface NewKeyProps {
   readonly created: CreatedKey;
-  /** Whom it is for, where that is known. */
+  /** Who it is for, if known. */
   readonly to?: { readonly name: string; readonly email: string };
   readonly onDone: () => void;
 }
 
 export function NewKey({ created, to, onDone }: NewKeyProps) {
   const heading = useRef<HTMLHeadingElement>(null);
-  // The key is gone when this is: bring it to the operator's attention, and to a screen reader's.
+  // The key cannot be shown again: move the focus here, also for screen readers.
   useEffect(() => heading.current?.focus(), []);
   const letter = letterOf(created, to?.name, location.origin);
   return (
     <div class="new-key">
       <h3 ref={heading} tabIndex={-1}>
-        The key of {created.account}, shown this once
+        The key of {created.account}, shown only once
       </h3>
       <p class="key-line">
         <code>{created.key}</code> <CopyButton text={created.key} what="the key" />

@@ -1,10 +1,10 @@
-/** Requests for keys: the open ones to decide, the others to look up. An approval shows the key once. */
+/** Requests for keys: open ones with a form to decide them, and a list of decided ones. An approval shows the key once. */
 
 import { useState } from "preact/hooks";
 import { approveRequest, type CreatedKey, declineRequest, type KeyRequestView } from "../api/admin.ts";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { ErrorNotice } from "../parts/notice.tsx";
-import { endOfDay, minuteOf, useDesk } from "./desk.ts";
+import { endOfDay, minuteOf, useAction } from "./action.ts";
 import { type KeyTerms, KeyTermsFields } from "./key-terms.tsx";
 import { NewKey } from "./new-key.tsx";
 
@@ -39,7 +39,7 @@ export function RequestsSection({ requests }: { readonly requests: readonly KeyR
           onDone={() => setApproved(undefined)}
         />
       )}
-      {open.length === 0 && <p class="hint">Nobody is waiting.</p>}
+      {open.length === 0 && <p class="hint">No open requests.</p>}
       <ul class="requests">
         {open.map((request) => (
           <OpenRequest
@@ -74,7 +74,7 @@ interface OpenRequestProps {
 
 function OpenRequest({ request, onApproved }: OpenRequestProps) {
   const { id, name, email, purpose, created_at } = request;
-  const { busy, error, run } = useDesk();
+  const { busy, error, run } = useAction();
   const [account, setAccount] = useState(accountFrom(email));
   const [terms, setTerms] = useState<KeyTerms>({ tier: request.tier, expires: "" });
 
@@ -118,7 +118,7 @@ function OpenRequest({ request, onApproved }: OpenRequestProps) {
   );
 }
 
-/** A first guess at an account's name: the address without what no account may have. */
+/** A suggestion for the account's name: the address without characters that an account may not have. */
 export function accountFrom(email: string): string {
   const [user, host = ""] = email.toLowerCase().split("@");
   const company = host.split(".").slice(0, -1).join("-");

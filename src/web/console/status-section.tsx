@@ -1,8 +1,8 @@
-/** How the service is doing: health, store, the demo's state, and the last failures of its own making. */
+/** The state of the service: health, store, demo, and its last server errors. */
 
 import type { AdminStatusAnswer } from "../api/admin.ts";
 import { duration } from "../api/request.ts";
-import { minuteOf } from "./desk.ts";
+import { minuteOf } from "./action.ts";
 
 export function StatusSection({ status }: { readonly status: AdminStatusAnswer }) {
   const { ready, version, store, demo, started_at, process_id, recent_errors } = status;
@@ -32,10 +32,10 @@ export function StatusSection({ status }: { readonly status: AdminStatusAnswer }
       </p>
       <h3>Demo</h3>
       {demo === null ? (
-        <p class="hint">Switched off.</p>
+        <p class="hint">Turned off.</p>
       ) : (
         <p>
-          {demo.labels.length === 0 ? "Empty" : `Holds ${demo.labels.join(", ")}`}; forgotten in{" "}
+          {demo.labels.length === 0 ? "Empty" : `Holds ${demo.labels.join(", ")}`}; reset in{" "}
           {duration(demo.resets_in_s)}.
         </p>
       )}

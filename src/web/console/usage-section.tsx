@@ -1,4 +1,4 @@
-/** Use of each key against its limit this month, and by day as a chart for one key or all. */
+/** The usage of each key this month against its limit, and a chart by day for one key or all. */
 
 import { useMemo, useState } from "preact/hooks";
 import type { KeyView, UsageReport } from "../api/admin.ts";
@@ -54,7 +54,7 @@ export function UsageSection({ usage, keys }: UsageSectionProps) {
               <th scope="row">{nameOf(key_id)}</th>
               <td>{tier}</td>
               <td>
-                <QuotaMeter used={used_this_month} limit={limit} label={`Use of ${nameOf(key_id)}`} />
+                <QuotaMeter used={used_this_month} limit={limit} label={`Usage of ${nameOf(key_id)}`} />
               </td>
             </tr>
           ))}

@@ -1,6 +1,6 @@
 /**
- * What a key's holder sees: tier, limit, use by day, the facts of a chosen user. The key is held in this page's
- * memory only: it is in no cookie, no storage and no address, and the field that it was pasted into is gone.
+ * The account page for the holder of a key: tier, limit, usage by day, the facts of a chosen user. The key is only in
+ * this page's memory: in no cookie, no storage and no address, and its input field is removed.
  */
 
 import { render } from "preact";
@@ -35,7 +35,7 @@ function Account() {
         <p>
           Facts written this month:{" "}
           <QuotaMeter used={usage.used} limit={usage.limit} label="Used of this month's limit" />.{" "}
-          <small>Counted anew from {usage.resets_at.slice(0, 10)}, UTC.</small>
+          <small>The count starts again on {usage.resets_at.slice(0, 10)}, UTC.</small>
         </p>
         <UsageChart from={byDay.from} to={byDay.to} days={byDay.days} label="Facts written by day" />
       </section>
@@ -48,7 +48,7 @@ function KeyForm({ onHolder }: { readonly onHolder: (holder: Holder) => void }) 
   const [key, setKey] = useState("");
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
-  // A page that comes back from the browser's cache would still show the key's facts: start over.
+  // A page restored from the browser's cache would still show the facts: reload it.
   useEffect(() => {
     const reload = (event: PageTransitionEvent) => event.persisted && location.reload();
     addEventListener("pageshow", reload);
@@ -84,7 +84,7 @@ function KeyForm({ onHolder }: { readonly onHolder: (holder: Holder) => void }) 
       </label>
       <ErrorNotice error={error} />
       <button type="submit" class="primary" disabled={busy}>
-        Show my use
+        Show usage
       </button>
       <p class="hint">
         No key yet? <a href="/keys">Ask for one</a>.

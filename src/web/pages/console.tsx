@@ -1,19 +1,19 @@
 /**
- * The operator's console: sign-in, then everything on one page. The session is a cookie that this script cannot
- * read; whether it holds is known by asking. When it ends, the page goes back to the sign-in and says so.
+ * The operator's console: sign-in, then everything on one page. The session is a cookie that this script cannot read,
+ * so the page asks the server whether it is valid. When it ends, the page says so and shows the sign-in again.
  */
 
 import { render } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { fetchOverview, isSignedIn, type Overview, signIn, signOut } from "../api/admin.ts";
-import { DeskContext } from "../console/desk.ts";
+import { ActionContext } from "../console/action.ts";
 import { KeysSection } from "../console/keys-section.tsx";
 import { RequestsSection } from "../console/requests-section.tsx";
 import { StatusSection } from "../console/status-section.tsx";
 import { UsageSection } from "../console/usage-section.tsx";
 import { ErrorNotice, Notice } from "../parts/notice.tsx";
 
-const LOOK_AGAIN_MS = 30_000;
+const REFRESH_MS = 30_000;
 
 type Stage = "asking" | "signed-out" | "ended" | "signed-in";
 
@@ -22,7 +22,7 @@ function Console() {
   const [overview, setOverview] = useState<Overview>();
   const [error, setError] = useState<unknown>();
 
-  const look = useCallback(async () => {
+  const refresh = useCallback(async () => {
     try {
       const signedIn = await isSignedIn();
       setOverview(signedIn ? await fetchOverview() : undefined);
@@ -32,36 +32,36 @@ function Console() {
       setError(failure);
     }
   }, []);
-  /** Does something and looks again; an ended session shows here first. */
-  const act = useCallback(
+  /** Runs an action and refreshes: an ended session is noticed here first. */
+  const runAction = useCallback(
     async <T,>(work: () => Promise<T>): Promise<T> => {
       try {
         return await work();
       } finally {
-        await look();
+        await refresh();
       }
     },
-    [look],
+    [refresh],
   );
   useEffect(() => {
-    look();
-  }, [look]);
+    refresh();
+  }, [refresh]);
   const signedIn = stage === "signed-in";
   useEffect(() => {
     if (!signedIn) return undefined;
     const timer = setInterval(() => {
-      if (!document.hidden) look();
-    }, LOOK_AGAIN_MS);
+      if (!document.hidden) refresh();
+    }, REFRESH_MS);
     return () => clearInterval(timer);
-  }, [signedIn, look]);
+  }, [signedIn, refresh]);
 
   if (overview === undefined) {
     if (stage === "asking")
-      return error === undefined ? <p class="hint">One moment …</p> : <Unreachable {...{ error, look }} />;
+      return error === undefined ? <p class="hint">Loading …</p> : <Unreachable {...{ error, refresh }} />;
     return (
       <>
-        {stage === "ended" && <Notice kind="plain">Your session has ended. Sign in again to go on.</Notice>}
-        <SignIn onSignedIn={look} />
+        {stage === "ended" && <Notice kind="plain">Your session has ended. Please sign in again.</Notice>}
+        <SignIn onSignedIn={refresh} />
       </>
     );
   }
@@ -71,7 +71,7 @@ function Console() {
     setStage("signed-out");
   };
   return (
-    <DeskContext.Provider value={act}>
+    <ActionContext.Provider value={runAction}>
       <nav class="sections" aria-label="Sections">
         <a href="#requests">Requests</a>
         <a href="#keys">Keys</a>
@@ -86,15 +86,15 @@ function Console() {
       <KeysSection keys={overview.keys} accounts={overview.accounts} />
       <UsageSection usage={overview.usage} keys={overview.keys} />
       <StatusSection status={overview.status} />
-    </DeskContext.Provider>
+    </ActionContext.Provider>
   );
 }
 
-function Unreachable({ error, look }: { readonly error: unknown; readonly look: () => Promise<void> }) {
+function Unreachable({ error, refresh }: { readonly error: unknown; readonly refresh: () => Promise<void> }) {
   return (
     <>
       <ErrorNotice error={error} />
-      <button type="button" onClick={look}>
+      <button type="button" onClick={refresh}>
         Try again
       </button>
     </>
@@ -133,9 +133,7 @@ function SignIn({ onSignedIn }: { readonly onSignedIn: () => Promise<void> }) {
       <button type="submit" class="primary" disabled={busy}>
         Sign in
       </button>
-      <p class="hint">
-        It is what SIDEBAND_ADMIN_TOKEN says, or the file that the first start wrote into the data folder.
-      </p>
+      <p class="hint">The value of SIDEBAND_ADMIN_TOKEN, or the content of admin.token in the data folder.</p>
     </form>
   );
 }

@@ -1,6 +1,6 @@
 /**
- * The front page's live block: four facts, built into a block by the codec in this browser, and a slider that
- * takes words away. Nothing of it leaves the page; the key is all zeros, for show.
+ * The live block of the front page: four facts, built into a block by the codec in this browser, and a slider that
+ * cuts words. No data leaves the page. The key is all zeros, for display only.
  */
 
 import { render } from "preact";
@@ -77,7 +77,7 @@ function LiveBlock() {
       <Legend bands={bands} highlight={highlight} onHighlight={setHighlight} />
       <BlockWords
         text={outcome?.ok ? outcome.text : (seen?.text ?? "")}
-        fates={outcome?.ok ? outcome.fates : undefined}
+        wordStates={outcome?.ok ? outcome.wordStates : undefined}
         label="The block's words"
       />
       <label class="slider">
@@ -97,7 +97,7 @@ function LiveBlock() {
         <p class={`verdict ${outcome.ok ? "good" : "bad"}`} role="status">
           {outcome.ok
             ? `Read back exactly: ${outcome.facts.map(({ value }) => value).join(" · ") || "no facts"}`
-            : "Refused: too few words are left to be sure, and a guess is never given."}
+            : "Refused: too few words are left to be sure, and Sideband never guesses."}
         </p>
       )}
     </div>

@@ -1,4 +1,4 @@
-/** The form that asks for a key. What comes back says only that the request arrived: nothing about anyone else. */
+/** The form that asks for a key. The answer says only that the request arrived, and nothing about other requests. */
 
 import { render } from "preact";
 import { useState } from "preact/hooks";
@@ -31,7 +31,7 @@ function KeyRequestForm() {
       setSentTo(fields.email);
     } catch (failure) {
       setError(failure);
-      // Back to the field that the server complains about.
+      // Move the focus to the field that the server refused.
       const param = failure instanceof ApiError ? failure.param : undefined;
       if (param !== undefined) form.querySelector<HTMLElement>(`[name="${CSS.escape(param)}"]`)?.focus();
     } finally {
@@ -54,7 +54,7 @@ function KeyRequestForm() {
         <input name="name" required maxLength={200} autocomplete="name" />
       </label>
       <label class="field">
-        <span>E-mail, where the key is sent</span>
+        <span>E-mail address for the key</span>
         <input name="email" type="email" required maxLength={254} autocomplete="email" />
       </label>
       <label class="field">

@@ -1,6 +1,6 @@
 /**
- * The playground, on the demo endpoints: facts on the 40 channels, the block they give, its spectrum, and the
- * damage bench. The state is everyone's, so the page looks again now and then while it is seen.
+ * The playground, on the demo endpoints: facts on the 40 channels, their block, its spectrum, and the damage bench.
+ * Everyone shares the state, so the page refreshes it regularly while it is visible.
  */
 
 import { render } from "preact";
@@ -28,7 +28,7 @@ import { Legend } from "../parts/legend.tsx";
 import { ErrorNotice, Notice } from "../parts/notice.tsx";
 import { Spectrum } from "../parts/spectrum.tsx";
 
-const LOOK_AGAIN_MS = 15_000;
+const REFRESH_MS = 15_000;
 const EXAMPLE_LABELS = ["USER.name", "USER.gpu", "PREF.response_style", "TASK.current", "TASK.deadline"];
 
 const codec = new CodecClient();
@@ -44,7 +44,7 @@ function Playground() {
   const [error, setError] = useState<unknown>();
   const [weights, setWeights] = useState<{ loadedBytes: number; totalBytes: number }>();
 
-  const look = useCallback(async () => {
+  const refresh = useCallback(async () => {
     try {
       setState(await fetchDemoState());
       setError(undefined);
@@ -55,23 +55,23 @@ function Playground() {
   const load = useCallback(async () => {
     setError(undefined);
     try {
-      const [channels, reader] = await Promise.all([fetchChannels(), fetchDemoReader(), look()]);
+      const [channels, reader] = await Promise.all([fetchChannels(), fetchDemoReader(), refresh()]);
       setReady({ channels, reader });
     } catch (failure) {
       setError(failure);
     }
-  }, [look]);
+  }, [refresh]);
   useEffect(() => {
     codec.onProgress = (loadedBytes, totalBytes) => setWeights({ loadedBytes, totalBytes });
     load();
     const timer = setInterval(() => {
-      if (!document.hidden) look();
-    }, LOOK_AGAIN_MS);
+      if (!document.hidden) refresh();
+    }, REFRESH_MS);
     return () => clearInterval(timer);
-  }, [load, look]);
+  }, [load, refresh]);
 
   if (ready === undefined || state === undefined) {
-    if (error === undefined) return <p class="hint">Tuning in …</p>;
+    if (error === undefined) return <p class="hint">Loading …</p>;
     return (
       <>
         <ErrorNotice error={error} />
@@ -89,12 +89,12 @@ function Playground() {
           Loading the reader model <progress value={weights.loadedBytes} max={weights.totalBytes} />
         </label>
       )}
-      <Bench {...{ ready, state, look }} />
+      <Bench {...{ ready, state, refresh }} />
     </>
   );
 }
 
-function Bench({ ready, state, look }: { ready: Ready; state: DemoState; look: () => Promise<void> }) {
+function Bench({ ready, state, refresh }: { ready: Ready; state: DemoState; refresh: () => Promise<void> }) {
   const { channels, reader } = ready;
   const { fdm_block: block, plain_index: index, channel_count: count } = state.context;
   const [highlight, setHighlight] = useState<number>();
@@ -108,7 +108,7 @@ function Bench({ ready, state, look }: { ready: Ready; state: DemoState; look: (
   const facts = useMemo(() => factsOf(index, channels), [index, channels]);
   const write = async (label: string, value: string) => {
     await writeDemoFact(label, value);
-    await look();
+    await refresh();
   };
 
   return (
@@ -116,7 +116,7 @@ function Bench({ ready, state, look }: { ready: Ready; state: DemoState; look: (
       <section class="card" aria-labelledby="facts-title">
         <div class="card-head">
           <h2 id="facts-title">Facts</h2>
-          <SharedState {...{ state, look, channels }} />
+          <SharedState {...{ state, refresh, channels }} />
         </div>
         <ChannelBoard channels={channels} facts={facts} onWrite={write} />
       </section>
@@ -164,7 +164,7 @@ function Bench({ ready, state, look }: { ready: Ready; state: DemoState; look: (
                 </h3>
                 <BlockWords text={block} label="The block's 512 words" />
                 <p class="hint">
-                  One word, one token, in every vocabulary that it was built for; the two markers take 6 or 7
+                  Each word is one token in every vocabulary that was tested; the two markers take 6 or 7
                   more.
                 </p>
               </div>
@@ -193,19 +193,19 @@ function Bench({ ready, state, look }: { ready: Ready; state: DemoState; look: (
 
 interface SharedStateProps {
   readonly state: DemoState;
-  readonly look: () => Promise<void>;
+  readonly refresh: () => Promise<void>;
   readonly channels: readonly Channel[];
 }
 
-/** That everyone sees this, when it is reset, and the two things one can do to it as a whole. */
-function SharedState({ state, look, channels }: SharedStateProps) {
+/** Says that the state is public and when it is reset, with buttons to fill it and to reset it. */
+function SharedState({ state, refresh, channels }: SharedStateProps) {
   const nowMs = useNow();
   const [error, setError] = useState<unknown>();
   const leftS = state.resetsAtMs === undefined ? undefined : (state.resetsAtMs - nowMs) / 1000;
   const over = leftS !== undefined && leftS <= 0;
   useEffect(() => {
-    if (over) look();
-  }, [over, look]);
+    if (over) refresh();
+  }, [over, refresh]);
   const run = async (work: () => Promise<void>) => {
     try {
       setError(undefined);
@@ -213,7 +213,7 @@ function SharedState({ state, look, channels }: SharedStateProps) {
     } catch (failure) {
       setError(failure);
     }
-    await look();
+    await refresh();
   };
   const fill = async () => {
     for (const { label, example } of channels) {
@@ -226,7 +226,7 @@ function SharedState({ state, look, channels }: SharedStateProps) {
         <span class="public">Public</span> Everyone sees these facts
         {leftS !== undefined && (
           <>
-            ; all are forgotten in <time>{duration(leftS)}</time>
+            ; they are deleted in <time>{duration(leftS)}</time>
           </>
         )}
         .
@@ -236,7 +236,7 @@ function SharedState({ state, look, channels }: SharedStateProps) {
           Fill in an example
         </button>
         <button type="button" onClick={() => run(resetDemo)}>
-          Forget all now
+          Delete all now
         </button>
       </p>
       <ErrorNotice error={error} />

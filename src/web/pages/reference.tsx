@@ -1,6 +1,6 @@
 /**
- * The API reference, drawn from this server's own OpenAPI document: operations by who may call them, each with
- * its parameters, body, answer and errors. Made for that document: schemas are inline, and one level deep is enough.
+ * The API reference, made from this server's OpenAPI document: operations grouped by who may call them, each with its
+ * parameters, body, answer and errors. It handles only what that document has: schemas are inline.
  */
 
 import { render } from "preact";
@@ -16,7 +16,7 @@ function Reference() {
   useEffect(() => {
     call<Document>("GET", "/openapi.json").then(({ data }) => setDocument(data), setError);
   }, []);
-  // The browser looked for the address's anchor before it was there.
+  // The browser looks for the address's anchor before the element exists.
   useEffect(() => {
     const anchor = location.hash.slice(1);
     const target = anchor === "" ? null : window.document.getElementById(anchor);

@@ -1,4 +1,4 @@
-/** Which carriers belong to whom, with the colours that every picture of a spectrum uses for them. */
+/** Which carriers belong to what, with the colours that every picture of a spectrum uses. */
 
 import type { Layout } from "../../codec/block.ts";
 

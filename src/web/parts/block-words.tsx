@@ -1,23 +1,23 @@
-/** A block's words as text that can be scrolled and selected; with fates, the lost ones are struck out. */
+/** A block's words as text that can be scrolled and selected. If their states are known, lost words are struck out. */
 
 import { useMemo } from "preact/hooks";
-import { FATE } from "../codec/messages.ts";
+import { WORD_STATE } from "../codec/messages.ts";
 
 interface BlockWordsProps {
   readonly text: string;
-  readonly fates?: Uint8Array | undefined;
+  readonly wordStates?: Uint8Array | undefined;
   readonly label: string;
 }
 
-const CLASSES = { [FATE.intact]: "", [FATE.missing]: "lost", [FATE.wrong]: "changed" };
+const CSS_CLASSES = { [WORD_STATE.intact]: "", [WORD_STATE.missing]: "lost", [WORD_STATE.wrong]: "changed" };
 
-export function BlockWords({ text, fates, label }: BlockWordsProps) {
-  const runs = useMemo(() => runsOf(text, fates), [text, fates]);
+export function BlockWords({ text, wordStates, label }: BlockWordsProps) {
+  const runs = useMemo(() => runsOf(text, wordStates), [text, wordStates]);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard.
     <section class="words" tabIndex={0} aria-label={label}>
-      {runs.map(({ fate, words }, i) => (
-        <span key={i} class={CLASSES[fate as keyof typeof CLASSES]}>
+      {runs.map(({ wordState, words }, i) => (
+        <span key={i} class={CSS_CLASSES[wordState as keyof typeof CSS_CLASSES]}>
           {words}{" "}
         </span>
       ))}
@@ -25,17 +25,17 @@ export function BlockWords({ text, fates, label }: BlockWordsProps) {
   );
 }
 
-/** Neighbouring words of one fate as one piece of text: 512 elements would make every redraw slow. */
-function runsOf(text: string, fates: Uint8Array | undefined): { fate: number; words: string }[] {
-  if (fates === undefined) return [{ fate: FATE.intact, words: text }];
-  const runs: { fate: number; words: string }[] = [];
+/** Neighbouring words with the same state become one element: 512 elements would make every redraw slow. */
+function runsOf(text: string, wordStates: Uint8Array | undefined): { wordState: number; words: string }[] {
+  if (wordStates === undefined) return [{ wordState: WORD_STATE.intact, words: text }];
+  const runs: { wordState: number; words: string }[] = [];
   text
     .split(" ")
     .slice(1, -1)
     .forEach((word, t) => {
       const last = runs.at(-1);
-      if (last?.fate === fates[t]) last.words += ` ${word}`;
-      else runs.push({ fate: fates[t], words: word });
+      if (last?.wordState === wordStates[t]) last.words += ` ${word}`;
+      else runs.push({ wordState: wordStates[t], words: word });
     });
   return runs;
 }

@@ -1,6 +1,6 @@
 /**
- * The 40 channels as a board of four groups, the ones that hold a fact filled in, and the form that writes onto
- * one of them. Choosing a channel on the board puts it into the form.
+ * The 40 channels as a board of four groups, with the values of those that hold a fact, and a form that writes to one
+ * channel. Choosing a channel on the board puts it into the form.
  */
 
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -35,7 +35,7 @@ export function ChannelBoard({ channels, facts, onWrite }: ChannelBoardProps) {
     setValue(facts.get(channel.channel) ?? "");
     setError(undefined);
   };
-  // The state is everyone's: when someone else changes the chosen channel, an untouched form follows.
+  // If someone else changes the chosen channel, a form without edits shows the new value.
   const known = facts.get(chosen.channel);
   const [before, setBefore] = useState(known);
   useEffect(() => {

@@ -1,10 +1,10 @@
-/** A button for what cannot be undone: the first press asks, the second does it; looking away takes it back. */
+/** A button for what cannot be undone: the first press asks, the second confirms; losing the focus cancels. */
 
 import { useState } from "preact/hooks";
 
 interface ConfirmButtonProps {
   readonly label: string;
-  /** What it would be done to, for those who hear the button without its row. */
+  /** The object of the action, for screen readers, which read the button without its row. */
   readonly what: string;
   readonly onConfirm: () => unknown;
 }
@@ -15,14 +15,14 @@ export function ConfirmButton({ label, what, onConfirm }: ConfirmButtonProps) {
     <button
       type="button"
       class={asked ? "small danger asked" : "small danger"}
-      aria-label={asked ? `Really ${label.toLowerCase()} ${what}?` : `${label} ${what}`}
+      aria-label={asked ? `Confirm: ${label.toLowerCase()} ${what}` : `${label} ${what}`}
       onBlur={() => setAsked(false)}
       onClick={async () => {
         if (asked) await onConfirm();
         setAsked(!asked);
       }}
     >
-      {asked ? "Really?" : label}
+      {asked ? "Confirm" : label}
     </button>
   );
 }

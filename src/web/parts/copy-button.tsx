@@ -15,7 +15,7 @@ export function CopyButton({ text, what, size = "small" }: CopyButtonProps) {
       await navigator.clipboard.writeText(text);
       setSaid("Copied");
     } catch {
-      // Without a secure context, or without leave, there is no clipboard: the text can still be selected.
+      // Without a secure context or permission there is no clipboard: the text can still be selected.
       setSaid("Select and copy");
     }
     setTimeout(() => setSaid("Copy"), 2000);

@@ -1,6 +1,6 @@
 /**
- * The damage bench: a copy of the block to ruin, by slider or by hand, and the codec in this browser reading it
- * back or refusing. On request the server reads the same text, and the two are compared.
+ * The damage bench: a copy of the block that can be damaged by slider or by hand. The codec in this browser reads it
+ * or refuses it. On request the server reads the same text, and the two results are compared.
  */
 
 import { useEffect, useMemo, useState } from "preact/hooks";
@@ -28,7 +28,7 @@ export function DamageBench({ codec, reader, block, labelOf }: DamageBenchProps)
   const [seed, setSeed] = useState(1);
   const [byHand, setByHand] = useState<string>();
 
-  // A new block starts over: what was typed belongs to the old one.
+  // Edits belong to the old block: a new block removes them.
   useEffect(() => setByHand(undefined), [block]);
   const { value: damaged } = useLatest(
     () => codec.ask({ ask: "damage", text: block, kind, share: percent / 100, seed }),
@@ -39,7 +39,7 @@ export function DamageBench({ codec, reader, block, labelOf }: DamageBenchProps)
     () => (text === "" ? undefined : codec.ask({ ask: "inspect", text, reader })),
     [text, reader],
   );
-  const strike = (change: () => void) => {
+  const damageAgain = (change: () => void) => {
     setByHand(undefined);
     change();
   };
@@ -56,7 +56,7 @@ export function DamageBench({ codec, reader, block, labelOf }: DamageBenchProps)
                 name="damage"
                 value={value}
                 checked={kind === value && byHand === undefined}
-                onChange={() => strike(() => setKind(value as DamageKind))}
+                onChange={() => damageAgain(() => setKind(value as DamageKind))}
               />
               {name}
             </label>
@@ -72,11 +72,11 @@ export function DamageBench({ codec, reader, block, labelOf }: DamageBenchProps)
             max="98"
             value={percent}
             aria-valuetext={`${percent} percent of the words`}
-            onInput={({ currentTarget: { value } }) => strike(() => setPercent(Number(value)))}
+            onInput={({ currentTarget: { value } }) => damageAgain(() => setPercent(Number(value)))}
           />
         </label>
         <label class="field">
-          <span>The damaged copy. Edit it as you like{byHand !== undefined && ": by hand now"}.</span>
+          <span>The damaged copy, which you can edit{byHand !== undefined && " (edited by hand)"}.</span>
           <textarea
             rows={14}
             spellcheck={false}
@@ -86,11 +86,11 @@ export function DamageBench({ codec, reader, block, labelOf }: DamageBenchProps)
           />
         </label>
         <p class="buttons">
-          <button type="button" onClick={() => strike(() => setSeed(seed + 1))}>
-            Strike elsewhere
+          <button type="button" onClick={() => damageAgain(() => setSeed(seed + 1))}>
+            Damage other words
           </button>
-          <button type="button" onClick={() => strike(() => setPercent(0))}>
-            Make it whole again
+          <button type="button" onClick={() => damageAgain(() => setPercent(0))}>
+            Undo the damage
           </button>
         </p>
       </div>
@@ -127,26 +127,26 @@ function Verdict({ inspection, text, labelOf }: VerdictProps) {
         </Notice>
       ) : (
         <Notice kind="bad">
-          <strong>Refused.</strong> {sentence(outcome.reason)} A guess is never given.{" "}
+          <strong>Refused.</strong> {sentence(outcome.reason)} Sideband never guesses.{" "}
           <small>
             {wordCount} words, {took}
           </small>
         </Notice>
       )}
-      {outcome.ok && <PlaceMap fates={outcome.fates} />}
+      {outcome.ok && <PlaceMap wordStates={outcome.wordStates} />}
       <Spectrum
         carriers={received}
         bands={bands}
         label={
           outcome.ok
-            ? "The spectrum of the damaged copy: what stands in the guard band is the damage"
+            ? "The spectrum of the damaged copy: what is in the guard band is damage"
             : "The spectrum of the damaged copy: noise"
         }
       />
       <p class="hint">
         {outcome.ok
-          ? "As received. Whatever stands in the guard band is the damage itself, and tells how to undo it."
-          : "As received. Too much of it is damage: nothing can be told apart any more."}
+          ? "As received. Everything in the guard band is damage; from it the error correction computes the repair."
+          : "As received. There is too much damage to tell facts from noise."}
       </p>
       {outcome.ok && (
         <table class="facts">
@@ -172,7 +172,7 @@ function Verdict({ inspection, text, labelOf }: VerdictProps) {
   );
 }
 
-/** What POST /demo/read says of the same text, when asked. */
+/** The answer of POST /demo/read for the same text, on request. */
 function ServerOpinion({ inspection, text }: Pick<VerdictProps, "inspection" | "text">) {
   const [opinion, setOpinion] = useState<ServerReading | "refused">();
   const [error, setError] = useState<unknown>();
@@ -197,14 +197,14 @@ function ServerOpinion({ inspection, text }: Pick<VerdictProps, "inspection" | "
   return (
     <div class="server-opinion">
       <button type="button" onClick={ask} disabled={asking}>
-        Ask the server too
+        Ask the server
       </button>
       <ErrorNotice error={error} />
       {opinion !== undefined && (
         <Notice kind={agrees(inspection, opinion) ? "good" : "bad"}>
-          {agrees(inspection, opinion) ? "The server says the same" : "The server says otherwise"}:{" "}
+          {agrees(inspection, opinion) ? "The server agrees" : "The server disagrees"}:{" "}
           {opinion === "refused"
-            ? "it cannot be read for sure."
+            ? "the block cannot be read reliably."
             : `${opinion.facts.length} facts, ${opinion.missing} missing, ${opinion.wrong} wrong, ${opinion.guard_left} to spare.`}
         </Notice>
       )}

@@ -1,10 +1,10 @@
-/** Hooks for answers that come later than the next question. */
+/** Hooks for values that change while a page is open: the answer to the newest question, and the time. */
 
 import { type Inputs, useEffect, useRef, useState } from "preact/hooks";
 
 /**
- * The answer to the newest question. While one is on its way no other is asked, and of those that came up meanwhile
- * only the newest is: a slider asks as often as it can be answered. Undefined from `ask` means no question.
+ * The answer to the newest question. Only one question is open at a time. Of the questions that arrive meanwhile only
+ * the newest is asked, so a slider asks as often as it gets answers. Undefined from `ask` means no question.
  */
 export function useLatest<T>(
   ask: () => Promise<T> | undefined,
@@ -44,7 +44,7 @@ export function useLatest<T>(
   return state;
 }
 
-/** The time, again every second while the page is seen. */
+/** The time, updated every second while the page is visible. */
 export function useNow(): number {
   const [nowMs, setNowMs] = useState(Date.now());
   useEffect(() => {

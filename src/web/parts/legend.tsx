@@ -1,4 +1,4 @@
-/** The key to a spectrum: a button for each band that brings it out, with how many carriers it owns. */
+/** The legend of a spectrum: a button for each band that highlights it, with its number of carriers. */
 
 import { N } from "../../codec/field.ts";
 import type { Band } from "./bands.ts";
@@ -12,7 +12,7 @@ interface LegendProps {
 export function Legend({ bands, highlight, onHighlight }: LegendProps) {
   const inUse = bands.length === 0 ? 0 : bands[bands.length - 1].end;
   return (
-    <ul class="legend" aria-label="Whose carriers are whose">
+    <ul class="legend" aria-label="What the carriers belong to">
       {bands.map((band) => (
         <li key={band.start}>
           <button

@@ -1,4 +1,4 @@
-/** What went wrong, or right, said where screen readers hear it. */
+/** Messages of success and failure, which screen readers announce. */
 
 import type { ComponentChildren } from "preact";
 import { ApiError } from "../api/request.ts";

@@ -1,7 +1,7 @@
 /**
- * A spectrum on a canvas: 512 bars, one a carrier, as high as its digit, coloured by whose it is. Carriers after
- * the last band are the guard band: drawn as a field that should be empty, and in the colour of noise where it is
- * not. Narrow screens get the carriers in two rows. Changes glide, unless the visitor asked for less motion.
+ * A spectrum on a canvas: 512 bars, one for each carrier, as high as its digit, in the colour of its band. Carriers
+ * after the last band are the guard band, which should be empty; what is there is drawn in the colour of noise.
+ * Narrow screens get the carriers in two rows. Changes are animated, unless the visitor asked for less motion.
  */
 
 import { useEffect, useRef } from "preact/hooks";
@@ -11,10 +11,10 @@ import type { Band } from "./bands.ts";
 interface SpectrumProps {
   /** 512 digits; undefined while there is none. */
   readonly carriers: Uint16Array | undefined;
-  /** Empty where nobody knows whose carriers these are. */
+  /** Empty if it is not known what the carriers belong to. */
   readonly bands: readonly Band[];
   readonly label: string;
-  /** The band to bring out, by its first carrier. */
+  /** The band to highlight, by its first carrier. */
   readonly highlight?: number | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Facts written by day, as bars (uPlot), with the same figures as a table for whoever cannot see them. Days without
- * use are drawn as zero. Days are UTC, as the limits are.
+ * Facts written by day, as bars (uPlot), with the same figures as a table for those who cannot see them. Days without
+ * writes are drawn as zero. Days are in UTC, like the limits.
  */
 
 import { useEffect, useMemo, useRef } from "preact/hooks";
@@ -58,7 +58,7 @@ export function UsageChart({ from, to, days, label }: UsageChartProps) {
       <details>
         <summary>The same as a table</summary>
         <table>
-          <caption>{label}, days with use</caption>
+          <caption>{label}, days with writes</caption>
           <thead>
             <tr>
               <th scope="col">Day (UTC)</th>

@@ -1,4 +1,4 @@
-/** The facts of a user that the key's holder names, each of which can be forgotten, after a second look. */
+/** The facts of a user of the account. Each can be forgotten, after a confirmation. */
 
 import { Fragment } from "preact";
 import { useState } from "preact/hooks";
@@ -57,7 +57,7 @@ export function UserFacts({ apiKey }: { readonly apiKey: string }) {
       <ErrorNotice error={error} />
       {said !== undefined && <Notice kind="good">{said}</Notice>}
       {shown !== undefined && shown.facts.length === 0 && (
-        <p class="hint">There are no facts of {shown.userId} in this account.</p>
+        <p class="hint">{shown.userId} has no facts in this account.</p>
       )}
       {shown !== undefined && shown.facts.length > 0 && (
         <div class="scroll">

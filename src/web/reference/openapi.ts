@@ -1,4 +1,4 @@
-/** As much of an OpenAPI 3.1 document as the reference shows, flattened into rows. */
+/** The parts of an OpenAPI 3.1 document that the reference shows, flattened into rows. */
 
 export interface Schema {
   readonly type?: string | readonly string[];
@@ -59,7 +59,7 @@ export interface OperationText {
 
 const GROUPS: readonly (readonly [name: string, about: string])[] = [
   ["Memory", "With an API key: Authorization: Bearer sb_live_…, or ?api_key= for GET."],
-  ["Demo", "Without a key, on one public state that is reset now and then."],
+  ["Demo", "Without a key, on one public state that is reset regularly."],
   ["Service", "Without a key."],
   ["Admin", "With the operator's admin token."],
 ];
@@ -106,7 +106,7 @@ function describe(method: string, path: string, operation: DocumentOperation): O
   };
 }
 
-/** The fields of an object, those of lists of objects and of objects in it under their path: `facts[].label`. */
+/** The fields of an object. Fields of inner objects and lists have a path: `facts[].label`. */
 export function fieldsOf(schema: Schema | undefined, prefix = ""): Field[] {
   return Object.entries(schema?.properties ?? {}).flatMap(([name, field]) => {
     const path = prefix + name;

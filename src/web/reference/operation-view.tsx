@@ -1,4 +1,4 @@
-/** One operation of the reference, folded away until asked for. */
+/** One operation of the reference, folded until it is opened. */
 
 import type { Field, OperationText } from "./openapi.ts";
 

@@ -8,7 +8,7 @@ import { Readable } from "node:stream";
 import { test } from "node:test";
 import { main } from "../../../src/cli/main.ts";
 import { readConfig } from "../../../src/config.ts";
-import { NobodyThereError, OwnerClient } from "../../../src/door/owner-client.ts";
+import { NoOwnerError, OwnerClient } from "../../../src/door/owner-client.ts";
 import { openCore } from "../../../src/main/core.ts";
 
 /** Runs a command in this process; its exit status and what it printed. */
@@ -169,6 +169,6 @@ test("what the system refuses is one line, not a stack trace", () =>
 test("an upload that finds nobody takes nothing out of its stream", () =>
   withData(async (data) => {
     const body = Readable.from(["one\n", "two\n"]);
-    await assert.rejects(OwnerClient.of(data).upload("/operator/import", body), NobodyThereError);
+    await assert.rejects(OwnerClient.of(data).upload("/operator/import", body), NoOwnerError);
     assert.deepEqual(await body.toArray(), ["one\n", "two\n"]);
   }));

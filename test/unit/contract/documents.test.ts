@@ -1,13 +1,18 @@
-/** docs/ERRORS.md, API.md and CONFIG.md say what the code does: every entry of every table, no other. */
+/**
+ * docs/ERRORS.md, API.md and CONFIG.md say what the code does: every entry of every table, and no other. For API.md that
+ * is every operation with its errors, and every limit.
+ */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { ERRORS } from "../../../src/base/error-codes.ts";
-import { TIER_LIMITS, TIERS } from "../../../src/base/tiers.ts";
-import { ConfigError, readConfig, SETTINGS } from "../../../src/config.ts";
-import type { Operation } from "../../../src/contract/operation.ts";
-import { OPERATIONS } from "../../../src/contract/operations.ts";
+import { BODY_BYTES_MAX } from "../../../src/base/limits.ts";
+import { TIERS } from "../../../src/base/tiers.ts";
+import { AGENT_SETTINGS, ConfigError, readConfig, SETTINGS } from "../../../src/config.ts";
+import type { Access } from "../../../src/contract/operation.ts";
+import { ACCESS_ERRORS, OPERATIONS } from "../../../src/contract/operations.ts";
+import { codeList, limitRows, operationRows, SECTION_TITLES, sizeText } from "./api-document.ts";
 
 const read = (name: string) => readFileSync(new URL(`../../../docs/${name}`, import.meta.url), "utf8");
 const rows = (text: string, pattern: RegExp) => text.split("\n").filter((line) => pattern.test(line));
@@ -27,15 +32,51 @@ test("docs/CONFIG.md has every setting with its default and meaning, and no othe
   assert.deepEqual(rows(read("CONFIG.md"), /^\| `SIDEBAND_/), expected);
 });
 
-test("docs/API.md lists every operation, and no other", () => {
-  const expected = (Object.values(OPERATIONS) as Operation[]).map(({ method, path }) => `${method} ${path}`);
-  const listed = rows(read("API.md"), /^\| `(GET|POST|DELETE) /).map((line) => /`([^`]+)`/.exec(line)?.[1]);
-  assert.deepEqual(listed.sort(), expected.sort());
+test("docs/CONFIG.md has every setting of the agent's side, and no other", () => {
+  const expected = Object.entries(AGENT_SETTINGS).map(([name, meaning]) => `- \`${name}\`: ${meaning}`);
+  assert.deepEqual(rows(read("CONFIG.md"), /^- `SIDEBAND_/), expected);
 });
 
-test("docs/API.md and docs/OPERATIONS.md name every tier, with its limit where they give limits", () => {
-  const limits = TIERS.map((tier) => `${tier} ${TIER_LIMITS[tier]?.toLocaleString("en-US") ?? "none"}`);
-  assert.ok(read("API.md").includes(`for each key: ${limits.join(", ")}.`));
+const ACCESSES = Object.keys(SECTION_TITLES) as Access[];
+
+test("docs/API.md has every operation with its summary and its own errors, and no other", () => {
+  const listed = rows(read("API.md"), /^\| `(GET|POST|DELETE) /);
+  assert.deepEqual(listed.sort(), ACCESSES.flatMap(operationRows).sort());
+});
+
+test("docs/API.md has each operation in the section of its access, with the errors of that access", () => {
+  const sections = read("API.md").split(/^## /m);
+  for (const access of ACCESSES) {
+    const section = sections.find((text) => text.startsWith(`${SECTION_TITLES[access]}\n`)) ?? "";
+    assert.deepEqual(rows(section, /^\| `(GET|POST|DELETE) /).sort(), operationRows(access).sort());
+    const shared = /^Every call may also answer ([^.]+)\./m.exec(section)?.[1] ?? "";
+    assert.equal(shared, codeList(ACCESS_ERRORS[access]), SECTION_TITLES[access]);
+  }
+});
+
+test("docs/API.md names every error code", () => {
+  const named = new Set(Array.from(read("API.md").matchAll(/`([a-z_]+)`/g), ([, code]) => code));
+  assert.deepEqual(
+    Object.keys(ERRORS).filter((code) => !named.has(code)),
+    [],
+  );
+});
+
+test("docs/API.md has the limits of the code, word for word", () => {
+  const [, limits = ""] = read("API.md").split("\n## Limits\n");
+  assert.deepEqual(rows(limits, /^\| (?!limit )/), limitRows());
+});
+
+test("the error body_too_large names the body sizes of the code", () => {
+  const { encodeBatch, read: readBlock } = OPERATIONS;
+  const sizes = [encodeBatch, readBlock].map(
+    ({ path, bodyBytesMax }) => `${sizeText(bodyBytesMax)} on ${path}`,
+  );
+  const expected = `A body may have at most ${sizeText(BODY_BYTES_MAX)}; ${sizes.join(", ")}.`;
+  assert.equal(ERRORS.body_too_large.meaning, expected);
+});
+
+test("docs/OPERATIONS.md names every tier", () => {
   assert.ok(read("OPERATIONS.md").includes(`by tier of the account: ${TIERS.join(", ")}, demo, owner`));
 });
 

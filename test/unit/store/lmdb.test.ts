@@ -310,7 +310,7 @@ test("lmdb: leftovers of broken-off work go at the next start, a store that noth
     }
   }));
 
-test("lmdb: a wrong or damaged sideband.json, or a store that has lost its content: nothing is removed or begun anew", () =>
+test("lmdb: a wrong or damaged sideband.json, or a truncated store: nothing is removed or created", () =>
   withFolder(async (folder) => {
     const store = await openFolder(folder);
     await store.write(write("ada", [[0, "Ada"]]));
@@ -327,9 +327,9 @@ test("lmdb: a wrong or damaged sideband.json, or a store that has lost its conte
     assert.equal(again.readFact("acme", "ada", 0)?.value, "Ada");
     await again.close();
     truncateSync(join(folder, inUse, "data.mdb"), 0);
-    await assert.rejects(openFolder(folder), /is not there or empty: nothing was changed/);
+    await assert.rejects(openFolder(folder), /is missing or empty: nothing was changed/);
     truncateSync(join(folder, inUse, "data.mdb"), 4096);
-    await assert.rejects(openFolder(folder), /has lost its content/);
+    await assert.rejects(openFolder(folder), /is truncated/);
   }));
 
 test("lmdb: a record that is not where it belongs is damage, not absence", () =>

@@ -93,7 +93,7 @@ test("postgres: hostile strings in every text field come back exactly", async ()
     await store.addKeyRequest(asked);
     const decided = await store.decideKeyRequest(text, { status: "approved", decidedAtMs: NOW, keyId: text });
     assert.deepEqual(decided, { ...asked, status: "approved", decidedAtMs: NOW, keyId: text });
-    assert.equal(await store.settle(text, text), text);
+    assert.equal(await store.agreeOn(text, text), text);
   }
   const walked: string[] = [];
   for await (const { account, userId } of store.walkUsers()) {

@@ -10,7 +10,7 @@ import { Codebooks } from "../../../src/web/codec/codebooks.ts";
 import { damageText } from "../../../src/web/codec/damage.ts";
 import { DAMAGE_KINDS, type DamageKind } from "../../../src/web/codec/damage-kinds.ts";
 import { buildForShow, inspect } from "../../../src/web/codec/inspect.ts";
-import { FATE } from "../../../src/web/codec/messages.ts";
+import { WORD_STATE } from "../../../src/web/codec/messages.ts";
 
 const oldKey = deriveBlockKey(new Uint8Array(32).fill(1), 0, "@demo");
 const key = deriveBlockKey(new Uint8Array(32).fill(2), 1, "@demo");
@@ -71,19 +71,19 @@ test("an inspection says what readBlock says, for every kind of damage", () => {
 test("places tell the intact from the missing and the wrong", () => {
   const cut = look(damageText(BLOCK, "cut-end", 0.5, 1)).outcome;
   assert.ok(cut.ok);
-  const missing = cut.fates.filter((fate) => fate === FATE.missing).length;
+  const missing = cut.wordStates.filter((wordState) => wordState === WORD_STATE.missing).length;
   assert.ok(missing >= 256 && missing <= 264, `${missing} missing`);
-  assert.ok(cut.fates.subarray(300).every((fate) => fate === FATE.missing));
+  assert.ok(cut.wordStates.subarray(300).every((wordState) => wordState === WORD_STATE.missing));
   const replaced = look(damageText(BLOCK, "replace", 0.1, 1)).outcome;
   assert.ok(replaced.ok);
-  assert.equal(replaced.fates.filter((fate) => fate !== FATE.intact).length, 51);
+  assert.equal(replaced.wordStates.filter((wordState) => wordState !== WORD_STATE.intact).length, 51);
 });
 
 test("of two blocks in a text the one that was read is the one that is drawn", () => {
   const ruined = damageText(BLOCK, "replace", 0.95, 5);
   const { outcome } = look(`${BLOCK}\n${ruined}`);
   assert.ok(outcome.ok);
-  assert.ok(outcome.fates.every((fate) => fate === FATE.intact));
+  assert.ok(outcome.wordStates.every((wordState) => wordState === WORD_STATE.intact));
 });
 
 test("what is no block is refused, with nothing to draw; a ruined one is drawn", () => {

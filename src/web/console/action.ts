@@ -1,26 +1,26 @@
-/** How the console's sections change things: `act` does it and has everything looked at again. */
+/** How the console's sections change things: an action runs, and then everything is refreshed. */
 
 import { createContext } from "preact";
 import { useContext, useState } from "preact/hooks";
 
-export type Act = <T>(work: () => Promise<T>) => Promise<T>;
+export type RunAction = <T>(work: () => Promise<T>) => Promise<T>;
 
-export const DeskContext = createContext<Act>((work) => work());
+export const ActionContext = createContext<RunAction>((work) => work());
 
-/** Runs one thing at a time and keeps what went wrong. */
-export function useDesk(): {
+/** Runs an action for one form: whether it is running, and the error of the last one. */
+export function useAction(): {
   busy: boolean;
   error: unknown;
   run: <T>(work: () => Promise<T>) => Promise<T | undefined>;
 } {
-  const act = useContext(DeskContext);
+  const runAction = useContext(ActionContext);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const run = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
     setBusy(true);
     setError(undefined);
     try {
-      return await act(work);
+      return await runAction(work);
     } catch (failure) {
       setError(failure);
       return undefined;
@@ -36,7 +36,7 @@ export function minuteOf(time: string | null): string {
   return time === null ? "never" : time.slice(0, 16).replace("T", " ");
 }
 
-/** The end of a day that a date field names, in UTC; null where it is empty. */
+/** The end of a day that a date field names, in UTC; null if it is empty. */
 export function endOfDay(date: string): string | null {
   return date === "" ? null : `${date}T23:59:59.000Z`;
 }
