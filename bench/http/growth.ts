@@ -161,9 +161,9 @@ async function fill(
   const config = readConfig({ SIDEBAND_DATA: folder });
   const startedMs = performance.now();
   const core = await openCore(config, { create: true });
-  const { store, desk, compact } = core;
+  const { store, keys, compact } = core;
   try {
-    const { key } = await desk.create({ account: "bench", tier: "unlimited" });
+    const { key } = await keys.create({ account: "bench", tier: "unlimited" });
     const users = facts / FACTS_PER_USER;
     for (let first = 0; first < users; first += WRITES_AT_ONCE) {
       const count = Math.min(WRITES_AT_ONCE, users - first);

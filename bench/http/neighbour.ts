@@ -34,7 +34,7 @@ const SLICE_MS = 500;
 export async function measureNeighbour(load: ChildProcess, small: boolean): Promise<Neighbour> {
   const folder = mkdtempSync(join(tmpdir(), "sideband-neighbour-"));
   const core = await openCore(readConfig({ SIDEBAND_DATA: folder }), { create: true });
-  const keyOf = async (account: string) => (await core.desk.create({ account, tier: "unlimited" })).key;
+  const keyOf = async (account: string) => (await core.keys.create({ account, tier: "unlimited" })).key;
   const [heavy, stranger] = [await keyOf("heavy"), await keyOf("stranger")];
   await core.close();
   const server = await startServer(folder, stranger);

@@ -5,9 +5,9 @@ import type { Metrics } from "../base/metrics.ts";
 import type { AtStep } from "../base/steps.ts";
 import type { Authentication } from "../memory/authentication.ts";
 import type { Demo } from "../memory/demo.ts";
-import type { KeyDesk } from "../memory/key-desk.ts";
-import type { MemoryParts } from "../memory/parts.ts";
+import type { KeyManager } from "../memory/key-manager.ts";
 import type { BackupReport, CompactReport, Progress } from "../memory/ports.ts";
+import type { MemoryServices } from "../memory/services.ts";
 import type { Door } from "./access/door.ts";
 import type { RateLimiter } from "./access/rate-limiter.ts";
 import type { McpEndpoint } from "./routes/mcp.ts";
@@ -30,9 +30,9 @@ export interface Upkeep {
 
 export interface HttpServices {
   readonly log: Log;
-  readonly memory: MemoryParts;
+  readonly memory: MemoryServices;
   readonly authentication: Authentication;
-  readonly desk: KeyDesk;
+  readonly keys: KeyManager;
   readonly demo: Demo | undefined;
   readonly clock: Clock;
   readonly metrics: Metrics;

@@ -1,4 +1,4 @@
-/** The service without HTTP: store, workers, keys and the parts of memory, joined for one process. */
+/** The service without HTTP: store, workers, keys and memory, joined for one process. */
 
 import { systemClock } from "../base/clock.ts";
 import { Metrics } from "../base/metrics.ts";
@@ -10,19 +10,19 @@ import { CODEBOOK_VERSION, checkReader } from "../blockwork/codebooks.ts";
 import { workerModule } from "../blockwork/worker-module.ts";
 import type { Config } from "../config.ts";
 import { Authentication } from "../memory/authentication.ts";
-import { Blocks } from "../memory/blocks.ts";
 import type { FlushedBlock } from "../memory/blocks.ts";
+import { Blocks } from "../memory/blocks.ts";
 import { IdempotencyGate } from "../memory/idempotency.ts";
-import { KeyDesk } from "../memory/key-desk.ts";
+import { KeyManager } from "../memory/key-manager.ts";
 import { KeyRing, type MasterKey } from "../memory/key-ring.ts";
-import type { MemoryParts } from "../memory/parts.ts";
 import type { Store, StoreStatistics } from "../memory/ports.ts";
+import type { MemoryServices } from "../memory/services.ts";
 import type { LmdbStore } from "../store/lmdb/lmdb-store.ts";
 import { masterKeys } from "./secrets.ts";
 import { agreeOnMasterKeys, type OpenedStore, type OpenOptions, openStore } from "./stores.ts";
 
 export interface Core {
-  readonly memory: MemoryParts;
+  readonly memory: MemoryServices;
   readonly store: Store;
   /** The store where it is the embedded one: what only that one does. */
   readonly embedded: LmdbStore | undefined;
@@ -32,7 +32,7 @@ export interface Core {
   readonly settle: OpenedStore["settle"];
   readonly blockWork: BlockWork;
   readonly authentication: Authentication;
-  readonly desk: KeyDesk;
+  readonly keys: KeyManager;
   readonly metrics: Metrics;
   close(): Promise<void>;
 }
@@ -73,7 +73,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Co
     settle,
     blockWork,
     authentication,
-    desk: new KeyDesk(store, clock),
+    keys: new KeyManager(store, clock),
     metrics,
     async close() {
       await blockWork.close();

@@ -107,7 +107,7 @@ async function makeFirstKey(core: Core): Promise<string | undefined> {
   const ticket = randomUUID();
   if (((await core.settle?.("first-start", ticket)) ?? ticket) !== ticket) return undefined;
   const note = "made on the first start";
-  return (await core.desk.create({ account: FIRST_ACCOUNT, tier: "unlimited", note })).key;
+  return (await core.keys.create({ account: FIRST_ACCOUNT, tier: "unlimited", note })).key;
 }
 
 function startText({ adminToken, dataFolder }: Config): string {

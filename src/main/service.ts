@@ -61,7 +61,7 @@ export async function startService(config: Config, options: ServiceOptions = {})
         log,
         memory: core.memory,
         authentication: core.authentication,
-        desk: core.desk,
+        keys: core.keys,
         demo: config.demo ? new Demo(core.memory, config.demoResetS * 1000) : undefined,
         clock: systemClock,
         metrics: core.metrics,

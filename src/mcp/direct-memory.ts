@@ -20,36 +20,36 @@ import { decodeFact } from "../memory/decode.ts";
 import { encodeFacts } from "../memory/encode.ts";
 import { forgetFact, listFacts } from "../memory/facts.ts";
 import { flushUser } from "../memory/flush.ts";
-import type { MemoryParts } from "../memory/parts.ts";
 import { readPresentedBlock } from "../memory/reading.ts";
+import type { MemoryServices } from "../memory/services.ts";
 
 /** A caller whose block work ends with its signal. */
 export type MemoryCaller = Caller & Pick<Asker, "signal">;
 
-export function directMemory(parts: MemoryParts, caller: MemoryCaller): AgentMemory {
+export function directMemory(services: MemoryServices, caller: MemoryCaller): AgentMemory {
   const { account } = caller;
   return {
     async encode(userId, label, value) {
       const facts = [{ label, value }];
-      return encodeAnswer(await encodeFacts(parts, caller, { userId, facts, operation: "encode" }));
+      return encodeAnswer(await encodeFacts(services, caller, { userId, facts, operation: "encode" }));
     },
     async decode(userId, label) {
-      return decodeAnswer(await decodeFact(parts, account, { userId, label }));
+      return decodeAnswer(await decodeFact(services, account, { userId, label }));
     },
     async forget(userId, label) {
-      return forgetAnswer(await forgetFact(parts, account, { userId, label }));
+      return forgetAnswer(await forgetFact(services, account, { userId, label }));
     },
     async facts(userId) {
-      return factsAnswer(userId, await listFacts(parts, account, userId));
+      return factsAnswer(userId, await listFacts(services, account, userId));
     },
     async context(userId) {
-      return contextAnswer(await readContext(parts, caller, userId));
+      return contextAnswer(await readContext(services, caller, userId));
     },
     async flush(userId) {
-      return flushAnswer(await flushUser(parts, caller, { userId }));
+      return flushAnswer(await flushUser(services, caller, { userId }));
     },
     async read(userId, block) {
-      return readAnswer(userId, await readPresentedBlock(parts, caller, { userId, block }));
+      return readAnswer(userId, await readPresentedBlock(services, caller, { userId, block }));
     },
   };
 }

@@ -9,13 +9,13 @@
 import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import { BoundedCache } from "../base/bounded-cache.ts";
 import type { Caller } from "../memory/authentication.ts";
-import type { MemoryParts } from "../memory/parts.ts";
+import type { MemoryServices } from "../memory/services.ts";
 import { directMemory, type MemoryCaller } from "./direct-memory.ts";
 import { userOfUri } from "./memory-uri.ts";
 import { type Watch, watchMemory } from "./watch.ts";
 
 export interface McpHttpOptions {
-  readonly memory: MemoryParts;
+  readonly memory: MemoryServices;
   readonly version: string;
 }
 

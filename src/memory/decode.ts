@@ -7,8 +7,8 @@ import type { Asker } from "../base/asker.ts";
 import { Failure } from "../base/errors.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import { channelOf } from "./labels.ts";
-import type { MemoryParts } from "./parts.ts";
 import { findReadBackFault } from "./reading.ts";
+import type { MemoryServices } from "./services.ts";
 
 export interface DecodedFact {
   readonly userId: string;
@@ -24,31 +24,31 @@ export interface VerifiedFact extends DecodedFact {
 }
 
 export async function decodeFact(
-  parts: MemoryParts,
+  services: MemoryServices,
   account: string,
   { userId, label }: { userId: string; label: string },
 ): Promise<DecodedFact> {
   checkIdentifier(userId, "user_id");
-  const fact = await parts.store.readFact(account, userId, channelOf(label));
+  const fact = await services.store.readFact(account, userId, channelOf(label));
   if (fact === undefined) throw notFound(label);
   return { userId, label, value: fact.value };
 }
 
 export async function decodeThroughModel(
-  parts: MemoryParts,
+  services: MemoryServices,
   asker: Asker,
   { userId, label }: { userId: string; label: string },
 ): Promise<VerifiedFact> {
   checkIdentifier(userId, "user_id");
   const channel = channelOf(label);
   const started = performance.now();
-  const block = await parts.blocks.of(asker, userId);
+  const block = await services.blocks.of(asker, userId);
   const fact = block?.facts.find((candidate) => candidate.channel === channel);
   if (block === undefined || fact === undefined) throw notFound(label);
   const one = { text: block.text, expected: [fact], channels: [channel] };
   const verified =
     block.carried.includes(channel) &&
-    (await findReadBackFault(parts, parts.blockWork.begin(asker), userId, one)) === undefined;
+    (await findReadBackFault(services, services.blockWork.begin(asker), userId, one)) === undefined;
   return {
     userId,
     label,

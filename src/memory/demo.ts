@@ -8,25 +8,25 @@ import { DEMO_VALUE_BYTES_MAX } from "../base/limits.ts";
 import type { EncodeResult } from "./encode.ts";
 import { checkValue } from "./identifiers.ts";
 import { channelOf } from "./labels.ts";
-import type { MemoryParts } from "./parts.ts";
+import type { MemoryServices } from "./services.ts";
 
 export const DEMO_ACCOUNT = "@demo";
 export const DEMO_ASKER = { account: DEMO_ACCOUNT, tier: "demo" } as const;
 export const DEMO_USER = "demo";
 
 export class Demo {
-  readonly #parts: MemoryParts;
+  readonly #services: MemoryServices;
   readonly #intervalMs: number;
   #resetFor = -1;
 
-  constructor(parts: MemoryParts, intervalMs: number) {
-    this.#parts = parts;
+  constructor(services: MemoryServices, intervalMs: number) {
+    this.#services = services;
     this.#intervalMs = intervalMs;
   }
 
   /** Seconds until the next reset. */
   get resetsInS(): number {
-    const nowMs = this.#parts.clock.now();
+    const nowMs = this.#services.clock.now();
     return Math.ceil((this.#startOf(nowMs) + this.#intervalMs - nowMs) / 1000);
   }
 
@@ -34,7 +34,7 @@ export class Demo {
     await this.resetIfDue();
     const channel = channelOf(label);
     checkValue(value, DEMO_VALUE_BYTES_MAX);
-    const { store, clock } = this.#parts;
+    const { store, clock } = this.#services;
     const outcome = await store.write({
       account: DEMO_ACCOUNT,
       userId: DEMO_USER,
@@ -46,18 +46,18 @@ export class Demo {
   }
 
   async reset(): Promise<void> {
-    await this.#parts.store.forgetUser(DEMO_ACCOUNT, DEMO_USER);
-    this.#parts.blocks.drop(DEMO_ACCOUNT, DEMO_USER);
+    await this.#services.store.forgetUser(DEMO_ACCOUNT, DEMO_USER);
+    this.#services.blocks.drop(DEMO_ACCOUNT, DEMO_USER);
   }
 
   /** Forgets what was written before the present interval, once an interval. */
   async resetIfDue(): Promise<void> {
-    const startMs = this.#startOf(this.#parts.clock.now());
+    const startMs = this.#startOf(this.#services.clock.now());
     if (this.#resetFor === startMs) return;
-    const state = await this.#parts.store.readUser(DEMO_ACCOUNT, DEMO_USER);
+    const state = await this.#services.store.readUser(DEMO_ACCOUNT, DEMO_USER);
     const old = state?.facts.filter(({ updatedAtMs }) => updatedAtMs < startMs) ?? [];
     // By revision: what another process has written since then stays.
-    if (old.length > 0) await this.#parts.store.forgetFacts(DEMO_ACCOUNT, DEMO_USER, old);
+    if (old.length > 0) await this.#services.store.forgetFacts(DEMO_ACCOUNT, DEMO_USER, old);
     this.#resetFor = startMs;
   }
 

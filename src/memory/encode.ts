@@ -8,9 +8,9 @@ import { Failure } from "../base/errors.ts";
 import type { Caller } from "./authentication.ts";
 import { checkIdentifier, checkValue } from "./identifiers.ts";
 import { channelOf } from "./labels.ts";
-import type { MemoryParts } from "./parts.ts";
 import type { WriteOutcome, WriteRequest } from "./ports.ts";
 import { dayOf, quotaWindow } from "./quota.ts";
+import type { MemoryServices } from "./services.ts";
 
 export interface EncodeInput {
   readonly userId: string;
@@ -30,7 +30,7 @@ export interface EncodeResult {
 }
 
 export async function encodeFacts(
-  parts: MemoryParts,
+  services: MemoryServices,
   caller: Caller,
   input: EncodeInput,
 ): Promise<EncodeResult> {
@@ -38,11 +38,11 @@ export async function encodeFacts(
   checkIdentifier(userId, "user_id");
   if (sessionId !== undefined) checkIdentifier(sessionId, "session_id");
   const placed = placeFacts(facts, operation === "encode/batch");
-  const nowMs = parts.clock.now();
+  const nowMs = services.clock.now();
   const { keyId, limit } = caller;
   const quota = { keyId, month: quotaWindow(nowMs).month, day: dayOf(nowMs), limit };
   const write = (idempotency?: WriteRequest["idempotency"]) =>
-    parts.store.write({
+    services.store.write({
       account: caller.account,
       userId,
       facts: placed,
@@ -54,7 +54,7 @@ export async function encodeFacts(
   const outcome =
     idempotencyKey === undefined
       ? await write()
-      : await parts.idempotency.run(
+      : await services.idempotency.run(
           idempotencyKey,
           {
             keyId,
@@ -64,7 +64,7 @@ export async function encodeFacts(
           write,
         );
   refuseUnlessStored(outcome, caller, nowMs);
-  if (outcome.outcome === "stored") parts.blocks.codeInBackground(caller, userId);
+  if (outcome.outcome === "stored") services.blocks.codeInBackground(caller, userId);
   return {
     facts: placed,
     channelCount: outcome.channelCount,

@@ -3,38 +3,38 @@
 import { Failure } from "../base/errors.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import { channelOf } from "./labels.ts";
-import type { MemoryParts } from "./parts.ts";
 import type { FactRecord } from "./ports.ts";
+import type { MemoryServices } from "./services.ts";
 
 /** In channel order. */
 export async function listFacts(
-  parts: MemoryParts,
+  services: MemoryServices,
   account: string,
   userId: string,
 ): Promise<readonly FactRecord[]> {
   checkIdentifier(userId, "user_id");
-  return (await parts.store.readUser(account, userId))?.facts ?? [];
+  return (await services.store.readUser(account, userId))?.facts ?? [];
 }
 
 /** Forgets one fact; the number of channels still in use. */
 export async function forgetFact(
-  parts: MemoryParts,
+  services: MemoryServices,
   account: string,
   input: { userId: string; label: string },
 ): Promise<number> {
   checkIdentifier(input.userId, "user_id");
   const channel = channelOf(input.label);
-  const { forgotten, channelCount } = await parts.store.forgetFacts(account, input.userId, [{ channel }]);
+  const { forgotten, channelCount } = await services.store.forgetFacts(account, input.userId, [{ channel }]);
   if (forgotten === 0) {
     throw new Failure("fact_not_found", `There is no fact on ${input.label}.`, { param: "label" });
   }
-  parts.blocks.drop(account, input.userId);
+  services.blocks.drop(account, input.userId);
   return channelCount;
 }
 
-export async function forgetUser(parts: MemoryParts, account: string, userId: string): Promise<void> {
+export async function forgetUser(services: MemoryServices, account: string, userId: string): Promise<void> {
   checkIdentifier(userId, "user_id");
-  const known = await parts.store.forgetUser(account, userId);
-  parts.blocks.drop(account, userId);
+  const known = await services.store.forgetUser(account, userId);
+  services.blocks.drop(account, userId);
   if (!known) throw new Failure("not_found", "There is nothing stored for this user.", { param: "user_id" });
 }

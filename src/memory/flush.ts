@@ -8,14 +8,14 @@ import type { Asker } from "../base/asker.ts";
 import type { Work } from "../blockwork/block-scheduler.ts";
 import type { FlushedBlock, UserBlock } from "./blocks.ts";
 import { checkIdentifier } from "./identifiers.ts";
-import type { MemoryParts } from "./parts.ts";
 import type { UserState } from "./ports.ts";
 import { findReadBackFault } from "./reading.ts";
+import type { MemoryServices } from "./services.ts";
 
 const EMPTY: FlushedBlock = { channelCount: 0, lossless: true, text: "", overflow: [] };
 
 export async function flushUser(
-  parts: MemoryParts,
+  services: MemoryServices,
   asker: Asker,
   input: { userId: string; sessionId?: string | undefined },
 ): Promise<FlushedBlock> {
@@ -23,29 +23,29 @@ export async function flushUser(
   checkIdentifier(userId, "user_id");
   if (sessionId !== undefined) checkIdentifier(sessionId, "session_id");
   const { account } = asker;
-  const state = await parts.store.readUser(account, userId);
+  const state = await services.store.readUser(account, userId);
   if (state === undefined) return EMPTY;
-  return parts.flushes.join(`${account}\0${userId}\0${state.stamp}`, asker.signal, (signal) =>
-    buildAndCompare(parts, parts.blockWork.begin({ ...asker, signal }), userId, state),
+  return services.flushes.join(`${account}\0${userId}\0${state.stamp}`, asker.signal, (signal) =>
+    buildAndCompare(services, services.blockWork.begin({ ...asker, signal }), userId, state),
   );
 }
 
 async function buildAndCompare(
-  parts: MemoryParts,
+  services: MemoryServices,
   work: Work,
   userId: string,
   state: UserState,
 ): Promise<FlushedBlock> {
   const isFaithful = async ({ text, carried, facts }: UserBlock) => {
     const expected = facts.filter(({ channel }) => carried.includes(channel));
-    return (await findReadBackFault(parts, work, userId, { text, expected })) === undefined;
+    return (await findReadBackFault(services, work, userId, { text, expected })) === undefined;
   };
-  let block = await parts.blocks.build(work, userId, state);
+  let block = await services.blocks.build(work, userId, state);
   let faithful = await isFaithful(block);
   if (!faithful) {
     // Stored code bits may be at fault: once more, from the values alone.
     const facts = state.facts.map(({ code: _, ...fact }) => fact);
-    block = await parts.blocks.build(work, userId, { ...state, facts });
+    block = await services.blocks.build(work, userId, { ...state, facts });
     faithful = await isFaithful(block);
   }
   return {

@@ -8,24 +8,24 @@ import { Failure } from "../base/errors.ts";
 import type { Work } from "../blockwork/block-scheduler.ts";
 import type { ReadOutcome } from "../blockwork/block-work.ts";
 import { checkIdentifier } from "./identifiers.ts";
-import type { MemoryParts } from "./parts.ts";
+import type { MemoryServices } from "./services.ts";
 
 export type BlockReading = Extract<ReadOutcome, { ok: true }>;
 
 export async function readPresentedBlock(
-  parts: MemoryParts,
+  services: MemoryServices,
   asker: Asker,
   input: { userId: string; block: string },
 ): Promise<BlockReading> {
   checkIdentifier(input.userId, "user_id");
-  const reading = await readWithAllKeys(parts, parts.blockWork.begin(asker), input.userId, input.block);
+  const reading = await readWithAllKeys(services, services.blockWork.begin(asker), input.userId, input.block);
   if (reading.ok) return reading;
   throw new Failure("block_unreadable", "This block cannot be read for this user.", { param: "block" });
 }
 
 /** Why a block, read back, does not hold exactly the expected facts; undefined where it does. */
 export async function findReadBackFault(
-  parts: Pick<MemoryParts, "blockWork" | "keyRing">,
+  services: Pick<MemoryServices, "blockWork" | "keyRing">,
   work: Work,
   userId: string,
   block: {
@@ -36,7 +36,7 @@ export async function findReadBackFault(
   },
 ): Promise<string | undefined> {
   const { text, expected, channels } = block;
-  const reading = await readWithAllKeys(parts, work, userId, text, channels);
+  const reading = await readWithAllKeys(services, work, userId, text, channels);
   if (!reading.ok) return `the block cannot be read back: ${reading.reason}`;
   const read = new Map(reading.facts.map(({ channel, value }) => [channel, value]));
   const equal =
@@ -46,12 +46,12 @@ export async function findReadBackFault(
 
 /** The account's older keys read, too. */
 function readWithAllKeys(
-  parts: Pick<MemoryParts, "blockWork" | "keyRing">,
+  services: Pick<MemoryServices, "blockWork" | "keyRing">,
   work: Work,
   userId: string,
   text: string,
   channels?: readonly number[],
 ): Promise<ReadOutcome> {
-  const keys = parts.keyRing.reading(work.account);
-  return parts.blockWork.read(work, { text, userId, keys, channels });
+  const keys = services.keyRing.reading(work.account);
+  return services.blockWork.read(work, { text, userId, keys, channels });
 }

@@ -5,9 +5,9 @@
 
 import { keptCode } from "../blockwork/fact-code.ts";
 import { labelOf } from "./labels.ts";
-import type { MemoryParts } from "./parts.ts";
 import type { Progress, UserState } from "./ports.ts";
 import { findReadBackFault } from "./reading.ts";
+import type { MemoryServices } from "./services.ts";
 
 export interface VerifyFinding {
   /** Empty, as the user is, for a record that belongs to nobody or is damaged. */
@@ -26,11 +26,11 @@ export interface VerifyReport {
 const FINDINGS_MAX = 1_000;
 
 export async function verifyAll(
-  parts: MemoryParts,
+  services: MemoryServices,
   options: { account?: string; progress: Progress; signal: AbortSignal },
 ): Promise<VerifyReport> {
   const { account: only, progress, signal } = options;
-  const total = only === undefined ? (await parts.store.statistics()).users : 0;
+  const total = only === undefined ? (await services.store.statistics()).users : 0;
   const findings: VerifyFinding[] = [];
   const add = (finding: VerifyFinding) => {
     if (findings.length < FINDINGS_MAX) findings.push(finding);
@@ -38,14 +38,14 @@ export async function verifyAll(
   let users = 0;
   let facts = 0;
   let overflowed = 0;
-  for await (const { account, userId } of parts.store.walkUsers(only)) {
+  for await (const { account, userId } of services.store.walkUsers(only)) {
     signal.throwIfAborted();
     users += 1;
     try {
-      const state = await parts.store.readUser(account, userId);
+      const state = await services.store.readUser(account, userId);
       if (state === undefined) continue;
       facts += state.facts.length;
-      const { fault, overflow } = await verifyUser(parts, account, userId, state);
+      const { fault, overflow } = await verifyUser(services, account, userId, state);
       overflowed += overflow;
       if (fault !== undefined) add({ account, userId, fault });
     } catch (error) {
@@ -54,19 +54,19 @@ export async function verifyAll(
     progress(users, total);
   }
   if (only === undefined) {
-    for await (const record of parts.store.findDamage())
+    for await (const record of services.store.findDamage())
       add({ account: "", userId: "", fault: `the record ${record} fails its checksum` });
   }
   return { users, facts, overflowed, findings };
 }
 
 async function verifyUser(
-  parts: MemoryParts,
+  services: MemoryServices,
   account: string,
   userId: string,
   state: UserState,
 ): Promise<{ fault?: string; overflow: number }> {
-  const { blockWork, keyRing } = parts;
+  const { blockWork, keyRing } = services;
   // No request waits for it: it has no deadline.
   const work = { account, tier: "owner" } as const;
   const job = { key: keyRing.writing(account), userId, keep: () => {} };
@@ -83,6 +83,6 @@ async function verifyUser(
       return { fault: "the code bits kept with the facts give another block", overflow };
   }
   const expected = state.facts.filter(({ channel }) => built.carried.includes(channel));
-  const fault = await findReadBackFault(parts, work, userId, { text: built.text, expected });
+  const fault = await findReadBackFault(services, work, userId, { text: built.text, expected });
   return fault === undefined ? { overflow } : { fault, overflow };
 }

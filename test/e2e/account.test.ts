@@ -62,8 +62,8 @@ visit(
     await signIn(visit, `${running.key.slice(0, -1)}${running.key.endsWith("0") ? "1" : "0"}`);
     await page.getByRole("alert").waitFor();
     const key = await running.newKey("navy");
-    const [record] = await running.service.core.desk.list("navy");
-    await running.service.core.desk.revoke(record.id);
+    const [record] = await running.service.core.keys.list("navy");
+    await running.service.core.keys.revoke(record.id);
     await page.getByLabel("Your key").fill(key);
     await page.keyboard.press("Enter");
     await says(/revoked/);

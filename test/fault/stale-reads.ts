@@ -55,7 +55,7 @@ export async function countStale(rounds: number, step: () => void = () => {}): P
       expect((await call(other, running.key, "GET", path)).status === 404);
       report.deletions += 1;
       if (round % REVOKE_EVERY === 0) {
-        const { key, record } = await running.service.core.desk.create({ account: "acme" });
+        const { key, record } = await running.service.core.keys.create({ account: "acme" });
         expect((await call(other, key, "GET", "/usage")).status === 200);
         await call(one, "admin-token-for-tests", "POST", `/admin/keys/${record.id}/revoke`);
         expect((await call(other, key, "GET", "/usage")).status === 403);

@@ -31,7 +31,7 @@ test("keys have the published form: prefix, 30 characters, CRC-32 in base 62", (
 
 test("a key is stored only as its hash and its first 12 characters", async () => {
   const key = await running.newKey("stored");
-  const [record] = await core.desk.list("stored");
+  const [record] = await core.keys.list("stored");
   assert.equal(record.hash, hashOfKey(key));
   assert.equal(record.prefix, key.slice(0, 12));
   assert.ok(!JSON.stringify(record).includes(key.slice(0, 13)));
@@ -86,17 +86,17 @@ test("the key may be in the query for GET, never for a POST or DELETE", async ()
 test("a revoked key is 403 at once, an expired one 403", async () => {
   const key = await running.newKey("revoked");
   assert.equal((await call("GET", "/usage", { key })).status, 200);
-  const [record] = await core.desk.list("revoked");
-  await core.desk.revoke(record.id);
+  const [record] = await core.keys.list("revoked");
+  await core.keys.revoke(record.id);
   assert.equal(problemCode(await call("GET", "/usage", { key })), "403 key_revoked");
-  const { key: short, record: expiring } = await core.desk.create({
+  const { key: short, record: expiring } = await core.keys.create({
     account: "expiring",
     expiresAtMs: Date.now() + 60_000,
   });
   assert.equal((await call("GET", "/usage", { key: short })).status, 200);
-  await core.desk.expire(expiring.id, Date.now() - 1);
+  await core.keys.expire(expiring.id, Date.now() - 1);
   assert.equal(problemCode(await call("GET", "/usage", { key: short })), "403 key_expired");
-  await core.desk.expire(expiring.id, null);
+  await core.keys.expire(expiring.id, null);
   assert.equal((await call("GET", "/usage", { key: short })).status, 200);
 });
 
@@ -104,7 +104,7 @@ test("the last use of a key is noted", async () => {
   const key = await running.newKey("used");
   await call("GET", "/usage", { key });
   await core.store.touchKeys(core.authentication.takeUses());
-  const [record] = await core.desk.list("used");
+  const [record] = await core.keys.list("used");
   assert.ok(Math.abs(record.lastUsedAtMs! - Date.now()) < 10_000);
 });
 
@@ -200,7 +200,7 @@ test("the monthly limit: exactly 1,000 pass, then 429 with the upgrade link and 
       nowMs: Date.now(),
       facts: [0, 1, 2, 3].map((channel) => ({ channel, value: "x" })),
       quota: {
-        keyId: (await core.desk.list("at-limit"))[0].id,
+        keyId: (await core.keys.list("at-limit"))[0].id,
         month: quotaWindow(Date.now()).month,
         day: new Date().toISOString().slice(0, 10),
         limit: 1000,

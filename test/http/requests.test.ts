@@ -131,8 +131,8 @@ test("a body is JSON by its Content-Type, in one piece or in chunks", async () =
 });
 
 test("an encode that is repeated under its Idempotency-Key is answered again and not counted again", async () => {
-  const { desk, store } = running.service.core;
-  const { key, record } = await desk.create({ account: "repeats", tier: "pro" });
+  const { keys, store } = running.service.core;
+  const { key, record } = await keys.create({ account: "repeats", tier: "pro" });
   const keyed = { "idempotency-key": "again-1" };
   const first = await raw("/encode", key, keyed, PLAIN);
   const second = await raw("/encode", key, keyed, PLAIN);
@@ -168,8 +168,8 @@ test("a body in pieces, two requests in one piece, a body that never comes", asy
 });
 
 test("an encode that the monthly limit refuses is not written, and says what is left", async () => {
-  const { desk, store } = running.service.core;
-  const { key, record } = await desk.create({ account: "spent", tier: "free" });
+  const { keys, store } = running.service.core;
+  const { key, record } = await keys.create({ account: "spent", tier: "free" });
   const day = new Date().toISOString().slice(0, 10);
   await store.addUsage(record, [{ day, count: 999 }]);
   const last = await raw("/encode", key, {}, PLAIN);
@@ -198,13 +198,13 @@ test("every answer is counted once, under its route and status", async () => {
 });
 
 test("a key that is revoked or that expires is refused by the next request", async () => {
-  const { desk } = running.service.core;
+  const { keys } = running.service.core;
   const endings = {
-    key_revoked: (id: string) => desk.revoke(id),
-    key_expired: (id: string) => desk.expire(id, Date.now() - 1),
+    key_revoked: (id: string) => keys.revoke(id),
+    key_expired: (id: string) => keys.expire(id, Date.now() - 1),
   };
   for (const [code, end] of Object.entries(endings)) {
-    const { key, record } = await desk.create({ account: "acme", tier: "unlimited" });
+    const { key, record } = await keys.create({ account: "acme", tier: "unlimited" });
     const decode = () => send(running.url, "GET", "/decode?user_id=ada&label=USER.name", { key });
     assert.equal((await decode()).status, 200);
     assert.equal((await decode()).status, 200);

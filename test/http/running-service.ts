@@ -50,7 +50,7 @@ export async function startRunning(settings: Record<string, string> = {}, folder
   const service = await startService(config, { logTo: { write: (line) => void logs.push(line) } });
   const { url } = service;
   const newKey = async (account: string, tier: Tier = "unlimited") =>
-    (await service.core.desk.create({ account, tier })).key;
+    (await service.core.keys.create({ account, tier })).key;
   const key = await newKey("acme");
   return {
     service,

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Tier } from "../../src/base/tiers.ts";
-import { KeyDesk } from "../../src/memory/key-desk.ts";
+import { KeyManager } from "../../src/memory/key-manager.ts";
 import { openStore } from "./server.ts";
 
 const PROGRAM = fileURLToPath(new URL("./node-process.ts", import.meta.url));
@@ -93,7 +93,11 @@ export class Nodes {
 export async function makeKey(databaseUrl: string, tier: Tier): Promise<{ key: string; id: string }> {
   const store = await openStore(databaseUrl);
   try {
-    const { key, record } = await new KeyDesk(store, systemClock).create({ account: "acme", tier, note: "" });
+    const { key, record } = await new KeyManager(store, systemClock).create({
+      account: "acme",
+      tier,
+      note: "",
+    });
     return { key, id: record.id };
   } finally {
     await store.close();

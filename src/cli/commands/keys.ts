@@ -1,4 +1,4 @@
-/** sideband keys create, list, revoke: the operator's desk on the command line. */
+/** sideband keys create, list, revoke: the operator's keys on the command line. */
 
 import { parseArgs } from "node:util";
 import { TIERS, type Tier } from "../../base/tiers.ts";

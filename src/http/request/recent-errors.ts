@@ -23,7 +23,11 @@ export class RecentErrors {
     return this.#errors.toReversed();
   }
 
-  add({ method, routePath, id }: Pick<Call, "method" | "routePath" | "id">, status: number, code: FailureCode): void {
+  add(
+    { method, routePath, id }: Pick<Call, "method" | "routePath" | "id">,
+    status: number,
+    code: FailureCode,
+  ): void {
     this.#errors.push({
       at: new Date(this.#clock.now()).toISOString(),
       method,

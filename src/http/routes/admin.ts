@@ -24,29 +24,29 @@ type AdminOperation =
   | "adminStatus";
 
 export function adminRoutes(services: HttpServices, recentErrors: RecentErrors): Handlers<AdminOperation> {
-  const { desk, clock } = services;
+  const { keys, clock } = services;
   const startedAt = textOf(clock.now());
   return {
     async adminKeys(call) {
-      return { keys: (await desk.list(call.query.account)).map(viewOfKey) };
+      return { keys: (await keys.list(call.query.account)).map(viewOfKey) };
     },
 
     async adminCreateKey(call) {
       const { account, tier, expires_at, note } = call.body;
-      const { key, record } = await desk.create({ account, tier, note, expiresAtMs: timeOf(expires_at) });
+      const { key, record } = await keys.create({ account, tier, note, expiresAtMs: timeOf(expires_at) });
       return Answer.json({ key, ...viewOfKey(record) }, { status: 201 });
     },
 
     async adminRevokeKey(call) {
-      return viewOfKey(await desk.revoke(call.params.id));
+      return viewOfKey(await keys.revoke(call.params.id));
     },
 
     async adminExpireKey(call) {
-      return viewOfKey(await desk.expire(call.params.id, timeOf(call.body.expires_at) ?? null));
+      return viewOfKey(await keys.expire(call.params.id, timeOf(call.body.expires_at) ?? null));
     },
 
     async adminAccounts() {
-      const accounts = await desk.accounts();
+      const accounts = await keys.accounts();
       return {
         accounts: accounts.map(({ account, createdAtMs, keys }) => ({
           account,
@@ -57,9 +57,9 @@ export function adminRoutes(services: HttpServices, recentErrors: RecentErrors):
     },
 
     async adminUsage(call) {
-      const recent = desk.recentDays();
+      const recent = keys.recentDays();
       const { from = recent.from, to = recent.to, key_id: keyId } = call.query;
-      const usage = await desk.usage({ from, to, ...(keyId === undefined ? {} : { keyId }) });
+      const usage = await keys.usage({ from, to, ...(keyId === undefined ? {} : { keyId }) });
       return {
         from,
         to,
@@ -75,18 +75,18 @@ export function adminRoutes(services: HttpServices, recentErrors: RecentErrors):
     },
 
     async adminKeyRequests() {
-      return { requests: (await desk.requests()).map(viewOfRequest) };
+      return { requests: (await keys.requests()).map(viewOfRequest) };
     },
 
     async adminApprove(call) {
       const { account, tier, expires_at } = call.body;
       const wanted = { account, expiresAtMs: timeOf(expires_at), ...(tier === undefined ? {} : { tier }) };
-      const { key, record } = await desk.approve(call.params.id, wanted);
+      const { key, record } = await keys.approve(call.params.id, wanted);
       return Answer.json({ key, ...viewOfKey(record) }, { status: 201 });
     },
 
     async adminDecline(call) {
-      return viewOfRequest(await desk.decline(call.params.id));
+      return viewOfRequest(await keys.decline(call.params.id));
     },
 
     async adminStatus() {

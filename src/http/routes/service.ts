@@ -14,7 +14,7 @@ type ServiceOperation = "channels" | "requestKey" | "openapi" | "health" | "read
 const PROBE_INTERVAL_MS = 1_000;
 
 export function serviceRoutes(services: HttpServices): Handlers<ServiceOperation> {
-  const { publicUrl: serverUrl, version, memory, limits, desk, metrics } = services;
+  const { publicUrl: serverUrl, version, memory, limits, keys, metrics } = services;
   const openapi = JSON.stringify(openApiDocument({ version, serverUrl }));
   let probe = { atMs: Number.NEGATIVE_INFINITY, result: Promise.resolve() };
 
@@ -27,7 +27,7 @@ export function serviceRoutes(services: HttpServices): Handlers<ServiceOperation
       if (![name, email, purpose].every((text) => text.isWellFormed())) {
         throw new Failure("invalid_request", "The texts must be well-formed Unicode.");
       }
-      await desk.request({ name, email, purpose, tier });
+      await keys.request({ name, email, purpose, tier });
       return Answer.json({ status: "received" } as const, { status: 202 });
     },
 

@@ -5,14 +5,14 @@ import { readUsage } from "../../memory/usage.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 
-export function usageRoutes({ memory, desk }: HttpServices): Handlers<"usage" | "usageDays"> {
+export function usageRoutes({ memory, keys }: HttpServices): Handlers<"usage" | "usageDays"> {
   return {
     async usage(call) {
       return usageAnswer(await readUsage(memory, call.caller));
     },
 
     async usageDays(call) {
-      const { from, to } = desk.recentDays();
+      const { from, to } = keys.recentDays();
       return { from, to, days: await memory.store.readDailyUsage(call.caller.keyId, from, to) };
     },
   };

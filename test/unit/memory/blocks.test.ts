@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { QUIET_MS } from "../../../src/memory/blocks.ts";
 import { settled } from "../blockwork/fake-workers.ts";
-import { ACCOUNT, asker, memoryParts } from "./memory-parts.ts";
+import { ACCOUNT, asker, memoryServices } from "./memory-services.ts";
 
 /** Until writes that were begun are on disk too. */
 async function until(condition: () => boolean): Promise<void> {
@@ -13,7 +13,7 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 test("a block is built once for a stamp, and anew after a write", async (context) => {
-  const { blocks, workers, write } = await memoryParts(context);
+  const { blocks, workers, write } = await memoryServices(context);
   await write("ada", "Ada");
   const first = await blocks.of(asker, "ada");
   assert.equal(await blocks.of(asker, "ada"), first);
@@ -25,7 +25,7 @@ test("a block is built once for a stamp, and anew after a write", async (context
 });
 
 test("two callers at the same time share one build", async (context) => {
-  const { blocks, workers, write } = await memoryParts(context);
+  const { blocks, workers, write } = await memoryServices(context);
   await write("ada", "Ada");
   const [one, other] = await Promise.all([blocks.of(asker, "ada"), blocks.of(asker, "ada")]);
   assert.equal(one, other);
@@ -33,7 +33,7 @@ test("two callers at the same time share one build", async (context) => {
 });
 
 test("a user without facts has no block, and none in the cache", async (context) => {
-  const { blocks, store, write } = await memoryParts(context);
+  const { blocks, store, write } = await memoryServices(context);
   await write("ada", "Ada");
   await blocks.of(asker, "ada");
   await store.forgetUser(ACCOUNT, "ada");
@@ -42,7 +42,7 @@ test("a user without facts has no block, and none in the cache", async (context)
 });
 
 test("codes are computed in the background once the account has not written for a while, and not before", async (context) => {
-  const { blocks, workers, clock, write, factsOf } = await memoryParts(context);
+  const { blocks, workers, clock, write, factsOf } = await memoryServices(context);
   await write("ada", "Ada", "London");
   blocks.codeInBackground(asker, "ada");
   clock.advance(QUIET_MS - 1);
@@ -57,7 +57,7 @@ test("codes are computed in the background once the account has not written for 
 });
 
 test("coding in the background stops when the account writes again, and goes on when it is quiet again", async (context) => {
-  const { blocks, workers, clock, write, factsOf } = await memoryParts(context);
+  const { blocks, workers, clock, write, factsOf } = await memoryServices(context);
   await write("ada", "Ada", "London", "chess");
   blocks.codeInBackground(asker, "ada");
   let open = () => {};
@@ -77,7 +77,7 @@ test("coding in the background stops when the account writes again, and goes on 
 });
 
 test("coding in the background ends, and leaves no timer behind", async (context) => {
-  const { blocks, clock, write, factsOf } = await memoryParts(context);
+  const { blocks, clock, write, factsOf } = await memoryServices(context);
   await write("ada", "Ada");
   blocks.codeInBackground(asker, "ada");
   clock.advance(QUIET_MS);

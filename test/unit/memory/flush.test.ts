@@ -5,26 +5,26 @@ import { test } from "node:test";
 import { seededRandom } from "../../../src/base/random.ts";
 import { flushUser } from "../../../src/memory/flush.ts";
 import { readPresentedBlock } from "../../../src/memory/reading.ts";
-import { asker, forgedCode, memoryParts } from "./memory-parts.ts";
+import { asker, forgedCode, memoryServices } from "./memory-services.ts";
 
 const input = { userId: "ada" };
 
 test("a block that carries every fact is lossless", async (context) => {
-  const { parts, write } = await memoryParts(context);
+  const { services, write } = await memoryServices(context);
   await write("ada", "Ada", "London");
-  const { lossless, channelCount } = await flushUser(parts, asker, input);
+  const { lossless, channelCount } = await flushUser(services, asker, input);
   assert.deepEqual([lossless, channelCount], [true, 2]);
 });
 
 test("wrong code bits under a right checksum are found out, and the block is rebuilt from the values", async (context) => {
-  const { parts, workers, write, factsOf, saveCode } = await memoryParts(context);
+  const { services, workers, write, factsOf, saveCode } = await memoryServices(context);
   await write("ada", "Ada", "London");
   const [fact] = factsOf("ada");
   await saveCode("ada", fact, forgedCode(fact, "Eve"));
-  const { lossless, text: block } = await flushUser(parts, asker, input);
+  const { lossless, text: block } = await flushUser(services, asker, input);
   assert.equal(lossless, true);
   assert.equal(workers.countOf("assemble"), 2);
-  const { facts } = await readPresentedBlock(parts, asker, { ...input, block });
+  const { facts } = await readPresentedBlock(services, asker, { ...input, block });
   assert.deepEqual(
     facts.map(({ value }) => value),
     ["Ada", "London"],
@@ -32,37 +32,40 @@ test("wrong code bits under a right checksum are found out, and the block is reb
 });
 
 test("a block that is read back with another value is not lossless", async (context) => {
-  const { parts, workers, write } = await memoryParts(context);
+  const { services, workers, write } = await memoryServices(context);
   await write("ada", "Ada", "London");
   workers.distort = (message, result) => (message.kind === "value" ? "Eve" : result);
-  assert.equal((await flushUser(parts, asker, input)).lossless, false);
+  assert.equal((await flushUser(services, asker, input)).lossless, false);
 });
 
 test("a block that is read back without one of its facts is not lossless", async (context) => {
-  const { parts, workers, write } = await memoryParts(context);
+  const { services, workers, write } = await memoryServices(context);
   await write("ada", "Ada", "London");
   workers.distort = (message, result) => {
     if (message.kind !== "open") return result;
     const opened = result as { codes: unknown[] };
     return { ...opened, codes: opened.codes.slice(1) };
   };
-  assert.equal((await flushUser(parts, asker, input)).lossless, false);
+  assert.equal((await flushUser(services, asker, input)).lossless, false);
 });
 
 test("a fact that did not fit makes a flush not lossless, and is named", async (context) => {
-  const { parts, write } = await memoryParts(context);
+  const { services, write } = await memoryServices(context);
   const random = seededRandom(1);
   const long = Array.from({ length: 1024 }, () => String.fromCodePoint(0x21 + random.below(94)));
   await write("ada", long.join(""), "London");
-  const { lossless, overflow } = await flushUser(parts, asker, input);
+  const { lossless, overflow } = await flushUser(services, asker, input);
   assert.equal(lossless, false);
   assert.equal(overflow.length, 1);
 });
 
 test("two callers of the same state share one flush", async (context) => {
-  const { parts, workers, write } = await memoryParts(context);
+  const { services, workers, write } = await memoryServices(context);
   await write("ada", "Ada");
-  const [one, other] = await Promise.all([flushUser(parts, asker, input), flushUser(parts, asker, input)]);
+  const [one, other] = await Promise.all([
+    flushUser(services, asker, input),
+    flushUser(services, asker, input),
+  ]);
   assert.deepEqual(one, other);
   assert.equal(workers.countOf("assemble"), 1);
 });

@@ -6,13 +6,14 @@ import { codeOf } from "../../../src/blockwork/fact-code.ts";
 import { PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
 import { labelOf } from "../../../src/memory/labels.ts";
 import { verifyAll } from "../../../src/memory/verify.ts";
-import { forgedCode, memoryParts } from "./memory-parts.ts";
+import { forgedCode, memoryServices } from "./memory-services.ts";
 
 async function setUp(context: TestContext) {
-  const memory = await memoryParts(context);
+  const memory = await memoryServices(context);
   await memory.write("ada", "Ada", "London");
   await memory.write("eve", "Eve");
-  const verify = () => verifyAll(memory.parts, { progress: () => {}, signal: new AbortController().signal });
+  const verify = () =>
+    verifyAll(memory.services, { progress: () => {}, signal: new AbortController().signal });
   const faults = async () => (await verify()).findings.map(({ userId, fault }) => `${userId}: ${fault}`);
   return { ...memory, verify, faults };
 }

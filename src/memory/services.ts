@@ -8,7 +8,7 @@ import type { IdempotencyGate } from "./idempotency.ts";
 import type { KeyRing } from "./key-ring.ts";
 import type { Store } from "./ports.ts";
 
-export interface MemoryParts {
+export interface MemoryServices {
   readonly store: Store;
   readonly blockWork: BlockWork;
   readonly keyRing: KeyRing;

@@ -1,5 +1,5 @@
 /**
- * The operator's desk: keys are created here and shown once, revoked, given an expiry; requests for keys are
+ * What the operator does with keys: they are created here and shown once, revoked, given an expiry; requests for keys are
  * approved or declined. The CLI, the admin API and the console all come through this.
  */
 
@@ -26,10 +26,10 @@ export interface KeyUsage {
   readonly days: readonly { day: string; count: number }[];
 }
 
-/** Requests that may be open at a time: someone who floods the desk is stopped. */
+/** Requests that may be open at a time: someone who sends too many is stopped. */
 const OPEN_REQUESTS_MAX = 1_000;
 
-export class KeyDesk {
+export class KeyManager {
   readonly #store: KeyStore;
   readonly #clock: Clock;
   readonly #newId: () => string;

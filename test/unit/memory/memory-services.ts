@@ -1,4 +1,4 @@
-/** The parts of memory on a real embedded store in a temporary folder, with a clock and workers of the test. */
+/** The services of memory on a real embedded store in a temporary folder, with a clock and workers of the test. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,15 +15,15 @@ import { PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
 import { Blocks } from "../../../src/memory/blocks.ts";
 import { IdempotencyGate } from "../../../src/memory/idempotency.ts";
 import { KeyRing } from "../../../src/memory/key-ring.ts";
-import type { MemoryParts } from "../../../src/memory/parts.ts";
 import type { FactRecord } from "../../../src/memory/ports.ts";
+import type { MemoryServices } from "../../../src/memory/services.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { DirectWorkers, FakeClock } from "../blockwork/fake-workers.ts";
 
 export const ACCOUNT = "acme";
 export const asker = { account: ACCOUNT, tier: "free" } as const;
 
-export async function memoryParts(context: TestContext) {
+export async function memoryServices(context: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), "sideband-memory-"));
   const metrics = new Metrics();
   const store = await LmdbStore.open({ folder, create: true, queueMax: 1000, metrics });
@@ -37,7 +37,7 @@ export async function memoryParts(context: TestContext) {
   const blockWork = new BlockWork(scheduler, PLAIN_CODEBOOK.version);
   const keyRing = new KeyRing([{ id: 1, material: new Uint8Array(32) }]);
   const blocks = new Blocks({ store, blockWork, keyRing, clock });
-  const parts: MemoryParts = {
+  const services: MemoryServices = {
     store,
     blockWork,
     keyRing,
@@ -57,7 +57,7 @@ export async function memoryParts(context: TestContext) {
   const factsOf = (userId: string) => store.readUser(ACCOUNT, userId)!.facts;
   const saveCode = (userId: string, { channel, revision, value }: FactRecord, code: FactCode) =>
     store.saveCodes(ACCOUNT, userId, [{ channel, revision, value, code }]);
-  return { parts, store, blocks, workers, clock, write, factsOf, saveCode };
+  return { services, store, blocks, workers, clock, write, factsOf, saveCode };
 }
 
 /** The code bits of another value under a checksum that holds: what no checksum finds out. */
