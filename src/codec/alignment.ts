@@ -20,7 +20,7 @@ import { POSITION_CLASSES } from "./positions.ts";
 export const ALIGNMENT_WORDS_MAX = 1024;
 
 /** What is assumed about the damage: shares of words replaced, unknown and inserted, and how gaps open and go on. */
-interface Wear {
+interface DamageRates {
   readonly replaced: number;
   readonly unknown: number;
   readonly inserted: number;
@@ -30,7 +30,7 @@ interface Wear {
 
 const LONG_GAP = { open: 0.008, extend: 0.998 };
 /** Chosen by measuring: the first suits blocks that were cut, the second blocks that lost a third of their words. */
-const WEARS: readonly Wear[] = [
+const DAMAGE_GUESSES: readonly DamageRates[] = [
   {
     replaced: 0.08,
     unknown: 0.05,
@@ -60,13 +60,13 @@ export function placeInOrder(words: Words): Placement {
 
 /** Placements of words that may be incomplete, damaged and surrounded by others; the likeliest first. */
 export function* placements(words: Words): Generator<Placement> {
-  for (const wear of WEARS) yield align(words, wear);
+  for (const rates of DAMAGE_GUESSES) yield align(words, rates);
 }
 
 /** What both passes work on. The forward pass fills the last three, the backward pass reads them. */
 interface Trellis {
   readonly words: Words;
-  readonly wear: Wear;
+  readonly rates: DamageRates;
   /** By place: the probability that the block begins there. */
   readonly entry: Float64Array;
   /** By place: the probability that the block ends there. */
@@ -79,10 +79,10 @@ interface Trellis {
   readonly after: Float64Array;
 }
 
-function align(words: Words, wear: Wear): Placement {
+function align(words: Words, rates: DamageRates): Placement {
   const trellis: Trellis = {
     words,
-    wear,
+    rates,
     entry: endWeights(0),
     exit: endWeights(N),
     ready: new Float32Array(words.length * STATES),
@@ -93,12 +93,12 @@ function align(words: Words, wear: Wear): Placement {
   return backward(trellis);
 }
 
-function forward({ words, wear, entry, exit, ready, before, after }: Trellis): void {
+function forward({ words, rates, entry, exit, ready, before, after }: Trellis): void {
   const written = entry.slice(); // [place]: the block has just come to this place
   const next = new Float64Array(STATES);
-  const { shortGap: short, longGap: long, inserted } = wear;
+  const { shortGap: short, longGap: long, inserted } = rates;
   const noGap = 1 - short.open - long.open;
-  const likelihoods = matchLikelihoods(wear);
+  const likelihoods = matchLikelihoods(rates);
   let foreign = 1;
   let over = 0;
   for (let j = 0; j < words.length; j++) {
@@ -131,14 +131,14 @@ function forward({ words, wear, entry, exit, ready, before, after }: Trellis): v
   }
 }
 
-function backward({ words, wear, entry, exit, ready, before, after }: Trellis): Placement {
+function backward({ words, rates, entry, exit, ready, before, after }: Trellis): Placement {
   const placement = new PlacedWords();
   const onward = exit.slice(); // [place]: likelihood of the words to come when the block has come to this place
   const fromReady = new Float64Array(STATES);
   const joint = new Float64Array(STATES);
-  const { shortGap: short, longGap: long, inserted } = wear;
+  const { shortGap: short, longGap: long, inserted } = rates;
   const noGap = 1 - short.open - long.open;
-  const likelihoods = matchLikelihoods(wear);
+  const likelihoods = matchLikelihoods(rates);
   let foreign = 0; // likelihood of the words to come when the block has not begun
   for (let t = 0; t < STATES; t++) foreign += entry[t] * onward[t];
   foreign += 1; // or no block at all
@@ -179,7 +179,7 @@ function backward({ words, wear, entry, exit, ready, before, after }: Trellis): 
 }
 
 /** By kind of word (class A, class B, unknown): how much likelier it is at each place than in foreign text. */
-function matchLikelihoods({ replaced, unknown, inserted }: Wear): Float64Array[] {
+function matchLikelihoods({ replaced, unknown, inserted }: DamageRates): Float64Array[] {
   const rightClass = 2 * (1 - replaced) + replaced;
   return [0, 1, 2].map((kind) =>
     Float64Array.from({ length: STATES }, (_, t) => {

@@ -29,7 +29,7 @@ export interface Core {
   /** Leaves no byte in the store's files of what was forgotten. */
   readonly compact: OpenedStore["compact"];
   /** Where nodes share the store: agrees with them on a setting. */
-  readonly settle: OpenedStore["settle"];
+  readonly agreeOn: OpenedStore["agreeOn"];
   readonly blockWork: BlockWork;
   readonly authentication: Authentication;
   readonly keys: KeyManager;
@@ -42,11 +42,11 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Co
   const metrics = new Metrics();
   const clock = systemClock;
   const { dataFolder: folder, queueMax } = config;
-  const { store, embedded, compact, settle } = await openStore(config, { ...options, metrics });
+  const { store, embedded, compact, agreeOn } = await openStore(config, { ...options, metrics });
   let masters: MasterKey[];
   try {
     masters = masterKeys(folder, config.masterKey);
-    await agreeOnMasterKeys(masters, settle);
+    await agreeOnMasterKeys(masters, agreeOn);
   } catch (error) {
     await store.close();
     throw error;
@@ -70,7 +70,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Co
     store,
     embedded,
     compact,
-    settle,
+    agreeOn,
     blockWork,
     authentication,
     keys: new KeyManager(store, clock),

@@ -105,7 +105,7 @@ async function makeFirstKey(core: Core): Promise<string | undefined> {
   if ((await core.store.listAccounts()).length > 0) return undefined;
   // Of several nodes that start on one empty database, one makes the key.
   const ticket = randomUUID();
-  if (((await core.settle?.("first-start", ticket)) ?? ticket) !== ticket) return undefined;
+  if (((await core.agreeOn?.("first-start", ticket)) ?? ticket) !== ticket) return undefined;
   const note = "made on the first start";
   return (await core.keys.create({ account: FIRST_ACCOUNT, tier: "unlimited", note })).key;
 }

@@ -27,7 +27,7 @@ export interface OpenedStore {
   readonly embedded: LmdbStore | undefined;
   readonly compact: (progress?: Progress) => Promise<CompactReport>;
   /** Where the store is shared by nodes: agrees with them on a setting, the first value holds. */
-  readonly settle: ((name: string, value: string) => Promise<string>) | undefined;
+  readonly agreeOn: ((name: string, value: string) => Promise<string>) | undefined;
 }
 
 export async function openStore(
@@ -38,7 +38,7 @@ export async function openStore(
   const { metrics } = options;
   if (databaseUrl === undefined) {
     const store = await LmdbStore.open({ ...options, folder: dataFolder, queueMax });
-    return { store, embedded: store, compact: (progress) => store.compact(progress), settle: undefined };
+    return { store, embedded: store, compact: (progress) => store.compact(progress), agreeOn: undefined };
   }
   // Loaded only now: the embedded store does without.
   const [{ PostgresStore }, { toldToOperator }] = await Promise.all([
@@ -61,19 +61,19 @@ export async function openStore(
     store,
     embedded: undefined,
     compact: () => store.compact(),
-    settle: (name, value) => store.agreeOn(name, value),
+    agreeOn: (name, value) => store.agreeOn(name, value),
   };
 }
 
 /** Only a digest of a key is kept in the database: it tells keys apart and nothing else. */
 export async function agreeOnMasterKeys(
   masters: readonly MasterKey[],
-  settle: OpenedStore["settle"],
+  agreeOn: OpenedStore["agreeOn"],
 ): Promise<void> {
-  if (settle === undefined) return;
+  if (agreeOn === undefined) return;
   for (const { id, material } of masters) {
     const check = createHash("sha256").update("sideband master key check\0").update(material).digest("hex");
-    if ((await settle(`master-key-${id}`, check)) !== check) {
+    if ((await agreeOn(`master-key-${id}`, check)) !== check) {
       throw new ConfigError(
         `master key ${id} is not the one that this database's nodes use: give every node the same ` +
           "SIDEBAND_MASTER_KEY, or copy the file master.key",

@@ -89,9 +89,7 @@ Exit status: 0 if all is well; 1 if something is not; 2 for a wrong call.`,
         console.log(owner === "" ? fault : `${owner} ${userId}: ${fault}`);
       }
       const verdict = findings.length === 0 ? "all read back exactly" : `${findings.length} faults`;
-      console.log(
-        `${users} users, ${facts} facts, ${overflowed} not in their block for want of room: ${verdict}`,
-      );
+      console.log(`${users} users, ${facts} facts, ${overflowed} did not fit into their block: ${verdict}`);
     }
     return findings.length === 0 ? EXIT_OK : EXIT_FAILED;
   },

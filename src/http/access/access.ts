@@ -29,7 +29,7 @@ export function accessChecks(services: HttpServices, sessions: ConsoleSessions):
     demo: demoCheck(services),
     admin: adminCheck(services, sessions),
     open(call) {
-      call.headers.push(...OPEN_ORIGIN);
+      call.headers = OPEN_ORIGIN;
       raiseQueryFault(call.query);
     },
     page() {},
@@ -56,9 +56,9 @@ function keyCheck({ authentication, memory, clock, limits, door }: HttpServices)
 
 function demoCheck({ demo, limits }: HttpServices): AccessCheck {
   return async (call) => {
-    call.headers.push(...OPEN_ORIGIN);
+    call.headers = OPEN_ORIGIN;
     if (demo === undefined) throw new Failure("not_found", "The demo is switched off here.");
-    call.headers.push("sideband-demo-resets-in", String(demo.resetsInS));
+    call.headers = [...OPEN_ORIGIN, "sideband-demo-resets-in", String(demo.resetsInS)];
     enforce(limits.demo, call.client.address);
     raiseQueryFault(call.query);
     await demo.resetIfDue();

@@ -7,6 +7,14 @@ import type { Call } from "./call.ts";
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 
+interface AnswerOptions {
+  readonly status?: number | undefined;
+  readonly type?: string | undefined;
+  readonly headers?: readonly string[] | undefined;
+}
+
+const NO_HEADERS: readonly string[] = [];
+
 /** @typeParam T the JSON of its body, where it has one: checked against the table of operations */
 export class Answer<T = unknown> {
   /** Only its type counts. */
@@ -17,27 +25,28 @@ export class Answer<T = unknown> {
   /** Names and values in turn. */
   readonly headers: readonly string[];
 
-  constructor(
-    body: Answer["body"],
-    more: { status?: number; type?: string | undefined; headers?: readonly string[] } = {},
-  ) {
+  constructor(body: Answer["body"], { status = 200, type, headers = NO_HEADERS }: AnswerOptions = {}) {
     this.body = body;
-    this.status = more.status ?? 200;
-    this.type = more.type;
-    this.headers = more.headers ?? [];
+    this.status = status;
+    this.type = type;
+    this.headers = headers;
   }
 
-  static json<T>(value: T, more: { status?: number; headers?: readonly string[] } = {}): Answer<T> {
-    return new Answer<T>(JSON.stringify(value), { ...more, type: JSON_TYPE });
+  static json<T>(value: T, more: Omit<AnswerOptions, "type"> = {}): Answer<T> {
+    const { status, headers } = more;
+    return new Answer<T>(JSON.stringify(value), { type: JSON_TYPE, status, headers });
   }
 }
 
 export function sendAnswer(call: Call, answer: Answer, nowMs: number): void {
   const { response, caller } = call;
   const { body, type } = answer;
-  const quota =
-    caller === undefined || caller.limit === null ? [] : quotaHeaders(caller.limit, call.used, nowMs);
-  const head = ["x-request-id", call.id, ...quota, ...call.headers, ...answer.headers];
+  // Pushed one list after the other: this runs for every answer.
+  const head = ["x-request-id", call.id];
+  if (caller !== undefined && caller.limit !== null)
+    head.push(...quotaHeaders(caller.limit, call.used, nowMs));
+  if (call.headers.length > 0) head.push(...call.headers);
+  if (answer.headers.length > 0) head.push(...answer.headers);
   if (type !== undefined) head.push("content-type", type);
   if (typeof body === "string") {
     const sizeBytes = Buffer.byteLength(body);

@@ -6,6 +6,9 @@ import type { Caller } from "../../memory/authentication.ts";
 import type { Client, ClientReader } from "./client.ts";
 import type { Query } from "./query.ts";
 
+const NO_PARAMS = {};
+const NO_HEADERS: readonly string[] = [];
+
 export class Call {
   readonly id: string;
   readonly startedMs = performance.now();
@@ -14,7 +17,7 @@ export class Call {
   /** The path of its route, for metrics and the log. */
   routePath = "unknown";
   query: Query | undefined;
-  params: Readonly<Record<string, string>> = {};
+  params: Readonly<Record<string, string>> = NO_PARAMS;
   body: unknown;
   /** Set on routes that need a key, once it is known. */
   caller: Caller | undefined;
@@ -23,7 +26,7 @@ export class Call {
   /** Logged with the request. */
   sessionId: string | undefined;
   /** Headers that every answer of this call gets: names and values in turn. */
-  readonly headers: string[] = [];
+  headers: readonly string[] = NO_HEADERS;
   readonly #clientOf: ClientReader;
   #controller: AbortController | undefined;
   #client: Client | undefined;

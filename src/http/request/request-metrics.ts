@@ -19,8 +19,8 @@ interface Labels {
 export class RequestMetrics {
   readonly #metrics: Metrics;
   readonly #log: Log;
-  /** Few combinations occur: their label texts are made once. */
-  readonly #labels = new Map<string, Labels>();
+  /** By route, method and status. Few combinations occur: their label texts are made once. */
+  readonly #labels = new Map<string, Map<string, Map<number, Labels>>>();
 
   constructor({ metrics, log }: Pick<HttpServices, "metrics" | "log">) {
     this.#metrics = metrics;
@@ -48,14 +48,14 @@ export class RequestMetrics {
   }
 
   #labelsOf(method: string, route: string, status: number): Labels {
-    const slot = method + route + status;
-    let labels = this.#labels.get(slot);
-    if (labels === undefined) {
-      const timed = `route="${route}"`;
-      labels = { counted: `method="${method}",${timed},status="${status}"`, timed };
-      this.#labels.set(slot, labels);
-    }
-    return labels;
+    const labels = this.#labels.get(route)?.get(method)?.get(status);
+    if (labels !== undefined) return labels;
+    const timed = `route="${route}"`;
+    const made = { counted: `method="${method}",${timed},status="${status}"`, timed };
+    const byMethod = this.#labels.get(route) ?? new Map<string, Map<number, Labels>>();
+    const byStatus = byMethod.get(method) ?? new Map<number, Labels>();
+    this.#labels.set(route, byMethod.set(method, byStatus.set(status, made)));
+    return made;
   }
 
   /**

@@ -34,7 +34,7 @@ function spectrumOf(block: BuiltBlock): Uint16Array {
   return toSpectrum(Uint16Array.from(wordsIn(block.text), (word) => findWord(word) % CLASS_SIZE));
 }
 
-/** A value of so many letters that do not compress: about 6 bits each. */
+/** A value of this many letters that do not compress: about 6 bits each. */
 function noise(seed: number, length: number): string {
   const random = seededRandom(seed);
   return Array.from({ length }, () => String.fromCharCode(33 + random.below(94))).join("");
