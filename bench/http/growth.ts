@@ -68,7 +68,7 @@ export async function measureGrowth(load: ChildProcess, facts: number, small: bo
     const folder = mkdtempSync(join(tmpdir(), "sideband-growth-"));
     folders.push(folder);
     const { key, ...filled } = await fill(folder, count);
-    const server = await startServer(folder, key);
+    const server = await startServer(folder, { key });
     servers.push(server);
     return { server, users: count / FACTS_PER_USER, ...filled };
   };

@@ -37,7 +37,7 @@ export async function measureNeighbour(load: ChildProcess, small: boolean): Prom
   const keyOf = async (account: string) => (await core.keys.create({ account, tier: "unlimited" })).key;
   const [heavy, stranger] = [await keyOf("heavy"), await keyOf("stranger")];
   await core.close();
-  const server = await startServer(folder, stranger);
+  const server = await startServer(folder, { key: stranger });
   try {
     const { port } = server;
     const url = `http://127.0.0.1:${port}`;

@@ -14,12 +14,15 @@ export interface RunningServer {
 
 /**
  * Starts the service as an operator would, and waits for its first answer.
- * @param known a key, for a folder that is not new
+ * @param options.key for a folder that is not new
  */
-export async function startServer(folder: string, known?: string): Promise<RunningServer> {
+export async function startServer(
+  folder: string,
+  options: { key?: string | undefined; settings?: Readonly<Record<string, string>> } = {},
+): Promise<RunningServer> {
   const startedAt = performance.now();
   const child = spawn(process.execPath, [COMMAND_PATH, "serve"], {
-    env: { SIDEBAND_DATA: folder, SIDEBAND_PORT: "0" },
+    env: { SIDEBAND_DATA: folder, SIDEBAND_PORT: "0", ...options.settings },
     stdio: ["ignore", "pipe", "ignore"],
   });
   let output = "";
@@ -31,7 +34,7 @@ export async function startServer(folder: string, known?: string): Promise<Runni
       output += chunk;
       const url = /listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(output);
       const printed = /sb_live_\w{36}/.exec(output);
-      const key = printed?.[0] ?? known;
+      const key = printed?.[0] ?? options.key;
       if (url !== null && key !== undefined) resolve({ port: Number(url[1]), key });
     });
   });
