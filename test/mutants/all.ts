@@ -1,0 +1,6 @@
+/** All mutants, by the layer that they are in. */
+
+import { MEMORY_MUTANTS } from "./memory.ts";
+import type { Mutant } from "./mutant.ts";
+
+export const MUTANTS: readonly Mutant[] = [...MEMORY_MUTANTS];

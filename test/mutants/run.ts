@@ -1,0 +1,174 @@
+/**
+ * Puts one fault at a time into a scratch copy of the code and runs the tests that must notice it:
+ * npm run test:mutants [-- NAME …] [--quick] [--write]. Without names all mutants run. The exit status is 1 when a fault
+ * goes unnoticed that should not, when a mutant no longer applies, or when its tests fail without it. --write keeps the
+ * table in test/mutants/README.md.
+ */
+
+import { spawn } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { MUTANTS } from "./all.ts";
+import { applyTo, type Mutant } from "./mutant.ts";
+
+interface TestRun {
+  readonly passed: boolean;
+  /** The names of the tests that failed, in order. */
+  readonly failed: readonly string[];
+  readonly seconds: number;
+}
+
+interface Finding {
+  readonly mutant: Mutant;
+  readonly noticedBy: string | undefined;
+  readonly fault: string | undefined;
+  readonly seconds: number;
+}
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const COPIED = ["src", "test", "bench", "scripts", "docs", "agents", "bin", "package.json", "tsconfig.json"];
+const LINKED = ["node_modules", "models", "dist", "README.md", "AGENTS.md"];
+const AT_ONCE = 2;
+const RUN_LIMIT_MS = 120_000;
+const NOT_ENDED = "(the tests did not end)";
+
+/** A copy of the repository in which faults are put. */
+class Scratch {
+  readonly folder = mkdtempSync(join(tmpdir(), "sideband-mutants-"));
+
+  constructor() {
+    for (const name of COPIED)
+      cpSync(join(ROOT, name), join(this.folder, name), {
+        recursive: true,
+        filter: (path) => !path.startsWith(join(ROOT, "test/output")),
+      });
+    for (const name of LINKED) symlinkSync(join(ROOT, name), join(this.folder, name));
+  }
+
+  async runWith(mutant: Mutant): Promise<TestRun> {
+    const path = join(this.folder, mutant.file);
+    const text = readFileSync(path, "utf8");
+    writeFileSync(path, applyTo(text, mutant));
+    try {
+      return await this.run(mutant);
+    } finally {
+      writeFileSync(path, text);
+    }
+  }
+
+  run({ tests, only }: Mutant): Promise<TestRun> {
+    const startedMs = performance.now();
+    const pattern = only === undefined ? [] : [`--test-name-pattern=${only}`];
+    const args = ["--import", "tsx", "--test-reporter=tap", ...pattern, "test/test-process.ts", ...tests];
+    const child = spawn(process.execPath, args, {
+      cwd: this.folder,
+      detached: true,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    let output = "";
+    child.stdout.on("data", (chunk) => {
+      output += chunk;
+    });
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => process.kill(-child.pid!, "SIGKILL"), RUN_LIMIT_MS);
+      child.once("close", (status, signal) => {
+        clearTimeout(timer);
+        const failed = [...output.matchAll(/^ *not ok \d+ - (.*)$/gm)].map(([, name]) => name.trim());
+        if (signal !== null) failed.push(NOT_ENDED);
+        resolve({ passed: status === 0, failed, seconds: (performance.now() - startedMs) / 1000 });
+      });
+    });
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { quick: { type: "boolean", default: false }, write: { type: "boolean", default: false } },
+});
+const unknown = positionals.find((name) => !MUTANTS.some((mutant) => mutant.name === name));
+if (unknown !== undefined) {
+  console.error(`there is no mutant ${unknown}`);
+  process.exit(2);
+}
+const chosen = MUTANTS.filter(({ name }) => positionals.length === 0 || positionals.includes(name)).filter(
+  ({ quick }) => !values.quick || quick,
+);
+
+const findings = await runAll(chosen);
+const wrong = findings.filter(({ fault }) => fault !== undefined);
+const noticed = findings.filter(({ noticedBy }) => noticedBy !== undefined).length;
+for (const { mutant, fault } of wrong) console.log(`✖ ${mutant.name}: ${fault}`);
+console.log(`${findings.length} faults, ${noticed} noticed, ${wrong.length} not as expected`);
+if (values.write) writeFileSync(join(ROOT, "test/mutants/README.md"), tableOf(findings));
+process.exitCode = wrong.length === 0 ? 0 : 1;
+
+async function runAll(mutants: readonly Mutant[]): Promise<Finding[]> {
+  const waiting = [...mutants];
+  const findings: Finding[] = [];
+  const sound = new Map<string, Promise<TestRun>>();
+  const work = async () => {
+    const scratch = new Scratch();
+    try {
+      for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
+        const finding = await judge(scratch, mutant, sound);
+        findings.push(finding);
+        const mark = finding.fault === undefined ? "✔" : "✖";
+        console.log(
+          `${mark} ${mutant.name} (${finding.seconds.toFixed(0)} s): ${finding.noticedBy ?? "unnoticed"}`,
+        );
+      }
+    } finally {
+      scratch.remove();
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return mutants.map((mutant) => findings.find((finding) => finding.mutant === mutant)!);
+}
+
+/** @param sound the runs without a fault, by what they run: a test that fails anyway notices nothing */
+async function judge(
+  scratch: Scratch,
+  mutant: Mutant,
+  sound: Map<string, Promise<TestRun>>,
+): Promise<Finding> {
+  const tests = JSON.stringify([mutant.tests, mutant.only]);
+  const before = sound.get(tests) ?? scratch.run(mutant);
+  sound.set(tests, before);
+  const none = { mutant, noticedBy: undefined, seconds: 0 };
+  if (!(await before).passed)
+    return { ...none, fault: `its tests fail without it: ${(await before).failed.join("; ")}` };
+  let run: TestRun;
+  try {
+    run = await scratch.runWith(mutant);
+  } catch (error) {
+    return { ...none, fault: (error as Error).message };
+  }
+  const { seconds } = run;
+  if (!run.passed) return { mutant, noticedBy: run.failed[0] ?? NOT_ENDED, seconds, fault: undefined };
+  return { ...none, seconds, fault: mutant.unnoticed === undefined ? "no test notices it" : undefined };
+}
+
+function tableOf(findings: readonly Finding[]): string {
+  const cell = (text: string) => text.replaceAll("|", "\\|").replaceAll("\n", " ");
+  const rows = findings.map(
+    ({ mutant, noticedBy }) =>
+      `| ${mutant.name} | ${cell(mutant.fault)} | ${cell(noticedBy ?? `not noticed: ${mutant.unnoticed ?? "no test"}`)} |`,
+  );
+  const noticed = findings.filter(({ noticedBy }) => noticedBy !== undefined).length;
+  return `# Faults, and the tests that notice them
+
+Made by \`npm run test:mutants -- --write\`: each fault is put into the code alone, and the tests named in its entry are run.
+${noticed} of ${findings.length} are noticed.
+
+| fault | what is wrong then | the first test that notices it |
+|---|---|---|
+${rows.join("\n")}
+`;
+}
