@@ -17,9 +17,9 @@ let checked = false;
 export function builtSideband(): string {
   if (!checked && newestMs("src") > modifiedMs("dist/src/cli/main.js")) {
     const compiler = join(packageFolder, "node_modules", "typescript", "bin", "tsc");
-    execFileSync(process.execPath, [compiler, "-p", join(packageFolder, "tsconfig.build.json")], {
-      stdio: "inherit",
-    });
+    const copier = join(packageFolder, "scripts", "copy-migrations.js");
+    for (const args of [[compiler, "-p", join(packageFolder, "tsconfig.build.json")], [copier]])
+      execFileSync(process.execPath, args, { stdio: "inherit" });
   }
   checked = true;
   return join(packageFolder, "bin", "sideband.js");
