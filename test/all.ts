@@ -16,15 +16,19 @@ const files = readdirSync(join(packageFolder, "test"), { recursive: true, encodi
   .filter((path) => parts.length === 0 || parts.some((part) => path.includes(part)))
   .sort();
 
-const among = (folder: string) => files.filter((path) => path.startsWith(folder));
-const browser = among("test/e2e/");
+const among = (folders: RegExp) => files.filter((path) => folders.test(path));
+// Two of them run at a time, so that the longest come first.
 const processes: TestProcess[] = [
-  { name: "all but the browser", files: files.filter((path) => !browser.includes(path)) },
-  { name: "browser", files: browser },
+  { name: "services", files: among(/^test\/(?!e2e|unit|property|tidy)/) },
+  { name: "browser", files: among(/^test\/e2e/) },
+  { name: "units", files: among(/^test\/(unit|property|tidy)/) },
 ];
-// The HTTP tests run on both stores; a run of chosen tests is on the one that TEST_STORE names.
-if (parts.length === 0 && process.env.TEST_STORE === undefined)
-  processes.push({ name: "HTTP on PostgreSQL", files: among("test/http/"), env: { TEST_STORE: "postgres" } });
+// A whole run has the HTTP tests on both stores, but for those whose subject no store comes near; a run of chosen
+// tests is on the store that TEST_STORE names.
+if (parts.length === 0 && process.env.TEST_STORE === undefined) {
+  const http = among(/^test\/http\/(?!block-work|website)/);
+  processes.push({ name: "HTTP on PostgreSQL", files: http, env: { TEST_STORE: "postgres" } });
+}
 
 const wanted = processes.filter((entry) => entry.files.length > 0);
 // Two processes must not build at once.

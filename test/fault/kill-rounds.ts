@@ -1,7 +1,7 @@
 /**
  * kill -9 under load, again and again on the same data folder: 32 writers encode without a pause, the process
- * is killed after a random number of them, and the next start must have every fact that was acknowledged, with a counter
- * that agrees with what is stored. Run alone with a number of rounds: npm run test:kill -- 20
+ * is killed after a random number of them, and the next start must have every fact that was acknowledged, with a
+ * counter that agrees with what is stored. Run alone with a number of rounds: npm run test:kill -- 20
  */
 
 import assert from "node:assert/strict";

@@ -46,7 +46,11 @@ export async function startRunning(settings: Record<string, string> = {}, folder
     SIDEBAND_ADMIN_TOKEN: "admin-token-for-tests",
     ...settings,
   });
-  const service = await startService(config, { logTo: { write: (line) => void logs.push(line) } });
+  // Most tests build no block: the model is loaded for those that do.
+  const service = await startService(config, {
+    logTo: { write: (line) => void logs.push(line) },
+    warm: false,
+  });
   const { url } = service;
   const newKey = async (account: string, tier: "free" | "pro" | "builder" | "unlimited" = "unlimited") =>
     (await service.core.desk.create({ account, tier })).key;
