@@ -165,6 +165,12 @@ suite("test run", { concurrency: false }, () => {
     });
   }
 
+  test("a part that no test file's path contains is an error", async () => {
+    const { status, output } = await run("../all.ts", ["no/such/part"]);
+    assert.equal(status, 1);
+    assert.equal(output, "no test file's path contains no/such/part\n");
+  });
+
   test("a PostgreSQL that does not start ends the run, with its reason", async (t) => {
     const files = ["test/unit/store/postgres-migrations.test.ts", WITH_SERVICE];
     const { status, output } = await run("../test-process.ts", files, {
