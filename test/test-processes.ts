@@ -37,7 +37,7 @@ export async function runTests(processes: readonly TestProcess[], project: strin
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"])
     process.once(signal, () => stop.abort(`The run was ended by ${signal}.`));
-  const checking = typeErrors(project).then((errors) => {
+  const checking = typeErrors(project, stop.signal).then((errors) => {
     if (errors !== "") stop.abort(`The types are wrong:\n${errors}`);
   });
   const counts = await runProcesses(processes, stop.signal);
@@ -62,11 +62,9 @@ async function runProcesses(processes: readonly TestProcess[], stop: AbortSignal
     while (next < processes.length && !stop.aborted) {
       const index = next;
       next += 1;
-      const counts = await runProcess(
-        processes[index],
-        (line) => (index === printed ? console.log(line) : held[index].push(line)),
-        stop,
-      );
+      const print = (line: string) => (index === printed ? console.log(line) : held[index].push(line));
+      print(`── ${processes[index].name}`);
+      const counts = await runProcess(processes[index], print, stop);
       for (const [name, count] of counts) add(totals, name, count);
       ended.add(index);
       while (ended.has(printed)) {
@@ -98,11 +96,11 @@ async function runProcess(
     });
   }
   const askToEnd = () => {
-    endGroup(child, "SIGTERM");
-    setTimeout(endGroup, STOP_TIMEOUT_MS, child, "SIGKILL").unref();
+    child.kill("SIGTERM");
+    setTimeout(killGroup, STOP_TIMEOUT_MS, child).unref();
   };
   stop.addEventListener("abort", askToEnd);
-  child.once("exit", () => endGroup(child, "SIGKILL"));
+  child.once("exit", () => killGroup(child));
   const [status, signal] = (await once(child, "close")) as [number | null, string | null];
   stop.removeEventListener("abort", askToEnd);
   const complete = counts.has("duration_ms");
@@ -127,9 +125,9 @@ function add(counts: Counts, name: string, count: number): void {
   counts.set(name, (counts.get(name) ?? 0) + count);
 }
 
-function endGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+function killGroup({ pid }: ChildProcess): void {
   try {
-    process.kill(-(pid as number), signal);
+    process.kill(-(pid as number), "SIGKILL");
   } catch {
     // Nobody is left in it.
   }
