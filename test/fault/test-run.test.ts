@@ -12,8 +12,8 @@ import { writeStandIn } from "../fixtures/stand-in.ts";
 
 /** A run that hangs is killed after this and has no exit status. */
 const TIMEOUT_MS = 120_000;
-/** Tests with a service that must be closed in the end, or the run does not end. */
-const WITH_SERVICE = "test/http/website.test.ts";
+/** Tests with a service that the hooks after the last test must close. */
+const WITH_SERVICE = "test/http/console-session.test.ts";
 
 function start(script: string, args: readonly string[], env: Record<string, string> = {}): ChildProcess {
   const path = fileURLToPath(new URL(script, import.meta.url));
@@ -179,6 +179,7 @@ suite("test run", { concurrency: false }, () => {
     assert.equal(status, 1, output);
     assert.match(output, /the stand-in says no/);
     assert.match(output, /^ℹ fail [1-9]/m);
+    assert.doesNotMatch(output, /left open/);
   });
 
   test("a browser that does not start ends the run, with its reason", async (t) => {
@@ -188,6 +189,7 @@ suite("test run", { concurrency: false }, () => {
     assert.equal(status, 1, output);
     assert.match(output, /the stand-in says no/);
     assert.match(output, /^ℹ fail [1-9]/m);
+    assert.doesNotMatch(output, /left open/);
   });
 
   test("a process that takes too long is ended, and what was still running is named", async () => {
