@@ -35,7 +35,12 @@ async function databaseOf(dataFolder: string): Promise<Record<string, string>> {
   return { SIDEBAND_DATABASE_URL: url, SIDEBAND_DATABASE_POOL: "4" };
 }
 
-export async function startRunning(settings: Record<string, string> = {}, folder?: string): Promise<Running> {
+/** @param warm whether the model is loaded before the first block needs it, as a service does */
+export async function startRunning(
+  settings: Record<string, string> = {},
+  folder?: string,
+  warm = true,
+): Promise<Running> {
   const dataFolder = folder ?? mkdtempSync(join(tmpdir(), "sideband-http-"));
   const logs: string[] = [];
   const config = readConfig({
@@ -46,10 +51,9 @@ export async function startRunning(settings: Record<string, string> = {}, folder
     SIDEBAND_ADMIN_TOKEN: "admin-token-for-tests",
     ...settings,
   });
-  // Most tests build no block: the model is loaded for those that do.
   const service = await startService(config, {
     logTo: { write: (line) => void logs.push(line) },
-    warm: false,
+    warm,
   });
   const { url } = service;
   const newKey = async (account: string, tier: "free" | "pro" | "builder" | "unlimited" = "unlimited") =>
