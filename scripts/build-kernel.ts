@@ -4,27 +4,28 @@
  * npm run kernel. The compiler gives the same bytes for the same source; a test compares them.
  */
 
-import { writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import asc from "assemblyscript/asc";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const SOURCE = "src/reader/assembly/kernel.ts";
 const TARGET = new URL("../src/reader/kernel-module.generated.ts", import.meta.url);
 const OPTIONS = ["-O3", "--runtime", "stub", "--enable", "simd", "--importMemory", "--noAssert"];
 
-export async function compileKernel(): Promise<Uint8Array> {
-  let module: Uint8Array | undefined;
-  const { error, stderr } = await asc.main(
-    [SOURCE, "--outFile", "kernel.wasm", "--baseDir", root, ...OPTIONS],
-    {
-      writeFile: (name: string, contents: Uint8Array | string) => {
-        if (name === "kernel.wasm" && typeof contents !== "string") module = contents.slice();
-      },
-    },
-  );
-  if (error !== null || module === undefined) throw new Error(`the kernel does not compile:\n${stderr}`);
-  return module;
+/** The compiler runs in a process of its own: tsx, which runs this one, takes ten seconds to import it. */
+export function compileKernel(): Uint8Array {
+  const compiler = join(root, "node_modules", "assemblyscript", "bin", "asc.js");
+  const folder = mkdtempSync(join(tmpdir(), "sideband-kernel-"));
+  try {
+    const file = join(folder, "kernel.wasm");
+    execFileSync(process.execPath, [compiler, SOURCE, "--outFile", file, ...OPTIONS], { cwd: root });
+    return readFileSync(file);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 export function kernelModuleSource(module: Uint8Array): string {
@@ -33,5 +34,5 @@ export function kernelModuleSource(module: Uint8Array): string {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  writeFileSync(TARGET, kernelModuleSource(await compileKernel()));
+  writeFileSync(TARGET, kernelModuleSource(compileKernel()));
 }

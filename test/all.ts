@@ -1,41 +1,43 @@
 /**
- * Runs the tests in one process, which starts in a second where one process per file takes half a minute:
- * npm test [-- PART …]. Every test/**\/*.test.ts is imported, or those whose path contains one of the parts.
- * node:test runs what they declare, prints the counts at the end and sets the exit status. A file that cannot
- * be loaded is a failed test; finding no file at all is an error, and so is a run that takes too long.
+ * Runs the tests: npm test [-- PART …]. Every test/**\/*.test.ts, or those whose path contains one of the parts, in
+ * a few processes with many files each, because one process per file takes half a minute to start. Finding no file
+ * at all is an error.
  */
 
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
-import { test } from "node:test";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { limitRun } from "./time-limit.ts";
+import { join, normalize } from "node:path";
+import { buildWebsite, builtSideband, packageFolder } from "./agents/built.ts";
+import { runTests, type TestProcess } from "./test-processes.ts";
 
-/** Four times the processor time of a run on two cores, so that a busy machine is no failure. */
-const RUN_LIMIT_MS = 30 * 60_000;
-
-const root = fileURLToPath(new URL(".", import.meta.url));
-const parts = process.argv.slice(2);
-const files = readdirSync(root, { recursive: true, encoding: "utf8" })
+const parts = process.argv.slice(2).map(normalize);
+const files = readdirSync(join(packageFolder, "test"), { recursive: true, encoding: "utf8" })
+  .map((path) => join("test", path))
   .filter((path) => path.endsWith(".test.ts"))
-  .filter((path) => parts.length === 0 || parts.some((part) => join("test", path).includes(part)))
+  .filter((path) => parts.length === 0 || parts.some((part) => path.includes(part)))
   .sort();
 
-if (files.length === 0) {
-  console.error(`no test file's path contains ${parts.length === 0 ? ".test.ts" : parts.join(" or ")}`);
-  process.exitCode = 1;
+const among = (folders: RegExp) => files.filter((path) => folders.test(path));
+// Two of them run at a time, so that the longest come first.
+const processes: TestProcess[] = [
+  { name: "services", files: among(/^test\/(?!e2e|unit|property|tidy)/) },
+  { name: "browser", files: among(/^test\/e2e/) },
+  { name: "units", files: among(/^test\/(unit|property|tidy)/) },
+];
+// A whole run has the HTTP tests on both stores, but for those whose subject no store comes near; a run of chosen
+// tests is on the store that TEST_STORE names.
+if (parts.length === 0 && process.env.TEST_STORE === undefined) {
+  const http = among(/^test\/http\/(?!block-work|website)/);
+  processes.push({ name: "HTTP on PostgreSQL", files: http, env: { TEST_STORE: "postgres" } });
 }
 
-limitRun(RUN_LIMIT_MS);
-// An interrupted run ends by way of the "exit" listeners, which stop and remove its PostgreSQL and its browser.
-for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
-
-for (const file of files) {
-  try {
-    await import(pathToFileURL(join(root, file)).href);
-  } catch (error) {
-    test(`${file} can be loaded`, () => {
-      throw error;
-    });
-  }
+const wanted = processes.filter((entry) => entry.files.length > 0);
+// Two processes must not build at once.
+if (wanted.length > 1) {
+  builtSideband();
+  buildWebsite();
+}
+if (wanted.length > 0) await runTests(wanted, packageFolder);
+else {
+  console.error(`no test file's path contains ${parts.length === 0 ? ".test.ts" : parts.join(" or ")}`);
+  process.exitCode = 1;
 }

@@ -1,10 +1,11 @@
 /**
  * The package as it is published: `dist` is built anew where a source is younger. Tests that start `sideband` as
- * a host does run what users run, and start it in a third of the time that it takes from the sources.
+ * a host does run what users run, and start it in a third of the time that it takes from the sources. The same for
+ * the website.
  */
 
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -14,19 +15,25 @@ let checked = false;
 
 /** The script behind the command `sideband`. */
 export function builtSideband(): string {
-  if (!checked && newestMs("src") > builtMs()) {
+  if (!checked && newestMs("src") > modifiedMs("dist/src/cli/main.js")) {
     const compiler = join(packageFolder, "node_modules", "typescript", "bin", "tsc");
-    execFileSync(process.execPath, [compiler, "-p", join(packageFolder, "tsconfig.build.json")], {
-      stdio: "inherit",
-    });
+    const copier = join(packageFolder, "scripts", "copy-migrations.js");
+    for (const args of [[compiler, "-p", join(packageFolder, "tsconfig.build.json")], [copier]])
+      execFileSync(process.execPath, args, { stdio: "inherit" });
   }
   checked = true;
   return join(packageFolder, "bin", "sideband.js");
 }
 
-function builtMs(): number {
-  const marker = join(packageFolder, "dist", "src", "cli", "main.js");
-  return existsSync(marker) ? statSync(marker).mtimeMs : 0;
+/** npm ci builds the site; after a change of its sources it is built again. */
+export function buildWebsite(): void {
+  const built = modifiedMs("dist/web/manifest.json");
+  if (["src/web", "src/codec", "docs", "scripts"].every((folder) => newestMs(folder) <= built)) return;
+  execFileSync("npm", ["run", "build:web"], { cwd: packageFolder, stdio: ["ignore", "ignore", "inherit"] });
+}
+
+function modifiedMs(file: string): number {
+  return statSync(join(packageFolder, file), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
 function newestMs(folder: string): number {

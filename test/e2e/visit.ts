@@ -4,12 +4,11 @@
  */
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { BrowserContextOptions, Page } from "playwright-core";
+import { buildWebsite } from "../agents/built.ts";
 import { type Running, startRunning } from "../http/running-service.ts";
 import { sharedBrowser } from "./chromium.ts";
 
@@ -17,7 +16,6 @@ export const ADMIN_TOKEN = "admin-token-for-tests";
 export const OUTPUT = fileURLToPath(new URL("../output", import.meta.url));
 export const PHONE = { width: 360, height: 740 };
 export const DESK = { width: 1280, height: 800 };
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** Generous: a loaded machine is no failure. */
 const TIMEOUT_MS = 60_000;
 
@@ -48,9 +46,11 @@ export function visit(
       t.skip("SKIPPED: no Chromium on this machine, and none could be installed");
       return;
     }
-    buildIfStale();
+    buildWebsite();
     // A reset in the middle of a test would be another test.
-    const running = await startRunning({ SIDEBAND_DEMO_RESET_S: "86400", ...options.settings });
+    const settings = { SIDEBAND_DEMO_RESET_S: "86400", ...options.settings };
+    // Most pages show no block: the model is loaded where one does.
+    const running = await startRunning(settings, undefined, false);
     const context = await browser.newContext({ viewport: DESK, reducedMotion: "reduce", ...options.browser });
     context.setDefaultTimeout(TIMEOUT_MS);
     const faults: string[] = [];
@@ -83,20 +83,4 @@ export function visit(
       await running.end();
     }
   });
-}
-
-/** npm ci builds the site; after a change of its sources it is built again. */
-function buildIfStale(): void {
-  const manifest = join(ROOT, "dist/web/manifest.json");
-  const sources = ["src/web", "src/codec", "docs", "scripts"].map((folder) => newestIn(join(ROOT, folder)));
-  if (existsSync(manifest) && statSync(manifest).mtimeMs >= Math.max(...sources)) return;
-  const { status, stderr } = spawnSync("npm", ["run", "build:web"], { cwd: ROOT, encoding: "utf8" });
-  assert.equal(status, 0, stderr);
-}
-
-function newestIn(folder: string): number {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
-    entry.isFile(),
-  );
-  return Math.max(...files.map((file) => statSync(join(file.parentPath, file.name)).mtimeMs));
 }

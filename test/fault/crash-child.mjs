@@ -8,7 +8,8 @@ const [mode, folder, armed, backup] = process.argv.slice(2);
 const built = new URL("../../dist/src/", import.meta.url);
 const { STEPS } = await import(new URL("base/steps.js", built).href);
 const { readConfig } = await import(new URL("config.js", built).href);
-const { restore, serve } = await import(new URL("main.js", built).href);
+const { restore } = await import(new URL("main/backup.js", built).href);
+const { serve } = await import(new URL("main/serve.js", built).href);
 
 let arm = armed === "" ? undefined : JSON.parse(armed);
 let seen = 0;

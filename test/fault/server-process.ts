@@ -1,7 +1,7 @@
-/** The service in a process of its own, run from the sources: to be killed, starved and watched. */
+/** The built service in a process of its own: to be killed, starved and watched. */
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { builtSideband } from "../agents/built.ts";
 
 export interface ServerProcess {
   readonly process: ChildProcess;
@@ -12,7 +12,6 @@ export interface ServerProcess {
   readonly ended: Promise<number | string>;
 }
 
-const SCRIPT = fileURLToPath(new URL("./sideband.ts", import.meta.url));
 const START_TIMEOUT_MS = 60_000;
 
 /** @param prefix shell words before the command, such as a limit */
@@ -20,7 +19,7 @@ export async function startServerProcess(
   settings: Record<string, string>,
   prefix = "",
 ): Promise<ServerProcess> {
-  const command = `${prefix} exec ${JSON.stringify(process.execPath)} --import tsx ${JSON.stringify(SCRIPT)} serve`;
+  const command = `${prefix} exec ${JSON.stringify(process.execPath)} ${JSON.stringify(builtSideband())} serve`;
   const child = spawn("/bin/bash", ["-c", command], {
     env: { PATH: process.env.PATH ?? "/usr/bin:/bin", SIDEBAND_PORT: "0", ...settings },
     stdio: ["ignore", "pipe", "pipe"],
@@ -33,14 +32,12 @@ export async function startServerProcess(
     child.once("exit", (status, signal) => resolve(status ?? signal ?? "unknown"));
   });
   const url = await new Promise<string>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`no start in time: ${output}`)), START_TIMEOUT_MS);
+    setTimeout(() => reject(new Error(`no start in time: ${output}`)), START_TIMEOUT_MS).unref();
     void ended.then((status) => reject(new Error(`ended with ${status}: ${output}`)));
     child.stdout.on("data", (chunk) => {
       output += chunk;
       const match = /listening on (http:\S+)/.exec(output);
-      if (match === null) return;
-      clearTimeout(timer);
-      resolve(match[1]);
+      if (match !== null) resolve(match[1]);
     });
   });
   return { process: child, url, output: () => output, ended };

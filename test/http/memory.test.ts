@@ -166,8 +166,9 @@ test("a missing or wrong-typed field or parameter is 400 and is named", async ()
   assert.equal((await encode("\u{10FFFF}".repeat(128), "USER.name", "x")).status, 200);
 });
 
-test("bodies: not JSON and not UTF-8 are 400, another media type is 415, too large is 413, duplicates: the last counts", async () => {
-  const json = { "content-type": "application/json" };
+const json = { "content-type": "application/json" };
+
+test("a body that is not JSON, or not UTF-8, is 400", async () => {
   for (const raw of ["", "{", "{}}", "nope", "\uFEFF{}"]) {
     assert.equal(
       problemCode(await call("POST", "/encode", { raw, headers: json })),
@@ -184,6 +185,9 @@ test("bodies: not JSON and not UTF-8 are 400, another media type is 415, too lar
     problemCode(await call("POST", "/encode", { raw: invalid, headers: json })),
     "400 invalid_request",
   );
+});
+
+test("a body of another media type, or of none, is 415; the charset does not matter", async () => {
   const good = JSON.stringify({ user_id: "types", label: "USER.name", value: "x" });
   for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "nonsense"]) {
     assert.equal(
@@ -206,15 +210,24 @@ test("bodies: not JSON and not UTF-8 are 400, another media type is 415, too lar
     ).status,
     200,
   );
+});
+
+test("a body that is too large is 413", async () => {
   const large = JSON.stringify({ user_id: "u", label: "USER.name", value: "x".repeat(66_000) });
   assert.equal(
     problemCode(await call("POST", "/encode", { raw: large, headers: json })),
     "413 body_too_large",
   );
+});
+
+test("of a field that a body has twice the last counts", async () => {
   const twice =
     '{"user_id":"a","user_id":"dup","label":"USER.os","label":"USER.name","value":"first","value":"last"}';
   assert.equal((await call("POST", "/encode", { raw: twice, headers: json })).json.value, "last");
   assert.equal((await call("GET", "/decode?user_id=dup&label=USER.name")).json.value, "last");
+});
+
+test("fields named like those of every object are fields like any other", async () => {
   const proto =
     '{"__proto__":{"user_id":"evil"},"constructor":1,"user_id":"proto","label":"USER.name","value":"fine"}';
   assert.equal((await call("POST", "/encode", { raw: proto, headers: json })).status, 200);

@@ -36,7 +36,12 @@ async function databaseOf(dataFolder: string): Promise<Record<string, string>> {
   return { SIDEBAND_DATABASE_URL: url, SIDEBAND_DATABASE_POOL: "4" };
 }
 
-export async function startRunning(settings: Record<string, string> = {}, folder?: string): Promise<Running> {
+/** @param warm whether the model is loaded before the first block needs it, as a service does */
+export async function startRunning(
+  settings: Record<string, string> = {},
+  folder?: string,
+  warm = true,
+): Promise<Running> {
   const dataFolder = folder ?? mkdtempSync(join(tmpdir(), "sideband-http-"));
   const logs: string[] = [];
   const config = readConfig({
@@ -47,7 +52,10 @@ export async function startRunning(settings: Record<string, string> = {}, folder
     SIDEBAND_ADMIN_TOKEN: "admin-token-for-tests",
     ...settings,
   });
-  const service = await startService(config, { logTo: { write: (line) => void logs.push(line) } });
+  const service = await startService(config, {
+    logTo: { write: (line) => void logs.push(line) },
+    warm,
+  });
   const { url } = service;
   const newKey = async (account: string, tier: Tier = "unlimited") =>
     (await service.core.keys.create({ account, tier })).key;

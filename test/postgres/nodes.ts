@@ -10,9 +10,10 @@ import { fileURLToPath } from "node:url";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Tier } from "../../src/base/tiers.ts";
 import { KeyManager } from "../../src/memory/key-manager.ts";
+import { builtSideband } from "../agents/built.ts";
 import { openStore } from "./server.ts";
 
-const PROGRAM = fileURLToPath(new URL("./node-process.ts", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("./node-process.mjs", import.meta.url));
 
 export interface NodeAnswer {
   readonly status: number;
@@ -39,7 +40,8 @@ export class Nodes {
   }
 
   async start(): Promise<TestNode> {
-    const child = spawn(process.execPath, ["--import", "tsx", PROGRAM], {
+    builtSideband();
+    const child = spawn(process.execPath, [PROGRAM], {
       env: {
         PATH: process.env.PATH,
         SIDEBAND_PORT: "0",

@@ -401,7 +401,7 @@ test("lmdb: a backup taken while writing is consistent", () =>
     const writing = (async () => {
       while (running) await writeNext();
     })();
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    while (count < 5) await new Promise(setImmediate);
     await store.backup(join(folder, "backup"));
     running = false;
     await writing;

@@ -1,0 +1,134 @@
+/**
+ * Runs tests in several processes, two at a time, and prints their output one after the other, the first one's as it
+ * comes; the counts of all of them are the last lines. A process that ends without its counts, or badly although no
+ * test failed, is a failure of its own. Each is the leader of a group of processes that ends with it, so that what
+ * its tests started does not outlive them.
+ */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { typeErrors } from "./type-check.ts";
+
+/** What one process runs; `env` is added to its environment. */
+export interface TestProcess {
+  readonly name: string;
+  readonly files: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** By the names that node:test gives them: tests, pass, fail, … */
+type Counts = Map<string, number>;
+
+const AT_ONCE = 2;
+/** A process that does not end when it is asked to is killed after this. */
+const STOP_TIMEOUT_MS = 10_000;
+const SCRIPT = fileURLToPath(new URL("test-process.ts", import.meta.url));
+/** The closing lines of node:test's reporter: these counts, then the duration. */
+const COUNTED = ["tests", "suites", "pass", "fail", "cancelled", "skipped", "todo"];
+const COUNT = new RegExp(`^ℹ (${COUNTED.join("|")}|duration_ms) ([\\d.]+)$`);
+
+/**
+ * Runs the tests and, meanwhile, the type check of a project: a type error ends the run, and so do SIGINT and SIGTERM.
+ * Sets the exit status.
+ */
+export async function runTests(processes: readonly TestProcess[], project: string): Promise<void> {
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"])
+    process.once(signal, () => stop.abort(`The run was ended by ${signal}.`));
+  const checking = typeErrors(project, stop.signal).then((errors) => {
+    if (errors !== "") stop.abort(`The types are wrong:\n${errors}`);
+  });
+  const counts = await runProcesses(processes, stop.signal);
+  await checking;
+  if (stop.signal.aborted) {
+    console.log(`✖ ${stop.signal.reason}`);
+    addFailure(counts);
+  }
+  counts.set("duration_ms", performance.now());
+  for (const [name, count] of counts) console.log(`ℹ ${name} ${count}`);
+  if (hasFailed(counts)) process.exitCode = 1;
+}
+
+/** Resolves with the counts of all. When `stop` is aborted, what runs is ended and nothing else is started. */
+async function runProcesses(processes: readonly TestProcess[], stop: AbortSignal): Promise<Counts> {
+  const totals: Counts = new Map(COUNTED.map((name) => [name, 0]));
+  const held: string[][] = processes.map(() => []);
+  const ended = new Set<number>();
+  let printed = 0;
+  let next = 0;
+  const takeTurns = async () => {
+    while (next < processes.length && !stop.aborted) {
+      const index = next;
+      next += 1;
+      const print = (line: string) => (index === printed ? console.log(line) : held[index].push(line));
+      print(`── ${processes[index].name}`);
+      const counts = await runProcess(processes[index], print, stop);
+      for (const [name, count] of counts) add(totals, name, count);
+      ended.add(index);
+      while (ended.has(printed)) {
+        printed += 1;
+        for (const line of held[printed] ?? []) console.log(line);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, takeTurns));
+  return totals;
+}
+
+async function runProcess(
+  { name, files, env }: TestProcess,
+  print: (line: string) => void,
+  stop: AbortSignal,
+): Promise<Counts> {
+  const child = spawn(process.execPath, ["--import", "tsx", "--test-reporter=spec", SCRIPT, ...files], {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  const counts: Counts = new Map();
+  for (const input of [child.stdout, child.stderr]) {
+    createInterface({ input }).on("line", (line) => {
+      const [, key, count] = COUNT.exec(line) ?? [];
+      if (key === undefined) print(line);
+      else counts.set(key, Number(count));
+    });
+  }
+  const askToEnd = () => {
+    child.kill("SIGTERM");
+    setTimeout(killGroup, STOP_TIMEOUT_MS, child).unref();
+  };
+  stop.addEventListener("abort", askToEnd);
+  child.once("exit", () => killGroup(child));
+  const [status, signal] = (await once(child, "close")) as [number | null, string | null];
+  stop.removeEventListener("abort", askToEnd);
+  const complete = counts.has("duration_ms");
+  if (!stop.aborted && (!complete || (status !== 0 && !hasFailed(counts)))) {
+    const end = signal === null ? `with the exit status ${status}` : `by ${signal}`;
+    print(`✖ The test process "${name}" ended ${end}${complete ? "" : " before its tests had ended"}.`);
+    addFailure(counts);
+  }
+  return counts;
+}
+
+function hasFailed(counts: Counts): boolean {
+  return ["fail", "cancelled"].some((name) => (counts.get(name) ?? 0) > 0);
+}
+
+/** What went wrong beside the tests counts as one of them. */
+function addFailure(counts: Counts): void {
+  for (const name of ["tests", "fail"]) add(counts, name, 1);
+}
+
+function add(counts: Counts, name: string, count: number): void {
+  counts.set(name, (counts.get(name) ?? 0) + count);
+}
+
+function killGroup({ pid }: ChildProcess): void {
+  try {
+    process.kill(-(pid as number), "SIGKILL");
+  } catch {
+    // Nobody is left in it.
+  }
+}
