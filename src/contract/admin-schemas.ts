@@ -111,13 +111,8 @@ export const AdminStatusAnswer = Type.Object({
 });
 
 export type KeyView = Static<typeof KeyView>;
-export type KeysQuery = Static<typeof KeysQuery>;
 export type CreateKeyBody = Static<typeof CreateKeyBody>;
 export type CreatedKey = Static<typeof CreatedKey>;
-export type ExpireKeyBody = Static<typeof ExpireKeyBody>;
-export type KeyIdParams = Static<typeof KeyIdParams>;
-export type UsageQuery = Static<typeof UsageQuery>;
-export type KeyRequestBody = Static<typeof KeyRequestBody>;
 export type KeyRequestView = Static<typeof KeyRequestView>;
 export type ApproveBody = Static<typeof ApproveBody>;
 export type RecentError = Static<typeof RecentError>;

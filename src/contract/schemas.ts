@@ -5,7 +5,7 @@
  */
 
 import { CHANNEL_COUNT, USER_ID_LENGTH_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
-import { type Static, Type } from "./type.ts";
+import { Type } from "./type.ts";
 
 const UserId = Type.String({
   minLength: 1,
@@ -167,22 +167,3 @@ export const UsageDaysAnswer = Type.Object({
 });
 
 export const HealthAnswer = Type.Object({ status: Type.String() });
-
-export type EncodeBody = Static<typeof EncodeBody>;
-export type EncodeAnswer = Static<typeof EncodeAnswer>;
-export type BatchBody = Static<typeof BatchBody>;
-export type BatchAnswer = Static<typeof BatchAnswer>;
-export type ContextAnswer = Static<typeof ContextAnswer>;
-export type DecodeQuery = Static<typeof DecodeQuery>;
-export type DecodeAnswer = Static<typeof DecodeAnswer>;
-export type FlushBody = Static<typeof FlushBody>;
-export type FlushAnswer = Static<typeof FlushAnswer>;
-export type ReadBody = Static<typeof ReadBody>;
-export type ReadAnswer = Static<typeof ReadAnswer>;
-export type FactsAnswer = Static<typeof FactsAnswer>;
-export type UsageAnswer = Static<typeof UsageAnswer>;
-export type ChannelsAnswer = Static<typeof ChannelsAnswer>;
-export type UserQuery = Static<typeof UserQuery>;
-export type FactQuery = Static<typeof FactQuery>;
-export type LabelQuery = Static<typeof LabelQuery>;
-export type DemoEncodeBody = Static<typeof DemoEncodeBody>;

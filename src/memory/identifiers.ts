@@ -18,19 +18,9 @@ export function checkIdentifier(text: string, param: "user_id" | "session_id"): 
   if (fault !== undefined) throw new Failure("invalid_request", `${param} ${fault}.`, { param });
 }
 
-/** Whether checkIdentifier lets a text pass. */
-export function isIdentifier(text: string | undefined): text is string {
-  return text !== undefined && identifierFault(text) === undefined;
-}
-
 export function checkValue(value: string, bytesMax = VALUE_BYTES_MAX): void {
   const fault = valueFault(value, bytesMax);
   if (fault !== undefined) throw new Failure("invalid_value", `The value ${fault}.`, { param: "value" });
-}
-
-/** Whether checkValue lets a text pass. */
-export function isValue(text: string): boolean {
-  return valueFault(text, VALUE_BYTES_MAX) === undefined;
 }
 
 export function checkIdempotencyKey(key: string): void {

@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type * as answers from "../../../src/contract/answers.ts";
 import type * as schemas from "../../../src/contract/schemas.ts";
+import type { Static } from "../../../src/contract/type.ts";
 
 /** True where two types are exactly the same. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -15,17 +16,17 @@ type Plain<T> = T extends (infer E)[] ? Plain<E>[] : T extends object ? { [K in 
 type Equal<A, B> = Same<Plain<A>, Plain<B>>;
 
 const equal: {
-  encode: Equal<answers.EncodeAnswer, schemas.EncodeAnswer>;
-  batch: Equal<answers.BatchAnswer, schemas.BatchAnswer>;
-  context: Equal<answers.ContextAnswer, schemas.ContextAnswer>;
-  decode: Equal<answers.DecodeAnswer, Omit<schemas.DecodeAnswer, "verified">>;
-  decodeModel: Equal<answers.ModelDecodeAnswer, Required<schemas.DecodeAnswer>>;
-  flush: Equal<answers.FlushAnswer, schemas.FlushAnswer>;
-  facts: Equal<answers.FactsAnswer, schemas.FactsAnswer>;
-  read: Equal<answers.ReadAnswer, schemas.ReadAnswer>;
-  channels: Equal<answers.ChannelsAnswer, schemas.ChannelsAnswer>;
+  encode: Equal<answers.EncodeAnswer, Static<typeof schemas.EncodeAnswer>>;
+  batch: Equal<answers.BatchAnswer, Static<typeof schemas.BatchAnswer>>;
+  context: Equal<answers.ContextAnswer, Static<typeof schemas.ContextAnswer>>;
+  decode: Equal<answers.DecodeAnswer, Omit<Static<typeof schemas.DecodeAnswer>, "verified">>;
+  decodeModel: Equal<answers.ModelDecodeAnswer, Required<Static<typeof schemas.DecodeAnswer>>>;
+  flush: Equal<answers.FlushAnswer, Static<typeof schemas.FlushAnswer>>;
+  facts: Equal<answers.FactsAnswer, Static<typeof schemas.FactsAnswer>>;
+  read: Equal<answers.ReadAnswer, Static<typeof schemas.ReadAnswer>>;
+  channels: Equal<answers.ChannelsAnswer, Static<typeof schemas.ChannelsAnswer>>;
   // The client names the tiers, the schema leaves room for an operator's own.
-  usage: Equal<Omit<answers.UsageAnswer, "tier">, Omit<schemas.UsageAnswer, "tier">>;
+  usage: Equal<Omit<answers.UsageAnswer, "tier">, Omit<Static<typeof schemas.UsageAnswer>, "tier">>;
 } = {
   encode: true,
   batch: true,
