@@ -62,7 +62,7 @@ export class ConsoleSessions {
   }
 }
 
-export function assertSameOrigin(call: Call): void {
+export function assertSameOrigin(call: Pick<Call, "request" | "client">): void {
   const { origin, "sec-fetch-site": site } = call.request.headers;
   const same =
     site === undefined ? origin !== undefined && hostOf(origin) === call.client.host : site === "same-origin";
@@ -78,7 +78,7 @@ function hostOf(origin: string): string | undefined {
   }
 }
 
-export function cookieText({ client }: Call, value: string): string {
+export function cookieText({ client }: Pick<Call, "client">, value: string): string {
   const secure = client.protocol === "https" ? "; Secure" : "";
   return `${SESSION_COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict${secure}`;
 }

@@ -1,9 +1,10 @@
 /** Routes: an address, who may call it, what it takes, and its one handler. Handlers of operations are typed by the table. */
 
-import type { Access, Operation } from "../../contract/operation.ts";
+import { BODY_BYTES_MAX } from "../../base/limits.ts";
+import type { Access } from "../../contract/operation.ts";
 import type { OPERATIONS, OperationId } from "../../contract/operations.ts";
 import type { Static, TSchema } from "../../contract/type.ts";
-import type { Validator } from "../../contract/validation.ts";
+import { compileSchema, type Validator } from "../../contract/validation.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import type { Answer } from "./answer.ts";
 import type { Call } from "./call.ts";
@@ -22,11 +23,22 @@ export interface Route {
   readonly handle: (call: Call) => unknown;
 }
 
+/** What a route is made from; every operation of the table is one. */
+interface RouteDefinition {
+  readonly method: string;
+  readonly path: string;
+  readonly access: Route["access"];
+  readonly query?: TSchema;
+  readonly params?: TSchema;
+  readonly body?: TSchema;
+  readonly bodyBytesMax?: Route["bodyBytesMax"];
+}
+
 type TypeOf<S> = S extends TSchema ? Static<S> : never;
 type AnswerOf<O> = O extends { answer: infer S } ? TypeOf<S> : never;
 
 /** A call whose access, query, parameters and body have been checked. */
-export type CallOf<O extends Operation> = Omit<Call, "query" | "params" | "body" | "caller"> & {
+export type CallOf<O extends RouteDefinition> = Omit<Call, "query" | "params" | "body" | "caller"> & {
   readonly query: O extends { query: infer S } ? TypeOf<S> : Call["query"];
   readonly params: O extends { params: infer S } ? TypeOf<S> : Call["params"];
   readonly body: O extends { body: infer S } ? TypeOf<S> : Call["body"];
@@ -41,3 +53,22 @@ export type Handler<Id extends OperationId> = (
 type Result<T> = T | Answer<T> | Promise<T | Answer<T>>;
 
 export type Handlers<Id extends OperationId = OperationId> = { readonly [I in Id]: Handler<I> };
+
+export function routeOf<const D extends RouteDefinition>(
+  definition: D,
+  handle: (call: CallOf<D>) => unknown,
+): Route {
+  const { method, path, access, query, params, body, bodyBytesMax = BODY_BYTES_MAX } = definition;
+  const validator = (schema: TSchema | undefined) => schema && compileSchema(schema);
+  return {
+    method,
+    path,
+    access,
+    query: validator(query),
+    params: validator(params),
+    body: validator(body),
+    bodyBytesMax,
+    // The one place where the schemas' types are taken on trust: the validators make them true.
+    handle: (call) => handle(call as Call & CallOf<D>),
+  };
+}

@@ -1,13 +1,9 @@
 /** All routes of the service: the operations of the table, and what is not part of the API. */
 
-import { BODY_BYTES_MAX } from "../../base/limits.ts";
-import type { Operation } from "../../contract/operation.ts";
 import { OPERATIONS, type OperationId } from "../../contract/operations.ts";
-import type { TSchema } from "../../contract/type.ts";
-import { compileSchema } from "../../contract/validation.ts";
 import type { ConsoleSessions } from "../access/console-session.ts";
 import type { RecentErrors } from "../request/recent-errors.ts";
-import type { Handlers, Route } from "../request/route.ts";
+import { type Handlers, type Route, routeOf } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 import { adminRoutes } from "./admin.ts";
 import { blockRoutes } from "./blocks.ts";
@@ -43,28 +39,12 @@ export function allRoutes({ services, sessions, recentErrors, websiteFolder }: R
     ...serviceRoutes(services),
     ...adminRoutes(services, recentErrors),
   };
+  const operationRoute = <Id extends OperationId>(id: Id) => routeOf(OPERATIONS[id], handlers[id]);
   return [
-    ...(Object.keys(OPERATIONS) as OperationId[]).map((id) => routeOf(OPERATIONS[id], handlers[id])),
+    ...(Object.keys(OPERATIONS) as OperationId[]).map(operationRoute),
     ...consoleRoutes(sessions, services),
     ...operatorRoutes(services),
     ...mcpRoutes(services.mcp),
     ...(websiteFolder === undefined ? [] : websiteRoutes(websiteFolder)),
   ];
-}
-
-function routeOf(operation: Operation, handler: Handlers[OperationId]): Route {
-  const { method, path, access, query, params, body, bodyBytesMax = BODY_BYTES_MAX } = operation;
-  const validator = (schema: TSchema | undefined) =>
-    schema === undefined ? undefined : compileSchema(schema);
-  return {
-    method,
-    path,
-    access,
-    query: validator(query),
-    params: validator(params),
-    body: validator(body),
-    bodyBytesMax,
-    // The one place where the types of the table are taken on trust: the validators above make them true.
-    handle: handler as Route["handle"],
-  };
 }

@@ -5,17 +5,16 @@
  */
 
 import { Readable } from "node:stream";
-import { Failure } from "../../base/errors.ts";
-import { BODY_BYTES_MAX } from "../../base/limits.ts";
 import { linesOf } from "../../base/lines.ts";
 import { problemOf } from "../../contract/errors.ts";
+import { Type } from "../../contract/type.ts";
 import type { Progress } from "../../memory/ports.ts";
 import { exportLines, importLines } from "../../memory/transfer.ts";
 import { verifyAll } from "../../memory/verify.ts";
 import { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
 import { failureOf } from "../request/problem.ts";
-import type { Route } from "../request/route.ts";
+import { type Route, routeOf } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 
 const PROGRESS_INTERVAL_MS = 100;
@@ -23,57 +22,52 @@ const PROGRESS_INTERVAL_MS = 100;
 /** Work that reports how far it is, and stops early when nobody waits for it any more. */
 type LongWork = (progress: Progress, signal: AbortSignal) => Promise<object>;
 
+const AccountQuery = Type.Object({ account: Type.Optional(Type.String()) });
+const BackupBody = Type.Object({ folder: Type.String(), without_master_key: Type.Boolean() });
+
 export function operatorRoutes(services: HttpServices): Route[] {
   const { memory, upkeep, version, atStep } = services;
-  const route = (method: string, path: string, handle: Route["handle"]): Route => {
-    const bodyBytesMax = path === "/operator/import" ? "stream" : BODY_BYTES_MAX;
-    return { method, path, access: "door", bodyBytesMax, handle };
-  };
-  const run = (call: Call, work: LongWork) =>
+  const get = (path: string) => ({ method: "GET", path, access: "door" }) as const;
+  const post = (path: string) => ({ method: "POST", path, access: "door" }) as const;
+  const run = (call: Pick<Call, "id">, work: LongWork) =>
     lines(longWork(work, (error) => problem(error, call, services)));
 
   return [
-    route("GET", "/operator/owner", () => ({ pid: process.pid, version })),
+    routeOf(get("/operator/owner"), () => ({ pid: process.pid, version })),
 
-    route("GET", "/operator/export", (call) => lines(exported(services, call))),
+    routeOf({ ...get("/operator/export"), query: AccountQuery }, (call) =>
+      lines(exported(services, call, call.query.account)),
+    ),
 
-    route("POST", "/operator/import", (call) =>
+    routeOf({ ...post("/operator/import"), bodyBytesMax: "stream" }, (call) =>
       importLines(memory.store, linesOf(call.request), { nowMs: memory.clock.now(), atStep }),
     ),
 
-    route("POST", "/operator/verify", (call) => {
-      const account = field(call, "account");
-      return run(call, (progress, signal) =>
-        verifyAll(memory, { ...(account === undefined ? {} : { account }), progress, signal }),
-      );
+    routeOf({ ...post("/operator/verify"), body: AccountQuery }, (call) =>
+      run(call, (progress, signal) => verifyAll(memory, { ...call.body, progress, signal })),
+    ),
+
+    routeOf(post("/operator/compact"), (call) => run(call, (progress) => upkeep.compact(progress))),
+
+    routeOf({ ...post("/operator/backup"), body: BackupBody }, (call) => {
+      const { folder, without_master_key: withoutKey } = call.body;
+      return run(call, (progress) => upkeep.backUp(folder, !withoutKey, progress));
     }),
 
-    route("POST", "/operator/compact", (call) => run(call, (progress) => upkeep.compact(progress))),
-
-    route("POST", "/operator/backup", (call) => {
-      const folder = field(call, "folder");
-      if (folder === undefined)
-        throw new Failure("invalid_request", "folder is required.", { param: "folder" });
-      const withMasterKey = (call.body as { without_master_key?: unknown }).without_master_key !== true;
-      return run(call, (progress) => upkeep.backUp(folder, withMasterKey, progress));
-    }),
-
-    route("POST", "/operator/end", ({ response }) => {
+    routeOf(post("/operator/end"), ({ response }) => {
       response.once("close", () => upkeep.end());
       return { status: "ok" };
     }),
   ];
 }
 
-/** A field of the body that is a text. */
-function field({ body }: Call, name: string): string | undefined {
-  const value = (body as Readonly<Record<string, unknown>> | undefined)?.[name];
-  return typeof value === "string" ? value : undefined;
-}
-
-async function* exported(services: HttpServices, call: Call): AsyncGenerator<object> {
+async function* exported(
+  services: HttpServices,
+  call: Pick<Call, "id">,
+  account: string | undefined,
+): AsyncGenerator<object> {
   try {
-    for await (const line of exportLines(services.memory.store, call.query?.account)) yield line;
+    for await (const line of exportLines(services.memory.store, account)) yield line;
     yield { kind: "end" };
   } catch (error) {
     yield { problem: problem(error, call, services) };
@@ -120,7 +114,7 @@ async function* longWork(work: LongWork, asProblem: (error: unknown) => object):
   }
 }
 
-function problem(error: unknown, call: Call, { log }: HttpServices): object {
+function problem(error: unknown, call: Pick<Call, "id">, { log }: HttpServices): object {
   const failure = failureOf(error, call, log);
   // The operator is told what a stranger is not.
   const cause = failure.code === "internal_error" ? failure.extra.cause : undefined;

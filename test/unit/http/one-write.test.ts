@@ -40,11 +40,18 @@ test("an answer in one write has the bytes of Node's own, alone and behind other
 });
 
 /** All that comes back when the answers are asked for at once on one connection. */
+test("a text with its length, and all that comes with it, goes to the kernel in one write", async () => {
+  const { writes } = await collect("GET", ["with an encoding"], OneWriteResponse);
+  assert.deepEqual(writes, ["one"]);
+  const plain = await collect("GET", ["with an encoding"]);
+  assert.deepEqual(plain.writes, ["list"], "Node itself sends a list: else this class is of no use");
+});
+
 async function collect(
   method: string,
   names: readonly string[],
   kind?: typeof OneWriteResponse<IncomingMessage>,
-): Promise<{ text: string; ended: number }> {
+): Promise<{ text: string; ended: number; writes: string[] }> {
   let ended = 0;
   const answer = (request: IncomingMessage, response: ServerResponse) => {
     response.sendDate = false;
@@ -53,6 +60,20 @@ async function collect(
     });
   };
   const server = kind === undefined ? createServer(answer) : createServer({ ServerResponse: kind }, answer);
+  const writes: string[] = [];
+  server.on("connection", (socket) => {
+    // What a stream calls for one write, and for several that have come together.
+    for (const [method, kind] of [
+      ["_write", "one"],
+      ["_writev", "list"],
+    ] as const) {
+      const original = socket[method] as (...given: unknown[]) => void;
+      socket[method] = (...given: unknown[]) => {
+        writes.push(kind);
+        original.apply(socket, given);
+      };
+    }
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const requests = names.map(
@@ -67,5 +88,5 @@ async function collect(
     socket.on("close", () => resolve());
   });
   server.close();
-  return { text: Buffer.concat(chunks).toString(), ended };
+  return { text: Buffer.concat(chunks).toString(), ended, writes };
 }
