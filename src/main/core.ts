@@ -1,5 +1,6 @@
 /** The service without HTTP: store, workers, keys and memory, joined for one process. */
 
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { systemClock } from "../base/clock.ts";
 import { Metrics } from "../base/metrics.ts";
 import { SharedWork } from "../base/shared-work.ts";
@@ -83,6 +84,8 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Co
   };
 }
 
+const DELAY_RESOLUTION_MS = 20;
+
 function defineGauges(metrics: Metrics, store: Store, blocks: Blocks): void {
   const gauge = (name: string, help: string) => metrics.define({ name, help, type: "gauge" });
   gauge("sideband_store_bytes", "Size of the data file.");
@@ -90,6 +93,13 @@ function defineGauges(metrics: Metrics, store: Store, blocks: Blocks): void {
   gauge("sideband_store_users", "Users in the store.");
   gauge("sideband_cached_blocks", "Blocks in the cache.");
   gauge("sideband_resident_bytes", "Resident memory of the process.");
+  gauge("sideband_heap_bytes", "JavaScript heap in use.");
+  gauge(
+    "sideband_event_loop_delay_seconds",
+    "The longest delay of the event loop since the last collection.",
+  );
+  const delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
+  delay.enable();
   const show = ({ sizeBytes, facts, users }: StoreStatistics) => {
     metrics.set("sideband_store_bytes", sizeBytes);
     metrics.set("sideband_store_facts", facts);
@@ -105,6 +115,14 @@ function defineGauges(metrics: Metrics, store: Store, blocks: Blocks): void {
   metrics.onCollect(() => {
     look();
     metrics.set("sideband_cached_blocks", blocks.cachedCount);
-    metrics.set("sideband_resident_bytes", process.memoryUsage.rss());
+    const { rss, heapUsed } = process.memoryUsage();
+    metrics.set("sideband_resident_bytes", rss);
+    metrics.set("sideband_heap_bytes", heapUsed);
+    // Nothing measured yet is 0 here, and the resolution itself is no delay.
+    metrics.set(
+      "sideband_event_loop_delay_seconds",
+      Math.max(0, delay.max / 1e9 - DELAY_RESOLUTION_MS / 1000),
+    );
+    delay.reset();
   });
 }

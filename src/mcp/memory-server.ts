@@ -45,16 +45,24 @@ export function memoryServer(options: MemoryServerOptions): McpServer {
   return server;
 }
 
+/** Compiled once: the library keeps every schema that it has compiled, and a server is made for each request. */
+const TOOLS = MEMORY_TOOLS.map((tool) => ({
+  tool,
+  boundInput: schemaOf<Record<string, string>>(tool.input),
+  openInput: schemaOf<Record<string, string>>({ user_id: USER_ID, ...tool.input }),
+  output: schemaOf<Record<string, unknown>>(tool.output),
+}));
+const PROMPT_INPUT = schemaOf<{ user_id: string }>({ user_id: USER_ID });
+
 function addTools(server: McpServer, { memory, userId, onChange }: MemoryServerOptions): void {
-  for (const tool of MEMORY_TOOLS) {
-    const input = userId === undefined ? { user_id: USER_ID, ...tool.input } : tool.input;
+  for (const { tool, boundInput, openInput, output } of TOOLS) {
     server.registerTool(
       tool.name,
       {
         title: tool.title,
         description: tool.description,
-        inputSchema: schemaOf<Record<string, string>>(input),
-        outputSchema: schemaOf<Record<string, unknown>>(tool.output),
+        inputSchema: userId === undefined ? openInput : boundInput,
+        outputSchema: output,
         annotations: tool.annotations,
       },
       async (args) => {
@@ -102,8 +110,9 @@ function addPrompt(server: McpServer, { memory, userId }: MemoryServerOptions): 
   if (userId !== undefined) {
     server.registerPrompt("context", about, () => messages(userId));
   } else {
-    const argsSchema = schemaOf<{ user_id: string }>({ user_id: USER_ID });
-    server.registerPrompt("context", { ...about, argsSchema }, ({ user_id }) => messages(user_id));
+    server.registerPrompt("context", { ...about, argsSchema: PROMPT_INPUT }, ({ user_id }) =>
+      messages(user_id),
+    );
   }
 }
 

@@ -312,6 +312,8 @@ test("health, readiness and figures need no key", async () => {
     "sideband_write_queue_depth",
     "sideband_store_bytes",
     "sideband_store_facts",
+    "sideband_heap_bytes",
+    "sideband_event_loop_delay_seconds",
   ]) {
     assert.match(text, new RegExp(`^${name}`, "m"));
   }

@@ -35,8 +35,8 @@ export function problemAnswer(failure: Failure, call: Call, upgradeUrl: string):
 /** The failure that an error stands for; what is not expected is an internal error. */
 export function failureOf(error: unknown, call: Pick<Call, "id">, log: Log): Failure {
   if (error instanceof Failure) {
-    if (error.code === "store_corrupt")
-      log.error({ err: error.extra.cause, request_id: call.id }, "damaged record");
+    const { cause } = error.extra;
+    if (cause !== undefined) log.error({ err: cause, code: error.code, request_id: call.id }, error.message);
     return error;
   }
   log.error({ err: error, request_id: call.id }, "unexpected error");
