@@ -4,13 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { QUIET_MS } from "../../../src/memory/blocks.ts";
 import { settled } from "../blockwork/fake-workers.ts";
-import { ACCOUNT, asker, memoryServices } from "./memory-services.ts";
-
-/** Until writes that were begun are on disk too. */
-async function until(condition: () => boolean): Promise<void> {
-  for (let i = 0; i < 1000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 5));
-  assert.ok(condition());
-}
+import { ACCOUNT, asker, memoryServices, until } from "./memory-services.ts";
 
 test("a block is built once for a stamp, and anew after a write", async (context) => {
   const { blocks, workers, write } = await memoryServices(context);
