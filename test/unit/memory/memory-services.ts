@@ -1,12 +1,13 @@
 /** The services of memory on a real embedded store in a temporary folder, with a clock and workers of the test. */
 
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { TestContext } from "node:test";
+import { after, type TestContext } from "node:test";
 import { crc32 } from "node:zlib";
 import { Metrics } from "../../../src/base/metrics.ts";
+import { seededRandom } from "../../../src/base/random.ts";
 import { SharedWork } from "../../../src/base/shared-work.ts";
 import { BlockScheduler } from "../../../src/blockwork/block-scheduler.ts";
 import { BlockWork } from "../../../src/blockwork/block-work.ts";
@@ -26,10 +27,27 @@ export const asker = { account: ACCOUNT, tier: "free" } as const;
 /** Who calls with an API key. */
 export const caller: Caller = { ...asker, keyId: "key1", limit: 1000, expiresAtMs: null };
 
-/** A store that is removed after the test. */
+const newFolder = () => mkdtempSync(join(tmpdir(), "sideband-memory-"));
+const openStore = (folder: string) =>
+  LmdbStore.open({ folder, create: true, queueMax: 1000, metrics: new Metrics() });
+
+/** A data folder with an empty store. Making one waits for the disk; copying it does not. */
+let emptyFolder: Promise<string> | undefined;
+async function makeEmptyFolder(): Promise<string> {
+  const folder = newFolder();
+  await (await openStore(folder)).close();
+  return folder;
+}
+after(async () => {
+  if (emptyFolder !== undefined) rmSync(await emptyFolder, { recursive: true });
+});
+
+/** An empty store that is removed after the test. */
 export async function temporaryStore(context: TestContext): Promise<LmdbStore> {
-  const folder = mkdtempSync(join(tmpdir(), "sideband-memory-"));
-  const store = await LmdbStore.open({ folder, create: true, queueMax: 1000, metrics: new Metrics() });
+  emptyFolder ??= makeEmptyFolder();
+  const folder = newFolder();
+  cpSync(await emptyFolder, folder, { recursive: true });
+  const store = await openStore(folder);
   context.after(async () => {
     await store.close();
     rmSync(folder, { recursive: true });
@@ -74,6 +92,12 @@ export function forgedCode({ channel, value }: FactRecord, other: string): FactC
   const { version, bits } = codeOf(PLAIN_CODEBOOK, channel, other);
   const head = Buffer.of(version, channel, bits.length >> 8, bits.length & 255);
   return { version, bits, checksum: crc32(Buffer.concat([head, bits.bytes, Buffer.from(value)])) };
+}
+
+/** A value that a block has no room for: nothing in it can be predicted. */
+export function valueTooLargeForABlock(): string {
+  const random = seededRandom(1);
+  return Array.from({ length: 1024 }, () => String.fromCodePoint(0x21 + random.below(94))).join("");
 }
 
 /** Until writes that were begun are on disk too. */
