@@ -32,6 +32,7 @@ test("a label that differs only in case or separators is hinted", () => {
     "username",
   ])
     assert.equal(nearLabel(text), "USER.name", text);
+  assert.equal(nearLabel("Proj: Token - Budget"), "PROJ.token_budget");
 });
 
 test("two edits are a slip, three are not", () => {
