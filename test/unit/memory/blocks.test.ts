@@ -26,6 +26,15 @@ test("two callers at the same time share one build", async (context) => {
   assert.equal(workers.countOf("assemble"), 1);
 });
 
+test("users of two accounts with the same id are cached apart", async (context) => {
+  const { blocks, store, write } = await memoryServices(context);
+  await write("ada", "Ada");
+  await store.write({ account: "globex", userId: "ada", facts: [{ channel: 0, value: "Eve" }], nowMs: 0 });
+  const first = await blocks.of(asker, "ada");
+  await blocks.of({ ...asker, account: "globex" }, "ada");
+  assert.equal(await blocks.of(asker, "ada"), first);
+});
+
 test("a user without facts has no block, and none in the cache", async (context) => {
   const { blocks, store, write } = await memoryServices(context);
   await write("ada", "Ada");

@@ -88,11 +88,12 @@ test("a block that cannot be read is not verified, and the value is the state's"
   assert.deepEqual(await throughModel(), { value: "Ada", verified: false });
 });
 
-test("a fact that did not fit its block is not verified, and the value is the state's", async (context) => {
-  const { throughModel, write } = await setUp(context);
+test("a fact that did not fit its block is not looked for in it, and the value is the state's", async (context) => {
+  const { throughModel, write, workers } = await setUp(context);
   const value = valueTooLargeForABlock();
   await write("ada", value, "Sideband");
   assert.deepEqual(await throughModel(), { value, verified: false });
+  assert.equal(workers.countOf("open"), 0);
 });
 
 test("the value through the model is that of the last write", async (context) => {

@@ -140,53 +140,77 @@ test("more lines than a page are imported, each page at its step", async (contex
 const fact = (change: object) => ({ ...USER, facts: [FACT, { ...FACT, label: "USER.role", ...change }] });
 const key = (change: object) => ({ kind: "key", key: { ...KEY, ...change } });
 
-for (const [what, line] of [
-  ["that is not JSON", "{"],
-  ["that is null", "null"],
-  ["that is an array", []],
-  ["of an unknown kind", { ...USER, kind: "fact" }],
-  ["without facts", { ...USER, facts: undefined }],
-  ["whose facts are no array", { ...USER, facts: { length: 1 } }],
-  ["with 41 facts", { ...USER, facts: new Array(41).fill(FACT) }],
-  ["without an account", { ...USER, account: undefined }],
-  ["whose account is a number", { ...USER, account: 5 }],
-  ["of the demo's account", { ...USER, account: "@demo" }],
-  ["without a user_id", { ...USER, user_id: undefined }],
-  ["with a user_id that is too long", { ...USER, user_id: "a".repeat(129) }],
-  ["with a fact that is null", { ...USER, facts: [FACT, null] }],
-  ["with a label that is a number", fact({ label: 5 })],
-  ["with an unknown label", fact({ label: "name" })],
-  ["with a label twice", fact({ label: "USER.name" })],
-  ["with a value that is a number", fact({ value: 5 })],
-  ["with an empty value", fact({ value: "" })],
-  ["with a value of 1025 bytes", fact({ value: "a".repeat(1025) })],
-  ["with a fact without a revision", fact({ revision: undefined })],
-  ["with a revision that is no integer", fact({ revision: 1.5 })],
-  ["with a fact without a time", fact({ updated_at: undefined })],
-  ["with a time that is none", fact({ updated_at: "yesterday" })],
-  ["with a time before 1970", fact({ updated_at: "1969-12-31T23:59:59.999Z" })],
-  ["with a time that no store holds", fact({ updated_at: "+275760-09-13T00:00:00.000Z" })],
-  ["of a key that is missing", { kind: "key" }],
-  ["of a key without an account", key({ account: undefined })],
-  ["of a key of the demo's account", key({ account: "@demo" })],
-  ["of a key without a hash", key({ hash: undefined })],
-  ["of a key with a hash in capitals", key({ hash: "AB".repeat(32) })],
-  ["of a key with a short hash", key({ hash: "ab".repeat(31) })],
-  ["of a key without an id", key({ id: "" })],
-  ["of a key with an id that is too long", key({ id: "a".repeat(65) })],
-  ["of a key of an unknown tier", key({ tier: "gold" })],
-  ["of a key without a prefix", key({ prefix: undefined })],
-  ["of a key without a note", key({ note: undefined })],
-  ["of a key without the time of its creation", key({ createdAtMs: undefined })],
-  ["of a key whose expiry is a text", key({ expiresAtMs: "2027-01-01" })],
-  ["of a key that does not say whether it is revoked", key({ revokedAtMs: undefined })],
-  ["of a key whose last use is a text", key({ lastUsedAtMs: "never" })],
-] as const) {
-  test(`a line ${what} is refused with its number, and nothing of it is written`, async (context) => {
-    const store = await temporaryStore(context);
-    await assert.rejects(importInto(store, "", line), { name: "Failure", message: /^line 2: / });
-    assert.deepEqual(await exported(store), []);
-  });
+/** By the reason that is given. */
+const BAD_LINES: Record<string, Record<string, unknown>> = {
+  "it is not JSON": { "that is cut off": "{" },
+  "neither a key nor a user": {
+    "that is null": "null",
+    "that is an array": [],
+    "of an unknown kind": { ...USER, kind: "fact" },
+    "without facts": { ...USER, facts: undefined },
+    "whose facts are no array": { ...USER, facts: { length: 1 } },
+    "with 41 facts": { ...USER, facts: new Array(41).fill(FACT) },
+  },
+  "account and user_id must be texts": {
+    "without an account": { ...USER, account: undefined },
+    "whose account is a number": { ...USER, account: 5 },
+    "without a user_id": { ...USER, user_id: undefined },
+  },
+  "An account is": {
+    "of the demo's account": { ...USER, account: "@demo" },
+    "of a key of the demo's account": key({ account: "@demo" }),
+  },
+  "user_id must have at most 128": { "with a user_id of 129 letters": { ...USER, user_id: "a".repeat(129) } },
+  "labels and values must be texts": {
+    "with a fact that is null": { ...USER, facts: [FACT, null] },
+    "with a label that is a number": fact({ label: 5 }),
+    "with a value that is a number": fact({ value: 5 }),
+  },
+  "no channel with this label": { "with an unknown label": fact({ label: "name" }) },
+  "a label is given twice": { "with a label twice": fact({ label: "USER.name" }) },
+  "at least 1 byte": { "with an empty value": fact({ value: "" }) },
+  "at most 1024 bytes": { "with a value of 1025 bytes": fact({ value: "a".repeat(1025) }) },
+  "a fact has no revision or time": {
+    "with a fact without a revision": fact({ revision: undefined }),
+    "with a revision that is no integer": fact({ revision: 1.5 }),
+    "with a fact without a time": fact({ updated_at: undefined }),
+    "with a time that is none": fact({ updated_at: "yesterday" }),
+    "with a time before 1970": fact({ updated_at: "1969-12-31T23:59:59.999Z" }),
+    "with a time that no store holds": fact({ updated_at: "+275760-09-13T00:00:00.000Z" }),
+  },
+  "the account must be a text": {
+    "of a key that is missing": { kind: "key" },
+    "of a key without an account": key({ account: undefined }),
+  },
+  "the key has no hash or id": {
+    "of a key without a hash": key({ hash: undefined }),
+    "of a key with a hash in capitals": key({ hash: "AB".repeat(32) }),
+    "of a key with a short hash": key({ hash: "ab".repeat(31) }),
+    "of a key without an id": key({ id: "" }),
+    "of a key with an id that is too long": key({ id: "a".repeat(65) }),
+  },
+  "the key has no tier or prefix": {
+    "of a key of an unknown tier": key({ tier: "gold" }),
+    "of a key without a prefix": key({ prefix: undefined }),
+  },
+  "the key has no note or times": {
+    "of a key without a note": key({ note: undefined }),
+    "of a key without the time of its creation": key({ createdAtMs: undefined }),
+    "of a key whose expiry is a text": key({ expiresAtMs: "2027-01-01" }),
+    "of a key that does not say whether it is revoked": key({ revokedAtMs: undefined }),
+    "of a key whose last use is a text": key({ lastUsedAtMs: "never" }),
+  },
+};
+
+for (const [reason, lines] of Object.entries(BAD_LINES)) {
+  for (const [what, line] of Object.entries(lines)) {
+    test(`a line ${what} is refused with its number, and nothing of it is written`, async (context) => {
+      const store = await temporaryStore(context);
+      const message = new RegExp(`^line 2: .*${reason}`);
+      await assert.rejects(importInto(store, "", line), { name: "Failure", message });
+      assert.deepEqual(await exported(store), []);
+    });
+  }
 }
 
 test("the first bad line of a page is named, and the good lines of its page are written", async (context) => {
@@ -198,7 +222,7 @@ test("the first bad line of a page is named, and the good lines of its page are 
 
 test("nothing is written of the pages after a bad line", async (context) => {
   const store = await temporaryStore(context);
-  const page = Array.from({ length: 255 }, () => "").map((_, i) => ({ ...USER, user_id: `user ${i}` }));
+  const page = Array.from({ length: 255 }, (_, i) => ({ ...USER, user_id: `user ${i}` }));
   const lines = [...page, "bad", { ...USER, user_id: "late" }];
   await assert.rejects(importInto(store, ...lines), { message: /^line 256: / });
   assert.equal(await store.readUser("acme", "late"), undefined);
