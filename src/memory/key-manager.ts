@@ -142,8 +142,8 @@ export class KeyManager {
     const request = (await this.#store.listKeyRequests()).find((candidate) => candidate.id === id);
     if (request?.status !== "open") throw notOpen();
     const created = await this.create({
-      tier: request.tier,
       ...wanted,
+      tier: wanted.tier ?? request.tier,
       note: wanted.note ?? `${request.name} <${request.email}>`,
     });
     const decision = {

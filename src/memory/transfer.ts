@@ -3,6 +3,7 @@
  * of GET /facts; keys travel as their hashes, so that they go on working where they are imported.
  */
 
+import { momentOf } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
 import type { AtStep } from "../base/steps.ts";
 import { TIERS } from "../base/tiers.ts";
@@ -114,12 +115,16 @@ function parse(text: string): ExportLine {
     throw wrong("it is not JSON");
   }
   if (line?.kind === "key") {
-    const { id, hash, account, tier, prefix } = line.key ?? {};
+    const { id, hash, account, tier, prefix, note } = line.key ?? {};
     if (typeof account !== "string") throw wrong("the account must be a text");
     checkAccount(account);
     if (!/^[0-9a-f]{64}$/.test(String(hash)) || !/^[\w-]{1,64}$/.test(String(id)))
       throw wrong("the key has no hash or id");
     if (!TIERS.includes(tier) || typeof prefix !== "string") throw wrong("the key has no tier or prefix");
+    const { createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs } = line.key;
+    const times = [expiresAtMs, revokedAtMs, lastUsedAtMs].filter((time) => time !== null);
+    if (typeof note !== "string" || ![createdAtMs, ...times].every(Number.isInteger))
+      throw wrong("the key has no note or times");
     return line;
   }
   if (line?.kind !== "user" || !Array.isArray(line.facts) || line.facts.length > 40)
@@ -128,12 +133,14 @@ function parse(text: string): ExportLine {
     throw wrong("account and user_id must be texts");
   checkAccount(line.account);
   checkIdentifier(line.user_id, "user_id");
-  for (const { label, value, revision, updated_at } of line.facts) {
+  for (const fact of line.facts) {
+    const { label, value, revision, updated_at } = fact ?? {};
     if (typeof label !== "string" || typeof value !== "string")
       throw wrong("labels and values must be texts");
     channelOf(label);
     checkValue(value);
-    if (!Number.isInteger(revision) || Number.isNaN(Date.parse(updated_at)))
+    // Stores hold times from 1970 on.
+    if (!Number.isInteger(revision) || (momentOf(updated_at) ?? -1) < 0)
       throw wrong("a fact has no revision or time");
   }
   if (new Set(line.facts.map(({ label }) => label)).size < line.facts.length)

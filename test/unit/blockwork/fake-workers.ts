@@ -6,8 +6,12 @@ import type { Reply, Workers } from "../../../src/blockwork/block-threads.ts";
 import { PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
 
 export class FakeClock implements TimerClock {
-  #nowMs = 0;
+  #nowMs: number;
   readonly #alarms = new Set<{ atMs: number; run: () => void }>();
+
+  constructor(nowMs = 0) {
+    this.#nowMs = nowMs;
+  }
 
   now(): number {
     return this.#nowMs;

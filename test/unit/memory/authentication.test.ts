@@ -49,10 +49,17 @@ function setUp(change: Partial<KeyRecord> = {}) {
 }
 
 test("authentication: a known key is looked up once, until any key changes", async () => {
-  const { state, codeOf, revoke } = setUp();
+  const { state, codeOf } = setUp();
   assert.deepEqual([await codeOf(), await codeOf(), state.lookUps], ["acme", "acme", 1]);
+  state.version += 1;
+  assert.deepEqual([await codeOf(), state.lookUps], ["acme", 2]);
+});
+
+test("authentication: a cached key that is revoked is refused at the next call", async () => {
+  const { codeOf, revoke } = setUp();
+  assert.equal(await codeOf(), "acme");
   revoke();
-  assert.deepEqual([await codeOf(), state.lookUps], ["key_revoked", 2]);
+  assert.equal(await codeOf(), "key_revoked");
 });
 
 test("authentication: a look-up that began before a revocation and ended after it is not trusted again", async () => {
@@ -85,4 +92,30 @@ test("authentication: a mistyped key is refused without a look-up", async () => 
   const mistyped = `${key.slice(0, -1)}${key.endsWith("0") ? "1" : "0"}`;
   assert.deepEqual([await codeOf(mistyped), state.lookUps], ["invalid_key", 0]);
   assert.equal(await codeOf(newApiKey()), "invalid_key");
+});
+
+test("authentication: the last use of a key is handed out once", async () => {
+  const { state, authentication, codeOf } = setUp();
+  await codeOf();
+  state.nowMs = NOW + 5000;
+  await codeOf();
+  assert.deepEqual([...authentication.takeUses()], [["key1", NOW + 5000]]);
+  assert.deepEqual([...authentication.takeUses()], []);
+});
+
+test("authentication: a refused call is no use of its key", async () => {
+  const { authentication, codeOf } = setUp({ expiresAtMs: NOW });
+  assert.equal(await codeOf(), "key_expired");
+  assert.equal(authentication.takeUses().size, 0);
+});
+
+test("authentication: a caller has the account, the tier and the limit of the key", async () => {
+  const { key, authentication } = setUp({ tier: "pro", expiresAtMs: NOW + 1000 });
+  assert.deepEqual(await authentication.callerOf(key), {
+    account: "acme",
+    keyId: "key1",
+    tier: "pro",
+    limit: 50_000,
+    expiresAtMs: NOW + 1000,
+  });
 });

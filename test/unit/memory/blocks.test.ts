@@ -4,13 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { QUIET_MS } from "../../../src/memory/blocks.ts";
 import { settled } from "../blockwork/fake-workers.ts";
-import { ACCOUNT, asker, memoryServices } from "./memory-services.ts";
-
-/** Until writes that were begun are on disk too. */
-async function until(condition: () => boolean): Promise<void> {
-  for (let i = 0; i < 1000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 5));
-  assert.ok(condition());
-}
+import { ACCOUNT, asker, memoryServices, until } from "./memory-services.ts";
 
 test("a block is built once for a stamp, and anew after a write", async (context) => {
   const { blocks, workers, write } = await memoryServices(context);
@@ -30,6 +24,15 @@ test("two callers at the same time share one build", async (context) => {
   const [one, other] = await Promise.all([blocks.of(asker, "ada"), blocks.of(asker, "ada")]);
   assert.equal(one, other);
   assert.equal(workers.countOf("assemble"), 1);
+});
+
+test("users of two accounts with the same id are cached apart", async (context) => {
+  const { blocks, store, write } = await memoryServices(context);
+  await write("ada", "Ada");
+  await store.write({ account: "globex", userId: "ada", facts: [{ channel: 0, value: "Eve" }], nowMs: 0 });
+  const first = await blocks.of(asker, "ada");
+  await blocks.of({ ...asker, account: "globex" }, "ada");
+  assert.equal(await blocks.of(asker, "ada"), first);
 });
 
 test("a user without facts has no block, and none in the cache", async (context) => {

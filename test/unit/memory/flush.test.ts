@@ -2,10 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { seededRandom } from "../../../src/base/random.ts";
 import { flushUser } from "../../../src/memory/flush.ts";
 import { readPresentedBlock } from "../../../src/memory/reading.ts";
-import { asker, forgedCode, memoryServices } from "./memory-services.ts";
+import { asker, forgedCode, memoryServices, valueTooLargeForABlock } from "./memory-services.ts";
 
 const input = { userId: "ada" };
 
@@ -51,9 +50,7 @@ test("a block that is read back without one of its facts is not lossless", async
 
 test("a fact that did not fit makes a flush not lossless, and is named", async (context) => {
   const { services, write } = await memoryServices(context);
-  const random = seededRandom(1);
-  const long = Array.from({ length: 1024 }, () => String.fromCodePoint(0x21 + random.below(94)));
-  await write("ada", long.join(""), "London");
+  await write("ada", valueTooLargeForABlock(), "London");
   const { lossless, overflow } = await flushUser(services, asker, input);
   assert.equal(lossless, false);
   assert.equal(overflow.length, 1);

@@ -1,17 +1,19 @@
 /** The services of memory on a real embedded store in a temporary folder, with a clock and workers of the test. */
 
-import { mkdtempSync, rmSync } from "node:fs";
+import assert from "node:assert/strict";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { TestContext } from "node:test";
+import { after, type TestContext } from "node:test";
 import { crc32 } from "node:zlib";
-import { systemClock } from "../../../src/base/clock.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
+import { seededRandom } from "../../../src/base/random.ts";
 import { SharedWork } from "../../../src/base/shared-work.ts";
 import { BlockScheduler } from "../../../src/blockwork/block-scheduler.ts";
 import { BlockWork } from "../../../src/blockwork/block-work.ts";
 import { codeOf, type FactCode } from "../../../src/blockwork/fact-code.ts";
 import { PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
+import type { Caller } from "../../../src/memory/authentication.ts";
 import { Blocks } from "../../../src/memory/blocks.ts";
 import { IdempotencyGate } from "../../../src/memory/idempotency.ts";
 import { KeyRing } from "../../../src/memory/key-ring.ts";
@@ -22,18 +24,43 @@ import { DirectWorkers, FakeClock } from "../blockwork/fake-workers.ts";
 
 export const ACCOUNT = "acme";
 export const asker = { account: ACCOUNT, tier: "free" } as const;
+/** Who calls with an API key. */
+export const caller: Caller = { ...asker, keyId: "key1", limit: 1000, expiresAtMs: null };
 
-export async function memoryServices(context: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), "sideband-memory-"));
-  const metrics = new Metrics();
-  const store = await LmdbStore.open({ folder, create: true, queueMax: 1000, metrics });
+const newFolder = () => mkdtempSync(join(tmpdir(), "sideband-memory-"));
+const openStore = (folder: string) =>
+  LmdbStore.open({ folder, create: true, queueMax: 1000, metrics: new Metrics() });
+
+/** A data folder with an empty store. Making one waits for the disk; copying it does not. */
+let emptyFolder: Promise<string> | undefined;
+async function makeEmptyFolder(): Promise<string> {
+  const folder = newFolder();
+  await (await openStore(folder)).close();
+  return folder;
+}
+after(async () => {
+  if (emptyFolder !== undefined) rmSync(await emptyFolder, { recursive: true });
+});
+
+/** An empty store that is removed after the test. */
+export async function temporaryStore(context: TestContext): Promise<LmdbStore> {
+  emptyFolder ??= makeEmptyFolder();
+  const folder = newFolder();
+  cpSync(await emptyFolder, folder, { recursive: true });
+  const store = await openStore(folder);
   context.after(async () => {
     await store.close();
     rmSync(folder, { recursive: true });
   });
+  return store;
+}
+
+/** @param time what the clock says at first, in ISO 8601 */
+export async function memoryServices(context: TestContext, time = "1970-01-01T00:00:00Z") {
+  const store = await temporaryStore(context);
   const workers = new DirectWorkers();
-  const clock = new FakeClock();
-  const scheduler = new BlockScheduler({ workers, clock, queueMax: 1000, metrics });
+  const clock = new FakeClock(Date.parse(time));
+  const scheduler = new BlockScheduler({ workers, clock, queueMax: 1000, metrics: new Metrics() });
   const blockWork = new BlockWork(scheduler, PLAIN_CODEBOOK.version);
   const keyRing = new KeyRing([{ id: 1, material: new Uint8Array(32) }]);
   const blocks = new Blocks({ store, blockWork, keyRing, clock });
@@ -44,7 +71,7 @@ export async function memoryServices(context: TestContext) {
     blocks,
     flushes: new SharedWork(),
     idempotency: new IdempotencyGate(keyRing.digestKey),
-    clock: systemClock,
+    clock,
   };
   /** Values on the channels from 0 on. */
   const write = (userId: string, ...values: string[]) =>
@@ -65,4 +92,16 @@ export function forgedCode({ channel, value }: FactRecord, other: string): FactC
   const { version, bits } = codeOf(PLAIN_CODEBOOK, channel, other);
   const head = Buffer.of(version, channel, bits.length >> 8, bits.length & 255);
   return { version, bits, checksum: crc32(Buffer.concat([head, bits.bytes, Buffer.from(value)])) };
+}
+
+/** A value that a block has no room for: nothing in it can be predicted. */
+export function valueTooLargeForABlock(): string {
+  const random = seededRandom(1);
+  return Array.from({ length: 1024 }, () => String.fromCodePoint(0x21 + random.below(94))).join("");
+}
+
+/** Until writes that were begun are on disk too. */
+export async function until(condition: () => boolean): Promise<void> {
+  for (let i = 0; i < 1000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.ok(condition());
 }

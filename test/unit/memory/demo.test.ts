@@ -1,0 +1,125 @@
+/** The public demo: reset at fixed times of the clock, by whichever process comes first. */
+
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { DEMO_ACCOUNT, DEMO_ASKER, DEMO_USER, Demo } from "../../../src/memory/demo.ts";
+import { memoryServices } from "./memory-services.ts";
+
+const HOUR_MS = 3_600_000;
+
+async function setUp(context: TestContext, time: string) {
+  const memory = await memoryServices(context, time);
+  const newDemo = () => new Demo(memory.services, HOUR_MS);
+  const values = () => memory.store.readUser(DEMO_ACCOUNT, DEMO_USER)?.facts.map(({ value }) => value) ?? [];
+  /** As another process would. */
+  const writeElsewhere = (channel: number, value: string) =>
+    memory.store.write({
+      account: DEMO_ACCOUNT,
+      userId: DEMO_USER,
+      facts: [{ channel, value }],
+      nowMs: memory.clock.now(),
+    });
+  return { ...memory, demo: newDemo(), newDemo, values, writeElsewhere };
+}
+
+test("a fact of the demo is written on the channel of its label", async (context) => {
+  const { demo, store } = await setUp(context, "2026-11-15T12:00:00Z");
+  await demo.encode("USER.name", "Ada");
+  const result = await demo.encode("USER.role", "engineer");
+  assert.deepEqual(result, { facts: [{ channel: 6, value: "engineer" }], channelCount: 2 });
+  assert.equal(store.readFact(DEMO_ACCOUNT, DEMO_USER, 6)?.value, "engineer");
+});
+
+test("what was written stays until the interval's last millisecond, and is gone in the next", async (context) => {
+  const { demo, clock, values } = await setUp(context, "2026-11-15T12:00:00.000Z");
+  await demo.encode("USER.name", "Ada");
+  clock.advance(HOUR_MS - 1);
+  await demo.resetIfDue();
+  assert.deepEqual(values(), ["Ada"]);
+  clock.advance(1);
+  await demo.resetIfDue();
+  assert.deepEqual(values(), []);
+});
+
+test("a fact of an earlier interval is gone when the first fact of the next is written", async (context) => {
+  const { demo, clock, values } = await setUp(context, "2026-11-15T12:59:59.999Z");
+  await demo.encode("USER.name", "Ada");
+  clock.advance(1);
+  assert.equal((await demo.encode("USER.role", "engineer")).channelCount, 1);
+  assert.deepEqual(values(), ["engineer"]);
+});
+
+test("a process that starts within an interval keeps its facts, from its first millisecond on", async (context) => {
+  const { demo, clock, newDemo, values } = await setUp(context, "2026-11-15T13:00:00.000Z");
+  await demo.encode("USER.name", "Ada");
+  clock.advance(HOUR_MS / 2);
+  await newDemo().resetIfDue();
+  assert.deepEqual(values(), ["Ada"]);
+});
+
+test("what another process has written in the new interval stays, and what is older is gone", async (context) => {
+  const { demo, clock, values, writeElsewhere } = await setUp(context, "2026-11-15T12:30:00Z");
+  await demo.encode("USER.name", "old");
+  clock.advance(HOUR_MS / 2);
+  await writeElsewhere(1, "new");
+  await demo.resetIfDue();
+  assert.deepEqual(values(), ["new"]);
+});
+
+test("what another process writes in place of an old fact during the reset stays", async (context) => {
+  const { demo, store, clock, values, writeElsewhere } = await setUp(context, "2026-11-15T12:30:00Z");
+  await demo.encode("USER.name", "old");
+  clock.advance(HOUR_MS / 2);
+  const readUser = store.readUser.bind(store);
+  const mock = context.mock.method(store, "readUser", async (account: string, userId: string) => {
+    const before = readUser(account, userId);
+    await writeElsewhere(0, "new");
+    return before;
+  });
+  await demo.resetIfDue();
+  assert.equal(mock.mock.callCount(), 1);
+  mock.mock.restore();
+  assert.deepEqual(values(), ["new"]);
+});
+
+test("the store is read for a reset once an interval", async (context) => {
+  const { demo, store, clock } = await setUp(context, "2026-11-15T12:30:00Z");
+  const { mock } = context.mock.method(store, "readUser");
+  for (let i = 0; i < 3; i++) await demo.resetIfDue();
+  assert.equal(mock.callCount(), 1);
+  clock.advance(HOUR_MS);
+  await demo.resetIfDue();
+  assert.equal(mock.callCount(), 2);
+});
+
+test("the operator's reset forgets everything at once, the cached block too", async (context) => {
+  const { demo, blocks, values } = await setUp(context, "2026-11-15T12:30:00Z");
+  await demo.encode("USER.name", "Ada");
+  await blocks.of(DEMO_ASKER, DEMO_USER);
+  await demo.reset();
+  assert.deepEqual([values(), blocks.cachedCount], [[], 0]);
+});
+
+test("the seconds to the next reset are those to the next full interval, rounded up", async (context) => {
+  const { demo, clock } = await setUp(context, "2026-11-15T12:00:00.000Z");
+  assert.equal(demo.resetsInS, 3600);
+  clock.advance(1);
+  assert.equal(demo.resetsInS, 3600);
+  clock.advance(HOUR_MS - 2);
+  assert.equal(demo.resetsInS, 1);
+  clock.advance(1);
+  assert.equal(demo.resetsInS, 3600);
+});
+
+test("a value of the demo has at most 128 bytes, and a longer one is not written", async (context) => {
+  const { demo, values } = await setUp(context, "2026-11-15T12:00:00Z");
+  const longest = "é".repeat(64);
+  await demo.encode("USER.name", longest);
+  await assert.rejects(demo.encode("USER.role", `a${longest}`), { code: "invalid_value" });
+  assert.deepEqual(values(), [longest]);
+});
+
+test("an unknown label is refused by the demo", async (context) => {
+  const { demo } = await setUp(context, "2026-11-15T12:00:00Z");
+  await assert.rejects(demo.encode("name", "Ada"), { code: "unknown_label" });
+});

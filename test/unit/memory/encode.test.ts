@@ -1,0 +1,210 @@
+/** Writing facts: where they go, what refuses them, and what a repeated request does. */
+
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import type { Caller } from "../../../src/memory/authentication.ts";
+import { QUIET_MS } from "../../../src/memory/blocks.ts";
+import { type EncodeInput, encodeFacts } from "../../../src/memory/encode.ts";
+import { ACCOUNT, caller, memoryServices, until } from "./memory-services.ts";
+
+type Facts = EncodeInput["facts"];
+
+const NAME = { label: "USER.name", value: "Ada" };
+const ROLE = { label: "USER.role", value: "engineer" };
+
+async function setUp(context: TestContext, time?: string) {
+  const memory = await memoryServices(context, time);
+  const encode = (facts: Facts, input: Partial<EncodeInput> = {}, by: Caller = caller) =>
+    encodeFacts(memory.services, by, { userId: "ada", facts, operation: "encode/batch", ...input });
+  const valuesOf = (userId: string, account = ACCOUNT) =>
+    memory.store.readUser(account, userId)?.facts.map(({ channel, value }) => [channel, value]);
+  return { ...memory, encode, valuesOf };
+}
+
+test("facts are written on the channels of their labels", async (context) => {
+  const { encode, valuesOf } = await setUp(context);
+  const { facts, channelCount, replayed } = await encode([ROLE, NAME]);
+  const placed = [
+    { channel: 6, value: "engineer" },
+    { channel: 0, value: "Ada" },
+  ];
+  assert.deepEqual([facts, channelCount, replayed], [placed, 2, false]);
+  assert.deepEqual(valuesOf("ada"), [
+    [0, "Ada"],
+    [6, "engineer"],
+  ]);
+});
+
+test("a fact replaces the one with the same label", async (context) => {
+  const { encode, valuesOf } = await setUp(context);
+  await encode([NAME]);
+  assert.equal((await encode([{ ...NAME, value: "Grace" }])).channelCount, 1);
+  assert.deepEqual(valuesOf("ada"), [[0, "Grace"]]);
+});
+
+test("facts carry the time of the clock", async (context) => {
+  const { encode, factsOf } = await setUp(context, "2026-11-15T12:00:00Z");
+  await encode([NAME]);
+  assert.equal(factsOf("ada")[0].updatedAtMs, Date.parse("2026-11-15T12:00:00Z"));
+});
+
+test("a label that is given twice is refused, and nothing is written", async (context) => {
+  const { encode, valuesOf } = await setUp(context);
+  await assert.rejects(encode([ROLE, NAME, { ...ROLE, value: "other" }]), {
+    code: "invalid_request",
+    extra: { param: "facts[2].label" },
+  });
+  assert.equal(valuesOf("ada"), undefined);
+});
+
+test("a batch names the index of the fact at fault, and nothing of it is written", async (context) => {
+  const { encode, valuesOf } = await setUp(context);
+  await assert.rejects(encode([NAME, { label: "USER.nam", value: "x" }]), {
+    code: "unknown_label",
+    extra: { param: "facts[1].label", hint: "USER.name" },
+  });
+  await assert.rejects(encode([NAME, ROLE, { label: "USER.os", value: "" }]), {
+    code: "invalid_value",
+    extra: { param: "facts[2].value" },
+  });
+  assert.equal(valuesOf("ada"), undefined);
+});
+
+test("a single fact at fault is named without an index", async (context) => {
+  const { encode } = await setUp(context);
+  await assert.rejects(encode([{ label: "USER.os", value: "" }], { operation: "encode" }), {
+    code: "invalid_value",
+    extra: { param: "value" },
+  });
+});
+
+test("a bad user_id or session_id is refused, and nothing is written", async (context) => {
+  const { encode, store } = await setUp(context);
+  await assert.rejects(encode([NAME], { userId: "" }), { extra: { param: "user_id" } });
+  await assert.rejects(encode([NAME], { sessionId: "\n" }), { extra: { param: "session_id" } });
+  assert.equal(store.statistics().users, 0);
+});
+
+test("every fact counts, and `used` is the count after the call", async (context) => {
+  const { encode } = await setUp(context);
+  assert.equal((await encode([NAME, ROLE])).used, 2);
+  assert.equal((await encode([NAME])).used, 3);
+});
+
+test("the count begins anew with the month", async (context) => {
+  const { encode, clock } = await setUp(context, "2026-12-31T23:59:59.999Z");
+  await encode([NAME, ROLE]);
+  clock.advance(1);
+  assert.equal((await encode([NAME])).used, 1);
+});
+
+test("the limit can be reached, and a call that would pass it is refused as a whole", async (context) => {
+  const { encode, valuesOf } = await setUp(context);
+  const limited = { ...caller, limit: 3 };
+  await encode([NAME, ROLE], {}, limited);
+  const both = [
+    { ...NAME, value: "Grace" },
+    { ...ROLE, value: "admiral" },
+  ];
+  await assert.rejects(encode(both, {}, limited), {
+    code: "monthly_limit_exceeded",
+    message: "The free tier allows 3 encodes a month; 2 are used.",
+  });
+  assert.deepEqual(valuesOf("ada"), [
+    [0, "Ada"],
+    [6, "engineer"],
+  ]);
+  assert.equal((await encode([{ ...NAME, value: "Grace" }], {}, limited)).used, 3);
+});
+
+test("a call over the limit is told the seconds to the end of the month", async (context) => {
+  const { services } = await setUp(context);
+  for (const [time, retryAfterS] of [
+    ["2026-01-31T23:59:59.001Z", 1],
+    ["2026-01-31T00:00:00.000Z", 86_400],
+    ["2026-02-28T12:00:00.000Z", 43_200],
+    ["2028-02-28T12:00:00.000Z", 129_600],
+    ["2028-02-29T23:59:00.000Z", 60],
+    ["2026-12-31T23:00:00.000Z", 3_600],
+    ["2027-01-01T00:00:00.000Z", 2_678_400],
+  ] as const) {
+    const at = { ...services, clock: { now: () => Date.parse(time) } };
+    const input = { userId: "ada", facts: [NAME], operation: "encode" } as const;
+    await assert.rejects(
+      encodeFacts(at, { ...caller, limit: 0 }, input),
+      { code: "monthly_limit_exceeded", extra: { retryAfterS, used: 0 } },
+      time,
+    );
+  }
+});
+
+test("a key without a limit is not refused", async (context) => {
+  const { encode } = await setUp(context);
+  const unlimited = { ...caller, tier: "unlimited", limit: null } as const;
+  assert.equal((await encode([NAME], {}, unlimited)).channelCount, 1);
+});
+
+test("a request that is repeated under its Idempotency-Key is answered again, and neither written nor counted", async (context) => {
+  const { encode, valuesOf } = await setUp(context);
+  const first = await encode([NAME], { idempotencyKey: "once" });
+  await encode([{ ...NAME, value: "Grace" }, ROLE]);
+  const again = await encode([NAME], { idempotencyKey: "once" });
+  assert.deepEqual(again, { ...first, replayed: true, used: 3 });
+  assert.deepEqual(valuesOf("ada")?.[0], [0, "Grace"]);
+});
+
+test("another body under the same Idempotency-Key is a mismatch, and not written", async (context) => {
+  const { encode, valuesOf } = await setUp(context);
+  await encode([NAME, ROLE], { idempotencyKey: "once" });
+  const mismatch = { code: "idempotency_mismatch", extra: { param: "Idempotency-Key" } };
+  for (const facts of [[{ ...NAME, value: "Grace" }, ROLE], [NAME], [{ ...NAME, label: "USER.os" }, ROLE]])
+    await assert.rejects(encode(facts, { idempotencyKey: "once" }), mismatch);
+  assert.deepEqual(valuesOf("ada"), [
+    [0, "Ada"],
+    [6, "engineer"],
+  ]);
+});
+
+test("another user_id under the same Idempotency-Key is a mismatch, and not written", async (context) => {
+  const { encode, valuesOf } = await setUp(context);
+  await encode([NAME], { idempotencyKey: "once" });
+  const other = encode([NAME], { userId: "eve", idempotencyKey: "once" });
+  await assert.rejects(other, { code: "idempotency_mismatch" });
+  assert.equal(valuesOf("eve"), undefined);
+});
+
+test("an Idempotency-Key of a batch does not stand for the same single fact", async (context) => {
+  const { encode } = await setUp(context);
+  await encode([NAME], { idempotencyKey: "once" });
+  const single = encode([NAME], { operation: "encode", idempotencyKey: "once" });
+  await assert.rejects(single, { code: "idempotency_mismatch" });
+});
+
+test("two API keys can use the same Idempotency-Key, one after the other and at once", async (context) => {
+  const { encode } = await setUp(context);
+  const other = { ...caller, keyId: "key2" };
+  const once = (by: Caller, value: string) => encode([{ ...NAME, value }], { idempotencyKey: "once" }, by);
+  const results = await Promise.all([once(caller, "Ada"), once(other, "Grace")]);
+  assert.deepEqual(
+    results.map(({ replayed }) => replayed),
+    [false, false],
+  );
+  assert.equal((await once(other, "Grace")).replayed, true);
+});
+
+test("a refused call keeps nothing under its Idempotency-Key", async (context) => {
+  const { encode } = await setUp(context);
+  const refused = encode([NAME], { idempotencyKey: "once" }, { ...caller, limit: 0 });
+  await assert.rejects(refused, { code: "monthly_limit_exceeded" });
+  assert.equal((await encode([ROLE], { idempotencyKey: "once" })).replayed, false);
+});
+
+test("codes follow in the background after a write, and not after a replay", async (context) => {
+  const { encode, clock, factsOf, workers } = await setUp(context);
+  await encode([NAME], { idempotencyKey: "once" });
+  clock.advance(QUIET_MS);
+  await until(() => factsOf("ada").every(({ code }) => code !== undefined));
+  assert.equal(workers.countOf("code"), 1);
+  await encode([NAME], { idempotencyKey: "once" });
+  assert.equal(clock.alarmCount, 0);
+});

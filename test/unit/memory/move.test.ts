@@ -1,0 +1,156 @@
+/** Moving to another store: everything comes over, and every difference is found. */
+
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { DEMO_ACCOUNT } from "../../../src/memory/demo.ts";
+import { compareStores, moveStore } from "../../../src/memory/move.ts";
+import type { KeyRecord, KeyRequest, Store } from "../../../src/memory/ports.ts";
+import type { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
+import { temporaryStore } from "./memory-services.ts";
+
+const KEY: KeyRecord = {
+  id: "key1",
+  account: "acme",
+  tier: "pro",
+  hash: "ab".repeat(32),
+  prefix: "sb_live_abcd",
+  note: "first",
+  createdAtMs: 1,
+  expiresAtMs: null,
+  revokedAtMs: 2,
+  lastUsedAtMs: 3,
+};
+const REQUEST: KeyRequest = {
+  id: "request1",
+  name: "Ada",
+  email: "ada@example.org",
+  purpose: "tests",
+  tier: "free",
+  createdAtMs: 4,
+  status: "declined",
+  decidedAtMs: 5,
+  keyId: null,
+};
+const USED = { keyId: "key1", month: "2026-11", day: "2026-11-30", limit: null };
+const LATER_MS = Date.parse("2027-01-01T00:00:00Z");
+
+const write = (store: Store, userId: string, facts: readonly (readonly [number, string])[], nowMs: number) =>
+  store.write({
+    account: "acme",
+    userId,
+    facts: facts.map(([channel, value]) => ({ channel, value })),
+    nowMs,
+    quota: USED,
+  });
+
+const move = (from: Store, to: Store) => moveStore(from, to, { nowMs: LATER_MS, step: () => {} });
+
+async function filledStore(context: TestContext): Promise<LmdbStore> {
+  const from = await temporaryStore(context);
+  await from.addKey(KEY);
+  await from.addKeyRequest(REQUEST);
+  const facts = [
+    [9, "English"],
+    [0, "Ada"],
+  ] as const;
+  await write(from, "ada", facts, 1000);
+  await write(from, "eve", [[0, "Eve"]], 2000);
+  await from.write({
+    account: DEMO_ACCOUNT,
+    userId: "demo",
+    facts: [{ channel: 0, value: "x" }],
+    nowMs: 3000,
+  });
+  return from;
+}
+
+/** A store and its copy, and what is found different after a change of the copy. */
+async function setUp(context: TestContext) {
+  const from = await filledStore(context);
+  const to = await temporaryStore(context);
+  const report = await move(from, to);
+  const differences = async () => (await compareStores(from, to, () => {})).differences;
+  return { from, to, report, differences };
+}
+
+test("everything but the demo is copied, and nothing differs", async (context) => {
+  const { from, to, report } = await setUp(context);
+  assert.deepEqual(report, { keys: 1, users: 2, facts: 3, differences: [] });
+  assert.deepEqual(await to.listKeys(), [KEY]);
+  assert.deepEqual(await to.listKeyRequests(), [REQUEST]);
+  assert.equal(to.readUser(DEMO_ACCOUNT, "demo"), undefined);
+  const contents = [from, to].map((store) => store.readUser("acme", "ada")!.facts);
+  assert.deepEqual(contents[1], contents[0]);
+});
+
+test("what a key has used comes over, by day and by month", async (context) => {
+  const { to } = await setUp(context);
+  const days = await to.readDailyUsage("key1", "0000-01-01", "9999-12-31");
+  assert.deepEqual(days, [{ day: "2026-11-30", count: 3 }]);
+  assert.equal(to.readUsage("key1", "2026-11"), 3);
+});
+
+test("each user is told when copied and when compared", async (context) => {
+  const [from, to] = [await filledStore(context), await temporaryStore(context)];
+  const steps: string[] = [];
+  await moveStore(from, to, { nowMs: LATER_MS, step: (phase) => void steps.push(phase) });
+  assert.deepEqual(steps, ["copied", "copied", "compared", "compared"]);
+});
+
+test("a store that holds a user or a key already is not copied into", async (context) => {
+  const from = await filledStore(context);
+  const [withUser, withKey] = [await temporaryStore(context), await temporaryStore(context)];
+  await write(withUser, "bob", [[0, "Bob"]], 0);
+  await withKey.addKey({ ...KEY, id: "key2", hash: "cd".repeat(32) });
+  for (const to of [withUser, withKey]) {
+    await assert.rejects(move(from, to), { code: "conflict" });
+    assert.equal(to.readUser("acme", "ada"), undefined);
+  }
+});
+
+type Change = (to: LmdbStore) => Promise<unknown>;
+
+/** Writes a user's facts anew, in this order. They count for no key. */
+const rewrite =
+  (userId: string, ...facts: [channel: number, value: string, updatedAtMs: number][]): Change =>
+  async (to) => {
+    await to.forgetUser("acme", userId);
+    const written = facts.map(([channel, value, updatedAtMs]) => ({ channel, value, updatedAtMs }));
+    await to.write({ account: "acme", userId, facts: written, nowMs: LATER_MS });
+  };
+
+for (const [what, change, difference] of [
+  ["a fact with another value", rewrite("eve", [0, "Mallory", 2000]), "user eve of account acme"],
+  ["a fact with another time", rewrite("eve", [0, "Eve", 2001]), "user eve of account acme"],
+  ["a fact on another channel", rewrite("eve", [1, "Eve", 2000]), "user eve of account acme"],
+  [
+    "another order of the facts",
+    rewrite("ada", [0, "Ada", 1000], [9, "English", 1000]),
+    "user ada of account acme",
+  ],
+  ["a fact too few", rewrite("ada", [9, "English", 1000]), "user ada of account acme"],
+  ["a user too many", rewrite("bob", [0, "Bob", 0]), "the number of users: 2 and 3"],
+  ["a key that was changed", (to) => to.changeKey("key1", { expiresAtMs: 9 }), "the list of keys"],
+  [
+    "another use of a key",
+    (to) => to.addUsage(KEY, [{ day: "2026-11-30", count: 1 }]),
+    "the use of key key1",
+  ],
+  [
+    "a request for a key that was changed",
+    (to) => to.addKeyRequest({ ...REQUEST, status: "open" }),
+    "the requests for keys",
+  ],
+] as const satisfies [string, Change, string][]) {
+  test(`${what} in the copy is found, and nothing else`, async (context) => {
+    const { to, differences } = await setUp(context);
+    await change(to);
+    assert.deepEqual(await differences(), [difference]);
+  });
+}
+
+test("a user that the copy lacks is found", async (context) => {
+  const { to, differences } = await setUp(context);
+  await to.forgetUser("acme", "eve");
+  assert.deepEqual(await differences(), ["user eve of account acme", "the number of users: 2 and 1"]);
+});

@@ -1,0 +1,229 @@
+/** Export and import: what comes through unchanged, and which lines are refused. */
+
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { noStep } from "../../../src/base/steps.ts";
+import { DEMO_ACCOUNT } from "../../../src/memory/demo.ts";
+import type { KeyRecord, Store } from "../../../src/memory/ports.ts";
+import { exportLines, importLines } from "../../../src/memory/transfer.ts";
+import { temporaryStore } from "./memory-services.ts";
+
+const KEY: KeyRecord = {
+  id: "key1",
+  account: "acme",
+  tier: "pro",
+  hash: "ab".repeat(32),
+  prefix: "sb_live_abcd",
+  note: "first",
+  createdAtMs: 1,
+  expiresAtMs: 2,
+  revokedAtMs: null,
+  lastUsedAtMs: 3,
+};
+const FACT = {
+  label: "USER.name",
+  value: "Ada",
+  channel: 0,
+  revision: 1,
+  updated_at: "2026-11-15T12:00:00.000Z",
+};
+const USER = { kind: "user", account: "acme", user_id: "ada", facts: [FACT] };
+const IMPORT_MS = Date.parse("2027-01-01T00:00:00Z");
+
+async function* linesOf(...lines: unknown[]): AsyncGenerator<string> {
+  for (const line of lines) yield typeof line === "string" ? line : JSON.stringify(line);
+}
+
+const importInto = (store: Store, ...lines: unknown[]) =>
+  importLines(store, linesOf(...lines), { nowMs: IMPORT_MS, atStep: noStep });
+
+async function exported(store: Store, account?: string): Promise<unknown[]> {
+  const lines: unknown[] = [];
+  for await (const line of exportLines(store, account)) lines.push(line);
+  return lines;
+}
+
+const write = (
+  store: Store,
+  account: string,
+  userId: string,
+  channel: number,
+  value: string,
+  nowMs: number,
+) => store.write({ account, userId, facts: [{ channel, value }], nowMs });
+
+/** A store with a key and two users of two accounts; the higher channel was written first. */
+async function filledStore(context: TestContext): Promise<Store> {
+  const store = await temporaryStore(context);
+  await store.addKey(KEY);
+  await write(store, "acme", "ada", 9, "English\u00a0😀", Date.parse("2026-11-15T12:00:00Z"));
+  await write(store, "acme", "ada", 0, "Ada", Date.parse("2026-11-15T13:00:00Z"));
+  await write(store, "globex", "eve", 0, "Eve", Date.parse("2026-11-15T14:00:00Z"));
+  return store;
+}
+
+test("what is exported and imported is exported the same again", async (context) => {
+  const lines = await exported(await filledStore(context));
+  const copy = await temporaryStore(context);
+  assert.deepEqual(await importInto(copy, ...lines), { lines: 3, facts: 3 });
+  assert.deepEqual(await exported(copy), lines);
+});
+
+test("a user's line has the facts in the form of GET /facts", async (context) => {
+  const lines = await exported(await filledStore(context), "globex");
+  const updated_at = "2026-11-15T14:00:00.000Z";
+  assert.deepEqual(lines, [
+    { kind: "user", account: "globex", user_id: "eve", facts: [{ ...FACT, value: "Eve", updated_at }] },
+  ]);
+});
+
+test("an export of one account holds nothing of another", async (context) => {
+  const lines = (await exported(await filledStore(context), "acme")) as { kind: string; user_id?: string }[];
+  assert.deepEqual(
+    lines.map(({ kind, user_id }) => [kind, user_id]),
+    [
+      ["key", undefined],
+      ["user", "ada"],
+    ],
+  );
+});
+
+test("the demo is not exported", async (context) => {
+  const store = await temporaryStore(context);
+  await write(store, DEMO_ACCOUNT, "demo", 0, "Ada", 0);
+  assert.deepEqual(await exported(store), []);
+});
+
+test("an import keeps the order in which facts were written, and their times", async (context) => {
+  const copy = await temporaryStore(context);
+  await importInto(copy, ...(await exported(await filledStore(context))));
+  const { facts } = (await copy.readUser("acme", "ada"))!;
+  assert.deepEqual(
+    [...facts]
+      .sort((a, b) => a.revision - b.revision)
+      .map(({ channel, updatedAtMs }) => [channel, updatedAtMs]),
+    [
+      [9, Date.parse("2026-11-15T12:00:00Z")],
+      [0, Date.parse("2026-11-15T13:00:00Z")],
+    ],
+  );
+});
+
+test("a key that is known already stays as it is", async (context) => {
+  const store = await filledStore(context);
+  await importInto(store, { kind: "key", key: { ...KEY, tier: "unlimited" } });
+  assert.deepEqual(await store.readKey("key1"), KEY);
+});
+
+test("empty lines are passed over, and count as lines", async (context) => {
+  const store = await temporaryStore(context);
+  assert.deepEqual(await importInto(store, "", USER, " "), { lines: 3, facts: 1 });
+});
+
+test("a user without facts is imported as nothing", async (context) => {
+  const store = await temporaryStore(context);
+  assert.deepEqual(await importInto(store, { ...USER, facts: [] }), { lines: 1, facts: 0 });
+  assert.equal((await store.statistics()).users, 0);
+});
+
+test("more lines than a page are imported, each page at its step", async (context) => {
+  const store = await temporaryStore(context);
+  const users = Array.from({ length: 300 }, (_, i) => ({ ...USER, user_id: `user ${i}` }));
+  const steps: string[] = [];
+  const atStep = (step: string) => void steps.push(step);
+  const report = await importLines(store, linesOf(...users), { nowMs: IMPORT_MS, atStep });
+  assert.deepEqual(report, { lines: 300, facts: 300 });
+  assert.equal((await store.statistics()).users, 300);
+  assert.deepEqual(steps, ["import: page written", "import: page written"]);
+});
+
+const fact = (change: object) => ({ ...USER, facts: [FACT, { ...FACT, label: "USER.role", ...change }] });
+const key = (change: object) => ({ kind: "key", key: { ...KEY, ...change } });
+
+/** By the reason that is given. */
+const BAD_LINES: Record<string, Record<string, unknown>> = {
+  "it is not JSON": { "that is cut off": "{" },
+  "neither a key nor a user": {
+    "that is null": "null",
+    "that is an array": [],
+    "of an unknown kind": { ...USER, kind: "fact" },
+    "without facts": { ...USER, facts: undefined },
+    "whose facts are no array": { ...USER, facts: { length: 1 } },
+    "with 41 facts": { ...USER, facts: new Array(41).fill(FACT) },
+  },
+  "account and user_id must be texts": {
+    "without an account": { ...USER, account: undefined },
+    "whose account is a number": { ...USER, account: 5 },
+    "without a user_id": { ...USER, user_id: undefined },
+  },
+  "An account is": {
+    "of the demo's account": { ...USER, account: "@demo" },
+    "of a key of the demo's account": key({ account: "@demo" }),
+  },
+  "user_id must have at most 128": { "with a user_id of 129 letters": { ...USER, user_id: "a".repeat(129) } },
+  "labels and values must be texts": {
+    "with a fact that is null": { ...USER, facts: [FACT, null] },
+    "with a label that is a number": fact({ label: 5 }),
+    "with a value that is a number": fact({ value: 5 }),
+  },
+  "no channel with this label": { "with an unknown label": fact({ label: "name" }) },
+  "a label is given twice": { "with a label twice": fact({ label: "USER.name" }) },
+  "at least 1 byte": { "with an empty value": fact({ value: "" }) },
+  "at most 1024 bytes": { "with a value of 1025 bytes": fact({ value: "a".repeat(1025) }) },
+  "a fact has no revision or time": {
+    "with a fact without a revision": fact({ revision: undefined }),
+    "with a revision that is no integer": fact({ revision: 1.5 }),
+    "with a fact without a time": fact({ updated_at: undefined }),
+    "with a time that is none": fact({ updated_at: "yesterday" }),
+    "with a time before 1970": fact({ updated_at: "1969-12-31T23:59:59.999Z" }),
+    "with a time that no store holds": fact({ updated_at: "+275760-09-13T00:00:00.000Z" }),
+  },
+  "the account must be a text": {
+    "of a key that is missing": { kind: "key" },
+    "of a key without an account": key({ account: undefined }),
+  },
+  "the key has no hash or id": {
+    "of a key without a hash": key({ hash: undefined }),
+    "of a key with a hash in capitals": key({ hash: "AB".repeat(32) }),
+    "of a key with a short hash": key({ hash: "ab".repeat(31) }),
+    "of a key without an id": key({ id: "" }),
+    "of a key with an id that is too long": key({ id: "a".repeat(65) }),
+  },
+  "the key has no tier or prefix": {
+    "of a key of an unknown tier": key({ tier: "gold" }),
+    "of a key without a prefix": key({ prefix: undefined }),
+  },
+  "the key has no note or times": {
+    "of a key without a note": key({ note: undefined }),
+    "of a key without the time of its creation": key({ createdAtMs: undefined }),
+    "of a key whose expiry is a text": key({ expiresAtMs: "2027-01-01" }),
+    "of a key that does not say whether it is revoked": key({ revokedAtMs: undefined }),
+    "of a key whose last use is a text": key({ lastUsedAtMs: "never" }),
+  },
+};
+
+for (const [reason, lines] of Object.entries(BAD_LINES)) {
+  for (const [what, line] of Object.entries(lines)) {
+    test(`a line ${what} is refused with its number, and nothing of it is written`, async (context) => {
+      const store = await temporaryStore(context);
+      const message = new RegExp(`^line 2: .*${reason}`);
+      await assert.rejects(importInto(store, "", line), { name: "Failure", message });
+      assert.deepEqual(await exported(store), []);
+    });
+  }
+}
+
+test("the first bad line of a page is named, and the good lines of its page are written", async (context) => {
+  const store = await temporaryStore(context);
+  const other = { ...USER, user_id: "eve" };
+  await assert.rejects(importInto(store, USER, "bad", "worse", other), { message: /^line 2: / });
+  assert.equal((await store.statistics()).users, 2);
+});
+
+test("nothing is written of the pages after a bad line", async (context) => {
+  const store = await temporaryStore(context);
+  const page = Array.from({ length: 255 }, (_, i) => ({ ...USER, user_id: `user ${i}` }));
+  const lines = [...page, "bad", { ...USER, user_id: "late" }];
+  await assert.rejects(importInto(store, ...lines), { message: /^line 256: / });
+  assert.equal(await store.readUser("acme", "late"), undefined);
+});
