@@ -7,8 +7,6 @@ import {
   checkIdempotencyKey,
   checkIdentifier,
   checkValue,
-  isIdentifier,
-  isValue,
 } from "../../../src/memory/identifiers.ts";
 
 /** The first and the last of each range of control characters, and their neighbours that are none. */
@@ -43,11 +41,6 @@ test("a refused identifier is named", () => {
   assert.throws(() => checkIdentifier("", "session_id"), invalid("session_id", /^session_id /));
 });
 
-test("isIdentifier says what checkIdentifier does, and no to nothing", () => {
-  assert.equal(isIdentifier(ASTRAL.repeat(128)), true);
-  for (const text of [undefined, "", ASTRAL.repeat(129), "\n"]) assert.equal(isIdentifier(text), false);
-});
-
 test("a value has 1 to 1024 bytes of UTF-8", () => {
   for (const value of ["a".repeat(1024), "é".repeat(512), `a${"€".repeat(341)}`, ASTRAL.repeat(256)]) {
     assert.equal(Buffer.byteLength(value), 1024);
@@ -74,11 +67,6 @@ test("a value holds no control character, and any other character", () => {
 test("a value holds no lone surrogate", () => {
   for (const text of LONE_SURROGATES)
     assert.throws(() => checkValue(text), { code: "invalid_value", message: /lone surrogates/ });
-});
-
-test("isValue says what checkValue does", () => {
-  assert.equal(isValue("é".repeat(512)), true);
-  for (const text of ["", "a".repeat(1025), "\n", "\ud83d"]) assert.equal(isValue(text), false);
 });
 
 test("an idempotency key has 1 to 255 characters", () => {
