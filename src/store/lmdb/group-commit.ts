@@ -180,7 +180,8 @@ export class Writer {
   /** Most writes of a group change the same few counters: each is stored once, at the end of the group. */
   readonly #counts = new Map<string, { count: number; changed: boolean }>();
 
-  #writes = 0;
+  /** How to take back what the present write has changed. */
+  #undo: Undo[] = [];
 
   constructor(environment: Environment) {
     this.environment = environment;
@@ -207,8 +208,9 @@ export class Writer {
   }
 
   #change(change: Change): void {
-    this.#writes += 1;
-    this.#changes.set(entryName(change.table, change.key), change);
+    const name = entryName(change.table, change.key);
+    this.#undo.push({ map: this.#changes, name, before: this.#changes.get(name) });
+    this.#changes.set(name, change);
   }
 
   count(name: string): number {
@@ -221,7 +223,7 @@ export class Writer {
   }
 
   setCount(name: string, count: number): void {
-    this.#writes += 1;
+    this.#undo.push({ map: this.#counts, name, before: this.#counts.get(name) });
     this.#counts.set(name, { count, changed: true });
   }
 
@@ -232,20 +234,34 @@ export class Writer {
     return [...this.#changes.values()];
   }
 
-  /** Grows with every write. */
-  get writeCount(): number {
-    return this.#writes;
+  /** Runs one write of the group. Where it throws, what it has changed so far is taken back. */
+  attempt<T>(write: (writer: Writer) => T): T {
+    this.#undo = [];
+    try {
+      return write(this);
+    } catch (error) {
+      for (const { map, name, before } of this.#undo.reverse()) {
+        if (before === undefined) map.delete(name);
+        else map.set(name, before);
+      }
+      throw error;
+    }
   }
+}
+
+interface Undo {
+  // biome-ignore lint/suspicious/noExplicitAny: a value goes back to the map that it came from.
+  readonly map: Map<string, any>;
+  readonly name: string;
+  readonly before: unknown;
 }
 
 /** Runs one write of a group. If it throws, for example on a damaged record, only this write is refused. */
 function run(queued: Queued, writer: Writer): boolean {
-  const before = writer.writeCount;
   try {
-    queued.result = queued.write(writer);
+    queued.result = writer.attempt(queued.write);
     return true;
   } catch (error) {
-    assert(writer.writeCount === before, "a write checks before it writes");
     queued.reject(error);
     return false;
   }

@@ -185,3 +185,29 @@ test("group commit: work between two groups runs alone, and writes go where it s
   next.waiting[0].confirm();
   await after;
 });
+
+test("group commit: a write that fails half-way leaves nothing behind, and the writes beside it are stored", async () => {
+  const { disk, commit, put } = groupCommit();
+  const first = put("shared", "before");
+  const broken = commit.run((writer) => {
+    writer.put("meta", Buffer.from("shared"), Buffer.from("half"));
+    writer.put("meta", Buffer.from("new"), Buffer.from("half"));
+    writer.setCount("counted", 7);
+    throw new Error("a programmer's error");
+  });
+  const last = put("other", "after");
+  const counted = commit.run((writer) => writer.count("counted"));
+  await Promise.all([
+    assert.rejects(broken, /a programmer's error/),
+    turn().then(() => disk.waiting[0].confirm()),
+  ]);
+  await Promise.all([first, last]);
+  assert.equal(await counted, 0);
+  assert.deepEqual(
+    [...disk.entries].map(([key, value]) => [key, value.toString()]),
+    [
+      ["shared", "before"],
+      ["other", "after"],
+    ],
+  );
+});
