@@ -18,6 +18,23 @@ test("a block is built once for a stamp, and anew after a write", async (context
   assert.equal(workers.countOf("assemble"), 2);
 });
 
+test("a request after a change does not get the block that was begun before it", async (context) => {
+  const { blocks, workers, write } = await memoryServices(context);
+  await write("ada", "Ada");
+  let openGate = () => {};
+  workers.gate = new Promise((resolve) => {
+    openGate = resolve;
+  });
+  const before = blocks.of(asker, "ada");
+  await settled();
+  await write("ada", "Grace");
+  const after = blocks.of(asker, "ada");
+  await settled();
+  openGate();
+  assert.equal((await before)?.facts[0].value, "Ada");
+  assert.equal((await after)?.facts[0].value, "Grace");
+});
+
 test("two callers at the same time share one build", async (context) => {
   const { blocks, workers, write } = await memoryServices(context);
   await write("ada", "Ada");
