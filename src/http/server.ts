@@ -109,7 +109,9 @@ function countConnections(server: Server, { metrics }: HttpServices): void {
 /** CONNECT and strange expectations would otherwise be closed or answered by Node without a problem body. */
 function refuseOddities(server: Server): void {
   server.on("connect", (_request, socket: Socket) => {
-    socket.end(rawProblem("method_not_allowed", "CONNECT is not for this service."));
+    // Node has let go of this socket: without a listener a client that hangs up would end the process.
+    socket.on("error", () => {});
+    socket.end(rawProblem("method_not_allowed", "CONNECT is not for this service."), () => socket.destroy());
   });
   server.on("checkExpectation", (_request, response) => {
     response.shouldKeepAlive = false;

@@ -1,0 +1,46 @@
+/** Connections of clumsy and hostile clients: whatever one of them does, the others are served and nothing stays behind. */
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Running, startRunning } from "./running-service.ts";
+
+let running: Running;
+before(async () => {
+  running = await startRunning();
+});
+after(() => running?.end());
+
+const HOST = "Host: x\r\n";
+const CONNECT = `CONNECT a:1 HTTP/1.1\r\n${HOST}\r\n`;
+
+test("a client that hangs up on the answer to CONNECT ends no process, and one that stays is let go", async () => {
+  for (let i = 0; i < 20; i++) {
+    const socket = open();
+    socket.write(CONNECT, () => socket.resetAndDestroy());
+    await once(socket, "close");
+  }
+  const stays = open();
+  stays.write(CONNECT);
+  await once(stays.resume(), "end");
+  // The one that is left is the connection of the question.
+  await until(async () => (await connections()) === 1);
+  stays.destroy();
+});
+
+function open(): Socket {
+  const { hostname, port } = new URL(running.url);
+  return connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+}
+
+async function connections(): Promise<number> {
+  const { text } = await running.call("GET", "/metrics");
+  return Number(/^sideband_connections (\d+)$/m.exec(text)?.[1]);
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  for (const endMs = performance.now() + 5_000; !(await condition()); await sleep(10))
+    assert.ok(performance.now() < endMs, "it came to that in time");
+}
