@@ -14,6 +14,7 @@ before(async () => {
 after(() => running?.end());
 
 const HOST = "Host: x\r\n";
+const CLOSE = `${HOST}Connection: close\r\n\r\n`;
 const CONNECT = `CONNECT a:1 HTTP/1.1\r\n${HOST}\r\n`;
 
 test("a client that hangs up on the answer to CONNECT ends no process, and one that stays is let go", async () => {
@@ -29,6 +30,22 @@ test("a client that hangs up on the answer to CONNECT ends no process, and one t
   await until(async () => (await connections()) === 1);
   stays.destroy();
 });
+
+test("an address may come with its scheme and host, as to a proxy", async () => {
+  for (const target of ["http://x/healthz", "HTTPS://x:1/v1/healthz?a=1"])
+    assert.match(await answerTo(`GET ${target} HTTP/1.1\r\n${CLOSE}`), /^HTTP\/1.1 200 .*"ok"}$/s, target);
+  for (const target of ["http://x/nowhere", "ftp://x/healthz"])
+    assert.match(await answerTo(`GET ${target} HTTP/1.1\r\n${CLOSE}`), /^HTTP\/1.1 404 /, target);
+});
+
+/** Everything that comes back until the service closes. */
+async function answerTo(bytes: string): Promise<string> {
+  const socket = open().setEncoding("latin1");
+  socket.write(bytes);
+  let text = "";
+  for await (const chunk of socket) text += chunk;
+  return text;
+}
 
 function open(): Socket {
   const { hostname, port } = new URL(running.url);

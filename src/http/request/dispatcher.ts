@@ -19,6 +19,9 @@ import type { RecentErrors } from "./recent-errors.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 import type { Router } from "./router.ts";
 
+/** A target may have them, as proxies get it; what follows is the address. */
+const SCHEME_AND_HOST = /^https?:\/\/[^/?]*\/?/i;
+
 export interface DispatcherOptions {
   readonly services: HttpServices;
   readonly router: Router;
@@ -66,7 +69,7 @@ export class Dispatcher {
 
   async #run(call: Call): Promise<Answer> {
     const { request } = call;
-    const url = request.url ?? "/";
+    const url = (request.url ?? "/").replace(SCHEME_AND_HOST, "/");
     const mark = url.indexOf("?");
     // Node would answer this one without a body.
     if (request.headers.host === undefined && request.httpVersion === "1.1")
