@@ -38,9 +38,18 @@ test("an address may come with its scheme and host, as to a proxy", async () => 
     assert.match(await answerTo(`GET ${target} HTTP/1.1\r\n${CLOSE}`), /^HTTP\/1.1 404 /, target);
 });
 
+test("a strange expectation is refused in its turn, and the connection goes on", async () => {
+  const odd = `GET /healthz HTTP/1.1\r\n${HOST}Expect: miracles\r\n\r\n`;
+  const plain = `GET /healthz HTTP/1.1\r\n`;
+  const text = await answerTo(`${plain}${HOST}\r\n${odd}${plain}${CLOSE}`);
+  assert.deepEqual(text.match(/HTTP\/1.1 \d+/g), ["HTTP/1.1 200", "HTTP/1.1 400", "HTTP/1.1 200"]);
+  assert.match(text, /"param":"Expect"/);
+});
+
 /** Everything that comes back until the service closes. */
 async function answerTo(bytes: string): Promise<string> {
   const socket = open().setEncoding("latin1");
+  socket.setTimeout(5_000, () => socket.destroy(new Error("no end of the answer")));
   socket.write(bytes);
   let text = "";
   for await (const chunk of socket) text += chunk;

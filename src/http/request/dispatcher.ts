@@ -71,9 +71,11 @@ export class Dispatcher {
     const { request } = call;
     const url = (request.url ?? "/").replace(SCHEME_AND_HOST, "/");
     const mark = url.indexOf("?");
-    // Node would answer this one without a body.
-    if (request.headers.host === undefined && request.httpVersion === "1.1")
+    const { host, expect } = request.headers;
+    if (host === undefined && request.httpVersion === "1.1")
       throw new Failure("invalid_request", "A request has a Host header.", { param: "Host" });
+    if (expect !== undefined && !/100-continue/i.test(expect))
+      throw new Failure("invalid_request", "Only Expect: 100-continue is understood.", { param: "Expect" });
     const { route, params } = this.#options.router.find(call.method, mark < 0 ? url : url.slice(0, mark));
     call.routePath = route.path;
     call.params = params;
