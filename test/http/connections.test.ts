@@ -46,9 +46,32 @@ test("a strange expectation is refused in its turn, and the connection goes on",
   assert.match(text, /"param":"Expect"/);
 });
 
+test("stopping sends every answer that is being made, and one alone on its connection says that it ends", async () => {
+  const stopping = await startRunning();
+  const { store } = stopping.service.core;
+  let asked = 0;
+  let go = () => {};
+  const gate = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  store.probe = () => {
+    asked += 1;
+    return gate;
+  };
+  const ready = `GET /readyz HTTP/1.1\r\n${HOST}\r\n`;
+  const one = answerTo(ready, stopping.url);
+  const several = answerTo(ready.repeat(3), stopping.url);
+  await until(async () => (await connections(stopping)) === 3 && asked > 0);
+  const ended = stopping.end();
+  go();
+  assert.match(await one, /^HTTP\/1.1 200 .*\r\nconnection: close\r\n/is);
+  assert.equal((await several).match(/HTTP\/1.1 200 /g)?.length, 3);
+  await ended;
+});
+
 /** Everything that comes back until the service closes. */
-async function answerTo(bytes: string): Promise<string> {
-  const socket = open().setEncoding("latin1");
+async function answerTo(bytes: string, url = running.url): Promise<string> {
+  const socket = open(url).setEncoding("latin1");
   socket.setTimeout(5_000, () => socket.destroy(new Error("no end of the answer")));
   socket.write(bytes);
   let text = "";
@@ -56,13 +79,13 @@ async function answerTo(bytes: string): Promise<string> {
   return text;
 }
 
-function open(): Socket {
-  const { hostname, port } = new URL(running.url);
+function open(url = running.url): Socket {
+  const { hostname, port } = new URL(url);
   return connect({ host: hostname, port: Number(port), allowHalfOpen: true });
 }
 
-async function connections(): Promise<number> {
-  const { text } = await running.call("GET", "/metrics");
+async function connections(service = running): Promise<number> {
+  const { text } = await service.call("GET", "/metrics");
   return Number(/^sideband_connections (\d+)$/m.exec(text)?.[1]);
 }
 

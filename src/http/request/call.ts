@@ -7,6 +7,8 @@ import type { Caller } from "../../memory/authentication.ts";
 import type { Client, ClientReader } from "./client.ts";
 import type { Query } from "./query.ts";
 
+const pipelined = new WeakSet<Socket>();
+
 export class Call {
   readonly id: string;
   readonly startedMs = performance.now();
@@ -34,7 +36,9 @@ export class Call {
     this.response = response;
     this.id = id;
     this.#clientOf = clientOf;
-    if (response.socket === null) closeWithConnection(request.socket, response);
+    if (response.socket !== null) return;
+    pipelined.add(request.socket);
+    closeWithConnection(request.socket, response);
   }
 
   get method(): string {
@@ -50,6 +54,11 @@ export class Call {
   get client(): Client {
     this.#client ??= this.#clientOf(this.request);
     return this.#client;
+  }
+
+  /** Whether several requests came at once on its connection: closing it may cut off the answers of others. */
+  get isPipelined(): boolean {
+    return pipelined.has(this.request.socket);
   }
 
   /** Whether nobody is there to be answered. */

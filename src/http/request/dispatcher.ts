@@ -34,7 +34,7 @@ export interface DispatcherOptions {
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #nextId = requestIds();
-  /** From then on each connection ends with its answer. */
+  /** From then on each connection ends with its answer; one with several at once, when all are sent. */
   closing = false;
 
   constructor(options: DispatcherOptions) {
@@ -51,7 +51,6 @@ export class Dispatcher {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { services, clientOf, metrics, recentErrors } = this.#options;
     const call = new Call(request, response, this.#nextId(request.headers["x-request-id"]), clientOf);
-    if (this.closing) response.shouldKeepAlive = false;
     let answer: Answer;
     try {
       answer = await this.#run(call);
@@ -63,6 +62,7 @@ export class Dispatcher {
       answer = problemAnswer(failure, call, services.upgradeUrl);
       if (answer.status >= 500) recentErrors.add(call, answer.status, failure.code);
     }
+    if (this.closing && !call.isPipelined) response.shouldKeepAlive = false;
     metrics.count(call, answer.status);
     sendAnswer(call, answer, services.clock.now());
   }
