@@ -3,6 +3,7 @@
  * a variable that the table does not know, or a value that it cannot take, stops the start.
  */
 
+import { isIP, isIPv4 } from "node:net";
 import { availableParallelism, homedir, userInfo } from "node:os";
 import { join } from "node:path";
 
@@ -85,12 +86,16 @@ const database = (value: string) => {
   if (!/^postgres(ql)?:\/\/[\x21-\x7e]+$/.test(value)) throw new ConfigError("takes a postgres:// address");
   return value;
 };
+const isNetwork = (text: string) => {
+  const [, address, bits = "0"] = /^([0-9a-fA-F.:]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  return isIP(address ?? "") !== 0 && Number(bits) <= (isIPv4(address) ? 32 : 128);
+};
 const proxies = (value: string) => {
   if (value === "" || value === "0" || value === "false") return false;
   if (value === "true") return 1;
   if (/^[1-9]\d?$/.test(value)) return Number(value);
   const addresses = value.split(",").map((address) => address.trim());
-  if (addresses.every((address) => /^[0-9a-fA-F.:]+(\/\d{1,3})?$/.test(address))) return addresses;
+  if (addresses.every(isNetwork)) return addresses;
   throw new ConfigError("takes a number of hops, or addresses and networks separated by commas");
 };
 const adminToken = (value: string) => {

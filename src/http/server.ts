@@ -52,15 +52,16 @@ export class HttpServer {
         requestTimeout: REQUEST_TIMEOUT_MS,
         keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
         maxHeaderSize: HEADER_BYTES_MAX,
-        // The dispatcher refuses a request without Host: Node would do it without a problem body.
+        // The dispatcher refuses a request without Host or with a strange Expect: Node would do it without a problem body.
         requireHostHeader: false,
         ServerResponse: OneWriteResponse,
       },
       this.handle,
     );
     this.#server.maxConnections = options.connectionsMax;
+    this.#server.on("checkExpectation", this.handle);
     this.#server.on("clientError", answerClientError);
-    refuseOddities(this.#server);
+    refuseConnect(this.#server);
     countConnections(this.#server, services);
   }
 
@@ -106,13 +107,11 @@ function countConnections(server: Server, { metrics }: HttpServices): void {
   });
 }
 
-/** CONNECT and strange expectations would otherwise be closed or answered by Node without a problem body. */
-function refuseOddities(server: Server): void {
+/** Node would close the connection without an answer. */
+function refuseConnect(server: Server): void {
   server.on("connect", (_request, socket: Socket) => {
-    socket.end(rawProblem("method_not_allowed", "CONNECT is not for this service."));
-  });
-  server.on("checkExpectation", (_request, response) => {
-    response.shouldKeepAlive = false;
-    response.socket?.end(rawProblem("invalid_request", "Only Expect: 100-continue is understood."));
+    // Node has let go of this socket: without a listener a client that hangs up would end the process.
+    socket.on("error", () => {});
+    socket.end(rawProblem("method_not_allowed", "CONNECT is not for this service."), () => socket.destroy());
   });
 }

@@ -54,10 +54,11 @@ export function sendAnswer(call: Call, answer: Answer, nowMs: number): void {
     response.writeHead(answer.status, head);
     // As many bytes as characters: plain ASCII, which needs no encoding.
     response.end(body, sizeBytes === body.length ? "latin1" : "utf8");
-  } else if (body === undefined || body instanceof Buffer) {
+  } else if (body === undefined || Buffer.isBuffer(body)) {
     if (body !== undefined) head.push("content-length", String(body.length));
     response.writeHead(answer.status, head).end(body);
-  } else {
+  } else if (call.isGone) body.destroy();
+  else {
     response.writeHead(answer.status, head);
     // The head goes now: a stream's first event may be long in coming.
     response.flushHeaders();

@@ -1,6 +1,7 @@
 /** One request on its way through the service: what was sent, who sent it, and what its answer needs. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Asker } from "../../base/asker.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import type { Client, ClientReader } from "./client.ts";
@@ -8,6 +9,7 @@ import type { Query } from "./query.ts";
 
 const NO_PARAMS = {};
 const NO_HEADERS: readonly string[] = [];
+const pipelined = new WeakSet<Socket>();
 
 export class Call {
   readonly id: string;
@@ -36,6 +38,9 @@ export class Call {
     this.response = response;
     this.id = id;
     this.#clientOf = clientOf;
+    if (response.socket !== null) return;
+    pipelined.add(request.socket);
+    closeWithConnection(request.socket, response);
   }
 
   get method(): string {
@@ -53,9 +58,14 @@ export class Call {
     return this.#client;
   }
 
+  /** Whether several requests came at once on its connection: closing it may cut off the answers of others. */
+  get isPipelined(): boolean {
+    return pipelined.has(this.request.socket);
+  }
+
   /** Whether nobody is there to be answered. */
   get isGone(): boolean {
-    return this.response.destroyed || this.response.socket?.destroyed === true;
+    return this.response.destroyed || this.request.socket.destroyed;
   }
 
   /** Fires when the sender hangs up before the answer is sent. */
@@ -63,12 +73,28 @@ export class Call {
     if (this.#controller === undefined) {
       const controller = new AbortController();
       this.#controller = controller;
-      this.response.once("close", () => {
+      const hungUp = () => {
         if (!this.response.writableEnded) controller.abort(new Error("the caller has hung up"));
-      });
+      };
+      if (this.isGone) hungUp();
+      else this.response.once("close", hungUp);
     }
     return this.#controller.signal;
   }
+}
+
+/**
+ * An answer that waits behind others on its connection has no socket yet, and Node does not close it when the
+ * connection ends: work and open files for it would stay behind.
+ */
+function closeWithConnection(connection: Socket, response: ServerResponse): void {
+  const close = () => {
+    // With its turn it has become Node's to close.
+    if (response.socket === null) response.destroy().emit("close");
+  };
+  // One for each waiting answer: more than Node takes for a leak.
+  connection.setMaxListeners(0).once("close", close);
+  response.once("close", () => connection.off("close", close));
 }
 
 /** Whom block work is for: a caller, or the demo. The work ends when the sender of the call hangs up. */

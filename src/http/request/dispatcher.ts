@@ -19,6 +19,9 @@ import type { RecentErrors } from "./recent-errors.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 import type { Router } from "./router.ts";
 
+/** A target may have them, as proxies get it; what follows is the address. */
+const SCHEME_AND_HOST = /^https?:\/\/[^/?]*\/?/i;
+
 export interface DispatcherOptions {
   readonly services: HttpServices;
   readonly router: Router;
@@ -31,7 +34,7 @@ export interface DispatcherOptions {
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #nextId = requestIds();
-  /** From then on each connection ends with its answer. */
+  /** From then on each connection ends with its answer; one with several at once, when all are sent. */
   closing = false;
 
   constructor(options: DispatcherOptions) {
@@ -48,7 +51,6 @@ export class Dispatcher {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { services, clientOf, metrics, recentErrors } = this.#options;
     const call = new Call(request, response, this.#nextId(request.headers["x-request-id"]), clientOf);
-    if (this.closing) response.shouldKeepAlive = false;
     let answer: Answer;
     try {
       answer = await this.#run(call);
@@ -60,17 +62,21 @@ export class Dispatcher {
       answer = problemAnswer(failure, call, services.upgradeUrl);
       if (answer.status >= 500) recentErrors.add(call, answer.status, failure.code);
     }
+    if (this.closing && !call.isPipelined) response.shouldKeepAlive = false;
     metrics.count(call, answer.status);
     sendAnswer(call, answer, services.clock.now());
   }
 
   async #run(call: Call): Promise<Answer> {
     const { request } = call;
-    const url = request.url ?? "/";
+    const target = request.url ?? "/";
+    const url = target.startsWith("/") ? target : target.replace(SCHEME_AND_HOST, "/");
     const mark = url.indexOf("?");
-    // Node would answer this one without a body.
-    if (request.headers.host === undefined && request.httpVersion === "1.1")
+    const { host, expect } = request.headers;
+    if (host === undefined && request.httpVersion === "1.1")
       throw new Failure("invalid_request", "A request has a Host header.", { param: "Host" });
+    if (expect !== undefined && !/100-continue/i.test(expect))
+      throw new Failure("invalid_request", "Only Expect: 100-continue is understood.", { param: "Expect" });
     const { route, params } = this.#options.router.find(call.method, mark < 0 ? url : url.slice(0, mark));
     call.routePath = route.path;
     call.params = params;

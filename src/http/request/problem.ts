@@ -57,6 +57,8 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
         : "invalid_request";
   socket.end(
     rawProblem(code, code === "invalid_request" ? "This is not well-formed HTTP." : ERRORS[code].meaning),
+    // Node looks at a late connection once: a client that keeps its side open would keep it for ever.
+    () => code === "request_timeout" && socket.destroy(),
   );
 }
 

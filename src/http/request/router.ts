@@ -48,7 +48,8 @@ export class Router {
     const exact = this.#exact.get(path);
     if (exact !== undefined) return { routes: exact, params: NO_PARAMS };
     const decoded = decode(path);
-    const plain = decoded === path ? undefined : this.#exact.get(decoded);
+    // A slash that is encoded separates nothing.
+    const plain = decoded === path || /%2f/i.test(path) ? undefined : this.#exact.get(decoded);
     if (plain !== undefined) return { routes: plain, params: NO_PARAMS };
     for (const { pattern, names, routes } of this.#patterns) {
       const match = pattern.exec(path);

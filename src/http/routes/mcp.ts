@@ -33,7 +33,8 @@ export function mcpRoutes(mcp: McpEndpoint): Route[] {
     const userId = call.query?.user_id;
     if (userId !== undefined) checkIdentifier(userId, "user_id");
     const ended = new AbortController();
-    call.response.once("close", () => ended.abort());
+    if (call.isGone) ended.abort();
+    else call.response.once("close", () => ended.abort());
     const response = await mcp.answer({
       caller: call.caller!,
       userId,

@@ -90,7 +90,8 @@ async function* longWork(work: LongWork, asProblem: (error: unknown) => object):
   }, gone.signal)
     .then(
       (result) => ({ result }),
-      (error) => ({ problem: asProblem(error) }),
+      // What ended because nobody waits for it is no fault.
+      (error) => (gone.signal.aborted ? {} : { problem: asProblem(error) }),
     )
     .then((end) => {
       ended = end;

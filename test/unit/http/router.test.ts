@@ -20,6 +20,7 @@ const router = new Router([
   route("DELETE", "/facts"),
   route("POST", "/keys/:id/revoke", "admin"),
   route("GET", "/open", "open"),
+  route("GET", "/a/b"),
   route("POST", "/hidden", "door"),
 ]);
 const codeOf = (run: () => unknown) => {
@@ -43,7 +44,16 @@ test("parts of a path that vary are decoded, and a slash in them is no separator
 });
 
 test("an unknown address is not found, and one that is not well-formed is refused", () => {
-  for (const path of ["/nothing", "/facts/", "/v2/facts", "/keys//revoke", "/keys/a/b/revoke", "//facts"])
+  for (const path of [
+    "/nothing",
+    "/facts/",
+    "/v2/facts",
+    "/keys//revoke",
+    "/keys/a/b/revoke",
+    "//facts",
+    "/v1%2Ffacts",
+    "/a%2fb",
+  ])
     assert.equal(
       codeOf(() => router.find("GET", path)),
       "not_found",

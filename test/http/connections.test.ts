@@ -1,0 +1,95 @@
+/** Connections of clumsy and hostile clients: whatever one of them does, the others are served and nothing stays behind. */
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Running, startRunning } from "./running-service.ts";
+
+let running: Running;
+before(async () => {
+  running = await startRunning();
+});
+after(() => running?.end());
+
+const HOST = "Host: x\r\n";
+const CLOSE = `${HOST}Connection: close\r\n\r\n`;
+const CONNECT = `CONNECT a:1 HTTP/1.1\r\n${HOST}\r\n`;
+
+test("a client that hangs up on the answer to CONNECT ends no process, and one that stays is let go", async () => {
+  for (let i = 0; i < 20; i++) {
+    const socket = open();
+    socket.write(CONNECT, () => socket.resetAndDestroy());
+    await once(socket, "close");
+  }
+  const stays = open();
+  stays.write(CONNECT);
+  await once(stays.resume(), "end");
+  // The one that is left is the connection of the question.
+  await until(async () => (await connections()) === 1);
+  stays.destroy();
+});
+
+test("an address may come with its scheme and host, as to a proxy", async () => {
+  for (const target of ["http://x/healthz", "HTTPS://x:1/v1/healthz?a=1"])
+    assert.match(await answerTo(`GET ${target} HTTP/1.1\r\n${CLOSE}`), /^HTTP\/1.1 200 .*"ok"}$/s, target);
+  for (const target of ["http://x/nowhere", "ftp://x/healthz"])
+    assert.match(await answerTo(`GET ${target} HTTP/1.1\r\n${CLOSE}`), /^HTTP\/1.1 404 /, target);
+});
+
+test("a strange expectation is refused in its turn, and the connection goes on", async () => {
+  const odd = `GET /healthz HTTP/1.1\r\n${HOST}Expect: miracles\r\n\r\n`;
+  const plain = `GET /healthz HTTP/1.1\r\n`;
+  const text = await answerTo(`${plain}${HOST}\r\n${odd}${plain}${CLOSE}`);
+  assert.deepEqual(text.match(/HTTP\/1.1 \d+/g), ["HTTP/1.1 200", "HTTP/1.1 400", "HTTP/1.1 200"]);
+  assert.match(text, /"param":"Expect"/);
+});
+
+test("stopping sends every answer that is being made, and one alone on its connection says that it ends", async () => {
+  const stopping = await startRunning();
+  const { store } = stopping.service.core;
+  let asked = 0;
+  let go = () => {};
+  const gate = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  store.probe = () => {
+    asked += 1;
+    return gate;
+  };
+  const ready = `GET /readyz HTTP/1.1\r\n${HOST}\r\n`;
+  const one = answerTo(ready, stopping.url);
+  const several = answerTo(ready.repeat(3), stopping.url);
+  await until(async () => (await connections(stopping)) === 3 && asked > 0);
+  const ended = stopping.end();
+  go();
+  assert.match(await one, /^HTTP\/1.1 200 .*\r\nconnection: close\r\n/is);
+  assert.equal((await several).match(/HTTP\/1.1 200 /g)?.length, 3);
+  await ended;
+});
+
+/** Everything that comes back until the service closes. */
+async function answerTo(bytes: string, url = running.url): Promise<string> {
+  const socket = open(url).setEncoding("latin1");
+  socket.setTimeout(5_000, () => socket.destroy(new Error("no end of the answer")));
+  socket.write(bytes);
+  let text = "";
+  for await (const chunk of socket) text += chunk;
+  return text;
+}
+
+function open(url = running.url): Socket {
+  const { hostname, port } = new URL(url);
+  return connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+}
+
+async function connections(service = running): Promise<number> {
+  const { text } = await service.call("GET", "/metrics");
+  return Number(/^sideband_connections (\d+)$/m.exec(text)?.[1]);
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  for (const endMs = performance.now() + 5_000; !(await condition()); await sleep(10))
+    assert.ok(performance.now() < endMs, "it came to that in time");
+}
