@@ -26,6 +26,7 @@ export interface Config {
   readonly logLevel: string;
   readonly queueMax: number;
   readonly connectionsMax: number;
+  readonly connectionsPerAddress: number;
   readonly shutdownS: number;
   readonly compactAfterS: number;
 }
@@ -210,6 +211,12 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     fallback: "10000",
     parse: integer(1, 1_000_000),
     meaning: "Open connections at the same time.",
+  },
+  SIDEBAND_CONNECTIONS_PER_ADDRESS: {
+    field: "connectionsPerAddress",
+    fallback: "512",
+    parse: integer(1, 1_000_000),
+    meaning: "Open connections from one address at the same time; trusted proxies have no such limit.",
   },
   SIDEBAND_SHUTDOWN_S: {
     field: "shutdownS",

@@ -6,8 +6,9 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { accessChecks } from "./access/access.ts";
+import { limitConnections } from "./access/connections.ts";
 import { ConsoleSessions } from "./access/console-session.ts";
-import { clientReader, type TrustProxy } from "./request/client.ts";
+import { clientReader, type TrustProxy, trustsOf } from "./request/client.ts";
 import { Dispatcher } from "./request/dispatcher.ts";
 import { OneWriteResponse } from "./request/one-write.ts";
 import { answerClientError, rawProblem } from "./request/problem.ts";
@@ -20,14 +21,26 @@ import type { HttpServices } from "./services.ts";
 export interface HttpServerOptions {
   readonly trustProxy: TrustProxy;
   readonly connectionsMax: number;
+  readonly connectionsPerAddress: number;
+  readonly timeouts?: Timeouts | undefined;
   /** Where the built website is; without it there is none. */
   readonly websiteFolder?: string | undefined;
 }
 
 const HEADER_BYTES_MAX = 16_384;
-const REQUEST_TIMEOUT_MS = 15_000;
+const TIMEOUTS: Timeouts = { headMs: 15_000, bodyMs: 15_000, answerMs: 60_000, checkMs: 1_000 };
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 const SWEEP_INTERVAL_MS = 50;
+
+export interface Timeouts {
+  /** For the head of a request, and for its body after that. */
+  readonly headMs: number;
+  readonly bodyMs: number;
+  /** How long an answer may wait without a byte of it being taken. */
+  readonly answerMs: number;
+  /** How often Node looks for requests that are too late. */
+  readonly checkMs: number;
+}
 
 export class HttpServer {
   readonly #server: Server;
@@ -37,19 +50,23 @@ export class HttpServer {
   constructor(services: HttpServices, options: HttpServerOptions) {
     const sessions = new ConsoleSessions(services.adminToken, services.clock);
     const recentErrors = new RecentErrors(services.clock);
-    const { websiteFolder } = options;
+    const { websiteFolder, timeouts = TIMEOUTS } = options;
+    const { headMs, bodyMs, answerMs, checkMs } = timeouts;
+    const trusts = trustsOf(options.trustProxy);
     this.#services = services;
     this.#dispatcher = new Dispatcher({
       services,
       router: new Router(allRoutes({ services, sessions, recentErrors, websiteFolder })),
       access: accessChecks(services, sessions),
-      clientOf: clientReader(options.trustProxy),
+      clientOf: clientReader(trusts),
       metrics: new RequestMetrics(services),
       recentErrors,
     });
     this.#server = createServer(
       {
-        requestTimeout: REQUEST_TIMEOUT_MS,
+        headersTimeout: headMs,
+        requestTimeout: headMs + bodyMs,
+        connectionsCheckingInterval: checkMs,
         keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
         maxHeaderSize: HEADER_BYTES_MAX,
         // The dispatcher refuses a request without Host or with a strange Expect: Node would do it without a problem body.
@@ -58,11 +75,16 @@ export class HttpServer {
       },
       this.handle,
     );
+    this.#server.timeout = answerMs;
     this.#server.maxConnections = options.connectionsMax;
     this.#server.on("checkExpectation", this.handle);
     this.#server.on("clientError", answerClientError);
     refuseConnect(this.#server);
-    countConnections(this.#server, services);
+    limitConnections(this.#server, {
+      perAddressMax: options.connectionsPerAddress,
+      isProxy: (address) => trusts(address, 0),
+      metrics: services.metrics,
+    });
   }
 
   /** Answers a request, whichever server it came to. */
@@ -93,18 +115,6 @@ export class HttpServer {
     clearInterval(sweep);
     clearTimeout(cut);
   }
-}
-
-function countConnections(server: Server, { metrics }: HttpServices): void {
-  let connections = 0;
-  metrics.define({ name: "sideband_connections", help: "Open connections.", type: "gauge" });
-  metrics.onCollect(() => metrics.set("sideband_connections", connections));
-  server.on("connection", (socket) => {
-    connections += 1;
-    socket.once("close", () => {
-      connections -= 1;
-    });
-  });
 }
 
 /** Node would close the connection without an answer. */

@@ -7,7 +7,7 @@ import { type Config, ConfigError } from "../config.ts";
 import { doorPath } from "../door/door-path.ts";
 import { Door } from "../http/access/door.ts";
 import { RateLimiter } from "../http/access/rate-limiter.ts";
-import { HttpServer } from "../http/server.ts";
+import { HttpServer, type Timeouts } from "../http/server.ts";
 import { McpHttp } from "../mcp/http.ts";
 import { Demo } from "../memory/demo.ts";
 import { writeOwnerNote } from "../store/lmdb/folder-lock.ts";
@@ -28,6 +28,7 @@ export interface ServiceOptions {
   /** Whether the reader model is loaded before it is needed. */
   readonly warm?: boolean;
   readonly logTo?: DestinationStream;
+  readonly timeouts?: Timeouts;
   /** Called when somebody asks the process to end. */
   readonly onEnd?: () => void;
   readonly atStep?: AtStep;
@@ -82,6 +83,8 @@ export async function startService(config: Config, options: ServiceOptions = {})
       {
         trustProxy: config.trustProxy,
         connectionsMax: config.connectionsMax,
+        connectionsPerAddress: config.connectionsPerAddress,
+        timeouts: options.timeouts,
         websiteFolder: websiteFolder(),
       },
     );

@@ -50,7 +50,7 @@ export function visit(
     // A reset in the middle of a test would be another test.
     const settings = { SIDEBAND_DEMO_RESET_S: "86400", ...options.settings };
     // Most pages show no block: the model is loaded where one does.
-    const running = await startRunning(settings, undefined, false);
+    const running = await startRunning(settings, undefined, { warm: false });
     const context = await browser.newContext({ viewport: DESK, reducedMotion: "reduce", ...options.browser });
     context.setDefaultTimeout(TIMEOUT_MS);
     const faults: string[] = [];

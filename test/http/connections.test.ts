@@ -69,6 +69,67 @@ test("stopping sends every answer that is being made, and one alone on its conne
   await ended;
 });
 
+const SHORT = { headMs: 200, bodyMs: 200, answerMs: 300, checkMs: 50 };
+
+test("a head or a body that does not come in time is answered 408, and the connection ends", async () => {
+  const hasty = await startRunning({}, undefined, { warm: false, timeouts: SHORT });
+  const post = `POST /encode HTTP/1.1\r\n${HOST}Authorization: Bearer ${hasty.key}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"user`;
+  try {
+    for (const bytes of ["", "GET /heal", post])
+      assert.match(await answerTo(bytes, hasty.url), /^HTTP\/1.1 408 .*"request_timeout"/s, bytes);
+  } finally {
+    await hasty.end();
+  }
+});
+
+test("a client that takes nothing of its answer loses its connection, and one that waits for an answer keeps it", async () => {
+  const hasty = await startRunning({}, undefined, { warm: false, timeouts: SHORT });
+  try {
+    const idle = open(hasty.url);
+    // More than the buffers of both sides hold.
+    const large = `GET /openapi.json HTTP/1.1\r\n${HOST}\r\n`;
+    idle.pause();
+    idle.write(large.repeat(400));
+    await until(async () => (await connections(hasty)) === 1);
+    idle.destroy();
+    let go = () => {};
+    const gate = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    hasty.service.core.store.probe = () => gate;
+    const waiting = answerTo(`GET /readyz HTTP/1.1\r\n${CLOSE}`, hasty.url);
+    await sleep(3 * SHORT.answerMs);
+    go();
+    assert.match(await waiting, /^HTTP\/1.1 200 /);
+  } finally {
+    await hasty.end();
+  }
+});
+
+test("one address has its limit of connections, and a trusted proxy has none", async () => {
+  for (const [proxy, admitted] of [
+    ["", 5],
+    ["127.0.0.1", 8],
+  ] as const) {
+    const settings = { SIDEBAND_CONNECTIONS_PER_ADDRESS: "5", SIDEBAND_TRUST_PROXY: proxy };
+    const limited = await startRunning(settings, undefined, { warm: false });
+    try {
+      const sockets = Array.from({ length: 8 }, () => open(limited.url).setEncoding("latin1"));
+      const answers = await Promise.all(
+        sockets.map(async (socket) => {
+          socket.write(`GET /healthz HTTP/1.1\r\n${HOST}\r\n`);
+          return String((await once(socket, "data"))[0]).slice(9, 12);
+        }),
+      );
+      assert.equal(answers.filter((status) => status === "200").length, admitted);
+      assert.equal(answers.filter((status) => status === "429").length, 8 - admitted);
+      for (const socket of sockets) socket.destroy();
+    } finally {
+      await limited.end();
+    }
+  }
+});
+
 /** Everything that comes back until the service closes. */
 async function answerTo(bytes: string, url = running.url): Promise<string> {
   const socket = open(url).setEncoding("latin1");

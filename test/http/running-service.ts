@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Tier } from "../../src/base/tiers.ts";
 import { readConfig } from "../../src/config.ts";
-import { startService } from "../../src/main/service.ts";
+import { type ServiceOptions, startService } from "../../src/main/service.ts";
 import { newDatabase } from "../postgres/server.ts";
 import { type Answer, type RequestOptions, send } from "./plain-client.ts";
 
@@ -36,11 +36,11 @@ async function databaseOf(dataFolder: string): Promise<Record<string, string>> {
   return { SIDEBAND_DATABASE_URL: url, SIDEBAND_DATABASE_POOL: "4" };
 }
 
-/** @param warm whether the model is loaded before the first block needs it, as a service does */
+/** @param options as of a service; `warm`: whether the model is loaded before the first block needs it */
 export async function startRunning(
   settings: Record<string, string> = {},
   folder?: string,
-  warm = true,
+  options: Pick<ServiceOptions, "warm" | "timeouts"> = {},
 ): Promise<Running> {
   const dataFolder = folder ?? mkdtempSync(join(tmpdir(), "sideband-http-"));
   const logs: string[] = [];
@@ -54,7 +54,7 @@ export async function startRunning(
   });
   const service = await startService(config, {
     logTo: { write: (line) => void logs.push(line) },
-    warm,
+    ...options,
   });
   const { url } = service;
   const newKey = async (account: string, tier: Tier = "unlimited") =>

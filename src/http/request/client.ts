@@ -17,10 +17,9 @@ export type ClientReader = (request: IncomingMessage) => Client;
 /** Proxies whose headers count: a number of hops, or these addresses and networks. */
 export type TrustProxy = number | readonly string[] | false;
 
-type Trusts = (address: string, hop: number) => boolean;
+export type Trusts = (address: string, hop: number) => boolean;
 
-export function clientReader(trusted: TrustProxy): ClientReader {
-  const trusts = trustsOf(trusted);
+export function clientReader(trusts: Trusts): ClientReader {
   return ({ headers, socket }) => {
     const peer = socket.remoteAddress ?? "";
     const direct = { address: peer, host: headers.host ?? "", protocol: "http" };
@@ -35,7 +34,8 @@ export function clientReader(trusted: TrustProxy): ClientReader {
   };
 }
 
-function trustsOf(trusted: TrustProxy): Trusts {
+/** Whether the headers of an address count, that many hops away. */
+export function trustsOf(trusted: TrustProxy): Trusts {
   if (trusted === false) return () => false;
   if (typeof trusted === "number") return (_address, hop) => hop < trusted;
   const networks = new BlockList();

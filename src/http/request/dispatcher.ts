@@ -5,6 +5,7 @@
 
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { Failure } from "../../base/errors.ts";
 import type { Validator } from "../../contract/validation.ts";
 import type { AccessChecks } from "../access/access.ts";
@@ -51,6 +52,7 @@ export class Dispatcher {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { services, clientOf, metrics, recentErrors } = this.#options;
     const call = new Call(request, response, this.#nextId(request.headers["x-request-id"]), clientOf);
+    response.on("timeout", cutUntaken);
     let answer: Answer;
     try {
       answer = await this.#run(call);
@@ -90,6 +92,12 @@ export class Dispatcher {
     const result = await route.handle(call);
     return result instanceof Answer ? result : Answer.json(result);
   }
+}
+
+/** A connection has been still for a while: its client does not take the answer, or there is none yet. */
+function cutUntaken(socket: Socket): void {
+  if (socket.writableLength > 0) socket.destroy();
+  else socket.setTimeout(socket.timeout ?? 0);
 }
 
 /** @param whole what to say of a value that is wrong as a whole */

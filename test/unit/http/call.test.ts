@@ -19,7 +19,14 @@ async function callsOf(count: number) {
   const calls: Call[] = [];
   const arrived = new Promise<void>((resolve) => {
     server.removeAllListeners("request").on("request", (request, response) => {
-      calls.push(new Call(request, response, "id", clientReader(false)));
+      calls.push(
+        new Call(
+          request,
+          response,
+          "id",
+          clientReader(() => false),
+        ),
+      );
       if (calls.length === count) resolve();
     });
   });

@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import type { IncomingMessage } from "node:http";
 import { test } from "node:test";
-import { clientReader, type TrustProxy } from "../../../src/http/request/client.ts";
+import { clientReader, type TrustProxy, trustsOf } from "../../../src/http/request/client.ts";
 
 function clientOf(trusted: TrustProxy, remoteAddress: string, headers: Record<string, string> = {}) {
   const request = { socket: { remoteAddress }, headers: { host: "inside", ...headers } };
-  return clientReader(trusted)(request as unknown as IncomingMessage);
+  return clientReader(trustsOf(trusted))(request as unknown as IncomingMessage);
 }
 
 const FORWARDED = {
