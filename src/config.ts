@@ -21,6 +21,7 @@ export interface Config {
   readonly demoRate: number;
   readonly rate: number;
   readonly trustProxy: number | readonly string[] | false;
+  readonly allowedOrigins: readonly string[];
   readonly publicUrl: string | undefined;
   readonly upgradeUrl: string | undefined;
   readonly logLevel: string;
@@ -98,6 +99,11 @@ const proxies = (value: string) => {
   const addresses = value.split(",").map((address) => address.trim());
   if (addresses.every(isNetwork)) return addresses;
   throw new ConfigError("takes a number of hops, or addresses and networks separated by commas");
+};
+const origins = (value: string) => {
+  const list = value.split(",").flatMap((origin) => (origin.trim() === "" ? [] : [origin.trim()]));
+  if (list.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin)) return list;
+  throw new ConfigError("takes origins such as https://agent.example, separated by commas");
 };
 const adminToken = (value: string) => {
   if (value !== "" && !/^[\x21-\x7e]{16,200}$/.test(value))
@@ -181,6 +187,13 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     parse: proxies,
     meaning:
       "Proxies whose X-Forwarded-For is trusted: a number of hops, or addresses and networks separated by commas.",
+  },
+  SIDEBAND_ALLOWED_ORIGINS: {
+    field: "allowedOrigins",
+    fallback: "",
+    parse: origins,
+    meaning:
+      "Origins of browser pages that may call /mcp, separated by commas, such as https://agent.example; the service's own is always allowed.",
   },
   SIDEBAND_PUBLIC_URL: {
     field: "publicUrl",

@@ -45,6 +45,12 @@ export const ERRORS = {
     title: "API key expired",
     meaning: "This key has expired. Ask for a new one.",
   },
+  origin_not_allowed: {
+    status: 403,
+    title: "Origin not allowed",
+    meaning:
+      "A browser page of another site, or under another name, called /mcp. The operator allows origins with SIDEBAND_ALLOWED_ORIGINS.",
+  },
   fact_not_found: {
     status: 404,
     title: "Fact not found",

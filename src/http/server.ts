@@ -8,6 +8,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { accessChecks } from "./access/access.ts";
 import { limitConnections } from "./access/connections.ts";
 import { ConsoleSessions } from "./access/console-session.ts";
+import { Origins, type OriginsOptions } from "./access/origins.ts";
 import { clientReader, type TrustProxy, trustsOf } from "./request/client.ts";
 import { Dispatcher } from "./request/dispatcher.ts";
 import { OneWriteResponse } from "./request/one-write.ts";
@@ -20,6 +21,7 @@ import type { HttpServices } from "./services.ts";
 
 export interface HttpServerOptions {
   readonly trustProxy: TrustProxy;
+  readonly origins: OriginsOptions;
   readonly connectionsMax: number;
   readonly connectionsPerAddress: number;
   readonly timeouts?: Timeouts | undefined;
@@ -53,11 +55,12 @@ export class HttpServer {
     const { websiteFolder, timeouts = TIMEOUTS } = options;
     const { headMs, bodyMs, answerMs, checkMs } = timeouts;
     const trusts = trustsOf(options.trustProxy);
+    const isProxy = (address: string) => trusts(address, 0);
     this.#services = services;
     this.#dispatcher = new Dispatcher({
       services,
       router: new Router(allRoutes({ services, sessions, recentErrors, websiteFolder })),
-      access: accessChecks(services, sessions),
+      access: accessChecks(services, { sessions, origins: new Origins(options.origins), isProxy }),
       clientOf: clientReader(trusts),
       metrics: new RequestMetrics(services),
       recentErrors,
@@ -82,7 +85,7 @@ export class HttpServer {
     refuseConnect(this.#server);
     limitConnections(this.#server, {
       perAddressMax: options.connectionsPerAddress,
-      isProxy: (address) => trusts(address, 0),
+      isProxy,
       metrics: services.metrics,
     });
   }

@@ -42,6 +42,7 @@ export interface Service {
   close(): Promise<void>;
 }
 
+const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
 const TOUCH_INTERVAL_MS = 10_000;
 const UPKEEP_INTERVAL_MS = 30_000;
 
@@ -82,6 +83,11 @@ export async function startService(config: Config, options: ServiceOptions = {})
       },
       {
         trustProxy: config.trustProxy,
+        origins: {
+          allowed: config.allowedOrigins,
+          names: [config.host, new URL(publicUrl).hostname],
+          isLocal: LOOPBACK.has(config.host),
+        },
         connectionsMax: config.connectionsMax,
         connectionsPerAddress: config.connectionsPerAddress,
         timeouts: options.timeouts,

@@ -98,9 +98,11 @@ export class McpHttp {
     ]);
     const { memory, version } = this.#options;
     const handler = createMcpHandler(
-      ({ authInfo }) => {
+      ({ authInfo, era }) => {
         const { caller, userId } = authInfo!.extra as Visitor;
-        return memoryServer({ memory: directMemory(memory, caller), userId, version });
+        // Clients of the 2025 revisions are served without a session: nothing could be sent to them later.
+        const canSubscribe = era === "modern";
+        return memoryServer({ memory: directMemory(memory, caller), userId, version, canSubscribe });
       },
       { maxSubscriptions: STREAMS_MAX },
     );

@@ -23,6 +23,8 @@ export interface MemoryServerOptions {
   /** Whose memory; without it every call says so itself. */
   readonly userId?: string | undefined;
   readonly version: string;
+  /** Whether a client can subscribe to the resource: it needs a connection that stays. */
+  readonly canSubscribe?: boolean;
   /** Hears of each change made through this server. */
   readonly onChange?: (userId: string) => void;
 }
@@ -37,7 +39,7 @@ const INSTRUCTIONS =
 export function memoryServer(options: MemoryServerOptions): McpServer {
   const server = new McpServer(
     { name: "sideband", title: "Sideband memory", version: options.version },
-    { capabilities: { resources: { subscribe: true } }, instructions: INSTRUCTIONS },
+    { capabilities: { resources: { subscribe: options.canSubscribe ?? true } }, instructions: INSTRUCTIONS },
   );
   addTools(server, options);
   addResource(server, options);

@@ -1,6 +1,7 @@
 /** /mcp on a real service, with the official clients of both generations. */
 
 import assert from "node:assert/strict";
+import { type IncomingHttpHeaders, request } from "node:http";
 import { after, before, test } from "node:test";
 import v8 from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -169,6 +170,65 @@ test("a service that stops does not wait for those who listen", async () => {
   assert.ok(performance.now() - startMs < 5_000, `${performance.now() - startMs} ms`);
   assert.ok(["graceful", "remote"].includes(await subscription.closed));
   await client.close().catch(() => {});
+});
+
+test("/mcp is closed to pages of other sites and to foreign names, and open to allowed origins", async () => {
+  const choosy = await startRunning(
+    { SIDEBAND_ALLOWED_ORIGINS: "https://agent.example", SIDEBAND_PUBLIC_URL: "https://memory.example" },
+    undefined,
+    { warm: false },
+  );
+  const { host } = new URL(choosy.url);
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
+  const ask = (method: string, headers: Record<string, string>) =>
+    new Promise<{ status: number | undefined; headers: IncomingHttpHeaders }>((resolve, reject) => {
+      const all = {
+        authorization: `Bearer ${choosy.key}`,
+        accept: "application/json, text/event-stream",
+        "content-type": "application/json",
+        ...headers,
+      };
+      request(`${choosy.url}/mcp`, { method, headers: all }, (response) => {
+        response.resume();
+        resolve({ status: response.statusCode, headers: response.headers });
+      })
+        .on("error", reject)
+        .end(method === "POST" ? body : undefined);
+    });
+  try {
+    for (const [headers, status, allowed] of [
+      [{}, 200, undefined],
+      [{ origin: `http://${host}` }, 200, `http://${host}`],
+      [{ origin: "https://agent.example" }, 200, "https://agent.example"],
+      [{ host: "memory.example" }, 200, undefined],
+      [{ origin: "https://evil.example" }, 403, undefined],
+      [{ origin: "null" }, 403, undefined],
+      [{ host: "evil.example" }, 403, undefined],
+      [{ host: "evil.example", origin: "http://evil.example" }, 403, undefined],
+    ] as [Record<string, string>, number, string | undefined][]) {
+      const answer = await ask("POST", headers);
+      const what = JSON.stringify(headers);
+      assert.deepEqual(
+        [answer.status, answer.headers["access-control-allow-origin"]],
+        [status, allowed],
+        what,
+      );
+      const preflight = await ask("OPTIONS", headers);
+      assert.equal(preflight.status, status === 200 ? 204 : 403, what);
+      assert.equal(preflight.headers["access-control-allow-origin"], allowed, what);
+    }
+  } finally {
+    await choosy.end();
+  }
+});
+
+test("a client of the 2025 revisions is not told that it can subscribe: nothing could be sent to it", async () => {
+  const old = await connect("?user_id=old", { modern: false });
+  assert.notEqual(old.getServerCapabilities()?.resources?.subscribe, true);
+  await old.close();
+  const modern = await connect("?user_id=new");
+  assert.equal(modern.getServerCapabilities()?.resources?.subscribe, true);
+  await modern.close();
 });
 
 test("1,000 connections that come and go leave the heap as it was", async () => {

@@ -10,6 +10,7 @@ import { raiseQueryFault } from "../request/query.ts";
 import type { Route } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 import type { ConsoleSessions } from "./console-session.ts";
+import type { Origins } from "./origins.ts";
 import { enforce } from "./rate-limiter.ts";
 
 type AccessCheck = (call: Call) => void | Promise<void>;
@@ -22,10 +23,28 @@ const OPEN_ORIGIN = [
   "ETag, Retry-After, Sideband-Demo-Resets-In, X-Request-Id",
 ];
 
-export function accessChecks(services: HttpServices, sessions: ConsoleSessions): AccessChecks {
+export interface AccessOptions {
+  readonly sessions: ConsoleSessions;
+  readonly origins: Origins;
+  readonly isProxy: (address: string) => boolean;
+}
+
+export function accessChecks(
+  services: HttpServices,
+  { sessions, origins, isProxy }: AccessOptions,
+): AccessChecks {
   const { door } = services;
+  const key = keyCheck(services);
+  const origin = (call: Call) => {
+    if (!door.admits(call.request)) origins.check(call, isProxy(call.request.socket.remoteAddress ?? ""));
+  };
   return {
-    key: keyCheck(services),
+    key,
+    origin,
+    mcp(call) {
+      origin(call);
+      return key(call);
+    },
     demo: demoCheck(services),
     admin: adminCheck(services, sessions),
     open(call) {

@@ -13,8 +13,8 @@ export interface Route {
   readonly method: string;
   /** With `:name` for a part that varies. */
   readonly path: string;
-  /** `page`: anyone, and no other origin. `door`: through the local socket only. */
-  readonly access: Access | "page" | "door";
+  /** `page`: anyone. `door`: through the local socket only. `mcp`: with a key, from an allowed origin; `origin`: only that. */
+  readonly access: Access | "page" | "door" | "mcp" | "origin";
   readonly query?: Validator | undefined;
   readonly params?: Validator | undefined;
   readonly body?: Validator | undefined;
@@ -42,7 +42,7 @@ export type CallOf<O extends RouteDefinition> = Omit<Call, "query" | "params" | 
   readonly query: O extends { query: infer S } ? TypeOf<S> : Call["query"];
   readonly params: O extends { params: infer S } ? TypeOf<S> : Call["params"];
   readonly body: O extends { body: infer S } ? TypeOf<S> : Call["body"];
-  readonly caller: O["access"] extends "key" ? Caller : Call["caller"];
+  readonly caller: O["access"] extends "key" | "mcp" ? Caller : Call["caller"];
 };
 
 /** A handler returns the JSON of its answer, or an Answer with a status, headers or text of its own. */

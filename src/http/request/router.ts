@@ -75,6 +75,9 @@ export class Router {
   }
 }
 
+/** Where such an answer is not for everyone. */
+const HIDDEN: Partial<Record<Route["access"], Route["access"]>> = { door: "door", mcp: "origin" };
+
 /** Answers a method that the address does not have. */
 function otherMethod(method: string, routes: ReadonlyMap<string, Route>): Route {
   const names = [...routes.keys()].flatMap((name) => (name === "GET" ? ["GET", "HEAD"] : [name]));
@@ -86,11 +89,11 @@ function otherMethod(method: string, routes: ReadonlyMap<string, Route>): Route 
       throw new Failure("method_not_allowed", `Use ${names.join(" or ")} here.`, { allow });
     return new Answer(undefined, {
       status: 204,
-      headers: ["allow", allow, ...(isOpen ? preflight(allow) : [])],
+      headers: ["allow", allow, ...(isOpen || first.access === "mcp" ? preflight(allow) : [])],
     });
   };
-  // These answers need no key. Only an address behind the door stays hidden.
-  const access = isOpen ? "open" : first.access === "door" ? "door" : "page";
+  // These answers need no key.
+  const access = isOpen ? "open" : (HIDDEN[first.access] ?? "page");
   return { method, path: first.path, access, bodyBytesMax: "stream", handle };
 }
 
@@ -99,7 +102,7 @@ function preflight(allow: string): string[] {
     "access-control-allow-methods",
     allow,
     "access-control-allow-headers",
-    "Content-Type, If-None-Match, X-Request-Id",
+    "Authorization, Content-Type, If-None-Match, Last-Event-ID, Mcp-Protocol-Version, Mcp-Session-Id, X-Request-Id",
     "access-control-max-age",
     PREFLIGHT_SECONDS,
   ];

@@ -48,7 +48,7 @@ export function mcpRoutes(mcp: McpEndpoint): Route[] {
   return METHODS.map((method) => ({
     method,
     path: "/mcp",
-    access: "key",
+    access: "mcp",
     bodyBytesMax: BODY_BYTES_MAX,
     handle,
   }));

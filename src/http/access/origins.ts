@@ -1,0 +1,65 @@
+/**
+ * Which pages may call /mcp from a browser. A page of another site is refused, unless the operator allows its origin.
+ * So is a foreign name that was made to point at a service on this machine alone (DNS rebinding).
+ */
+
+import { Failure } from "../../base/errors.ts";
+import type { Call } from "../request/call.ts";
+
+export interface OriginsOptions {
+  readonly allowed: readonly string[];
+  /** The names that the service has: where it listens, and its public address. */
+  readonly names: readonly string[];
+  /** Whether it listens for this machine alone: then a request must use one of its names. */
+  readonly isLocal: boolean;
+}
+
+const LOCAL_NAMES = ["localhost", "127.0.0.1", "[::1]"];
+const EXPOSED = "ETag, Mcp-Session-Id, Retry-After, X-Request-Id";
+
+export class Origins {
+  readonly #allowed: ReadonlySet<string>;
+  readonly #names: ReadonlySet<string>;
+  readonly #isLocal: boolean;
+
+  constructor({ allowed, names, isLocal }: OriginsOptions) {
+    this.#allowed = new Set(allowed);
+    this.#names = new Set([...LOCAL_NAMES, ...names, ...allowed.map((origin) => new URL(origin).hostname)]);
+    this.#isLocal = isLocal;
+  }
+
+  /** @param viaProxy whether a trusted proxy stands for the name */
+  check(call: Call, viaProxy: boolean): void {
+    const { host = "" } = call.request.headers;
+    if (this.#isLocal && !viaProxy && !this.#names.has(hostnameOf(`http://${host}`)))
+      throw new Failure(
+        "origin_not_allowed",
+        `This service is not ${host}. The operator can allow its origin.`,
+        {
+          param: "Host",
+        },
+      );
+    const { origin } = call.request.headers;
+    if (origin === undefined) return;
+    if (!this.#allowed.has(origin) && hostOf(origin) !== call.client.host)
+      throw new Failure("origin_not_allowed", "Pages of this origin may not call the service.", {
+        param: "Origin",
+      });
+    call.headers = [
+      "access-control-allow-origin",
+      origin,
+      "access-control-expose-headers",
+      EXPOSED,
+      "vary",
+      "origin",
+    ];
+  }
+}
+
+function hostnameOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).hostname : "";
+}
+
+function hostOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).host : undefined;
+}
