@@ -179,7 +179,8 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     field: "rate",
     fallback: "0",
     parse: integer(0, 1_000_000),
-    meaning: "Requests a second for one key; 0 for no limit.",
+    meaning:
+      "Operations a second for one key, on this node; 0 for no limit. With N nodes a key may do N times as many. A JSON-RPC batch counts each of its calls.",
   },
   SIDEBAND_TRUST_PROXY: {
     field: "trustProxy",

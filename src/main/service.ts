@@ -69,7 +69,11 @@ export async function startService(config: Config, options: ServiceOptions = {})
         metrics: core.metrics,
         limits: limiters(config),
         door,
-        mcp: new McpHttp({ memory: core.memory, version: packageVersion() }),
+        mcp: new McpHttp({
+          memory: core.memory,
+          version: packageVersion(),
+          isLive: (caller) => core.authentication.isLive(caller),
+        }),
         upkeep: {
           compact: (progress) => core.compact(progress),
           backUp: (folder, withMasterKey, progress) => backUp(core, config, folder, withMasterKey, progress),

@@ -17,6 +17,8 @@ import { type Watch, watchMemory } from "./watch.ts";
 export interface McpHttpOptions {
   readonly memory: MemoryServices;
   readonly version: string;
+  /** Whether a caller's key still counts. */
+  readonly isLive: (caller: Caller) => Promise<boolean>;
 }
 
 /** What the service knows of a request, handed through to the server that answers it. */
@@ -43,20 +45,24 @@ interface AccountEntry {
 const ACCOUNTS_MAX = 1_000;
 const STREAMS_MAX = 1_024;
 const WATCHED_MAX = 16;
+const KEYS_INTERVAL_MS = 1_000;
 
 export class McpHttp {
   readonly #options: McpHttpOptions;
   readonly #accounts = new BoundedCache<Promise<AccountEntry>>({ entriesMax: ACCOUNTS_MAX });
-  readonly #open = new Set<AbortController>();
+  /** The visits that are being answered. */
+  readonly #open = new Map<AbortController, Caller>();
+  readonly #timer: NodeJS.Timeout;
 
   constructor(options: McpHttpOptions) {
     this.#options = options;
+    this.#timer = setInterval(() => void this.#endRevoked(), KEYS_INTERVAL_MS).unref();
   }
 
   async answer({ caller, userId, request, body, ended }: Visit): Promise<Response> {
     const account = await this.#accountOf(caller.account);
     const controller = new AbortController();
-    this.#open.add(controller);
+    this.#open.set(controller, caller);
     const unwatch = this.#watchFor(account, { caller, userId }, body);
     const end = () => {
       this.#open.delete(controller);
@@ -78,7 +84,16 @@ export class McpHttp {
 
   /** Ends the streams. */
   close(): void {
-    for (const controller of this.#open) controller.abort();
+    clearInterval(this.#timer);
+    for (const controller of this.#open.keys()) controller.abort();
+  }
+
+  /** A stream ends soon after its key. */
+  async #endRevoked(): Promise<void> {
+    for (const [controller, caller] of this.#open) {
+      // A store that does not answer says nothing about the key.
+      if ((await this.#options.isLive(caller).catch(() => true)) === false) controller.abort();
+    }
   }
 
   #accountOf(name: string): Promise<AccountEntry> {

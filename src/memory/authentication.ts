@@ -51,6 +51,14 @@ export class Authentication {
     return this.#use(caller);
   }
 
+  /** Whether the key of a caller still counts: for what outlives a request. */
+  async isLive({ tier, keyId }: Caller): Promise<boolean> {
+    if (tier === "owner") return true;
+    const record = await this.#keys.readKey(keyId);
+    if (record === undefined || record.revokedAtMs !== null) return false;
+    return record.expiresAtMs === null || record.expiresAtMs > this.#clock.now();
+  }
+
   #use(caller: Caller): Caller {
     const nowMs = this.#clock.now();
     if (caller.expiresAtMs !== null && caller.expiresAtMs <= nowMs)

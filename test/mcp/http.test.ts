@@ -231,6 +231,32 @@ test("a client of the 2025 revisions is not told that it can subscribe: nothing 
   await modern.close();
 });
 
+test("whoever listens hears no more once the key is revoked", async () => {
+  const { key, record } = await running.service.core.keys.create({ account: "acme", tier: "unlimited" });
+  const client = await connect("?user_id=u", { key });
+  const subscription = await client.listen({ resourceSubscriptions: ["sideband://memory/u"] });
+  await running.service.core.keys.revoke(record.id);
+  await subscription.closed;
+  await client.close();
+});
+
+test("a batch counts each of its calls against SIDEBAND_RATE", async () => {
+  const limited = await startRunning({ SIDEBAND_RATE: "10" }, undefined, { warm: false });
+  const headers = { accept: "application/json, text/event-stream" };
+  const batch = (calls: number) =>
+    Array.from({ length: calls }, (_, id) => ({ jsonrpc: "2.0", id, method: "ping" }));
+  try {
+    const large = await limited.call("POST", "/mcp", { body: batch(100), headers });
+    assert.equal(large.json.code, "rate_limited");
+    const key = await limited.newKey("acme");
+    const small = await limited.call("POST", "/mcp", { key, body: batch(9), headers });
+    assert.notEqual(small.status, 429);
+    assert.equal((await limited.call("POST", "/mcp", { key, body: batch(9), headers })).status, 429);
+  } finally {
+    await limited.end();
+  }
+});
+
 test("1,000 connections that come and go leave the heap as it was", async () => {
   v8.setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;

@@ -26,23 +26,24 @@ export class RateLimiter {
     this.#clock = options.clock;
   }
 
-  /** Seconds to wait, or 0 where the request may pass; it is counted then. */
-  take(caller: string): number {
+  /** Seconds to wait, or 0 where `count` operations may pass; they are counted then. */
+  take(caller: string, count = 1): number {
     const nowMs = this.#clock.now();
     const window = this.#windows.get(caller);
     if (window === undefined || nowMs >= window.startMs + this.#windowMs || nowMs < window.startMs) {
-      this.#windows.set(caller, { startMs: nowMs, count: 1 });
+      if (count > this.#countMax) return Math.ceil(this.#windowMs / 1000);
+      this.#windows.set(caller, { startMs: nowMs, count });
       return 0;
     }
-    if (window.count >= this.#countMax)
+    if (window.count + count > this.#countMax)
       return Math.max(1, Math.ceil((window.startMs + this.#windowMs - nowMs) / 1000));
-    window.count += 1;
+    window.count += count;
     return 0;
   }
 }
 
-export function enforce(limiter: RateLimiter, caller: string): void {
-  const waitS = limiter.take(caller);
+export function enforce(limiter: RateLimiter, caller: string, count = 1): void {
+  const waitS = limiter.take(caller, count);
   if (waitS > 0)
     throw new Failure("rate_limited", `Too many requests: try again in ${waitS} s.`, { retryAfterS: waitS });
 }

@@ -44,7 +44,7 @@ export function allRoutes({ services, sessions, recentErrors, websiteFolder }: R
     ...(Object.keys(OPERATIONS) as OperationId[]).map(operationRoute),
     ...consoleRoutes(sessions, services),
     ...operatorRoutes(services),
-    ...mcpRoutes(services.mcp),
+    ...mcpRoutes(services),
     ...(websiteFolder === undefined ? [] : websiteRoutes(websiteFolder)),
   ];
 }

@@ -5,9 +5,11 @@ import type { ReadableStream } from "node:stream/web";
 import { BODY_BYTES_MAX } from "../../base/limits.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import { checkIdentifier } from "../../memory/identifiers.ts";
+import { enforce } from "../access/rate-limiter.ts";
 import { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
 import type { Route } from "../request/route.ts";
+import type { HttpServices } from "../services.ts";
 
 export interface McpVisit {
   readonly caller: Caller;
@@ -28,10 +30,14 @@ export interface McpEndpoint {
 
 const METHODS = ["GET", "POST", "DELETE"];
 
-export function mcpRoutes(mcp: McpEndpoint): Route[] {
+export function mcpRoutes({ mcp, limits, door }: HttpServices): Route[] {
   const handle = async (call: Call) => {
     const userId = call.query?.user_id;
     if (userId !== undefined) checkIdentifier(userId, "user_id");
+    // The first was counted with the request.
+    const more = Array.isArray(call.body) ? call.body.length - 1 : 0;
+    if (limits.key !== undefined && more > 0 && !door.admits(call.request))
+      enforce(limits.key, call.caller!.keyId, more);
     const ended = new AbortController();
     if (call.isGone) ended.abort();
     else call.response.once("close", () => ended.abort());
