@@ -18,16 +18,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { type Database, open } from "lmdb";
 import { Metrics } from "../../../src/base/metrics.ts";
 import type { TableName } from "../../../src/store/lmdb/environment.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
-import { keyRecord, storeConformance, write } from "../../conformance/store.ts";
+import { keyRecord, type StoreUnderTest, storeConformance, write } from "../../conformance/store.ts";
+import { storeCountsConformance } from "../../conformance/store-counts.ts";
+import { damage, misplace, storeIn, take } from "../../fixtures/behind-the-store.ts";
 
 const openFolder = (folder: string, create = true) =>
   LmdbStore.open({ folder, create, queueMax: 10_000, metrics: new Metrics() });
 
-storeConformance("lmdb", async () => {
+async function openAlone(): Promise<StoreUnderTest> {
   const folder = mkdtempSync(join(tmpdir(), "sideband-store-"));
   let store = await openFolder(folder);
   return {
@@ -42,7 +43,10 @@ storeConformance("lmdb", async () => {
       rmSync(folder, { recursive: true });
     },
   };
-});
+}
+
+storeConformance("lmdb", openAlone);
+storeCountsConformance("lmdb", openAlone);
 
 async function withFolder(run: (folder: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "sideband-store-"));
@@ -51,41 +55,6 @@ async function withFolder(run: (folder: string) => Promise<void>): Promise<void>
   } finally {
     rmSync(folder, { recursive: true });
   }
-}
-
-/** The name of the one store in a folder. */
-function storeIn(folder: string): string {
-  const names = readdirSync(folder).filter((name) => name.startsWith("store-"));
-  assert.equal(names.length, 1, "one store and no leftovers");
-  return names[0];
-}
-
-/** Changes the bytes of one stored record, behind the store's back. */
-async function damage(folder: string, table: TableName, key: string): Promise<void> {
-  await behind(folder, table, async (database) => {
-    const changed = Buffer.from(database.get(Buffer.from(key))!);
-    changed[0] ^= 1;
-    await database.put(Buffer.from(key), changed);
-  });
-}
-
-/** Takes a record away, behind the store's back. */
-function take(folder: string, table: TableName, key: string): Promise<void> {
-  return behind(folder, table, async (database) => {
-    assert.ok(await database.remove(Buffer.from(key)));
-  });
-}
-
-async function behind(
-  folder: string,
-  table: TableName,
-  work: (database: Database<Buffer, Buffer>) => Promise<void>,
-): Promise<void> {
-  const binary = { encoding: "binary", keyEncoding: "binary" } as const;
-  const root = open<Buffer, Buffer>({ path: join(folder, storeIn(folder)), maxDbs: 32, ...binary });
-  const database = root.openDB<Buffer, Buffer>({ name: table, ...binary });
-  await work(database);
-  await root.close();
 }
 
 /** Whether any file under the folder holds the text. */
@@ -171,6 +140,29 @@ test("lmdb: compacting beside writers and readers loses nothing, and every read 
     const { facts, users } = again.statistics();
     const left = 3000 + [...acknowledged.values()].filter((value) => value !== undefined).length;
     assert.deepEqual([facts, users], [left, left]);
+    await again.close();
+  }));
+
+test("lmdb: who opens the folder during a compaction is refused and takes nothing from it", () =>
+  withFolder(async (folder) => {
+    let second: Promise<unknown> | undefined;
+    const store = await LmdbStore.open({
+      folder,
+      create: true,
+      queueMax: 10,
+      metrics: new Metrics(),
+      atStep: (step) => {
+        if (step === "copy: begun") second = openFolder(folder, false).catch((error) => error.message);
+      },
+    });
+    await store.write(write("ada", [[0, "Ada"]]));
+    await store.compact();
+    assert.match(String(await second), /is in use by process/);
+    await store.write(write("bob", [[0, "Bob"]]));
+    await store.close();
+    const again = await openFolder(folder, false);
+    assert.equal(again.readFact("acme", "ada", 0)?.value, "Ada");
+    assert.equal(again.readFact("acme", "bob", 0)?.value, "Bob");
     await again.close();
   }));
 
@@ -293,6 +285,14 @@ test("lmdb: another format is refused with what to do, an unwritable folder too"
     await assert.rejects(openFolder("/proc/nothing/here"), /cannot write to the data folder/);
   }));
 
+test("lmdb: a folder that a later release wrote is not opened", () =>
+  withFolder(async (folder) => {
+    await (await openFolder(folder)).close();
+    const path = join(folder, "sideband.json");
+    writeFileSync(path, readFileSync(path, "utf8").replace('"format":3', '"format":4'));
+    await assert.rejects(openFolder(folder, false), /data format 4, this release uses format 3/);
+  }));
+
 test("lmdb: leftovers of broken-off work go at the next start, a store that nothing names any more stays", () =>
   withFolder(async (folder) => {
     const store = await openFolder(folder);
@@ -350,6 +350,17 @@ test("lmdb: a record that is not where it belongs is damage, not absence", () =>
     assert.throws(() => again.readUser("acme", "ada"), { code: "store_corrupt" });
     assert.throws(() => again.readUser("acme", "bob"), { code: "store_corrupt" });
     assert.equal(again.readUser("acme", "eve"), undefined);
+    await again.close();
+  }));
+
+test("lmdb: a sound record in another one's place is damage, not a value", () =>
+  withFolder(async (folder) => {
+    const store = await openFolder(folder);
+    for (const user of ["ada", "bob"]) await store.write(write(user, [[0, `the value of ${user}`]]));
+    await store.close();
+    await misplace(folder, "facts", "acme\0ada\0\0", "acme\0bob\0\0");
+    const again = await openFolder(folder);
+    assert.throws(() => again.readFact("acme", "bob", 0), { code: "store_corrupt" });
     await again.close();
   }));
 
