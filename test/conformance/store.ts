@@ -227,7 +227,11 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
     };
     const request = write("ada", [[0, "Ada"]], { quota: quota(10), idempotency });
     const outcomes = await Promise.all([store.write(request), store.write(request)]);
-    assert.deepEqual(outcomes.map(({ outcome }) => outcome).sort(), ["replayed", "stored"]);
+    outcomes.sort((a, b) => (a.outcome < b.outcome ? -1 : 1));
+    assert.deepEqual(outcomes, [
+      { outcome: "replayed", channelCount: 1, used: 1 },
+      { outcome: "stored", channelCount: 1, used: 1 },
+    ]);
     assert.equal(await store.readUsage("key1", "2026-11"), 1);
   });
 

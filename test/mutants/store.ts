@@ -53,7 +53,7 @@ export const STORE_MUTANTS: readonly Mutant[] = [
     find: "this.#queue.length >= this.#options.queueMax",
     replace: "this.#queue.length === Number.MAX_SAFE_INTEGER",
     tests: GROUP_TESTS,
-    only: "a full queue refuses",
+    only: "a full queue refuses, and takes",
   },
   {
     name: "lmdb-failure-for-ever",
@@ -83,13 +83,13 @@ export const STORE_MUTANTS: readonly Mutant[] = [
     only: "sees what came before it",
   },
   {
-    name: "lmdb-stale-snapshot",
-    fault: "A process reads a snapshot from before its own acknowledged write.",
+    name: "lmdb-own-write-unseen",
+    fault: "A process does not see its own acknowledged write.",
     file: "src/store/lmdb/environment.ts",
-    find: "this.#root.resetReadTxn();",
-    replace: "",
+    find: "await this.#root.batch(work);",
+    replace: "void this.#root.batch(work);",
     tests: LMDB_TESTS,
-    only: "lmdb: (a fact is read back|overwriting keeps|compacting beside)",
+    only: "lmdb: (a fact is read back|overwriting keeps)",
   },
   {
     name: "lmdb-owner-not-checked",

@@ -59,6 +59,14 @@ test("postgres: in a group of two, the one that the database refuses fails alone
   await store.close();
 });
 
+test("postgres: a queue that was full takes as many writes again when they are done", async () => {
+  const store = await openStore(await newDatabase(), { queueMax: 2 });
+  for (let round = 0; round < 3; round++)
+    await Promise.all(["ada", "bob"].map((user) => store.write(write(user, [[round, "x"]]))));
+  assert.equal((await store.readUser("acme", "bob"))?.facts.length, 3);
+  await store.close();
+});
+
 test("postgres: a write is on disk when it is answered, also where the database need not wait for its disk", async () => {
   const url = await newDatabase();
   const sql = postgres(url, { max: 1 });
