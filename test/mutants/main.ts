@@ -4,6 +4,7 @@ import type { Mutant } from "./mutant.ts";
 
 const SECRETS = ["test/unit/main/secrets.test.ts"];
 const CONFIG = ["test/unit/config.test.ts"];
+const UPKEEP = ["test/unit/main/upkeep.test.ts"];
 const OPERATOR = ["test/unit/cli/operator.test.ts"];
 
 export const MAIN_MUTANTS: readonly Mutant[] = [
@@ -116,6 +117,33 @@ export const MAIN_MUTANTS: readonly Mutant[] = [
     only: "backup, restore, verify",
   },
   {
+    name: "restore-from-open-folder",
+    fault: "A restore copies a folder that somebody writes to.",
+    file: "src/main/backup.ts",
+    find: "locks.push(lockFolder(backup, true));",
+    replace: "",
+    tests: UPKEEP,
+    only: "is not restored from",
+  },
+  {
+    name: "restore-keeps-lock",
+    fault: "A restore that is refused leaves its target locked.",
+    file: "src/main/backup.ts",
+    find: "for (const lock of locks) lock.release();",
+    replace: "",
+    tests: UPKEEP,
+    only: "is not restored from",
+  },
+  {
+    name: "forgotten-bytes-stay",
+    fault: "The automatic compaction waits a thousand times as long as the setting says.",
+    file: "src/main/service.ts",
+    find: "core.memory.clock.now() - since < config.compactAfterS * 1000",
+    replace: "core.memory.clock.now() - since < config.compactAfterS * 1000 * 1000",
+    tests: UPKEEP,
+    only: "what was forgotten",
+  },
+  {
     name: "verify-always-well",
     fault: "verify ends with status 0 although it found damage.",
     file: "src/cli/commands/upkeep.ts",
@@ -132,6 +160,32 @@ export const MAIN_MUTANTS: readonly Mutant[] = [
     replace: "let whole = true;",
     tests: OPERATOR,
     only: "breaks off",
+  },
+  {
+    name: "owner-not-asked",
+    fault: "A command opens the data folder itself although another process owns it.",
+    file: "src/main/owner.ts",
+    find: "(await client.hasOwner(ANSWER_MS)) ? work(client) : asOwner(path)",
+    replace: "asOwner(path)",
+    tests: OPERATOR,
+    only: "breaks off",
+  },
+  {
+    name: "door-problem-ignored",
+    fault: "A problem among the lines of an answer is taken for a line.",
+    file: "src/door/owner-client.ts",
+    find: "if (line.problem !== undefined) throw failureOf(line.problem as Problem);",
+    replace: "",
+    tests: OPERATOR,
+    only: "cannot finish",
+  },
+  {
+    name: "door-path-in-characters",
+    fault: "The length of a socket's address is counted in characters, not in bytes.",
+    file: "src/door/door-path.ts",
+    find: "Buffer.byteLength(path) <= PATH_BYTES_MAX",
+    replace: "path.length <= PATH_BYTES_MAX",
+    tests: ["test/unit/door/door-path.test.ts"],
   },
   {
     name: "door-upload-before-connect",

@@ -53,6 +53,14 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     only: "a queue that was full",
   },
   {
+    name: "postgres-pending-unlimited",
+    fault: "Any number of queries may wait for a database that is slow.",
+    file: "src/store/postgres/database.ts",
+    find: "this.#pending >= this.#options.pendingMax",
+    replace: "this.#pending === Number.MAX_SAFE_INTEGER",
+    tests: ["test/unit/store/database.test.ts"],
+  },
+  {
     name: "postgres-same-key-in-group",
     fault:
       "One group has two writes of the same idempotency key, and the second is answered with no channels.",

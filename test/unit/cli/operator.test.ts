@@ -145,18 +145,27 @@ test("verify names a damaged record and ends with status 1", () =>
     assert.match(out, /: 1 faults$/m);
   }));
 
-test("an export that the owner breaks off is a failure", () =>
-  withData(async (data) => {
-    mkdirSync(data);
-    const owner = createServer((request, response) => {
-      response.end(request.url === "/operator/owner" ? "{}" : '{"kind":"user","user_id":"ada"}\n');
-    }).listen(doorPath(data));
-    await once(owner, "listening");
-    const { status, err } = await run("export", "--out", join(data, "facts.jsonl"), "--data", data);
-    owner.close();
-    assert.equal(status, 1);
-    assert.match(err, /ended before the export was whole/);
-  }));
+for (const [what, answer, message] of [
+  ["breaks off", '{"kind":"user","user_id":"ada"}', /ended before the export was whole/],
+  [
+    "cannot finish",
+    '{"problem":{"code":"store_corrupt","detail":"A record is damaged."}}',
+    /A record is damaged/,
+  ],
+] as const) {
+  test(`an export that the owner ${what} is a failure`, () =>
+    withData(async (data) => {
+      mkdirSync(data);
+      const owner = createServer((request, response) => {
+        response.end(request.url === "/operator/owner" ? "{}" : `${answer}\n`);
+      }).listen(doorPath(data));
+      await once(owner, "listening");
+      const { status, err } = await run("export", "--out", join(data, "facts.jsonl"), "--data", data);
+      owner.close();
+      assert.equal(status, 1);
+      assert.match(err, message);
+    }));
+}
 
 test("every command has help, refuses unknown options with status 2, and says when there is no store", () =>
   withData(async (data) => {

@@ -36,25 +36,28 @@ test("the bytes of what was forgotten leave the disk after the time of the setti
       if (step === "compaction: old store removed") whenRemoved();
     },
   });
-  const store = core.embedded!;
-  const stores = () => readdirSync(data).filter((name) => name.startsWith("store-"));
-  const before = stores();
-  await store.write(write("ada", [[0, "Ada"]]));
-  await store.forgetUser("acme", "ada");
-  /** Lets the clock's round begin: a compaction comes behind the sweep of the same round. */
-  const pass = async (ms: number) => {
-    context.mock.timers.tick(ms);
-    await store.probe();
-    await new Promise(setImmediate);
-  };
-  await pass(59_999);
-  assert.deepEqual(stores(), before);
-  await pass(1);
-  assert.notDeepEqual(stores(), before, "a compaction has begun");
-  await removed;
-  assert.ok(!stores().includes(before[0]), "the old files are gone");
-  assert.equal(store.forgottenSinceMs(), undefined);
-  await close();
+  try {
+    const store = core.embedded!;
+    const stores = () => readdirSync(data).filter((name) => name.startsWith("store-"));
+    const before = stores();
+    await store.write(write("ada", [[0, "Ada"]]));
+    await store.forgetUser("acme", "ada");
+    /** Lets the clock's round begin: a compaction comes behind the sweep of the same round. */
+    const pass = async (ms: number) => {
+      context.mock.timers.tick(ms);
+      await store.probe();
+      await new Promise(setImmediate);
+    };
+    await pass(59_999);
+    assert.deepEqual(stores(), before);
+    await pass(1);
+    assert.notDeepEqual(stores(), before, "a compaction has begun");
+    await removed;
+    assert.ok(!stores().includes(before[0]), "the old files are gone");
+    assert.equal(store.forgottenSinceMs(), undefined);
+  } finally {
+    await close();
+  }
 });
 
 test("a folder that somebody has open is not restored from", async (context) => {

@@ -40,6 +40,7 @@ test("postgres: a write whose answer is lost has an unknown outcome: it may be s
   await store.write(write("ada", [[0, "connected"]]));
   proxy.cutting = true;
   await assert.rejects(store.write(write("ada", [[1, "stored"]])), { code: "outcome_unknown" });
+  proxy.cutting = false;
   const other = await openStore(url);
   assert.equal((await other.readFact("acme", "ada", 1))?.value, "stored");
   await Promise.all([store.close(), other.close()]);
