@@ -3,6 +3,7 @@
 import type { Mutant } from "./mutant.ts";
 
 const LMDB_TESTS = ["test/unit/store/lmdb.test.ts"];
+const COMPACTION_TESTS = ["test/unit/store/lmdb-compaction.test.ts"];
 
 export const STORE_MUTANTS: readonly Mutant[] = [
   {
@@ -47,17 +48,17 @@ export const STORE_MUTANTS: readonly Mutant[] = [
     file: "src/store/lmdb/lmdb-store.ts",
     find: "onCommitted: (changes) => this.#copy?.note(changes),",
     replace: "onCommitted: () => {},",
-    tests: LMDB_TESTS,
-    only: "compacting beside writers",
+    tests: COMPACTION_TESTS,
+    only: "behind the copy's back",
   },
   {
     name: "lmdb-compaction-revives",
     fault: "What was forgotten during a compaction is back after it.",
-    file: "src/store/lmdb/environment.ts",
-    find: "if (value === undefined) void this.#tables[table].remove(key);\n        else void",
-    replace: "if (value !== undefined) void",
-    tests: LMDB_TESTS,
-    only: "compacting beside writers|forgetting takes facts away",
+    file: "src/store/lmdb/live-copy.ts",
+    find: "    return changes;",
+    replace: "    return changes.filter(({ value }) => value !== undefined);",
+    tests: COMPACTION_TESTS,
+    only: "behind the copy's back",
   },
   {
     name: "lmdb-two-compactions",
@@ -65,7 +66,7 @@ export const STORE_MUTANTS: readonly Mutant[] = [
     file: "src/store/lmdb/lmdb-store.ts",
     find: "if (this.#copy !== undefined)",
     replace: "if (this.#copy === null)",
-    tests: LMDB_TESTS,
+    tests: COMPACTION_TESTS,
     only: "two compactions at once",
   },
   {
@@ -75,7 +76,7 @@ export const STORE_MUTANTS: readonly Mutant[] = [
     find: "  const lock = await takeFolderLock(folder, lockWaitMs);",
     replace:
       "  await removeLeftovers(folder, readStoreName(folder));\n  const lock = await takeFolderLock(folder, lockWaitMs);",
-    tests: LMDB_TESTS,
+    tests: COMPACTION_TESTS,
     only: "during a compaction is refused",
   },
   {

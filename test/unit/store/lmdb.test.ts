@@ -1,4 +1,4 @@
-/** The embedded store passes the conformance suite, and what only it does: one owner, checksums, compaction, backup. */
+/** The embedded store passes the conformance suite, and what only it does: one owner, checksums, backup. */
 
 import assert from "node:assert/strict";
 import { fork } from "node:child_process";
@@ -24,9 +24,7 @@ import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { keyRecord, type StoreUnderTest, storeConformance, write } from "../../conformance/store.ts";
 import { storeCountsConformance } from "../../conformance/store-counts.ts";
 import { damage, misplace, storeIn, take } from "../../fixtures/behind-the-store.ts";
-
-const openFolder = (folder: string, create = true) =>
-  LmdbStore.open({ folder, create, queueMax: 10_000, metrics: new Metrics() });
+import { openFolder, withFolder } from "./lmdb-folder.ts";
 
 async function openAlone(): Promise<StoreUnderTest> {
   const folder = mkdtempSync(join(tmpdir(), "sideband-store-"));
@@ -47,134 +45,6 @@ async function openAlone(): Promise<StoreUnderTest> {
 
 storeConformance("lmdb", openAlone);
 storeCountsConformance("lmdb", openAlone);
-
-async function withFolder(run: (folder: string) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "sideband-store-"));
-  try {
-    await run(folder);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
-/** Whether any file under the folder holds the text. */
-function filesHold(folder: string, text: string): boolean {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .some((entry) => readFileSync(join(entry.parentPath, entry.name)).includes(text));
-}
-
-test("lmdb: after compacting, no byte of a forgotten user is in the data files, and the others are whole", () =>
-  withFolder(async (folder) => {
-    const store = await openFolder(folder);
-    for (let i = 0; i < 300; i++)
-      await store.write(write(`user-${i}`, [[0, `value-of-${i}-`.padEnd(200, "v")]]));
-    await store.write(
-      write("condemned-user", [
-        [0, "condemned-value"],
-        [1, "x".repeat(1000)],
-        [2, "overwritten-secret"],
-      ]),
-    );
-    await store.write(write("condemned-user", [[2, "later"]]));
-    assert.equal(store.forgottenSinceMs(), undefined);
-    await store.forgetUser("acme", "condemned-user");
-    assert.ok(store.forgottenSinceMs()! > 0);
-    assert.ok(
-      filesHold(folder, "condemned-value"),
-      "lmdb keeps old bytes: else this test would show nothing",
-    );
-    const report = await store.compact();
-    assert.ok(report.entries > 600);
-    for (const trace of ["condemned-user", "condemned-value", "overwritten-secret"]) {
-      assert.equal(filesHold(folder, trace), false, trace);
-    }
-    assert.equal(store.forgottenSinceMs(), undefined);
-    for (let i = 0; i < 300; i++) {
-      assert.equal(store.readFact("acme", `user-${i}`, 0)?.value, `value-of-${i}-`.padEnd(200, "v"));
-    }
-    await store.write(write("after", [[0, "works"]]));
-    assert.deepEqual(readdirSync(folder).sort(), [
-      "owner.json",
-      "owner.lock",
-      "sideband.json",
-      storeIn(folder),
-    ]);
-    await store.close();
-  }));
-
-test("lmdb: compacting beside writers and readers loses nothing, and every read sees what was acknowledged", () =>
-  withFolder(async (folder) => {
-    const store = await openFolder(folder);
-    for (let i = 0; i < 3000; i++) void store.write(write(`before-${i}`, [[0, "x"]]));
-    let running = true;
-    const acknowledged = new Map<string, string | undefined>();
-    const writers = Array.from({ length: 8 }, async (_, channel) => {
-      for (let i = 0; running; i++) {
-        const userId = `w-${channel}-${i % 40}`;
-        await store.write(write(userId, [[channel, `value ${i}`]]));
-        assert.equal(store.readFact("acme", userId, channel)?.value, `value ${i}`);
-        acknowledged.set(userId, `value ${i}`);
-        if (i % 7 !== 3) continue;
-        await store.forgetUser("acme", userId);
-        assert.equal(store.readFact("acme", userId, channel), undefined);
-        acknowledged.set(userId, undefined);
-      }
-    });
-    const names = new Set([storeIn(folder)]);
-    for (let round = 0; round < 3; round++) {
-      await store.compact();
-      names.add(storeIn(folder));
-    }
-    running = false;
-    await Promise.all(writers);
-    assert.equal(names.size, 4, "each compaction moved to a store of its own");
-    assert.ok(store.forgottenSinceMs()! > 0, "what was forgotten meanwhile waits for the next compaction");
-    await store.close();
-    const again = await openFolder(folder, false);
-    assert.ok(acknowledged.size > 8);
-    for (const [userId, value] of acknowledged) {
-      assert.equal(again.readFact("acme", userId, Number(userId.split("-")[1]))?.value, value, userId);
-    }
-    assert.equal(again.readFact("acme", "before-2999", 0)?.value, "x");
-    const { facts, users } = again.statistics();
-    const left = 3000 + [...acknowledged.values()].filter((value) => value !== undefined).length;
-    assert.deepEqual([facts, users], [left, left]);
-    await again.close();
-  }));
-
-test("lmdb: who opens the folder during a compaction is refused and takes nothing from it", () =>
-  withFolder(async (folder) => {
-    let second: Promise<unknown> | undefined;
-    const store = await LmdbStore.open({
-      folder,
-      create: true,
-      queueMax: 10,
-      metrics: new Metrics(),
-      atStep: (step) => {
-        if (step === "copy: begun") second = openFolder(folder, false).catch((error) => error.message);
-      },
-    });
-    await store.write(write("ada", [[0, "Ada"]]));
-    await store.compact();
-    assert.match(String(await second), /is in use by process/);
-    await store.write(write("bob", [[0, "Bob"]]));
-    await store.close();
-    const again = await openFolder(folder, false);
-    assert.equal(again.readFact("acme", "ada", 0)?.value, "Ada");
-    assert.equal(again.readFact("acme", "bob", 0)?.value, "Bob");
-    await again.close();
-  }));
-
-test("lmdb: two compactions at once: one is refused, nothing breaks", () =>
-  withFolder(async (folder) => {
-    const store = await openFolder(folder);
-    await store.write(write("ada", [[0, "Ada"]]));
-    const results = await Promise.allSettled([store.compact(), store.compact()]);
-    assert.deepEqual(results.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
-    assert.equal(store.readFact("acme", "ada", 0)?.value, "Ada");
-    await store.close();
-  }));
 
 test("lmdb: a folder has one owner; a second is told who it is, and kill -9 frees the folder at once", () =>
   withFolder(async (folder) => {
