@@ -40,8 +40,10 @@ export function restore(backup: string, target: string, atStep: AtStep = noStep)
   if (name === undefined) throw new Failure("not_found", `${backup} holds no backup`);
   requireEmpty(target);
   makeFolder(target);
-  const locks = [lockFolder(target, false), lockFolder(backup, true)];
+  const locks: { release(): void }[] = [];
   try {
+    locks.push(lockFolder(target, false));
+    locks.push(lockFolder(backup, true));
     requireEmpty(target);
     atStep("restore: begun");
     mkdirSync(join(target, name), { mode: 0o700 });

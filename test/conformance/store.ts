@@ -17,7 +17,7 @@ export interface StoreUnderTest {
   end(): Promise<void>;
 }
 
-const NOW = Date.UTC(2026, 10, 15, 12);
+export const NOW = Date.UTC(2026, 10, 15, 12);
 
 export function write(
   userId: string,
@@ -55,8 +55,9 @@ export function keyRecord(id: string, account = "acme"): KeyRecord {
   };
 }
 
-export function storeConformance(name: string, open: () => Promise<StoreUnderTest>): void {
-  const check = (guarantee: string, run: (under: StoreUnderTest) => Promise<void>) =>
+/** Declares the tests of a store, each on data of its own. */
+export function checksOf(name: string, open: () => Promise<StoreUnderTest>) {
+  return (guarantee: string, run: (under: StoreUnderTest) => Promise<void>) =>
     test(`${name}: ${guarantee}`, async () => {
       const under = await open();
       try {
@@ -65,6 +66,10 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
         await under.end();
       }
     });
+}
+
+export function storeConformance(name: string, open: () => Promise<StoreUnderTest>): void {
+  const check = checksOf(name, open);
 
   check(
     "a fact is read back exactly, alone and among the user's facts in channel order",
@@ -175,7 +180,7 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
         ],
         { quota: quota(4, "key2") },
       );
-      assert.equal((await store.write(batch)).outcome, "stored");
+      assert.deepEqual(await store.write(batch), { outcome: "stored", channelCount: 3, used: 3 });
       assert.deepEqual(await store.write({ ...batch, userId: "other" }), { outcome: "limit", used: 3 });
       assert.equal(await store.readUser("acme", "other"), undefined);
       const next = await store.write(write("u0", [[0, "y"]], { quota: quota(10, "key1", "2026-12") }));
@@ -222,7 +227,11 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
     };
     const request = write("ada", [[0, "Ada"]], { quota: quota(10), idempotency });
     const outcomes = await Promise.all([store.write(request), store.write(request)]);
-    assert.deepEqual(outcomes.map(({ outcome }) => outcome).sort(), ["replayed", "stored"]);
+    outcomes.sort((a, b) => (a.outcome < b.outcome ? -1 : 1));
+    assert.deepEqual(outcomes, [
+      { outcome: "replayed", channelCount: 1, used: 1 },
+      { outcome: "stored", channelCount: 1, used: 1 },
+    ]);
     assert.equal(await store.readUsage("key1", "2026-11"), 1);
   });
 

@@ -1,6 +1,16 @@
 /** All mutants, by the layer that they are in. */
 
+import { MAIN_MUTANTS } from "./main.ts";
 import { MEMORY_MUTANTS } from "./memory.ts";
 import type { Mutant } from "./mutant.ts";
+import { STORE_MUTANTS } from "./store.ts";
+import { STORE_COMMIT_MUTANTS } from "./store-commit.ts";
+import { STORE_POSTGRES_MUTANTS } from "./store-postgres.ts";
 
-export const MUTANTS: readonly Mutant[] = [...MEMORY_MUTANTS];
+export const MUTANTS: readonly Mutant[] = [
+  ...MEMORY_MUTANTS,
+  ...STORE_COMMIT_MUTANTS,
+  ...STORE_MUTANTS,
+  ...STORE_POSTGRES_MUTANTS,
+  ...MAIN_MUTANTS,
+];

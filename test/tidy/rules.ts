@@ -67,7 +67,7 @@ export const RULES: readonly Rule[] = [
     name: "skipped or lone test",
     applies: /^test\/.*\.m?[jt]sx?$/,
     find: matches(
-      /\b(?:test|it|describe|suite)\.(?:skip|only|todo)\b|[{,]\s*(?:skip|only|todo):\s*(?!false)/g,
+      /\b(?:test|it|describe|suite)\.(?:skip|only|todo)\b|[{,]\s*(?:(?:skip|todo):(?!\s*false)|only:(?!\s*(?:false|")))/g,
     ),
     remedy: "Every test runs, always: mend it or take it out.",
   },

@@ -139,7 +139,10 @@ const EXAMPLES: Record<string, { bad: SourceFile[]; good: SourceFile[] }> = {
       { path: "test/unit/a.test.ts", text: `test.${word}("x", () => {});` },
       { path: "test/unit/a.test.ts", text: `test("x", { ${word}: true }, () => {});` },
     ]),
-    good: [{ path: "test/unit/a.test.ts", text: 'test("x", () => list.skip(1));' }],
+    good: [
+      { path: "test/unit/a.test.ts", text: 'test("x", () => list.skip(1));' },
+      { path: "test/mutants/a.ts", text: 'const mutant = { tests: ["a"], only: "the name of a test" };' },
+    ],
   },
   "header comment": {
     bad: [

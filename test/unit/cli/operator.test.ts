@@ -1,15 +1,19 @@
 /** The operator's commands on a real data folder: what they print, what they change, how they end. */
 
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { test } from "node:test";
 import { main } from "../../../src/cli/main.ts";
 import { readConfig } from "../../../src/config.ts";
+import { doorPath } from "../../../src/door/door-path.ts";
 import { NoOwnerError, OwnerClient } from "../../../src/door/owner-client.ts";
 import { openCore } from "../../../src/main/core.ts";
+import { damage } from "../../fixtures/behind-the-store.ts";
 
 /** Runs a command in this process; its exit status and what it printed. */
 async function run(...args: string[]): Promise<{ status: number; out: string; err: string }> {
@@ -116,6 +120,52 @@ test("backup, restore, verify, compact, read", () =>
     assert.equal(foreign.status, 1);
     assert.match(foreign.err, /cannot be read/);
   }));
+
+test("a backup has the master key unless it is asked for without it", () =>
+  withData(async (data, folder) => {
+    await run("keys", "create", "--account", "acme", "--data", data);
+    const key = readFileSync(join(data, "master.key"), "utf8");
+    await run("backup", join(folder, "with"), "--data", data);
+    assert.equal(readFileSync(join(folder, "with", "master.key"), "utf8"), key);
+    assert.equal(
+      (await run("backup", join(folder, "without"), "--without-master-key", "--data", data)).status,
+      0,
+    );
+    assert.ok(existsSync(join(folder, "without", "sideband.json")));
+    assert.equal(existsSync(join(folder, "without", "master.key")), false);
+  }));
+
+test("verify names a damaged record and ends with status 1", () =>
+  withData(async (data) => {
+    await run("keys", "create", "--account", "acme", "--data", data);
+    await damage(data, "accounts", "acme");
+    const { status, out } = await run("verify", "--data", data);
+    assert.equal(status, 1);
+    assert.match(out, /^the record accounts "acme" fails its checksum$/m);
+    assert.match(out, /: 1 faults$/m);
+  }));
+
+for (const [what, answer, message] of [
+  ["breaks off", '{"kind":"user","user_id":"ada"}', /ended before the export was whole/],
+  [
+    "cannot finish",
+    '{"problem":{"code":"store_corrupt","detail":"A record is damaged."}}',
+    /A record is damaged/,
+  ],
+] as const) {
+  test(`an export that the owner ${what} is a failure`, () =>
+    withData(async (data) => {
+      mkdirSync(data);
+      const owner = createServer((request, response) => {
+        response.end(request.url === "/operator/owner" ? "{}" : `${answer}\n`);
+      }).listen(doorPath(data));
+      await once(owner, "listening");
+      const { status, err } = await run("export", "--out", join(data, "facts.jsonl"), "--data", data);
+      owner.close();
+      assert.equal(status, 1);
+      assert.match(err, message);
+    }));
+}
 
 test("every command has help, refuses unknown options with status 2, and says when there is no store", () =>
   withData(async (data) => {

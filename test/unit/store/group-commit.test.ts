@@ -64,9 +64,10 @@ test("group commit: nobody is answered before the disk has confirmed", async () 
     answered = true;
   });
   await turn();
-  assert.deepEqual([disk.waiting.length, answered], [1, false]);
+  const meanwhile = [disk.waiting.length, answered];
   disk.waiting[0].confirm();
   await written;
+  assert.deepEqual(meanwhile, [1, false]);
 });
 
 test("group commit: what arrives while the disk is busy goes into one commit, and sees what came before it", async () => {
@@ -147,8 +148,8 @@ test("group commit: a failure is recent for five seconds", async () => {
   assert.equal(commit.recentFailure, undefined);
 });
 
-test("group commit: one write that throws is refused alone; a full queue refuses, and close finishes what waits", async () => {
-  const { disk, commit, put } = groupCommit({ queueMax: 2 });
+test("group commit: one write that throws is refused alone, and close finishes what waits", async () => {
+  const { disk, commit, put } = groupCommit();
   const good = put("a", "1");
   const bad = assert.rejects(
     commit.run(() => {
@@ -156,13 +157,26 @@ test("group commit: one write that throws is refused alone; a full queue refuses
     }),
     /damaged/,
   );
-  assert.equal(await put("b", "1").catch(codeOf), "overloaded");
   await turn();
   await bad;
   const closed = commit.close();
   assert.equal(await put("c", "1").catch(codeOf), "store_unavailable");
   disk.waiting[0].confirm();
   await Promise.all([good, closed]);
+});
+
+test("group commit: a full queue refuses, and takes writes again when it has room", async () => {
+  const { disk, put } = groupCommit({ queueMax: 2 });
+  const refused: string[] = [];
+  const writes = ["a", "b", "c"].map((key) => put(key, "1").catch((error) => refused.push(codeOf(error))));
+  await turn();
+  const later = put("d", "1");
+  disk.waiting[0].confirm();
+  await Promise.all(writes);
+  await turn();
+  disk.waiting[1].confirm();
+  assert.equal(await later, undefined);
+  assert.deepEqual(refused, ["overloaded"]);
 });
 
 test("group commit: work between two groups runs alone, and writes go where it says", async () => {

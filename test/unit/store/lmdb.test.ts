@@ -1,4 +1,4 @@
-/** The embedded store passes the conformance suite, and what only it does: one owner, checksums, compaction, backup. */
+/** The embedded store passes the conformance suite, and what only it does: one owner, checksums, backup. */
 
 import assert from "node:assert/strict";
 import { fork } from "node:child_process";
@@ -18,16 +18,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { type Database, open } from "lmdb";
 import { Metrics } from "../../../src/base/metrics.ts";
 import type { TableName } from "../../../src/store/lmdb/environment.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
-import { keyRecord, storeConformance, write } from "../../conformance/store.ts";
+import { keyRecord, type StoreUnderTest, storeConformance, write } from "../../conformance/store.ts";
+import { storeCountsConformance } from "../../conformance/store-counts.ts";
+import { damage, misplace, storeIn, take } from "../../fixtures/behind-the-store.ts";
+import { openFolder, withFolder } from "./lmdb-folder.ts";
 
-const openFolder = (folder: string, create = true) =>
-  LmdbStore.open({ folder, create, queueMax: 10_000, metrics: new Metrics() });
-
-storeConformance("lmdb", async () => {
+async function openAlone(): Promise<StoreUnderTest> {
   const folder = mkdtempSync(join(tmpdir(), "sideband-store-"));
   let store = await openFolder(folder);
   return {
@@ -42,147 +41,10 @@ storeConformance("lmdb", async () => {
       rmSync(folder, { recursive: true });
     },
   };
-});
-
-async function withFolder(run: (folder: string) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "sideband-store-"));
-  try {
-    await run(folder);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
 }
 
-/** The name of the one store in a folder. */
-function storeIn(folder: string): string {
-  const names = readdirSync(folder).filter((name) => name.startsWith("store-"));
-  assert.equal(names.length, 1, "one store and no leftovers");
-  return names[0];
-}
-
-/** Changes the bytes of one stored record, behind the store's back. */
-async function damage(folder: string, table: TableName, key: string): Promise<void> {
-  await behind(folder, table, async (database) => {
-    const changed = Buffer.from(database.get(Buffer.from(key))!);
-    changed[0] ^= 1;
-    await database.put(Buffer.from(key), changed);
-  });
-}
-
-/** Takes a record away, behind the store's back. */
-function take(folder: string, table: TableName, key: string): Promise<void> {
-  return behind(folder, table, async (database) => {
-    assert.ok(await database.remove(Buffer.from(key)));
-  });
-}
-
-async function behind(
-  folder: string,
-  table: TableName,
-  work: (database: Database<Buffer, Buffer>) => Promise<void>,
-): Promise<void> {
-  const binary = { encoding: "binary", keyEncoding: "binary" } as const;
-  const root = open<Buffer, Buffer>({ path: join(folder, storeIn(folder)), maxDbs: 32, ...binary });
-  const database = root.openDB<Buffer, Buffer>({ name: table, ...binary });
-  await work(database);
-  await root.close();
-}
-
-/** Whether any file under the folder holds the text. */
-function filesHold(folder: string, text: string): boolean {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .some((entry) => readFileSync(join(entry.parentPath, entry.name)).includes(text));
-}
-
-test("lmdb: after compacting, no byte of a forgotten user is in the data files, and the others are whole", () =>
-  withFolder(async (folder) => {
-    const store = await openFolder(folder);
-    for (let i = 0; i < 300; i++)
-      await store.write(write(`user-${i}`, [[0, `value-of-${i}-`.padEnd(200, "v")]]));
-    await store.write(
-      write("condemned-user", [
-        [0, "condemned-value"],
-        [1, "x".repeat(1000)],
-        [2, "overwritten-secret"],
-      ]),
-    );
-    await store.write(write("condemned-user", [[2, "later"]]));
-    assert.equal(store.forgottenSinceMs(), undefined);
-    await store.forgetUser("acme", "condemned-user");
-    assert.ok(store.forgottenSinceMs()! > 0);
-    assert.ok(
-      filesHold(folder, "condemned-value"),
-      "lmdb keeps old bytes: else this test would show nothing",
-    );
-    const report = await store.compact();
-    assert.ok(report.entries > 600);
-    for (const trace of ["condemned-user", "condemned-value", "overwritten-secret"]) {
-      assert.equal(filesHold(folder, trace), false, trace);
-    }
-    assert.equal(store.forgottenSinceMs(), undefined);
-    for (let i = 0; i < 300; i++) {
-      assert.equal(store.readFact("acme", `user-${i}`, 0)?.value, `value-of-${i}-`.padEnd(200, "v"));
-    }
-    await store.write(write("after", [[0, "works"]]));
-    assert.deepEqual(readdirSync(folder).sort(), [
-      "owner.json",
-      "owner.lock",
-      "sideband.json",
-      storeIn(folder),
-    ]);
-    await store.close();
-  }));
-
-test("lmdb: compacting beside writers and readers loses nothing, and every read sees what was acknowledged", () =>
-  withFolder(async (folder) => {
-    const store = await openFolder(folder);
-    for (let i = 0; i < 3000; i++) void store.write(write(`before-${i}`, [[0, "x"]]));
-    let running = true;
-    const acknowledged = new Map<string, string | undefined>();
-    const writers = Array.from({ length: 8 }, async (_, channel) => {
-      for (let i = 0; running; i++) {
-        const userId = `w-${channel}-${i % 40}`;
-        await store.write(write(userId, [[channel, `value ${i}`]]));
-        assert.equal(store.readFact("acme", userId, channel)?.value, `value ${i}`);
-        acknowledged.set(userId, `value ${i}`);
-        if (i % 7 !== 3) continue;
-        await store.forgetUser("acme", userId);
-        assert.equal(store.readFact("acme", userId, channel), undefined);
-        acknowledged.set(userId, undefined);
-      }
-    });
-    const names = new Set([storeIn(folder)]);
-    for (let round = 0; round < 3; round++) {
-      await store.compact();
-      names.add(storeIn(folder));
-    }
-    running = false;
-    await Promise.all(writers);
-    assert.equal(names.size, 4, "each compaction moved to a store of its own");
-    assert.ok(store.forgottenSinceMs()! > 0, "what was forgotten meanwhile waits for the next compaction");
-    await store.close();
-    const again = await openFolder(folder, false);
-    assert.ok(acknowledged.size > 8);
-    for (const [userId, value] of acknowledged) {
-      assert.equal(again.readFact("acme", userId, Number(userId.split("-")[1]))?.value, value, userId);
-    }
-    assert.equal(again.readFact("acme", "before-2999", 0)?.value, "x");
-    const { facts, users } = again.statistics();
-    const left = 3000 + [...acknowledged.values()].filter((value) => value !== undefined).length;
-    assert.deepEqual([facts, users], [left, left]);
-    await again.close();
-  }));
-
-test("lmdb: two compactions at once: one is refused, nothing breaks", () =>
-  withFolder(async (folder) => {
-    const store = await openFolder(folder);
-    await store.write(write("ada", [[0, "Ada"]]));
-    const results = await Promise.allSettled([store.compact(), store.compact()]);
-    assert.deepEqual(results.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
-    assert.equal(store.readFact("acme", "ada", 0)?.value, "Ada");
-    await store.close();
-  }));
+storeConformance("lmdb", openAlone);
+storeCountsConformance("lmdb", openAlone);
 
 test("lmdb: a folder has one owner; a second is told who it is, and kill -9 frees the folder at once", () =>
   withFolder(async (folder) => {
@@ -293,6 +155,14 @@ test("lmdb: another format is refused with what to do, an unwritable folder too"
     await assert.rejects(openFolder("/proc/nothing/here"), /cannot write to the data folder/);
   }));
 
+test("lmdb: a folder that a later release wrote is not opened", () =>
+  withFolder(async (folder) => {
+    await (await openFolder(folder)).close();
+    const path = join(folder, "sideband.json");
+    writeFileSync(path, readFileSync(path, "utf8").replace('"format":3', '"format":4'));
+    await assert.rejects(openFolder(folder, false), /data format 4, this release uses format 3/);
+  }));
+
 test("lmdb: leftovers of broken-off work go at the next start, a store that nothing names any more stays", () =>
   withFolder(async (folder) => {
     const store = await openFolder(folder);
@@ -350,6 +220,17 @@ test("lmdb: a record that is not where it belongs is damage, not absence", () =>
     assert.throws(() => again.readUser("acme", "ada"), { code: "store_corrupt" });
     assert.throws(() => again.readUser("acme", "bob"), { code: "store_corrupt" });
     assert.equal(again.readUser("acme", "eve"), undefined);
+    await again.close();
+  }));
+
+test("lmdb: a sound record in another one's place is damage, not a value", () =>
+  withFolder(async (folder) => {
+    const store = await openFolder(folder);
+    for (const user of ["ada", "bob"]) await store.write(write(user, [[0, `the value of ${user}`]]));
+    await store.close();
+    await misplace(folder, "facts", "acme\0ada\0\0", "acme\0bob\0\0");
+    const again = await openFolder(folder);
+    assert.throws(() => again.readFact("acme", "bob", 0), { code: "store_corrupt" });
     await again.close();
   }));
 

@@ -1,0 +1,66 @@
+/**
+ * What every store must do with numbers and times: walks over many users, the days of a month, idempotency records
+ * that are refused or used again, the version of the keys. The rest of the suite is store.ts.
+ */
+
+import assert from "node:assert/strict";
+import { exportLines } from "../../src/memory/transfer.ts";
+import { checksOf, keyRecord, NOW, type StoreUnderTest, write } from "./store.ts";
+
+const unlimitedOn = (day: string) => ({ keyId: "big", month: day.slice(0, 7), day, limit: null });
+const limited = (month: string) => ({ keyId: "small", month, day: `${month}-15`, limit: 1 });
+
+export function storeCountsConformance(name: string, open: () => Promise<StoreUnderTest>): void {
+  const check = checksOf(name, open);
+
+  check("a walk and an export meet every user once, however many there are", async ({ store }) => {
+    const names = Array.from({ length: 1_100 }, (_, i) => `user-${i}`).sort();
+    await Promise.all(names.map((userId) => store.write(write(userId, [[0, "x"]]))));
+    const walked: string[] = [];
+    for await (const { userId } of store.walkUsers()) walked.push(userId);
+    assert.deepEqual(walked.sort(), names);
+    const exported: string[] = [];
+    for await (const line of exportLines(store)) if (line.kind === "user") exported.push(line.user_id);
+    assert.deepEqual(exported.sort(), names);
+  });
+
+  check("a month of a key without a limit has all its days, the 31st too", async ({ store }) => {
+    for (const day of ["2026-09-30", "2026-10-01", "2026-10-31", "2026-11-01"])
+      await store.write(write("ada", [[0, day]], { quota: unlimitedOn(day) }));
+    assert.equal(await store.readUsage("big", "2026-10"), 2);
+  });
+
+  check("what a key without a limit used elsewhere is added to what it uses here", async ({ store }) => {
+    const key = { ...keyRecord("big"), tier: "unlimited" as const };
+    await store.addKey(key);
+    await store.addUsage(key, [{ day: "2026-11-14", count: 9 }]);
+    await store.write(write("ada", [[0, "Ada"]], { quota: unlimitedOn("2026-11-15") }));
+    assert.equal(await store.readUsage("big", "2026-11"), 10);
+  });
+
+  check("a write that the limit refuses leaves no idempotency record", async ({ store }) => {
+    const record = { keyId: "small", key: "once", fingerprint: Buffer.alloc(32, 1), expiresAtMs: NOW + 1000 };
+    await store.write(write("ada", [[0, "Ada"]], { quota: limited("2026-11") }));
+    const refused = write("ada", [[1, "Engine"]], { quota: limited("2026-11"), idempotency: record });
+    assert.deepEqual(await store.write(refused), { outcome: "limit", used: 1 });
+    const next = { ...refused, quota: limited("2026-12") };
+    assert.deepEqual(await store.write(next), { outcome: "stored", channelCount: 2, used: 1 });
+  });
+
+  check("sweeping leaves an idempotency record that is in use again", async ({ store }) => {
+    const record = { keyId: "big", key: "again", fingerprint: Buffer.alloc(32, 1), expiresAtMs: NOW + 1000 };
+    const first = write("ada", [[0, "Ada"]], { idempotency: record });
+    assert.equal((await store.write(first)).outcome, "stored");
+    const again = { ...first, nowMs: NOW + 1500, idempotency: { ...record, expiresAtMs: NOW + 5000 } };
+    assert.equal((await store.write(again)).outcome, "stored");
+    await store.sweep(NOW + 2000);
+    assert.equal((await store.write({ ...again, nowMs: NOW + 2000 })).outcome, "replayed");
+  });
+
+  check("a revocation alone gives the keys another version", async ({ store }) => {
+    await store.addKey(keyRecord("key1"));
+    const version = await store.keysVersion();
+    await store.changeKey("key1", { revokedAtMs: NOW });
+    assert.notEqual(await store.keysVersion(), version);
+  });
+}

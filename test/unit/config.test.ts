@@ -1,0 +1,28 @@
+/** Reading the settings: which source counts, the ends of a range, and what a message does not tell. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ConfigError, readConfig } from "../../src/config.ts";
+
+test("a command's option takes precedence over the environment", () => {
+  process.env.SIDEBAND_PORT = "1111";
+  try {
+    assert.equal(readConfig().port, 1111);
+    assert.equal(readConfig({ SIDEBAND_PORT: "2222" }).port, 2222);
+  } finally {
+    delete process.env.SIDEBAND_PORT;
+  }
+});
+
+test("both ends of a range are taken, and one beyond either is refused", () => {
+  const shutdownS = (value: string) => readConfig({}, { SIDEBAND_SHUTDOWN_S: value }).shutdownS;
+  assert.deepEqual([shutdownS("1"), shutdownS("600")], [1, 600]);
+  for (const value of ["0", "601"]) assert.throws(() => shutdownS(value), ConfigError);
+});
+
+test("a database address that is refused is not part of the message: it holds a password", () => {
+  assert.throws(
+    () => readConfig({}, { SIDEBAND_DATABASE_URL: "mysql://ada:hunter2@host/name" }),
+    ({ message }: Error) => message.startsWith("SIDEBAND_DATABASE_URL ") && !message.includes("hunter2"),
+  );
+});

@@ -1,0 +1,50 @@
+/** The secrets of a data folder: which master key writes, who can read the files, and what errors do not tell. */
+
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { adminToken, masterKeys } from "../../../src/main/secrets.ts";
+import { KeyRing } from "../../../src/memory/key-ring.ts";
+
+const OLD = "0a".repeat(32);
+const NEW = "0b".repeat(32);
+
+function newFolder(context: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), "sideband-secrets-"));
+  context.after(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+test("after a rotation the master key that stands last writes, and those before it still read", (context) => {
+  const folder = newFolder(context);
+  writeFileSync(join(folder, "master.key"), `# rotated\n3 ${OLD}\n1 ${NEW}\n`);
+  for (const setting of [undefined, `3:${OLD},1:${NEW}`]) {
+    const ring = new KeyRing(masterKeys(folder, setting));
+    const alone = new KeyRing(masterKeys(folder, `1:${NEW}`));
+    assert.deepEqual(ring.writing("acme"), alone.writing("acme"));
+    assert.deepEqual(
+      ring.reading("acme").map(({ id }) => id),
+      [3, 1],
+    );
+  }
+});
+
+test("secrets are made once, and only their owner can read them", (context) => {
+  const folder = newFolder(context);
+  const first = [masterKeys(folder, undefined), adminToken(folder, undefined)];
+  assert.deepEqual([masterKeys(folder, undefined), adminToken(folder, undefined)], first);
+  for (const name of ["master.key", "admin.token"])
+    assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600, name);
+});
+
+test("a master key that is refused is not part of the message", (context) => {
+  const folder = newFolder(context);
+  for (const setting of [`${OLD}ff`, `300:${OLD}`, `1:${OLD},1:${NEW}`]) {
+    assert.throws(
+      () => masterKeys(folder, setting),
+      ({ name, message }: Error) => name === "ConfigError" && !/0a0a|0b0b/.test(message),
+    );
+  }
+});

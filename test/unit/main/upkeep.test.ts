@@ -1,0 +1,71 @@
+/** What comes round by the clock, and what a restore does not touch. */
+
+import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { Metrics } from "../../../src/base/metrics.ts";
+import { readConfig } from "../../../src/config.ts";
+import { restore } from "../../../src/main/backup.ts";
+import { startService } from "../../../src/main/service.ts";
+import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
+import { write } from "../../conformance/store.ts";
+
+function newFolder(context: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), "sideband-upkeep-"));
+  context.after(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+test("the bytes of what was forgotten leave the disk after the time of the setting, and not before", async (context) => {
+  const data = newFolder(context);
+  context.mock.timers.enable({ apis: ["setInterval", "Date"], now: Date.UTC(2026, 10, 15) });
+  const config = readConfig(
+    {},
+    { SIDEBAND_DATA: data, SIDEBAND_COMPACT_AFTER_S: "60", SIDEBAND_LOG_LEVEL: "silent" },
+  );
+  let whenRemoved = () => {};
+  const removed = new Promise<void>((resolve) => {
+    whenRemoved = resolve;
+  });
+  const { core, close } = await startService(config, {
+    tcp: false,
+    warm: false,
+    atStep: (step) => {
+      if (step === "compaction: old store removed") whenRemoved();
+    },
+  });
+  try {
+    const store = core.embedded!;
+    const stores = () => readdirSync(data).filter((name) => name.startsWith("store-"));
+    const before = stores();
+    await store.write(write("ada", [[0, "Ada"]]));
+    await store.forgetUser("acme", "ada");
+    /** Lets the clock's round begin: a compaction comes behind the sweep of the same round. */
+    const pass = async (ms: number) => {
+      context.mock.timers.tick(ms);
+      await store.probe();
+      await new Promise(setImmediate);
+    };
+    await pass(59_999);
+    assert.deepEqual(stores(), before);
+    await pass(1);
+    assert.notDeepEqual(stores(), before, "a compaction has begun");
+    await removed;
+    assert.ok(!stores().includes(before[0]), "the old files are gone");
+    assert.equal(store.forgottenSinceMs(), undefined);
+  } finally {
+    await close();
+  }
+});
+
+test("a folder that somebody has open is not restored from", async (context) => {
+  const folder = newFolder(context);
+  const open = { folder: join(folder, "open"), create: true, queueMax: 10, metrics: new Metrics() };
+  const store = await LmdbStore.open(open);
+  await store.write(write("ada", [[0, "Ada"]]));
+  assert.throws(() => restore(join(folder, "open"), join(folder, "new")), /is in use by process/);
+  await store.close();
+  restore(join(folder, "open"), join(folder, "new"));
+});

@@ -1,0 +1,77 @@
+/** A node's copy of the keys' version on a database whose notices and polls do not arrive. */
+
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { Authentication } from "../../../src/memory/authentication.ts";
+import { hashOfKey, newApiKey } from "../../../src/memory/key-format.ts";
+import type { KeyStore } from "../../../src/memory/ports.ts";
+import type { Database } from "../../../src/store/postgres/database.ts";
+import { KeysWatch } from "../../../src/store/postgres/keys-watch.ts";
+import { keyRecord } from "../../conformance/store.ts";
+import { FakeClock } from "../blockwork/fake-workers.ts";
+
+/** Answers every query with its version, unless it is away, and never notifies. */
+class SilentDatabase {
+  version = 1;
+  away = false;
+  /** Called after the database has read its version, before the answer arrives. */
+  beforeAnswer = () => {};
+
+  async read(): Promise<number> {
+    if (this.away) throw new Error("away");
+    const { version } = this;
+    this.beforeAnswer();
+    return version;
+  }
+
+  async listen(): Promise<void> {}
+}
+
+async function startWatch(context: TestContext) {
+  context.mock.timers.enable({ apis: ["setInterval"] });
+  const database = new SilentDatabase();
+  const clock = new FakeClock();
+  const watch = new KeysWatch(database as unknown as Database, clock);
+  await watch.start();
+  return { database, clock, watch };
+}
+
+test("keys watch: without notices and polls, a revocation holds within five seconds", async (context) => {
+  const { database, clock, watch } = await startWatch(context);
+  const key = newApiKey();
+  let record = { ...keyRecord("key1"), hash: hashOfKey(key) };
+  const keys = { keysVersion: () => watch.version(), findKey: () => record } as unknown as KeyStore;
+  const node = new Authentication(keys, clock);
+  assert.equal((await node.callerOf(key)).keyId, "key1");
+  record = { ...record, revokedAtMs: 1 };
+  database.version = 2;
+  clock.advance(5_000);
+  await assert.rejects(node.callerOf(key), { code: "key_revoked" });
+});
+
+test("keys watch: a version that the database cannot confirm is not used for longer than five seconds", async (context) => {
+  const { database, clock, watch } = await startWatch(context);
+  database.away = true;
+  clock.advance(5_000);
+  await assert.rejects(async () => watch.version(), /away/);
+});
+
+test("keys watch: a slow answer counts from the moment of asking", async (context) => {
+  const { database, clock, watch } = await startWatch(context);
+  clock.advance(5_000);
+  database.beforeAnswer = () => {
+    database.beforeAnswer = () => {};
+    database.version = 2;
+    clock.advance(4_500);
+  };
+  assert.equal(await watch.version(), 1);
+  clock.advance(500);
+  assert.equal(await watch.version(), 2, "five seconds after the change");
+});
+
+test("keys watch: an older answer that arrives late does not bring the old version back", async (context) => {
+  const { clock, watch } = await startWatch(context);
+  watch.note(7);
+  clock.advance(5_000);
+  assert.equal(await watch.version(), 7);
+});

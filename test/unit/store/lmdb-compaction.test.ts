@@ -1,0 +1,141 @@
+/** Compaction of the embedded store: no byte of what was forgotten is left, and nothing else is lost. */
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { write } from "../../conformance/store.ts";
+import { storeIn } from "../../fixtures/behind-the-store.ts";
+import { openFolder, withFolder } from "./lmdb-folder.ts";
+
+/** Whether any file under the folder holds the text. */
+function filesHold(folder: string, text: string): boolean {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .some((entry) => readFileSync(join(entry.parentPath, entry.name)).includes(text));
+}
+
+test("lmdb: after compacting, no byte of a forgotten user is in the data files, and the others are whole", () =>
+  withFolder(async (folder) => {
+    const store = await openFolder(folder);
+    for (let i = 0; i < 300; i++)
+      await store.write(write(`user-${i}`, [[0, `value-of-${i}-`.padEnd(200, "v")]]));
+    await store.write(
+      write("condemned-user", [
+        [0, "condemned-value"],
+        [1, "x".repeat(1000)],
+        [2, "overwritten-secret"],
+      ]),
+    );
+    await store.write(write("condemned-user", [[2, "later"]]));
+    assert.equal(store.forgottenSinceMs(), undefined);
+    await store.forgetUser("acme", "condemned-user");
+    assert.ok(store.forgottenSinceMs()! > 0);
+    assert.ok(
+      filesHold(folder, "condemned-value"),
+      "lmdb keeps old bytes: else this test would show nothing",
+    );
+    const report = await store.compact();
+    assert.ok(report.entries > 600);
+    for (const trace of ["condemned-user", "condemned-value", "overwritten-secret"]) {
+      assert.equal(filesHold(folder, trace), false, trace);
+    }
+    assert.equal(store.forgottenSinceMs(), undefined);
+    for (let i = 0; i < 300; i++) {
+      assert.equal(store.readFact("acme", `user-${i}`, 0)?.value, `value-of-${i}-`.padEnd(200, "v"));
+    }
+    await store.write(write("after", [[0, "works"]]));
+    assert.deepEqual(readdirSync(folder).sort(), [
+      "owner.json",
+      "owner.lock",
+      "sideband.json",
+      storeIn(folder),
+    ]);
+    await store.close();
+  }));
+
+test("lmdb: compacting beside writers and readers loses nothing, and every read sees what was acknowledged", () =>
+  withFolder(async (folder) => {
+    const store = await openFolder(folder);
+    for (let i = 0; i < 3000; i++) void store.write(write(`before-${i}`, [[0, "x"]]));
+    let running = true;
+    const acknowledged = new Map<string, string | undefined>();
+    const writers = Array.from({ length: 8 }, async (_, channel) => {
+      for (let i = 0; running; i++) {
+        const userId = `w-${channel}-${i % 40}`;
+        await store.write(write(userId, [[channel, `value ${i}`]]));
+        assert.equal(store.readFact("acme", userId, channel)?.value, `value ${i}`);
+        acknowledged.set(userId, `value ${i}`);
+        if (i % 7 !== 3) continue;
+        await store.forgetUser("acme", userId);
+        assert.equal(store.readFact("acme", userId, channel), undefined);
+        acknowledged.set(userId, undefined);
+      }
+    });
+    const names = new Set([storeIn(folder)]);
+    for (let round = 0; round < 3; round++) {
+      await store.compact();
+      names.add(storeIn(folder));
+    }
+    running = false;
+    await Promise.all(writers);
+    assert.equal(names.size, 4, "each compaction moved to a store of its own");
+    assert.ok(store.forgottenSinceMs()! > 0, "what was forgotten meanwhile waits for the next compaction");
+    await store.close();
+    const again = await openFolder(folder, false);
+    assert.ok(acknowledged.size > 8);
+    for (const [userId, value] of acknowledged) {
+      assert.equal(again.readFact("acme", userId, Number(userId.split("-")[1]))?.value, value, userId);
+    }
+    assert.equal(again.readFact("acme", "before-2999", 0)?.value, "x");
+    const { facts, users } = again.statistics();
+    const left = 3000 + [...acknowledged.values()].filter((value) => value !== undefined).length;
+    assert.deepEqual([facts, users], [left, left]);
+    await again.close();
+  }));
+
+test("lmdb: what is written or forgotten behind the copy's back is so after the compaction", () =>
+  withFolder(async (folder) => {
+    const changes: Promise<unknown>[] = [];
+    let pages = 0;
+    const store = await openFolder(folder, true, (step) => {
+      // The first table that is copied is meta, the second one facts.
+      if (step !== "copy: page written" || ++pages !== 2) return;
+      changes.push(store.write(write("bob", [[0, "Bob"]])), store.forgetUser("acme", "ada"));
+    });
+    await store.write(write("ada", [[0, "Ada"]]));
+    await store.compact();
+    await Promise.all(changes);
+    assert.equal(store.readFact("acme", "bob", 0)?.value, "Bob");
+    assert.equal(store.readUser("acme", "ada"), undefined);
+    assert.deepEqual([store.statistics().users, store.statistics().facts], [1, 1]);
+    await store.close();
+  }));
+
+test("lmdb: who opens the folder during a compaction is refused and takes nothing from it", () =>
+  withFolder(async (folder) => {
+    let second: Promise<unknown> | undefined;
+    const store = await openFolder(folder, true, (step) => {
+      if (step === "copy: begun") second = openFolder(folder, false).catch((error) => error.message);
+    });
+    await store.write(write("ada", [[0, "Ada"]]));
+    await store.compact();
+    assert.match(String(await second), /is in use by process/);
+    await store.write(write("bob", [[0, "Bob"]]));
+    await store.close();
+    const again = await openFolder(folder, false);
+    assert.equal(again.readFact("acme", "ada", 0)?.value, "Ada");
+    assert.equal(again.readFact("acme", "bob", 0)?.value, "Bob");
+    await again.close();
+  }));
+
+test("lmdb: two compactions at once: one is refused, nothing breaks", () =>
+  withFolder(async (folder) => {
+    const store = await openFolder(folder);
+    await store.write(write("ada", [[0, "Ada"]]));
+    const results = await Promise.allSettled([store.compact(), store.compact()]);
+    const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason.code] : []));
+    assert.deepEqual(refused, ["conflict"]);
+    assert.equal(store.readFact("acme", "ada", 0)?.value, "Ada");
+    await store.close();
+  }));

@@ -1,0 +1,98 @@
+/** Writes and walks of the PostgreSQL store at their edges: small groups, full pages, lost answers, a quick disk. */
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { type TestContext, test } from "node:test";
+import postgres from "postgres";
+import { write } from "../../conformance/store.ts";
+import { newDatabase, openStore } from "../../postgres/server.ts";
+
+/** Passes everything on to the database of `url`, until it is told to cut each connection at the next answer. */
+async function cuttingProxy(context: TestContext, url: string) {
+  const state = { url: "", cutting: false };
+  const { port } = new URL(url);
+  const sockets = new Set<Socket>();
+  const proxy = createServer((client) => {
+    const server = connect(Number(port), "127.0.0.1");
+    for (const socket of [client, server]) sockets.add(socket.on("error", () => {}));
+    client.pipe(server);
+    client.once("close", () => server.destroy());
+    server.once("close", () => client.destroy());
+    server.on("data", (bytes) => {
+      if (state.cutting) client.destroy();
+      else client.write(bytes);
+    });
+  }).listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  context.after(() => {
+    for (const socket of sockets) socket.destroy();
+    proxy.close();
+  });
+  state.url = url.replace(`:${port}/`, `:${(proxy.address() as AddressInfo).port}/`);
+  return state;
+}
+
+test("postgres: a write whose answer is lost has an unknown outcome: it may be stored", async (context) => {
+  const url = await newDatabase();
+  const proxy = await cuttingProxy(context, url);
+  const store = await openStore(proxy.url);
+  await store.write(write("ada", [[0, "connected"]]));
+  proxy.cutting = true;
+  await assert.rejects(store.write(write("ada", [[1, "stored"]])), { code: "outcome_unknown" });
+  proxy.cutting = false;
+  const other = await openStore(url);
+  assert.equal((await other.readFact("acme", "ada", 1))?.value, "stored");
+  await Promise.all([store.close(), other.close()]);
+});
+
+test("postgres: in a group of two, the one that the database refuses fails alone", async () => {
+  const store = await openStore(await newDatabase());
+  const results = await Promise.allSettled([
+    store.write(write("one", [[0, "fine"]])),
+    store.write(write("two", [[40, "no such channel"]])),
+  ]);
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ["fulfilled", "rejected"],
+  );
+  assert.equal((await store.readFact("acme", "one", 0))?.value, "fine");
+  await store.close();
+});
+
+test("postgres: a queue that was full takes as many writes again when they are done", async () => {
+  const store = await openStore(await newDatabase(), { queueMax: 2 });
+  for (let round = 0; round < 3; round++)
+    await Promise.all(["ada", "bob"].map((user) => store.write(write(user, [[round, "x"]]))));
+  assert.equal((await store.readUser("acme", "bob"))?.facts.length, 3);
+  await store.close();
+});
+
+test("postgres: a write is on disk when it is answered, also where the database need not wait for its disk", async () => {
+  const url = await newDatabase();
+  const sql = postgres(url, { max: 1 });
+  const [{ name }] = await sql`SELECT current_database() AS name`;
+  await sql`ALTER DATABASE ${sql(name)} SET synchronous_commit = off`;
+  const store = await openStore(url);
+  for (let i = 0; i < 5; i++) {
+    const [{ begun }] = await sql`SELECT pg_current_wal_insert_lsn() AS begun`;
+    await store.write(write("ada", [[0, `${i}`]]));
+    const [{ flushed }] = await sql`SELECT pg_current_wal_flush_lsn() > ${begun}::pg_lsn AS flushed`;
+    assert.ok(flushed);
+  }
+  await Promise.all([store.close(), sql.end()]);
+});
+
+test("postgres: a walk over one account goes on after a full page", async () => {
+  const url = await newDatabase();
+  const store = await openStore(url);
+  const sql = postgres(url, { max: 1 });
+  // In one slot, so that one query meets more than a page of them.
+  await sql`
+    INSERT INTO sideband.users (slot, life, revision, channels, account, user_id)
+    SELECT 5, 1, 1, 1, 'acme', 'user-' || i FROM generate_series(1, 2500) AS i`;
+  const walked = new Set<string>();
+  for await (const { userId } of store.walkUsers("acme")) walked.add(userId);
+  assert.equal(walked.size, 2500);
+  await Promise.all([store.close(), sql.end()]);
+});
