@@ -9,7 +9,7 @@ const OPERATOR = ["test/unit/cli/operator.test.ts"];
 
 export const MAIN_MUTANTS: readonly Mutant[] = [
   {
-    name: "oldest-master-key-writes",
+    name: "master-keys-in-wrong-order",
     fault: "After a rotation the oldest master key still writes.",
     file: "src/main/secrets.ts",
     find: "  return keys;",
@@ -37,9 +37,7 @@ export const MAIN_MUTANTS: readonly Mutant[] = [
     name: "master-key-in-message",
     fault: "A master key that is refused is shown in the message.",
     file: "src/main/secrets.ts",
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is a part of the code.
     find: "`${source} takes keys as id and 64 hexadecimal digits`",
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is a part of the code.
     replace: "`${source} takes keys as id and 64 hexadecimal digits, not ${entry}`",
     tests: SECRETS,
   },
@@ -47,9 +45,7 @@ export const MAIN_MUTANTS: readonly Mutant[] = [
     name: "other-master-key-accepted",
     fault: "A node with another master key than the others starts, and cannot read what they wrote.",
     file: "src/main/stores.ts",
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is a part of the code.
     find: "(await agreeOn(`master-key-${id}`, check)) !== check",
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is a part of the code.
     replace: "(await agreeOn(`master-key-${id}`, check)) === undefined",
     tests: ["test/postgres/move.test.ts"],
     only: "another master key",
@@ -85,7 +81,6 @@ export const MAIN_MUTANTS: readonly Mutant[] = [
     fault: "A database address that is refused is shown with its password.",
     file: "src/config.ts",
     find: '"takes a postgres:// address"',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is a part of the code.
     replace: "`takes a postgres:// address, not ${value}`",
     tests: CONFIG,
   },

@@ -92,9 +92,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     name: "postgres-day-31-missing",
     fault: "The use of a month leaves out its 31st day.",
     file: "src/store/postgres/key-queries.ts",
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is a part of the code.
     find: "${`${month}-31`}",
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is a part of the code.
     replace: "${`${month}-30`}",
     tests: CONFORMANCE,
     only: "a month of a key without a limit",

@@ -3,30 +3,12 @@
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { BODY_BYTES_MAX } from "../../base/limits.ts";
-import type { Caller } from "../../memory/authentication.ts";
 import { checkIdentifier } from "../../memory/identifiers.ts";
 import { enforce } from "../access/rate-limiter.ts";
 import { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
 import type { Route } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
-
-export interface McpVisit {
-  readonly caller: Caller;
-  /** The one user that the visit is bound to; without it every call names one. */
-  readonly userId: string | undefined;
-  readonly request: { readonly method: string; readonly url: string; readonly headers: Headers };
-  /** The JSON of the body; undefined without one. */
-  readonly body: unknown;
-  /** Fires when the answer has been sent, or the client has gone. */
-  readonly ended: AbortSignal;
-}
-
-export interface McpEndpoint {
-  answer(visit: McpVisit): Promise<Response>;
-  /** Ends the streams: a server that stops does not wait for listeners. */
-  close(): void;
-}
 
 const METHODS = ["GET", "POST", "DELETE"];
 
