@@ -84,7 +84,7 @@ export const ERRORS = {
   body_too_large: {
     status: 413,
     title: "Body too large",
-    meaning: "A body may have at most 64 KiB; 512 KiB on /encode/batch, 1 MiB on /read.",
+    meaning: "A body may have at most 64 KiB; 512 KiB on /encode/batch, 1 MiB on /read, 1 MiB on /demo/read.",
   },
   unsupported_media_type: {
     status: 415,

@@ -34,17 +34,14 @@ const PlacedFact = Type.Object({ label: Type.String(), value: Type.String(), cha
 
 export const UserQuery = Type.Object({ user_id: UserId });
 export const FactQuery = Type.Object({ user_id: UserId, label: Label });
-export const DecodeQuery = Type.Object({
-  user_id: UserId,
-  label: Label,
-  use_model: Type.Optional(
-    Type.String({
-      pattern: "^(?:[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|1|0)$",
-      description: "`true` verifies the value by model inference instead of the fast path.",
-    }),
-  ),
-});
-export const LabelQuery = Type.Object({ label: Label });
+const UseModel = Type.Optional(
+  Type.String({
+    pattern: "^(?:[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|1|0)$",
+    description: "`true` verifies the value by model inference instead of the fast path.",
+  }),
+);
+export const DecodeQuery = Type.Object({ user_id: UserId, label: Label, use_model: UseModel });
+export const DemoDecodeQuery = Type.Object({ label: Label, use_model: UseModel });
 
 export const EncodeBody = Type.Object({ user_id: UserId, label: Label, value: Value, session_id: SessionId });
 export const EncodeAnswer = Type.Object({

@@ -138,6 +138,40 @@ test("the demo is limited for each address, then 429 with Retry-After; X-Forward
   }
 });
 
+test("every answer of the demo says what is left to its address", async () => {
+  const few = await startRunning({ SIDEBAND_DEMO_RATE: "3" }, undefined, { warm: false });
+  try {
+    const seen: unknown[] = [];
+    for (const path of ["/demo/context", "/demo/decode?label=nonsense", "/demo/context", "/demo/context"]) {
+      const { status, headers } = await few.call("GET", path, { key: null });
+      assert.match(headers.get("ratelimit") ?? "", /^"demo";r=\d;t=\d+$/);
+      const reset = Number(headers.get("x-ratelimit-reset")) - Date.now() / 1000;
+      assert.ok(reset > 0 && reset <= 61, `resets in ${reset} s`);
+      seen.push([
+        status,
+        headers.get("ratelimit-policy"),
+        headers.get("x-ratelimit-limit"),
+        headers.get("x-ratelimit-remaining"),
+      ]);
+    }
+    const policy = '"demo";q=3;w=60';
+    assert.deepEqual(seen, [
+      [200, policy, "3", "2"],
+      [400, policy, "3", "1"],
+      [200, policy, "3", "0"],
+      [429, policy, "3", "0"],
+    ]);
+  } finally {
+    await few.end();
+  }
+});
+
+test("a fact of the demo is verified by the model on request", async () => {
+  await open("POST", "/demo/encode", { body: { label: "USER.gpu", value: "RTX5090" } });
+  const { json } = await open("GET", "/demo/decode?label=USER.gpu&use_model=true");
+  assert.deepEqual([json.value, json.source, json.verified], ["RTX5090", "model", true]);
+});
+
 test("the demo state resets by the clock", async () => {
   const quick = await startRunning({ SIDEBAND_DEMO_RESET_S: "1" });
   try {

@@ -10,8 +10,9 @@ import { raiseQueryFault } from "../request/query.ts";
 import type { Route } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 import type { ConsoleSessions } from "./console-session.ts";
+import { limitHeaders } from "./limit-headers.ts";
 import type { Origins } from "./origins.ts";
-import { enforce } from "./rate-limiter.ts";
+import { enforce, tooMany } from "./rate-limiter.ts";
 
 type AccessCheck = (call: Call) => void | Promise<void>;
 export type AccessChecks = Readonly<Record<Route["access"], AccessCheck>>;
@@ -20,7 +21,7 @@ const OPEN_ORIGIN = [
   "access-control-allow-origin",
   "*",
   "access-control-expose-headers",
-  "ETag, Retry-After, Sideband-Demo-Resets-In, X-Request-Id",
+  "ETag, RateLimit, RateLimit-Policy, Retry-After, Sideband-Demo-Resets-In, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id",
 ];
 
 export interface AccessOptions {
@@ -73,12 +74,20 @@ function keyCheck({ authentication, memory, clock, limits, door }: HttpServices)
   };
 }
 
-function demoCheck({ demo, limits }: HttpServices): AccessCheck {
+function demoCheck({ demo, limits, clock }: HttpServices): AccessCheck {
   return async (call) => {
     call.headers = OPEN_ORIGIN;
     if (demo === undefined) throw new Failure("not_found", "The demo is switched off here.");
-    call.headers = [...OPEN_ORIGIN, "sideband-demo-resets-in", String(demo.resetsInS)];
-    enforce(limits.demo, call.client.address);
+    const { address } = call.client;
+    const waitS = limits.demo.take(address);
+    const standing = { name: "demo", ...limits.demo.standing(address) };
+    call.headers = [
+      ...OPEN_ORIGIN,
+      "sideband-demo-resets-in",
+      String(demo.resetsInS),
+      ...limitHeaders(standing, clock.now()),
+    ];
+    if (waitS > 0) throw tooMany(waitS);
     raiseQueryFault(call.query);
     await demo.resetIfDue();
   };

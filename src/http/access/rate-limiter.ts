@@ -26,6 +26,15 @@ export class RateLimiter {
     this.#clock = options.clock;
   }
 
+  /** What is left to a caller, and how long its window goes on. */
+  standing(caller: string): { limit: number; remaining: number; windowS: number; resetS: number } {
+    const nowMs = this.#clock.now();
+    const { startMs, count } = this.#windows.get(caller) ?? { startMs: nowMs, count: 0 };
+    const resetS = Math.max(0, Math.ceil((startMs + this.#windowMs - nowMs) / 1000));
+    const remaining = Math.max(0, this.#countMax - count);
+    return { limit: this.#countMax, remaining, windowS: this.#windowMs / 1000, resetS };
+  }
+
   /** Seconds to wait, or 0 where `count` operations may pass; they are counted then. */
   take(caller: string, count = 1): number {
     const nowMs = this.#clock.now();
@@ -44,6 +53,9 @@ export class RateLimiter {
 
 export function enforce(limiter: RateLimiter, caller: string, count = 1): void {
   const waitS = limiter.take(caller, count);
-  if (waitS > 0)
-    throw new Failure("rate_limited", `Too many requests: try again in ${waitS} s.`, { retryAfterS: waitS });
+  if (waitS > 0) throw tooMany(waitS);
+}
+
+export function tooMany(waitS: number): Failure {
+  return new Failure("rate_limited", `Too many requests: try again in ${waitS} s.`, { retryAfterS: waitS });
 }

@@ -2,7 +2,7 @@
 
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream";
-import { quotaHeaders } from "../access/quota-headers.ts";
+import { quotaHeaders } from "../access/limit-headers.ts";
 import type { Call } from "./call.ts";
 
 export const JSON_TYPE = "application/json; charset=utf-8";

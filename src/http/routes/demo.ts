@@ -1,8 +1,14 @@
 /** /demo/*: the public state that everyone shares. The access check has made sure that there is a demo. */
 
-import { decodeAnswer, encodeAnswer, flushAnswer, readAnswer } from "../../contract/answer-mapping.ts";
+import {
+  decodeAnswer,
+  encodeAnswer,
+  flushAnswer,
+  modelDecodeAnswer,
+  readAnswer,
+} from "../../contract/answer-mapping.ts";
 import { readContext } from "../../memory/context.ts";
-import { decodeFact } from "../../memory/decode.ts";
+import { decodeFact, decodeThroughModel } from "../../memory/decode.ts";
 import { DEMO_ACCOUNT, DEMO_ASKER, DEMO_USER } from "../../memory/demo.ts";
 import { flushUser } from "../../memory/flush.ts";
 import { readPresentedBlock } from "../../memory/reading.ts";
@@ -10,6 +16,7 @@ import { askerOf } from "../request/call.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 import type { ContextAnswers } from "./context-answers.ts";
+import { asksForModel } from "./recall.ts";
 
 type DemoOperation =
   | "demoEncode"
@@ -38,8 +45,10 @@ export function demoRoutes(
     },
 
     async demoDecode(call) {
-      const { label } = call.query;
-      return decodeAnswer(await decodeFact(memory, DEMO_ACCOUNT, { userId: DEMO_USER, label }));
+      const { label, use_model: useModel } = call.query;
+      const input = { userId: DEMO_USER, label };
+      if (!asksForModel(useModel)) return decodeAnswer(await decodeFact(memory, DEMO_ACCOUNT, input));
+      return modelDecodeAnswer(await decodeThroughModel(memory, askerOf(call, DEMO_ASKER), input));
     },
 
     async demoFlush(call) {

@@ -25,7 +25,7 @@ export function recallRoutes(
 
     async decode(call) {
       const { user_id: userId, label, use_model: useModel } = call.query;
-      if (useModel !== undefined && /^(true|1)$/i.test(useModel)) return decodeModel(call);
+      if (asksForModel(useModel)) return decodeModel(call);
       return decodeAnswer(await decodeFact(memory, call.caller.account, { userId, label }));
     },
 
@@ -36,4 +36,8 @@ export function recallRoutes(
       return factsAnswer(userId, await listFacts(memory, call.caller.account, userId));
     },
   };
+}
+
+export function asksForModel(useModel: string | undefined): boolean {
+  return useModel !== undefined && /^(true|1)$/i.test(useModel);
 }

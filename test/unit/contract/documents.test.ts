@@ -68,8 +68,8 @@ test("docs/API.md has the limits of the code, word for word", () => {
 });
 
 test("the error body_too_large names the body sizes of the code", () => {
-  const { encodeBatch, read: readBlock } = OPERATIONS;
-  const sizes = [encodeBatch, readBlock].map(
+  const { encodeBatch, read: readBlock, demoRead } = OPERATIONS;
+  const sizes = [encodeBatch, readBlock, demoRead].map(
     ({ path, bodyBytesMax }) => `${sizeText(bodyBytesMax)} on ${path}`,
   );
   const expected = `A body may have at most ${sizeText(BODY_BYTES_MAX)}; ${sizes.join(", ")}.`;
