@@ -6,6 +6,7 @@
 import { Failure } from "../../base/errors.ts";
 import { quotaWindow } from "../../memory/quota.ts";
 import type { Call } from "../request/call.ts";
+import { limitGroupOf } from "../request/client.ts";
 import { raiseQueryFault } from "../request/query.ts";
 import type { Route } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
@@ -59,7 +60,7 @@ function demoCheck({ demo, limits }: HttpServices): AccessCheck {
     call.headers = OPEN_ORIGIN;
     if (demo === undefined) throw new Failure("not_found", "The demo is switched off here.");
     call.headers = [...OPEN_ORIGIN, "sideband-demo-resets-in", String(demo.resetsInS)];
-    enforce(limits.demo, call.client.address);
+    enforce(limits.demo, limitGroupOf(call.client));
     raiseQueryFault(call.query);
     await demo.resetIfDue();
   };
@@ -74,7 +75,7 @@ function adminCheck({ limits, door }: HttpServices, sessions: ConsoleSessions): 
     if (token === undefined)
       throw new Failure("missing_key", "Send the admin token: Authorization: Bearer <TOKEN>.");
     if (!sessions.isAdminToken(token)) {
-      enforce(limits.adminFailures, call.client.address);
+      enforce(limits.adminFailures, limitGroupOf(call.client));
       throw new Failure("invalid_key", "This admin token is not valid.");
     }
     raiseQueryFault(call.query);

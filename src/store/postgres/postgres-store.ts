@@ -7,9 +7,11 @@ import { type MonotonicClock, monotonicClock } from "../../base/clock.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type {
   AccountRecord,
+  AddKeyOutcome,
   CompactReport,
   FactCode,
   FactRecord,
+  KeyApproval,
   KeyRecord,
   KeyRequest,
   Store,
@@ -133,8 +135,10 @@ export class PostgresStore implements Store {
     return this.#database.read(keys.listAccounts());
   }
 
-  async addKey(record: KeyRecord): Promise<void> {
-    this.#keys.note(await this.#database.write(keys.addKey(record)));
+  async addKey(record: KeyRecord, approval?: KeyApproval): Promise<AddKeyOutcome> {
+    const { outcome, version } = await this.#database.write(keys.addKey(record, approval));
+    this.#keys.note(version);
+    return outcome;
   }
 
   async changeKey(
@@ -179,6 +183,10 @@ export class PostgresStore implements Store {
     decision: Pick<KeyRequest, "status" | "decidedAtMs" | "keyId">,
   ): Promise<KeyRequest | undefined> {
     return this.#database.write(keys.decideKeyRequest(id, decision));
+  }
+
+  deleteKeyRequest(id: string): Promise<boolean> {
+    return this.#database.write(keys.deleteKeyRequest(id));
   }
 
   /** Agrees with the other nodes on a setting: the first value stays, and every node gets it. */
