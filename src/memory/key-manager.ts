@@ -200,8 +200,8 @@ function randomId(): string {
 }
 
 function counted(count: number, what: string): string {
-  if (count > COUNT_MAX) return `more than 1,000 ${what}s`;
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
+  const number = Math.min(count, COUNT_MAX).toLocaleString("en");
+  return `${count > COUNT_MAX ? "more than " : ""}${number} ${what}${count === 1 ? "" : "s"}`;
 }
 
 function known(record: KeyRecord | undefined): KeyRecord {

@@ -22,12 +22,13 @@ import { type Database, open } from "lmdb";
 import { Metrics } from "../../../src/base/metrics.ts";
 import type { TableName } from "../../../src/store/lmdb/environment.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
+import { keyRequestConformance } from "../../conformance/key-requests.ts";
 import { keyRecord, storeConformance, write } from "../../conformance/store.ts";
 
 const openFolder = (folder: string, create = true) =>
   LmdbStore.open({ folder, create, queueMax: 10_000, metrics: new Metrics() });
 
-storeConformance("lmdb", async () => {
+const openUnderTest = async () => {
   const folder = mkdtempSync(join(tmpdir(), "sideband-store-"));
   let store = await openFolder(folder);
   return {
@@ -42,7 +43,10 @@ storeConformance("lmdb", async () => {
       rmSync(folder, { recursive: true });
     },
   };
-});
+};
+
+storeConformance("lmdb", openUnderTest);
+keyRequestConformance("lmdb", openUnderTest);
 
 async function withFolder(run: (folder: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "sideband-store-"));

@@ -6,10 +6,11 @@ import fc from "fast-check";
 import postgres from "postgres";
 import { Failure } from "../../../src/base/errors.ts";
 import { userSlot } from "../../../src/store/postgres/placement.ts";
+import { keyRequestConformance } from "../../conformance/key-requests.ts";
 import { keyRecord, storeConformance, write } from "../../conformance/store.ts";
 import { newDatabase, openStore } from "../../postgres/server.ts";
 
-storeConformance("postgres", async () => {
+const openUnderTest = async () => {
   const url = await newDatabase();
   let store = await openStore(url);
   return {
@@ -22,7 +23,10 @@ storeConformance("postgres", async () => {
     second: () => openStore(url),
     end: () => store.close(),
   };
-});
+};
+
+storeConformance("postgres", openUnderTest);
+keyRequestConformance("postgres", openUnderTest);
 
 const NOW = Date.UTC(2026, 10, 15, 12);
 const HOSTILE = [
