@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import type { KeyRecord, KeyRequest } from "../../src/memory/ports.ts";
 import { checksOn, keyRecord, NOW, type StoreUnderTest, write } from "./store.ts";
 
-function keyRequest(id: string): KeyRequest {
+export function keyRequest(id: string): KeyRequest {
   return {
     id,
     name: "Ada",

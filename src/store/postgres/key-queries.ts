@@ -1,8 +1,9 @@
-/** Accounts, API keys, key requests and usage. All but usage are in one slot: they are few, and nodes cache them. */
+/** Accounts, API keys and usage. All but usage are in one slot: they are few, and nodes cache them. */
 
 import { TIER_LIMITS } from "../../base/tiers.ts";
-import type { AccountRecord, AddKeyOutcome, KeyApproval, KeyRecord, KeyRequest } from "../../memory/ports.ts";
+import type { AccountRecord, AddKeyOutcome, KeyApproval, KeyRecord } from "../../memory/ports.ts";
 import type { Query, Sql } from "./database.ts";
+import { decideKeyRequest } from "./key-request-queries.ts";
 import { DIRECTORY_SLOT, quotaSlot, SLOT_COUNT } from "./placement.ts";
 
 /** Notified at every change of a key. The payload is empty: nodes read the version from the settings table. */
@@ -11,10 +12,6 @@ export const KEYS_CHANNEL = "sideband_keys";
 const KEY_COLUMNS = (sql: Sql) => sql`
   id, account, tier, hash, prefix, note, created_at_ms AS "createdAtMs", expires_at_ms AS "expiresAtMs",
   revoked_at_ms AS "revokedAtMs", last_used_at_ms AS "lastUsedAtMs"`;
-
-const REQUEST_COLUMNS = (sql: Sql) => sql`
-  id, name, email, purpose, tier, created_at_ms AS "createdAtMs", status, decided_at_ms AS "decidedAtMs",
-  key_id AS "keyId"`;
 
 export function findKey(hash: string): Query<KeyRecord | undefined> {
   return async (sql) => {
@@ -210,48 +207,5 @@ export function addUsage(key: KeyRecord, days: readonly { day: string; count: nu
           ON CONFLICT (slot, key_id, month) DO UPDATE SET used = c.used + excluded.used`;
       }
     });
-  };
-}
-
-export function addKeyRequest(request: KeyRequest): Query<void> {
-  const { id, name, email, purpose, tier, status, keyId } = request;
-  return async (sql) => {
-    await sql`
-      INSERT INTO sideband.key_requests (slot, created_at_ms, decided_at_ms, id, name, email, purpose, tier, status, key_id)
-      VALUES (${DIRECTORY_SLOT}, ${request.createdAtMs}, ${request.decidedAtMs}, ${id}, ${name}, ${email},
-        ${purpose}, ${tier}, ${status}, ${keyId})
-      ON CONFLICT (slot, id) DO UPDATE SET
-        created_at_ms = excluded.created_at_ms, decided_at_ms = excluded.decided_at_ms, name = excluded.name,
-        email = excluded.email, purpose = excluded.purpose, tier = excluded.tier, status = excluded.status,
-        key_id = excluded.key_id`;
-  };
-}
-
-export function listKeyRequests(): Query<KeyRequest[]> {
-  return async (sql) => {
-    const rows = await sql<KeyRequest[]>`
-      SELECT ${REQUEST_COLUMNS(sql)} FROM sideband.key_requests
-      WHERE slot = ${DIRECTORY_SLOT} ORDER BY created_at_ms, id`;
-    return rows.map((row) => ({ ...row }));
-  };
-}
-
-export function decideKeyRequest(
-  id: string,
-  { status, decidedAtMs, keyId }: Pick<KeyRequest, "status" | "decidedAtMs" | "keyId">,
-): Query<KeyRequest | undefined> {
-  return async (sql) => {
-    const rows = await sql<KeyRequest[]>`
-      UPDATE sideband.key_requests SET status = ${status}, decided_at_ms = ${decidedAtMs}, key_id = ${keyId}
-      WHERE slot = ${DIRECTORY_SLOT} AND id = ${id} AND status = 'open' RETURNING ${REQUEST_COLUMNS(sql)}`;
-    return rows[0] && { ...rows[0] };
-  };
-}
-
-export function deleteKeyRequest(id: string): Query<boolean> {
-  return async (sql) => {
-    const { count } = await sql`
-      DELETE FROM sideband.key_requests WHERE slot = ${DIRECTORY_SLOT} AND id = ${id}`;
-    return count > 0;
   };
 }
