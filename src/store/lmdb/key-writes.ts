@@ -9,15 +9,17 @@ import { packJson, unpackJson } from "./records.ts";
 export function addKey(record: KeyRecord, approval?: KeyApproval): Write<AddKeyOutcome> {
   return (writer) => {
     const account = Buffer.from(record.account);
+    const known = writer.get("accounts", account) !== undefined;
     if (approval !== undefined) {
-      const exists = accountExists(writer, account);
-      if (openRequest(writer, approval.requestId) === undefined) return "request_not_open";
+      const request = openRequest(writer, approval.requestId);
+      if (request === undefined) return "request_not_open";
+      const exists = known || holdsFacts(writer, account);
       if (approval.account === "new" && exists) return "account_exists";
       if (approval.account === "existing" && !exists) return "account_missing";
       const decision = { status: "approved", decidedAtMs: record.createdAtMs, keyId: record.id } as const;
-      decideKeyRequest(approval.requestId, decision)(writer);
+      writer.put("key-requests", Buffer.from(request.id), packJson({ ...request, ...decision }));
     }
-    if (writer.get("accounts", account) === undefined) {
+    if (!known) {
       const entry: AccountRecord = { account: record.account, createdAtMs: record.createdAtMs };
       writer.put("accounts", account, packJson(entry));
     }
@@ -28,8 +30,7 @@ export function addKey(record: KeyRecord, approval?: KeyApproval): Write<AddKeyO
 }
 
 /** Agents on this machine write facts to an account without a key. */
-function accountExists(writer: Writer, account: Buffer): boolean {
-  if (writer.has("accounts", account)) return true;
+function holdsFacts(writer: Writer, account: Buffer): boolean {
   return writer.environment.keys("facts", { ...rangeBelow(account), limit: 1 }).length > 0;
 }
 
@@ -88,8 +89,8 @@ function openRequest(writer: Writer, id: string): KeyRequest | undefined {
 export function deleteKeyRequest(id: string, nowMs: number): Write<boolean> {
   return (writer) => {
     if (!writer.has("key-requests", Buffer.from(id))) return false;
-    writer.remove("key-requests", Buffer.from(id));
     noteForgetting(writer, nowMs);
+    writer.remove("key-requests", Buffer.from(id));
     return true;
   };
 }

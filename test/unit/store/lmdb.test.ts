@@ -22,7 +22,7 @@ import { type Database, open } from "lmdb";
 import { Metrics } from "../../../src/base/metrics.ts";
 import type { TableName } from "../../../src/store/lmdb/environment.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
-import { keyRequestConformance } from "../../conformance/key-requests.ts";
+import { keyRequest, keyRequestConformance } from "../../conformance/key-requests.ts";
 import { keyRecord, storeConformance, write } from "../../conformance/store.ts";
 
 const openFolder = (folder: string, create = true) =>
@@ -282,6 +282,30 @@ test("lmdb: a damaged record fails its own write, not the writes beside it, and 
     assert.equal(again.readFact("acme", "eve", 0)?.value, "Eve");
     assert.equal(await again.forgetUser("acme", "ada"), true);
     assert.equal(again.readUser("acme", "ada"), undefined);
+    await again.close();
+  }));
+
+test("lmdb: an approval or deletion that meets a damaged record changes nothing, and the writes beside it are stored", () =>
+  withFolder(async (folder) => {
+    const store = await openFolder(folder);
+    await store.addKey(keyRecord("key1"));
+    for (const id of ["r1", "r2"]) await store.addKeyRequest(keyRequest(id));
+    await store.deleteKeyRequest("r2");
+    await store.close();
+    await damage(folder, "accounts", "acme");
+    await damage(folder, "meta", "forgotten");
+    const again = await openFolder(folder);
+    const results = await Promise.allSettled([
+      again.addKey(keyRecord("key2"), { requestId: "r1", account: "existing" }),
+      again.deleteKeyRequest("r1"),
+      again.write(write("eve", [[0, "Eve"]])),
+    ]);
+    assert.deepEqual(
+      results.map((result) => (result.status === "rejected" ? result.reason.code : "stored")),
+      ["store_corrupt", "store_corrupt", "stored"],
+    );
+    assert.deepEqual(await again.listKeyRequests(), [keyRequest("r1")]);
+    assert.equal(again.readKey("key2"), undefined);
     await again.close();
   }));
 
