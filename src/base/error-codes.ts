@@ -76,6 +76,12 @@ export const ERRORS = {
     title: "Idempotency key in use",
     meaning: "A request with this Idempotency-Key is still running. Try again after `Retry-After`.",
   },
+  account_exists: {
+    status: 409,
+    title: "Account exists",
+    meaning:
+      "An approval makes a new account, and this name is taken; `detail` says what the account holds. Choose another name, or send `join: true` to give the key access to the account.",
+  },
   conflict: {
     status: 409,
     title: "Conflict",

@@ -64,7 +64,7 @@ export const UsageByDayAnswer = Type.Object({
 
 export const KeyRequestBody = Type.Object({
   name: Line(200),
-  email: Type.String({ minLength: 3, maxLength: 254, pattern: "^[^\\s@]+@[^\\s@]+$" }),
+  email: Type.String({ minLength: 3, maxLength: 254, description: "With an @ and a dot behind it." }),
   purpose: Line(2000),
   tier: Type.Optional(Tier),
 });
@@ -85,6 +85,11 @@ export const ApproveBody = Type.Object({
   account: Account,
   tier: Type.Optional(Tier),
   expires_at: Type.Optional(OptionalTime),
+  join: Type.Optional(
+    Type.Boolean({
+      description: "True gives the key access to an account that exists; else the account must be new.",
+    }),
+  ),
 });
 
 export const RecentError = Type.Object({

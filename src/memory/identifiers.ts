@@ -1,5 +1,6 @@
 /**
- * The rules for texts that come from outside: user_id, session_id, values, account names, idempotency keys.
+ * The rules for texts that come from outside: user_id, session_id, values, account names, idempotency keys, requests
+ * for keys.
  * Nothing is trimmed or normalised: a text is taken exactly as it is, or refused with the rule it breaks.
  */
 
@@ -9,6 +10,9 @@ import { IDEMPOTENCY_KEY_LENGTH_MAX, USER_ID_LENGTH_MAX, VALUE_BYTES_MAX } from 
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
+/** Overrides and isolates of the direction of text: with them a text looks like another one. */
+const BIDIRECTIONAL = /[\u202a-\u202e\u2066-\u2069]/;
+const EMAIL = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/;
 const ACCOUNT = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const IDEMPOTENCY_KEY = new RegExp(`^[\\x21-\\x7e]{1,${IDEMPOTENCY_KEY_LENGTH_MAX}}$`);
 
@@ -42,6 +46,32 @@ export function checkAccount(account: string): void {
     "An account is 1 to 64 of a-z, 0-9, dot, underscore and hyphen, beginning with a letter or digit.",
     { param: "account" },
   );
+}
+
+interface RequestTexts {
+  readonly name: string;
+  readonly email: string;
+  readonly purpose: string;
+}
+
+/** Name, e-mail address and purpose of a request for a key: the operator reads and trusts them. */
+export function checkRequestTexts(texts: RequestTexts): void {
+  const found = requestTextsFault(texts);
+  if (found !== undefined)
+    throw new Failure("invalid_request", `${found.param} ${found.fault}.`, { param: found.param });
+}
+
+/** The first text that breaks a rule, and the rule. */
+export function requestTextsFault(texts: RequestTexts): { param: string; fault: string } | undefined {
+  for (const param of ["name", "email", "purpose"] as const) {
+    const text = texts[param];
+    const fault =
+      valueFault(text, Number.POSITIVE_INFINITY) ??
+      (BIDIRECTIONAL.test(text) ? "must not contain bidirectional overrides" : undefined) ??
+      (param === "email" && !EMAIL.test(text) ? "must have an @ and a dot behind it" : undefined);
+    if (fault !== undefined) return { param, fault };
+  }
+  return undefined;
 }
 
 function identifierFault(text: string): string | undefined {

@@ -7,9 +7,9 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
 import { TIER_LIMITS, type Tier } from "../base/tiers.ts";
-import { checkAccount } from "./identifiers.ts";
+import { checkAccount, checkRequestTexts } from "./identifiers.ts";
 import { hashOfKey, KEY_PREFIX_LENGTH, newApiKey } from "./key-format.ts";
-import type { KeyRecord, KeyRequest, KeyStore } from "./ports.ts";
+import type { FactStore, KeyRecord, KeyRequest, KeyStore } from "./ports.ts";
 import { dayOf, quotaWindow } from "./quota.ts";
 
 export interface NewKey {
@@ -26,15 +26,24 @@ export interface KeyUsage {
   readonly days: readonly { day: string; count: number }[];
 }
 
-/** Requests that may be open at a time: someone who sends too many is stopped. */
+export interface Approval extends NewKey {
+  /** True where the key is for an account that exists; else the account must be new. */
+  readonly join?: boolean | undefined;
+}
+
+type ManagedStore = KeyStore & Pick<FactStore, "walkUsers">;
+
+/** Requests that may be open at a time. */
 const OPEN_REQUESTS_MAX = 1_000;
+/** Keys and users of an account are counted no further. */
+const COUNT_MAX = 1_000;
 
 export class KeyManager {
-  readonly #store: KeyStore;
+  readonly #store: ManagedStore;
   readonly #clock: Clock;
   readonly #newId: () => string;
 
-  constructor(store: KeyStore, clock: Clock, newId = randomId) {
+  constructor(store: ManagedStore, clock: Clock, newId = randomId) {
     this.#store = store;
     this.#clock = clock;
     this.#newId = newId;
@@ -42,6 +51,12 @@ export class KeyManager {
 
   /** The key itself is in the answer and nowhere else. */
   async create(wanted: NewKey): Promise<{ key: string; record: KeyRecord }> {
+    const made = this.#newKey(wanted);
+    await this.#store.addKey(made.record);
+    return made;
+  }
+
+  #newKey(wanted: NewKey): { key: string; record: KeyRecord } {
     checkAccount(wanted.account);
     const nowMs = this.#clock.now();
     const expiresAtMs = wanted.expiresAtMs ?? null;
@@ -61,7 +76,6 @@ export class KeyManager {
       revokedAtMs: null,
       lastUsedAtMs: null,
     };
-    await this.#store.addKey(record);
     return { key, record };
   }
 
@@ -109,18 +123,17 @@ export class KeyManager {
     return { from: dayOf(nowMs - 30 * 86_400_000), to: dayOf(nowMs) };
   }
 
+  /** Where too many are open, the oldest give way: whoever sends many does not close the desk for others. */
   async request(wanted: {
     name: string;
     email: string;
     purpose: string;
     tier?: Tier | undefined;
   }): Promise<void> {
+    checkRequestTexts(wanted);
     const open = (await this.#store.listKeyRequests()).filter(({ status }) => status === "open");
-    if (open.length >= OPEN_REQUESTS_MAX) {
-      throw new Failure("rate_limited", "Too many requests are waiting for the operator.", {
-        retryAfterS: 3600,
-      });
-    }
+    const excess = Math.max(0, open.length + 1 - OPEN_REQUESTS_MAX);
+    for (const { id } of open.slice(0, excess)) await this.#store.deleteKeyRequest(id);
     await this.#store.addKeyRequest({
       id: this.#newId(),
       name: wanted.name,
@@ -138,23 +151,39 @@ export class KeyManager {
     return this.#store.listKeyRequests();
   }
 
-  async approve(id: string, wanted: NewKey): Promise<{ key: string; record: KeyRecord }> {
+  /** The store checks and decides in one step: of two approvals at once, the refused one leaves nothing behind. */
+  async approve(id: string, wanted: Approval): Promise<{ key: string; record: KeyRecord }> {
     const request = (await this.#store.listKeyRequests()).find((candidate) => candidate.id === id);
     if (request?.status !== "open") throw notOpen();
-    const created = await this.create({
+    const made = this.#newKey({
       ...wanted,
       tier: wanted.tier ?? request.tier,
       note: wanted.note ?? `${request.name} <${request.email}>`,
     });
-    const decision = {
-      status: "approved",
-      decidedAtMs: this.#clock.now(),
-      keyId: created.record.id,
-    } as const;
-    if ((await this.#store.decideKeyRequest(id, decision)) !== undefined) return created;
-    // Someone else decided meanwhile: the key that was just made must not live.
-    await this.revoke(created.record.id);
-    throw notOpen();
+    const account = wanted.join ? "existing" : "new";
+    const outcome = await this.#store.addKey(made.record, { requestId: id, account });
+    if (outcome === "account_exists") throw await this.#accountExists(wanted.account);
+    if (outcome === "account_missing")
+      throw new Failure("not_found", `There is no account ${wanted.account}.`, { param: "account" });
+    if (outcome === "request_not_open") throw notOpen();
+    return made;
+  }
+
+  async #accountExists(account: string): Promise<Failure> {
+    const keys = (await this.#store.listKeys(account)).length;
+    let users = 0;
+    for await (const _user of this.#store.walkUsers(account)) {
+      users += 1;
+      if (users > COUNT_MAX) break;
+    }
+    const content = `${counted(keys, "key")} and ${counted(users, "user")}`;
+    const detail = `The account ${account} exists, with ${content}. The key would have access to all of it.`;
+    return new Failure("account_exists", detail, { param: "account" });
+  }
+
+  async deleteRequest(id: string): Promise<void> {
+    if (!(await this.#store.deleteKeyRequest(id)))
+      throw new Failure("not_found", "There is no request with this id.", { param: "id" });
   }
 
   async decline(id: string): Promise<KeyRequest> {
@@ -168,6 +197,11 @@ export class KeyManager {
 /** 16 hexadecimal digits. */
 function randomId(): string {
   return randomUUID().replaceAll("-", "").slice(0, 16);
+}
+
+function counted(count: number, what: string): string {
+  const number = Math.min(count, COUNT_MAX).toLocaleString("en");
+  return `${count > COUNT_MAX ? "more than " : ""}${number} ${what}${count === 1 ? "" : "s"}`;
 }
 
 function known(record: KeyRecord | undefined): KeyRecord {

@@ -92,6 +92,15 @@ export interface KeyRequest {
   readonly keyId: string | null;
 }
 
+/** What must hold for an approval to add its key. An account exists where it has, or had, a key, or holds facts. */
+export interface KeyApproval {
+  /** The request, which must be open. */
+  readonly requestId: string;
+  readonly account: "new" | "existing";
+}
+
+export type AddKeyOutcome = "added" | "request_not_open" | "account_exists" | "account_missing";
+
 export interface StoreStatistics {
   readonly facts: number;
   readonly users: number;
@@ -138,8 +147,11 @@ export interface KeyStore {
   readKey(id: string): MaybePromise<KeyRecord | undefined>;
   listKeys(account?: string): Promise<KeyRecord[]>;
   listAccounts(): Promise<AccountRecord[]>;
-  /** Adds the key, and its account where it is new. */
-  addKey(record: KeyRecord): Promise<void>;
+  /**
+   * Adds the key, and its account where it is new. With an approval the request is decided in the same step. Anything
+   * but "added" has changed nothing.
+   */
+  addKey(record: KeyRecord, approval?: KeyApproval): Promise<AddKeyOutcome>;
   changeKey(
     id: string,
     change: { revokedAtMs?: number; expiresAtMs?: number | null },
@@ -159,6 +171,8 @@ export interface KeyStore {
     id: string,
     decision: Pick<KeyRequest, "status" | "decidedAtMs" | "keyId">,
   ): Promise<KeyRequest | undefined>;
+  /** False where there is none. */
+  deleteKeyRequest(id: string): Promise<boolean>;
 }
 
 export interface Store extends FactStore, KeyStore {

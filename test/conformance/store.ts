@@ -388,26 +388,6 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
     assert.deepEqual(used, [days[0], { day: "2026-11-15", count: 10 }]);
   });
 
-  check("a key request is decided once", async ({ store }) => {
-    const request = {
-      id: "r1",
-      name: "Ada",
-      email: "ada@example.org",
-      purpose: "notes",
-      tier: "pro",
-      createdAtMs: NOW,
-      status: "open",
-      decidedAtMs: null,
-      keyId: null,
-    } as const;
-    await store.addKeyRequest(request);
-    assert.deepEqual(await store.listKeyRequests(), [request]);
-    const decision = { status: "approved", decidedAtMs: NOW, keyId: "key1" } as const;
-    assert.equal((await store.decideKeyRequest("r1", decision))?.status, "approved");
-    assert.equal(await store.decideKeyRequest("r1", { ...decision, status: "declined" }), undefined);
-    assert.equal(await store.decideKeyRequest("r2", decision), undefined);
-  });
-
   check("everything is still there after closing and opening", async ({ store, reopen }) => {
     await store.addKey(keyRecord("key1"));
     await store.write(write("ada", [[0, "Ada"]], { quota: quota(10) }));

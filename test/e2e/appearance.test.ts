@@ -82,6 +82,9 @@ const SCENES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     await open("/console");
     await page.getByLabel("Admin token").fill(ADMIN_TOKEN);
     await page.keyboard.press("Enter");
+    await page.getByLabel("Account", { exact: true }).last().fill("kernel");
+    await page.getByRole("button", { name: "Approve" }).last().click();
+    await says(/The account kernel exists/);
     await page.getByRole("button", { name: "Approve" }).first().click();
     await says(/shown only once/);
   },

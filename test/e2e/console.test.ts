@@ -57,6 +57,52 @@ visit("an approval shows the key once, with a text ready to send, and the key wo
   assert.ok(!(await page.content()).includes(key));
 });
 
+visit(
+  "the suggested account is unused; a name that is taken needs a second step that says so",
+  async (visit) => {
+    const { page, running, says } = visit;
+    await running.newKey("navy-grace");
+    const owner = await running.newKey("kernel");
+    const fact = { user_id: "u", label: "USER.name", value: "Linus" };
+    await running.call("POST", "/encode", { key: owner, body: fact });
+    await request(visit, "Grace");
+    await signIn(visit);
+    const account = page.getByLabel("Account", { exact: true });
+    assert.equal(await account.inputValue(), "navy-grace-2");
+    await account.fill("kernel");
+    const join = page.getByRole("button", { name: "Give this key access to kernel" });
+    assert.equal(await join.count(), 0);
+    await page.getByRole("button", { name: "Approve" }).click();
+    await says("The account kernel exists, with 1 key and 1 user.");
+    const { keys } = (await running.call("GET", "/admin/keys?account=kernel", { key: ADMIN_TOKEN })).json;
+    assert.equal(keys.length, 1);
+    await account.fill("kernel-2");
+    await join.waitFor({ state: "detached" });
+    await account.fill("kernel");
+    await join.click();
+    await says("The key of kernel, shown only once");
+    const key = (await page.locator(".key-line code").textContent()) ?? "";
+    assert.equal((await running.call("GET", "/usage", { key })).json.account, "kernel");
+  },
+);
+
+visit("a request is deleted after a second look, open or decided", async (visit) => {
+  const { page, running, says } = visit;
+  for (const name of ["Mallory", "Eve"]) await request(visit, name);
+  await signIn(visit);
+  await page.getByRole("button", { name: "Decline the request of Eve" }).click();
+  await page.getByRole("button", { name: "Confirm: decline the request of Eve" }).click();
+  await page.getByText("Decided", { exact: true }).click();
+  for (const name of ["Eve", "Mallory"]) {
+    await page.getByRole("button", { name: `Delete the request of ${name}` }).click();
+    await page.getByRole("button", { name: `Confirm: delete the request of ${name}` }).click();
+    await page.getByText(`${name.toLowerCase()}@navy.example`).waitFor({ state: "detached" });
+  }
+  await says("No open requests.");
+  const { json } = await running.call("GET", "/admin/key-requests", { key: ADMIN_TOKEN });
+  assert.deepEqual(json.requests, []);
+});
+
 visit("a request is declined after a second look", async (visit) => {
   const { page, running, says } = visit;
   await request(visit, "Mallory");
@@ -80,6 +126,12 @@ visit("a key is created, used, given an expiry and revoked", async (visit) => {
   assert.equal((await running.call("POST", "/encode", { key, body })).status, 200);
   const prefix = key.slice(0, 12);
   await page.getByLabel(`Expiry of ${prefix}`).fill("2099-12-31");
+  await page.getByRole("button", { name: `Set expiry of the key ${prefix} to 2099-12-31` }).click();
+  const confirm = `Confirm: set expiry of the key ${prefix} to 2099-12-31`;
+  await page.getByRole("button", { name: confirm }).waitFor();
+  const { keys } = (await running.call("GET", "/admin/keys?account=kernel", { key: ADMIN_TOKEN })).json;
+  assert.equal(keys[0].expires_at, null);
+  await page.getByRole("button", { name: confirm }).click();
   await says("until 2099-12-31");
   await page
     .locator("#usage")
@@ -113,7 +165,7 @@ visit("a session that has ended leads back to the sign-in, which says so", async
 });
 
 visit(
-  "signing out ends it; health, demo and errors are shown; a server that is away is said to be",
+  "signing out ends it, for a copy of the cookie too; health, demo and errors are shown; a server that is away is said to be",
   async (visit) => {
     const { page, running, says } = visit;
     await running.call("POST", "/demo/encode", { key: null, body: { label: "TASK.owner", value: "x" } });
@@ -125,8 +177,11 @@ visit(
     await page.getByRole("button", { name: "Create a key" }).click();
     await says("The server cannot be reached.");
     await page.unroute("**/admin/**");
+    const [{ name, value }] = await page.context().cookies();
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByLabel("Admin token").waitFor();
     assert.deepEqual(await page.context().cookies(), []);
+    const headers = { cookie: `${name}=${value}` };
+    assert.equal((await running.call("GET", "/admin/keys", { key: null, headers })).status, 401);
   },
 );

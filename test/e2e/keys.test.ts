@@ -16,6 +16,7 @@ visit(
   async ({ page, running, open, says }) => {
     await open("/keys");
     await fill(page);
+    await page.getByLabel("What you are building").fill("A compiler\nthat remembers.\n");
     await page.getByRole("combobox", { name: "Tier" }).focus();
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");

@@ -111,13 +111,18 @@ test("a session ends after its time, with the token it was opened with, and by a
   assert.equal(asking(session), undefined);
 });
 
-test("signing out takes the cookie away", async () => {
+test("signing out ends the session for everyone who has its cookie, and no other session", async () => {
   const running = await service();
-  const cookie = await signIn();
-  const { status, headers } = await running.call("DELETE", "/console/session", {
-    key: null,
-    headers: { cookie, ...SAME_ORIGIN },
-  });
+  const [cookie, other] = [await signIn(), await signIn()];
+  const signOut = (cookies: Record<string, string>) =>
+    running.call("DELETE", "/console/session", { key: null, headers: { ...cookies, ...SAME_ORIGIN } });
+  const { status, headers } = await signOut({ cookie });
   assert.equal(status, 204);
   assert.match(headers.get("set-cookie") ?? "", /=; .*Max-Age=0/);
+  const ask = (path: string, cookie: string) => running.call("GET", path, { key: null, headers: { cookie } });
+  assert.equal((await ask("/admin/keys", cookie)).status, 401);
+  assert.equal((await ask("/console/session", cookie)).json.expires_at, null);
+  assert.equal((await ask("/admin/keys", other)).status, 200);
+  for (const cookies of [{ cookie }, {}, { cookie: `${SESSION_COOKIE}=x` }])
+    assert.equal((await signOut(cookies)).status, 204);
 });

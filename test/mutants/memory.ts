@@ -281,9 +281,17 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
   {
     name: "lost-race-leaves-a-key",
     fault: "Of two approvals that race, the loser leaves a live key behind.",
+    file: "src/store/lmdb/key-writes.ts",
+    find: 'return request?.status === "open" ? request : undefined;',
+    replace: "return request;",
+    tests: tests("key-manager"),
+  },
+  {
+    name: "approval-takes-an-account-over",
+    fault: "An approval gives a stranger a key to an existing account that the operator did not mean.",
     file: "src/memory/key-manager.ts",
-    find: "    await this.revoke(created.record.id);\n",
-    replace: "",
+    find: 'const account = wanted.join ? "existing" : "new";',
+    replace: 'const account = "existing";',
     tests: tests("key-manager"),
   },
 ];

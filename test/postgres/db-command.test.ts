@@ -1,9 +1,15 @@
 /** sideband db: what the operator sees of the database, and the exit statuses. */
 
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
+import { Metrics } from "../../src/base/metrics.ts";
 import { main } from "../../src/cli/main.ts";
+import { LmdbStore } from "../../src/store/lmdb/lmdb-store.ts";
 import { loadMigrations } from "../../src/store/postgres/migrations.ts";
+import { keyRequest } from "../conformance/key-requests.ts";
 import { write } from "../conformance/store.ts";
 import { newDatabase, openStore } from "./server.ts";
 
@@ -11,20 +17,24 @@ import { newDatabase, openStore } from "./server.ts";
 async function sideband(
   args: string[],
   databaseUrl?: string,
+  dataFolder?: string,
 ): Promise<{ status: number; out: string; error: string }> {
   const [out, error] = [console.log, console.error].map((print) => ({ print, lines: [] as string[] }));
   console.log = (line) => void out.lines.push(line);
   console.error = (line) => void error.lines.push(line);
-  const before = process.env.SIDEBAND_DATABASE_URL;
+  const before = { ...process.env };
   if (databaseUrl !== undefined) process.env.SIDEBAND_DATABASE_URL = databaseUrl;
+  if (dataFolder !== undefined) process.env.SIDEBAND_DATA = dataFolder;
   try {
     const status = await main(args);
     return { status, out: out.lines.join("\n"), error: error.lines.join("\n") };
   } finally {
     console.log = out.print;
     console.error = error.print;
-    delete process.env.SIDEBAND_DATABASE_URL;
-    if (before !== undefined) process.env.SIDEBAND_DATABASE_URL = before;
+    for (const name of ["SIDEBAND_DATABASE_URL", "SIDEBAND_DATA"]) {
+      delete process.env[name];
+      if (before[name] !== undefined) process.env[name] = before[name];
+    }
   }
 }
 
@@ -51,6 +61,28 @@ test("db: migrate, status and a refused distribute on a plain PostgreSQL", async
   const distribute = await sideband(["db", "distribute", "--shards", "32"], url);
   assert.equal(distribute.status, 1);
   assert.match(distribute.error, /^sideband db: this database has no Citus: /);
+});
+
+test("db: an import names the requests for keys that it leaves out, and copies the rest", async () => {
+  const [url, folder] = [await newDatabase(), mkdtempSync(join(tmpdir(), "sideband-db-"))];
+  try {
+    const embedded = await LmdbStore.open({ folder, create: true, queueMax: 10, metrics: new Metrics() });
+    await embedded.write(write("ada", [[0, "Ada"]]));
+    await embedded.addKeyRequest(keyRequest("good"));
+    await embedded.addKeyRequest({ ...keyRequest("bad"), purpose: "no\u0000tes" });
+    await embedded.close();
+    const { status, out, error } = await sideband(["db", "import"], url, folder);
+    assert.equal(status, 0, error);
+    assert.match(
+      out,
+      /^left out: the request bad for a key: purpose must not contain control characters .*\n0 keys, 1 users, 1 facts: all the same in both$/,
+    );
+    const database = await openStore(url);
+    assert.deepEqual(await database.listKeyRequests(), [keyRequest("good")]);
+    await database.close();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test("db: without a database, with one that is away, and called wrongly, it says what is the matter", async () => {

@@ -65,10 +65,10 @@ test("move: a data folder goes into the database and back, with keys, use, reque
     const report = await moveData(config("first"), "into the database", (phase) => {
       steps[phase] += 1;
     });
-    assert.deepEqual(report, { keys: 2, users: 600, facts: 1200, differences: [] });
+    assert.deepEqual(report, { keys: 2, users: 600, facts: 1200, leftOut: [], differences: [] });
     assert.deepEqual(steps, { copied: 600, compared: 600 });
     const back = await moveData(config("second"), "out of the database", () => {});
-    assert.deepEqual(back, { keys: 2, users: 600, facts: 1200, differences: [] });
+    assert.deepEqual(back, { keys: 2, users: 600, facts: 1200, leftOut: [], differences: [] });
 
     const [database, second] = [await openStore(url), await openFolder(join(root, "second"))];
     assert.equal(await database.readUsage("free-key", "2026-11"), 600);

@@ -83,9 +83,10 @@ async function move(direction: Parameters<typeof moveData>[1]): Promise<MoveRepo
   }
 }
 
-function moveLines({ keys, users, facts, differences }: MoveReport): string[] {
+function moveLines({ keys, users, facts, leftOut, differences }: MoveReport): string[] {
   const verdict = differences.length === 0 ? "all the same in both" : `${differences.length} differences`;
   return [
+    ...leftOut.map((what) => `left out: ${what}`),
     ...differences.map((what) => `not the same: ${what}`),
     `${keys} keys, ${users} users, ${facts} facts: ${verdict}`,
   ];

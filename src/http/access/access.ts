@@ -6,6 +6,7 @@
 import { Failure } from "../../base/errors.ts";
 import { quotaWindow } from "../../memory/quota.ts";
 import type { Call } from "../request/call.ts";
+import { limitGroupOf } from "../request/client.ts";
 import { raiseQueryFault } from "../request/query.ts";
 import type { Route } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
@@ -78,9 +79,9 @@ function demoCheck({ demo, limits, clock }: HttpServices): AccessCheck {
   return async (call) => {
     call.headers = OPEN_ORIGIN;
     if (demo === undefined) throw new Failure("not_found", "The demo is switched off here.");
-    const { address } = call.client;
-    const waitS = limits.demo.take(address);
-    const standing = { name: "demo", ...limits.demo.standing(address) };
+    const group = limitGroupOf(call.client);
+    const waitS = limits.demo.take(group);
+    const standing = { name: "demo", ...limits.demo.standing(group) };
     call.headers = [
       ...OPEN_ORIGIN,
       "sideband-demo-resets-in",
@@ -102,7 +103,7 @@ function adminCheck({ limits, door }: HttpServices, sessions: ConsoleSessions): 
     if (token === undefined)
       throw new Failure("missing_key", "Send the admin token: Authorization: Bearer <TOKEN>.");
     if (!sessions.isAdminToken(token)) {
-      enforce(limits.adminFailures, call.client.address);
+      enforce(limits.adminFailures, limitGroupOf(call.client));
       throw new Failure("invalid_key", "This admin token is not valid.");
     }
     raiseQueryFault(call.query);

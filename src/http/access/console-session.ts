@@ -2,13 +2,15 @@
  * The operator's sign-in for the console: the admin token once, then a session cookie that the admin API accepts
  * in the token's place. The cookie is HttpOnly and SameSite=Strict, and holds an expiry under a MAC whose key comes
  * from the admin token: every process of the service accepts it, nothing is stored, and a new admin token ends all
- * sessions at once.
+ * sessions at once. Signing out ends a session in the process that answers: it remembers which ones have ended. Another
+ * node, or this one after a restart, would still accept a copy of the cookie until its expiry.
  *
  * Against forged requests from other sites: beside SameSite, a request with the cookie that changes anything must
  * come from this origin, by what the browser itself says (Sec-Fetch-Site, or Origin where it does not send that).
  */
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { BoundedCache } from "../../base/bounded-cache.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
 import type { Call } from "../request/call.ts";
@@ -16,12 +18,16 @@ import type { Call } from "../request/call.ts";
 export const SESSION_COOKIE = "sideband_console";
 export const SESSION_MS = 8 * 3_600_000;
 const SESSION_PATTERN = /^(\d{1,15})\.([\w-]{22})\.([\w-]{43})$/;
+/** More than are opened in the time of a session: only who has the admin token can open one. */
+const ENDED_MAX = 10_000;
 const SAFE_METHODS = new Set(["GET", "HEAD"]);
 
 export class ConsoleSessions {
   readonly #adminDigest: Buffer;
   readonly #macKey: Buffer;
   readonly #clock: Clock;
+  /** The nonces of sessions that were ended before their expiry. */
+  readonly #ended = new BoundedCache<true>({ entriesMax: ENDED_MAX });
 
   constructor(adminToken: string, clock: Clock) {
     this.#adminDigest = digest(adminToken);
@@ -39,15 +45,26 @@ export class ConsoleSessions {
     return { session: `${content}.${this.#mac(content)}`, expiresAtMs };
   }
 
+  /** Ends the session in a Cookie header, for whoever has it. */
+  end(cookies: string | undefined): void {
+    const session = this.#sessionIn(cookies);
+    if (session !== undefined) this.#ended.set(session.nonce, true);
+  }
+
   /** When the session in a Cookie header ends; undefined where it has none that holds. */
   expiryOf(cookies: string | undefined): number | undefined {
+    return this.#sessionIn(cookies)?.expiresAtMs;
+  }
+
+  #sessionIn(cookies: string | undefined): { nonce: string; expiresAtMs: number } | undefined {
     const session = cookieOf(cookies);
     const match = session === undefined ? null : SESSION_PATTERN.exec(session);
     if (match === null) return undefined;
     const [, expiry, nonce, mac] = match;
     const expected = Buffer.from(this.#mac(`${expiry}.${nonce}`));
     if (!timingSafeEqual(Buffer.from(mac), expected)) return undefined;
-    return Number(expiry) > this.#clock.now() ? Number(expiry) : undefined;
+    if (Number(expiry) <= this.#clock.now() || this.#ended.peek(nonce)) return undefined;
+    return { nonce, expiresAtMs: Number(expiry) };
   }
 
   /** Whether a request comes from the console of a signed-in operator. */

@@ -10,23 +10,21 @@ interface Standing {
   readonly limit: number;
   readonly remaining: number;
   readonly windowS: number;
-  /** Seconds until it is whole again. */
-  readonly resetS: number;
+  /** When it is whole again. */
+  readonly resetAtMs: number;
 }
 
 export function quotaHeaders(limit: number, used: number, nowMs: number): string[] {
   const { startMs, endMs } = quotaWindow(nowMs);
   const remaining = Math.max(0, limit - used);
-  const resetS = Math.ceil((endMs - nowMs) / 1000);
-  return limitHeaders(
-    { name: "monthly", limit, remaining, windowS: (endMs - startMs) / 1000, resetS },
-    nowMs,
-  );
+  const windowS = (endMs - startMs) / 1000;
+  return limitHeaders({ name: "monthly", limit, remaining, windowS, resetAtMs: endMs }, nowMs);
 }
 
 /** Names and values in turn. */
 export function limitHeaders(standing: Standing, nowMs: number): string[] {
-  const { name, limit, remaining, windowS, resetS } = standing;
+  const { name, limit, remaining, windowS, resetAtMs } = standing;
+  const resetS = Math.max(0, Math.ceil((resetAtMs - nowMs) / 1000));
   return [
     "ratelimit-policy",
     `"${name}";q=${limit};w=${windowS}`,
@@ -37,6 +35,6 @@ export function limitHeaders(standing: Standing, nowMs: number): string[] {
     "x-ratelimit-remaining",
     String(remaining),
     "x-ratelimit-reset",
-    String(Math.ceil(nowMs / 1000) + resetS),
+    String(Math.ceil(resetAtMs / 1000)),
   ];
 }

@@ -26,13 +26,12 @@ export class RateLimiter {
     this.#clock = options.clock;
   }
 
-  /** What is left to a caller, and how long its window goes on. */
-  standing(caller: string): { limit: number; remaining: number; windowS: number; resetS: number } {
-    const nowMs = this.#clock.now();
-    const { startMs, count } = this.#windows.get(caller) ?? { startMs: nowMs, count: 0 };
-    const resetS = Math.max(0, Math.ceil((startMs + this.#windowMs - nowMs) / 1000));
+  /** What is left to a caller, and when its window ends. */
+  standing(caller: string): { limit: number; remaining: number; windowS: number; resetAtMs: number } {
+    const { startMs, count } = this.#windows.get(caller) ?? { startMs: this.#clock.now(), count: 0 };
     const remaining = Math.max(0, this.#countMax - count);
-    return { limit: this.#countMax, remaining, windowS: this.#windowMs / 1000, resetS };
+    const resetAtMs = startMs + this.#windowMs;
+    return { limit: this.#countMax, remaining, windowS: this.#windowMs / 1000, resetAtMs };
   }
 
   /** Seconds to wait, or 0 where `count` operations may pass; they are counted then. */

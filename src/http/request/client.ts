@@ -34,6 +34,31 @@ export function clientReader(trusts: Trusts): ClientReader {
   };
 }
 
+/**
+ * What rate limits count a client by. A host is given a whole /64 of IPv6, so one caller has all of its addresses. IPv4
+ * in IPv6 counts as the IPv4 address.
+ */
+export function limitGroupOf({ address }: Pick<Client, "address">): string {
+  if (!isIPv6(address)) return address;
+  const words = wordsOf(address);
+  const isIPv4 = words.slice(0, 5).every((word) => word === 0) && words[5] === 0xffff;
+  if (isIPv4) return [words[6] >> 8, words[6] & 255, words[7] >> 8, words[7] & 255].join(".");
+  const network = words.slice(0, 4).map((word) => word.toString(16));
+  return `${network.join(":")}::/64`;
+}
+
+/** The eight words of an IPv6 address, in any of its spellings. */
+function wordsOf(address: string): number[] {
+  const [plain] = address.split("%");
+  const hexadecimal = plain.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) =>
+    [Number(a) * 256 + Number(b), Number(c) * 256 + Number(d)].map((word) => word.toString(16)).join(":"),
+  );
+  const [head, tail = []] = hexadecimal
+    .split("::")
+    .map((part) => (part === "" ? [] : part.split(":").map((word) => Number.parseInt(word, 16))));
+  return [...head, ...new Array<number>(8 - head.length - tail.length).fill(0), ...tail];
+}
+
 /** Whether the headers of an address count, that many hops away. */
 export function trustsOf(trusted: TrustProxy): Trusts {
   if (trusted === false) return () => false;

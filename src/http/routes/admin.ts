@@ -21,6 +21,7 @@ type AdminOperation =
   | "adminKeyRequests"
   | "adminApprove"
   | "adminDecline"
+  | "adminDeleteRequest"
   | "adminStatus";
 
 export function adminRoutes(services: HttpServices, recentErrors: RecentErrors): Handlers<AdminOperation> {
@@ -79,14 +80,24 @@ export function adminRoutes(services: HttpServices, recentErrors: RecentErrors):
     },
 
     async adminApprove(call) {
-      const { account, tier, expires_at } = call.body;
-      const wanted = { account, expiresAtMs: timeOf(expires_at), ...(tier === undefined ? {} : { tier }) };
+      const { account, tier, expires_at, join } = call.body;
+      const wanted = {
+        account,
+        join,
+        expiresAtMs: timeOf(expires_at),
+        ...(tier === undefined ? {} : { tier }),
+      };
       const { key, record } = await keys.approve(call.params.id, wanted);
       return Answer.json({ key, ...viewOfKey(record) }, { status: 201 });
     },
 
     async adminDecline(call) {
       return viewOfRequest(await keys.decline(call.params.id));
+    },
+
+    async adminDeleteRequest(call) {
+      await keys.deleteRequest(call.params.id);
+      return { status: "ok" };
     },
 
     async adminStatus() {

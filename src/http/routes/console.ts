@@ -5,6 +5,7 @@ import { Type } from "../../contract/type.ts";
 import { assertSameOrigin, type ConsoleSessions, cookieText, SESSION_MS } from "../access/console-session.ts";
 import { enforce } from "../access/rate-limiter.ts";
 import { Answer } from "../request/answer.ts";
+import { limitGroupOf } from "../request/client.ts";
 import { type Route, routeOf } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 
@@ -17,7 +18,7 @@ export function consoleRoutes(sessions: ConsoleSessions, { limits }: HttpService
     routeOf({ ...SESSION, method: "POST", body: SignInBody }, (call) => {
       assertSameOrigin(call);
       if (!sessions.isAdminToken(call.body.token)) {
-        enforce(limits.adminFailures, call.client.address);
+        enforce(limits.adminFailures, limitGroupOf(call.client));
         throw new Failure("invalid_key", "This admin token is not valid.");
       }
       const { session, expiresAtMs } = sessions.open();
@@ -34,6 +35,7 @@ export function consoleRoutes(sessions: ConsoleSessions, { limits }: HttpService
     }),
     routeOf({ ...SESSION, method: "DELETE" }, (call) => {
       assertSameOrigin(call);
+      sessions.end(call.header("cookie"));
       const cookie = `${cookieText(call, "")}; Max-Age=0`;
       return new Answer(undefined, { status: 204, headers: ["set-cookie", cookie] });
     }),

@@ -5,6 +5,7 @@ import { Failure } from "../../base/errors.ts";
 import { openApiDocument } from "../../contract/openapi.ts";
 import { enforce } from "../access/rate-limiter.ts";
 import { Answer, JSON_TYPE } from "../request/answer.ts";
+import { limitGroupOf } from "../request/client.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 
@@ -22,11 +23,8 @@ export function serviceRoutes(services: HttpServices): Handlers<ServiceOperation
     channels: () => ({ channels: [...CHANNELS] }),
 
     async requestKey(call) {
-      enforce(limits.keyRequests, call.client.address);
+      enforce(limits.keyRequests, limitGroupOf(call.client));
       const { name, email, purpose, tier } = call.body;
-      if (![name, email, purpose].every((text) => text.isWellFormed())) {
-        throw new Failure("invalid_request", "The texts must be well-formed Unicode.");
-      }
       await keys.request({ name, email, purpose, tier });
       return Answer.json({ status: "received" } as const, { status: 202 });
     },

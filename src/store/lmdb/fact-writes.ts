@@ -184,6 +184,6 @@ function addUsers(writer: Writer, change: number): void {
 }
 
 /** Always written: a copy in progress learns from it that something was forgotten. */
-function noteForgetting(writer: Writer, nowMs: number): void {
+export function noteForgetting(writer: Writer, nowMs: number): void {
   writer.put("meta", FORGOTTEN, writer.get("meta", FORGOTTEN) ?? packNumber(nowMs));
 }

@@ -1,19 +1,37 @@
 /** The writes of keys and key requests. */
 
-import type { AccountRecord, KeyRecord, KeyRequest } from "../../memory/ports.ts";
-import type { Write } from "./group-commit.ts";
+import type { AccountRecord, AddKeyOutcome, KeyApproval, KeyRecord, KeyRequest } from "../../memory/ports.ts";
+import { rangeBelow } from "./entry-keys.ts";
+import { noteForgetting } from "./fact-writes.ts";
+import type { Write, Writer } from "./group-commit.ts";
 import { packJson, unpackJson } from "./records.ts";
 
-export function addKey(record: KeyRecord): Write<void> {
+export function addKey(record: KeyRecord, approval?: KeyApproval): Write<AddKeyOutcome> {
   return (writer) => {
     const account = Buffer.from(record.account);
-    if (writer.get("accounts", account) === undefined) {
+    const known = writer.get("accounts", account) !== undefined;
+    if (approval !== undefined) {
+      const request = openRequest(writer, approval.requestId);
+      if (request === undefined) return "request_not_open";
+      const exists = known || holdsFacts(writer, account);
+      if (approval.account === "new" && exists) return "account_exists";
+      if (approval.account === "existing" && !exists) return "account_missing";
+      const decision = { status: "approved", decidedAtMs: record.createdAtMs, keyId: record.id } as const;
+      writer.put("key-requests", Buffer.from(request.id), packJson({ ...request, ...decision }));
+    }
+    if (!known) {
       const entry: AccountRecord = { account: record.account, createdAtMs: record.createdAtMs };
       writer.put("accounts", account, packJson(entry));
     }
     writer.put("keys", Buffer.from(record.id), packJson(record));
     writer.put("key-hashes", Buffer.from(record.hash, "hex"), Buffer.from(record.id));
+    return "added";
   };
+}
+
+/** Agents on this machine write facts to an account without a key. */
+function holdsFacts(writer: Writer, account: Buffer): boolean {
+  return writer.environment.keys("facts", { ...rangeBelow(account), limit: 1 }).length > 0;
 }
 
 export function changeKey(
@@ -54,11 +72,25 @@ export function decideKeyRequest(
   decision: Pick<KeyRequest, "status" | "decidedAtMs" | "keyId">,
 ): Write<KeyRequest | undefined> {
   return (writer) => {
-    const bytes = writer.get("key-requests", Buffer.from(id));
-    const request = bytes && unpackJson<KeyRequest>(bytes);
-    if (request?.status !== "open") return undefined;
+    const request = openRequest(writer, id);
+    if (request === undefined) return undefined;
     const decided = { ...request, ...decision };
     writer.put("key-requests", Buffer.from(id), packJson(decided));
     return decided;
+  };
+}
+
+function openRequest(writer: Writer, id: string): KeyRequest | undefined {
+  const bytes = writer.get("key-requests", Buffer.from(id));
+  const request = bytes && unpackJson<KeyRequest>(bytes);
+  return request?.status === "open" ? request : undefined;
+}
+
+export function deleteKeyRequest(id: string, nowMs: number): Write<boolean> {
+  return (writer) => {
+    if (!writer.has("key-requests", Buffer.from(id))) return false;
+    noteForgetting(writer, nowMs);
+    writer.remove("key-requests", Buffer.from(id));
+    return true;
   };
 }

@@ -12,10 +12,12 @@ import type { Metrics } from "../../base/metrics.ts";
 import { type AtStep, noStep } from "../../base/steps.ts";
 import type {
   AccountRecord,
+  AddKeyOutcome,
   BackupReport,
   CompactReport,
   ComputedCode,
   FactRecord,
+  KeyApproval,
   KeyRecord,
   KeyRequest,
   Progress,
@@ -46,7 +48,14 @@ import {
 import { describeKey, Environment, FIRST_KEY, isSound, TABLES, type TableName } from "./environment.ts";
 import { addUsage, forgetFacts, forgetUser, saveCodes, sweepExpired, writeFacts } from "./fact-writes.ts";
 import { GroupCommit } from "./group-commit.ts";
-import { addKey, addKeyRequest, changeKey, decideKeyRequest, touchKeys } from "./key-writes.ts";
+import {
+  addKey,
+  addKeyRequest,
+  changeKey,
+  decideKeyRequest,
+  deleteKeyRequest,
+  touchKeys,
+} from "./key-writes.ts";
 import { type CopyReport, LiveCopy } from "./live-copy.ts";
 import { type OpenFolder, openFolder } from "./open-folder.ts";
 import {
@@ -223,9 +232,10 @@ export class LmdbStore implements Store {
     return this.#all<AccountRecord>("accounts");
   }
 
-  async addKey(record: KeyRecord): Promise<void> {
-    await this.#commit.run(addKey(record));
+  async addKey(record: KeyRecord, approval?: KeyApproval): Promise<AddKeyOutcome> {
+    const outcome = await this.#commit.run(addKey(record, approval));
     this.#keysVersion += 1;
+    return outcome;
   }
 
   async changeKey(
@@ -279,6 +289,10 @@ export class LmdbStore implements Store {
     decision: Pick<KeyRequest, "status" | "decidedAtMs" | "keyId">,
   ): Promise<KeyRequest | undefined> {
     return this.#commit.run(decideKeyRequest(id, decision));
+  }
+
+  deleteKeyRequest(id: string): Promise<boolean> {
+    return this.#commit.run(deleteKeyRequest(id, this.#clock.now()));
   }
 
   /** A full disk may still have room for these few bytes, so a commit that failed moments ago counts too. */

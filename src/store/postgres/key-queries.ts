@@ -1,9 +1,10 @@
-/** Accounts, API keys, key requests and usage. All but usage are in one slot: they are few, and nodes cache them. */
+/** Accounts, API keys and usage. All but usage are in one slot: they are few, and nodes cache them. */
 
 import { TIER_LIMITS } from "../../base/tiers.ts";
-import type { AccountRecord, KeyRecord, KeyRequest } from "../../memory/ports.ts";
+import type { AccountRecord, AddKeyOutcome, KeyApproval, KeyRecord } from "../../memory/ports.ts";
 import type { Query, Sql } from "./database.ts";
-import { DIRECTORY_SLOT, quotaSlot } from "./placement.ts";
+import { decideKeyRequest } from "./key-request-queries.ts";
+import { DIRECTORY_SLOT, quotaSlot, SLOT_COUNT } from "./placement.ts";
 
 /** Notified at every change of a key. The payload is empty: nodes read the version from the settings table. */
 export const KEYS_CHANNEL = "sideband_keys";
@@ -11,10 +12,6 @@ export const KEYS_CHANNEL = "sideband_keys";
 const KEY_COLUMNS = (sql: Sql) => sql`
   id, account, tier, hash, prefix, note, created_at_ms AS "createdAtMs", expires_at_ms AS "expiresAtMs",
   revoked_at_ms AS "revokedAtMs", last_used_at_ms AS "lastUsedAtMs"`;
-
-const REQUEST_COLUMNS = (sql: Sql) => sql`
-  id, name, email, purpose, tier, created_at_ms AS "createdAtMs", status, decided_at_ms AS "decidedAtMs",
-  key_id AS "keyId"`;
 
 export function findKey(hash: string): Query<KeyRecord | undefined> {
   return async (sql) => {
@@ -51,12 +48,22 @@ export function listAccounts(): Query<AccountRecord[]> {
   };
 }
 
-/** Resolves to the new version of the keys. */
-export function addKey(record: KeyRecord): Query<number> {
+/** Resolves with the new version of the keys. */
+export function addKey(
+  record: KeyRecord,
+  approval?: KeyApproval,
+): Query<{ outcome: AddKeyOutcome; version: number }> {
   const { id, account, tier, hash, prefix, note } = record;
   return (sql) =>
     sql.begin(async (transaction) => {
-      const version = await bumpVersion(transaction as unknown as Sql);
+      const tx = transaction as unknown as Sql;
+      const version = await bumpVersion(tx);
+      const refusal = approval && (await refusalOf(tx, account, approval));
+      if (refusal !== undefined) return { outcome: refusal, version };
+      if (approval !== undefined) {
+        const decision = { status: "approved", decidedAtMs: record.createdAtMs, keyId: id } as const;
+        await decideKeyRequest(approval.requestId, decision)(tx);
+      }
       await transaction`
         INSERT INTO sideband.accounts (slot, created_at_ms, account)
         VALUES (${DIRECTORY_SLOT}, ${record.createdAtMs}, ${account}) ON CONFLICT (slot, account) DO NOTHING`;
@@ -70,8 +77,30 @@ export function addKey(record: KeyRecord): Query<number> {
           revoked_at_ms = excluded.revoked_at_ms, last_used_at_ms = excluded.last_used_at_ms,
           account = excluded.account, tier = excluded.tier, hash = excluded.hash, prefix = excluded.prefix,
           note = excluded.note`;
-      return version;
-    }) as Promise<number>;
+      return { outcome: "added", version };
+    }) as Promise<{ outcome: AddKeyOutcome; version: number }>;
+}
+
+/** Accounts are added one after the other (bumpVersion); the lock on the request keeps it from being declined now. */
+async function refusalOf(
+  tx: Sql,
+  account: string,
+  approval: KeyApproval,
+): Promise<AddKeyOutcome | undefined> {
+  const open = await tx`
+    SELECT id FROM sideband.key_requests
+    WHERE slot = ${DIRECTORY_SLOT} AND id = ${approval.requestId} AND status = 'open' FOR UPDATE`;
+  if (open.length === 0) return "request_not_open";
+  const known = await tx`
+    SELECT account FROM sideband.accounts WHERE slot = ${DIRECTORY_SLOT} AND account = ${account}`;
+  // All slots are named, so that the primary key answers and no table is read from end to end.
+  const used = await tx`
+    SELECT account FROM sideband.users
+    WHERE slot = ANY(${Array.from({ length: SLOT_COUNT }, (_, slot) => slot)}::integer[]) AND account = ${account}
+    LIMIT 1`;
+  const exists = known.length + used.length > 0;
+  if (approval.account === "new") return exists ? "account_exists" : undefined;
+  return exists ? undefined : "account_missing";
 }
 
 /** A revocation is final, and keeps its first time. */
@@ -178,40 +207,5 @@ export function addUsage(key: KeyRecord, days: readonly { day: string; count: nu
           ON CONFLICT (slot, key_id, month) DO UPDATE SET used = c.used + excluded.used`;
       }
     });
-  };
-}
-
-export function addKeyRequest(request: KeyRequest): Query<void> {
-  const { id, name, email, purpose, tier, status, keyId } = request;
-  return async (sql) => {
-    await sql`
-      INSERT INTO sideband.key_requests (slot, created_at_ms, decided_at_ms, id, name, email, purpose, tier, status, key_id)
-      VALUES (${DIRECTORY_SLOT}, ${request.createdAtMs}, ${request.decidedAtMs}, ${id}, ${name}, ${email},
-        ${purpose}, ${tier}, ${status}, ${keyId})
-      ON CONFLICT (slot, id) DO UPDATE SET
-        created_at_ms = excluded.created_at_ms, decided_at_ms = excluded.decided_at_ms, name = excluded.name,
-        email = excluded.email, purpose = excluded.purpose, tier = excluded.tier, status = excluded.status,
-        key_id = excluded.key_id`;
-  };
-}
-
-export function listKeyRequests(): Query<KeyRequest[]> {
-  return async (sql) => {
-    const rows = await sql<KeyRequest[]>`
-      SELECT ${REQUEST_COLUMNS(sql)} FROM sideband.key_requests
-      WHERE slot = ${DIRECTORY_SLOT} ORDER BY created_at_ms, id`;
-    return rows.map((row) => ({ ...row }));
-  };
-}
-
-export function decideKeyRequest(
-  id: string,
-  { status, decidedAtMs, keyId }: Pick<KeyRequest, "status" | "decidedAtMs" | "keyId">,
-): Query<KeyRequest | undefined> {
-  return async (sql) => {
-    const rows = await sql<KeyRequest[]>`
-      UPDATE sideband.key_requests SET status = ${status}, decided_at_ms = ${decidedAtMs}, key_id = ${keyId}
-      WHERE slot = ${DIRECTORY_SLOT} AND id = ${id} AND status = 'open' RETURNING ${REQUEST_COLUMNS(sql)}`;
-    return rows[0] && { ...rows[0] };
   };
 }

@@ -7,9 +7,11 @@ import { type MonotonicClock, monotonicClock } from "../../base/clock.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type {
   AccountRecord,
+  AddKeyOutcome,
   CompactReport,
   FactCode,
   FactRecord,
+  KeyApproval,
   KeyRecord,
   KeyRequest,
   Store,
@@ -24,6 +26,7 @@ import { readShardMap } from "./distribution.ts";
 import * as facts from "./fact-queries.ts";
 import { GroupCommit } from "./group-commit.ts";
 import * as keys from "./key-queries.ts";
+import * as requests from "./key-request-queries.ts";
 import { KeysWatch } from "./keys-watch.ts";
 import { migrate } from "./migrations.ts";
 import { isWritable, readStatistics, rewriteTables, sweepReplays } from "./upkeep.ts";
@@ -133,8 +136,10 @@ export class PostgresStore implements Store {
     return this.#database.read(keys.listAccounts());
   }
 
-  async addKey(record: KeyRecord): Promise<void> {
-    this.#keys.note(await this.#database.write(keys.addKey(record)));
+  async addKey(record: KeyRecord, approval?: KeyApproval): Promise<AddKeyOutcome> {
+    const { outcome, version } = await this.#database.write(keys.addKey(record, approval));
+    this.#keys.note(version);
+    return outcome;
   }
 
   async changeKey(
@@ -167,18 +172,22 @@ export class PostgresStore implements Store {
   }
 
   addKeyRequest(request: KeyRequest): Promise<void> {
-    return this.#database.write(keys.addKeyRequest(request));
+    return this.#database.write(requests.addKeyRequest(request));
   }
 
   listKeyRequests(): Promise<KeyRequest[]> {
-    return this.#database.read(keys.listKeyRequests());
+    return this.#database.read(requests.listKeyRequests());
   }
 
   decideKeyRequest(
     id: string,
     decision: Pick<KeyRequest, "status" | "decidedAtMs" | "keyId">,
   ): Promise<KeyRequest | undefined> {
-    return this.#database.write(keys.decideKeyRequest(id, decision));
+    return this.#database.write(requests.decideKeyRequest(id, decision));
+  }
+
+  deleteKeyRequest(id: string): Promise<boolean> {
+    return this.#database.write(requests.deleteKeyRequest(id));
   }
 
   /** Agrees with the other nodes on a setting: the first value stays, and every node gets it. */

@@ -70,3 +70,7 @@ export async function approveRequest(id: string, body: ApproveBody): Promise<Cre
 export async function declineRequest(id: string): Promise<void> {
   await call("POST", `/admin/key-requests/${encodeURIComponent(id)}/decline`);
 }
+
+export async function deleteRequest(id: string): Promise<void> {
+  await call("DELETE", `/admin/key-requests/${encodeURIComponent(id)}`);
+}

@@ -79,13 +79,12 @@ export function KeysSection({ keys, accounts }: KeysSectionProps) {
   );
 }
 
-function KeyRow({
-  view,
-  run,
-}: {
+interface KeyRowProps {
   readonly view: KeyView;
   readonly run: ReturnType<typeof useAction>["run"];
-}) {
+}
+
+function KeyRow({ view, run }: KeyRowProps) {
   const { id, account, prefix, tier, note, expires_at, revoked_at, last_used_at, created_at } = view;
   const state = stateOf(view, Date.now());
   return (
@@ -107,12 +106,7 @@ function KeyRow({
       <td>
         {revoked_at === null && (
           <span class="row-buttons">
-            <input
-              type="date"
-              aria-label={`Expiry of ${prefix}`}
-              value={expires_at?.slice(0, 10) ?? ""}
-              onChange={({ currentTarget }) => run(() => expireKey(id, endOfDay(currentTarget.value)))}
-            />
+            <ExpiryField view={view} run={run} />
             <ConfirmButton
               label="Revoke"
               what={`the key ${prefix}`}
@@ -122,6 +116,34 @@ function KeyRow({
         )}
       </td>
     </tr>
+  );
+}
+
+/** Another day is applied only by its button, which asks: a key that expires stops whoever uses it. */
+function ExpiryField({ view: { id, prefix, expires_at }, run }: KeyRowProps) {
+  const [typed, setTyped] = useState<string>();
+  const current = expires_at?.slice(0, 10) ?? "";
+  const day = typed ?? current;
+  const apply = async () => {
+    await run(() => expireKey(id, endOfDay(day)));
+    setTyped(undefined);
+  };
+  return (
+    <>
+      <input
+        type="date"
+        aria-label={`Expiry of ${prefix}`}
+        value={day}
+        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+      />
+      {day !== current && (
+        <ConfirmButton
+          label="Set expiry"
+          what={`of the key ${prefix} to ${day === "" ? "never" : day}`}
+          onConfirm={apply}
+        />
+      )}
+    </>
   );
 }
 

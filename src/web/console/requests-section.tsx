@@ -1,9 +1,20 @@
-/** Requests for keys: open ones with a form to decide them, and a list of decided ones. An approval shows the key once. */
+/**
+ * Requests for keys: open ones with a form to decide them, and a list of decided ones. An approval makes a new account
+ * and shows its key once. A name that is taken leads to a second step, which says what the account holds.
+ */
 
 import { useState } from "preact/hooks";
-import { approveRequest, type CreatedKey, declineRequest, type KeyRequestView } from "../api/admin.ts";
+import {
+  type Account,
+  approveRequest,
+  type CreatedKey,
+  declineRequest,
+  deleteRequest,
+  type KeyRequestView,
+} from "../api/admin.ts";
+import { ApiError } from "../api/request.ts";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
-import { ErrorNotice } from "../parts/notice.tsx";
+import { ErrorNotice, Notice } from "../parts/notice.tsx";
 import { endOfDay, minuteOf, useAction } from "./action.ts";
 import { type KeyTerms, KeyTermsFields } from "./key-terms.tsx";
 import { NewKey } from "./new-key.tsx";
@@ -13,8 +24,15 @@ interface Approved {
   readonly request: KeyRequestView;
 }
 
-export function RequestsSection({ requests }: { readonly requests: readonly KeyRequestView[] }) {
+interface RequestsSectionProps {
+  readonly requests: readonly KeyRequestView[];
+  readonly accounts: readonly Account[];
+}
+
+export function RequestsSection({ requests, accounts }: RequestsSectionProps) {
   const [approved, setApproved] = useState<Approved>();
+  const { error, run } = useAction();
+  const names = new Set(accounts.map(({ account }) => account));
   const open = requests.filter(({ status }) => status === "open");
   const decided = requests
     .filter(({ status }) => status !== "open")
@@ -45,6 +63,7 @@ export function RequestsSection({ requests }: { readonly requests: readonly KeyR
           <OpenRequest
             key={request.id}
             request={request}
+            suggestion={unusedName(accountFrom(request.email), names)}
             onApproved={(created) => setApproved({ created, request })}
           />
         ))}
@@ -52,12 +71,18 @@ export function RequestsSection({ requests }: { readonly requests: readonly KeyR
       {decided.length > 0 && (
         <details>
           <summary>Decided</summary>
+          <ErrorNotice error={error} />
           <ul class="decided">
             {decided.map(({ id, name, email, status, decided_at }) => (
               <li key={id}>
                 {name} &lt;{email}&gt;{" "}
                 <span class={`tag ${status === "approved" ? "good" : "bad"}`}>{status}</span>{" "}
-                <small>{minuteOf(decided_at)}</small>
+                <small>{minuteOf(decided_at)}</small>{" "}
+                <ConfirmButton
+                  label="Delete"
+                  what={`the request of ${name}`}
+                  onConfirm={() => run(() => deleteRequest(id))}
+                />
               </li>
             ))}
           </ul>
@@ -69,20 +94,36 @@ export function RequestsSection({ requests }: { readonly requests: readonly KeyR
 
 interface OpenRequestProps {
   readonly request: KeyRequestView;
+  /** A name for the account that no account has. */
+  readonly suggestion: string;
   readonly onApproved: (created: CreatedKey) => void;
 }
 
-function OpenRequest({ request, onApproved }: OpenRequestProps) {
+function OpenRequest({ request, suggestion, onApproved }: OpenRequestProps) {
   const { id, name, email, purpose, created_at } = request;
   const { busy, error, run } = useAction();
-  const [account, setAccount] = useState(accountFrom(email));
+  const [typed, setTyped] = useState<string>();
+  const [taken, setTaken] = useState<{ account: string; text: string }>();
+  const account = typed ?? suggestion;
   const [terms, setTerms] = useState<KeyTerms>({ tier: request.tier, expires: "" });
 
-  const approve = async (event: SubmitEvent) => {
-    event.preventDefault();
-    const created = await run(() =>
-      approveRequest(id, { account, tier: terms.tier, expires_at: endOfDay(terms.expires) }),
-    );
+  const approve = async (join: boolean) => {
+    setTaken(undefined);
+    const created = await run(async () => {
+      try {
+        return await approveRequest(id, {
+          account,
+          tier: terms.tier,
+          expires_at: endOfDay(terms.expires),
+          join,
+        });
+      } catch (failure) {
+        if (!(failure instanceof ApiError) || failure.code !== "account_exists") throw failure;
+        setTyped(account);
+        setTaken({ account, text: failure.message });
+        return undefined;
+      }
+    });
     if (created !== undefined) onApproved(created);
   };
   return (
@@ -92,7 +133,14 @@ function OpenRequest({ request, onApproved }: OpenRequestProps) {
         <small>{minuteOf(created_at)} UTC</small>
       </p>
       <p class="purpose">{purpose}</p>
-      <form class="composer" onSubmit={approve} aria-label={`Approve the request of ${name}`}>
+      <form
+        class="composer"
+        onSubmit={(event) => {
+          event.preventDefault();
+          approve(false);
+        }}
+        aria-label={`Approve the request of ${name}`}
+      >
         <label class="field">
           <span>Account</span>
           <input
@@ -100,7 +148,7 @@ function OpenRequest({ request, onApproved }: OpenRequestProps) {
             pattern="[a-z0-9._\-]{1,64}"
             title="1 to 64 of a-z, 0-9, dot, underscore and hyphen"
             value={account}
-            onInput={({ currentTarget }) => setAccount(currentTarget.value)}
+            onInput={({ currentTarget }) => setTyped(currentTarget.value)}
           />
         </label>
         <KeyTermsFields terms={terms} onChange={setTerms} />
@@ -112,7 +160,20 @@ function OpenRequest({ request, onApproved }: OpenRequestProps) {
           what={`the request of ${name}`}
           onConfirm={() => run(() => declineRequest(id))}
         />
+        <ConfirmButton
+          label="Delete"
+          what={`the request of ${name}`}
+          onConfirm={() => run(() => deleteRequest(id))}
+        />
       </form>
+      {taken?.account === account && (
+        <>
+          <Notice kind="bad">{taken.text}</Notice>
+          <button type="button" class="danger" disabled={busy} onClick={() => approve(true)}>
+            Give this key access to {account}
+          </button>
+        </>
+      )}
       <ErrorNotice error={error} />
     </li>
   );
@@ -123,4 +184,11 @@ export function accountFrom(email: string): string {
   const [user, host = ""] = email.toLowerCase().split("@");
   const company = host.split(".").slice(0, -1).join("-");
   return `${company === "" ? "" : `${company}-`}${user}`.replace(/[^a-z0-9._-]+/g, "-").slice(0, 64);
+}
+
+/** The name itself, or with the first of -2, -3 … that no account has. */
+export function unusedName(name: string, names: ReadonlySet<string>): string {
+  let unused = name;
+  for (let i = 2; names.has(unused); i++) unused = `${name.slice(0, 63 - String(i).length)}-${i}`;
+  return unused;
 }

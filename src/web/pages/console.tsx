@@ -82,7 +82,7 @@ function Console() {
         </button>
       </nav>
       <ErrorNotice error={error} />
-      <RequestsSection requests={overview.requests} />
+      <RequestsSection requests={overview.requests} accounts={overview.accounts} />
       <KeysSection keys={overview.keys} accounts={overview.accounts} />
       <UsageSection usage={overview.usage} keys={overview.keys} />
       <StatusSection status={overview.status} />

@@ -24,6 +24,8 @@ function KeyRequestForm() {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     const fields = Object.fromEntries(new FormData(form)) as Record<string, string>;
+    // The service takes no line breaks.
+    fields.purpose = fields.purpose.replace(/\s*[\r\n]\s*/g, " ").trim();
     setBusy(true);
     setError(undefined);
     try {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import type { IncomingMessage } from "node:http";
 import { test } from "node:test";
-import { clientReader, type TrustProxy, trustsOf } from "../../../src/http/request/client.ts";
+import { clientReader, limitGroupOf, type TrustProxy, trustsOf } from "../../../src/http/request/client.ts";
 
 function clientOf(trusted: TrustProxy, remoteAddress: string, headers: Record<string, string> = {}) {
   const request = { socket: { remoteAddress }, headers: { host: "inside", ...headers } };
@@ -39,4 +39,26 @@ test("networks are believed hop by hop, IPv4 in IPv6 too", () => {
     clientOf(trusted, "127.0.0.1", { "x-forwarded-for": "not an address" }).address,
     "not an address",
   );
+});
+
+test("a rate limit counts an IPv6 address by its /64, and IPv4 in IPv6 as the IPv4 address", () => {
+  for (const [address, group] of [
+    ["1.2.3.4", "1.2.3.4"],
+    ["::ffff:1.2.3.4", "1.2.3.4"],
+    ["::FFFF:102:304", "1.2.3.4"],
+    ["0:0:0:0:0:ffff:255.0.0.1", "255.0.0.1"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
+    ["2001:0DB8:0001:0002::9", "2001:db8:1:2::/64"],
+    ["2001:db8::1", "2001:db8:0:0::/64"],
+    ["2001:db8:0:0:1::", "2001:db8:0:0::/64"],
+    ["2001:db8:0:1::ffff:1.2.3.4", "2001:db8:0:1::/64"],
+    ["64:ff9b::1.2.3.4", "64:ff9b:0:0::/64"],
+    ["fe80::1%eth0", "fe80:0:0:0::/64"],
+    ["::1", "0:0:0:0::/64"],
+    ["::", "0:0:0:0::/64"],
+    ["not an address", "not an address"],
+    ["", ""],
+  ]) {
+    assert.equal(limitGroupOf({ address }), group, address);
+  }
 });

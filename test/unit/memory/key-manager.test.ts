@@ -129,19 +129,74 @@ test("an approved request names its key and the time of the decision", async (co
   assert.deepEqual([status, decidedAtMs, keyId], ["approved", Date.parse("2026-11-15T12:01:00Z"), record.id]);
 });
 
-test("of two approvals of one request at once, one makes a key and the other is a conflict whose key is revoked", async (context) => {
+/** One of the two, and the code with which the other was refused. */
+async function oneOf<T>(both: readonly Promise<T>[]): Promise<{ value: T; code: string }> {
+  const results = await Promise.allSettled(both);
+  const { value } = results.find((result) => result.status === "fulfilled")!;
+  const { reason } = results.find((result) => result.status === "rejected")!;
+  return { value, code: reason.code };
+}
+
+test("of two approvals of one request at once, one makes a key and the other leaves neither key nor account", async (context) => {
   const { keys, request } = await setUp(context);
   const id = await request();
-  const approve = () => keys.approve(id, { account: "acme" });
-  const results = await Promise.allSettled([approve(), approve()]);
-  const approved = results.find((result) => result.status === "fulfilled")!.value;
-  const refused = results.find((result) => result.status === "rejected")!.reason;
-  assert.equal(refused.code, "conflict");
-  const all = await keys.list();
-  assert.equal(all.length, 2);
-  const live = all.filter(({ revokedAtMs }) => revokedAtMs === null);
-  assert.deepEqual(live, [approved.record]);
-  assert.equal((await keys.requests())[0].keyId, approved.record.id);
+  const { value, code } = await oneOf(["acme", "globex"].map((account) => keys.approve(id, { account })));
+  assert.equal(code, "conflict");
+  assert.deepEqual(await keys.list(), [value.record]);
+  assert.equal((await keys.accounts()).length, 1);
+  assert.equal((await keys.requests())[0].keyId, value.record.id);
+});
+
+test("of two approvals for one new name at once, one gets the account and the other leaves its request open", async (context) => {
+  const { keys, request } = await setUp(context);
+  const ids = [await request(), await request()];
+  const { value, code } = await oneOf(ids.map((id) => keys.approve(id, { account: "acme" })));
+  assert.equal(code, "account_exists");
+  assert.deepEqual(await keys.list(), [value.record]);
+  const statuses = (await keys.requests()).map(({ status }) => status);
+  assert.deepEqual(statuses.sort(), ["approved", "open"]);
+});
+
+test("an approval does not enter an account that exists, and says what is in it", async (context) => {
+  const { store, keys, request, use } = await setUp(context);
+  const { record } = await keys.create({ account: "acme" });
+  await use(record.id, NOON);
+  const id = await request();
+  await assert.rejects(keys.approve(id, { account: "acme" }), {
+    code: "account_exists",
+    message: "The account acme exists, with 1 key and 1 user. The key would have access to all of it.",
+    extra: { param: "account" },
+  });
+  assert.deepEqual(await keys.list(), [record]);
+  assert.equal((await keys.requests())[0].status, "open");
+  const write = (userId: string) =>
+    store.write({ account: "acme", userId, facts: [{ channel: 0, value: "x" }], nowMs: 1 });
+  await Promise.all(Array.from({ length: 999 }, (_, i) => write(`u${i}`)));
+  await assert.rejects(keys.approve(id, { account: "acme" }), /with 1 key and 1,000 users/);
+  await write("one more");
+  await assert.rejects(keys.approve(id, { account: "acme" }), /1 key and more than 1,000 users/);
+});
+
+test("an account without a key that holds facts exists", async (context) => {
+  const { keys, request, use } = await setUp(context);
+  await use("owner:acme", NOON);
+  const id = await request();
+  await assert.rejects(keys.approve(id, { account: "acme" }), /acme exists, with 0 keys and 1 user/);
+  assert.equal((await keys.approve(id, { account: "acme", join: true })).record.account, "acme");
+});
+
+test("an approval that joins needs an account that exists", async (context) => {
+  const { keys, request } = await setUp(context);
+  const id = await request();
+  const join = (account: string) => keys.approve(id, { account, join: true });
+  await assert.rejects(join("acme"), { code: "not_found", extra: { param: "account" } });
+  assert.deepEqual([await keys.list(), await keys.accounts()], [[], []]);
+  await keys.create({ account: "acme" });
+  assert.equal((await join("acme")).record.account, "acme");
+  assert.deepEqual(
+    (await keys.accounts()).map(({ keys }) => keys),
+    [2],
+  );
 });
 
 test("a request that is declined, approved or unknown cannot be approved, and no key is made", async (context) => {
@@ -163,16 +218,83 @@ test("a request can be declined once", async (context) => {
   await assert.rejects(keys.decline(id), { code: "conflict" });
 });
 
-test("a thousand requests may be open, and one that is decided makes room for another", async (context) => {
-  const { store, keys, request } = await setUp(context);
-  const first = await request();
-  const [open] = await keys.requests();
-  await Promise.all(Array.from({ length: 998 }, (_, i) => store.addKeyRequest({ ...open, id: `other${i}` })));
-  await request();
-  await assert.rejects(request(), { code: "rate_limited", extra: { retryAfterS: 3600 } });
-  await keys.decline(first);
-  await request();
-  await assert.rejects(request(), { code: "rate_limited" });
+test("a request can be deleted, open or decided, and its key stays", async (context) => {
+  const { keys, request } = await setUp(context);
+  const [open, approved] = [await request(), await request()];
+  const { record } = await keys.approve(approved, { account: "acme" });
+  for (const id of [open, approved]) await keys.deleteRequest(id);
+  assert.deepEqual(await keys.requests(), []);
+  assert.deepEqual(await keys.list(), [record]);
+  await assert.rejects(keys.deleteRequest(open), { code: "not_found", extra: { param: "id" } });
+});
+
+test("when a thousand requests are open, a new one takes the place of the oldest open one", async (context) => {
+  const { store, clock, keys, request } = await setUp(context);
+  const decided = await request();
+  await keys.decline(decided);
+  const [oldest, second] = [await request(), await request()];
+  const open = (await keys.requests()).find(({ id }) => id === second)!;
+  clock.advance(1);
+  const others = Array.from({ length: 997 }, (_, i) => ({ ...open, id: `a${i}`, createdAtMs: clock.now() }));
+  await Promise.all(others.map((other) => store.addKeyRequest(other)));
+  clock.advance(1);
+  const ids = async () => new Set((await keys.requests()).map(({ id }) => id));
+  const thousandth = await request();
+  assert.deepEqual([(await ids()).size, (await ids()).has(oldest)], [1001, true]);
+  const newest = await request();
+  const left = await ids();
+  assert.equal(left.size, 1001);
+  assert.equal(left.has(oldest), false);
+  for (const id of [decided, second, thousandth, newest]) assert.ok(left.has(id), id);
+});
+
+const REQUEST = { name: "Ada", email: "ada@example.org", purpose: "tests" };
+
+for (const [what, text] of [
+  ["U+0000", "a\u0000b@example.org"],
+  ["a line break", "a\nb@example.org"],
+  ["U+2028", "a\u2028b@example.org"],
+  ["half of a surrogate pair", "a\ud800b@example.org"],
+  ["U+202A", "a\u202ab@example.org"],
+  ["U+202E", "a\u202eb@example.org"],
+  ["U+2066", "a\u2066b@example.org"],
+  ["U+2069", "a\u2069b@example.org"],
+]) {
+  test(`a request with ${what} in its name, address or purpose is refused`, async (context) => {
+    const { keys } = await setUp(context);
+    for (const param of ["name", "email", "purpose"])
+      await assert.rejects(keys.request({ ...REQUEST, [param]: text }), {
+        code: "invalid_request",
+        extra: { param },
+      });
+    assert.deepEqual(await keys.requests(), []);
+  });
+}
+
+test("an address has an @ and a dot behind it", async (context) => {
+  const { keys } = await setUp(context);
+  for (const email of [
+    "ada",
+    "ada@example",
+    "a.da@example",
+    "@example.org",
+    "a@b@example.org",
+    "a b@example.org",
+  ])
+    await assert.rejects(keys.request({ ...REQUEST, email }), {
+      code: "invalid_request",
+      message: "email must have an @ and a dot behind it.",
+      extra: { param: "email" },
+    });
+  for (const email of ["ada@example.org", "a.b+c@mail.example.org", "ä@bücher.example"])
+    await keys.request({ ...REQUEST, email });
+  assert.equal((await keys.requests()).length, 3);
+});
+
+test("letters of every script, and those written from right to left, are taken", async (context) => {
+  const { keys } = await setUp(context);
+  await keys.request({ ...REQUEST, name: "عدا", purpose: "日本語 🧠 e\u0301" });
+  assert.equal((await keys.requests()).length, 1);
 });
 
 test("usage is that of the present month, with the days that were asked for", async (context) => {

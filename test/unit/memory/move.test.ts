@@ -75,7 +75,7 @@ async function setUp(context: TestContext) {
 
 test("everything but the demo is copied, and nothing differs", async (context) => {
   const { to, report } = await setUp(context);
-  assert.deepEqual(report, { keys: 1, users: 2, facts: 3, differences: [] });
+  assert.deepEqual(report, { keys: 1, users: 2, facts: 3, leftOut: [], differences: [] });
   assert.deepEqual(await to.listKeys(), [KEY]);
   assert.deepEqual(await to.listKeyRequests(), [REQUEST]);
   assert.equal(to.readUser(DEMO_ACCOUNT, "demo"), undefined);
@@ -112,6 +112,19 @@ test("a store that holds a user or a key already is not copied into", async (con
     await assert.rejects(move(from, to), { code: "conflict" });
     assert.equal(to.readUser("acme", "ada"), undefined);
   }
+});
+
+test("a request for a key that breaks today's rules is left out and named, and the rest is copied", async (context) => {
+  const [from, to] = [await filledStore(context), await temporaryStore(context)];
+  await from.addKeyRequest({ ...REQUEST, id: "old1", name: "A\u0000da" });
+  await from.addKeyRequest({ ...REQUEST, id: "old2", email: "ada@localhost" });
+  const { users, leftOut, differences } = await move(from, to);
+  assert.deepEqual([users, differences], [2, []]);
+  assert.deepEqual(leftOut, [
+    "the request old1 for a key: name must not contain control characters (U+0000 to U+001F, U+007F to U+009F, U+2028, U+2029)",
+    "the request old2 for a key: email must have an @ and a dot behind it",
+  ]);
+  assert.deepEqual(await to.listKeyRequests(), [REQUEST]);
 });
 
 type Change = (to: LmdbStore) => Promise<unknown>;

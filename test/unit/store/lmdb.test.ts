@@ -21,6 +21,7 @@ import { fileURLToPath } from "node:url";
 import { Metrics } from "../../../src/base/metrics.ts";
 import type { TableName } from "../../../src/store/lmdb/environment.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
+import { keyRequest, keyRequestConformance } from "../../conformance/key-requests.ts";
 import { keyRecord, type StoreUnderTest, storeConformance, write } from "../../conformance/store.ts";
 import { storeCountsConformance } from "../../conformance/store-counts.ts";
 import { damage, misplace, storeIn, take } from "../../fixtures/behind-the-store.ts";
@@ -45,6 +46,7 @@ async function openAlone(): Promise<StoreUnderTest> {
 
 storeConformance("lmdb", openAlone);
 storeCountsConformance("lmdb", openAlone);
+keyRequestConformance("lmdb", openAlone);
 
 test("lmdb: a folder has one owner; a second is told who it is, and kill -9 frees the folder at once", () =>
   withFolder(async (folder) => {
@@ -140,6 +142,30 @@ test("lmdb: a damaged record fails its own write, not the writes beside it, and 
     assert.equal(again.readFact("acme", "eve", 0)?.value, "Eve");
     assert.equal(await again.forgetUser("acme", "ada"), true);
     assert.equal(again.readUser("acme", "ada"), undefined);
+    await again.close();
+  }));
+
+test("lmdb: an approval or deletion that meets a damaged record changes nothing, and the writes beside it are stored", () =>
+  withFolder(async (folder) => {
+    const store = await openFolder(folder);
+    await store.addKey(keyRecord("key1"));
+    for (const id of ["r1", "r2"]) await store.addKeyRequest(keyRequest(id));
+    await store.deleteKeyRequest("r2");
+    await store.close();
+    await damage(folder, "accounts", "acme");
+    await damage(folder, "meta", "forgotten");
+    const again = await openFolder(folder);
+    const results = await Promise.allSettled([
+      again.addKey(keyRecord("key2"), { requestId: "r1", account: "existing" }),
+      again.deleteKeyRequest("r1"),
+      again.write(write("eve", [[0, "Eve"]])),
+    ]);
+    assert.deepEqual(
+      results.map((result) => (result.status === "rejected" ? result.reason.code : "stored")),
+      ["store_corrupt", "store_corrupt", "stored"],
+    );
+    assert.deepEqual(await again.listKeyRequests(), [keyRequest("r1")]);
+    assert.equal(again.readKey("key2"), undefined);
     await again.close();
   }));
 

@@ -6,6 +6,7 @@ import fc from "fast-check";
 import postgres from "postgres";
 import { Failure } from "../../../src/base/errors.ts";
 import { userSlot } from "../../../src/store/postgres/placement.ts";
+import { keyRequestConformance } from "../../conformance/key-requests.ts";
 import { keyRecord, type StoreUnderTest, storeConformance, write } from "../../conformance/store.ts";
 import { storeCountsConformance } from "../../conformance/store-counts.ts";
 import { newDatabase, openStore } from "../../postgres/server.ts";
@@ -27,6 +28,7 @@ async function openNew(): Promise<StoreUnderTest> {
 
 storeConformance("postgres", openNew);
 storeCountsConformance("postgres", openNew);
+keyRequestConformance("postgres", openNew);
 
 const NOW = Date.UTC(2026, 10, 15, 12);
 const HOSTILE = [

@@ -1,0 +1,128 @@
+/** Requests for keys over HTTP: what is taken, how many, and what an approval may give access to. */
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type Answer, problemCode, type Running, startRunning } from "./running-service.ts";
+
+const ADMIN_TOKEN = "admin-token-for-tests";
+const REQUEST = { name: "Grace", email: "grace@example.org", purpose: "an agent for notes" };
+
+let running: Running;
+before(async () => {
+  running = await startRunning({ SIDEBAND_TRUST_PROXY: "1" });
+});
+after(() => running?.end());
+
+let addresses = 0;
+const nextAddress = () => `192.0.2.${++addresses}`;
+const admin = (method: string, path: string, body?: unknown) =>
+  running.call(method, path, { key: ADMIN_TOKEN, ...(body === undefined ? {} : { body }) });
+const ask = (body: object = REQUEST, from = nextAddress()) =>
+  running.call("POST", "/key-requests", { key: null, body, headers: { "x-forwarded-for": from } });
+
+/** The id of a new request. */
+async function newRequest(): Promise<string> {
+  const name = `Grace ${addresses}`;
+  assert.equal((await ask({ ...REQUEST, name })).status, 202);
+  const { requests } = (await admin("GET", "/admin/key-requests")).json;
+  return requests.find((request: { name: string }) => request.name === name).id;
+}
+
+const approve = (id: string, body: object): Promise<Answer> =>
+  admin("POST", `/admin/key-requests/${id}/approve`, body);
+
+test("an approval gives no access to an account that exists, unless it says join", async () => {
+  await running.newKey("taken");
+  const fact = { user_id: "u", label: "USER.name", value: "secret" };
+  await running.call("POST", "/encode", { key: await running.newKey("taken"), body: fact });
+  const id = await newRequest();
+  for (const body of [{ account: "taken" }, { account: "taken", join: false }]) {
+    const refused = await approve(id, body);
+    assert.equal(problemCode(refused), "409 account_exists");
+    assert.equal(refused.json.param, "account");
+    assert.match(refused.json.detail, /^The account taken exists, with 2 keys and 1 user\./);
+  }
+  assert.equal((await admin("GET", "/admin/keys?account=taken")).json.keys.length, 2);
+  const joined = await approve(id, { account: "taken", join: true });
+  assert.equal(joined.status, 201);
+  const read = await running.call("GET", "/facts?user_id=u", { key: joined.json.key });
+  assert.equal(read.json.facts[0].value, "secret");
+});
+
+test("an approval that joins an account that does not exist is 404, and makes no account", async () => {
+  const id = await newRequest();
+  const refused = await approve(id, { account: "nowhere", join: true });
+  assert.equal(problemCode(refused), "404 not_found");
+  assert.equal(refused.json.param, "account");
+  const { accounts } = (await admin("GET", "/admin/accounts")).json;
+  assert.ok(!accounts.some(({ account }: { account: string }) => account === "nowhere"));
+  assert.equal((await approve(id, { account: "nowhere" })).status, 201);
+});
+
+test("of two approvals at once for the same new name, one gets the account", async () => {
+  const ids = [await newRequest(), await newRequest()];
+  const answers = await Promise.all(ids.map((id) => approve(id, { account: "contested" })));
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409]);
+  assert.equal(problemCode(answers.find(({ status }) => status === 409)!), "409 account_exists");
+  assert.equal((await admin("GET", "/admin/keys?account=contested")).json.keys.length, 1);
+});
+
+test("the operator still creates a key for any account by name", async () => {
+  await running.newKey("named");
+  assert.equal((await admin("POST", "/admin/keys", { account: "named" })).status, 201);
+});
+
+test("a request can be deleted, once", async () => {
+  const id = await newRequest();
+  const deleted = await admin("DELETE", `/admin/key-requests/${id}`);
+  assert.deepEqual([deleted.status, deleted.json], [200, { status: "ok" }]);
+  assert.equal(problemCode(await admin("DELETE", `/admin/key-requests/${id}`)), "404 not_found");
+  assert.equal(problemCode(await approve(id, { account: "deleted" })), "409 conflict");
+  const stranger = await running.call("DELETE", `/admin/key-requests/${id}`, { key: null });
+  assert.equal(problemCode(stranger), "401 missing_key");
+});
+
+test("texts that a store cannot hold or that mislead the operator are 400 and name the field", async () => {
+  for (const [param, text] of [
+    ["name", "Gr\u0000ace"],
+    ["email", "gr\u0000ace@example.org"],
+    ["email", "grace@example"],
+    ["email", "nonsense"],
+    ["purpose", "notes\u0000"],
+    ["purpose", "line one\nline two"],
+    ["purpose", "a \ud800 surrogate"],
+    ["name", "Grace \u202eecarG"],
+    ["name", "Grace \u2066"],
+  ]) {
+    const refused = await ask({ ...REQUEST, [param]: text });
+    assert.equal(problemCode(refused), "400 invalid_request", JSON.stringify(text));
+    assert.equal(refused.json.param, param);
+  }
+});
+
+test("the addresses of one IPv6 network share a limit, and IPv4 in IPv6 is the IPv4 address", async () => {
+  const statuses = async (...from: string[]) => {
+    const answers: number[] = [];
+    for (const address of from) answers.push((await ask(REQUEST, address)).status);
+    return answers;
+  };
+  const network = [1, 2, 3, 4, 5, 6].map((i) => `2001:db8:1:2:${i}::${i}`);
+  assert.deepEqual(await statuses(...network), [202, 202, 202, 202, 202, 429]);
+  assert.deepEqual(await statuses("2001:db8:1:3::1"), [202]);
+  const same = ["198.51.100.7", "::ffff:198.51.100.7", "::ffff:c633:6407", "198.51.100.7", "198.51.100.7"];
+  assert.deepEqual(await statuses(...same, "::ffff:198.51.100.7"), [202, 202, 202, 202, 202, 429]);
+  assert.deepEqual(await statuses("::ffff:198.51.100.8"), [202]);
+});
+
+test("wrong admin tokens are counted by IPv6 network, at the admin API and at the sign-in", async () => {
+  const attempt = async (i: number) => {
+    const headers = { "x-forwarded-for": `2001:db8:9:9::${i}`, "sec-fetch-site": "same-origin" };
+    const answer =
+      i % 2 === 0
+        ? await running.call("GET", "/admin/keys", { key: "wrong", headers })
+        : await running.call("POST", "/console/session", { key: null, body: { token: "wrong" }, headers });
+    return answer.status;
+  };
+  for (let i = 0; i < 10; i++) assert.equal(await attempt(i), 401);
+  assert.deepEqual([await attempt(10), await attempt(11)], [429, 429]);
+});
