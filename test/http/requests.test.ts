@@ -130,6 +130,14 @@ test("a body is JSON by its Content-Type, in one piece or in chunks", async () =
   }
 });
 
+test("the largest body has 64 KiB, in one piece or in chunks", async () => {
+  for (const headers of [{}, { "transfer-encoding": "chunked" }] as Record<string, string>[]) {
+    const statusOf = async (bytes: number) =>
+      (await raw("/encode", running.key, headers, PLAIN.padEnd(bytes))).status;
+    assert.deepEqual([await statusOf(65_536), await statusOf(65_537)], [200, 413], JSON.stringify(headers));
+  }
+});
+
 test("an encode that is repeated under its Idempotency-Key is answered again and not counted again", async () => {
   const { keys, store } = running.service.core;
   const { key, record } = await keys.create({ account: "repeats", tier: "pro" });

@@ -1,6 +1,7 @@
 /** All mutants, by the layer that they are in. */
 
+import { HTTP_MUTANTS } from "./http.ts";
 import { MEMORY_MUTANTS } from "./memory.ts";
 import type { Mutant } from "./mutant.ts";
 
-export const MUTANTS: readonly Mutant[] = [...MEMORY_MUTANTS];
+export const MUTANTS: readonly Mutant[] = [...MEMORY_MUTANTS, ...HTTP_MUTANTS];

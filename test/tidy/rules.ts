@@ -26,6 +26,13 @@ const CODE = /^(src|test|bench|bin|scripts)\/.*\.(ts|tsx|mts|js|mjs|sql|css)$/;
 /** Data that no one reads line by line. */
 const DATA = /^(src\/codec\/alphabet-data\.ts$|test\/vectors\/)|\.generated\./;
 
+/** A token, a hash, a MAC or the like beside === or !==, but not against a literal; or beside .equals(…). */
+const SECRET = String.raw`\b\w*(?:[tT]oken|[hH]ash|[mM]ac|[dD]igest|[fF]ingerprint)(?:\([^()]*\))?`;
+const SECRETS_COMPARED = new RegExp(
+  String.raw`(?<!typeof )${SECRET}(?:\.equals\(|\s*[!=]==(?!\s*(?:undefined|null|"|\d)))|[!=]==\s*[\w.#]*${SECRET}`,
+  "g",
+);
+
 export const RULES: readonly Rule[] = [
   {
     name: "import table",
@@ -67,7 +74,7 @@ export const RULES: readonly Rule[] = [
     name: "skipped or lone test",
     applies: /^test\/.*\.m?[jt]sx?$/,
     find: matches(
-      /\b(?:test|it|describe|suite)\.(?:skip|only|todo)\b|[{,]\s*(?:skip|only|todo):\s*(?!false)/g,
+      /\b(?:test|it|describe|suite)\.(?:skip|only|todo)\b|[{,]\s*(?:(?:skip|todo):(?!\s*false)|only:(?!\s*(?:false|")))/g,
     ),
     remedy: "Every test runs, always: mend it or take it out.",
   },
@@ -97,6 +104,12 @@ export const RULES: readonly Rule[] = [
       /\bprocess\s*(?:\.\s*|\[\s*["'])env\b|\bimport\.meta\.env\b|\benv\b[^;]*from "node:process"/g,
     ),
     remedy: "Read it in src/config.ts and pass the value by argument.",
+  },
+  {
+    name: "secret comparison",
+    applies: /^src\/.*\.ts$/,
+    find: matches(SECRETS_COMPARED),
+    remedy: "Compare with timingSafeEqual: the time of any other comparison tells how much is right.",
   },
   {
     name: "lock file",

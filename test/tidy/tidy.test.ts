@@ -139,7 +139,10 @@ const EXAMPLES: Record<string, { bad: SourceFile[]; good: SourceFile[] }> = {
       { path: "test/unit/a.test.ts", text: `test.${word}("x", () => {});` },
       { path: "test/unit/a.test.ts", text: `test("x", { ${word}: true }, () => {});` },
     ]),
-    good: [{ path: "test/unit/a.test.ts", text: 'test("x", () => list.skip(1));' }],
+    good: [
+      { path: "test/unit/a.test.ts", text: 'test("x", () => list.skip(1));' },
+      { path: "test/mutants/a.ts", text: 'const mutant = { tests: ["a"], only: "the name of a test" };' },
+    ],
   },
   "header comment": {
     bad: [
@@ -159,6 +162,18 @@ const EXAMPLES: Record<string, { bad: SourceFile[]; good: SourceFile[] }> = {
       { path: "src/http/server.ts", text: 'import { env } from "node:process";' },
     ],
     good: [{ path: "src/config.ts", text: "const port = process.env.PORT;" }],
+  },
+  "secret comparison": {
+    bad: [
+      "if (record.hash !== hash.toString()) throw invalid();",
+      "return digest(token).equals(this.#adminDigest);",
+      "return given === this.#adminToken;",
+      "if (mac === expected) return;",
+    ].map((text) => ({ path: "src/http/access/a.ts", text })),
+    good: [
+      "return timingSafeEqual(digest(token), this.#adminDigest);",
+      'if (token === undefined || token === "" || typeof token !== "string") return;',
+    ].map((text) => ({ path: "src/http/access/a.ts", text })),
   },
   "lock file": {
     bad: [{ path: "package-lock.json", text: '{ "resolved": "https://registry.example/a.tgz" }' }],
