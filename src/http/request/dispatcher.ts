@@ -48,7 +48,6 @@ export class Dispatcher {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { services, clientOf, metrics, recentErrors } = this.#options;
     const call = new Call(request, response, this.#nextId(request.headers["x-request-id"]), clientOf);
-    if (this.closing) response.shouldKeepAlive = false;
     let answer: Answer;
     try {
       answer = await this.#run(call);
@@ -61,6 +60,8 @@ export class Dispatcher {
       if (answer.status >= 500) recentErrors.add(call, answer.status, failure.code);
     }
     metrics.count(call, answer.status);
+    // Asked now, not when the request came: the service may have begun to stop since.
+    if (this.closing) response.shouldKeepAlive = false;
     sendAnswer(call, answer, services.clock.now());
   }
 
