@@ -178,8 +178,8 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     file: "src/http/routes/context-answers.ts",
     find: ".update(json)",
     replace: ".update(context.userId)",
-    tests: ["test/http/requests.test.ts"],
-    only: "a write is seen",
+    tests: ["test/http/memory.test.ts"],
+    only: "^context: the block",
   },
   {
     name: "unchanged-with-body",
