@@ -112,6 +112,12 @@ export const RULES: readonly Rule[] = [
     remedy: "Compare with timingSafeEqual: the time of any other comparison tells how much is right.",
   },
   {
+    name: "browser storage",
+    applies: /^src\/web\//,
+    find: matches(/\b(?:localStorage|sessionStorage|indexedDB|caches|cookieStore|document\.cookie)\b/g),
+    remedy: "Keep it in the page's memory: a key that is stored outlives its page.",
+  },
+  {
     name: "lock file",
     applies: /(^|\/)package-lock\.json$/,
     find: matches(/"resolved":\s*"[^"]*"/g),

@@ -175,6 +175,13 @@ const EXAMPLES: Record<string, { bad: SourceFile[]; good: SourceFile[] }> = {
       'if (token === undefined || token === "" || typeof token !== "string") return;',
     ].map((text) => ({ path: "src/http/access/a.ts", text })),
   },
+  "browser storage": {
+    bad: [
+      { path: "src/web/pages/a.tsx", text: 'localStorage.setItem("key", key);' },
+      { path: "src/web/api/a.ts", text: "document.cookie = key;" },
+    ],
+    good: [{ path: "src/web/pages/a.tsx", text: 'const [key, setKey] = useState("");' }],
+  },
   "lock file": {
     bad: [{ path: "package-lock.json", text: '{ "resolved": "https://registry.example/a.tgz" }' }],
     good: [{ path: "package-lock.json", text: '{ "integrity": "sha512-…" }' }],

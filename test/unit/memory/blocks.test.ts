@@ -32,6 +32,23 @@ test("two callers at the same time share one build", async (context) => {
   assert.equal(workers.countOf("assemble"), 1);
 });
 
+test("who asks after a write does not share the build of the state before it", async (context) => {
+  const { blocks, workers, write } = await memoryServices(context);
+  await write("ada", "Ada");
+  let open = () => {};
+  workers.gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  const before = blocks.of(asker, "ada");
+  await until(() => workers.began.length > 0);
+  await write("ada", "Grace");
+  const after = blocks.of(asker, "ada");
+  await settled();
+  open();
+  const values = [await before, await after].map((block) => block?.facts.map(({ value }) => value));
+  assert.deepEqual(values, [["Ada"], ["Grace"]]);
+});
+
 test("a user without facts has no block, and none in the cache", async (context) => {
   const { blocks, store, write } = await memoryServices(context);
   await write("ada", "Ada");
