@@ -67,8 +67,25 @@ export const CODEC_MUTANTS: readonly Mutant[] = [
     only: "of format version 1",
   },
   {
+    name: "target-rounded-down",
+    fault:
+      "A code that points to the first number of a share is read as the share before, which the golden blocks do not show.",
+    file: "src/codec/range-coder.ts",
+    find: "((this.#code - this.#low + 1) * total - 1) / span",
+    replace: "((this.#code - this.#low) * total) / span",
+    tests: ["test/unit/codec/range-coder.test.ts"],
+  },
+  {
+    name: "value-over-its-limit",
+    fault: "A code that nobody wrote gives a value of more bytes than a value may have.",
+    file: "src/codec/codebook.ts",
+    find: "if (length + piece.length > VALUE_BYTES_MAX) return undefined;",
+    replace: "",
+    tests: ["test/unit/codec/codebook.test.ts"],
+  },
+  {
     name: "tail-rounded",
-    fault: "A share of the tail is rounded instead of cut, which hardly any value shows.",
+    fault: "A share of the tail is rounded instead of cut, which few values show.",
     file: "src/reader/tail.ts",
     find: "const share = Math.floor((weight * FREQUENCY_TOTAL) / all);",
     replace: "const share = Math.round((weight * FREQUENCY_TOTAL) / all);",
