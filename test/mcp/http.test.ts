@@ -11,7 +11,7 @@ import { caller, type TourClient, tour } from "./tour.ts";
 
 let running: Running;
 before(async () => {
-  running = await startRunning();
+  running = await startRunning({ SIDEBAND_BLOCK_WORKERS: "1" });
 });
 after(() => running?.end());
 

@@ -114,7 +114,7 @@ export const RULES: readonly Rule[] = [
   {
     name: "browser storage",
     applies: /^src\/web\//,
-    find: matches(/\b(?:localStorage|sessionStorage|indexedDB|caches|cookieStore|document\.cookie)\b/g),
+    find: matches(/\b(?:localStorage|sessionStorage|indexedDB|cookieStore|document\.cookie)\b/g),
     remedy: "Keep it in the page's memory: a key that is stored outlives its page.",
   },
   {

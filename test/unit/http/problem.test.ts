@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { answerClientError } from "../../../src/http/request/problem.ts";
 
 test("a request that does not come to its end in time is a 408 problem, and its connection is closed", async () => {
-  const server = createServer({ requestTimeout: 20, headersTimeout: 20, connectionsCheckingInterval: 10 });
+  const server = createServer({ requestTimeout: 100, headersTimeout: 100, connectionsCheckingInterval: 20 });
   server.on("clientError", answerClientError);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   try {

@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { McpHttp } from "../../../src/mcp/http.ts";
-import { WATCH_INTERVAL_MS } from "../../../src/mcp/watch.ts";
 import { settled } from "../blockwork/fake-workers.ts";
 import { ACCOUNT, memoryServices } from "../memory/memory-services.ts";
 
@@ -35,20 +34,33 @@ async function setUp(context: TestContext) {
   return { store, ask, ended };
 }
 
+/** Timers that come round when told to. */
+function timersByHand(context: TestContext): () => Promise<void> {
+  const rounds = new Map<object, () => void>();
+  context.mock.method(globalThis, "setInterval", (run: () => void) => {
+    const timer = { unref: () => timer };
+    rounds.set(timer, run);
+    return timer;
+  });
+  context.mock.method(globalThis, "clearInterval", (timer: object) => void rounds.delete(timer));
+  return async () => {
+    for (const run of rounds.values()) run();
+    await settled();
+  };
+}
+
 test("a memory is watched as long as a client listens to it, and a bound client listens to its own alone", async (context) => {
   const { store, ask, ended } = await setUp(context);
   const reads = context.mock.method(store, "readStamp");
   const usersRead = () => reads.mock.calls.map((call) => call.arguments[1]);
-  context.mock.timers.enable({ apis: ["setInterval"] });
+  const comeRound = timersByHand(context);
   const resourceSubscriptions = USERS.map((user) => `sideband://memory/${user}`);
   await ask("ada", "subscriptions/listen", { notifications: { resourceSubscriptions } });
   await settled();
-  context.mock.timers.tick(WATCH_INTERVAL_MS);
-  await settled();
+  await comeRound();
   assert.deepEqual(usersRead(), ["ada", "ada"]);
   ended.abort();
-  context.mock.timers.tick(10 * WATCH_INTERVAL_MS);
-  await settled();
+  await comeRound();
   assert.deepEqual(usersRead(), ["ada", "ada"]);
 });
 
