@@ -1,16 +1,16 @@
 /** What the HTTP layer works with. */
 
 import type { Clock } from "../base/clock.ts";
+import type { Failure } from "../base/errors.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { AtStep } from "../base/steps.ts";
-import type { Authentication } from "../memory/authentication.ts";
+import type { Authentication, Caller } from "../memory/authentication.ts";
 import type { Demo } from "../memory/demo.ts";
 import type { KeyManager } from "../memory/key-manager.ts";
 import type { BackupReport, CompactReport, Progress } from "../memory/ports.ts";
 import type { MemoryServices } from "../memory/services.ts";
 import type { Door } from "./access/door.ts";
 import type { RateLimiter } from "./access/rate-limiter.ts";
-import type { McpEndpoint } from "./routes/mcp.ts";
 
 /** Where lines go; pino's shape. */
 export interface Log {
@@ -26,6 +26,27 @@ export interface Upkeep {
   backUp(folder: string, withMasterKey: boolean, progress: Progress): Promise<BackupReport>;
   /** Ends the process in order. */
   end(): void;
+}
+
+/** A request to /mcp. */
+interface McpVisit {
+  readonly caller: Caller;
+  /** The one user that the visit is bound to; without it every call names one. */
+  readonly userId: string | undefined;
+  readonly request: { readonly method: string; readonly url: string; readonly headers: Headers };
+  /** The JSON of the body; undefined without one. */
+  readonly body: unknown;
+  /** Fires when the answer has been sent, or the client has gone. */
+  readonly ended: AbortSignal;
+  /** What the client is told of an error. What is not expected is logged. */
+  readonly failureOf: (error: unknown) => Failure;
+}
+
+/** The Model Context Protocol itself. */
+export interface McpEndpoint {
+  answer(visit: McpVisit): Promise<Response>;
+  /** Ends the streams: a server that stops does not wait for listeners. */
+  close(): void;
 }
 
 export interface HttpServices {

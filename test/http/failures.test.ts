@@ -28,6 +28,28 @@ test("an internal error is a 500 without a word of its cause, which is in the lo
   assert.equal(JSON.parse(logged!).request_id, answer.json.request_id);
 });
 
+test("over MCP, too, an internal error is told by tool, resource and prompt without its cause, which is in the log", async (t) => {
+  const running = await start(t);
+  t.mock.method(running.service.core.store, "readStamp", async () => {
+    throw Object.assign(new Error("cannot open /secret/place"), { code: "EIO" });
+  });
+  for (const [method, params] of [
+    ["tools/call", { name: "context", arguments: {} }],
+    ["resources/read", { uri: "sideband://memory/ada" }],
+    ["prompts/get", { name: "context" }],
+  ] as const) {
+    running.logs.length = 0;
+    const answer = await running.call("POST", "/mcp?user_id=ada", {
+      body: { jsonrpc: "2.0", id: 1, method, params },
+      headers: { accept: "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18" },
+    });
+    assert.match(answer.text, /Something went wrong inside the service/);
+    assert.doesNotMatch(answer.text, /secret/);
+    const logged = running.logs.find((line) => line.includes("cannot open /secret/place"));
+    assert.equal(JSON.parse(logged!).request_id, answer.headers.get("x-request-id"));
+  }
+});
+
 test("a service whose store cannot be written to is not ready", async (t) => {
   const running = await start(t);
   t.mock.method(running.service.core.store, "probe", async () => {

@@ -47,7 +47,7 @@ export function allRoutes({ services, sessions, recentErrors, websiteFolder }: R
     ...(Object.keys(OPERATIONS) as OperationId[]).map((id) => routeOf(OPERATIONS[id], handlers[id])),
     ...consoleRoutes(sessions, services),
     ...operatorRoutes(services),
-    ...mcpRoutes(services.mcp),
+    ...mcpRoutes(services),
     ...(websiteFolder === undefined ? [] : websiteRoutes(websiteFolder)),
   ];
 }

@@ -3,32 +3,16 @@
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { BODY_BYTES_MAX } from "../../base/limits.ts";
-import type { Caller } from "../../memory/authentication.ts";
 import { checkIdentifier } from "../../memory/identifiers.ts";
 import { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
+import { failureOf } from "../request/problem.ts";
 import type { Route } from "../request/route.ts";
-
-export interface McpVisit {
-  readonly caller: Caller;
-  /** The one user that the visit is bound to; without it every call names one. */
-  readonly userId: string | undefined;
-  readonly request: { readonly method: string; readonly url: string; readonly headers: Headers };
-  /** The JSON of the body; undefined without one. */
-  readonly body: unknown;
-  /** Fires when the answer has been sent, or the client has gone. */
-  readonly ended: AbortSignal;
-}
-
-export interface McpEndpoint {
-  answer(visit: McpVisit): Promise<Response>;
-  /** Ends the streams: a server that stops does not wait for listeners. */
-  close(): void;
-}
+import type { HttpServices } from "../services.ts";
 
 const METHODS = ["GET", "POST", "DELETE"];
 
-export function mcpRoutes(mcp: McpEndpoint): Route[] {
+export function mcpRoutes({ mcp, log }: Pick<HttpServices, "mcp" | "log">): Route[] {
   const handle = async (call: Call) => {
     const userId = call.query?.user_id;
     if (userId !== undefined) checkIdentifier(userId, "user_id");
@@ -40,6 +24,7 @@ export function mcpRoutes(mcp: McpEndpoint): Route[] {
       request: { method: call.method, url: call.request.url ?? "/mcp", headers: headersOf(call) },
       body: call.body,
       ended: ended.signal,
+      failureOf: (error) => failureOf(error, call, log),
     });
     const body = response.body === null ? undefined : Readable.fromWeb(response.body as ReadableStream);
     return new Answer(body, { status: response.status, headers: [...response.headers].flat() });

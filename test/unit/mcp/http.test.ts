@@ -30,6 +30,7 @@ async function setUp(context: TestContext) {
       },
       body: { jsonrpc: "2.0", id: 1, method, params },
       ended: ended.signal,
+      failureOf: (error) => error as Error,
     });
   return { store, ask, ended };
 }
