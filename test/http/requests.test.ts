@@ -188,6 +188,15 @@ test("an encode that the monthly limit refuses is not written, and says what is 
   assert.equal(await store.readUsage(record.id, day.slice(0, 7)), 1000);
 });
 
+test("a refusal by the monthly limit says what is left at that moment, not when the request began", async (t) => {
+  const { keys, store } = running.service.core;
+  const { key, record } = await keys.create({ account: "raced", tier: "free" });
+  await store.addUsage(record, [{ day: new Date().toISOString().slice(0, 10), count: 1000 }]);
+  t.mock.method(store, "readUsage", async () => 990);
+  const refused = await raw("/encode", key, {}, PLAIN);
+  assert.deepEqual([refused.status, refused.headers["x-ratelimit-remaining"]], [429, "0"]);
+});
+
 test("every answer is counted once, under its route and status", async () => {
   const counted = async (labels: string) =>
     running.service.core.metrics.value("sideband_requests_total", labels);

@@ -140,6 +140,23 @@ export const CODEC_MUTANTS: readonly Mutant[] = [
     only: "over their budget",
   },
   {
+    name: "start-without-time-limit",
+    fault: "A thread that hangs while it starts is never given up.",
+    file: "src/blockwork/block-threads.ts",
+    find: "stopClock: this.#clock.after(START_BUDGET_MS, () => this.#lose(member)),",
+    replace: "stopClock: () => {},",
+    tests: ["test/unit/blockwork/block-threads.test.ts"],
+    only: "never says",
+  },
+  {
+    name: "interrupted-for-ever",
+    fault: "After an interruption a thread stops each background task that follows.",
+    file: "src/blockwork/block-worker.ts",
+    find: "Atomics.load(stopped, 0) === current",
+    replace: "Atomics.load(stopped, 0) > 0",
+    tests: ["test/unit/blockwork/block-worker.test.ts"],
+  },
+  {
     name: "account-share-ignored",
     fault: "One account may fill the queue of block work for all.",
     file: "src/blockwork/block-scheduler.ts",

@@ -122,6 +122,15 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     only: "monthly limit refuses",
   },
   {
+    name: "refusal-with-old-quota",
+    fault: "A refusal by the monthly limit says that something is left of it.",
+    file: "src/http/request/problem.ts",
+    find: "if (used !== undefined) call.used = used;",
+    replace: "void used;",
+    tests: ["test/http/requests.test.ts"],
+    only: "says what is left at that moment",
+  },
+  {
     name: "body-read-before-key",
     fault: "The body of a stranger is parsed before its key is checked.",
     file: "src/http/request/dispatcher.ts",
@@ -231,6 +240,14 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     file: "src/http/request/client.ts",
     find: "if (trusted === false) return () => false;",
     replace: "if (trusted === false) return () => true;",
+    tests: ["test/unit/http/client.test.ts"],
+  },
+  {
+    name: "forwarded-host-of-the-client",
+    fault: "A client names its own host beside the proxy's, and passes for a page of this site.",
+    file: "src/http/request/client.ts",
+    find: 'listOf(headers["x-forwarded-host"]).at(-1)',
+    replace: 'listOf(headers["x-forwarded-host"]).at(0)',
     tests: ["test/unit/http/client.test.ts"],
   },
   {
