@@ -1,6 +1,7 @@
 /** What the HTTP layer works with. */
 
 import type { Clock } from "../base/clock.ts";
+import type { Failure } from "../base/errors.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { AtStep } from "../base/steps.ts";
 import type { Authentication, Caller } from "../memory/authentication.ts";
@@ -27,6 +28,7 @@ export interface Upkeep {
   end(): void;
 }
 
+/** A request to /mcp. */
 export interface McpVisit {
   readonly caller: Caller;
   /** The one user that the visit is bound to; without it every call names one. */
@@ -36,8 +38,11 @@ export interface McpVisit {
   readonly body: unknown;
   /** Fires when the answer has been sent, or the client has gone. */
   readonly ended: AbortSignal;
+  /** What the client is told of an error. What is not expected is logged. */
+  readonly failureOf: (error: unknown) => Failure;
 }
 
+/** The Model Context Protocol itself. */
 export interface McpEndpoint {
   answer(visit: McpVisit): Promise<Response>;
   /** Ends the streams: a server that stops does not wait for listeners. */

@@ -26,30 +26,37 @@ import type { MemoryServices } from "../memory/services.ts";
 /** A caller whose block work ends with its signal. */
 export type MemoryCaller = Caller & Pick<Asker, "signal">;
 
-export function directMemory(services: MemoryServices, caller: MemoryCaller): AgentMemory {
+/** What a client is told of an error. */
+export type FailureOf = (error: unknown) => Error;
+
+export function directMemory(
+  services: MemoryServices,
+  caller: MemoryCaller,
+  failureOf: FailureOf,
+): AgentMemory {
   const { account } = caller;
+  const run = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      // Work that ended because its client has gone did not fail.
+      throw caller.signal?.aborted ? error : failureOf(error);
+    }
+  };
   return {
-    async encode(userId, label, value) {
-      const facts = [{ label, value }];
-      return encodeAnswer(await encodeFacts(services, caller, { userId, facts, operation: "encode" }));
-    },
-    async decode(userId, label) {
-      return decodeAnswer(await decodeFact(services, account, { userId, label }));
-    },
-    async forget(userId, label) {
-      return forgetAnswer(await forgetFact(services, account, { userId, label }));
-    },
-    async facts(userId) {
-      return factsAnswer(userId, await listFacts(services, account, userId));
-    },
-    async context(userId) {
-      return contextAnswer(await readContext(services, caller, userId));
-    },
-    async flush(userId) {
-      return flushAnswer(await flushUser(services, caller, { userId }));
-    },
-    async read(userId, block) {
-      return readAnswer(userId, await readPresentedBlock(services, caller, { userId, block }));
-    },
+    encode: (userId, label, value) =>
+      run(async () => {
+        const facts = [{ label, value }];
+        return encodeAnswer(await encodeFacts(services, caller, { userId, facts, operation: "encode" }));
+      }),
+    decode: (userId, label) =>
+      run(async () => decodeAnswer(await decodeFact(services, account, { userId, label }))),
+    forget: (userId, label) =>
+      run(async () => forgetAnswer(await forgetFact(services, account, { userId, label }))),
+    facts: (userId) => run(async () => factsAnswer(userId, await listFacts(services, account, userId))),
+    context: (userId) => run(async () => contextAnswer(await readContext(services, caller, userId))),
+    flush: (userId) => run(async () => flushAnswer(await flushUser(services, caller, { userId }))),
+    read: (userId, block) =>
+      run(async () => readAnswer(userId, await readPresentedBlock(services, caller, { userId, block }))),
   };
 }

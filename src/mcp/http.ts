@@ -8,9 +8,10 @@
 
 import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import { BoundedCache } from "../base/bounded-cache.ts";
+import type { AgentMemory } from "../contract/agent-memory.ts";
 import type { Caller } from "../memory/authentication.ts";
 import type { MemoryServices } from "../memory/services.ts";
-import { directMemory, type MemoryCaller } from "./direct-memory.ts";
+import { directMemory, type FailureOf, type MemoryCaller } from "./direct-memory.ts";
 import { userOfUri } from "./memory-uri.ts";
 import { type Watch, watchMemory } from "./watch.ts";
 
@@ -23,7 +24,7 @@ export interface McpHttpOptions {
 
 /** What the service knows of a request, handed through to the server that answers it. */
 interface Visitor extends Record<string, unknown> {
-  readonly caller: MemoryCaller;
+  readonly memory: AgentMemory;
   readonly userId: string | undefined;
 }
 
@@ -35,6 +36,8 @@ interface Visit {
   readonly body: unknown;
   /** Fires when the answer has been sent, or the client has gone. */
   readonly ended: AbortSignal;
+  /** What the client is told of an error. */
+  readonly failureOf: FailureOf;
 }
 
 interface AccountEntry {
@@ -59,11 +62,12 @@ export class McpHttp {
     this.#timer = setInterval(() => void this.#endRevoked(), KEYS_INTERVAL_MS).unref();
   }
 
-  async answer({ caller, userId, request, body, ended }: Visit): Promise<Response> {
+  async answer({ caller, userId, request, body, ended, failureOf }: Visit): Promise<Response> {
     const account = await this.#accountOf(caller.account);
     const controller = new AbortController();
     this.#open.set(controller, caller);
-    const unwatch = this.#watchFor(account, { caller, userId }, body);
+    const memoryOf = (owner: MemoryCaller) => directMemory(this.#options.memory, owner, failureOf);
+    const unwatch = this.#watchFor(account, { memory: memoryOf(caller), userId }, body);
     const end = () => {
       this.#open.delete(controller);
       controller.abort();
@@ -71,7 +75,7 @@ export class McpHttp {
     };
     if (ended.aborted) end();
     else ended.addEventListener("abort", end, { once: true });
-    const visitor: Visitor = { caller: { ...caller, signal: controller.signal }, userId };
+    const visitor: Visitor = { memory: memoryOf({ ...caller, signal: controller.signal }), userId };
     const { method, url, headers } = request;
     return account.handler.fetch(
       new Request(new URL(url, "http://service"), { method, headers, signal: controller.signal }),
@@ -111,13 +115,13 @@ export class McpHttp {
       import("@modelcontextprotocol/server"),
       import("./memory-server.ts"),
     ]);
-    const { memory, version } = this.#options;
+    const { version } = this.#options;
     const handler = createMcpHandler(
       ({ authInfo, era }) => {
-        const { caller, userId } = authInfo!.extra as Visitor;
+        const { memory, userId } = authInfo!.extra as Visitor;
         // Clients of the 2025 revisions are served without a session: nothing could be sent to them later.
         const canSubscribe = era === "modern";
-        return memoryServer({ memory: directMemory(memory, caller), userId, version, canSubscribe });
+        return memoryServer({ memory, userId, version, canSubscribe });
       },
       { maxSubscriptions: STREAMS_MAX },
     );
@@ -125,12 +129,11 @@ export class McpHttp {
   }
 
   /** While a client listens, its resources are watched; several streams of an account share a watch. */
-  #watchFor({ handler, watches }: AccountEntry, { caller, userId }: Visitor, body: unknown): () => void {
+  #watchFor({ handler, watches }: AccountEntry, { memory, userId }: Visitor, body: unknown): () => void {
     const uris = urisOf(body).filter((uri) => {
       const user = userOfUri(uri);
       return user !== undefined && (userId === undefined || user === userId);
     });
-    const memory = directMemory(this.#options.memory, caller);
     for (const uri of uris) {
       const known = watches.get(uri);
       if (known !== undefined) known.streams += 1;

@@ -37,6 +37,27 @@ test("a session opens the admin API and nothing else", async () => {
   assert.ok(Date.parse(asked.json.expires_at) > Date.now());
 });
 
+test("under https, by the word of a trusted proxy, the cookie is for https alone", async () => {
+  const running = await startRunning({ SIDEBAND_TRUST_PROXY: "1" }, undefined, { warm: false });
+  try {
+    const isSecure = async (method: string, forwarded: Record<string, string>) => {
+      const { headers } = await running.call(method, "/console/session", {
+        key: null,
+        headers: { ...SAME_ORIGIN, ...forwarded },
+        ...(method === "POST" ? { body: { token: ADMIN_TOKEN } } : {}),
+      });
+      return /; Secure(;|$)/.test(headers.get("set-cookie")!);
+    };
+    for (const method of ["POST", "DELETE"]) {
+      assert.equal(await isSecure(method, { "x-forwarded-proto": "https" }), true);
+      assert.equal(await isSecure(method, { "x-forwarded-proto": "http" }), false);
+      assert.equal(await isSecure(method, {}), false);
+    }
+  } finally {
+    await running.end();
+  }
+});
+
 test("a change needs the browser's word that it comes from this site", async () => {
   const running = await service();
   const cookie = await signIn();

@@ -130,6 +130,14 @@ test("a body is JSON by its Content-Type, in one piece or in chunks", async () =
   }
 });
 
+test("the largest body has 64 KiB, in one piece or in chunks", async () => {
+  for (const headers of [{}, { "transfer-encoding": "chunked" }] as Record<string, string>[]) {
+    const statusOf = async (bytes: number) =>
+      (await raw("/encode", running.key, headers, PLAIN.padEnd(bytes))).status;
+    assert.deepEqual([await statusOf(65_536), await statusOf(65_537)], [200, 413], JSON.stringify(headers));
+  }
+});
+
 test("an encode that is repeated under its Idempotency-Key is answered again and not counted again", async () => {
   const { keys, store } = running.service.core;
   const { key, record } = await keys.create({ account: "repeats", tier: "pro" });
@@ -178,6 +186,15 @@ test("an encode that the monthly limit refuses is not written, and says what is 
   assert.deepEqual([refused.status, refused.headers["x-ratelimit-remaining"]], [429, "0"]);
   assert.equal((await store.readFact("spent", "eve", 0))?.value, "Eve");
   assert.equal(await store.readUsage(record.id, day.slice(0, 7)), 1000);
+});
+
+test("a refusal by the monthly limit says what is left at that moment, not when the request began", async (t) => {
+  const { keys, store } = running.service.core;
+  const { key, record } = await keys.create({ account: "raced", tier: "free" });
+  await store.addUsage(record, [{ day: new Date().toISOString().slice(0, 10), count: 1000 }]);
+  t.mock.method(store, "readUsage", async () => 990);
+  const refused = await raw("/encode", key, {}, PLAIN);
+  assert.deepEqual([refused.status, refused.headers["x-ratelimit-remaining"]], [429, "0"]);
 });
 
 test("every answer is counted once, under its route and status", async () => {

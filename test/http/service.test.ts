@@ -199,8 +199,25 @@ test("a rate for each key holds when the operator sets one", async () => {
     assert.ok(refused.length >= 6);
     assert.equal(problemCode(refused[0]), "429 rate_limited");
     assert.equal(refused[0].headers.get("retry-after"), "1");
+    const others = await Promise.all([limited.newKey("acme"), limited.newKey("acme")]);
+    const fresh = await Promise.all(
+      others.flatMap((key) => Array.from({ length: 3 }, () => limited.call("GET", "/usage", { key }))),
+    );
+    assert.deepEqual(
+      fresh.map(({ status }) => status),
+      [200, 200, 200, 200, 200, 200],
+    );
   } finally {
     await limited.end();
+  }
+});
+
+test("the operator's calls are not to be found on the TCP port, whoever asks", async () => {
+  for (const ask of [open, call, admin]) {
+    for (const path of ["/operator/owner", "/operator/export", "/v1/operator/export"])
+      assert.equal(problemCode(await ask("GET", path)), "404 not_found");
+    for (const path of ["import", "verify", "compact", "backup", "end"])
+      assert.equal(problemCode(await ask("POST", `/operator/${path}`, { body: {} })), "404 not_found");
   }
 });
 

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { type IncomingHttpHeaders, request } from "node:http";
 import { after, before, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import v8 from "node:v8";
 import { runInNewContext } from "node:vm";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -13,7 +14,7 @@ import { caller, type TourClient, tour } from "./tour.ts";
 
 let running: Running;
 before(async () => {
-  running = await startRunning();
+  running = await startRunning({ SIDEBAND_BLOCK_WORKERS: "1" });
 });
 after(() => running?.end());
 
@@ -156,6 +157,44 @@ test("the monthly limit of the key holds for tools too, and the model is told", 
   assert.equal(refused.isError, true);
   assert.match(refused.content[0].text, /monthly_limit_exceeded: .*1000/);
   await client.close();
+});
+
+test("a client that hangs up leaves no block work behind", async () => {
+  const { store, metrics } = running.service.core;
+  const facts = Array.from({ length: 12 }, (_, channel) => ({
+    channel,
+    value: `fact number ${channel} of a user who does not wait`,
+  }));
+  await store.write({ account: "acme", userId: "hasty", facts, nowMs: Date.now() });
+  const cancelled = () => metrics.value("sideband_block_tasks_total", 'kind="code",result="cancelled"');
+  const waiting = () => metrics.value("sideband_block_queue_depth", 'kind="code"');
+  const until = async (condition: () => boolean) => {
+    for (const untilMs = performance.now() + 20_000; !condition(); await setImmediate())
+      assert.ok(performance.now() < untilMs, "it did not happen within 20 seconds");
+  };
+  const before = cancelled();
+  const gone = new AbortController();
+  const answer = fetch(`${running.url}/mcp?user_id=hasty`, {
+    method: "POST",
+    signal: gone.signal,
+    headers: {
+      authorization: `Bearer ${running.key}`,
+      accept: "application/json, text/event-stream",
+      "content-type": "application/json",
+      "mcp-protocol-version": "2025-06-18",
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "context", arguments: {} },
+    }),
+  }).then((response) => response.text());
+  await until(() => waiting() > 0);
+  gone.abort();
+  await assert.rejects(answer);
+  await until(() => waiting() === 0);
+  assert.ok(cancelled() > before);
 });
 
 test("a service that stops does not wait for those who listen", async () => {

@@ -1,5 +1,8 @@
 /** All mutants, by the layer that they are in. */
 
+import { AGENT_MUTANTS } from "./agents.ts";
+import { CODEC_MUTANTS } from "./codec.ts";
+import { HTTP_MUTANTS } from "./http.ts";
 import { MAIN_MUTANTS } from "./main.ts";
 import { MEMORY_MUTANTS } from "./memory.ts";
 import type { Mutant } from "./mutant.ts";
@@ -13,4 +16,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...STORE_MUTANTS,
   ...STORE_POSTGRES_MUTANTS,
   ...MAIN_MUTANTS,
+  ...HTTP_MUTANTS,
+  ...AGENT_MUTANTS,
+  ...CODEC_MUTANTS,
 ];

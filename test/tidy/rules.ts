@@ -26,6 +26,13 @@ const CODE = /^(src|test|bench|bin|scripts)\/.*\.(ts|tsx|mts|js|mjs|sql|css)$/;
 /** Data that no one reads line by line. */
 const DATA = /^(src\/codec\/alphabet-data\.ts$|test\/vectors\/)|\.generated\./;
 
+/** A token, a hash, a MAC or the like beside === or !==, but not against a literal; or beside .equals(…). */
+const SECRET = String.raw`\b\w*(?:[tT]oken|[hH]ash|[mM]ac|[dD]igest|[fF]ingerprint)(?:\([^()]*\))?`;
+const SECRETS_COMPARED = new RegExp(
+  String.raw`(?<!typeof )${SECRET}(?:\.equals\(|\s*[!=]==(?!\s*(?:undefined|null|"|\d)))|[!=]==\s*[\w.#]*${SECRET}`,
+  "g",
+);
+
 export const RULES: readonly Rule[] = [
   {
     name: "import table",
@@ -97,6 +104,18 @@ export const RULES: readonly Rule[] = [
       /\bprocess\s*(?:\.\s*|\[\s*["'])env\b|\bimport\.meta\.env\b|\benv\b[^;]*from "node:process"/g,
     ),
     remedy: "Read it in src/config.ts and pass the value by argument.",
+  },
+  {
+    name: "secret comparison",
+    applies: /^src\/.*\.ts$/,
+    find: matches(SECRETS_COMPARED),
+    remedy: "Compare with timingSafeEqual: the time of any other comparison tells how much is right.",
+  },
+  {
+    name: "browser storage",
+    applies: /^src\/web\//,
+    find: matches(/\b(?:localStorage|sessionStorage|indexedDB|cookieStore|document\.cookie)\b/g),
+    remedy: "Keep it in the page's memory: a key that is stored outlives its page.",
   },
   {
     name: "lock file",

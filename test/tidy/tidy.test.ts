@@ -163,6 +163,25 @@ const EXAMPLES: Record<string, { bad: SourceFile[]; good: SourceFile[] }> = {
     ],
     good: [{ path: "src/config.ts", text: "const port = process.env.PORT;" }],
   },
+  "secret comparison": {
+    bad: [
+      "if (record.hash !== hash.toString()) throw invalid();",
+      "return digest(token).equals(this.#adminDigest);",
+      "return given === this.#adminToken;",
+      "if (mac === expected) return;",
+    ].map((text) => ({ path: "src/http/access/a.ts", text })),
+    good: [
+      "return timingSafeEqual(digest(token), this.#adminDigest);",
+      'if (token === undefined || token === "" || typeof token !== "string") return;',
+    ].map((text) => ({ path: "src/http/access/a.ts", text })),
+  },
+  "browser storage": {
+    bad: [
+      { path: "src/web/pages/a.tsx", text: 'localStorage.setItem("key", key);' },
+      { path: "src/web/api/a.ts", text: "document.cookie = key;" },
+    ],
+    good: [{ path: "src/web/pages/a.tsx", text: 'const [key, setKey] = useState("");' }],
+  },
   "lock file": {
     bad: [{ path: "package-lock.json", text: '{ "resolved": "https://registry.example/a.tgz" }' }],
     good: [{ path: "package-lock.json", text: '{ "integrity": "sha512-…" }' }],

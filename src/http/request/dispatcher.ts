@@ -64,6 +64,7 @@ export class Dispatcher {
       answer = problemAnswer(failure, call, services.upgradeUrl);
       if (answer.status >= 500) recentErrors.add(call, answer.status, failure.code);
     }
+    // Asked now, not when the request came: the service may have begun to stop since.
     if (this.closing && !call.isPipelined) response.shouldKeepAlive = false;
     metrics.count(call, answer.status);
     sendAnswer(call, answer, services.clock.now());

@@ -7,12 +7,13 @@ import { checkIdentifier } from "../../memory/identifiers.ts";
 import { enforce } from "../access/rate-limiter.ts";
 import { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
+import { failureOf } from "../request/problem.ts";
 import type { Route } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 
 const METHODS = ["GET", "POST", "DELETE"];
 
-export function mcpRoutes({ mcp, limits, door }: HttpServices): Route[] {
+export function mcpRoutes({ mcp, limits, door, log }: HttpServices): Route[] {
   const handle = async (call: Call) => {
     const userId = call.query?.user_id;
     if (userId !== undefined) checkIdentifier(userId, "user_id");
@@ -29,6 +30,7 @@ export function mcpRoutes({ mcp, limits, door }: HttpServices): Route[] {
       request: { method: call.method, url: call.request.url ?? "/mcp", headers: headersOf(call) },
       body: call.body,
       ended: ended.signal,
+      failureOf: (error) => failureOf(error, call, log),
     });
     const body = response.body === null ? undefined : Readable.fromWeb(response.body as ReadableStream);
     return new Answer(body, { status: response.status, headers: [...response.headers].flat() });

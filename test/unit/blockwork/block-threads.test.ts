@@ -110,6 +110,17 @@ test("threads that do not start make the workers ill, are tried again, and one t
   assert.equal(threads.healthy, true);
 });
 
+test("a thread that never says that it is ready is given up, and another is tried", () => {
+  const { clock, started, threads } = setUp();
+  threads.grow();
+  clock.advance(29_999);
+  assert.equal(started[0].ended, false);
+  clock.advance(1);
+  assert.equal(started[0].ended, true);
+  clock.advance(RESTART_MS);
+  assert.equal(started.length, 2);
+});
+
 test("closing ends every thread, answers what they were at, and starts none", async () => {
   const { clock, started, threads } = setUp(2);
   threads.grow();

@@ -153,6 +153,15 @@ test("a sealed directory that claims less or more than is sealed is refused", ()
   assert.equal(read(forge(new Uint16Array(0))).ok, false);
 });
 
+test("a genuine seal before a guard band that is not silent is refused", () => {
+  const plain = Uint16Array.from(directoryOf({}));
+  const end = PREFIX_CARRIERS + plain.length;
+  assert.equal(read(forge(plain)).ok, true);
+  for (const carrier of [end, end + 1, N - 1]) {
+    assert.equal(read(forge(plain).fill(1, carrier, carrier + 1)).ok, false, `carrier ${carrier}`);
+  }
+});
+
 test("a sealed directory of nothing but ones, zeros or noise is read as what it says or refused", () => {
   for (const digit of [0, 4095, 4096, P - 1]) {
     for (const length of [1, 64, 400]) {

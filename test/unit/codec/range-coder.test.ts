@@ -109,6 +109,18 @@ test("an open code is read whatever follows it, and the reader knows its length"
   );
 });
 
+test("what stands behind the last bit of a code, in its last byte too, is not read", () => {
+  fc.assert(
+    fc.property(steps, (path) => {
+      const { length, bytes } = encode(path).finish();
+      const followed = new Uint8Array(bytes.length + 8).fill(0xff);
+      followed.set(bytes);
+      for (let i = length; i < 8 * bytes.length; i++) followed[i >> 3] |= 0x80 >> (i & 7);
+      follow(new RangeDecoder({ length, bytes: followed }), path);
+    }),
+  );
+});
+
 test("a decoder takes any bits whatever: targets stay in range, past the end of the bits too", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64 }), anySeed, (bytes, seed) => {

@@ -23,6 +23,12 @@ test("without a trusted proxy the headers of the client mean nothing", () => {
   assert.deepEqual(clientOf(["10.0.0.0/8"], "9.9.9.9", FORWARDED), direct);
 });
 
+test("of several hosts and protocols that one counts which the last proxy has added", () => {
+  const forged = { "x-forwarded-host": "evil.example, memory.example", "x-forwarded-proto": "https, http" };
+  const { host, protocol } = clientOf(1, "10.0.0.1", forged);
+  assert.deepEqual([host, protocol], ["memory.example", "http"]);
+});
+
 test("a number of hops is believed, and no more of them than that", () => {
   assert.equal(clientOf(1, "10.0.0.1", FORWARDED).address, "10.0.0.5");
   assert.equal(clientOf(2, "10.0.0.1", FORWARDED).address, "2.2.2.2");

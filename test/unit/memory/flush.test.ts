@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { flushUser } from "../../../src/memory/flush.ts";
 import { readPresentedBlock } from "../../../src/memory/reading.ts";
+import { settled } from "../blockwork/fake-workers.ts";
 import { asker, forgedCode, memoryServices, valueTooLargeForABlock } from "./memory-services.ts";
 
 const input = { userId: "ada" };
@@ -65,4 +66,21 @@ test("two callers of the same state share one flush", async (context) => {
   ]);
   assert.deepEqual(one, other);
   assert.equal(workers.countOf("assemble"), 1);
+});
+
+test("who flushes after a write does not share the flush of the state before it", async (context) => {
+  const { services, workers, write } = await memoryServices(context);
+  await write("ada", "Ada");
+  let open = () => {};
+  workers.gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  const before = flushUser(services, asker, input);
+  await settled();
+  assert.equal(workers.began.length, 1);
+  await write("ada", "Grace", "London");
+  const after = flushUser(services, asker, input);
+  await settled();
+  open();
+  assert.deepEqual([(await before).channelCount, (await after).channelCount], [1, 2]);
 });

@@ -53,6 +53,19 @@ test("two cursors read at the same time do not disturb each other", () => {
     });
 });
 
+test("a cursor goes on as before when another value was written in between", () => {
+  const reader = kernelReader();
+  const value = new TextEncoder().encode("Anna likes tea.");
+  const other = symbolsOf(new TextEncoder().encode("fix: handle empty input"));
+  const symbols = symbolsOf(value);
+  const intervals = [...reader.intervals(0, symbols)];
+  const cursor = reader.cursor(0);
+  for (let step = 0; step < 5; step++) {
+    assert.deepEqual(cursor.next(intervals[step].start), { symbol: symbols[step], ...intervals[step] });
+    assert.equal([...reader.intervals(1, other)].length, other.length);
+  }
+});
+
 test("any value comes back from its code, in the shorter of the two modes", () => {
   const codebook: Codebook = { version: 2, predictors: [kernelReader(), plainPredictor] };
   fc.assert(

@@ -1,6 +1,7 @@
 /** The client against a scripted server: what it sends, what it retries, how it fails. */
 
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { test } from "node:test";
 import { isSidebandError, Sideband, SidebandError } from "../../../src/sdk/index.ts";
 import { closedPort, scriptedServer } from "./scripted-server.ts";
@@ -124,7 +125,9 @@ test("a write is sent again with the same idempotency key after a lost connectio
   );
   assert.deepEqual(await new Sideband({ baseUrl: url }).encode("u", "USER.name", "Ada"), OK);
   assert.equal(seen.length, 3);
-  assert.equal(new Set(seen.map(({ headers }) => headers["idempotency-key"])).size, 1);
+  const [key, ...others] = seen.map(({ headers }) => headers["idempotency-key"]);
+  assert.match(String(key), /^[0-9a-f]{32}$/);
+  assert.deepEqual(others, [key, key]);
 });
 
 test("a delete is not sent again after a lost connection, and is after 503", async (t) => {
@@ -195,6 +198,16 @@ test("an aborted call throws the signal's reason, before and while it runs and w
   }
 });
 
+test("calls that have ended leave no listener on their signal", async (t) => {
+  const { url } = await scriptedServer(t, (_, count) =>
+    count % 2 === 0 ? { body: OK } : problem(400, "invalid_request"),
+  );
+  const client = new Sideband({ baseUrl: url });
+  const { signal } = new AbortController();
+  for (let i = 0; i < 20; i++) await client.usage({ signal }).catch(() => {});
+  assert.equal(getEventListeners(signal, "abort").length, 0);
+});
+
 test("an unchanged context costs a 304 and gives a copy of the same answer", async (t) => {
   const { url, seen } = await scriptedServer(t, ({ headers }) =>
     headers["if-none-match"] === '"e1"'
@@ -204,9 +217,12 @@ test("an unchanged context costs a 304 and gives a copy of the same answer", asy
   const client = new Sideband({ baseUrl: url });
   const first = await client.context("u");
   first.channel_labels.push("changed by the caller");
+  const second = await client.context("u");
+  assert.deepEqual(second, CONTEXT);
+  second.channel_labels.push("changed by the caller");
   assert.deepEqual(await client.context("u"), CONTEXT);
   assert.deepEqual(
     seen.map(({ headers }) => headers["if-none-match"]),
-    [undefined, '"e1"'],
+    [undefined, '"e1"', '"e1"'],
   );
 });

@@ -1,0 +1,103 @@
+/** What a service does when something inside it fails or when it stops: what it answers, what it logs, what it does not try. */
+
+import assert from "node:assert/strict";
+import { connect } from "node:net";
+import { type TestContext, test } from "node:test";
+import { Failure } from "../../src/base/errors.ts";
+import { problemCode, type Running, startRunning } from "./running-service.ts";
+
+const BODY = { user_id: "ada", label: "USER.name", value: "Ada" };
+
+/** Without the reader: nothing here reads a block. */
+async function start(t: TestContext): Promise<Running> {
+  const running = await startRunning({}, undefined, { warm: false });
+  t.after(() => running.end());
+  return running;
+}
+
+test("an internal error is a 500 without a word of its cause, which is in the log with the id of the request", async (t) => {
+  const running = await start(t);
+  t.mock.method(running.service.core.store, "readFact", async () => {
+    throw new Error("cannot open /secret/place");
+  });
+  const answer = await running.call("GET", "/decode?user_id=ada&label=USER.name");
+  assert.equal(problemCode(answer), "500 internal_error");
+  assert.doesNotMatch(answer.text, /secret/);
+  assert.doesNotMatch(JSON.stringify([...answer.headers]), /secret/);
+  const logged = running.logs.find((line) => line.includes("cannot open /secret/place"));
+  assert.equal(JSON.parse(logged!).request_id, answer.json.request_id);
+});
+
+test("over MCP, too, an internal error is told by tool, resource and prompt without its cause, which is in the log", async (t) => {
+  const running = await start(t);
+  t.mock.method(running.service.core.store, "readStamp", async () => {
+    throw Object.assign(new Error("cannot open /secret/place"), { code: "EIO" });
+  });
+  for (const [method, params] of [
+    ["tools/call", { name: "context", arguments: {} }],
+    ["resources/read", { uri: "sideband://memory/ada" }],
+    ["prompts/get", { name: "context" }],
+  ] as const) {
+    running.logs.length = 0;
+    const answer = await running.call("POST", "/mcp?user_id=ada", {
+      body: { jsonrpc: "2.0", id: 1, method, params },
+      headers: { accept: "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18" },
+    });
+    assert.match(answer.text, /Something went wrong inside the service/);
+    assert.doesNotMatch(answer.text, /secret/);
+    const logged = running.logs.find((line) => line.includes("cannot open /secret/place"));
+    assert.equal(JSON.parse(logged!).request_id, answer.headers.get("x-request-id"));
+  }
+});
+
+test("a service whose store cannot be written to is not ready", async (t) => {
+  const running = await start(t);
+  t.mock.method(running.service.core.store, "probe", async () => {
+    throw new Failure("store_unavailable", "The store cannot be written to.");
+  });
+  assert.equal(problemCode(await running.call("GET", "/readyz", { key: null })), "503 store_unavailable");
+});
+
+test("a service whose reader's threads keep failing is not ready", async (t) => {
+  const running = await start(t);
+  t.mock.getter(running.service.core.blockWork, "healthy", () => false);
+  assert.equal(problemCode(await running.call("GET", "/readyz", { key: null })), "503 overloaded");
+});
+
+test("a request writes once, also when the write fails", async (t) => {
+  const running = await start(t);
+  const { store } = running.service.core;
+  const writes = t.mock.method(store, "write");
+  assert.equal((await running.call("POST", "/encode", { body: BODY })).status, 200);
+  assert.equal(writes.mock.callCount(), 1);
+  writes.mock.mockImplementation(async () => {
+    throw new Failure("store_unavailable", "The store cannot be written to.");
+  });
+  const refused = await running.call("POST", "/encode", { body: BODY });
+  assert.deepEqual([problemCode(refused), writes.mock.callCount()], ["503 store_unavailable", 2]);
+});
+
+test("an answer of a service that stops ends its connection", async (t) => {
+  const running = await startRunning({}, undefined, { warm: false });
+  let answer = () => {};
+  const asked = new Promise<void>((resolve) => {
+    t.mock.method(running.service.core.store, "readFact", () => {
+      resolve();
+      return new Promise<undefined>((found) => {
+        answer = () => found(undefined);
+      });
+    });
+  });
+  const { hostname, port } = new URL(running.url);
+  const socket = connect(Number(port), hostname).setEncoding("latin1");
+  socket.write(
+    `GET /decode?user_id=ada&label=USER.name HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${running.key}\r\n\r\n`,
+  );
+  await asked;
+  const ended = running.end();
+  answer();
+  let text = "";
+  for await (const chunk of socket) text += chunk;
+  await ended;
+  assert.match(text, /^HTTP\/1.1 404 .*^connection: close\r$/ims);
+});
