@@ -209,23 +209,6 @@ export const CODEC_MUTANTS: readonly Mutant[] = [
     tests: ["test/unit/blockwork/fact-code.test.ts"],
   },
   {
-    name: "lossless-without-comparing",
-    fault: "flush says lossless although what was read back differs.",
-    file: "src/memory/flush.ts",
-    find: "lossless: faithful && block.overflow.length === 0,",
-    replace: "lossless: block.overflow.length === 0,",
-    tests: ["test/unit/memory/flush.test.ts"],
-    quick: true,
-  },
-  {
-    name: "verified-without-comparing",
-    fault: "decode says verified although the reader found another value.",
-    file: "src/memory/decode.ts",
-    find: "(await findReadBackFault(services, services.blockWork.begin(asker), userId, one)) === undefined;",
-    replace: "one.text.length > 0;",
-    tests: ["test/unit/memory/decode.test.ts"],
-  },
-  {
     name: "read-back-compared-by-count",
     fault: "What is read back from a block counts as equal when it has as many facts.",
     file: "src/memory/reading.ts",

@@ -70,7 +70,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "kept-alive-while-closing",
     fault: "An answer of a service that stops keeps its connection alive.",
     file: "src/http/request/dispatcher.ts",
-    find: "if (this.closing) response.shouldKeepAlive = false;",
+    find: "if (this.closing && !call.isPipelined) response.shouldKeepAlive = false;",
     replace: "",
     tests: ["test/http/failures.test.ts"],
     only: "service that stops",
