@@ -9,7 +9,15 @@ import { applyTo } from "./mutant.ts";
 const root = new URL("../../", import.meta.url);
 
 test("every mutant applies to the code as it is", () => {
-  for (const mutant of MUTANTS) applyTo(readFileSync(new URL(mutant.file, root), "utf8"), mutant);
+  const faults = MUTANTS.flatMap((mutant) => {
+    try {
+      applyTo(readFileSync(new URL(mutant.file, root), "utf8"), mutant);
+      return [];
+    } catch (error) {
+      return [(error as Error).message];
+    }
+  });
+  assert.deepEqual(faults, []);
 });
 
 test("every mutant has a name of its own and tests that exist", () => {
