@@ -194,7 +194,7 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     fallback: "",
     parse: origins,
     meaning:
-      "Origins of browser pages that may call /mcp, separated by commas, such as https://agent.example; the service's own is always allowed.",
+      "Origins of browser pages that may call /mcp, separated by commas, such as `https://agent.example`; the service's own is always allowed.",
   },
   SIDEBAND_PUBLIC_URL: {
     field: "publicUrl",

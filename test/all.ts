@@ -19,8 +19,9 @@ const files = readdirSync(join(packageFolder, "test"), { recursive: true, encodi
 const among = (folders: RegExp) => files.filter((path) => folders.test(path));
 // Two of them run at a time, so that the longest come first.
 const processes: TestProcess[] = [
-  { name: "services", files: among(/^test\/(?!e2e|unit|property|tidy)/) },
+  { name: "faults", files: among(/^test\/(fault|agents)/) },
   { name: "browser", files: among(/^test\/e2e/) },
+  { name: "services", files: among(/^test\/(?!fault|agents|e2e|unit|property|tidy)/) },
   { name: "units", files: among(/^test\/(unit|property|tidy)/) },
 ];
 // A whole run has the HTTP tests on both stores, but for those whose subject no store comes near; a run of chosen

@@ -1,8 +1,8 @@
-/** The 40 labels in channel order, as a list and as a type. They never change. */
+/** The 40 labels in channel order, as a value for pickers and as a type for editors. */
 
-import { LABELS, type Label } from "../base/channels.ts";
+import { LABELS, type Label } from "../base/channel-labels.ts";
 
 export { LABELS, type Label };
 
-/** Any text, with completion for the 40 labels in editors. The service checks it. */
+/** A label where it is known, any text where it comes from outside: the service judges it. */
 export type LabelText = Label | (string & {});
