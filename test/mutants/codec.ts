@@ -217,15 +217,6 @@ export const CODEC_MUTANTS: readonly Mutant[] = [
     tests: ["test/unit/memory/flush.test.ts"],
   },
   {
-    name: "build-shared-across-stamps",
-    fault: "Who asks after a write gets the block that was being built for the state before it.",
-    file: "src/memory/blocks.ts",
-    find: "{stamp}`",
-    replace: '{""}`',
-    tests: ["test/unit/memory/blocks.test.ts"],
-    only: "state before it",
-  },
-  {
     name: "flush-shared-across-stamps",
     fault: "Who flushes after a write gets the block that was being flushed for the state before it.",
     file: "src/memory/flush.ts",
