@@ -2,7 +2,7 @@
  * Puts one fault at a time into a scratch copy of the code and runs the tests that must notice it:
  * npm run test:mutants [-- NAME …] [--quick] [--write]. Without names all mutants run. The exit status is 1 when a fault
  * goes unnoticed that should not, when a mutant no longer applies, or when its tests fail without it. --write keeps the
- * table in test/mutants/README.md.
+ * table in test/mutants/table.md.
  */
 
 import { spawn } from "node:child_process";
@@ -108,7 +108,7 @@ const wrong = findings.filter(({ fault }) => fault !== undefined);
 const noticed = findings.filter(({ noticedBy }) => noticedBy !== undefined).length;
 for (const { mutant, fault } of wrong) console.log(`✖ ${mutant.name}: ${fault}`);
 console.log(`${findings.length} faults, ${noticed} noticed, ${wrong.length} not as expected`);
-if (values.write) writeFileSync(join(ROOT, "test/mutants/README.md"), tableOf(findings));
+if (values.write) writeFileSync(join(ROOT, "test/mutants/table.md"), tableOf(findings));
 process.exitCode = wrong.length === 0 ? 0 : 1;
 
 async function runAll(mutants: readonly Mutant[]): Promise<Finding[]> {
