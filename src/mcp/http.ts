@@ -56,6 +56,7 @@ export class McpHttp {
   /** The visits that are being answered. */
   readonly #open = new Map<AbortController, Caller>();
   readonly #timer: NodeJS.Timeout;
+  #looking = false;
 
   constructor(options: McpHttpOptions) {
     this.#options = options;
@@ -92,12 +93,17 @@ export class McpHttp {
     for (const controller of this.#open.keys()) controller.abort();
   }
 
-  /** A stream ends soon after its key. */
+  /** A stream ends soon after its key. Each key is looked up once, however many streams it has. */
   async #endRevoked(): Promise<void> {
-    for (const [controller, caller] of this.#open) {
+    if (this.#looking) return;
+    this.#looking = true;
+    const callers = new Map([...this.#open.values()].map((caller) => [caller.keyId, caller]));
+    for (const [keyId, caller] of callers) {
       // A store that does not answer says nothing about the key.
-      if ((await this.#options.isLive(caller).catch(() => true)) === false) controller.abort();
+      if (await this.#options.isLive(caller).catch(() => true)) continue;
+      for (const [controller, { keyId: own }] of this.#open) if (own === keyId) controller.abort();
     }
+    this.#looking = false;
   }
 
   #accountOf(name: string): Promise<AccountEntry> {

@@ -6,6 +6,7 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Metrics } from "../../base/metrics.ts";
+import { limitGroupOf } from "../request/client.ts";
 import { rawProblem } from "../request/problem.ts";
 
 export interface ConnectionsOptions {
@@ -16,21 +17,22 @@ export interface ConnectionsOptions {
 
 export function limitConnections(server: Server, options: ConnectionsOptions): void {
   const { perAddressMax, isProxy, metrics } = options;
-  const byAddress = new Map<string, number>();
+  const byGroup = new Map<string, number>();
   let connections = 0;
   metrics.define({ name: "sideband_connections", help: "Open connections.", type: "gauge" });
   metrics.onCollect(() => metrics.set("sideband_connections", connections));
   server.on("connection", (socket: Socket) => {
     const address = socket.remoteAddress ?? "";
-    const open = byAddress.get(address) ?? 0;
+    const group = limitGroupOf({ address });
+    const open = byGroup.get(group) ?? 0;
     if (open >= perAddressMax && !isProxy(address)) return refuse(socket);
-    byAddress.set(address, open + 1);
+    byGroup.set(group, open + 1);
     connections += 1;
     socket.once("close", () => {
       connections -= 1;
-      const left = byAddress.get(address)! - 1;
-      if (left === 0) byAddress.delete(address);
-      else byAddress.set(address, left);
+      const left = byGroup.get(group)! - 1;
+      if (left === 0) byGroup.delete(group);
+      else byGroup.set(group, left);
     });
   });
 }
