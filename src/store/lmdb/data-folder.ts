@@ -22,7 +22,7 @@ import {
 import { dirname, join } from "node:path";
 
 /** 3: one owner, a checksum on every record. */
-export const FORMAT_VERSION = 3;
+export const FORMAT_VERSION = 4;
 const NAME_FILE = "sideband.json";
 const STORE_NAME = /^store-[0-9a-f]{16}$/;
 

@@ -46,13 +46,17 @@ export const counterName = (keyId: string, period: string) => `${keyId}\0${perio
 
 export const counterKey = (keyId: string, period: string) => Buffer.from(counterName(keyId, period));
 
-export const idempotencyKey = (keyId: string, key: string) => Buffer.from(`${keyId}\0${key}`);
+const DAY_MS = 24 * 3600 * 1000;
 
-/** Expiries sort by time: eight bytes, big-endian, then the key of the record that expires. */
-export function expiryKey(expiresAtMs: number, key: Buffer): Buffer {
-  const time = Buffer.alloc(8);
-  time.writeBigUInt64BE(BigInt(Math.floor(expiresAtMs)));
-  return Buffer.concat([time, key]);
+/** Idempotency records lie by the day on which they expire: four bytes, big-endian, then the API key and the given key. */
+export function idempotencyKey(day: number, keyId: string, key: string): Buffer {
+  return Buffer.concat([dayPrefix(day), Buffer.from(`${keyId}\0${key}`)]);
 }
 
-export const expiredRecordKey = (expiry: Buffer) => expiry.subarray(8);
+export const expiryDayOf = (ms: number) => Math.floor(ms / DAY_MS);
+
+export function dayPrefix(day: number): Buffer {
+  const prefix = Buffer.alloc(4);
+  prefix.writeUInt32BE(day);
+  return prefix;
+}

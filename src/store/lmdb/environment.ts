@@ -16,7 +16,6 @@ export const TABLES = [
   "facts",
   "counters",
   "idempotency",
-  "idempotency-expiries",
   "keys",
   "key-hashes",
   "accounts",

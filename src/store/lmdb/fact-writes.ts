@@ -5,8 +5,8 @@ import { CHANNEL_COUNT } from "../../base/limits.ts";
 import type { ComputedCode, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import {
   counterName,
-  expiredRecordKey,
-  expiryKey,
+  dayPrefix,
+  expiryDayOf,
   factKey,
   idempotencyKey,
   USERS,
@@ -82,35 +82,34 @@ function replay(
   used: number,
 ): WriteOutcome | undefined {
   if (idempotency === undefined) return undefined;
-  const bytes = writer.get("idempotency", idempotencyKey(idempotency.keyId, idempotency.key));
-  if (bytes === undefined) return undefined;
-  const record = unpackIdempotency(bytes);
-  if (record.expiresAtMs <= nowMs) return undefined;
-  if (!timingSafeEqual(record.fingerprint, idempotency.fingerprint)) return { outcome: "mismatch", used };
-  return { outcome: "replayed", channelCount: record.channelCount, used };
+  const { keyId, key, expiresAtMs, fingerprint } = idempotency;
+  // A record that counts expires between now and when one that is written now would.
+  for (let day = expiryDayOf(nowMs); day <= expiryDayOf(expiresAtMs); day++) {
+    const bytes = writer.get("idempotency", idempotencyKey(day, keyId, key));
+    const record = bytes && unpackIdempotency(bytes);
+    if (record === undefined || record.expiresAtMs <= nowMs) continue;
+    if (!timingSafeEqual(record.fingerprint, fingerprint)) return { outcome: "mismatch", used };
+    return { outcome: "replayed", channelCount: record.channelCount, used };
+  }
+  return undefined;
 }
 
 function remember(writer: Writer, { idempotency }: WriteRequest, stored: number): void {
   if (idempotency === undefined) return;
-  const key = idempotencyKey(idempotency.keyId, idempotency.key);
+  const key = idempotencyKey(expiryDayOf(idempotency.expiresAtMs), idempotency.keyId, idempotency.key);
   writer.put("idempotency", key, packIdempotency({ ...idempotency, channelCount: stored }));
-  writer.put("idempotency-expiries", expiryKey(idempotency.expiresAtMs, key), Buffer.of(1));
 }
 
-/** Removes expired idempotency records, at most `countMax`, so that a group stays short. Returns their number. */
+/**
+ * Removes idempotency records whose day of expiry is over, at most `countMax`, so that a group stays short. Returns
+ * their number.
+ */
 export function sweepExpired(nowMs: number, countMax: number): Write<number> {
   return (writer) => {
-    const end = expiryKey(nowMs + 1, Buffer.alloc(0));
-    const expiries = writer.environment.keys("idempotency-expiries", { end, limit: countMax });
-    for (const expiry of expiries) {
-      const key = expiredRecordKey(expiry);
-      const bytes = writer.get("idempotency", key);
-      // The key may have been used again since: then it has a later entry here.
-      if (bytes !== undefined && unpackIdempotency(bytes).expiresAtMs <= nowMs)
-        writer.remove("idempotency", key);
-      writer.remove("idempotency-expiries", expiry);
-    }
-    return expiries.length;
+    const end = dayPrefix(expiryDayOf(nowMs));
+    const expired = writer.environment.keys("idempotency", { end, limit: countMax });
+    for (const key of expired) writer.remove("idempotency", key);
+    return expired.length;
   };
 }
 

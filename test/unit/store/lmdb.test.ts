@@ -173,7 +173,7 @@ test("lmdb: another format is refused with what to do, an unwritable folder too"
   withFolder(async (folder) => {
     writeFileSync(join(folder, "sideband.json"), '{"format":2,"generation":1}');
     await assert.rejects(openFolder(folder), /data format 2.*sideband export.*sideband import/);
-    writeFileSync(join(folder, "sideband.json"), '{"format":3,"store":"../elsewhere"}');
+    writeFileSync(join(folder, "sideband.json"), '{"format":4,"store":"../elsewhere"}');
     await assert.rejects(openFolder(folder), /does not name a store/);
     writeFileSync(join(folder, "a-file"), "");
     await assert.rejects(openFolder(join(folder, "a-file")), /cannot write to the data folder/);
@@ -185,8 +185,8 @@ test("lmdb: a folder that a later release wrote is not opened", () =>
   withFolder(async (folder) => {
     await (await openFolder(folder)).close();
     const path = join(folder, "sideband.json");
-    writeFileSync(path, readFileSync(path, "utf8").replace('"format":3', '"format":4'));
-    await assert.rejects(openFolder(folder, false), /data format 4, this release uses format 3/);
+    writeFileSync(path, readFileSync(path, "utf8").replace('"format":4', '"format":5'));
+    await assert.rejects(openFolder(folder, false), /data format 5, this release uses format 4/);
   }));
 
 test("lmdb: leftovers of broken-off work go at the next start, a store that nothing names any more stays", () =>
@@ -213,7 +213,7 @@ test("lmdb: a wrong or damaged sideband.json, or a truncated store: nothing is r
     await store.close();
     const inUse = storeIn(folder);
     const right = readFileSync(join(folder, "sideband.json"));
-    for (const text of ['{"format":3,"store":"store-00000000deadbeef"}', "null", "[]", "{", ""]) {
+    for (const text of ['{"format":4,"store":"store-00000000deadbeef"}', "null", "[]", "{", ""]) {
       writeFileSync(join(folder, "sideband.json"), text);
       await assert.rejects(openFolder(folder), /sideband\.json|names the store|data format/, text);
       assert.equal(storeIn(folder), inUse, text);
