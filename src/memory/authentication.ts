@@ -8,6 +8,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { BoundedCache } from "../base/bounded-cache.ts";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
+import { type MaybePromise, whenThere } from "../base/maybe-promise.ts";
 import { TIER_LIMITS, type Tier } from "../base/tiers.ts";
 import { isWellFormedKey } from "./key-format.ts";
 import type { KeyStore } from "./ports.ts";
@@ -36,15 +37,19 @@ export class Authentication {
   }
 
   /** The caller of a key. A key that does not count is thrown as a Failure. */
-  async callerOf(key: string): Promise<Caller> {
+  callerOf(key: string): MaybePromise<Caller> {
     // Read before the look-up: a change in between empties the cache at the next call.
-    const version = await this.#keys.keysVersion();
-    if (version !== this.#version) {
-      this.#cache.clear();
-      this.#version = version;
-    }
-    const cached = this.#cache.peek(key);
-    if (cached !== undefined) return this.#use(cached);
+    return whenThere(this.#keys.keysVersion(), (version) => {
+      if (version !== this.#version) {
+        this.#cache.clear();
+        this.#version = version;
+      }
+      const cached = this.#cache.peek(key);
+      return cached === undefined ? this.#find(key, version) : this.#use(cached);
+    });
+  }
+
+  async #find(key: string, version: number): Promise<Caller> {
     const caller = await this.#lookUp(key);
     // A key that was changed during the look-up may have been read as it was before.
     if (version === this.#version) this.#cache.set(key, caller);

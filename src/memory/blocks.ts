@@ -7,6 +7,7 @@
 import type { Asker } from "../base/asker.ts";
 import { BoundedCache } from "../base/bounded-cache.ts";
 import type { TimerClock } from "../base/clock.ts";
+import { type MaybePromise, whenThere } from "../base/maybe-promise.ts";
 import { SharedWork } from "../base/shared-work.ts";
 import type { Work } from "../blockwork/block-scheduler.ts";
 import type { BlockWork } from "../blockwork/block-work.ts";
@@ -77,19 +78,20 @@ export class Blocks {
   }
 
   /** The block of the user's present state, or undefined where there are no facts. */
-  async of(asker: Asker, userId: string): Promise<UserBlock | undefined> {
+  of(asker: Asker, userId: string): MaybePromise<UserBlock | undefined> {
     const { account } = asker;
     const slot = slotOf(account, userId);
-    const stamp = await this.#store.readStamp(account, userId);
-    if (stamp === undefined) {
-      this.#cache.delete(slot);
-      return undefined;
-    }
-    const cached = this.#cache.peek(slot);
-    if (cached?.stamp === stamp) return cached;
-    return this.#builds.join(`${slot}\0${stamp}`, asker.signal, async (signal) => {
-      const state = await this.#store.readUser(account, userId);
-      return state && (await this.build(this.#blockWork.begin({ ...asker, signal }), userId, state));
+    return whenThere(this.#store.readStamp(account, userId), (stamp) => {
+      if (stamp === undefined) {
+        this.#cache.delete(slot);
+        return undefined;
+      }
+      const cached = this.#cache.peek(slot);
+      if (cached?.stamp === stamp) return cached;
+      return this.#builds.join(`${slot}\0${stamp}`, asker.signal, async (signal) => {
+        const state = await this.#store.readUser(account, userId);
+        return state && (await this.build(this.#blockWork.begin({ ...asker, signal }), userId, state));
+      });
     });
   }
 

@@ -5,6 +5,7 @@
 
 import type { Asker } from "../base/asker.ts";
 import { Failure } from "../base/errors.ts";
+import { type MaybePromise, whenThere } from "../base/maybe-promise.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import { channelOf } from "./labels.ts";
 import { findReadBackFault } from "./reading.ts";
@@ -23,15 +24,16 @@ export interface VerifiedFact extends DecodedFact {
   readonly latencyMs: number;
 }
 
-export async function decodeFact(
+export function decodeFact(
   services: MemoryServices,
   account: string,
   { userId, label }: { userId: string; label: string },
-): Promise<DecodedFact> {
+): MaybePromise<DecodedFact> {
   checkIdentifier(userId, "user_id");
-  const fact = await services.store.readFact(account, userId, channelOf(label));
-  if (fact === undefined) throw notFound(label);
-  return { userId, label, value: fact.value };
+  return whenThere(services.store.readFact(account, userId, channelOf(label)), (fact) => {
+    if (fact === undefined) throw notFound(label);
+    return { userId, label, value: fact.value };
+  });
 }
 
 export async function decodeThroughModel(

@@ -7,14 +7,12 @@
  * certain. A read that meets a damaged record fails with `store_corrupt`.
  */
 
+import type { MaybePromise } from "../base/maybe-promise.ts";
 import type { Tier } from "../base/tiers.ts";
 import type { CodableFact, ComputedCode } from "../blockwork/fact-code.ts";
 
 /** A store keeps code bits without knowing what they mean. */
 export type { ComputedCode, FactCode } from "../blockwork/fact-code.ts";
-
-/** At once, or later. */
-export type MaybePromise<T> = T | Promise<T>;
 
 export interface FactRecord extends CodableFact {
   readonly updatedAtMs: number;

@@ -70,7 +70,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "kept-alive-while-closing",
     fault: "An answer of a service that stops keeps its connection alive.",
     file: "src/http/request/dispatcher.ts",
-    find: "if (this.closing && !call.isPipelined) response.shouldKeepAlive = false;",
+    find: "if (this.closing && !call.isPipelined) call.response.shouldKeepAlive = false;",
     replace: "",
     tests: ["test/http/failures.test.ts"],
     only: "service that stops",
@@ -134,12 +134,10 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "body-read-before-key",
     fault: "The body of a stranger is parsed before its key is checked.",
     file: "src/http/request/dispatcher.ts",
-    find: `    await this.#options.access[route.access](call);
-    if (request.method !== "GET" && request.method !== "HEAD" && route.bodyBytesMax !== "stream")
-      call.body = await readJson(request, route.bodyBytesMax);`,
-    replace: `    if (request.method !== "GET" && request.method !== "HEAD" && route.bodyBytesMax !== "stream")
-      call.body = await readJson(request, route.bodyBytesMax);
-    await this.#options.access[route.access](call);`,
+    find: `    return whenThere(this.#options.access[route.access](call), () =>
+      whenThere(bodyOf(call, route), (body) => {`,
+    replace: `    return whenThere(bodyOf(call, route), (body) =>
+      whenThere(this.#options.access[route.access](call), () => {`,
     tests: ["test/http/requests.test.ts"],
     only: "a body is taken exactly",
     quick: true,
@@ -176,8 +174,9 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "origins-open-on-key-routes",
     fault: "Pages of any origin may read what needs a key.",
     file: "src/http/access/access.ts",
-    find: "const caller = await authentication.callerOf(keyOf(call));",
-    replace: "call.headers = OPEN_ORIGIN;\n    const caller = await authentication.callerOf(keyOf(call));",
+    find: "return whenThere(authentication.callerOf(keyOf(call)), (caller) => {",
+    replace:
+      "call.headers = OPEN_ORIGIN;\n    return whenThere(authentication.callerOf(keyOf(call)), (caller) => {",
     tests: ["test/http/service.test.ts"],
     only: "CORS",
   },

@@ -4,6 +4,8 @@
  */
 
 import { Failure } from "../../base/errors.ts";
+import { type MaybePromise, whenThere } from "../../base/maybe-promise.ts";
+import type { Caller } from "../../memory/authentication.ts";
 import { quotaWindow } from "../../memory/quota.ts";
 import type { Call } from "../request/call.ts";
 import { limitGroupOf } from "../request/client.ts";
@@ -15,7 +17,7 @@ import { limitHeaders } from "./limit-headers.ts";
 import type { Origins } from "./origins.ts";
 import { enforce, tooMany } from "./rate-limiter.ts";
 
-type AccessCheck = (call: Call) => void | Promise<void>;
+type AccessCheck = (call: Call) => MaybePromise<void>;
 export type AccessChecks = Readonly<Record<Route["access"], AccessCheck>>;
 
 const OPEN_ORIGIN = [
@@ -61,17 +63,21 @@ export function accessChecks(
 }
 
 function keyCheck({ authentication, memory, clock, limits, door }: HttpServices): AccessCheck {
-  return async (call) => {
+  const usedBy = ({ keyId, limit }: Caller) =>
+    limit === null ? 0 : memory.store.readUsage(keyId, quotaWindow(clock.now()).month);
+  return (call) => {
     if (door.admits(call.request)) {
       call.caller = door.callerOf(call.request);
       return raiseQueryFault(call.query);
     }
-    const caller = await authentication.callerOf(keyOf(call));
-    call.caller = caller;
-    if (caller.limit !== null)
-      call.used = await memory.store.readUsage(caller.keyId, quotaWindow(clock.now()).month);
-    raiseQueryFault(call.query);
-    if (limits.key !== undefined) enforce(limits.key, caller.keyId);
+    return whenThere(authentication.callerOf(keyOf(call)), (caller) => {
+      call.caller = caller;
+      return whenThere(usedBy(caller), (used) => {
+        call.used = used;
+        raiseQueryFault(call.query);
+        if (limits.key !== undefined) enforce(limits.key, caller.keyId);
+      });
+    });
   };
 }
 

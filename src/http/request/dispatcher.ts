@@ -4,9 +4,10 @@
  */
 
 import { randomBytes } from "node:crypto";
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { RequestListener } from "node:http";
 import type { Socket } from "node:net";
 import { Failure } from "../../base/errors.ts";
+import { type MaybePromise, whenThere } from "../../base/maybe-promise.ts";
 import type { Validator } from "../../contract/validation.ts";
 import type { AccessChecks } from "../access/access.ts";
 import type { HttpServices } from "../services.ts";
@@ -18,6 +19,7 @@ import { failureOf, problemAnswer } from "./problem.ts";
 import { parseQuery } from "./query.ts";
 import type { RecentErrors } from "./recent-errors.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
+import type { Route } from "./route.ts";
 import type { Router } from "./router.ts";
 
 /** A target may have them, as proxies get it; what follows is the address. */
@@ -43,34 +45,52 @@ export class Dispatcher {
   }
 
   readonly handle: RequestListener = (request, response) => {
-    this.#answer(request, response).catch((error: unknown) => {
-      this.#options.services.log.error({ err: error }, "an answer could not be sent");
-      response.destroy();
-    });
-  };
-
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { services, clientOf, metrics, recentErrors } = this.#options;
+    const { services, clientOf } = this.#options;
     const call = new Call(request, response, this.#nextId(request.headers["x-request-id"]), clientOf);
     response.on("timeout", cutUntaken);
-    let answer: Answer;
+    const cannotSend = (error: unknown) => {
+      services.log.error({ err: error }, "an answer could not be sent");
+      response.destroy();
+    };
     try {
-      answer = await this.#run(call);
+      const sent = whenThere(this.#answer(call), (answer) => this.#send(call, answer));
+      if (sent instanceof Promise) sent.catch(cannotSend);
     } catch (error) {
-      if (call.isGone) return;
-      const failure = failureOf(error, call, services.log);
-      // The rest of a body that is too large is not waited for.
-      if (failure.code === "body_too_large") response.shouldKeepAlive = false;
-      answer = problemAnswer(failure, call, services.upgradeUrl);
-      if (answer.status >= 500) recentErrors.add(call, answer.status, failure.code);
+      cannotSend(error);
     }
+  };
+
+  /** Undefined where nobody is there to be answered. */
+  #answer(call: Call): MaybePromise<Answer | undefined> {
+    try {
+      const answer = this.#run(call);
+      return answer instanceof Promise ? answer.catch((error) => this.#problem(call, error)) : answer;
+    } catch (error) {
+      return this.#problem(call, error);
+    }
+  }
+
+  #problem(call: Call, error: unknown): Answer | undefined {
+    const { services, recentErrors } = this.#options;
+    if (call.isGone) return undefined;
+    const failure = failureOf(error, call, services.log);
+    // The rest of a body that is too large is not waited for.
+    if (failure.code === "body_too_large") call.response.shouldKeepAlive = false;
+    const answer = problemAnswer(failure, call, services.upgradeUrl);
+    if (answer.status >= 500) recentErrors.add(call, answer.status, failure.code);
+    return answer;
+  }
+
+  #send(call: Call, answer: Answer | undefined): void {
+    if (answer === undefined) return;
+    const { services, metrics } = this.#options;
     // Asked now, not when the request came: the service may have begun to stop since.
-    if (this.closing && !call.isPipelined) response.shouldKeepAlive = false;
+    if (this.closing && !call.isPipelined) call.response.shouldKeepAlive = false;
     metrics.count(call, answer.status);
     sendAnswer(call, answer, services.clock.now());
   }
 
-  async #run(call: Call): Promise<Answer> {
+  #run(call: Call): MaybePromise<Answer> {
     const { request } = call;
     const target = request.url ?? "/";
     const url = target.startsWith("/") ? target : target.replace(SCHEME_AND_HOST, "/");
@@ -84,15 +104,25 @@ export class Dispatcher {
     call.routePath = route.path;
     call.params = params;
     call.query = parseQuery(mark < 0 ? "" : url.slice(mark + 1));
-    await this.#options.access[route.access](call);
-    if (request.method !== "GET" && request.method !== "HEAD" && route.bodyBytesMax !== "stream")
-      call.body = await readJson(request, route.bodyBytesMax);
-    check(route.params, call.params, "The address is not valid.");
-    check(route.query, call.query, "The query is not valid.");
-    check(route.body, call.body, "The body must be a JSON object.");
-    const result = await route.handle(call);
-    return result instanceof Answer ? result : Answer.json(result);
+    return whenThere(this.#options.access[route.access](call), () =>
+      whenThere(bodyOf(call, route), (body) => {
+        call.body = body;
+        check(route.params, call.params, "The address is not valid.");
+        check(route.query, call.query, "The query is not valid.");
+        check(route.body, call.body, "The body must be a JSON object.");
+        return whenThere(route.handle(call), answerOf);
+      }),
+    );
   }
+}
+
+function bodyOf({ request }: Call, { bodyBytesMax }: Route): MaybePromise<unknown> {
+  const hasNone = request.method === "GET" || request.method === "HEAD" || bodyBytesMax === "stream";
+  return hasNone ? undefined : readJson(request, bodyBytesMax);
+}
+
+function answerOf(result: unknown): Answer {
+  return result instanceof Answer ? result : Answer.json(result);
 }
 
 /** A connection has been still for a while: its client does not take the answer, or there is none yet. */

@@ -1,5 +1,6 @@
 /** GET /context, /decode, /decode/model and /facts: everything that only reads. */
 
+import { whenThere } from "../../base/maybe-promise.ts";
 import { decodeAnswer, factsAnswer, modelDecodeAnswer } from "../../contract/answer-mapping.ts";
 import { readContext } from "../../memory/context.ts";
 import { decodeFact, decodeThroughModel } from "../../memory/decode.ts";
@@ -18,15 +19,17 @@ export function recallRoutes(
     return modelDecodeAnswer(await decodeThroughModel(memory, askerOf(call, call.caller), { userId, label }));
   };
   return {
-    async context(call) {
+    context(call) {
       const asker = askerOf(call, call.caller);
-      return contexts.answerOf(call, await readContext(memory, asker, call.query.user_id));
+      return whenThere(readContext(memory, asker, call.query.user_id), (context) =>
+        contexts.answerOf(call, context),
+      );
     },
 
-    async decode(call) {
+    decode(call) {
       const { user_id: userId, label, use_model: useModel } = call.query;
       if (asksForModel(useModel)) return decodeModel(call);
-      return decodeAnswer(await decodeFact(memory, call.caller.account, { userId, label }));
+      return whenThere(decodeFact(memory, call.caller.account, { userId, label }), decodeAnswer);
     },
 
     decodeModel,

@@ -45,5 +45,5 @@ test("the context of a user without facts is empty, also for another account's u
 
 test("a bad user_id has no context", async (context) => {
   const { services } = await memoryServices(context);
-  await assert.rejects(readContext(services, asker, ""), { code: "invalid_request" });
+  await assert.rejects(async () => readContext(services, asker, ""), { code: "invalid_request" });
 });

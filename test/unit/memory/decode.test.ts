@@ -34,8 +34,8 @@ test("a fact that another user or another account has is not found", async (cont
   const { services, write } = await setUp(context);
   await write("ada", "Ada");
   const notFound = { code: "fact_not_found", extra: { param: "label" } };
-  await assert.rejects(decodeFact(services, ACCOUNT, { ...NAME, userId: "eve" }), notFound);
-  await assert.rejects(decodeFact(services, "globex", NAME), notFound);
+  await assert.rejects(async () => decodeFact(services, ACCOUNT, { ...NAME, userId: "eve" }), notFound);
+  await assert.rejects(async () => decodeFact(services, "globex", NAME), notFound);
   await assert.rejects(decodeThroughModel(services, { ...asker, account: "globex" }, NAME), notFound);
 });
 
@@ -43,7 +43,7 @@ test("a label without a fact is not found, in the state and through the model", 
   const { services, write } = await setUp(context);
   await write("ada", "Ada");
   const input = { userId: "ada", label: "USER.os" };
-  await assert.rejects(decodeFact(services, ACCOUNT, input), { code: "fact_not_found" });
+  await assert.rejects(async () => decodeFact(services, ACCOUNT, input), { code: "fact_not_found" });
   await assert.rejects(decodeThroughModel(services, asker, input), { code: "fact_not_found" });
 });
 
@@ -53,7 +53,7 @@ test("a bad user_id and an unknown label are refused, in the state and through t
     [{ ...NAME, userId: "" }, "invalid_request"],
     [{ ...NAME, label: "name" }, "unknown_label"],
   ] as const) {
-    await assert.rejects(decodeFact(services, ACCOUNT, input), { code });
+    await assert.rejects(async () => decodeFact(services, ACCOUNT, input), { code });
     await assert.rejects(decodeThroughModel(services, asker, input), { code });
   }
 });

@@ -46,7 +46,7 @@ test("keys watch: without notices and polls, a revocation holds within five seco
   record = { ...record, revokedAtMs: 1 };
   database.version = 2;
   clock.advance(5_000);
-  await assert.rejects(node.callerOf(key), { code: "key_revoked" });
+  await assert.rejects(async () => node.callerOf(key), { code: "key_revoked" });
 });
 
 test("keys watch: a version that the database cannot confirm is not used for longer than five seconds", async (context) => {

@@ -1,0 +1,11 @@
+/**
+ * Values that are there at once, or later. The embedded store answers a read at once, a database later: the same code
+ * serves both, and where nothing is waited for, no promise is made. Promises are a twentieth of a decode.
+ */
+
+export type MaybePromise<T> = T | Promise<T>;
+
+/** Uses a value now if it is there, else when it comes. */
+export function whenThere<T, R>(value: MaybePromise<T>, use: (value: T) => MaybePromise<R>): MaybePromise<R> {
+  return value instanceof Promise ? value.then(use) : use(value);
+}
