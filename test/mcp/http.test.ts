@@ -261,15 +261,6 @@ test("/mcp is closed to pages of other sites and to foreign names, and open to a
   }
 });
 
-test("a client of the 2025 revisions is not told that it can subscribe: nothing could be sent to it", async () => {
-  const old = await connect("?user_id=old", { modern: false });
-  assert.notEqual(old.getServerCapabilities()?.resources?.subscribe, true);
-  await old.close();
-  const modern = await connect("?user_id=new");
-  assert.equal(modern.getServerCapabilities()?.resources?.subscribe, true);
-  await modern.close();
-});
-
 test("whoever listens hears no more once the key is revoked", async () => {
   const { key, record } = await running.service.core.keys.create({ account: "acme", tier: "unlimited" });
   const client = await connect("?user_id=u", { key });
