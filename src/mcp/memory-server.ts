@@ -41,10 +41,17 @@ const INSTRUCTIONS =
   "call recall or list before you ask the user for something that may be known; " +
   "call flush before the conversation is compacted or summarised. Never store secrets.";
 
+/** The lists of tools, resources and prompts never change; without a word the library would say that they do. */
+const CAPABILITIES = {
+  tools: { listChanged: false },
+  resources: { listChanged: false, subscribe: true },
+  prompts: { listChanged: false },
+};
+
 export function memoryServer(options: MemoryServerOptions): McpServer {
   const server = new McpServer(
     { name: "sideband", title: "Sideband memory", version: options.version },
-    { capabilities: { resources: { subscribe: true } }, instructions: INSTRUCTIONS },
+    { capabilities: CAPABILITIES, instructions: INSTRUCTIONS },
   );
   addTools(server, options);
   addResource(server, options);
