@@ -13,6 +13,15 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     only: "watched as long as",
   },
   {
+    name: "ended-visit-kept",
+    fault: "A visit to /mcp is kept after it has ended, so that the heap grows with each.",
+    file: "src/mcp/http.ts",
+    find: "this.#open.delete(controller);",
+    replace: "",
+    tests: ["test/unit/mcp/http.test.ts"],
+    only: "kept in mind",
+  },
+  {
     name: "bound-client-watches-others",
     fault: "A client that is bound to a user hears of changes of another.",
     file: "src/mcp/shared-watches.ts",

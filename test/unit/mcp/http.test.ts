@@ -12,7 +12,8 @@ const USERS = ["ada", "eve"] as const;
 async function setUp(context: TestContext) {
   const { services, store, write } = await memoryServices(context);
   for (const user of USERS) await write(user, `the name of ${user}`);
-  const mcp = new McpHttp({ memory: services, version: "1.0.0", isLive: async () => true });
+  const isLive = context.mock.fn(async () => true);
+  const mcp = new McpHttp({ memory: services, version: "1.0.0", isLive });
   const ended = new AbortController();
   const visit = (userId: string | undefined, method: string, session: string | undefined, body: unknown) =>
     mcp.answer({
@@ -36,7 +37,7 @@ async function setUp(context: TestContext) {
   const ask = (userId: string | undefined, method: string, params: object, session?: string) =>
     visit(userId, "POST", session, { jsonrpc: "2.0", id: 1, method, params });
   const openStream = (session: string) => visit(undefined, "GET", session, undefined);
-  return { store, ask, openStream, ended };
+  return { store, ask, openStream, ended, isLive };
 }
 
 /** Timers that come round when told to. */
@@ -97,6 +98,17 @@ test("what a session has subscribed to is watched while its stream is open, and 
   assert.deepEqual(await usersRead(), ["ada"]);
   ended.abort();
   assert.deepEqual(await usersRead(), []);
+});
+
+test("a visit is kept in mind until its answer has been sent or its client has gone", async (context) => {
+  const comeRound = timersByHand(context);
+  const { ask, ended, isLive } = await setUp(context);
+  await ask("ada", "ping", {});
+  await comeRound();
+  assert.equal(isLive.mock.callCount(), 1);
+  ended.abort();
+  await comeRound();
+  assert.equal(isLive.mock.callCount(), 1);
 });
 
 test("a client that is bound to a user reaches no other, by tool, resource or prompt", async (context) => {
