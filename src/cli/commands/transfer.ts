@@ -5,7 +5,7 @@ import { Transform } from "node:stream";
 import { finished } from "node:stream/promises";
 import { parseArgs } from "node:util";
 import { withOwner } from "../../main/owner.ts";
-import { type Command, CommandError, EXIT_OK, UsageError } from "../command.ts";
+import { type Command, CommandError, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
 import { Progress } from "../progress.ts";
 
@@ -59,12 +59,13 @@ export const importCommand: Command = {
   help: `usage: sideband import [FILE] [--json]
 
 Reads what "sideband export" wrote, from FILE or standard input. Facts keep their times and their order; a fact that
-exists is overwritten, a key that exists stays. Nothing counts against a limit. Works beside a running service.
+exists is overwritten, a key that exists stays. A key whose id another key has is left out and reported. Nothing counts
+against a limit. Works beside a running service.
 
-  --json   print one JSON object: lines, facts
+  --json   print one JSON object: lines, facts, left_out
 ${DATA_HELP}
 
-Exit status: 0; 1 if a line cannot be imported (those before it are); 2 for a wrong call.`,
+Exit status: 0; 1 if a key was left out, or a line cannot be imported (those before it are); 2 for a wrong call.`,
 
   async run(args) {
     const options = { json: { type: "boolean", default: false }, ...DATA_OPTION } as const;
@@ -83,13 +84,15 @@ Exit status: 0; 1 if a line cannot be imported (those before it are); 2 for a wr
     });
     input.once("error", (error: Error) => counted.destroy(error));
     const body = input.pipe(counted);
-    const { lines, facts } = await withOwner(configWith(values.data), { create: true }, (owner) =>
-      owner.upload<{ lines: number; facts: number }>("/operator/import", body),
+    const { lines, facts, leftOut } = await withOwner(configWith(values.data), { create: true }, (owner) =>
+      owner.upload<{ lines: number; facts: number; leftOut: string[] }>("/operator/import", body),
     );
     progress.end();
-    console.log(
-      values.json ? JSON.stringify({ lines, facts }) : `imported ${facts} facts from ${lines} lines`,
-    );
-    return EXIT_OK;
+    if (values.json) console.log(JSON.stringify({ lines, facts, left_out: leftOut }));
+    else {
+      for (const what of leftOut) console.error(`left out: ${what}`);
+      console.log(`imported ${facts} facts from ${lines} lines`);
+    }
+    return leftOut.length === 0 ? EXIT_OK : EXIT_FAILED;
   },
 };
