@@ -8,6 +8,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { accessChecks } from "./access/access.ts";
 import { limitConnections } from "./access/connections.ts";
 import { ConsoleSessions } from "./access/console-session.ts";
+import { orderlyEnd } from "./access/orderly-end.ts";
 import { Origins, type OriginsOptions } from "./access/origins.ts";
 import { clientReader, type TrustProxy, trustsOf } from "./request/client.ts";
 import { Dispatcher } from "./request/dispatcher.ts";
@@ -32,7 +33,6 @@ export interface HttpServerOptions {
 const HEADER_BYTES_MAX = 16_384;
 const TIMEOUTS: Timeouts = { headMs: 15_000, bodyMs: 15_000, answerMs: 60_000, checkMs: 1_000 };
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
-const SWEEP_INTERVAL_MS = 50;
 
 export interface Timeouts {
   /** For the head of a request, and for its body after that. */
@@ -48,6 +48,7 @@ export class HttpServer {
   readonly #server: Server;
   readonly #dispatcher: Dispatcher;
   readonly #services: HttpServices;
+  readonly #end: (timeoutMs: number) => Promise<void>;
 
   constructor(services: HttpServices, options: HttpServerOptions) {
     const sessions = new ConsoleSessions(services.adminToken, services.clock);
@@ -83,6 +84,7 @@ export class HttpServer {
     this.#server.on("checkExpectation", this.handle);
     this.#server.on("clientError", answerClientError);
     refuseConnect(this.#server);
+    this.#end = orderlyEnd(this.#server);
     limitConnections(this.#server, {
       perAddressMax: options.connectionsPerAddress,
       isProxy,
@@ -103,20 +105,11 @@ export class HttpServer {
     });
   }
 
-  /**
-   * Takes no new connections and lets running requests finish; after `timeoutMs` their connections are cut.
-   * Connections are kept alive by their clients: each is closed as soon as its request is answered.
-   */
+  /** Takes no new connections and sends the answers that are being made; after `timeoutMs` the rest is cut. */
   async close(timeoutMs: number): Promise<void> {
     this.#dispatcher.closing = true;
     this.#services.mcp.close();
-    if (!this.#server.listening) return;
-    const closed = new Promise((resolve) => this.#server.close(resolve));
-    const sweep = setInterval(() => this.#server.closeIdleConnections(), SWEEP_INTERVAL_MS);
-    const cut = setTimeout(() => this.#server.closeAllConnections(), timeoutMs);
-    await closed;
-    clearInterval(sweep);
-    clearTimeout(cut);
+    await this.#end(timeoutMs);
   }
 }
 
