@@ -18,6 +18,7 @@ import { RecentErrors } from "./request/recent-errors.ts";
 import { RequestMetrics } from "./request/request-metrics.ts";
 import { Router } from "./request/router.ts";
 import { allRoutes } from "./routes/all.ts";
+import { notFoundPage } from "./routes/website-files.ts";
 import type { HttpServices } from "./services.ts";
 
 export interface HttpServerOptions {
@@ -65,6 +66,7 @@ export class HttpServer {
       clientOf: clientReader(trusts),
       metrics: new RequestMetrics(services),
       recentErrors,
+      notFoundPage: websiteFolder === undefined ? undefined : notFoundPage(websiteFolder),
     });
     this.#server = createServer(
       {

@@ -14,11 +14,12 @@ import { Answer, sendAnswer } from "./answer.ts";
 import { readJson } from "./body.ts";
 import { Call } from "./call.ts";
 import type { ClientReader } from "./client.ts";
+import { prefersHtml } from "./preferences.ts";
 import { failureOf, problemAnswer } from "./problem.ts";
 import { parseQuery } from "./query.ts";
 import type { RecentErrors } from "./recent-errors.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
-import type { Router } from "./router.ts";
+import { type Router, UnknownAddress } from "./router.ts";
 
 /** A target may have them, as proxies get it; what follows is the address. */
 const SCHEME_AND_HOST = /^https?:\/\/[^/?]*\/?/i;
@@ -30,6 +31,8 @@ export interface DispatcherOptions {
   readonly clientOf: ClientReader;
   readonly metrics: RequestMetrics;
   readonly recentErrors: RecentErrors;
+  /** For browsers, at an address where there is nothing. */
+  readonly notFoundPage: Answer | undefined;
 }
 
 export class Dispatcher {
@@ -61,13 +64,23 @@ export class Dispatcher {
       const failure = failureOf(error, call, services.log);
       // The rest of a body that is too large is not waited for.
       if (failure.code === "body_too_large") response.shouldKeepAlive = false;
-      answer = problemAnswer(failure, call, services.upgradeUrl);
+      answer =
+        failure instanceof UnknownAddress
+          ? this.#nothingHere(failure, call)
+          : problemAnswer(failure, call, services.upgradeUrl);
       if (answer.status >= 500) recentErrors.add(call, answer.status, failure.code);
     }
     // Asked now, not when the request came: the service may have begun to stop since.
     if (this.closing && !call.isPipelined) response.shouldKeepAlive = false;
     metrics.count(call, answer.status);
     sendAnswer(call, answer, services.clock.now());
+  }
+
+  #nothingHere(failure: Failure, call: Call): Answer {
+    const { notFoundPage, services } = this.#options;
+    call.headers = ["vary", "accept"];
+    if (notFoundPage !== undefined && prefersHtml(call.header("accept"))) return notFoundPage;
+    return problemAnswer(failure, call, services.upgradeUrl);
   }
 
   async #run(call: Call): Promise<Answer> {
