@@ -4,16 +4,16 @@
  */
 
 import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import { accessChecks } from "./access/access.ts";
 import { limitConnections } from "./access/connections.ts";
 import { ConsoleSessions } from "./access/console-session.ts";
 import { orderlyEnd } from "./access/orderly-end.ts";
 import { Origins, type OriginsOptions } from "./access/origins.ts";
+import { BareAnswers } from "./request/bare-answers.ts";
 import { clientReader, type TrustProxy, trustsOf } from "./request/client.ts";
 import { Dispatcher } from "./request/dispatcher.ts";
 import { OneWriteResponse } from "./request/one-write.ts";
-import { answerClientError, rawProblem } from "./request/problem.ts";
 import { RecentErrors } from "./request/recent-errors.ts";
 import { RequestMetrics } from "./request/request-metrics.ts";
 import { Router } from "./request/router.ts";
@@ -58,13 +58,15 @@ export class HttpServer {
     const { headMs, bodyMs, answerMs, checkMs } = timeouts;
     const trusts = trustsOf(options.trustProxy);
     const isProxy = (address: string) => trusts(address, 0);
+    const requestMetrics = new RequestMetrics(services);
+    const answers = new BareAnswers(requestMetrics);
     this.#services = services;
     this.#dispatcher = new Dispatcher({
       services,
       router: new Router(allRoutes({ services, sessions, recentErrors, websiteFolder })),
       access: accessChecks(services, { sessions, origins: new Origins(options.origins), isProxy }),
       clientOf: clientReader(trusts),
-      metrics: new RequestMetrics(services),
+      metrics: requestMetrics,
       recentErrors,
       notFoundPage: websiteFolder === undefined ? undefined : notFoundPage(websiteFolder),
     });
@@ -84,13 +86,14 @@ export class HttpServer {
     this.#server.timeout = answerMs;
     this.#server.maxConnections = options.connectionsMax;
     this.#server.on("checkExpectation", this.handle);
-    this.#server.on("clientError", answerClientError);
-    refuseConnect(this.#server);
+    this.#server.on("clientError", answers.clientError);
+    this.#server.on("connect", answers.connect);
     this.#end = orderlyEnd(this.#server);
     limitConnections(this.#server, {
       perAddressMax: options.connectionsPerAddress,
       isProxy,
       metrics: services.metrics,
+      answers,
     });
   }
 
@@ -113,13 +116,4 @@ export class HttpServer {
     this.#services.mcp.close();
     await this.#end(timeoutMs);
   }
-}
-
-/** Node would close the connection without an answer. */
-function refuseConnect(server: Server): void {
-  server.on("connect", (_request, socket: Socket) => {
-    // Node has let go of this socket: without a listener a client that hangs up would end the process.
-    socket.on("error", () => {});
-    socket.end(rawProblem("method_not_allowed", "CONNECT is not for this service."), () => socket.destroy());
-  });
 }

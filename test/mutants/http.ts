@@ -43,10 +43,10 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "timeout-told-as-bad-request",
     fault: "A request that does not come to its end in time is answered 400 instead of 408.",
-    file: "src/http/request/problem.ts",
+    file: "src/http/request/bare-answers.ts",
     find: '"ERR_HTTP_REQUEST_TIMEOUT"',
     replace: '"ERR_HTTP_TIMEOUT"',
-    tests: ["test/unit/http/problem.test.ts"],
+    tests: ["test/unit/http/bare-answers.test.ts"],
   },
   {
     name: "cookie-without-secure",
