@@ -178,5 +178,6 @@ function limiters(config: Config) {
 
 function hostInUrl(host: string): string {
   if (host === "0.0.0.0" || host === "::") return "localhost";
-  return host.includes(":") ? `[${host}]` : host;
+  // An address has no zone in a URL.
+  return host.includes(":") ? `[${host.split("%")[0]}]` : host;
 }

@@ -1,8 +1,8 @@
 /** sideband export and import: keys and facts as JSON lines, the whole service or one account. */
 
 import { createReadStream, createWriteStream, openSync } from "node:fs";
-import { Transform } from "node:stream";
-import { finished } from "node:stream/promises";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
 import { withOwner } from "../../main/owner.ts";
 import { type Command, CommandError, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
@@ -31,23 +31,13 @@ Exit status: 0; 1 if it failed; 2 for a wrong call.`,
         : createWriteStream(values.out, { fd: openSync(values.out, "w", 0o600) });
     const progress = new Progress("lines");
     const query = values.account === undefined ? "" : `?account=${encodeURIComponent(values.account)}`;
-    let whole = false;
     await withOwner(configWith(values.data), { create: false }, async (owner) => {
-      for await (const line of owner.lines("GET", `/operator/export${query}`)) {
-        if (line.kind === "end") {
-          whole = true;
-          break;
-        }
-        if (!out.write(`${JSON.stringify(line)}\n`))
-          await new Promise<void>((resolve) => out.once("drain", () => resolve()));
-        progress.step();
-      }
+      const lines = exportedLines(owner.lines("GET", `/operator/export${query}`), progress);
+      await pipeline(lines, out, { end: values.out !== undefined });
+    }).catch((error: NodeJS.ErrnoException) => {
+      // Whoever reads has enough (`| head`).
+      if (values.out !== undefined || error.code !== "EPIPE") throw error;
     });
-    if (!whole) throw new CommandError("the service ended before the export was whole");
-    if (values.out !== undefined) {
-      out.end();
-      await finished(out);
-    }
     progress.end();
     return EXIT_OK;
   },
@@ -76,14 +66,7 @@ Exit status: 0; 1 if a key was left out, or a line cannot be imported (those bef
         ? process.stdin
         : createReadStream(positionals[0], { fd: openSync(positionals[0], "r") });
     const progress = new Progress("lines");
-    const counted = new Transform({
-      transform(chunk: Buffer, _, done) {
-        progress.step(chunk.toString("latin1").split("\n").length - 1);
-        done(null, chunk);
-      },
-    });
-    input.once("error", (error: Error) => counted.destroy(error));
-    const body = input.pipe(counted);
+    const body = Readable.from(countedChunks(input, progress));
     const { lines, facts, leftOut } = await withOwner(configWith(values.data), { create: true }, (owner) =>
       owner.upload<{ lines: number; facts: number; leftOut: string[] }>("/operator/import", body),
     );
@@ -96,3 +79,23 @@ Exit status: 0; 1 if a key was left out, or a line cannot be imported (those bef
     return leftOut.length === 0 ? EXIT_OK : EXIT_FAILED;
   },
 };
+
+async function* exportedLines(
+  lines: AsyncIterable<Record<string, unknown>>,
+  progress: Progress,
+): AsyncGenerator<string> {
+  for await (const line of lines) {
+    if (line.kind === "end") return;
+    yield `${JSON.stringify(line)}\n`;
+    progress.step();
+  }
+  throw new CommandError("the service ended before the export was whole");
+}
+
+/** Nothing is read before it is asked for: a request may have to be sent twice. */
+async function* countedChunks(input: AsyncIterable<Buffer>, progress: Progress): AsyncGenerator<Buffer> {
+  for await (const chunk of input) {
+    progress.step(chunk.toString("latin1").split("\n").length - 1);
+    yield chunk;
+  }
+}
