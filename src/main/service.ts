@@ -15,6 +15,7 @@ import { backUp } from "./backup.ts";
 import { type Core, openCore } from "./core.ts";
 import { packageVersion, websiteFolder } from "./package.ts";
 import { adminToken } from "./secrets.ts";
+import type { OpenOptions } from "./stores.ts";
 
 export interface ServiceOptions {
   /** Makes the store where the data folder has none. */
@@ -29,6 +30,8 @@ export interface ServiceOptions {
   readonly warm?: boolean;
   readonly logTo?: DestinationStream;
   readonly timeouts?: Timeouts;
+  /** Opens the core, instead of at the first attempt. */
+  readonly open?: (config: Config, options: OpenOptions, log: Logger) => Promise<Core>;
   /** Called when somebody asks the process to end. */
   readonly onEnd?: () => void;
   readonly atStep?: AtStep;
@@ -52,7 +55,7 @@ export async function startService(config: Config, options: ServiceOptions = {})
     { level: config.logLevel, base: { pid: process.pid } },
     options.logTo ?? pino.destination({ fd: 2, sync: false }),
   );
-  const core = await openCore(config, { create, atStep, lockWaitMs });
+  const core = await (options.open ?? openCore)(config, { create, atStep, lockWaitMs }, log);
   const door = new Door();
   try {
     const token = adminToken(config.dataFolder, config.adminToken);
@@ -127,7 +130,10 @@ export async function startService(config: Config, options: ServiceOptions = {})
   }
 }
 
-async function listen(server: HttpServer, { host, port }: Config): Promise<{ port: number }> {
+export async function listen(
+  server: Pick<HttpServer, "listen">,
+  { host, port }: Config,
+): Promise<{ port: number }> {
   try {
     return await server.listen(host, port);
   } catch (error) {
