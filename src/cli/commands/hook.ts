@@ -47,8 +47,6 @@ agent never stops because of its memory. A failure, also a wrong call, is one li
       // Some hosts stop the agent at any other status.
       if (error instanceof UsageError) return EXIT_OK;
     }
-    // A host that has gone is no fault either.
-    process.stdout.on("error", () => {});
     // Not left to the event loop: a request that hangs must not keep the agent waiting.
     await new Promise<void>((resolve) => process.stdout.write(output, () => resolve()));
     process.exit(EXIT_OK);
