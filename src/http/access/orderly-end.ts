@@ -20,9 +20,11 @@ export function orderlyEnd(server: Server): (timeoutMs: number) => Promise<void>
   return async (timeoutMs) => {
     if (!server.listening) return;
     const closed = new Promise((resolve) => server.close(resolve));
-    const sweep = setInterval(() => {
+    const closeAnswered = () => {
       for (const socket of connections) if (isAnswered(socket)) socket.destroy();
-    }, SWEEP_INTERVAL_MS);
+    };
+    // After the sockets have been read: a request that has arrived is answered, however busy the process is.
+    const sweep = setInterval(() => setImmediate(closeAnswered), SWEEP_INTERVAL_MS);
     const cut = setTimeout(() => {
       for (const socket of connections) socket.destroy();
     }, timeoutMs);
