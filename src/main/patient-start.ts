@@ -3,13 +3,10 @@
  * its port answers that the process runs and is not ready. A signal ends the wait at once.
  */
 
-import type { Logger } from "pino";
-import type { Config } from "../config.ts";
 import { WaitingServer } from "../http/waiting-server.ts";
-import { type Core, openCore } from "./core.ts";
+import { openCore } from "./core.ts";
 import { DatabaseAwayError, toldToOperator } from "./database-errors.ts";
 import { listen } from "./service.ts";
-import type { OpenOptions } from "./stores.ts";
 
 const DELAY_MIN_S = 1;
 const DELAY_MAX_S = 5;
@@ -20,8 +17,8 @@ export class StartEndedError extends Error {
 }
 
 /** @param signal resolves when the process is to end */
-export function patientOpen(signal: Promise<void>) {
-  return async (config: Config, options: OpenOptions, log: Logger): Promise<Core> => {
+export function patientOpen(signal: Promise<void>): typeof openCore {
+  return async (config, options) => {
     const ended = signal.then((): never => {
       throw new StartEndedError();
     });
@@ -33,7 +30,7 @@ export function patientOpen(signal: Promise<void>) {
         } catch (error) {
           const told = toldToOperator(error);
           if (!(told instanceof DatabaseAwayError)) throw told;
-          log.warn(`${told.message}; trying again in ${delayS} s`);
+          options.warn?.(`${told.message}; trying again in ${delayS} s`);
         }
         if (waiting === undefined) {
           waiting = new WaitingServer();

@@ -15,7 +15,6 @@ import { backUp } from "./backup.ts";
 import { type Core, openCore } from "./core.ts";
 import { packageVersion, websiteFolder } from "./package.ts";
 import { adminToken } from "./secrets.ts";
-import type { OpenOptions } from "./stores.ts";
 
 export interface ServiceOptions {
   /** Makes the store where the data folder has none. */
@@ -31,7 +30,7 @@ export interface ServiceOptions {
   readonly logTo?: DestinationStream;
   readonly timeouts?: Timeouts;
   /** Opens the core, instead of at the first attempt. */
-  readonly open?: (config: Config, options: OpenOptions, log: Logger) => Promise<Core>;
+  readonly open?: typeof openCore;
   /** Called when somebody asks the process to end. */
   readonly onEnd?: () => void;
   readonly atStep?: AtStep;
@@ -55,7 +54,8 @@ export async function startService(config: Config, options: ServiceOptions = {})
     { level: config.logLevel, base: { pid: process.pid } },
     options.logTo ?? pino.destination({ fd: 2, sync: false }),
   );
-  const core = await (options.open ?? openCore)(config, { create, atStep, lockWaitMs }, log);
+  const warn = (line: string) => log.warn(line);
+  const core = await (options.open ?? openCore)(config, { create, atStep, lockWaitMs, warn });
   const door = new Door();
   try {
     const token = adminToken(config.dataFolder, config.adminToken);

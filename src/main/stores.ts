@@ -19,6 +19,8 @@ export interface OpenOptions {
   readonly create: boolean;
   /** How long to wait for an owner of the data folder that is about to end. */
   readonly lockWaitMs?: number;
+  /** What the operator should know. */
+  readonly warn?: (line: string) => void;
   readonly atStep?: AtStep;
 }
 
