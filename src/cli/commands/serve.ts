@@ -15,6 +15,7 @@ output; logs are JSON lines on standard error. The first start on an empty data 
 admin token and an account "default" with one key, which is printed once.
 
 Settings are SIDEBAND_ variables: docs/CONFIG.md lists them all.
+If the database of SIDEBAND_DATABASE_URL is away, it waits for it.
 
 Exit status: 0 after an orderly end; 1 if it cannot start; 2 for a wrong call.`,
 
