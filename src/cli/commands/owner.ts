@@ -16,7 +16,7 @@ export const owner: Command = {
 Answers on the local socket of the data folder, without a TCP port. Ends after SIGTERM, or when nobody has used it for
 a while. "sideband mcp" and "sideband hook" start it where the folder has no owner; its log is owner.log in the folder.
 
-  --data FOLDER     the data folder (default SIDEBAND_DATA, else ./data)
+  --data FOLDER     the data folder (default SIDEBAND_DATA, else ~/.sideband/data)
   --idle-s SECONDS  how long it stays without being used (default ${IDLE_S})
 
 Exit status: 0 after an orderly end; 1 if it cannot start; 2 for a wrong call.`,
