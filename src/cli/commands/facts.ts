@@ -5,6 +5,7 @@
 
 import { parseArgs } from "node:util";
 import type { AgentMemory } from "../../contract/agent-memory.ts";
+import { LABELS } from "../../contract/channel-labels.ts";
 import { memorySection } from "../../contract/memory-section.ts";
 import { openAgentMemory } from "../../main/agent.ts";
 import { isSidebandError } from "../../sdk/index.ts";
@@ -34,8 +35,9 @@ export const remember: Command = factCommand(
   {
     name: "remember",
     summary: "store a fact; one with the same label is replaced",
-    about:
-      'Stores a fact, exactly as written: sideband remember USER.gpu "RTX 5090". docs/API.md lists the 40 labels.',
+    about: `Stores a fact, exactly as written: sideband remember USER.gpu "RTX 5090". The 40 labels:
+
+${labelLines()}`,
     failures: "1 if it was refused",
   },
   async ({ memory, userId, words: [label, value], print }) => {
@@ -103,6 +105,12 @@ export const context: Command = factCommand(
     print(memorySection(answer), answer);
   },
 );
+
+/** The labels, five on a line. */
+function labelLines(): string {
+  const lines = Array.from({ length: LABELS.length / 5 }, (_, i) => LABELS.slice(5 * i, 5 * i + 5));
+  return lines.map((labels) => `  ${labels.join(" ")}`).join("\n");
+}
 
 function factCommand(
   names: readonly string[],
