@@ -13,12 +13,12 @@ export const mcp: Command = {
 
 Serves the tools remember, recall, forget, list, context, flush and read_block, the resource
 sideband://memory/USER and the prompt "context" for one user. With --url, SIDEBAND_API_URL or SIDEBAND_API_KEY
-it uses that service; otherwise it uses the owner of the data folder. Where the folder has no owner, one is started in
-the background, which ends after ten idle minutes.
+it uses that service; otherwise it uses the owner of the data folder. If the folder has no owner, one is started in
+the background. It ends after ten idle minutes.
 
 ${MEMORY_HELP}
 
-Exit status: 0 when the client has gone; 1 if the memory cannot be opened; 2 for a wrong call.`,
+Exit status: 0 after the client has disconnected; 1 if the memory cannot be opened; 2 for a wrong call.`,
 
   async run(args) {
     const { values } = parseArgs({ args, options: MEMORY_OPTIONS });
