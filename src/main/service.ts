@@ -139,7 +139,7 @@ export async function listen(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EADDRINUSE")
-      throw new ConfigError(`port ${port} of ${host} is in use: choose another with SIDEBAND_PORT`);
+      throw new ConfigError(`port ${port} of ${host} is in use: choose another with --port or SIDEBAND_PORT`);
     if (code === "EACCES" || code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
       throw new ConfigError(`cannot listen on ${host}, port ${port}: ${(error as Error).message}`);
     throw error;

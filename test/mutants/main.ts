@@ -77,6 +77,14 @@ export const MAIN_MUTANTS: readonly Mutant[] = [
     tests: CONFIG,
   },
   {
+    name: "agents-other-default-folder",
+    fault: "Agents use another data folder than the service where none is set, so they do not see its facts.",
+    file: "src/config.ts",
+    find: 'folder(optionalText(environment.SIDEBAND_DATA ?? "") ?? DATA_FOLDER)',
+    replace: 'folder(optionalText(environment.SIDEBAND_DATA ?? "") ?? "./data")',
+    tests: CONFIG,
+  },
+  {
     name: "database-password-in-message",
     fault: "A database address that is refused is shown with its password.",
     file: "src/config.ts",
