@@ -10,8 +10,8 @@ import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { type BuildOptions, build, type Metafile } from "esbuild";
 import { READER_WEIGHTS } from "../src/reader/weights-path.ts";
-import { type Asset, renderPage } from "../src/web/shell.ts";
-import { SITE_PAGES } from "../src/web/site-pages.ts";
+import { type Asset, type Page, renderPage } from "../src/web/shell.ts";
+import { NOT_FOUND_PAGE, SITE_PAGES } from "../src/web/site-pages.ts";
 import { renderGuides } from "./render-guides.ts";
 
 interface ManifestEntry {
@@ -84,14 +84,22 @@ async function main(): Promise<void> {
   assets.set("icon.svg", { url: addHashed(join(source, "style/icon.svg")), imports: [] });
 
   const guides = renderGuides(root, (file) => addHashed(join(root, file)));
-  for (const page of [...SITE_PAGES, ...guides]) {
-    const html = renderPage(page, (entry) => {
+  const render = (page: Page) =>
+    renderPage(page, (entry) => {
       const asset = assets.get(entry);
       if (asset === undefined) throw new Error(`${page.path} needs ${entry}, which the build did not make`);
       return asset;
     });
-    add(page.path, `${page.path === "/" ? "index" : page.path.slice(1)}.html`, Buffer.from(html), false);
+  for (const page of [...SITE_PAGES, ...guides]) {
+    add(
+      page.path,
+      `${page.path === "/" ? "index" : page.path.slice(1)}.html`,
+      Buffer.from(render(page)),
+      false,
+    );
   }
+  // Not in the manifest: it has no address of its own.
+  writeFileSync(join(out, "not-found.html"), render(NOT_FOUND_PAGE));
   add(
     "/robots.txt",
     "robots.txt",

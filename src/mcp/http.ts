@@ -1,7 +1,7 @@
 /**
  * MCP over streamable HTTP at /mcp of the service, under the same keys. `/mcp?user_id=ada` is bound to that
- * user; without it every call names one. Clients of the 2025 revisions are served without a session; clients
- * of 2026-07-28 can listen for changes on a stream.
+ * user; without it every call names one. Clients of 2026-07-28 listen for changes on the stream that they ask for;
+ * clients of the 2025 revisions on the stream of their session, which nothing else needs.
  *
  * Each account has a handler of its own: what changes in one account is never heard in another.
  */
@@ -12,8 +12,9 @@ import type { AgentMemory } from "../contract/agent-memory.ts";
 import type { Caller } from "../memory/authentication.ts";
 import type { MemoryServices } from "../memory/services.ts";
 import { directMemory, type FailureOf, type MemoryCaller } from "./direct-memory.ts";
-import { userOfUri } from "./memory-uri.ts";
-import { type Watch, watchMemory } from "./watch.ts";
+import type { Subscriptions } from "./memory-server.ts";
+import { type ChangeSource, Session } from "./session.ts";
+import { isWatchable, SharedWatches, WATCHED_MAX } from "./shared-watches.ts";
 
 export interface McpHttpOptions {
   readonly memory: MemoryServices;
@@ -26,6 +27,8 @@ export interface McpHttpOptions {
 interface Visitor extends Record<string, unknown> {
   readonly memory: AgentMemory;
   readonly userId: string | undefined;
+  /** The session that a client of the 2025 revisions names, where this node has it. */
+  readonly session: Session | undefined;
 }
 
 /** A request to /mcp; http/routes/mcp.ts makes it of a call. */
@@ -42,12 +45,18 @@ interface Visit {
 
 interface AccountEntry {
   readonly handler: McpHttpHandler;
-  readonly watches: Map<string, { watch: Watch; streams: number }>;
+  readonly watches: SharedWatches;
+  readonly sessions: BoundedCache<Session>;
+  readonly onChange: ChangeSource["onChange"];
 }
 
 const ACCOUNTS_MAX = 1_000;
 const STREAMS_MAX = 1_024;
-const WATCHED_MAX = 16;
+const SESSIONS_MAX = 1_024;
+const SESSION_HEADER = "mcp-session-id";
+const SESSION_NOT_FOUND = -32_001;
+const INVALID_PARAMS = -32_602;
+const NEW_SESSION = "Send initialize, and its Mcp-Session-Id with each request.";
 const KEYS_INTERVAL_MS = 1_000;
 
 export class McpHttp {
@@ -68,23 +77,36 @@ export class McpHttp {
     const controller = new AbortController();
     this.#open.set(controller, caller);
     const memoryOf = (owner: MemoryCaller) => directMemory(this.#options.memory, owner, failureOf);
-    const unwatch = this.#watchFor(account, { memory: memoryOf(caller), userId }, body);
+    const watch = (uri: string) => account.watches.hold(uri, memoryOf(caller));
+    const watched = urisOf(body).filter((uri) => isWatchable(uri, userId));
+    const releases = watched.map(watch);
     const end = () => {
       this.#open.delete(controller);
       controller.abort();
-      unwatch();
+      for (const release of releases) release();
     };
     if (ended.aborted) end();
     else ended.addEventListener("abort", end, { once: true });
-    const visitor: Visitor = { memory: memoryOf({ ...caller, signal: controller.signal }), userId };
     const { method, url, headers } = request;
-    return account.handler.fetch(
+    const sessionId = headers.get(SESSION_HEADER);
+    const session = sessionId === null ? undefined : account.sessions.get(sessionId);
+    if (method === "GET" && sessionId !== null)
+      return streamOf(session, { watch, onChange: account.onChange }, controller.signal);
+    const memory = memoryOf({ ...caller, signal: controller.signal });
+    const visitor: Visitor = { memory, userId, session };
+    const response = await account.handler.fetch(
       new Request(new URL(url, "http://service"), { method, headers, signal: controller.signal }),
       {
         authInfo: { token: "", clientId: caller.keyId, scopes: [], extra: visitor },
         ...(body === undefined || body === null ? {} : { parsedBody: body }),
       },
     );
+    if (methodOf(body) === "initialize" && response.ok) {
+      const opened = new Session();
+      account.sessions.set(opened.id, opened);
+      response.headers.set(SESSION_HEADER, opened.id);
+    }
+    return response;
   }
 
   /** Ends the streams. */
@@ -124,51 +146,56 @@ export class McpHttp {
     const { version } = this.#options;
     const handler = createMcpHandler(
       ({ authInfo, era }) => {
-        const { memory, userId } = authInfo!.extra as Visitor;
-        // Clients of the 2025 revisions are served without a session: nothing could be sent to them later.
-        const canSubscribe = era === "modern";
-        return memoryServer({ memory, userId, version, canSubscribe });
+        const { memory, userId, session } = authInfo!.extra as Visitor;
+        const subscriptions = era === "legacy" ? subscriptionsOf(session, userId) : undefined;
+        return memoryServer({ memory, userId, version, subscriptions });
       },
       { maxSubscriptions: STREAMS_MAX },
     );
-    return { handler, watches: new Map() };
-  }
-
-  /** While a client listens, its resources are watched; several streams of an account share a watch. */
-  #watchFor({ handler, watches }: AccountEntry, { memory, userId }: Visitor, body: unknown): () => void {
-    const uris = urisOf(body).filter((uri) => {
-      const user = userOfUri(uri);
-      return user !== undefined && (userId === undefined || user === userId);
-    });
-    for (const uri of uris) {
-      const known = watches.get(uri);
-      if (known !== undefined) known.streams += 1;
-      else {
-        const watch = watchMemory(memory, userOfUri(uri)!, () => handler.notify.resourceUpdated(uri));
-        watches.set(uri, { watch, streams: 1 });
-      }
-    }
-    return () => {
-      for (const uri of uris) {
-        const known = watches.get(uri);
-        if (known === undefined) continue;
-        known.streams -= 1;
-        if (known.streams > 0) continue;
-        known.watch.stop();
-        watches.delete(uri);
-      }
+    const { bus, notify } = handler;
+    return {
+      handler,
+      watches: new SharedWatches((uri) => notify.resourceUpdated(uri)),
+      sessions: new BoundedCache<Session>({ entriesMax: SESSIONS_MAX }),
+      onChange: (listener) =>
+        bus.subscribe((event) => event.kind === "resource_updated" && listener(event.uri)),
     };
   }
 }
 
+/** The stream of a session. Where it is not known, the client is to begin a new one. */
+function streamOf(session: Session | undefined, source: ChangeSource, ended: AbortSignal): Response {
+  if (session === undefined) {
+    const error = { code: SESSION_NOT_FOUND, message: `Session not found. ${NEW_SESSION}` };
+    return Response.json({ jsonrpc: "2.0", error, id: null }, { status: 404 });
+  }
+  const headers = { "content-type": "text/event-stream", "cache-control": "no-cache" };
+  return new Response(session.open(source, ended), { headers });
+}
+
+function subscriptionsOf(session: Session | undefined, userId: string | undefined): Subscriptions {
+  const refuse = (code: number, message: string) => Object.assign(new Error(message), { code });
+  return {
+    subscribe(uri) {
+      if (session === undefined)
+        throw refuse(SESSION_NOT_FOUND, `A subscription needs a session of this node. ${NEW_SESSION}`);
+      if (isWatchable(uri, userId) && !session.subscribe(uri))
+        throw refuse(INVALID_PARAMS, `A session has at most ${WATCHED_MAX} subscriptions.`);
+    },
+    unsubscribe: (uri) => session?.unsubscribe(uri),
+  };
+}
+
 /** The resources that a `subscriptions/listen` request wants to hear of. */
 function urisOf(body: unknown): string[] {
-  const { method, params } = (body ?? {}) as {
-    method?: unknown;
-    params?: { notifications?: { resourceSubscriptions?: unknown } };
-  };
-  const uris = method === "subscriptions/listen" ? params?.notifications?.resourceSubscriptions : undefined;
+  if (methodOf(body) !== "subscriptions/listen") return [];
+  const { params } = body as { params?: { notifications?: { resourceSubscriptions?: unknown } } };
+  const uris = params?.notifications?.resourceSubscriptions;
   if (!Array.isArray(uris)) return [];
   const texts = uris.filter((uri): uri is string => typeof uri === "string");
   return [...new Set(texts)].slice(0, WATCHED_MAX);
+}
+
+function methodOf(body: unknown): unknown {
+  return (body as { method?: unknown } | null | undefined)?.method;
 }

@@ -18,13 +18,18 @@ import { memorySection } from "../contract/memory-section.ts";
 import { MEMORY_TOOLS, objectSchema, toolErrorText } from "../contract/memory-tools.ts";
 import { memoryUri, URI_PREFIX, userOfUri } from "./memory-uri.ts";
 
+export interface Subscriptions {
+  subscribe(uri: string): void;
+  unsubscribe(uri: string): void;
+}
+
 export interface MemoryServerOptions {
   readonly memory: AgentMemory;
   /** Whose memory; without it every call says so itself. */
   readonly userId?: string | undefined;
   readonly version: string;
-  /** Whether a client can subscribe to the resource: it needs a connection that stays. */
-  readonly canSubscribe?: boolean;
+  /** Takes the subscriptions of a client of the 2025 revisions; later ones do not ask the server for them. */
+  readonly subscriptions?: Subscriptions | undefined;
   /** Hears of each change made through this server. */
   readonly onChange?: (userId: string) => void;
 }
@@ -36,14 +41,22 @@ const INSTRUCTIONS =
   "call recall or list before you ask the user for something that may be known; " +
   "call flush before the conversation is compacted or summarised. Never store secrets.";
 
+/** The lists of tools, resources and prompts never change; without a word the library would say that they do. */
+const CAPABILITIES = {
+  tools: { listChanged: false },
+  resources: { listChanged: false, subscribe: true },
+  prompts: { listChanged: false },
+};
+
 export function memoryServer(options: MemoryServerOptions): McpServer {
   const server = new McpServer(
     { name: "sideband", title: "Sideband memory", version: options.version },
-    { capabilities: { resources: { subscribe: options.canSubscribe ?? true } }, instructions: INSTRUCTIONS },
+    { capabilities: CAPABILITIES, instructions: INSTRUCTIONS },
   );
   addTools(server, options);
   addResource(server, options);
   addPrompt(server, options);
+  if (options.subscriptions !== undefined) addSubscriptions(server, options.subscriptions);
   return server;
 }
 
@@ -97,6 +110,18 @@ function addResource(server: McpServer, { memory, userId }: MemoryServerOptions)
     const template = new ResourceTemplate(`${URI_PREFIX}{user_id}`, { list: undefined });
     server.registerResource("memory", template, about, (uri) => read(uri, userOfUri(uri.href) ?? ""));
   }
+}
+
+/** An address without a memory can be subscribed to, and never changes. */
+function addSubscriptions({ server }: McpServer, subscriptions: Subscriptions): void {
+  server.setRequestHandler("resources/subscribe", ({ params }) => {
+    subscriptions.subscribe(params.uri);
+    return {};
+  });
+  server.setRequestHandler("resources/unsubscribe", ({ params }) => {
+    subscriptions.unsubscribe(params.uri);
+    return {};
+  });
 }
 
 function addPrompt(server: McpServer, { memory, userId }: MemoryServerOptions): void {

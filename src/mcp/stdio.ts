@@ -28,17 +28,16 @@ function watchedServer(options: MemoryServerOptions & { userId: string }, modern
     watch?.stop();
     watch = undefined;
   };
-  const server = memoryServer({ ...options, onChange: () => void watch?.check() });
+  const server = memoryServer({
+    ...options,
+    subscriptions: {
+      subscribe: (asked) => asked === uri && start(),
+      unsubscribe: (asked) => asked === uri && stop(),
+    },
+    onChange: () => void watch?.check(),
+  });
   server.server.onclose = stop;
   // On a 2026-07-28 connection the transport keeps the subscriptions, and drops what nobody asked for.
   if (modern) start();
-  server.server.setRequestHandler("resources/subscribe", ({ params }) => {
-    if (params.uri === uri) start();
-    return {};
-  });
-  server.server.setRequestHandler("resources/unsubscribe", ({ params }) => {
-    if (params.uri === uri) stop();
-    return {};
-  });
   return server;
 }

@@ -22,6 +22,10 @@ export function checkIdentifier(text: string, param: "user_id" | "session_id"): 
   if (fault !== undefined) throw new Failure("invalid_request", `${param} ${fault}.`, { param });
 }
 
+export function isIdentifier(text: string): boolean {
+  return identifierFault(text) === undefined;
+}
+
 export function checkValue(value: string, bytesMax = VALUE_BYTES_MAX): void {
   const fault = valueFault(value, bytesMax);
   if (fault !== undefined) throw new Failure("invalid_value", `The value ${fault}.`, { param: "value" });

@@ -1,4 +1,4 @@
-/** The pages that are not guides: title, description, introduction, and the element that each page's script fills. */
+/** The pages that are not guides: title, description, introduction, and the element that a page's script fills. */
 
 import { TIERS } from "../base/tiers.ts";
 import type { Page } from "./shell.ts";
@@ -94,3 +94,13 @@ ${APP}`,
 ${APP}`,
   },
 ];
+
+/** It stands at every address where there is nothing else. */
+export const NOT_FOUND_PAGE: Page = {
+  path: "/not-found",
+  title: "Nothing here",
+  description: "There is nothing at this address.",
+  main: `<div class="intro"><h1>There is nothing at this address</h1>
+<p>It may be mistyped, or the page may have moved.</p></div>
+<p class="buttons"><a class="button primary" href="/">Go to the home page</a> <a class="button" href="/docs">Read the docs</a></p>`,
+};

@@ -103,6 +103,56 @@ test("a form is chosen that the browser takes", () => {
   assert.equal(chooseEncoding(undefined, forms), "identity");
 });
 
+test("a tag is known weakly compared, in a list, and by a star", async () => {
+  const { headers } = await raw("/playground");
+  const tag = String(headers.etag);
+  for (const known of [tag, `W/${tag}`, `"other", W/${tag}`, `W/"other",${tag}`, "*"])
+    assert.equal((await raw("/playground", { "if-none-match": known })).status, 304, known);
+  for (const other of ['"other"', 'W/"other"', tag.slice(1, -1)])
+    assert.equal((await raw("/playground", { "if-none-match": other })).status, 200, other);
+});
+
+const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8";
+
+test("at an address where there is nothing a browser is shown a page, and a client gets the problem", async () => {
+  for (const path of ["/nowhere", "/v1/nowhere", "/docs/nowhere", "/operator/owner", "/not-found"]) {
+    const { status, headers, body } = await raw(path, { accept: BROWSER });
+    assert.deepEqual(
+      [status, headers["content-type"], headers.vary],
+      [404, "text/html; charset=utf-8", "accept"],
+    );
+    assert.equal(headers["content-security-policy"], CONTENT_SECURITY_POLICY);
+    const html = body.toString();
+    assert.match(html, /<h1>There is nothing at this address<\/h1>/);
+    for (const link of ["/", "/docs"]) assert.ok(html.includes(`href="${link}"`), link);
+    assert.doesNotMatch(html, /<script|<style|\sstyle=|(?:src|href)="https?:/);
+    for (const accept of ["*/*", "application/json", "application/json, text/html;q=0.9", "text/html;q=0"]) {
+      const answer = await raw(path, { accept });
+      assert.equal(answer.headers["content-type"], "application/problem+json; charset=utf-8", accept);
+      assert.deepEqual([answer.status, answer.headers.vary], [404, "accept"]);
+    }
+    const plain = await raw(path);
+    assert.equal(JSON.parse(plain.body.toString()).code, "not_found");
+  }
+  const head = await raw("/nowhere", { accept: BROWSER }, "HEAD");
+  assert.deepEqual([head.status, head.body.length], [404, 0]);
+});
+
+test("only an address where there is nothing is a page: other failures stay problems for a browser", async () => {
+  for (const [path, status] of [
+    ["/encode", 405],
+    ["/usage", 401],
+    ["/demo/decode?label=USER.os", 404],
+  ] as const) {
+    const answer = await raw(path, { accept: BROWSER });
+    assert.deepEqual(
+      [answer.status, answer.headers["content-type"]],
+      [status, "application/problem+json; charset=utf-8"],
+      path,
+    );
+  }
+});
+
 test("no request reaches a file that the manifest does not name", async () => {
   for (const path of [
     "/manifest.json",

@@ -12,6 +12,7 @@ export interface TourClient {
     name: string;
     arguments?: Record<string, string>;
   }): Promise<{ messages: readonly object[] }>;
+  getServerCapabilities(): object | undefined;
   listPrompts(): Promise<{ prompts: readonly { name: string }[] }>;
 }
 
@@ -41,6 +42,11 @@ export function caller(client: TourClient, userId?: string) {
 /** @param unboundUser where the server is not bound to a user */
 export async function tour(client: TourClient, user: string, unboundUser?: string): Promise<void> {
   const call = caller(client, unboundUser);
+  assert.deepEqual(client.getServerCapabilities(), {
+    tools: { listChanged: false },
+    resources: { listChanged: false, subscribe: true },
+    prompts: { listChanged: false },
+  });
   await checkTools(client, unboundUser !== undefined);
 
   const kept = await call("remember", { label: "USER.name", value: "Ada Lovelace 🜁" });

@@ -10,6 +10,12 @@ import type { Query } from "./query.ts";
 const NO_PARAMS = {};
 const NO_HEADERS: readonly string[] = [];
 const pipelined = new WeakSet<Socket>();
+const latestResponses = new WeakMap<Socket, ServerResponse>();
+
+/** Whether every request that came on a connection has been answered. */
+export function isAnswered(connection: Socket): boolean {
+  return latestResponses.get(connection)?.writableFinished ?? true;
+}
 
 export class Call {
   readonly id: string;
@@ -38,6 +44,7 @@ export class Call {
     this.response = response;
     this.id = id;
     this.#clientOf = clientOf;
+    latestResponses.set(request.socket, response);
     if (response.socket !== null) return;
     pipelined.add(request.socket);
     closeWithConnection(request.socket, response);

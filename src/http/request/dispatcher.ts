@@ -15,12 +15,13 @@ import { Answer, sendAnswer } from "./answer.ts";
 import { readJson } from "./body.ts";
 import { Call } from "./call.ts";
 import type { ClientReader } from "./client.ts";
+import { prefersHtml } from "./preferences.ts";
 import { failureOf, problemAnswer } from "./problem.ts";
 import { parseQuery } from "./query.ts";
 import type { RecentErrors } from "./recent-errors.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 import type { Route } from "./route.ts";
-import type { Router } from "./router.ts";
+import { type Router, UnknownAddress } from "./router.ts";
 
 /** A target may have them, as proxies get it; what follows is the address. */
 const SCHEME_AND_HOST = /^https?:\/\/[^/?]*\/?/i;
@@ -32,6 +33,8 @@ export interface DispatcherOptions {
   readonly clientOf: ClientReader;
   readonly metrics: RequestMetrics;
   readonly recentErrors: RecentErrors;
+  /** For browsers, at an address where there is nothing. */
+  readonly notFoundPage: Answer | undefined;
 }
 
 export class Dispatcher {
@@ -76,7 +79,10 @@ export class Dispatcher {
     const failure = failureOf(error, call, services.log);
     // The rest of a body that is too large is not waited for.
     if (failure.code === "body_too_large") call.response.shouldKeepAlive = false;
-    const answer = problemAnswer(failure, call, services.upgradeUrl);
+    const answer =
+      failure instanceof UnknownAddress
+        ? this.#nothingHere(failure, call)
+        : problemAnswer(failure, call, services.upgradeUrl);
     if (answer.status >= 500) recentErrors.add(call, answer.status, failure.code);
     return answer;
   }
@@ -88,6 +94,13 @@ export class Dispatcher {
     if (this.closing && !call.isPipelined) call.response.shouldKeepAlive = false;
     metrics.count(call, answer.status);
     sendAnswer(call, answer, services.clock.now());
+  }
+
+  #nothingHere(failure: Failure, call: Call): Answer {
+    const { notFoundPage, services } = this.#options;
+    call.headers = ["vary", "accept"];
+    if (notFoundPage !== undefined && prefersHtml(call.header("accept"))) return notFoundPage;
+    return problemAnswer(failure, call, services.upgradeUrl);
   }
 
   #run(call: Call): MaybePromise<Answer> {

@@ -11,6 +11,7 @@ import { createReadStream, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
+import { hasEntity } from "../request/preferences.ts";
 import type { Route } from "../request/route.ts";
 
 interface ManifestEntry {
@@ -75,6 +76,14 @@ export function websiteRoutes(folder: string): Route[] {
   });
 }
 
+/** What a browser is shown at an address where there is nothing; undefined where the website was not built. */
+export function notFoundPage(folder: string): Answer | undefined {
+  const file = join(folder, "not-found.html");
+  if (!existsSync(file)) return undefined;
+  const headers = [...SECURITY_HEADERS, "cache-control", ASK_AGAIN];
+  return new Answer(readFileSync(file), { status: 404, type: "text/html; charset=utf-8", headers });
+}
+
 function readForms(file: string, { encodings }: ManifestEntry): Forms {
   const forms = new Map<Encoding | "identity", Buffer>([["identity", readFileSync(file)]]);
   for (const encoding of encodings) forms.set(encoding, readFileSync(file + SUFFIXES[encoding]));
@@ -86,7 +95,7 @@ function sendFromMemory(call: Call, { type, etag, immutable }: ManifestEntry, fo
   // One tag for each form: a tag names bytes, not a page.
   const tag = `"${etag}${encoding === "identity" ? "" : `-${encoding}`}"`;
   const headers = [...headersOf(tag, immutable), "vary", "accept-encoding"];
-  if (isKnown(call, tag)) return new Answer(undefined, { status: 304, headers });
+  if (hasEntity(call, tag)) return new Answer(undefined, { status: 304, headers });
   if (encoding !== "identity") headers.push("content-encoding", encoding);
   return new Answer(forms.get(encoding)!, { type, headers });
 }
@@ -95,22 +104,13 @@ function sendFromDisk(call: Call, entry: ManifestEntry, file: string): Answer {
   const { type, etag, immutable, sizeBytes } = entry;
   const tag = `"${etag}"`;
   const headers = headersOf(tag, immutable);
-  if (isKnown(call, tag)) return new Answer(undefined, { status: 304, headers });
+  if (hasEntity(call, tag)) return new Answer(undefined, { status: 304, headers });
   headers.push("content-length", String(sizeBytes));
   return new Answer(call.method === "HEAD" ? undefined : createReadStream(file), { type, headers });
 }
 
 function headersOf(tag: string, immutable: boolean): string[] {
   return [...SECURITY_HEADERS, "cache-control", immutable ? FOR_EVER : ASK_AGAIN, "etag", tag];
-}
-
-function isKnown(call: Call, tag: string): boolean {
-  return (
-    call
-      .header("if-none-match")
-      ?.split(/\s*,\s*/)
-      .includes(tag) === true
-  );
 }
 
 /** The best form that the browser takes; "br;q=0" means that it does not. */

@@ -12,27 +12,32 @@ const USERS = ["ada", "eve"] as const;
 async function setUp(context: TestContext) {
   const { services, store, write } = await memoryServices(context);
   for (const user of USERS) await write(user, `the name of ${user}`);
-  const mcp = new McpHttp({ memory: services, version: "1.0.0", isLive: async () => true });
+  const isLive = context.mock.fn(async () => true);
+  const mcp = new McpHttp({ memory: services, version: "1.0.0", isLive });
   const ended = new AbortController();
-  /** Bound to a user, unless there is none. */
-  const ask = (userId: string | undefined, method: string, params: object) =>
+  const visit = (userId: string | undefined, method: string, session: string | undefined, body: unknown) =>
     mcp.answer({
       caller: CALLER,
       userId,
       request: {
-        method: "POST",
+        method,
         url: "/mcp",
         headers: new Headers({
           accept: "application/json, text/event-stream",
           "content-type": "application/json",
           "mcp-protocol-version": "2025-06-18",
+          ...(session === undefined ? {} : { "mcp-session-id": session }),
         }),
       },
-      body: { jsonrpc: "2.0", id: 1, method, params },
+      body,
       ended: ended.signal,
       failureOf: (error) => error as Error,
     });
-  return { store, ask, ended };
+  /** Bound to a user, unless there is none. */
+  const ask = (userId: string | undefined, method: string, params: object, session?: string) =>
+    visit(userId, "POST", session, { jsonrpc: "2.0", id: 1, method, params });
+  const openStream = (session: string) => visit(undefined, "GET", session, undefined);
+  return { store, ask, openStream, ended, isLive };
 }
 
 /** Timers that come round when told to. */
@@ -63,6 +68,47 @@ test("a memory is watched as long as a client listens to it, and a bound client 
   ended.abort();
   await comeRound();
   assert.deepEqual(usersRead(), ["ada", "ada"]);
+});
+
+test("what a session has subscribed to is watched while its stream is open, and a bound client's is its own", async (context) => {
+  const { store, ask, openStream, ended } = await setUp(context);
+  const reads = context.mock.method(store, "readStamp");
+  const comeRound = timersByHand(context);
+  const usersRead = async () => {
+    await settled();
+    reads.mock.resetCalls();
+    await comeRound();
+    return reads.mock.calls.map((call) => call.arguments[1]);
+  };
+  const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "c", version: "1" } };
+  const session = (await ask("ada", "initialize", params)).headers.get("mcp-session-id")!;
+  const each = async (method: string) => {
+    for (const user of USERS)
+      await (await ask("ada", method, { uri: `sideband://memory/${user}` }, session)).text();
+  };
+  await each("resources/subscribe");
+  assert.deepEqual(await usersRead(), []);
+  await openStream(session);
+  assert.deepEqual(await usersRead(), ["ada"]);
+  await each("resources/unsubscribe");
+  assert.deepEqual(await usersRead(), []);
+  await each("resources/subscribe");
+  // A stream in the place of the first.
+  await openStream(session);
+  assert.deepEqual(await usersRead(), ["ada"]);
+  ended.abort();
+  assert.deepEqual(await usersRead(), []);
+});
+
+test("a visit is kept in mind until its answer has been sent or its client has gone", async (context) => {
+  const comeRound = timersByHand(context);
+  const { ask, ended, isLive } = await setUp(context);
+  await ask("ada", "ping", {});
+  await comeRound();
+  assert.equal(isLive.mock.callCount(), 1);
+  ended.abort();
+  await comeRound();
+  assert.equal(isLive.mock.callCount(), 1);
 });
 
 test("a client that is bound to a user reaches no other, by tool, resource or prompt", async (context) => {
