@@ -172,10 +172,7 @@ export class Database {
       timer = setTimeout(() => taken.drop(NO_ANSWER()), limitMs);
       return await taken.run(query);
     } catch (error) {
-      if (isMixedUp(error)) {
-        this.#mixedUp += 1;
-        connection?.drop(error as Error);
-      }
+      if (this.#count(error)) connection?.drop(error as Error);
       throw asFailure(error);
     } finally {
       clearTimeout(timer);
@@ -185,7 +182,7 @@ export class Database {
 
   async #open(statementTimeoutMs: number, onNotice?: () => void): Promise<Connection> {
     const { ca, connectTimeoutMs, readOnly = false } = this.#options;
-    const connection = await Connection.open({
+    const opening = Connection.open({
       address: this.#address,
       ca,
       connectTimeoutMs,
@@ -195,6 +192,8 @@ export class Database {
       named: this.#mixedUp === 0,
       ...(onNotice === undefined ? {} : { onNotice }),
     });
+    opening.catch((error) => this.#count(error));
+    const connection = await opening;
     // The next connection is tried where this one was found.
     const { hosts } = this.#address;
     const others = hosts.filter((host) => host !== connection.host);
@@ -202,6 +201,13 @@ export class Database {
     if (connection.pooled) this.#warn(POOLED);
     if (connection.unlimited) this.#warn(UNLIMITED);
     return connection;
+  }
+
+  /** Counts the error if it is an answer that belonged to another request. */
+  #count(error: unknown): boolean {
+    if (!isMixedUp(error)) return false;
+    this.#mixedUp += 1;
+    return true;
   }
 
   #warn(line: string | undefined): void {
