@@ -54,18 +54,20 @@ export class PostgresStore implements Store {
   readonly #keys: KeysWatch;
   readonly #monotonic: MonotonicClock;
   readonly #readOnly: boolean;
+  readonly #isCluster: boolean;
 
   private constructor(
     database: Database,
     commit: GroupCommit,
     watch: KeysWatch,
-    { monotonic, readOnly }: { monotonic: MonotonicClock; readOnly: boolean },
+    state: { monotonic: MonotonicClock; readOnly: boolean; isCluster: boolean },
   ) {
     this.#database = database;
     this.#commit = commit;
     this.#keys = watch;
-    this.#monotonic = monotonic;
-    this.#readOnly = readOnly;
+    this.#monotonic = state.monotonic;
+    this.#readOnly = state.readOnly;
+    this.#isCluster = state.isCluster;
   }
 
   /** Migrates the database, or refuses it, and then opens it. With `readOnly` it is changed in no way. */
@@ -91,7 +93,11 @@ export class PostgresStore implements Store {
         monotonic,
         laneOf,
       });
-      return new PostgresStore(database, commit, watch, { monotonic, readOnly });
+      return new PostgresStore(database, commit, watch, {
+        monotonic,
+        readOnly,
+        isCluster: shards !== undefined,
+      });
     } catch (error) {
       await database.close();
       throw error;
@@ -216,14 +222,13 @@ export class PostgresStore implements Store {
   }
 
   /**
-   * Ready is what has just stored a write. Where none came, one row is written, in any slot: a cluster whose machines
-   * are not all there can still be written to. A full disk may have room for that row, so that a commit that failed
-   * moments ago counts too.
+   * Ready is what has just stored a write. Where none came, one row is written. A full disk may have room for that row,
+   * so that a commit that failed moments ago counts too; of a cluster, where that may be one machine, it does not.
    */
   async probe(): Promise<void> {
-    if (this.#commit.hasStored(STORED_MS)) return;
-    const failure = this.#commit.recentFailure(FAILED_MS);
+    const failure = this.#isCluster ? undefined : this.#commit.recentFailure(FAILED_MS);
     if (failure !== undefined) throw failure;
+    if (this.#commit.hasStored(STORED_MS)) return;
     await this.#database.write(writeProbe(Math.floor(Math.random() * SLOT_COUNT), Date.now()));
   }
 
