@@ -75,12 +75,14 @@ export function addKey(
       const version = await bumpVersion(tx);
       const refusal = approval && (await refusalOf(tx, account, approval));
       if (refusal !== undefined) return { outcome: refusal, version };
-      const added = await transaction`
+      const added = await rowsOf(
+        (ticket) => tx<Ticketed[]>`
         INSERT INTO sideband.api_keys (slot, created_at_ms, expires_at_ms, revoked_at_ms, last_used_at_ms,
           id, account, tier, hash, prefix, note)
         VALUES (${DIRECTORY_SLOT}, ${record.createdAtMs}, ${record.expiresAtMs}, ${record.revokedAtMs},
           ${record.lastUsedAtMs}, ${id}, ${account}, ${tier}, ${hash}, ${prefix}, ${note})
-        ON CONFLICT DO NOTHING RETURNING id`;
+        ON CONFLICT DO NOTHING RETURNING ${ticket}::bigint AS ticket`,
+      );
       if (added.length === 0) return { outcome: "key_exists", version };
       if (approval !== undefined) {
         const decision = { status: "approved", decidedAtMs: record.createdAtMs, keyId: id } as const;
