@@ -9,7 +9,7 @@ import { Failure } from "../../base/errors.ts";
 import { problemOf } from "../../contract/errors.ts";
 import type { Log } from "../services.ts";
 import { Answer } from "./answer.ts";
-import type { Call } from "./call.ts";
+import { Call } from "./call.ts";
 
 const PROBLEM_TYPE = "application/problem+json; charset=utf-8";
 
@@ -43,10 +43,18 @@ export function failureOf(error: unknown, call: Pick<Call, "id">, log: Log): Fai
   return new Failure("internal_error", "Something went wrong inside the service.", { cause: error });
 }
 
-/** Requests that Node could not even parse are answered by hand, on the bare socket. */
+/**
+ * Requests that Node could not even parse are answered by hand, on the bare socket, when those before them on the
+ * connection have their answers: the client would take it for one of theirs.
+ */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === "ECONNRESET" || socket.destroyed || !socket.writable) {
-    socket.destroy();
+  if (error.code === "ECONNRESET") socket.destroy();
+  else Call.afterAnswers(socket, (isAnswered) => refuse(socket, error, isAnswered));
+}
+
+function refuse(socket: Socket, error: NodeJS.ErrnoException, isAnswered: boolean): void {
+  if (socket.destroyed || !socket.writable || isAnswered) {
+    socket.destroySoon();
     return;
   }
   const code =

@@ -39,6 +39,8 @@ const ANSWER_TIMEOUT_MS = 30_000;
 export function exchange(url: string, wanted: Request): Promise<Reply> {
   const { method, path, headers = {}, body, agent = false, cutAfterMs } = wanted;
   const { hostname, port } = new URL(url);
+  // Node sends no length with DELETE.
+  const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
   const startMs = performance.now();
   return new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined;
@@ -47,25 +49,28 @@ export function exchange(url: string, wanted: Request): Promise<Reply> {
       reject(new CutOffError(message, sent.reusedSocket));
       sent.destroy();
     };
-    const sent = httpRequest({ hostname, port, method, path, headers, agent }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => void chunks.push(chunk));
-      response.on("error", (error) => fail(error.message));
-      response.on("end", () => {
-        clearTimeout(timer);
-        const bytes = Buffer.concat(chunks);
-        const ms = performance.now() - startMs;
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          bytes,
-          get text() {
-            return bytes.toString();
-          },
-          ms,
+    const sent = httpRequest(
+      { hostname, port, method, path, headers: { ...length, ...headers }, agent },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => void chunks.push(chunk));
+        response.on("error", (error) => fail(error.message));
+        response.on("end", () => {
+          clearTimeout(timer);
+          const bytes = Buffer.concat(chunks);
+          const ms = performance.now() - startMs;
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            bytes,
+            get text() {
+              return bytes.toString();
+            },
+            ms,
+          });
         });
-      });
-    });
+      },
+    );
     sent.on("error", (error) => fail(error.message));
     timer = setTimeout(
       () => fail(cutAfterMs === undefined ? `no answer within ${ANSWER_TIMEOUT_MS} ms` : "hung up"),

@@ -24,7 +24,9 @@ export class UserModel {
   /** What is true instead if the write that was cut off has happened, and how many encodes it is. */
   doubt: { readonly facts: Facts; readonly encodes: number } | undefined;
   /** The context that was seen last, and the version that it is of. */
-  context: { readonly version: number; readonly etag: string; readonly block: string } | undefined;
+  context:
+    | { readonly version: number; readonly index: string; readonly etag: string; readonly block: string }
+    | undefined;
   /** The last request with an Idempotency-Key that was answered. */
   idempotent: { readonly key: string; readonly body: string; readonly answer: string } | undefined;
   busy = false;

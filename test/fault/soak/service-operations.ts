@@ -172,7 +172,9 @@ function operatorOperations(): Operation[] {
       async run(world, random) {
         const path = random.pick(["/admin/status", "/admin/accounts", "/admin/usage", "/admin/keys"]);
         const answer = await call(world, random, "GET", path);
-        if (path === "/admin/status") assert.deepEqual([answer.ready, answer.recent_errors], [true, []]);
+        if (path !== "/admin/status") return;
+        const errors = answer.recent_errors.filter(({ code }: { code: string }) => code !== "overloaded");
+        assert.deepEqual([answer.ready, errors], [true, []]);
       },
     },
   ];

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { soak } from "./soak.ts";
+import { soak } from "./soak/soak.ts";
 
 test("ten seconds of all operations, with cut connections and compactions: every answer is as it should be", async () => {
   const seed = Date.now() % 2 ** 32;

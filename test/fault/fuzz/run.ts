@@ -1,0 +1,73 @@
+/**
+ * The command of the fuzzer: npm run test:fuzz -- REQUESTS [SEED]. It prints how far it is, and at the end what was sent,
+ * what came back, the longest stall, and the memory after a fifth, three fifths and all of it. The exit status is 1
+ * after a fault, with a line that names the seed and the request.
+ */
+
+import { mebibytes, table } from "../load/tables.ts";
+import { type FuzzReport, fuzz } from "./fuzz.ts";
+
+/** A request that never ends is answered after 15 seconds. */
+const PATIENCE_MS = 30_000;
+const STALL_MS_MAX = 1_000;
+/** What may be more at the end than after a fifth, in a run that is long enough to tell. */
+const GROWTH_MAX = { heapBytes: 16 * 2 ** 20, residentBytes: 96 * 2 ** 20, descriptors: 8 } as const;
+const LONG_REQUESTS = 100_000;
+
+function growthFault({ marks, requests }: FuzzReport): string | undefined {
+  const [first, last] = [marks[0], marks.at(-1)];
+  if (first === undefined || last === undefined || requests < LONG_REQUESTS) return undefined;
+  const grown = (["heapBytes", "residentBytes", "descriptors"] as const).find(
+    (name) => last[name] - first[name] > GROWTH_MAX[name],
+  );
+  return grown === undefined ? undefined : `${grown} grew from ${first[grown]} to ${last[grown]}`;
+}
+
+function reportText({ kinds, marks, stall }: FuzzReport): string {
+  const counts = table(
+    ["kind", "requests"],
+    [...kinds].map(([name, { requests }]) => [name, requests]),
+  );
+  const statuses = [...kinds].map(([name, count]) => {
+    const each = [...count.statuses].sort().map(([status, number]) => `${status}: ${number}`);
+    return `${name}: ${each.join(", ")}`;
+  });
+  const gauges = table(
+    ["requests", "resident MiB", "heap MiB", "descriptors", "data MiB"],
+    marks.map(({ residentBytes, heapBytes, descriptors, dataBytes }, i) => [
+      ["a fifth", "three fifths", "all"][i],
+      mebibytes(residentBytes),
+      mebibytes(heapBytes),
+      descriptors,
+      mebibytes(dataBytes),
+    ]),
+  );
+  const delayS = marks.at(-1)?.loopDelayMaxS ?? 0;
+  return [
+    counts,
+    statuses.join("\n"),
+    gauges,
+    `longest /healthz of ${stall.asked}: ${Math.round(stall.longestMs)} ms; longest delay of the event loop: ${delayS.toFixed(3)} s`,
+  ].join("\n\n");
+}
+
+const [requests = "100000", seed = String(Date.now() % 2 ** 32)] = process.argv.slice(2);
+if (![requests, seed].every((text) => Number.isInteger(Number(text)) && Number(text) > 0)) {
+  console.error("npm run test:fuzz -- REQUESTS [SEED]: whole numbers above 0");
+  process.exit(2);
+}
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
+console.log(`${requests} requests, seed ${seed}`);
+const startMs = performance.now();
+const report = await fuzz({
+  requests: Number(requests),
+  seed: Number(seed),
+  patienceMs: PATIENCE_MS,
+  stallMsMax: STALL_MS_MAX,
+  print: (line) => console.log(`${new Date().toISOString()} ${line}`),
+});
+const minutes = (performance.now() - startMs) / 60_000;
+console.log(`\n${reportText(report)}\n\n${report.requests} requests in ${minutes.toFixed(1)} minutes`);
+const fault = report.fault ?? growthFault(report);
+console.log(fault === undefined ? "no fault" : `a fault: ${fault}`);
+process.exitCode = fault === undefined ? 0 : 1;
