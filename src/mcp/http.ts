@@ -68,7 +68,7 @@ export class McpHttp {
     const controller = new AbortController();
     this.#open.set(controller, caller);
     const memoryOf = (owner: MemoryCaller) => directMemory(this.#options.memory, owner, failureOf);
-    const unwatch = this.#watchFor(account, { memory: memoryOf(caller), userId }, body);
+    const { unwatch, watching } = this.#watchFor(account, { memory: memoryOf(caller), userId }, body);
     const end = () => {
       this.#open.delete(controller);
       controller.abort();
@@ -76,6 +76,8 @@ export class McpHttp {
     };
     if (ended.aborted) end();
     else ended.addEventListener("abort", end, { once: true });
+    // A client is told that it listens when no change can be missed any more.
+    await watching;
     const visitor: Visitor = { memory: memoryOf({ ...caller, signal: controller.signal }), userId };
     const { method, url, headers } = request;
     return account.handler.fetch(
@@ -135,7 +137,11 @@ export class McpHttp {
   }
 
   /** While a client listens, its resources are watched; several streams of an account share a watch. */
-  #watchFor({ handler, watches }: AccountEntry, { memory, userId }: Visitor, body: unknown): () => void {
+  #watchFor(
+    { handler, watches }: AccountEntry,
+    { memory, userId }: Visitor,
+    body: unknown,
+  ): { unwatch: () => void; watching: Promise<unknown> } {
     const uris = urisOf(body).filter((uri) => {
       const user = userOfUri(uri);
       return user !== undefined && (userId === undefined || user === userId);
@@ -148,7 +154,7 @@ export class McpHttp {
         watches.set(uri, { watch, streams: 1 });
       }
     }
-    return () => {
+    const unwatch = () => {
       for (const uri of uris) {
         const known = watches.get(uri);
         if (known === undefined) continue;
@@ -158,6 +164,7 @@ export class McpHttp {
         watches.delete(uri);
       }
     };
+    return { unwatch, watching: Promise.all(uris.map((uri) => watches.get(uri)!.watch.check())) };
   }
 }
 

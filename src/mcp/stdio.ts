@@ -32,8 +32,9 @@ function watchedServer(options: MemoryServerOptions & { userId: string }, modern
   server.server.onclose = stop;
   // On a 2026-07-28 connection the transport keeps the subscriptions, and drops what nobody asked for.
   if (modern) start();
-  server.server.setRequestHandler("resources/subscribe", ({ params }) => {
+  server.server.setRequestHandler("resources/subscribe", async ({ params }) => {
     if (params.uri === uri) start();
+    await watch?.check();
     return {};
   });
   server.server.setRequestHandler("resources/unsubscribe", ({ params }) => {
