@@ -12,7 +12,7 @@ export interface RawAnswer {
   readonly text: string;
 }
 
-const END_TIMEOUT_MS = 30_000;
+const END_TIMEOUT_MS = 60_000;
 /** More pieces than this are not worth the time. */
 const PIECES_MAX = 40;
 

@@ -47,7 +47,7 @@ function reportText({ kinds, marks, stall }: FuzzReport): string {
     counts,
     statuses.join("\n"),
     gauges,
-    `longest /healthz of ${stall.asked}: ${Math.round(stall.longestMs)} ms; longest delay of the event loop: ${delayS.toFixed(3)} s`,
+    `longest /healthz of ${stall.asked}: ${Math.round(stall.longestMs)} ms, ${Math.round(stall.longestOwnMs)} ms without waiting for a processor; longest delay of the event loop: ${delayS.toFixed(3)} s`,
   ].join("\n\n");
 }
 

@@ -27,6 +27,7 @@ export interface Gauges {
 
 export interface WatchedServer {
   readonly url: string;
+  readonly pid: number;
   readonly folder: string;
   /** The data folder's owner, through its door. */
   readonly owner: OwnerClient;
@@ -45,7 +46,7 @@ export interface WatchedServer {
 }
 
 /** Longer than a slow request may take. */
-const QUIET_MS = 40_000;
+const QUIET_MS = 60_000;
 
 export async function startWatched(settings: Record<string, string> = {}): Promise<WatchedServer> {
   buildWebsite();
@@ -57,7 +58,7 @@ export async function startWatched(settings: Record<string, string> = {}): Promi
     SIDEBAND_DEMO_RATE: "1000000",
     ...settings,
   });
-  const { pid } = server.process;
+  const pid = server.process.pid!;
   const stop = () => server.process.kill("SIGKILL");
   process.once("exit", stop);
   const owner = OwnerClient.of(folder);
@@ -78,6 +79,7 @@ export async function startWatched(settings: Record<string, string> = {}): Promi
     gaugesIn((await exchange(server.url, { method: "GET", path: "/metrics", agent: false })).text);
   return {
     url: server.url,
+    pid,
     folder,
     owner,
     newKey: (account, terms = {}) =>
