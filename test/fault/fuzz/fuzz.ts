@@ -6,6 +6,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Random, seededRandom } from "../../../src/base/random.ts";
+import { pickByWeight } from "../load/mixture.ts";
 import type { Gauges } from "../load/watched-server.ts";
 import { CONSOLE_KINDS } from "./console-traffic.ts";
 import { ask, type Field, FuzzFault, type Kind, newAgent, openField, Shot } from "./field.ts";
@@ -97,12 +98,11 @@ class Fuzz {
   async #fire(until: number, watch: HealthWatch): Promise<void> {
     const goesOn = () => this.#sent < until && this.#fault === undefined;
     const lane = async (kinds: readonly Kind[]) => {
-      const total = kinds.reduce((sum, { weight }) => sum + weight, 0);
       while (goesOn()) {
         this.#shots += 1;
         const number = this.#shots;
         const random = seededRandom(this.#options.seed + number);
-        const kind = pickKind(kinds, random.below(total));
+        const kind = pickByWeight(kinds, random);
         await this.#shoot(kind, number, random);
         if (this.#sent >= this.#checkAt) await this.#check(watch);
       }
@@ -177,13 +177,4 @@ class Fuzz {
     this.#marks.push({ ...gauges, heapBytes });
     this.#checkLog();
   }
-}
-
-function pickKind(kinds: readonly Kind[], at: number): Kind {
-  let left = at;
-  for (const kind of kinds) {
-    if (left < kind.weight) return kind;
-    left -= kind.weight;
-  }
-  return kinds[0];
 }

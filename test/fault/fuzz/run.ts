@@ -4,24 +4,15 @@
  * after a fault, with a line that names the seed and the request.
  */
 
+import { growthFault } from "../load/growth.ts";
 import { mebibytes, table } from "../load/tables.ts";
 import { type FuzzReport, fuzz } from "./fuzz.ts";
 
 /** A request that never ends is answered after 15 seconds. */
 const PATIENCE_MS = 30_000;
 const STALL_MS_MAX = 1_000;
-/** What may be more at the end than after a fifth, in a run that is long enough to tell. */
-const GROWTH_MAX = { heapBytes: 16 * 2 ** 20, residentBytes: 96 * 2 ** 20, descriptors: 8 } as const;
+/** A shorter run cannot tell growth from the filling of caches. */
 const LONG_REQUESTS = 100_000;
-
-function growthFault({ marks, requests }: FuzzReport): string | undefined {
-  const [first, last] = [marks[0], marks.at(-1)];
-  if (first === undefined || last === undefined || requests < LONG_REQUESTS) return undefined;
-  const grown = (["heapBytes", "residentBytes", "descriptors"] as const).find(
-    (name) => last[name] - first[name] > GROWTH_MAX[name],
-  );
-  return grown === undefined ? undefined : `${grown} grew from ${first[grown]} to ${last[grown]}`;
-}
 
 function reportText({ kinds, marks, stall }: FuzzReport): string {
   const counts = table(
@@ -68,6 +59,7 @@ const report = await fuzz({
 });
 const minutes = (performance.now() - startMs) / 60_000;
 console.log(`\n${reportText(report)}\n\n${report.requests} requests in ${minutes.toFixed(1)} minutes`);
-const fault = report.fault ?? growthFault(report);
+const isLong = report.requests >= LONG_REQUESTS;
+const fault = report.fault ?? (isLong ? growthFault(report.marks) : undefined);
 console.log(fault === undefined ? "no fault" : `a fault: ${fault}`);
 process.exitCode = fault === undefined ? 0 : 1;

@@ -4,27 +4,15 @@
  * was wrong, or if memory or descriptors have grown.
  */
 
+import { growthFault } from "../load/growth.ts";
 import { mebibytes, quantile, table } from "../load/tables.ts";
-import { type Mark, type SoakReport, soak } from "./soak.ts";
+import { type SoakReport, soak } from "./soak.ts";
 
 const COMPACT_EVERY_MS = 120_000;
 const SCRAPE_EVERY_MS = 5_000;
 const MARKS = [2, 10, 20];
 const USERS = 300;
-/** What may be more at the end than at the first mark: caches fill, and the heap is never the same. */
-const GROWTH_MAX = { heapBytes: 16 * 2 ** 20, residentBytes: 96 * 2 ** 20, descriptors: 8 } as const;
-
-export function growthFault(marks: readonly Mark[]): string | undefined {
-  const [first, last] = [marks[0], marks.at(-1)];
-  if (first === undefined || last === undefined || first === last) return undefined;
-  for (const name of ["heapBytes", "residentBytes", "descriptors"] as const) {
-    const grown = last[name] - first[name];
-    if (grown > GROWTH_MAX[name]) return `${name} grew from ${first[name]} to ${last[name]}`;
-  }
-  return undefined;
-}
-
-export function reportText(report: SoakReport): string {
+function reportText(report: SoakReport): string {
   const gauges = table(
     ["minutes", "resident MiB", "heap MiB", "descriptors", "data MiB"],
     report.marks.map(({ minutes, residentBytes, heapBytes, descriptors, dataBytes }) => [

@@ -7,6 +7,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Random, seededRandom } from "../../../src/base/random.ts";
+import { pickByWeight } from "../load/mixture.ts";
 import { type Gauges, startWatched, type WatchedServer } from "../load/watched-server.ts";
 import { MCP_OPERATIONS } from "./mcp-operations.ts";
 import { MEMORY_OPERATIONS } from "./memory-operations.ts";
@@ -111,7 +112,6 @@ class Soak {
 
   /** Begins operations at their times, whether the ones before have ended or not. */
   async #load(world: SoakWorld, stopped: () => boolean): Promise<void> {
-    const total = this.#operations.reduce((sum, { weight }) => sum + weight, 0);
     const startMs = performance.now();
     for (let due = 0; !stopped(); due++) {
       const waitMs = startMs + (due * 1000) / this.#options.rate - performance.now();
@@ -120,7 +120,7 @@ class Soak {
         this.#late += 1;
         continue;
       }
-      const operation = pickByWeight(this.#operations, this.#random.below(total));
+      const operation = pickByWeight(this.#operations, this.#random);
       this.#started += 1;
       // Its own numbers: what it does not depend on how the others run.
       const random = seededRandom(this.#random.below(2 ** 32));
@@ -185,13 +185,4 @@ class Soak {
     await this.#mark(this.#options.minutes, this.#server.quietGauges());
     assert.deepEqual(this.#server.complaints(), [], "the service logged a warning");
   }
-}
-
-export function pickByWeight<T extends { readonly weight: number }>(items: readonly T[], at: number): T {
-  let left = at;
-  for (const item of items) {
-    if (left < item.weight) return item;
-    left -= item.weight;
-  }
-  return items[items.length - 1];
 }
