@@ -57,9 +57,13 @@ export class Call {
    */
   static afterAnswers(connection: Socket, then: (isAnswered: boolean) => void): void {
     const call = latest.get(connection);
-    if (call === undefined) return then(false);
-    const { request, response } = call;
-    const awaited = request.complete ? response : call.#before;
+    if (call === undefined) then(false);
+    else call.#afterAnswers(then);
+  }
+
+  #afterAnswers(then: (isAnswered: boolean) => void): void {
+    const { request, response } = this;
+    const awaited = request.complete ? response : this.#before;
     const go = () => then(!request.complete && response.headersSent);
     if (awaited === undefined || awaited.writableFinished) go();
     else awaited.once("close", go);
