@@ -19,7 +19,8 @@ import { MEMORY_TOOLS, objectSchema, toolErrorText } from "../contract/memory-to
 import { memoryUri, URI_PREFIX, userOfUri } from "./memory-uri.ts";
 
 export interface Subscriptions {
-  subscribe(uri: string): void;
+  /** Resolves when no change can be missed any more. */
+  subscribe(uri: string): Promise<void>;
   unsubscribe(uri: string): void;
 }
 
@@ -114,8 +115,8 @@ function addResource(server: McpServer, { memory, userId }: MemoryServerOptions)
 
 /** An address without a memory can be subscribed to, and never changes. */
 function addSubscriptions({ server }: McpServer, subscriptions: Subscriptions): void {
-  server.setRequestHandler("resources/subscribe", ({ params }) => {
-    subscriptions.subscribe(params.uri);
+  server.setRequestHandler("resources/subscribe", async ({ params }) => {
+    await subscriptions.subscribe(params.uri);
     return {};
   });
   server.setRequestHandler("resources/unsubscribe", ({ params }) => {

@@ -31,7 +31,10 @@ function watchedServer(options: MemoryServerOptions & { userId: string }, modern
   const server = memoryServer({
     ...options,
     subscriptions: {
-      subscribe: (asked) => asked === uri && start(),
+      async subscribe(asked) {
+        if (asked === uri) start();
+        await watch?.check();
+      },
       unsubscribe: (asked) => asked === uri && stop(),
     },
     onChange: () => void watch?.check(),
