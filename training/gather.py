@@ -41,6 +41,8 @@ NOTES = re.compile(
 SECRET = re.compile(r"[\w.+-]+@[\w-]+\.\w+|[A-Za-z0-9+/_-]{32,}|https?://\S{40,}")
 LINES_PER_REPOSITORY_MAX = 20_000
 PATHS_PER_REPOSITORY_MAX = 500
+# A list of the very profile pages that one of the measured sets was made from.
+SKIPPED_REPOSITORIES = ("abhisheknaiidu+awesome-github-profile-readme",)
 # Folders under another licence than the repository's, and copies of other work.
 SKIPPED_FOLDERS = re.compile(r"^(enterprise|ee)/|node_modules/|vendor/|third_party/|/dist/|\.min\.")
 
@@ -161,7 +163,7 @@ def main():
     used = {}
     for name in sorted(os.listdir(args.clones)):
         folder = os.path.join(args.clones, name, "repo")
-        if not os.path.isdir(folder) or not licensed(folder):
+        if name in SKIPPED_REPOSITORIES or not os.path.isdir(folder) or not licensed(folder):
             continue
         documented, paths = documents(folder)
         rows = [("commits_conventional.txt", line) for line in subjects(folder)]
