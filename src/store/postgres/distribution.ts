@@ -18,6 +18,7 @@ export const TABLES = [
   "month_counters",
   "day_counters",
   "replays",
+  "probes",
   "accounts",
   "api_keys",
   "key_requests",

@@ -1,4 +1,4 @@
-/** Upkeep: whether the database takes writes, how much it holds, and removing expired records. */
+/** Upkeep: whether the database can be written to, how much it holds, and removing expired records. */
 
 import type { MonotonicClock } from "../../base/clock.ts";
 import type { CompactReport, StoreStatistics } from "../../memory/ports.ts";
@@ -7,11 +7,12 @@ import type { Query } from "./database.ts";
 /** Tables up to this size are counted; for larger ones the planner's estimate is used. */
 const COUNTED_BYTES_MAX = 16 * 2 ** 20;
 
-export function isWritable(): Query<boolean> {
+/** A real write: only that shows that the database can be written to. */
+export function writeProbe(slot: number, nowMs: number): Query<void> {
   return async (sql) => {
-    const [row] = await sql<{ writable: boolean }[]>`
-      SELECT NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off' AS writable`;
-    return row.writable;
+    await sql`
+      INSERT INTO sideband.probes (slot, written_at_ms) VALUES (${slot}, ${nowMs})
+      ON CONFLICT (slot) DO UPDATE SET written_at_ms = excluded.written_at_ms`;
   };
 }
 

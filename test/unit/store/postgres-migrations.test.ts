@@ -52,7 +52,8 @@ test("migrations: a database of a newer version is refused with a message that s
   withDatabase(async (sql, url) => {
     await migrate(sql);
     const next = loadMigrations().length + 1;
-    await sql`INSERT INTO sideband.migrations (version, name, checksum) VALUES (${next}, '9999-later', 'x')`;
+    await sql`
+      INSERT INTO sideband.migrations (version, name, checksum, oldest) VALUES (${next}, '9999-later', 'x', ${next})`;
     await assert.rejects(openStore(url), /9999-later.*written by a newer version of sideband/);
   }));
 
@@ -71,6 +72,7 @@ test("migrations: one that fails leaves nothing behind", () =>
       name: "0002-broken",
       sql: "CREATE TABLE sideband.half (); SELECT 1/0",
       checksum: "x",
+      oldest: 2,
     };
     await assert.rejects(migrate(sql, [first, broken]), /division by zero/);
     assert.deepEqual(await readApplied(sql), []);
@@ -128,7 +130,7 @@ test("distribution: the statements colocate all tables and delegate all function
       assert.match(statement, /colocate_with => 'sideband\.users'\)$/);
     assert.equal(
       statements[TABLES.length],
-      "SELECT create_distributed_function('sideband.forget_facts(integer,text,text,integer[],bigint[])', " +
+      "SELECT create_distributed_function('sideband.forget_facts(integer,text,text,integer[],bigint[],bigint)', " +
         "distribution_arg_name => 'p_slot', colocate_with => 'sideband.users')",
     );
     // Each names a table or a function that is there.

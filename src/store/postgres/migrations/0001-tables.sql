@@ -109,3 +109,9 @@ CREATE TABLE sideband.settings (
 );
 
 INSERT INTO sideband.settings (slot, name, value) VALUES (0, 'keys-version', '1');
+
+-- Nodes write here to find out whether the database can be written to.
+CREATE TABLE sideband.probes (
+  slot integer PRIMARY KEY,
+  written_at_ms bigint NOT NULL
+);

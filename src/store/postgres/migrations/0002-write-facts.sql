@@ -4,7 +4,8 @@
 --
 -- Locks are taken in one order by every caller: replay records, month counters, users, day counters, each sorted.
 -- So two nodes wait for one another but never in a circle. `p_slot` names the slot where a cluster runs the call:
--- what Citus needs to run it on the machine that has the data.
+-- what Citus needs to run it on the machine that has the data. `p_ticket` comes back in every row: it tells the caller
+-- that the answer is its own.
 
 CREATE FUNCTION sideband.write_facts(
   p_slot integer,
@@ -12,8 +13,9 @@ CREATE FUNCTION sideband.write_facts(
   p_user_places integer[], p_counts integer[], p_masks bigint[], p_nows bigint[],
   p_quota_slots integer[], p_quota_keys text[], p_months text[], p_days text[], p_limits bigint[],
   p_replay_slots integer[], p_replay_owners text[], p_replay_keys text[], p_fingerprints bytea[], p_expiries bigint[],
-  p_write_places integer[], p_channels integer[], p_values text[], p_times bigint[]
-) RETURNS TABLE (ordinal bigint, outcome text, channel_count integer, quota_used bigint)
+  p_write_places integer[], p_channels integer[], p_values text[], p_times bigint[],
+  p_ticket bigint
+) RETURNS TABLE (ticket bigint, ordinal bigint, outcome text, channel_count integer, quota_used bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -95,7 +97,9 @@ BEGIN
     WHERE c.slot = v_group.s AND c.key_id = v_group.y AND c.month = v_group.m AND c.used <> v_count;
   END LOOP;
 
-  -- 3. What is left is stored: first the users, then their facts.
+  -- 3. What is left is stored: first the users, then their facts. Nobody waits long for a user that somebody else has
+  -- locked: the caller tries again with fewer users.
+  PERFORM set_config('lock_timeout', '250ms', true);
   FOR i IN 1 .. cardinality(p_counts) LOOP
     IF v_outcomes[i] IS NULL THEN
       v_outcomes[i] := 'stored';
@@ -163,7 +167,7 @@ BEGIN
     END IF;
   END LOOP;
 
-  RETURN QUERY SELECT t.i, t.o, t.c, t.u
+  RETURN QUERY SELECT p_ticket, t.i, t.o, t.c, t.u
     FROM unnest(v_outcomes, v_channel_counts, v_used) WITH ORDINALITY AS t (o, c, u, i) ORDER BY t.i;
 END
 $$;
