@@ -12,6 +12,8 @@ export interface BenchOptions {
   readonly facts: number | undefined;
   /** An empty database; without it a PostgreSQL is started for the run. */
   readonly databaseUrl: string | undefined;
+  /** The workers of a Citus cluster that is started for the run, instead of one PostgreSQL. */
+  readonly citus: number | undefined;
 }
 
 /** Resolves to whether all bars hold. */

@@ -50,7 +50,7 @@ export async function benchStore(options: BenchOptions): Promise<boolean> {
   const interrupted = () => process.exit(130);
   process.once("SIGINT", interrupted).once("SIGTERM", interrupted);
   const lmdb = await openLmdb();
-  const postgres = await openPostgres(options.databaseUrl);
+  const postgres = await openPostgres(options);
   try {
     say(`store: one key with a limit, ${seconds} s a row; every value read and every counter is checked\n`);
     say(

@@ -29,8 +29,8 @@ export function findCitus(): Binaries | string {
   const program = join(process.env.TEST_POSTGRES_BIN ?? "", "pg_config");
   let folders: string[];
   try {
-    const options = { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] } as const;
-    folders = execFileSync(program, ["--bindir", "--sharedir"], options).trim().split("\n");
+    const told = execFileSync(program, ["--bindir", "--sharedir"], { encoding: "utf8", stdio: "pipe" });
+    folders = told.trim().split("\n");
   } catch {
     return `there is no ${program}: install PostgreSQL with its development files, or name the folder in TEST_POSTGRES_BIN`;
   }
@@ -89,6 +89,14 @@ export class CitusCluster {
 
   urlOf(server: PostgresServer, database: string): string {
     return server.url(database).replace("//sideband@", `//${ROLE}@`);
+  }
+
+  /** Processor seconds of all machines. */
+  cpuS(): number | undefined {
+    return [this.coordinator, ...this.workers].reduce<number | undefined>((sum, server) => {
+      const cpuS = server.cpuS();
+      return sum === undefined || cpuS === undefined ? undefined : sum + cpuS;
+    }, 0);
   }
 
   async remove(): Promise<void> {
