@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Metrics } from "../../src/base/metrics.ts";
 import { readConfig } from "../../src/config.ts";
-import { distributeDatabase, SHARDS_DEFAULT } from "../../src/main/database-upkeep.ts";
+import { distributeDatabase } from "../../src/main/database-upkeep.ts";
 import type { Store } from "../../src/memory/ports.ts";
 import { LmdbStore } from "../../src/store/lmdb/lmdb-store.ts";
 import { DATABASE_DEFAULTS, Database } from "../../src/store/postgres/database.ts";
@@ -57,7 +57,7 @@ export interface PostgresSubjects {
 export async function openPostgres(options: BenchOptions): Promise<PostgresSubjects> {
   const server = await startServer(options);
   const address = options.databaseUrl ?? (await server!.createDatabase("bench"));
-  if (options.citus !== undefined) await distributed(address);
+  if (options.citus !== undefined) await distributeDatabase(readConfig({ SIDEBAND_DATABASE_URL: address }));
   const store = await PostgresStore.open({ url: address, queueMax: QUEUE_MAX, metrics: new Metrics() });
   if ((await store.statistics()).facts > 0) {
     await store.close();
@@ -107,8 +107,4 @@ async function startServer({ databaseUrl, citus }: BenchOptions) {
       "there is no PostgreSQL to measure: install the development dependencies or give --database-url",
     );
   }
-}
-
-async function distributed(url: string): Promise<void> {
-  await distributeDatabase(readConfig({ SIDEBAND_DATABASE_URL: url }), SHARDS_DEFAULT);
 }

@@ -4,11 +4,11 @@ import { Failure } from "../base/errors.ts";
 import { type Config, ConfigError } from "../config.ts";
 import type { StoreStatistics } from "../memory/ports.ts";
 import { DATABASE_DEFAULTS, Database, type Query } from "../store/postgres/database.ts";
-import { distribute, readCluster, SHARDS_DEFAULT } from "../store/postgres/distribution.ts";
+import { distribute, readCluster, SHARDS_PER_WORKER } from "../store/postgres/distribution.ts";
 import { checkApplied, loadMigrations, migrate, readApplied } from "../store/postgres/migrations.ts";
 import { readServer, readStatistics } from "../store/postgres/upkeep.ts";
 
-export { SHARDS_DEFAULT };
+export { SHARDS_PER_WORKER };
 
 export interface DatabaseStatus {
   readonly server: string;
@@ -45,7 +45,7 @@ export function readDatabaseStatus(config: Config): Promise<DatabaseStatus> {
 }
 
 /** Resolves to the statements that were run. */
-export function distributeDatabase(config: Config, shardCount: number): Promise<string[]> {
+export function distributeDatabase(config: Config, shardCount?: number): Promise<string[]> {
   return onDatabase(config, async (sql) => {
     await migrate(sql);
     return distribute(sql, shardCount);

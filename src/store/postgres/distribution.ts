@@ -29,10 +29,13 @@ const USER_FUNCTIONS = ["save_codes", "forget_facts"] as const;
 const NODE_FUNCTIONS = ["store_users", "store_facts", "count_days", "write_facts"] as const;
 export const FUNCTIONS: readonly string[] = [...USER_FUNCTIONS, ...NODE_FUNCTIONS];
 
-/** A commit has work for each shard that it touches, so that few are faster than many. */
-export const SHARDS_DEFAULT = 16;
+/**
+ * Shards for each worker, unless told otherwise. A commit has work for each shard that it touches, so that few are
+ * faster than many; a worker that is added later can take over whole shards only.
+ */
+export const SHARDS_PER_WORKER = 4;
 
-const CLUSTER_FORMS = new URL("./migrations/cluster.sql", import.meta.url);
+export const CLUSTER_FORMS = new URL("./migrations/cluster.sql", import.meta.url);
 const [FIRST, ...OTHERS] = DISTRIBUTED_TABLES.map((table) => `sideband.${table}`);
 
 /** The statements for a cluster, in order. `signatures` are the functions' names with their argument types. */
@@ -84,9 +87,12 @@ export function readCluster(): Query<Cluster> {
 }
 
 /** Distributes the tables and functions; resolves to the statements it ran. */
-export async function distribute(sql: Sql, shardCount: number): Promise<string[]> {
-  await checkCluster(sql);
-  const statements = distributionStatements(shardCount, await readSignatures(sql));
+export async function distribute(sql: Sql, shardCount?: number): Promise<string[]> {
+  const workers = await checkCluster(sql);
+  const statements = distributionStatements(
+    shardCount ?? workers * SHARDS_PER_WORKER,
+    await readSignatures(sql),
+  );
   await sql.begin(async (transaction) => {
     await transaction.unsafe(readFileSync(CLUSTER_FORMS, "utf8"));
     for (const statement of statements) {
@@ -103,7 +109,8 @@ export async function distribute(sql: Sql, shardCount: number): Promise<string[]
   return [...statements, ...removals];
 }
 
-async function checkCluster(sql: Sql): Promise<void> {
+/** Resolves to the number of workers. */
+async function checkCluster(sql: Sql): Promise<number> {
   const { extension, distributed, isWorker } = await readCluster()(sql);
   if (extension === undefined) {
     throw new DistributionError(
@@ -126,6 +133,7 @@ async function checkCluster(sql: Sql): Promise<void> {
       "the cluster has no workers: run SELECT citus_add_node('NAME', PORT) for each first",
     );
   }
+  return nodes.workers;
 }
 
 /** In the form that create_distributed_function takes: sideband.write_facts(integer[],text[],…). */
