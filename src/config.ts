@@ -13,6 +13,7 @@ export interface Config {
   readonly dataFolder: string;
   readonly databaseUrl: string | undefined;
   readonly databasePool: number;
+  readonly databaseCa: string | undefined;
   readonly blockWorkers: number;
   readonly masterKey: string | undefined;
   readonly adminToken: string | undefined;
@@ -137,6 +138,13 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     fallback: "8",
     parse: integer(2, 1000),
     meaning: "Connections of each process to PostgreSQL.",
+  },
+  SIDEBAND_DATABASE_CA: {
+    field: "databaseCa",
+    fallback: "",
+    parse: optionalText,
+    meaning:
+      "A file with the certificates (PEM) of the authorities that the server's certificate is checked against, with sslmode=verify-full in SIDEBAND_DATABASE_URL. When empty: those that Node.js trusts.",
   },
   SIDEBAND_BLOCK_WORKERS: {
     field: "blockWorkers",

@@ -99,6 +99,7 @@ function isRefusal(error: unknown): error is Error {
   return (
     error instanceof Error &&
     [
+      "AddressError",
       "ConfigError",
       "SilentOwnerError",
       "DataFolderError",

@@ -1,7 +1,7 @@
 /** sideband db: what the operator sees of the database, and the exit statuses. */
 
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -18,6 +18,7 @@ async function sideband(
   args: string[],
   databaseUrl?: string,
   dataFolder?: string,
+  masterKey?: string,
 ): Promise<{ status: number; out: string; error: string }> {
   const [out, error] = [console.log, console.error].map((print) => ({ print, lines: [] as string[] }));
   console.log = (line) => void out.lines.push(line);
@@ -25,13 +26,14 @@ async function sideband(
   const before = { ...process.env };
   if (databaseUrl !== undefined) process.env.SIDEBAND_DATABASE_URL = databaseUrl;
   if (dataFolder !== undefined) process.env.SIDEBAND_DATA = dataFolder;
+  if (masterKey !== undefined) process.env.SIDEBAND_MASTER_KEY = masterKey;
   try {
     const status = await main(args);
     return { status, out: out.lines.join("\n"), error: error.lines.join("\n") };
   } finally {
     console.log = out.print;
     console.error = error.print;
-    for (const name of ["SIDEBAND_DATABASE_URL", "SIDEBAND_DATA"]) {
+    for (const name of ["SIDEBAND_DATABASE_URL", "SIDEBAND_DATA", "SIDEBAND_MASTER_KEY"]) {
       delete process.env[name];
       if (before[name] !== undefined) process.env[name] = before[name];
     }
@@ -71,7 +73,7 @@ test("db: an import names the requests for keys that it leaves out, and copies t
     await embedded.addKeyRequest(keyRequest("good"));
     await embedded.addKeyRequest({ ...keyRequest("bad"), purpose: "no\u0000tes" });
     await embedded.close();
-    const { status, out, error } = await sideband(["db", "import"], url, folder);
+    const { status, out, error } = await sideband(["db", "import"], url, folder, "ab".repeat(32));
     assert.equal(status, 0, error);
     assert.match(
       out,
@@ -97,4 +99,21 @@ test("db: without a database, with one that is away, and called wrongly, it says
     (await sideband(["db", "distribute", "--shards", "0"], "postgres://127.0.0.1:9/nothing")).status,
     2,
   );
+});
+
+test("db: an export without the master key is refused before anything is made", async () => {
+  const [url, parent] = [await newDatabase(), mkdtempSync(join(tmpdir(), "sideband-db-"))];
+  const folder = join(parent, "data");
+  try {
+    const { status, error } = await sideband(["db", "export"], url, folder);
+    assert.equal(status, 1);
+    assert.match(error, /^sideband db: there is no master key, .*: set SIDEBAND_MASTER_KEY/);
+    assert.ok(!existsSync(folder));
+    // Neither does a command of a whole service leave one behind.
+    assert.match((await sideband(["keys", "list"], url, folder)).error, /there is no master key/);
+    const listed = await sideband(["keys", "list", "--json"], url, folder, "ab".repeat(32));
+    assert.deepEqual([listed.status, listed.out, existsSync(folder)], [0, '{"keys":[]}', false]);
+  } finally {
+    rmSync(parent, { recursive: true });
+  }
 });

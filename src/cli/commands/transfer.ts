@@ -14,7 +14,8 @@ export const exportCommand: Command = {
   summary: "write keys and facts as JSON lines",
   help: `usage: sideband export [--account NAME] [--out FILE]
 
-Writes a line for each key (its hash, never the key) and for each user with all facts. Works beside a running service.
+Writes a line for each key (its hash, never the key) and for each user with all facts. Works beside a running service,
+and on a standby of PostgreSQL.
 
   --account NAME  only this account
   --out FILE      instead of standard output; readable for you only
@@ -32,7 +33,7 @@ Exit status: 0; 1 if it failed; 2 for a wrong call.`,
     const progress = new Progress("lines");
     const query = values.account === undefined ? "" : `?account=${encodeURIComponent(values.account)}`;
     let whole = false;
-    await withOwner(configWith(values.data), { create: false }, async (owner) => {
+    await withOwner(configWith(values.data), { create: false, readOnly: true }, async (owner) => {
       for await (const line of owner.lines("GET", `/operator/export${query}`)) {
         if (line.kind === "end") {
           whole = true;

@@ -63,7 +63,7 @@ export const verifyCommand: Command = {
   help: `usage: sideband verify [--account NAME] [--json]
 
 Walks the store, builds every user's block, reads it back through the reader and compares every fact; then checks the
-checksum of every record. Works beside a running service.
+checksum of every record. Works beside a running service, and on a standby of PostgreSQL.
 
   --account NAME  only this account
   --json          print one JSON object
@@ -79,7 +79,7 @@ Exit status: 0 if all is well; 1 if something is not; 2 for a wrong call.`,
     } as const;
     const { values } = parseArgs({ args, options });
     const { account } = values;
-    const report = await withOwner(configWith(values.data), { create: false }, (owner) =>
+    const report = await withOwner(configWith(values.data), { create: false, readOnly: true }, (owner) =>
       longWork<VerifyAnswer>(owner, "/operator/verify", account === undefined ? {} : { account }, "users"),
     );
     const { users, facts, overflowed, findings } = report;

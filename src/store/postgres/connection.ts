@@ -6,6 +6,7 @@
 
 import type { Socket } from "node:net";
 import postgres from "postgres";
+import { answerOf, type Ticketed } from "./answers.ts";
 import type { DatabaseAddress, Host } from "./database-address.ts";
 import { isUnavailable } from "./database-failure.ts";
 import { openStream } from "./server-stream.ts";
@@ -130,18 +131,19 @@ export class Connection {
    * a server by comparing the two.
    */
   async #check({ standby, named, statementTimeoutMs }: ConnectionOptions): Promise<void> {
-    const rows = await this.run(
-      async (sql) =>
-        await sql<{ pid: number; standby: boolean; limit: string }[]>`
-          SELECT pg_backend_pid() AS pid, pg_is_in_recovery() AS standby,
+    const rows = await this.run((sql) =>
+      answerOf(
+        (ticket) => sql<(Ticketed & { pid: number; standby: boolean; limit: string })[]>`
+          SELECT ${ticket}::bigint AS ticket, pg_backend_pid() AS pid, pg_is_in_recovery() AS standby,
             current_setting('statement_timeout') AS limit`,
+      ),
     ).catch((error: unknown) => {
       throw startupRefusal(error) ?? error;
     });
     const [server] = rows;
     if (server.standby && !standby)
       throw new ServerError("STANDBY", "the server is a standby, not the primary");
-    this.pooled = server.pid !== rows.state.pid;
+    this.pooled = server.pid !== (rows as unknown as postgres.RowList<[]>).state.pid;
     this.unlimited = statementTimeoutMs > 0 && server.limit === "0";
     // The client looks at this option before every statement.
     (this.sql.options as { prepare: boolean }).prepare = named && !this.pooled;
@@ -166,7 +168,7 @@ function newClient(
   onclose: () => void,
 ): Sql {
   const { user, password, database, parameters } = address;
-  const options: postgres.Options<{ bigint: postgres.PostgresType<number> }> & Record<string, unknown> = {
+  const options: postgres.Options<Record<string, postgres.PostgresType>> & Record<string, unknown> = {
     // Only named in messages.
     host,
     port,
@@ -192,10 +194,22 @@ function newClient(
       standard_conforming_strings: "on",
       ...parameters,
     },
+    // Else the client asks the server for its array types on every connection, and believes any answer.
+    fetch_types: false,
     types: {
       // Counts, revisions and times stay below 2^53.
       bigint: { to: 20, from: [20], serialize: String, parse: Number },
+      // text[], integer[] and bigint[] as parameters; no statement returns arrays.
+      array: { to: 1009, from: [1007, 1009, 1016], serialize: arrayText, parse: String },
     },
   };
   return postgres(options) as unknown as Sql;
+}
+
+/** As PostgreSQL reads arrays (manual, "Array Input and Output Syntax"). */
+function arrayText(values: readonly (string | number | null)[]): string {
+  const texts = values.map((value) =>
+    value === null ? "null" : `"${String(value).replace(/[\\"]/g, "\\$&")}"`,
+  );
+  return `{${texts.join(",")}}`;
 }

@@ -5,6 +5,8 @@
  * The number of waiting queries is bounded.
  */
 
+import { setTimeout as startTimer } from "node:timers";
+import { setTimeout } from "node:timers/promises";
 import { Failure } from "../../base/errors.ts";
 import { Connection, type Query, type Sql } from "./connection.ts";
 import { ConnectionPool } from "./connection-pool.ts";
@@ -49,6 +51,8 @@ type PoolName = "reads" | "writes";
 const GRACE_MS = 1_000;
 const LISTEN_AGAIN_MS = 1_000;
 const CONFLICT_ATTEMPTS = 8;
+/** Between two attempts to lock what somebody else has locked: meanwhile others have the connection. */
+export const LOCK_PAUSE_MS = 150;
 const CLOSE_S = 2;
 const NO_ANSWER = () => Object.assign(new Error("no answer within the time limit"), { code: "NO_ANSWER" });
 
@@ -97,7 +101,10 @@ export class Database {
         return await this.#run("writes", query);
       } catch (error) {
         const cause = error instanceof Failure ? error.extra.cause : error;
-        if (patient && isLocked(cause) && performance.now() < endMs) continue;
+        if (patient && isLocked(cause) && performance.now() < endMs) {
+          await setTimeout(LOCK_PAUSE_MS);
+          continue;
+        }
         conflicts += 1;
         if (!isConflict(cause) || conflicts === CONFLICT_ATTEMPTS) throw asWriteFailure(error);
       }
@@ -123,7 +130,10 @@ export class Database {
    */
   async listen(channel: string, onNotice: () => void): Promise<void> {
     if (this.#closed) return;
-    const again = () => void setTimeout(() => void this.listen(channel, onNotice), LISTEN_AGAIN_MS).unref();
+    const again = async () => {
+      await setTimeout(LISTEN_AGAIN_MS, undefined, { ref: false });
+      await this.listen(channel, onNotice);
+    };
     try {
       const connection = await this.#open(this.#options.statementTimeoutMs, onNotice);
       if (this.#closed || connection.pooled) {
@@ -131,11 +141,11 @@ export class Database {
         return;
       }
       this.#listening = connection;
-      connection.onLost = again;
+      connection.onLost = () => void again();
       await connection.run((sql) => sql`LISTEN ${sql(channel)}`);
       onNotice();
     } catch {
-      if (this.#listening === undefined || this.#listening.isLost) again();
+      if (this.#listening === undefined || this.#listening.isLost) void again();
       else this.#listening.drop(NO_ANSWER());
     }
   }
@@ -169,13 +179,10 @@ export class Database {
       connection = await this.#pools[name].take();
       const taken = connection;
       const limitMs = this.#options.connectTimeoutMs + this.#options.statementTimeoutMs + GRACE_MS;
-      timer = setTimeout(() => taken.drop(NO_ANSWER()), limitMs);
+      timer = startTimer(() => taken.drop(NO_ANSWER()), limitMs);
       return await taken.run(query);
     } catch (error) {
-      if (isMixedUp(error)) {
-        this.#mixedUp += 1;
-        connection?.drop(error as Error);
-      }
+      if (this.#count(error)) connection?.drop(error as Error);
       throw asFailure(error);
     } finally {
       clearTimeout(timer);
@@ -185,7 +192,7 @@ export class Database {
 
   async #open(statementTimeoutMs: number, onNotice?: () => void): Promise<Connection> {
     const { ca, connectTimeoutMs, readOnly = false } = this.#options;
-    const connection = await Connection.open({
+    const opening = Connection.open({
       address: this.#address,
       ca,
       connectTimeoutMs,
@@ -195,6 +202,8 @@ export class Database {
       named: this.#mixedUp === 0,
       ...(onNotice === undefined ? {} : { onNotice }),
     });
+    opening.catch((error) => this.#count(error));
+    const connection = await opening;
     // The next connection is tried where this one was found.
     const { hosts } = this.#address;
     const others = hosts.filter((host) => host !== connection.host);
@@ -202,6 +211,13 @@ export class Database {
     if (connection.pooled) this.#warn(POOLED);
     if (connection.unlimited) this.#warn(UNLIMITED);
     return connection;
+  }
+
+  /** Counts the error if it is an answer that belonged to another request. */
+  #count(error: unknown): boolean {
+    if (!isMixedUp(error)) return false;
+    this.#mixedUp += 1;
+    return true;
   }
 
   #warn(line: string | undefined): void {

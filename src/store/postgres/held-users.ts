@@ -1,10 +1,12 @@
 /**
  * Users who may be locked by somebody else, with their writes in order. They are committed one user after the other, so
  * that a lock holds back that user only, and one at a time, so that they take up one connection at most. The batch
- * function waits a quarter of a second for a lock (migrations/0002); then it is the next user's turn.
+ * function waits a moment for a lock (migrations/0002); then it is the next user's turn.
  */
 
+import { setTimeout } from "node:timers/promises";
 import type { MonotonicClock } from "../../base/clock.ts";
+import { LOCK_PAUSE_MS } from "./database.ts";
 import { type QueuedWrite, takeGroup, userOf } from "./write-queue.ts";
 
 export interface HeldUsersOptions {
@@ -46,12 +48,15 @@ export class HeldUsers {
 
   async #run(): Promise<void> {
     while (this.#queues.size > 0) {
-      for (const name of [...this.#queues.keys()]) await this.#attempt(name);
+      let stored = false;
+      for (const name of [...this.#queues.keys()]) stored = (await this.#attempt(name)) || stored;
+      if (!stored) await setTimeout(LOCK_PAUSE_MS);
     }
     this.#running = undefined;
   }
 
-  async #attempt(name: string): Promise<void> {
+  /** False where the user is locked. */
+  async #attempt(name: string): Promise<boolean> {
     const { commit, giveUp, groupMax, waitMaxMs, monotonic } = this.#options;
     const { group, rest } = takeGroup(this.#queues.get(name) ?? [], groupMax);
     this.#queues.set(name, rest);
@@ -63,5 +68,6 @@ export class HeldUsers {
     const queue = [...left.filter((write) => !isLate(write)), ...(this.#queues.get(name) ?? [])];
     if (queue.length === 0) this.#queues.delete(name);
     else this.#queues.set(name, queue);
+    return left.length === 0;
   }
 }

@@ -148,7 +148,7 @@ BEGIN
 
   -- 3. What is left is stored: first the users, then their facts. Nobody waits long for a user that somebody else has
   -- locked: the caller tries again with fewer users.
-  PERFORM set_config('lock_timeout', '250ms', true);
+  PERFORM set_config('lock_timeout', '100ms', true);
   FOR i IN 1 .. cardinality(p_counts) LOOP
     IF v_outcomes[i] IS NULL THEN
       v_outcomes[i] := 'stored';

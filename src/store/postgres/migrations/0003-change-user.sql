@@ -15,7 +15,7 @@ DECLARE
   v_length integer;
   v_bytes bytea;
 BEGIN
-  PERFORM set_config('lock_timeout', '250ms', true);
+  PERFORM set_config('lock_timeout', '100ms', true);
   PERFORM 1 FROM sideband.users u WHERE u.slot = p_slot AND u.account = p_account AND u.user_id = p_user FOR UPDATE;
   FOR i IN 1 .. cardinality(p_channels) LOOP
     v_version := p_versions[i];
@@ -43,7 +43,7 @@ BEGIN
   IF current_setting('synchronous_commit') = 'off' THEN
     PERFORM set_config('synchronous_commit', 'on', true);
   END IF;
-  PERFORM set_config('lock_timeout', '250ms', true);
+  PERFORM set_config('lock_timeout', '100ms', true);
   SELECT u.channels INTO v_channels FROM sideband.users u
   WHERE u.slot = p_slot AND u.account = p_account AND u.user_id = p_user FOR UPDATE;
   IF NOT FOUND THEN
