@@ -50,6 +50,8 @@ export async function openLmdb(): Promise<Subject & { readonly store: LmdbStore 
 export interface PostgresSubjects {
   readonly batched: Subject;
   readonly single: Subject;
+  /** Several stores in this process, each with its own queue and connections as a node has them; callers in turn. */
+  openNodes(count: number): Promise<Subject>;
   close(): Promise<void>;
 }
 
@@ -83,6 +85,25 @@ export async function openPostgres(options: BenchOptions): Promise<PostgresSubje
       },
       cpuS,
       close,
+    },
+    async openNodes(count) {
+      const stores = await Promise.all(
+        Array.from({ length: count }, () =>
+          PostgresStore.open({ url: address, queueMax: QUEUE_MAX, metrics: new Metrics() }),
+        ),
+      );
+      let turn = 0;
+      return {
+        name: `${count} nodes`,
+        store: {
+          write: (request) => stores[turn++ % count].write(request),
+          readFact: (account, userId, channel) => stores[turn++ % count].readFact(account, userId, channel),
+          readUsage: (keyId, month) => stores[0].readUsage(keyId, month),
+          statistics: () => stores[0].statistics(),
+        },
+        cpuS,
+        close: async () => void (await Promise.all(stores.map((node) => node.close()))),
+      };
     },
     async close() {
       await store.close();
