@@ -35,6 +35,7 @@ store    durable encodes/s and reads/s of the embedded store and PostgreSQL, and
   --svg FILE   also draw the damage table
   --trials N   trials for each cell of the damage table (default 1000, small 40); values of values (10000, small 60)
   --facts N    facts in the grown store of the http benchmark (default 1000000), and of store (5000000, small 20000)
+  --seconds N  for store: seconds a row (default 4, small 0.4)
   --database-url URL   for store: an empty database, instead of a PostgreSQL started for the run
   --citus N    for store: a Citus cluster with N workers started for the run; the PostgreSQL needs Citus built for it
   --seed N     seed of the random damage and values (default 1)
@@ -75,6 +76,7 @@ function parse(args: readonly string[]): { help: boolean; names: string[]; optio
     svg: values.svg,
     trials: wholeNumber(values.trials, "trials"),
     seed: wholeNumber(values.seed, "seed") ?? 1,
+    seconds: wholeNumber(values.seconds, "seconds"),
     facts: wholeNumber(values.facts, "facts"),
     databaseUrl: values["database-url"],
     citus: wholeNumber(values.citus, "citus"),
@@ -95,6 +97,7 @@ function parseStrictly(args: readonly string[]) {
         trials: { type: "string" },
         seed: { type: "string" },
         facts: { type: "string" },
+        seconds: { type: "string" },
         "database-url": { type: "string" },
         citus: { type: "string" },
       },

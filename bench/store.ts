@@ -42,7 +42,7 @@ const FACTS_OF_USER = 40;
 const ACCOUNT = "bench";
 
 export async function benchStore(options: BenchOptions): Promise<boolean> {
-  const seconds = options.small ? 0.4 : 4;
+  const seconds = options.seconds ?? (options.small ? 0.4 : 4);
   const factsMax = options.facts ?? (options.small ? 20_000 : 5_000_000);
   const random = seededRandom(options.seed);
   const say = (text: string) => {
