@@ -223,9 +223,9 @@ export class PostgresStore implements Store {
    * users only.
    */
   async probe(): Promise<void> {
-    if (this.#commit.hasStored(STORED_MS)) return;
     const failure = this.#workers.areMany ? undefined : this.#commit.recentFailure(FAILED_MS);
     if (failure !== undefined) throw failure;
+    if (this.#commit.hasStored(STORED_MS)) return;
     await this.#database.write(writeProbe(Math.floor(Math.random() * SLOT_COUNT), Date.now()));
   }
 
