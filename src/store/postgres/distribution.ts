@@ -1,5 +1,5 @@
 /**
- * More than one PostgreSQL: Citus spreads the users over the workers of a cluster (docs/decisions/0028).
+ * More than one PostgreSQL: Citus spreads the users over the workers of a cluster (docs/decisions/0029).
  *
  * - Users and facts are distributed by `slot`, colocated, so the rows of a user are on one worker.
  * - What every request needs to read (keys, settings, …) is copied to every machine: reference tables.

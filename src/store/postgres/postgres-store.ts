@@ -91,7 +91,7 @@ export class PostgresStore implements Store {
         lockWaitMs,
         metrics,
         monotonic,
-        laneOf: (slot) => workers.of(slot),
+        workerOf: (slot) => workers.of(slot),
       });
       return new PostgresStore(database, commit, watch, workers, { monotonic, readOnly });
     } catch (error) {

@@ -1,7 +1,6 @@
 /**
- * Which worker of a cluster holds the users of a slot: writes of one worker are committed together, and apart from those
- * of the others, which then do not fail with them. A rebalance moves slots between workers, so this is read again from
- * time to time; meanwhile an old answer costs some speed and nothing else.
+ * Which worker of a cluster holds the users of a slot: where one fails, the writes of its users are committed apart. A
+ * rebalance moves slots between workers, so this is read again from time to time.
  */
 
 import type { Database } from "./database.ts";
