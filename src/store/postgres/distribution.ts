@@ -1,13 +1,10 @@
 /**
  * More than one PostgreSQL: Citus spreads the users over the workers of a cluster (docs/decisions/0029).
  *
- * - Users and facts are distributed by `slot`, colocated, so the rows of a user are on one worker.
- * - What every request needs to read (keys, settings, …) is copied to every machine: reference tables.
- * - Counters, replay records and probes stay on the coordinator: on a worker they would be lost to the users of all
- *   others when it stops.
- *
- * Nodes may connect to any machine of the cluster. Nearly all statements are those of a single PostgreSQL; the batch
- * function stores its rows in another way (migrations/cluster.sql).
+ * Users and facts are distributed by `slot`, colocated, so the rows of a user are on one worker. All else is small and
+ * stays on the coordinator: on a worker it would be missing to the users of all others when that one stops. Nodes may
+ * connect to any machine of the cluster. Nearly all statements are those of a single PostgreSQL; the batch function
+ * stores its rows in another way (migrations/cluster.sql).
  */
 
 import { readFileSync } from "node:fs";
@@ -20,8 +17,17 @@ export class DistributionError extends Error {
 
 /** Colocated with the first one. */
 export const DISTRIBUTED_TABLES = ["users", "facts"] as const;
-export const COORDINATOR_TABLES = ["month_counters", "day_counters", "replays", "probes"] as const;
-export const REFERENCE_TABLES = ["accounts", "api_keys", "key_requests", "settings", "migrations"] as const;
+export const COORDINATOR_TABLES = [
+  "month_counters",
+  "day_counters",
+  "replays",
+  "probes",
+  "accounts",
+  "api_keys",
+  "key_requests",
+  "settings",
+  "migrations",
+] as const;
 
 /** They change one user and run on its worker. */
 const USER_FUNCTIONS = ["save_codes", "forget_facts"] as const;
@@ -48,7 +54,6 @@ export function distributionStatements(shardCount: number, signatures: readonly 
     ...OTHERS.map(
       (table) => `SELECT create_distributed_table('${table}', 'slot', colocate_with => '${FIRST}')`,
     ),
-    ...REFERENCE_TABLES.map((table) => `SELECT create_reference_table('sideband.${table}')`),
     ...COORDINATOR_TABLES.map((table) => `SELECT citus_add_local_table_to_metadata('sideband.${table}')`),
     ...signatures.map((signature) =>
       isOfUser(signature)
@@ -60,7 +65,7 @@ export function distributionStatements(shardCount: number, signatures: readonly 
 
 /** The rows that were there before stay in the coordinator's own tables, unseen, until they are removed. */
 function removalStatements(): string[] {
-  return [...DISTRIBUTED_TABLES, ...REFERENCE_TABLES].map(
+  return DISTRIBUTED_TABLES.map(
     (table) => `SELECT truncate_local_data_after_distributing_table('sideband.${table}')`,
   );
 }

@@ -182,9 +182,6 @@ export function readSetting(name: string): Query<string | undefined> {
 /** Stores the value unless the setting has one; resolves to the stored value. */
 export function agreeOn(name: string, value: string): Query<string> {
   return async (sql) => {
-    // Nothing is written where it is there already: a write needs all machines of a cluster, a read does not.
-    const stored = await readSetting(name)(sql);
-    if (stored !== undefined) return stored;
     await sql`
       INSERT INTO sideband.settings (slot, name, value) VALUES (${DIRECTORY_SLOT}, ${name}, ${value})
       ON CONFLICT (slot, name) DO NOTHING`;

@@ -12,7 +12,6 @@ import {
   distribute,
   distributionStatements,
   FUNCTIONS,
-  REFERENCE_TABLES,
   readSignatures,
 } from "../../../src/store/postgres/distribution.ts";
 import { loadMigrations, migrate, readApplied } from "../../../src/store/postgres/migrations.ts";
@@ -101,7 +100,7 @@ test("distribution: every table and every function has its place, and a user's r
       WHERE n.nspname = 'sideband' AND c.relkind = 'r' ORDER BY 1`;
     assert.deepEqual(
       tables.map(({ name }) => name),
-      [...DISTRIBUTED_TABLES, ...COORDINATOR_TABLES, ...REFERENCE_TABLES].sort(),
+      [...DISTRIBUTED_TABLES, ...COORDINATOR_TABLES].sort(),
     );
     assert.ok(tables.every(({ name, first }) => first === "slot" || name === "migrations"));
     // What Citus demands: every unique index holds the distribution column.
