@@ -66,6 +66,7 @@ export class CitusCluster {
       if (known === undefined) await sql`CREATE ROLE ${sql(ROLE)} LOGIN`;
       await sql`CREATE SCHEMA sideband AUTHORIZATION ${sql(ROLE)}`;
     });
+    for (const server of this.workers) await limitLockWaits(server, name);
     return this.urlOf(this.coordinator, name);
   }
 
@@ -75,6 +76,7 @@ export class CitusCluster {
     this.workers.push(server);
     await this.#createOn(server, name);
     await withAdmin(this.coordinator, name, (sql) => sql`SELECT citus_add_node('127.0.0.1', ${server.port})`);
+    await limitLockWaits(server, name);
     return server;
   }
 
@@ -107,6 +109,14 @@ export class CitusCluster {
     await server.createDatabase(name);
     await withAdmin(server, name, (sql) => sql`CREATE EXTENSION citus`);
   }
+}
+
+/** For each worker by itself: on the coordinator, counters may be waited for. */
+async function limitLockWaits(worker: PostgresServer, database: string): Promise<void> {
+  await withAdmin(worker, database, async (sql) => {
+    await sql`SET citus.enable_ddl_propagation TO off`;
+    await sql`ALTER ROLE ${sql(ROLE)} SET lock_timeout = '250ms'`;
+  });
 }
 
 function startServer(binaries: Binaries): Promise<PostgresServer> {

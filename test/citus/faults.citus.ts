@@ -117,6 +117,23 @@ test("a Citus cluster loses nothing, and a stopped worker costs its own users on
     const atWorker = await nodes.start(cluster.urlOf(cluster.workers[1], DATABASE));
     const both = [atCoordinator, atWorker];
 
+    // Somebody has locked a user: that one waits, nobody else does.
+    assert.equal(await encode(atCoordinator, key, ofFirst[22]), 200);
+    await withAdmin(cluster.coordinator, DATABASE, (sql) =>
+      sql.begin(async (tx) => {
+        await tx`
+          SELECT 1 FROM sideband.users WHERE slot = ${userSlot("acme", ofFirst[22])} AND account = 'acme'
+            AND user_id = ${ofFirst[22]} FOR UPDATE`;
+        let isStored = false;
+        void encode(atCoordinator, key, ofFirst[22]).then((status) => {
+          isStored = status === 200;
+        });
+        for (const user of [...ofFirst.slice(12, 20), ...ofSecond.slice(12, 20)])
+          assert.equal(await encode(atCoordinator, key, user), 200);
+        assert.ok(!isStored);
+      }),
+    );
+
     // 1. The first worker stops.
     const load = new Load(both, key, [...ofFirst.slice(0, 8), ...ofSecond.slice(0, 8)]);
     await load.more(200);
