@@ -95,7 +95,7 @@ async function encode(node: TestNode, key: string, user: string): Promise<number
 async function usersByWorker(cluster: CitusCluster): Promise<Map<number, string[]>> {
   const workers = await withAdmin(cluster.coordinator, DATABASE, (sql) => readWorkers()(sql as never));
   const users = new Map<number, string[]>();
-  for (const user of Array.from({ length: 60 }, (_, i) => `user-${i}`)) {
+  for (const user of Array.from({ length: 120 }, (_, i) => `user-${i}`)) {
     const worker = Number(workers?.[userSlot("acme", user)]);
     users.set(worker, [...(users.get(worker) ?? []), user]);
   }

@@ -13,8 +13,11 @@ import { newDatabase, openStore } from "./server.ts";
 /** Locks a user's row until it is told to let go. */
 async function lockUser(context: TestContext, url: string, userId: string): Promise<() => Promise<void>> {
   const sql = postgres(url, { max: 1 });
-  context.after(() => sql.end());
   let letGo = () => {};
+  context.after(() => {
+    letGo();
+    return sql.end();
+  });
   const held = new Promise<void>((resolve) => {
     letGo = resolve;
   });

@@ -1,14 +1,18 @@
 /** sideband db: what the operator sees of the database, and the exit statuses. */
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { Metrics } from "../../src/base/metrics.ts";
 import { main } from "../../src/cli/main.ts";
 import { LmdbStore } from "../../src/store/lmdb/lmdb-store.ts";
 import { loadMigrations } from "../../src/store/postgres/migrations.ts";
+import { builtSideband } from "../agents/built.ts";
 import { keyRequest } from "../conformance/key-requests.ts";
 import { write } from "../conformance/store.ts";
 import { newDatabase, openStore } from "./server.ts";
@@ -116,4 +120,29 @@ test("db: an export without the master key is refused before anything is made", 
   } finally {
     rmSync(parent, { recursive: true });
   }
+});
+
+test("serve: beside a database no key is made or printed, and the text names no data folder", async () => {
+  const url = await newDatabase();
+  const child = spawn(process.execPath, [builtSideband(), "serve"], {
+    env: {
+      PATH: process.env.PATH,
+      SIDEBAND_PORT: "0",
+      SIDEBAND_DATABASE_URL: url,
+      SIDEBAND_MASTER_KEY: "ab".repeat(32),
+      SIDEBAND_ADMIN_TOKEN: "a-token-for-the-tests",
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk));
+  const ended = once(child, "exit");
+  while (!output.includes("keys create") && child.exitCode === null) await setTimeout(20);
+  child.kill("SIGTERM");
+  await ended;
+  assert.match(output, /admin token SIDEBAND_ADMIN_TOKEN; a new key: sideband keys create --account NAME\n/);
+  assert.ok(!/sb_live_|first start|\.\/data/.test(output), output);
+  const store = await openStore(url);
+  assert.deepEqual(await store.listKeys(), []);
+  await store.close();
 });

@@ -7,6 +7,7 @@ import type { Failure } from "../../src/base/errors.ts";
 import { Metrics } from "../../src/base/metrics.ts";
 import type { PostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { keyRecord, write } from "../conformance/store.ts";
+import { startRunning } from "../http/running-service.ts";
 import { MixingProxy } from "./mixing-proxy.ts";
 import { findPgbouncer, PASSED_OVER, Pgbouncer } from "./pgbouncer.ts";
 import { newDatabase, openStore } from "./server.ts";
@@ -135,6 +136,35 @@ test("a pooler that mixes up answers between connections causes 503, never anoth
 });
 
 const EXPECTED = new Set(["read", "stored", "store_unavailable", "outcome_unknown"]);
+
+test("over HTTP a mixed-up answer is 503 with Retry-After, and the log says why", async (t) => {
+  const proxy = await MixingProxy.start(t, await newDatabase());
+  const running = await startRunning(
+    { SIDEBAND_DATABASE_URL: proxy.url, SIDEBAND_DATABASE_POOL: "8", SIDEBAND_MASTER_KEY: "ab".repeat(32) },
+    undefined,
+    { warm: false },
+  );
+  t.after(() => running.end());
+  await fill(running.service.core.store as PostgresStore);
+  const decodeAll = () =>
+    Promise.all(
+      Array.from({ length: USERS }, async (_, user) => {
+        const query = new URLSearchParams({ user_id: `user ${user}`, label: "USER.name" });
+        const { status, headers, json } = await running.call("GET", `/decode?${query}`);
+        if (status === 200) return json.value === textOf(user) ? "right" : "WRONG";
+        return `${status} ${json.code} ${headers.get("retry-after")}`;
+      }),
+    );
+  assert.deepEqual(new Set(await decodeAll()), new Set(["right"]));
+  proxy.mixing = true;
+  const answers = new Set<string>();
+  for (; proxy.swapped < 10; await setTimeout(50))
+    for (const answer of await decodeAll()) answers.add(answer);
+  proxy.mixing = false;
+  answers.delete("right");
+  assert.deepEqual(answers, new Set(["503 store_unavailable 2"]));
+  assert.match(running.logs.join(""), /the database's answer belongs to another request: a pooler or proxy/);
+});
 
 test("a pooler that mixes up answers never shows one key as another", async (t) => {
   const url = await newDatabase();

@@ -58,7 +58,9 @@ export class Connection {
     const connect = async () => {
       if (this.#socket !== undefined || this.#lost !== undefined) throw CLOSED();
       const { tls } = options.address;
-      this.#socket = await openStream({ ...host, tls, ca: options.ca, timeoutMs });
+      const stream = await openStream({ ...host, tls, ca: options.ca, timeoutMs });
+      // The client names them in its messages.
+      this.#socket = Object.assign(stream, host);
       return this.#socket;
     };
     this.sql = newClient(options, host, timeoutMs, connect, () => this.drop(CLOSED()));
@@ -169,7 +171,6 @@ function newClient(
 ): Sql {
   const { user, password, database, parameters } = address;
   const options: postgres.Options<Record<string, postgres.PostgresType>> & Record<string, unknown> = {
-    // Only named in messages.
     host,
     port,
     ...(user === undefined ? {} : { user }),
@@ -188,7 +189,8 @@ function newClient(
     ...(onNotice === undefined ? {} : { onnotify: onNotice }),
     connection: {
       application_name: "sideband",
-      statement_timeout: statementTimeoutMs,
+      // As text: the client leaves out a number 0, and then the role's limit would hold.
+      statement_timeout: String(statementTimeoutMs) as unknown as number,
       idle_in_transaction_session_timeout: 30_000,
       client_encoding: "UTF8",
       standard_conforming_strings: "on",

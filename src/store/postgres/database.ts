@@ -176,8 +176,10 @@ export class Database {
     let timer: NodeJS.Timeout | undefined;
     let connection: Connection | undefined;
     try {
-      connection = await this.#pools[name].take();
-      const taken = connection;
+      const offered = this.#pools[name].take();
+      // At once where it can be: the next query must see that this one is taken.
+      const taken = offered instanceof Connection ? offered : await offered;
+      connection = taken;
       const limitMs = this.#options.connectTimeoutMs + this.#options.statementTimeoutMs + GRACE_MS;
       timer = startTimer(() => taken.drop(NO_ANSWER()), limitMs);
       return await taken.run(query);

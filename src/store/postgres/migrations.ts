@@ -50,6 +50,8 @@ export function loadMigrations(folder: URL = FOLDER): Migration[] {
 export function migrate(sql: Sql, migrations: readonly Migration[] = loadMigrations()): Promise<Migration[]> {
   return sql.begin(async (transaction) => {
     const tx = transaction as unknown as Sql;
+    // Behind a pooler the role's limit holds, which is meant for requests.
+    await tx`SELECT set_config('statement_timeout', '0', true)`;
     await tx`SELECT pg_advisory_xact_lock(${LOCK}::bigint)`;
     await checkServer(tx);
     const { distributed, isWorker } = await readCluster()(tx);
