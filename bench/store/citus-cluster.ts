@@ -18,6 +18,8 @@ const ROLE = "service";
 const SETTINGS = [
   "shared_preload_libraries=citus",
   "citus.node_conninfo=sslmode=disable",
+  // Until a commit that a crash cut in two is settled, its users stay locked; the default is a minute.
+  "citus.recover_2pc_interval=5s",
   "wal_level=logical",
   "max_worker_processes=64",
   "max_prepared_transactions=200",
