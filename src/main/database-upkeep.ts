@@ -4,12 +4,12 @@ import { readFileSync } from "node:fs";
 import { type Config, ConfigError } from "../config.ts";
 import type { StoreStatistics } from "../memory/ports.ts";
 import { DATABASE_DEFAULTS, Database, type Query } from "../store/postgres/database.ts";
-import { distribute, readCluster, SHARDS_DEFAULT } from "../store/postgres/distribution.ts";
+import { distribute, readCluster, SHARDS_PER_WORKER } from "../store/postgres/distribution.ts";
 import { checkApplied, loadMigrations, migrate, readApplied } from "../store/postgres/migrations.ts";
 import { readServer, readStatistics } from "../store/postgres/upkeep.ts";
 import { toldToOperator } from "./database-errors.ts";
 
-export { SHARDS_DEFAULT };
+export { SHARDS_PER_WORKER };
 
 export interface DatabaseStatus {
   readonly server: string;
@@ -48,7 +48,7 @@ export function readDatabaseStatus(config: Config): Promise<DatabaseStatus> {
 }
 
 /** Resolves to the statements that were run. */
-export function distributeDatabase(config: Config, shardCount: number): Promise<string[]> {
+export function distributeDatabase(config: Config, shardCount?: number): Promise<string[]> {
   return onDatabase(config, async (sql) => {
     await migrate(sql);
     return distribute(sql, shardCount);

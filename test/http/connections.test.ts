@@ -185,6 +185,8 @@ async function answerTo(bytes: string, url = running.url): Promise<string> {
   socket.write(bytes);
   let text = "";
   for await (const chunk of socket) text += chunk;
+  // Node 24 leaves it half open.
+  socket.destroy();
   return text;
 }
 

@@ -83,8 +83,12 @@ export function isDataRefused(error: unknown): boolean {
   return DATA_STATES.test(codeOf(error));
 }
 
+/** Citus calls it an internal error if it loses another machine of the cluster in a transaction, which it rolls back. */
+const CLUSTER_FAILURE = /^failure on connection marked as essential/;
+
 export function isUnavailable(error: unknown): boolean {
   const code = codeOf(error);
+  if (code === "XX000" && error instanceof Error && CLUSTER_FAILURE.test(error.message)) return true;
   return CONNECTION_CODES.has(code) || UNAVAILABLE_STATES.test(code);
 }
 

@@ -3,9 +3,10 @@
  * one call of the batch function (migrations/0002). Each is answered when the transaction is on disk. The row
  * that counts a limited key is locked once for each group and not once for each write, which makes this fast.
  *
- * A lane is a queue with one commit at a time. A single PostgreSQL has one lane; a cluster has one for each shard,
- * so that the rows of a call are on one machine. Where somebody else has locked a user of the group, its users are
- * committed apart (HeldUsers), and the lane goes on.
+ * A lane is a queue with one commit at a time, and usually there is one. Where a commit fails for a group with users of
+ * several workers of a cluster, it is tried again for each worker by itself. A worker that fails then gets a lane of its
+ * own until it is back, so that users of the others do not wait for it. Where somebody else has locked a user of the
+ * group, its users are committed apart (HeldUsers), and the lane goes on.
  */
 
 import type { MonotonicClock } from "../../base/clock.ts";
@@ -21,9 +22,14 @@ import { callOf } from "./write-call.ts";
 import { type QueuedWrite, takeGroup, userOf } from "./write-queue.ts";
 
 interface Lane {
+  /** The worker that it is for; undefined for the lane of all the others. */
+  readonly worker: number | undefined;
   queue: QueuedWrite[];
   running: Promise<void> | undefined;
 }
+
+/** Locked: nothing is stored, and nobody is answered. */
+type End = "stored" | "failed" | "locked";
 
 export interface GroupCommitOptions {
   readonly queueMax: number;
@@ -33,15 +39,17 @@ export interface GroupCommitOptions {
   readonly lockWaitMs: number;
   readonly metrics: Metrics;
   readonly monotonic: MonotonicClock;
-  /** The lane of a slot. */
-  readonly laneOf: (slot: number) => number;
+  /** The worker of a cluster that holds the users of a slot. */
+  readonly workerOf: (slot: number) => number;
 }
 
 export class GroupCommit {
   readonly #database: Database;
   readonly #options: GroupCommitOptions;
   readonly #metrics: CommitMetrics;
-  readonly #lanes = new Map<number, Lane>();
+  readonly #shared: Lane = { worker: undefined, queue: [], running: undefined };
+  /** Of the workers that failed. */
+  readonly #apart = new Map<number, Lane>();
   readonly #held: HeldUsers;
   #waiting = 0;
   #closed = false;
@@ -54,7 +62,7 @@ export class GroupCommit {
     this.#options = options;
     this.#metrics = new CommitMetrics(metrics, monotonic, () => this.#waiting);
     this.#held = new HeldUsers({
-      commit: (group) => this.#commit(group),
+      commit: async (group) => (await this.#commit(group)) !== "locked",
       giveUp: (group) =>
         this.#answer(group, ({ reject }) =>
           reject(unavailable("Another transaction keeps this user locked.")),
@@ -74,7 +82,7 @@ export class GroupCommit {
       const write = { request, queuedMs: this.#options.monotonic.now(), resolve, reject };
       this.#waiting += 1;
       if (this.#held.take(write)) return;
-      const lane = this.#lane(this.#options.laneOf(userSlot(request.account, request.userId)));
+      const lane = this.#apart.get(this.#workerOf(write)) ?? this.#shared;
       lane.queue.push(write);
       lane.running ??= this.#drain(lane);
     });
@@ -95,26 +103,23 @@ export class GroupCommit {
   /** Refuses new writes and finishes the queued ones. */
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all([...this.#lanes.values()].map(({ running }) => running));
+    await Promise.all([this.#shared, ...this.#apart.values()].map(({ running }) => running));
     await this.#held.finished();
   }
 
-  #lane(number: number): Lane {
-    let lane = this.#lanes.get(number);
-    if (lane === undefined) {
-      lane = { queue: [], running: undefined };
-      this.#lanes.set(number, lane);
-    }
-    return lane;
+  #workerOf({ request: { account, userId } }: QueuedWrite): number {
+    return this.#options.workerOf(userSlot(account, userId));
   }
 
   async #drain(lane: Lane): Promise<void> {
     // Writes of the same event-loop turn go into the first group.
     await Promise.resolve();
+    let end: End = "failed";
     while (lane.queue.length > 0) {
       const { group, rest } = takeGroup(lane.queue, this.#options.groupMax);
       lane.queue = rest;
-      if (!(await this.#commit(group))) {
+      end = await this.#commit(group);
+      if (end === "locked") {
         // Writes of the same users that came meanwhile must not overtake these.
         const users = new Set(group.map(userOf));
         this.#held.add([...group, ...lane.queue.filter((write) => users.has(userOf(write)))]);
@@ -122,10 +127,11 @@ export class GroupCommit {
       }
     }
     lane.running = undefined;
+    if (lane.worker !== undefined && end === "stored") this.#apart.delete(lane.worker);
   }
 
-  /** Commits the writes and answers them; false where a user is locked, with nothing stored and nobody answered. */
-  async #commit(group: readonly QueuedWrite[]): Promise<boolean> {
+  /** Commits the writes and answers them, unless a user is locked. */
+  async #commit(group: readonly QueuedWrite[]): Promise<End> {
     const ended = this.#metrics.begin();
     try {
       const call = callOf(group.map(({ request }) => request));
@@ -134,22 +140,51 @@ export class GroupCommit {
       this.#failed = undefined;
       this.#answer(group, ({ resolve }, i) => resolve(outcomes[i]));
       ended(group.length);
-      return true;
+      return "stored";
     } catch (error) {
-      if (isLocked(error instanceof Failure ? error.extra.cause : error)) return false;
+      if (isLocked(error instanceof Failure ? error.extra.cause : error)) return "locked";
       // A write whose data the database refuses must fail alone: each write of the group is tried by itself.
       if (group.length > 1 && isDataRefused(error)) {
         for (const queued of group) {
-          if (!this.#held.take(queued) && !(await this.#commit([queued]))) this.#held.add([queued]);
+          if (!this.#held.take(queued) && (await this.#commit([queued])) === "locked")
+            this.#held.add([queued]);
         }
-        return true;
+        return "stored";
       }
       this.#metrics.failed();
       const failure = asFailure(error);
+      // Nothing is stored: a lost connection, after which nobody knows, has another code.
+      const isSafe = failure instanceof Failure && failure.code === "store_unavailable";
+      if (isSafe && new Set(group.map((write) => this.#workerOf(write))).size > 1) {
+        await this.#commitByWorker(group);
+        return "stored";
+      }
       if (failure instanceof Failure) this.#failed = { atMs: this.#options.monotonic.now(), failure };
       this.#answer(group, ({ reject }) => reject(failure));
-      return true;
+      return "failed";
     }
+  }
+
+  async #commitByWorker(group: readonly QueuedWrite[]): Promise<void> {
+    const workers = new Set(group.map((write) => this.#workerOf(write)));
+    await Promise.all(
+      [...workers].map(async (worker) => {
+        const part = group.filter((write) => this.#workerOf(write) === worker);
+        const end = await this.#commit(part);
+        if (end === "locked") this.#held.add(part);
+        if (end === "failed") this.#setApart(worker);
+      }),
+    );
+  }
+
+  /** With what already waits for the worker. */
+  #setApart(worker: number): void {
+    if (this.#apart.has(worker)) return;
+    const isOfWorker = (write: QueuedWrite) => this.#workerOf(write) === worker;
+    const lane: Lane = { worker, queue: this.#shared.queue.filter(isOfWorker), running: undefined };
+    this.#shared.queue = this.#shared.queue.filter((write) => !isOfWorker(write));
+    this.#apart.set(worker, lane);
+    if (lane.queue.length > 0) lane.running = this.#drain(lane);
   }
 
   #answer(group: readonly QueuedWrite[], answer: (write: QueuedWrite, i: number) => void): void {

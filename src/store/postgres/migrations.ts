@@ -11,6 +11,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import type { Sql } from "./database.ts";
+import { readCluster } from "./distribution.ts";
 
 export interface AppliedMigration {
   readonly version: number;
@@ -45,7 +46,7 @@ export function loadMigrations(folder: URL = FOLDER): Migration[] {
   });
 }
 
-/** Applies the missing migrations and resolves to them. */
+/** Applies the missing migrations and resolves to them. On a worker of a cluster there must be none. */
 export function migrate(sql: Sql, migrations: readonly Migration[] = loadMigrations()): Promise<Migration[]> {
   return sql.begin(async (transaction) => {
     const tx = transaction as unknown as Sql;
@@ -53,6 +54,12 @@ export function migrate(sql: Sql, migrations: readonly Migration[] = loadMigrati
     await tx`SELECT set_config('statement_timeout', '0', true)`;
     await tx`SELECT pg_advisory_xact_lock(${LOCK}::bigint)`;
     await checkServer(tx);
+    const { distributed, isWorker } = await readCluster()(tx);
+    if (isWorker) {
+      await checkSchema(tx, migrations);
+      return [];
+    }
+    if (distributed) await tx`SET LOCAL citus.multi_shard_modify_mode TO 'sequential'`;
     // Checked first: a role that owns the schema may not be allowed to create one.
     const [{ exists }] = await tx<{ exists: boolean }[]>`
       SELECT to_regnamespace('sideband') IS NOT NULL AS exists`;
@@ -90,7 +97,7 @@ export async function checkSchema(sql: Sql, migrations: readonly Migration[]): P
   checkApplied(applied, migrations);
   if (applied.length < migrations.length) {
     throw new MigrationError(
-      `the database lacks migration ${migrations[applied.length].name}: run sideband db migrate on the primary`,
+      `the database lacks migration ${migrations[applied.length].name}: run sideband db migrate on the primary (of Citus: the coordinator)`,
     );
   }
 }

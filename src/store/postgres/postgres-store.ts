@@ -21,7 +21,6 @@ import type {
   WriteRequest,
 } from "../../memory/ports.ts";
 import { DATABASE_DEFAULTS, Database, type DatabaseOptions, type Query } from "./database.ts";
-import { readShardMap } from "./distribution.ts";
 import * as facts from "./fact-queries.ts";
 import { GroupCommit } from "./group-commit.ts";
 import * as keys from "./key-queries.ts";
@@ -29,6 +28,7 @@ import * as requests from "./key-request-queries.ts";
 import { KeysWatch } from "./keys-watch.ts";
 import { checkSchema, loadMigrations, type Migration, migrate } from "./migrations.ts";
 import { SLOT_COUNT } from "./placement.ts";
+import { SlotWorkers } from "./slot-workers.ts";
 import { readStatistics, rewriteTables, sweepReplays, writeProbe } from "./upkeep.ts";
 
 export interface PostgresStoreOptions extends Partial<Omit<DatabaseOptions, "url">> {
@@ -52,22 +52,23 @@ export class PostgresStore implements Store {
   readonly #database: Database;
   readonly #commit: GroupCommit;
   readonly #keys: KeysWatch;
+  readonly #workers: SlotWorkers;
   readonly #monotonic: MonotonicClock;
   readonly #readOnly: boolean;
-  readonly #isCluster: boolean;
 
   private constructor(
     database: Database,
     commit: GroupCommit,
     watch: KeysWatch,
-    state: { monotonic: MonotonicClock; readOnly: boolean; isCluster: boolean },
+    workers: SlotWorkers,
+    { monotonic, readOnly }: { monotonic: MonotonicClock; readOnly: boolean },
   ) {
     this.#database = database;
     this.#commit = commit;
     this.#keys = watch;
-    this.#monotonic = state.monotonic;
-    this.#readOnly = state.readOnly;
-    this.#isCluster = state.isCluster;
+    this.#workers = workers;
+    this.#monotonic = monotonic;
+    this.#readOnly = readOnly;
   }
 
   /** Migrates the database, or refuses it, and then opens it. With `readOnly` it is changed in no way. */
@@ -79,8 +80,7 @@ export class PostgresStore implements Store {
       await database.withoutTimeLimit(async (sql) => {
         await (readOnly ? checkSchema(sql, migrations) : migrate(sql, migrations));
       });
-      const shards = await database.read(readShardMap());
-      const laneOf = (slot: number) => shards?.[slot] ?? 0;
+      const workers = await SlotWorkers.read(database);
       const watch = new KeysWatch(database, monotonic);
       await watch.start(!readOnly);
       defineMetrics(metrics, database);
@@ -91,13 +91,9 @@ export class PostgresStore implements Store {
         lockWaitMs,
         metrics,
         monotonic,
-        laneOf,
+        workerOf: (slot) => workers.of(slot),
       });
-      return new PostgresStore(database, commit, watch, {
-        monotonic,
-        readOnly,
-        isCluster: shards !== undefined,
-      });
+      return new PostgresStore(database, commit, watch, workers, { monotonic, readOnly });
     } catch (error) {
       await database.close();
       throw error;
@@ -223,10 +219,11 @@ export class PostgresStore implements Store {
 
   /**
    * Ready is what has just stored a write. Where none came, one row is written. A full disk may have room for that row,
-   * so that a commit that failed moments ago counts too; of a cluster, where that may be one machine, it does not.
+   * so that a commit that failed moments ago counts too; but not on a cluster, where a worker that stops costs its own
+   * users only.
    */
   async probe(): Promise<void> {
-    const failure = this.#isCluster ? undefined : this.#commit.recentFailure(FAILED_MS);
+    const failure = this.#workers.areMany ? undefined : this.#commit.recentFailure(FAILED_MS);
     if (failure !== undefined) throw failure;
     if (this.#commit.hasStored(STORED_MS)) return;
     await this.#database.write(writeProbe(Math.floor(Math.random() * SLOT_COUNT), Date.now()));
@@ -250,6 +247,7 @@ export class PostgresStore implements Store {
 
   async close(): Promise<void> {
     this.#keys.stop();
+    this.#workers.stop();
     await this.#commit.close();
     await this.#database.close();
   }

@@ -37,7 +37,6 @@ export function callOf(requests: readonly WriteRequest[]): Query<WriteOutcome[]>
     const rows = await answerOf(
       (ticket) => sql<OutcomeRow[]>`
       SELECT ticket, outcome, channel_count, quota_used FROM sideband.write_facts(
-        ${users[0].slot}::integer,
         ${users.map(({ slot }) => slot)}::integer[], ${users.map(({ account }) => account)}::text[],
         ${users.map(({ userId }) => userId)}::text[],
         ${places}::integer[], ${requests.map((request) => request.facts.length)}::integer[],

@@ -1,7 +1,7 @@
 -- The tables. Every one is led by `slot`, a number from 0 to 1023 made of a hash: of the account and the user
 -- for what belongs to a user, of the API key for its limited counter, of the API key and the idempotency key for
 -- a replay record. What is the operator's (accounts, keys, requests) is small and stands in slot 0. A cluster
--- spreads the slots over its machines and keeps all tables of a slot together; one machine does not mind.
+-- spreads users and facts over its machines by their slots; one machine does not mind.
 -- Texts compare byte by byte (collation "C"). Times are milliseconds since 1970, UTC.
 
 CREATE TABLE sideband.users (

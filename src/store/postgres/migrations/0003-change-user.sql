@@ -1,6 +1,8 @@
 -- The other changes of one user: code bits kept with facts, and forgetting. Both lock the user's row first, as
 -- the batch function does, so that they wait for one another and never in a circle. One slot each. `p_ticket` comes
--- back in the answer. Like the batch function, they do not wait long for a locked user: the caller tries again.
+-- back in the answer. Like the batch function, they do not wait long for a locked user: the caller tries again. A
+-- cluster runs them on the machine of `p_slot`. No array element is assigned in an UPDATE: some releases of Citus crash
+-- on that.
 
 CREATE FUNCTION sideband.save_codes(
   p_slot integer, p_account text, p_user text,
@@ -8,12 +10,18 @@ CREATE FUNCTION sideband.save_codes(
   p_ticket bigint
 ) RETURNS bigint
 LANGUAGE plpgsql AS $$
+DECLARE
+  v_version integer;
+  v_length integer;
+  v_bytes bytea;
 BEGIN
   PERFORM set_config('lock_timeout', '100ms', true);
   PERFORM 1 FROM sideband.users u WHERE u.slot = p_slot AND u.account = p_account AND u.user_id = p_user FOR UPDATE;
   FOR i IN 1 .. cardinality(p_channels) LOOP
-    UPDATE sideband.facts f
-    SET code_version = p_versions[i], code_length = p_lengths[i], code_bytes = p_bytes[i]
+    v_version := p_versions[i];
+    v_length := p_lengths[i];
+    v_bytes := p_bytes[i];
+    UPDATE sideband.facts f SET code_version = v_version, code_length = v_length, code_bytes = v_bytes
     WHERE f.slot = p_slot AND f.account = p_account AND f.user_id = p_user
       AND f.channel = p_channels[i] AND f.revision = p_revisions[i];
   END LOOP;
