@@ -14,8 +14,9 @@ import {
 } from "@modelcontextprotocol/server";
 import { USER_ID_LENGTH_MAX } from "../base/limits.ts";
 import type { AgentMemory } from "../contract/agent-memory.ts";
+import { WORTH_KEEPING } from "../contract/capture.ts";
 import { memorySection } from "../contract/memory-section.ts";
-import { MEMORY_TOOLS, objectSchema, toolErrorText } from "../contract/memory-tools.ts";
+import { MEMORY_TOOLS, objectSchema, SCOPE_INPUT, toolErrorText } from "../contract/memory-tools.ts";
 import { memoryUri, URI_PREFIX, userOfUri } from "./memory-uri.ts";
 
 export interface MemoryServerOptions {
@@ -23,6 +24,10 @@ export interface MemoryServerOptions {
   /** Whose memory; without it every call says so itself. */
   readonly userId?: string | undefined;
   readonly version: string;
+  /** Whether the memory knows a project, so that the tools can name the scope. */
+  readonly scoped?: boolean;
+  /** Keeps what looks like a secret too. */
+  readonly allowSecrets?: boolean;
   /** Whether a client can subscribe to the resource: it needs a connection that stays. */
   readonly canSubscribe?: boolean;
   /** Hears of each change made through this server. */
@@ -30,11 +35,7 @@ export interface MemoryServerOptions {
 }
 
 const USER_ID = { type: "string", minLength: 1, maxLength: USER_ID_LENGTH_MAX, description: "Whose memory." };
-const INSTRUCTIONS =
-  "Sideband keeps short facts about the user and the work beyond this conversation, exactly as written. " +
-  "Call remember when the user states or changes a lasting fact, with the label that fits best; " +
-  "call recall or list before you ask the user for something that may be known; " +
-  "call flush before the conversation is compacted or summarised. Never store secrets.";
+const INSTRUCTIONS = `${WORTH_KEEPING} Call flush before the conversation is compacted or summarised.`;
 
 export function memoryServer(options: MemoryServerOptions): McpServer {
   const server = new McpServer(
@@ -51,26 +52,29 @@ export function memoryServer(options: MemoryServerOptions): McpServer {
 const TOOLS = MEMORY_TOOLS.map((tool) => ({
   tool,
   boundInput: schemaOf<Record<string, string>>(tool.input),
+  scopedInput: schemaOf<Record<string, string>>(tool.input, tool.takesScope ? SCOPE_INPUT : {}),
   openInput: schemaOf<Record<string, string>>({ user_id: USER_ID, ...tool.input }),
   output: schemaOf<Record<string, unknown>>(tool.output),
 }));
 const PROMPT_INPUT = schemaOf<{ user_id: string }>({ user_id: USER_ID });
 
-function addTools(server: McpServer, { memory, userId, onChange }: MemoryServerOptions): void {
-  for (const { tool, boundInput, openInput, output } of TOOLS) {
+function addTools(server: McpServer, options: MemoryServerOptions): void {
+  const { memory, userId, scoped = false, allowSecrets, onChange } = options;
+  for (const { tool, boundInput, scopedInput, openInput, output } of TOOLS) {
+    const userInput = scoped ? scopedInput : boundInput;
     server.registerTool(
       tool.name,
       {
         title: tool.title,
         description: tool.description,
-        inputSchema: userId === undefined ? openInput : boundInput,
+        inputSchema: userId === undefined ? openInput : userInput,
         outputSchema: output,
         annotations: tool.annotations,
       },
       async (args) => {
         const user = userId ?? args.user_id;
         try {
-          const result = { ...(await tool.run(memory, user, args)) };
+          const result = { ...(await tool.run(memory, user, args, { coolDown: true, allowSecrets })) };
           if (!tool.annotations.readOnlyHint) onChange?.(user);
           return { content: [{ type: "text", text: JSON.stringify(result) }], structuredContent: result };
         } catch (error) {
@@ -119,6 +123,6 @@ function addPrompt(server: McpServer, { memory, userId }: MemoryServerOptions): 
 }
 
 /** The tools' schemas are plain JSON Schema; the library's type for that is narrower than the standard. */
-function schemaOf<T>(properties: { readonly [name: string]: unknown }) {
-  return fromJsonSchema<T>(objectSchema(properties) as JsonSchemaType);
+function schemaOf<T>(properties: { readonly [name: string]: unknown }, optional = {}) {
+  return fromJsonSchema<T>(objectSchema(properties, optional) as JsonSchemaType);
 }
