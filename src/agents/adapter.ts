@@ -56,7 +56,11 @@ export async function injected(
   options: AdapterOptions & { include?: SectionParts | undefined },
 ): Promise<string> {
   const { memory, include, timeoutMs = AGENT_TIMEOUT_MS } = options;
-  return memory.inject(prompt, await userOf(options), { include, timeoutMs, project: await projectOf(options) });
+  return memory.inject(prompt, await userOf(options), {
+    include,
+    timeoutMs,
+    project: await projectOf(options),
+  });
 }
 
 /** Flushes the memory of the user, and of the project. */

@@ -94,8 +94,7 @@ export const AGENTS: readonly AgentKind[] = [
     ],
     next: (target) => [
       "The skill works at once. For the plugin (memory in every prompt, a flush before every compaction):",
-      `openclaw plugins install --link ${shellWord(join(target, "sideband-plugin"))} --force`,
-      "openclaw plugins enable sideband --accept-capabilities",
+      `openclaw plugins install --link ${shellWord(join(target, "sideband-plugin"))} --force --accept-capabilities`,
       "openclaw config set plugins.slots.memory sideband",
       "openclaw config set plugins.entries.sideband.hooks.allowConversationAccess true",
       "Settings (environment): SIDEBAND_API_KEY, SIDEBAND_API_URL, SIDEBAND_USER_ID.",

@@ -82,8 +82,7 @@ export function openclawPlugin(environment: Readonly<Record<string, string | und
       });
       api.on("before_compaction", async (_event, context) => {
         const { flushed: done, lossless, overflow } = await flushed(optionsIn(context));
-        if (done && !lossless)
-          warn(`sideband: these facts did not fit in the block: ${overflow.join(", ")}`);
+        if (done && !lossless) warn(`sideband: these facts did not fit in the block: ${overflow.join(", ")}`);
       });
       for (const tool of MODEL_TOOLS) {
         const name = `${NAME_PREFIX}${tool.name}`;

@@ -60,7 +60,12 @@ function rootAt(folder: string): string | undefined {
   if (entry === undefined) return undefined;
   if (entry.isDirectory()) return folder;
   // A worktree or a submodule: the file names its git folder, and only a worktree's names a common one.
-  const own = resolve(folder, readFileSync(git, "utf8").replace(/^gitdir: /, "").trim());
+  const own = resolve(
+    folder,
+    readFileSync(git, "utf8")
+      .replace(/^gitdir: /, "")
+      .trim(),
+  );
   const shared = statSync(join(own, "commondir"), { throwIfNoEntry: false });
   if (shared === undefined) return folder;
   const common = realpathSync(resolve(own, readFileSync(join(own, "commondir"), "utf8").trim()));

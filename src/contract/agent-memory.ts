@@ -12,7 +12,9 @@ import type {
   ForgetAnswer,
   ReadAnswer,
 } from "./answers.ts";
-import type { Scope } from "./scope.ts";
+
+/** Whose facts: the person's, or those of the person in a project (scope.ts). */
+export type Scope = "person" | "project";
 
 export interface AgentCallOptions {
   timeoutMs?: number | undefined;

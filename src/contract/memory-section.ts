@@ -35,7 +35,8 @@ export function memorySection(
   for (;;) {
     const section = joined(facts, blocks);
     if (section.length <= lengthMax) return section;
-    if (blocks.pop() === undefined) return joined(shortened(facts, lengthMax - joined("", []).length - 1), []);
+    if (blocks.pop() === undefined)
+      return joined(shortened(facts, lengthMax - joined("", []).length - 1), []);
   }
 }
 
@@ -52,7 +53,10 @@ function shortened(facts: string, lengthMax: number): string {
   let room = lengthMax - (lines.length - 1);
   let lineMax = 0;
   // The shortest lines take what they need; the others share the rest.
-  for (const [i, length] of lines.map((line) => line.length).sort((a, b) => a - b).entries()) {
+  for (const [i, length] of lines
+    .map((line) => line.length)
+    .sort((a, b) => a - b)
+    .entries()) {
     lineMax = Math.floor(room / (lines.length - i));
     if (length > lineMax) break;
     room -= length;

@@ -4,9 +4,8 @@
  */
 
 import { VALUE_BYTES_MAX } from "../base/limits.ts";
-import type { AgentCallOptions, AgentMemory } from "./agent-memory.ts";
+import type { AgentCallOptions, AgentMemory, Scope } from "./agent-memory.ts";
 import { LABELS } from "./channel-labels.ts";
-import type { Scope } from "./scope.ts";
 import { keptValue } from "./secrets.ts";
 
 type JsonObject = { readonly [name: string]: unknown };

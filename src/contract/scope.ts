@@ -5,11 +5,9 @@
  * What is read is the facts of both. Where both have a label, the project's counts.
  */
 
-import type { AgentCallOptions, AgentMemory } from "./agent-memory.ts";
+import type { AgentCallOptions, AgentMemory, Scope } from "./agent-memory.ts";
 import type { ContextAnswer, FlushAnswer, ReadAnswer } from "./answers.ts";
 import { LABELS } from "./channel-labels.ts";
-
-export type Scope = "person" | "project";
 
 /** The user_id of a person's facts in a project. */
 export function projectUserId(person: string, project: string): string {

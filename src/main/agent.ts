@@ -3,8 +3,8 @@
  * service; else it is the owner of the data folder, which is started in the background where there is none.
  */
 
-import type { AgentConfig } from "../config.ts";
 import { projectOf } from "../agents/project.ts";
+import type { AgentConfig } from "../config.ts";
 import type { AgentMemory } from "../contract/agent-memory.ts";
 import { scopedMemory } from "../contract/scope.ts";
 import { nodeFetch } from "../door/node-fetch.ts";

@@ -24,10 +24,7 @@ interface StdioOptions {
 
 const ROOTS_TIMEOUT_MS = 1_000;
 
-export function serveMcpStdio(
-  options: StdioOptions,
-  onError: (error: Error) => void,
-): StdioServerHandle {
+export function serveMcpStdio(options: StdioOptions, onError: (error: Error) => void): StdioServerHandle {
   return serveStdio(({ era }) => watchedServer(options, era === "modern"), { onerror: onError });
 }
 

@@ -19,9 +19,15 @@ export interface PackedProject {
 export function packedProject(): PackedProject {
   builtSideband();
   const folder = mkdtempSync(join(tmpdir(), "sideband-packed-"));
-  const options = { cwd: packageFolder, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] } as const;
   const args = ["pack", "--json", "--ignore-scripts", "--pack-destination", folder];
-  const [{ filename }] = JSON.parse(execFileSync("npm", args, { ...options, maxBuffer: 1 << 26 }));
+  const [{ filename }] = JSON.parse(
+    execFileSync("npm", args, {
+      cwd: packageFolder,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+      maxBuffer: 1 << 26,
+    }),
+  );
   const modules = join(folder, "node_modules");
   const installed = join(modules, "sideband");
   mkdirSync(installed, { recursive: true });

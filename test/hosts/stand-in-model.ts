@@ -123,7 +123,10 @@ function writeResponses(response: ServerResponse, reply: Reply, request: ModelRe
   ]);
 }
 
-function writeEvents(response: ServerResponse, events: readonly { type: string }[]): void {
+function writeEvents(
+  response: ServerResponse,
+  events: readonly ({ type: string } & Record<string, unknown>)[],
+): void {
   response.writeHead(200, { "content-type": "text/event-stream" });
   for (const event of events) response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
   response.end();
