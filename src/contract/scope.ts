@@ -51,22 +51,18 @@ export function scopedMemory(
     if (users.length === 1) throw new NoProjectError();
     return users.slice(1);
   };
-  /** The first answer of the project and the person; the next is asked only after an error with this code. */
+  /** The answer of the project, or of the person if the project has no such fact. */
   const firstOf = async <T>(
     person: string,
-    scope: Scope | undefined,
-    code: string,
+    options: AgentCallOptions | undefined,
     ask: (userId: string) => Promise<T>,
   ): Promise<T> => {
-    const [last, ...others] = await usersOf(person, scope);
-    for (const userId of others.reverse()) {
-      try {
-        return await ask(userId);
-      } catch (error) {
-        if ((error as { code?: unknown }).code !== code) throw error;
-      }
-    }
-    return ask(last);
+    const [first, project] = await usersOf(person, options?.scope);
+    if (project === undefined) return ask(first);
+    return ask(project).catch((error: { code?: unknown }) => {
+      if (error.code === "fact_not_found") return ask(first);
+      throw error;
+    });
   };
   const allOf = async <T>(
     person: string,
@@ -79,10 +75,8 @@ export function scopedMemory(
       const userId = options?.scope === undefined && scopeOf(label) === "person" ? users[0] : users.at(-1)!;
       return memory.encode(userId, label, value, options);
     },
-    decode: (person, label, options) =>
-      firstOf(person, options?.scope, "fact_not_found", (id) => memory.decode(id, label, options)),
-    forget: (person, label, options) =>
-      firstOf(person, options?.scope, "fact_not_found", (id) => memory.forget(id, label, options)),
+    decode: (person, label, options) => firstOf(person, options, (id) => memory.decode(id, label, options)),
+    forget: (person, label, options) => firstOf(person, options, (id) => memory.forget(id, label, options)),
     async facts(person, options) {
       const answers = await allOf(person, options, (id) => memory.facts(id, options));
       const facts = merged(answers.flatMap((answer) => answer.facts));
@@ -92,8 +86,14 @@ export function scopedMemory(
       mergedContexts(await allOf(person, options, (id) => memory.context(id, options)), person),
     flush: async (person, options) =>
       mergedFlushes(await allOf(person, options, (id) => memory.flush(id, options))),
-    read: (person, block, options): Promise<ReadAnswer> =>
-      firstOf(person, options?.scope, "block_unreadable", (id) => memory.read(id, block, options)),
+    read: async (person, block, options) => {
+      // A text may have the blocks of both in it; each is read by the one that it belongs to.
+      const users = await usersOf(person, options?.scope);
+      const reads = await Promise.allSettled(users.map((id) => memory.read(id, block, options)));
+      const answers = reads.flatMap((read) => (read.status === "fulfilled" ? [read.value] : []));
+      if (answers.length === 0) throw (reads[0] as PromiseRejectedResult).reason;
+      return mergedReads(answers);
+    },
   };
 }
 
@@ -120,6 +120,20 @@ export function mergedFlushes(flushes: readonly FlushAnswer[]): FlushAnswer {
     lossless: flushes.every(({ lossless }) => lossless),
     fdm_block: blocksOf(flushes),
     overflow: flushes.flatMap(({ overflow }) => overflow),
+  };
+}
+
+function mergedReads(reads: readonly ReadAnswer[]): ReadAnswer {
+  if (reads.length === 1) return reads[0];
+  const sum = (count: "missing" | "wrong" | "repaired") =>
+    reads.reduce((total, read) => total + read[count], 0);
+  return {
+    ...reads[0],
+    facts: merged(reads.flatMap(({ facts }) => facts)),
+    missing: sum("missing"),
+    wrong: sum("wrong"),
+    repaired: sum("repaired"),
+    guard_left: Math.min(...reads.map(({ guard_left }) => guard_left)),
   };
 }
 
