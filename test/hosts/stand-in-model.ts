@@ -41,7 +41,13 @@ export async function startStandInModel(script: (request: ModelRequest) => Reply
     }
     const seen = { path, text, toolNames: toolNamesOf(body) };
     requests.push(seen);
-    answer.write(response, script(seen), seen);
+    const events = answer.events(script(seen), seen);
+    if (body.stream === true) writeEvents(response, events);
+    else {
+      // The last event of a response has it whole.
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify(events.at(-1)?.response ?? {}));
+    }
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
@@ -55,16 +61,18 @@ export async function startStandInModel(script: (request: ModelRequest) => Reply
   };
 }
 
+type Event = { readonly type: string; readonly [field: string]: unknown };
+
 const ANSWERS = [
-  { end: "/count_tokens", write: writeMessages },
-  { end: "/messages", write: writeMessages },
-  { end: "/responses", write: writeResponses },
+  { end: "/count_tokens", events: messageEvents },
+  { end: "/messages", events: messageEvents },
+  { end: "/responses", events: responseEvents },
 ];
 
 const USAGE = { input_tokens: 10, output_tokens: 5 };
 
 /** Anthropic's messages as a stream of events. */
-function writeMessages(response: ServerResponse, reply: Reply, request: ModelRequest): void {
+function messageEvents(reply: Reply, request: ModelRequest): Event[] {
   const isText = typeof reply === "string";
   const block = isText
     ? { type: "text", text: "" }
@@ -73,7 +81,7 @@ function writeMessages(response: ServerResponse, reply: Reply, request: ModelReq
     ? { type: "text_delta", text: reply }
     : { type: "input_json_delta", partial_json: JSON.stringify(reply.input) };
   const message = { id: newId("msg"), type: "message", role: "assistant", model: "stand-in", content: [] };
-  writeEvents(response, [
+  return [
     { type: "message_start", message: { ...message, stop_reason: null, stop_sequence: null, usage: USAGE } },
     { type: "content_block_start", index: 0, content_block: block },
     { type: "content_block_delta", index: 0, delta },
@@ -84,11 +92,11 @@ function writeMessages(response: ServerResponse, reply: Reply, request: ModelReq
       usage: USAGE,
     },
     { type: "message_stop" },
-  ]);
+  ];
 }
 
 /** OpenAI's responses as a stream of events. */
-function writeResponses(response: ServerResponse, reply: Reply, request: ModelRequest): void {
+function responseEvents(reply: Reply, request: ModelRequest): Event[] {
   const id = newId("resp");
   const item =
     typeof reply === "string"
@@ -108,25 +116,23 @@ function writeResponses(response: ServerResponse, reply: Reply, request: ModelRe
           ...nameAndSpace(request, reply.tool),
         };
   const usage = { ...USAGE, total_tokens: 15, input_tokens_details: { cached_tokens: 0 } };
-  writeEvents(response, [
+  return [
     { type: "response.created", response: { id, status: "in_progress" } },
     { type: "response.output_item.done", output_index: 0, item },
     {
       type: "response.completed",
       response: {
         id,
+        object: "response",
         status: "completed",
         output: [item],
         usage: { ...usage, output_tokens_details: { reasoning_tokens: 0 } },
       },
     },
-  ]);
+  ];
 }
 
-function writeEvents(
-  response: ServerResponse,
-  events: readonly ({ type: string } & Record<string, unknown>)[],
-): void {
+function writeEvents(response: ServerResponse, events: readonly Event[]): void {
   response.writeHead(200, { "content-type": "text/event-stream" });
   for (const event of events) response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
   response.end();
