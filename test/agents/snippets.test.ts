@@ -47,14 +47,15 @@ suite("snippets", { concurrency: false }, () => {
     const running = await startRunning();
     t.after(() => running.end());
     const host = makeHost(t);
-    t.after(() => endOwner(join(host.home, "data")));
     for (const program of ["claude", "openclaw", "hermes"]) {
       writeFileSync(join(host.home, "bin", program), "#!/bin/sh\nexit 0\n");
       chmodSync(join(host.home, "bin", program), 0o755);
     }
+    const owned = join(host.home, "data");
     for (const { page, text } of snippetsIn("sh")) {
       const line = text.replaceAll("sb_live_…", running.key).replaceAll("http://127.0.0.1:8787", running.url);
       const { status, stderr } = await host.shell(`set -e\n${line}`);
+      await endOwner(owned);
       assert.deepEqual([status, stderr], [0, ""], `${page}: ${line}`);
     }
   });
