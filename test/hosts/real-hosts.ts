@@ -153,8 +153,14 @@ export async function runInspector(room: Room): Promise<Row> {
   const folder = join(modules, "@modelcontextprotocol", "inspector");
   const { version, bin } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const node = join(modules, `node-${platform}`, "bin", "node");
-  const call = (env: Record<string, string>, ...args: string[]) =>
-    room.run(node, [join(folder, Object.values(bin)[0] as string), "--cli", ...args], env);
+  // It hands only what it is told to its servers.
+  const call = (env: Record<string, string>, ...args: string[]) => {
+    const given = Object.entries({ ...room.settings, ...env }).flatMap(([name, value]) => [
+      "-e",
+      `${name}=${value}`,
+    ]);
+    return room.run(node, [join(folder, bin["mcp-inspector"]), "--cli", ...args, ...given]);
+  };
   const server = [process.execPath, room.packed.script, "mcp"];
   const tools = await call({}, ...server, "--method", "tools/list");
   const fact = ["--tool-arg", "label=PROJ.goal", "--tool-arg", "value=weave the loom"];

@@ -39,6 +39,8 @@ export interface Room {
   /** Whether the goal was kept for the project, and not for the person. */
   isGoalKept(): Promise<boolean>;
   flushes(): Promise<number>;
+  /** Where Sideband finds the service, as variables. */
+  readonly settings: Record<string, string>;
   /** The environment in which the service is away. */
   readonly away: Record<string, string>;
   end(): Promise<void>;
@@ -65,7 +67,14 @@ export async function openRoom(): Promise<Room> {
   await running.call("POST", "/encode", {
     body: { user_id: "ada", label: "USER.name", value: "Ada Lovelace" },
   });
+  const settings = {
+    SIDEBAND_API_URL: running.url,
+    SIDEBAND_API_KEY: running.key,
+    SIDEBAND_USER_ID: "ada",
+    SIDEBAND_TIMEOUT_MS: "10000",
+  };
   const environment = {
+    ...settings,
     PATH: process.env.PATH ?? "",
     HOME: home,
     USER: "ada",
@@ -74,10 +83,6 @@ export async function openRoom(): Promise<Room> {
     OPENAI_API_KEY: "stand-in",
     DISABLE_TELEMETRY: "1",
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
-    SIDEBAND_API_URL: running.url,
-    SIDEBAND_API_KEY: running.key,
-    SIDEBAND_USER_ID: "ada",
-    SIDEBAND_TIMEOUT_MS: "10000",
   };
   const run: Room["run"] = (program, args, env = {}) =>
     finished(program, args, repository, { ...environment, ...env });
@@ -89,6 +94,7 @@ export async function openRoom(): Promise<Room> {
     model,
     packed,
     run,
+    settings,
     away: { SIDEBAND_API_URL: await closedPort() },
     async install(agent) {
       const args = ["--no", "sideband", "agents", "install", agent];
