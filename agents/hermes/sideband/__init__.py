@@ -333,7 +333,8 @@ class SidebandProvider(MemoryProvider):
 def _attempt(request: urllib.request.Request) -> Any:
     """The answer, or the exception to raise: a thread does not pass exceptions to its caller."""
     try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as response:
+        # Longer than its caller waits: it is the caller who says that there was no answer in time.
+        with urllib.request.urlopen(request, timeout=TIMEOUT_S + 1) as response:
             return response.status, json.loads(response.read()), response.headers.get("ETag") or ""
     except urllib.error.HTTPError as error:
         if error.code == 304:
