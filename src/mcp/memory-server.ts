@@ -48,15 +48,18 @@ export function memoryServer(options: MemoryServerOptions): McpServer {
   return server;
 }
 
-/** Compiled once: the library keeps every schema that it has compiled, and a server is made for each request. */
+/**
+ * Compiled when they are needed, and once: the library keeps every schema that it has compiled, and a server is made for
+ * each request.
+ */
 const TOOLS = MEMORY_TOOLS.map((tool) => ({
   tool,
-  boundInput: schemaOf<Record<string, string>>(tool.input),
-  scopedInput: schemaOf<Record<string, string>>(tool.input, tool.takesScope ? SCOPE_INPUT : {}),
-  openInput: schemaOf<Record<string, string>>({ user_id: USER_ID, ...tool.input }),
-  output: schemaOf<Record<string, unknown>>(tool.output),
+  boundInput: once(() => schemaOf<Record<string, string>>(tool.input)),
+  scopedInput: once(() => schemaOf<Record<string, string>>(tool.input, tool.takesScope ? SCOPE_INPUT : {})),
+  openInput: once(() => schemaOf<Record<string, string>>({ user_id: USER_ID, ...tool.input })),
+  output: once(() => schemaOf<Record<string, unknown>>(tool.output)),
 }));
-const PROMPT_INPUT = schemaOf<{ user_id: string }>({ user_id: USER_ID });
+const promptInput = once(() => schemaOf<{ user_id: string }>({ user_id: USER_ID }));
 
 function addTools(server: McpServer, options: MemoryServerOptions): void {
   const { memory, userId, scoped = false, allowSecrets, onChange } = options;
@@ -67,8 +70,8 @@ function addTools(server: McpServer, options: MemoryServerOptions): void {
       {
         title: tool.title,
         description: tool.description,
-        inputSchema: userId === undefined ? openInput : userInput,
-        outputSchema: output,
+        inputSchema: userId === undefined ? openInput() : userInput(),
+        outputSchema: output(),
         annotations: tool.annotations,
       },
       async (args) => {
@@ -116,10 +119,18 @@ function addPrompt(server: McpServer, { memory, userId }: MemoryServerOptions): 
   if (userId !== undefined) {
     server.registerPrompt("context", about, () => messages(userId));
   } else {
-    server.registerPrompt("context", { ...about, argsSchema: PROMPT_INPUT }, ({ user_id }) =>
+    server.registerPrompt("context", { ...about, argsSchema: promptInput() }, ({ user_id }) =>
       messages(user_id),
     );
   }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
 
 /** The tools' schemas are plain JSON Schema; the library's type for that is narrower than the standard. */

@@ -13,7 +13,7 @@ import {
 import { delimiter, join } from "node:path";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { AGENTS, lastingCommand } from "../../src/agents/install.ts";
+import { AGENTS, isInCache, lastingCommand } from "../../src/agents/install.ts";
 import { InstallationRecord } from "../../src/agents/installed.ts";
 import { CHANNELS } from "../../src/base/channels.ts";
 import { MEMORY_TOOLS } from "../../src/contract/memory-tools.ts";
@@ -99,6 +99,8 @@ test("only a sideband of this version that stays on the search path counts as in
   assert.deepEqual(commandIn(place("other", "something else")), own);
   mkdirSync(join(home, "folder", "sideband"), { recursive: true });
   assert.deepEqual(commandIn(join(home, "folder"), ""), own);
+  assert.ok(isInCache("/home/ada/.npm/_npx/0f/node_modules/sideband/bin/sideband.js"));
+  assert.ok(!isInCache("/home/ada/app/node_modules/sideband/bin/sideband.js"));
 });
 
 /** Every file below a folder with its content. */
