@@ -69,14 +69,10 @@ export async function runCodex(room: Room): Promise<Row> {
   await room.run(codex, ["exec", ...options, "Hello"]);
   // What the installation warns of: hooks that nobody has trusted are skipped without a word.
   if (sectionSeen(room)) throw new Error("Codex ran hooks that nobody has trusted: say so in its page");
-  let section = false;
-  let remember = false;
-  // On a busy machine its first turn may begin before the MCP server has started: Codex does not wait for it.
-  for (let attempt = 0; attempt < 3 && !remember; attempt++) {
-    await room.run(codex, ["exec", ...trusted, ASK]);
-    section = sectionSeen(room);
-    remember = await room.isGoalKept();
-  }
+  // Its first turn does not wait for servers that are not required, and this machine may be busy.
+  await room.run(codex, ["exec", ...trusted, "-c", "mcp_servers.sideband.required=true", ASK]);
+  const section = sectionSeen(room);
+  const remember = await room.isGoalKept();
   const before = await room.flushes();
   // Every answer counts 15 tokens: the next turn begins with a compaction.
   await room.run(codex, [

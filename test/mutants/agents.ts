@@ -41,15 +41,6 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     only: "do not wait again",
   },
   {
-    name: "changed-file-removed",
-    fault: "agents remove deletes a file of ours that the user has changed.",
-    file: "src/agents/install.ts",
-    find: 'if (kind === "file") return present === text ? "" : undefined;',
-    replace: 'if (kind === "file") return "";',
-    tests: ["test/agents/install.test.ts"],
-    only: "what the user changed since",
-  },
-  {
     name: "watch-outlives-its-stream",
     fault: "The memory is watched on after the client that listened has gone.",
     file: "src/mcp/http.ts",
