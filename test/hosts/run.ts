@@ -124,10 +124,10 @@ function writeTable(): void {
   });
   const page = readFileSync(PAGE, "utf8");
   const table = [...HEAD, ...lines].join("\n");
-  const marks = /(<!-- hosts -->\n)[\s\S]*?(\n<!-- end of hosts -->)/;
-  if (!marks.test(page)) throw new Error(`${PAGE} has no place for the table`);
+  const place = /(\n## What was run\n[^|]*)(?:\|.*\n)+/;
+  if (!place.test(page)) throw new Error(`${PAGE} has no place for the table`);
   writeFileSync(
     PAGE,
-    page.replace(marks, (_, open, close) => `${open}${table}${close}`),
+    page.replace(place, (_, before) => `${before}${table}\n`),
   );
 }
