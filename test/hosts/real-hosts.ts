@@ -33,6 +33,7 @@ export async function runClaudeCode(room: Room): Promise<Row> {
   await room.run(claude, ["plugin", "marketplace", "add", plugin]);
   const installed = await room.run(claude, ["plugin", "install", "sideband@sideband"]);
   const allowed = ["--allowedTools", "mcp__plugin_sideband_sideband__remember"];
+  room.expectGoal();
   await room.run(claude, ["-p", ASK, ...allowed]);
   const section = sectionSeen(room);
   const remember = await room.isGoalKept();
@@ -70,6 +71,7 @@ export async function runCodex(room: Room): Promise<Row> {
   // What the installation warns of: hooks that nobody has trusted are skipped without a word.
   if (sectionSeen(room)) throw new Error("Codex ran hooks that nobody has trusted: say so in its page");
   // Its first turn does not wait for servers that are not required, and this machine may be busy.
+  room.expectGoal();
   await room.run(codex, ["exec", ...trusted, "-c", "mcp_servers.sideband.required=true", ASK]);
   const section = sectionSeen(room);
   const remember = await room.isGoalKept();
@@ -130,6 +132,7 @@ export async function runOpenClaw(room: Room): Promise<Row> {
   await openclaw(["config", "set", "plugins.entries.sideband.hooks.allowConversationAccess", "true"]);
   const agent = ["agent", "--local", "--agent", "main", "--message"];
   room.model.requests.length = 0;
+  room.expectGoal();
   await openclaw([...agent, ASK]);
   const section = sectionSeen(room);
   const remember = await room.isGoalKept();

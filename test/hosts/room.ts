@@ -36,6 +36,8 @@ export interface Room {
   run(program: string, args: readonly string[], env?: Record<string, string>): Promise<Finished>;
   /** Installs Sideband's files for an agent with npx, and gives the line that says so. */
   install(agent: string): Promise<void>;
+  /** From now on the model keeps the goal, once, when it is asked to. */
+  expectGoal(): void;
   /** Whether the goal was kept for the project, and not for the person. */
   isGoalKept(): Promise<boolean>;
   flushes(): Promise<number>;
@@ -50,8 +52,8 @@ const LIMIT_MS = 300_000;
 
 export async function openRoom(): Promise<Room> {
   const running = await startRunning();
-  // It keeps the fact once for each host: a host that compacts may ask for it again.
-  let kept = false;
+  // A host that compacts shows the model its question again: it keeps the fact once.
+  let kept = true;
   const script = ({ text, toolNames }: ModelRequest): Reply => {
     if (kept || !text.includes(ASK) || !toolNames.some((name) => name.endsWith("remember"))) return "done";
     kept = true;
@@ -101,12 +103,14 @@ export async function openRoom(): Promise<Room> {
       const { status, output } = await finished("npx", args, packed.folder, environment);
       if (status !== 0) throw new Error(output);
     },
+    expectGoal() {
+      kept = false;
+    },
     async isGoalKept() {
       const path = `/decode?user_id=${encodeURIComponent(project)}&label=PROJ.goal`;
       const isThere = (await running.call("GET", path)).json.value === GOAL;
       await running.call("DELETE", `/facts?user_id=${encodeURIComponent(project)}&label=PROJ.goal`);
       const { channel_count } = (await running.call("GET", "/facts?user_id=ada")).json;
-      kept = false;
       return isThere && channel_count === 1;
     },
     async flushes() {

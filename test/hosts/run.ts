@@ -5,11 +5,12 @@
  */
 
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageFolder } from "../agents/built.ts";
 import { type Row, runClaudeCode, runCodex, runInspector, runOpenClaw } from "./real-hosts.ts";
 import { modules, openRoom, type Room } from "./room.ts";
+import { writeTable } from "./table.ts";
 
 const HOSTS: Readonly<Record<string, (room: Room) => Promise<Row>>> = {
   "claude-code": runClaudeCode,
@@ -23,12 +24,6 @@ interface Measured {
   readonly wholeMs: number;
   readonly cpuMs: number;
 }
-
-const PAGE = join(packageFolder, "docs", "agents", "README.md");
-const HEAD = [
-  "| host | version | how | install | section in the prompt | remember | flush before compaction | service down | median of a hook |",
-  "|---|---|---|---|---|---|---|---|---|",
-];
 
 if (!existsSync(modules)) {
   execFileSync("npm", ["ci", "--ignore-scripts"], { cwd: join(modules, ".."), stdio: "inherit" });
@@ -51,7 +46,7 @@ try {
 }
 rows.push(...frameworks());
 const failed = rows.filter((row) => Object.values(row).includes(false)).map(({ host }) => host);
-if (wanted.length === 0) writeTable();
+if (wanted.length === 0) writeTable(rows, hooks);
 if (failed.length > 0) {
   console.error(`not all steps worked with ${failed.join(", ")}`);
   process.exitCode = 1;
@@ -113,21 +108,4 @@ function frameworks(): Row[] {
       ...{ install: hermes, section: hermes, remember: hermes, flush: hermes, down: hermes },
     },
   ];
-}
-
-function writeTable(): void {
-  const word = (value: boolean | undefined) => (value === undefined ? "" : value ? "yes" : "**no**");
-  const lines = rows.map(({ host, version, how, install, section, remember, flush, down }) => {
-    const usesHooks = host === "Claude Code" || host === "Codex CLI";
-    const words = [install, section, remember, flush, down].map(word);
-    return `| ${[host, version, how, ...words, usesHooks ? hooks : ""].join(" | ")} |`;
-  });
-  const page = readFileSync(PAGE, "utf8");
-  const table = [...HEAD, ...lines].join("\n");
-  const place = /(\n## What was run\n[^|]*)(?:\|.*\n)+/;
-  if (!place.test(page)) throw new Error(`${PAGE} has no place for the table`);
-  writeFileSync(
-    PAGE,
-    page.replace(place, (_, before) => `${before}${table}\n`),
-  );
 }
