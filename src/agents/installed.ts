@@ -38,7 +38,11 @@ export class InstallationRecord {
   }
 
   all(): readonly Installed[] {
-    return JSON.parse(textOf(this.#path) ?? "[]") as Installed[];
+    try {
+      return JSON.parse(textOf(this.#path) ?? "[]") as Installed[];
+    } catch {
+      throw new SyntaxError(`${this.#path} is damaged; delete it and install again`);
+    }
   }
 
   find(agent: string, target: string): Installed | undefined {

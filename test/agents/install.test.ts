@@ -193,6 +193,14 @@ test("status says what is installed where, which version, and whether it starts 
   assert.ok(good.stdout.includes(`codex ${version} in ${join(host.home, "here")}`), good.stdout);
   assert.match(good.stdout, /calls sideband, which starts/);
 
+  const record = join(host.home, ".sideband", "agents.json");
+  const text = readFileSync(record, "utf8");
+  writeFileSync(record, text.slice(0, 40));
+  const damaged = await host.shell("sideband agents status", { env });
+  assert.equal(damaged.status, 1);
+  assert.match(damaged.stderr, /^sideband agents status: .*agents\.json is damaged; delete it/);
+  writeFileSync(record, text);
+
   rmSync(join(host.home, "here", "hooks.json"));
   const broken = await host.shell("sideband agents status", {
     env: { ...env, SIDEBAND_API_URL: await closedPort() },

@@ -87,7 +87,7 @@ Exit status: 0; 1 if nothing is installed there, or a file was left; 2 for a wro
   async run(args) {
     const { kind, target, dryRun } = optionsOf(args);
     const record = new InstallationRecord(homedir());
-    const entry = record.find(kind.name, target);
+    const entry = withFiles(() => record.find(kind.name, target));
     if (entry === undefined) {
       throw new CommandError(
         `${kind.name} is not installed in ${target}; "sideband agents status" shows what is`,
@@ -119,7 +119,7 @@ Exit status: 0; 1 if something is installed that does not work, or the memory do
 
   async run(args) {
     parseArgs({ args, options: {} });
-    const installed = new InstallationRecord(homedir()).all();
+    const installed = withFiles(() => new InstallationRecord(homedir()).all());
     let works = true;
     for (const entry of installed) {
       const version = versionOf(entry.command);
@@ -179,7 +179,7 @@ function withFiles<T>(work: () => T): T {
   } catch (error) {
     if (error instanceof Error && "syscall" in error) throw new CommandError(error.message);
     if (error instanceof SyntaxError)
-      throw new CommandError(`a file that is there already is not JSON: ${error.message}`);
+      throw new CommandError(`a file that is there already cannot be read: ${error.message}`);
     throw error;
   }
 }
