@@ -14,6 +14,9 @@ export const COMMAND_PATH = fileURLToPath(new URL("bin/sideband.js", PACKAGE_ROO
 /** The files that `sideband agents install` copies. */
 export const AGENT_FILES = fileURLToPath(new URL("agents", PACKAGE_ROOT));
 
+/** What the OpenClaw plugin loads. */
+export const OPENCLAW_MODULE = fileURLToPath(new URL("dist/src/agents/openclaw.js", PACKAGE_ROOT));
+
 /** The built website; undefined where it was not built. */
 export function websiteFolder(): string | undefined {
   const folder = fileURLToPath(new URL("dist/web", PACKAGE_ROOT));
