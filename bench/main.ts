@@ -10,6 +10,7 @@ import type { Bench, BenchOptions } from "./options.ts";
 /** Each part is loaded when it is asked for. */
 const PARTS: Readonly<Record<string, () => Promise<Bench>>> = {
   codec: async () => (await import("./codec.ts")).benchCodec,
+  damage: async () => (await import("./damage.ts")).benchDamage,
   reader: async () => (await import("./reader.ts")).benchReader,
   values: async () => (await import("./values.ts")).benchValues,
   http: async () => (await import("./http.ts")).benchHttp,
@@ -22,9 +23,10 @@ const EXIT_FAILED = 1;
 /** The call was wrong. */
 const EXIT_USAGE = 2;
 
-const HELP = `usage: npm run bench -- [codec|reader|values|http|store] [--small] [--json] [--seed N] [OPTIONS]
+const HELP = `usage: npm run bench -- [codec|damage|reader|values|http|store] [--small] [--json] [--seed N] [OPTIONS]
 
 codec    the damage table (kind of damage × carriers in use → blocks read, in %), build and read times
+damage   the largest share of its words that a block with 5 and with 40 facts can lose, by kind of damage
 reader   the time to write and to read a value through the reader model, beside the multiply-adds it takes
 values   the most expensive to write and to read of 10,000 values of all kinds and lengths, in processor time
 http     decode, context and encode under 64 connections, as ratios to a bare Fastify route; growth, memory, start
@@ -33,7 +35,7 @@ store    durable encodes/s and reads/s of the embedded store and PostgreSQL, and
   --small      few trials, so that it is quick; without a name, all benchmarks run
   --json       print one JSON object
   --svg FILE   also draw the damage table
-  --trials N   trials for each cell of the damage table (default 1000, small 40); values of values (10000, small 60)
+  --trials N   trials for each cell of codec and each step of damage (default 1000, small 40 and 20); values of values (10000, small 60)
   --facts N    facts in the grown store of the http benchmark (default 1000000), and of store (5000000, small 20000)
   --database-url URL   for store: an empty database, instead of a PostgreSQL started for the run
   --seed N     seed of the random damage and values (default 1)

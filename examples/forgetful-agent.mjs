@@ -1,26 +1,38 @@
 /**
- * An agent with a very small context. The context is compacted twice, and the agent still knows what it was told.
+ * An agent with a very small context, with memory and without it, side by side: npm run example
  *
- *   npm start                                                     # prints a key on its first start
- *   SIDEBAND_API_KEY=sb_live_… node examples/forgetful-agent.mjs
+ * The context is compacted twice. The agent with memory still knows what it was told. No model is needed: the "model"
+ * below is a script that sees only its context, as a model does. It cannot answer what is not in the context. The
+ * compaction keeps one sentence and nothing else.
  *
- * No model is needed: the "model" below is a script that sees only its context, as a model does. It cannot answer what
- * is not in the context. The compaction keeps one sentence and nothing else.
+ * It starts a service of its own, in a temporary folder. With SIDEBAND_API_KEY (and SIDEBAND_API_URL) it uses that service.
  */
 
 import { isSidebandError, Sideband } from "sideband";
 import { MODEL_TOOLS, runTool } from "sideband/tools";
+import { startTemporaryService } from "./temporary-service.mjs";
 
 const USER = "forgetful-agent-example";
 const CONTEXT_WORDS_MAX = 60;
 const SYSTEM_PROMPT = "You are a careful assistant.";
+const COLUMN = 56;
+/** The first block may take seconds: the service loads its reader model. */
+const FIRST_BLOCK_MS = 60_000;
 
-const { SIDEBAND_API_KEY: apiKey, SIDEBAND_API_URL: baseUrl } = process.env;
-if (apiKey === undefined) {
-  console.error("Set SIDEBAND_API_KEY to a key of the service (npm start prints one on its first start).");
-  process.exit(2);
-}
-const memory = new Sideband({ apiKey, baseUrl });
+const TALK = [
+  "My name is Ada. The deadline is 2026-12-01.",
+  `Now let us talk about something else. ${"The weather was fine and nothing much happened. ".repeat(7)}`,
+  "When is it due?",
+  "We decided: lmdb, because reads never wait.",
+  `Then we talked for a long time. ${"We talked about the garden and the neighbours. ".repeat(8)}`,
+  "Who am I, what did we decide, and when is it due?",
+];
+const LABEL_OF = {
+  "my name is": "USER.name",
+  "we decided:": "TASK.decision",
+  "the deadline is": "TASK.deadline",
+};
+const QUESTIONS = { who: "USER.name", decide: "TASK.decision", due: "TASK.deadline" };
 
 /** Remembers what the user states, with a tool, and answers questions from its context. */
 function scriptedModel({ system, messages }) {
@@ -43,84 +55,82 @@ function scriptedModel({ system, messages }) {
   return { calls: [], text: `${answers.join("; ")}.` };
 }
 
-const LABEL_OF = {
-  "my name is": "USER.name",
-  "we decided:": "TASK.decision",
-  "the deadline is": "TASK.deadline",
-};
-const QUESTIONS = { who: "USER.name", decide: "TASK.decision", due: "TASK.deadline" };
-
 class Agent {
   messages = [];
   compactions = 0;
 
-  constructor(remembers) {
-    this.remembers = remembers;
+  /** @param memory the client of Sideband; without it the agent has no memory */
+  constructor(memory) {
+    this.memory = memory;
   }
 
+  /** Answers, and returns what happened, line by line. */
   async turn(said) {
-    console.log(`user   ${shortened(said)}`);
+    const lines = [];
     this.messages.push({ role: "user", content: said });
     // The memory section is the same, byte for byte, until a fact changes: so a prompt cache works.
-    const system = this.remembers ? await memory.inject(SYSTEM_PROMPT, USER) : SYSTEM_PROMPT;
+    const system = this.memory ? await this.memory.inject(SYSTEM_PROMPT, USER) : SYSTEM_PROMPT;
     const { calls, text } = scriptedModel({ system, messages: this.messages });
-    for (const { tool: name, input } of this.remembers ? calls : []) {
+    for (const { tool: name, input } of this.memory ? calls : []) {
       const tool = MODEL_TOOLS.find((candidate) => candidate.name === name);
-      const { label, value, error } = await runTool(tool, { memory, userId: USER }, input);
-      console.log(`tool   remember ${error ?? `${label} = ${value}`}`);
+      const { label, value, error } = await runTool(tool, { memory: this.memory, userId: USER }, input);
+      lines.push(`remember ${error ?? `${label} = ${value}`}`);
     }
-    console.log(`agent  ${text}`);
+    lines.push(`"${text}"`);
     this.messages.push({ role: "assistant", content: text });
-    if (wordsOf(this.messages) > CONTEXT_WORDS_MAX) await this.compact();
+    if (wordsOf(this.messages) > CONTEXT_WORDS_MAX) lines.push(...(await this.compact()));
+    return lines;
   }
 
   async compact() {
     this.compactions += 1;
     const before = this.messages.length;
-    let block = "";
-    if (this.remembers) {
-      const flush = await memory.beforeCompaction(USER);
-      block = flush.block;
-      console.log(
-        `       ── flush: ${flush.lossless ? "every fact read back from the block" : "not lossless"}`,
-      );
-    }
+    const flush = await this.memory?.beforeCompaction(USER);
     this.messages = [{ role: "user", content: "Summary: we talked." }];
-    console.log(
-      `       ── compaction ${this.compactions}: ${before} messages become "${this.messages[0].content}"`,
-    );
-    if (block !== "") await this.readDamaged(block);
+    const compaction = `── compaction ${this.compactions}: ${before} messages become one`;
+    if (flush === undefined) return [compaction];
+    return [
+      `── flush: ${flush.lossless ? "every fact read back from the block" : "not lossless"}`,
+      compaction,
+      await this.readDamaged(flush.block),
+    ];
   }
 
-  /** A summary may carry a damaged block: here 7 of its words are lost. */
+  /** A summary may carry a damaged block: here 100 of its 512 words are lost. */
   async readDamaged(block) {
     const words = block.split(" ");
-    const lost = words.splice(100, 7);
-    const { facts } = await memory.read(USER, words.join(" "));
-    console.log(
-      `       ── the block, ${lost.length} words lost, still reads: ${facts.map(({ label }) => label).join(", ")}`,
-    );
+    const lost = words.splice(100, 100);
+    const { facts } = await this.memory.read(USER, words.join(" "));
+    return `── ${lost.length} words of the block lost: it gives ${facts.length} facts`;
   }
 }
 
-const TALK = [
-  "My name is Ada. The deadline is 2026-12-01.",
-  `Now let us talk about something else. ${"The weather was fine and nothing much happened. ".repeat(7)}`,
-  "When is it due?",
-  "We decided: lmdb, because its commits do not block reads.",
-  `And then, for a long while, ${"we spoke of cabbages and kings and other things. ".repeat(7)}`,
-  "Who am I, what did we decide, and when is it due?",
-];
+const { SIDEBAND_API_KEY: apiKey, SIDEBAND_API_URL: baseUrl } = process.env;
+const service =
+  apiKey === undefined ? await startTemporaryService() : { apiKey, baseUrl, end: async () => {} };
+try {
+  const memory = new Sideband({ apiKey: service.apiKey, baseUrl: service.baseUrl });
+  await forgetAll(memory);
+  await memory.encode(USER, "TASK.current", "example");
+  await memory.flush(USER, { timeoutMs: FIRST_BLOCK_MS });
+  await forgetAll(memory);
+  const [withMemory, without] = [new Agent(memory), new Agent()];
+  printRow("", "with memory", "without memory");
+  for (const said of TALK) {
+    console.log(`user   ${shortened(said)}`);
+    const [left, right] = [await withMemory.turn(said), await without.turn(said)];
+    for (let row = 0; row < Math.max(left.length, right.length); row++) {
+      printRow(row === 0 ? "agent" : "", left[row] ?? "", right[row] ?? "");
+    }
+  }
+  await forgetAll(memory);
+} finally {
+  await service.end();
+}
 
-console.log("With memory:\n");
-await forgetAll();
-const agent = new Agent(true);
-for (const said of TALK) await agent.turn(said);
-
-console.log("\nThe same agent without memory:\n");
-const forgetful = new Agent(false);
-for (const said of TALK) await forgetful.turn(said);
-await forgetAll();
+function printRow(who, left, right) {
+  console.log(`${who.padEnd(6)} ${left.padEnd(COLUMN)} │ ${right}`.trimEnd());
+}
 
 function wordsOf(messages) {
   return messages.reduce((count, { content }) => count + content.split(/\s+/).length, 0);
@@ -130,7 +140,7 @@ function shortened(text) {
   return text.length > 72 ? `${text.slice(0, 69)}…` : text;
 }
 
-async function forgetAll() {
+async function forgetAll(memory) {
   try {
     await memory.forgetUser(USER);
   } catch (error) {

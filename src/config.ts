@@ -5,7 +5,6 @@
 
 import { isIP, isIPv4 } from "node:net";
 import { availableParallelism, homedir, userInfo } from "node:os";
-import { join } from "node:path";
 
 export interface Config {
   readonly host: string;
@@ -55,7 +54,15 @@ interface Setting {
   readonly meaning: string;
 }
 
-const text = (value: string) => value;
+/** One folder for all, whatever the working directory is: agents find the facts of the service, and it theirs. */
+const DATA_FOLDER = "~/.sideband/data";
+
+const text = (value: string) => {
+  if (value === "") throw new ConfigError("must not be empty");
+  return value;
+};
+/** A folder; `~/` is expanded here, since a shell does not do it in a default or in a file of settings. */
+const folder = (value: string) => text(value).replace(/^~(?=\/|$)/, homedir());
 const optionalText = (value: string) => (value === "" ? undefined : value);
 const flag = (value: string) => {
   if (value === "1" || value === "true") return true;
@@ -124,7 +131,12 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     parse: integer(0, 65535),
     meaning: "Port to listen on; 0 picks a free one.",
   },
-  SIDEBAND_DATA: { field: "dataFolder", fallback: "./data", parse: text, meaning: "The data folder." },
+  SIDEBAND_DATA: {
+    field: "dataFolder",
+    fallback: DATA_FOLDER,
+    parse: folder,
+    meaning: "The data folder of the service, of the operator's commands and of agents.",
+  },
   SIDEBAND_DATABASE_URL: {
     field: "databaseUrl",
     fallback: "",
@@ -285,7 +297,7 @@ export const AGENT_SETTINGS: Readonly<Record<string, string>> = {
 
 /**
  * What the agent's side needs. SPECTRAL_MEMORY_ variables, which clients of the original service have, are read
- * where ours are not set. Unlike the service's, the agent's data folder does not depend on its working directory.
+ * where ours are not set.
  */
 export function readAgentConfig(
   environment: Readonly<Record<string, string | undefined>> = process.env,
@@ -297,7 +309,7 @@ export function readAgentConfig(
     apiUrl: find("API_URL"),
     apiKey: find("API_KEY"),
     userId: find("USER_ID") ?? userName(),
-    dataFolder: optionalText(environment.SIDEBAND_DATA ?? "") ?? join(homedir(), ".sideband", "data"),
+    dataFolder: folder(optionalText(environment.SIDEBAND_DATA ?? "") ?? DATA_FOLDER),
     account: "default",
     timeoutMs: timeoutOf(find("TIMEOUT_MS") ?? "2000"),
   };

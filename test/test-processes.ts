@@ -22,6 +22,8 @@ export interface TestProcess {
 type Counts = Map<string, number>;
 
 const AT_ONCE = 2;
+/** All processes together. Each has a limit of its own too, which names the tests that are running. */
+const RUN_LIMIT_MS = 60 * 60_000;
 /** A process that does not end when it is asked to is killed after this. */
 const STOP_TIMEOUT_MS = 10_000;
 const SCRIPT = fileURLToPath(new URL("test-process.ts", import.meta.url));
@@ -30,11 +32,17 @@ const COUNTED = ["tests", "suites", "pass", "fail", "cancelled", "skipped", "tod
 const COUNT = new RegExp(`^ℹ (${COUNTED.join("|")}|duration_ms) ([\\d.]+)$`);
 
 /**
- * Runs the tests and, meanwhile, the type check of a project: a type error ends the run, and so do SIGINT and SIGTERM.
- * Sets the exit status.
+ * Runs the tests and, meanwhile, the type check of a project: a type error ends the run, and so do SIGINT, SIGTERM and
+ * the time limit, also where a test never gives way. Sets the exit status.
  */
-export async function runTests(processes: readonly TestProcess[], project: string): Promise<void> {
+export async function runTests(
+  processes: readonly TestProcess[],
+  project: string,
+  limitMs = RUN_LIMIT_MS,
+): Promise<void> {
   const stop = new AbortController();
+  const limit = () => stop.abort(`The run took longer than ${limitMs / 1000} s.`);
+  setTimeout(limit, limitMs).unref();
   for (const signal of ["SIGINT", "SIGTERM"])
     process.once(signal, () => stop.abort(`The run was ended by ${signal}.`));
   const checking = typeErrors(project, stop.signal).then((errors) => {

@@ -1,7 +1,7 @@
 /**
  * What a block carries with the reader model, against other ways to put the same facts into a prompt:
  *
- *   npm install --prefix bench/compare && npx tsx bench/compare/capacity.ts FILE.jsonl …
+ *   npm ci --prefix bench/compare && npx tsx bench/compare/capacity.ts FILE.jsonl …
  *
  * For each file of profiles, the facts that are carried whole, per profile: (a) as plain `LABEL=value` lines in 512
  * tokens (o200k), the latest first; (b) in 4 bytes a channel; (c) in the same block, the values coded by brotli,
@@ -12,7 +12,6 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { brotliCompressSync, brotliDecompressSync, constants } from "node:zlib";
-import { encode as tokens } from "gpt-tokenizer/encoding/o200k_base";
 import { equalBytes, utf8 } from "../../src/base/bytes.ts";
 import { findChannel } from "../../src/base/channels.ts";
 import { CHANNEL_COUNT } from "../../src/base/limits.ts";
@@ -29,6 +28,7 @@ interface Fact {
 type Code = (channel: number, value: Uint8Array) => { length: number; bytes: Uint8Array };
 
 const require = createRequire(import.meta.url);
+const { encode: tokens }: { encode(text: string): number[] } = require("gpt-tokenizer/encoding/o200k_base");
 const TOKENS_MAX = 512;
 const ORIGINAL_BYTES = 4;
 const ZSTD_LEVEL = 19;

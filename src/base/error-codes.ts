@@ -20,7 +20,7 @@ export const ERRORS = {
     status: 400,
     title: "Unknown label",
     meaning:
-      "There is no channel with this label. `GET /channels` lists all 40; `hint` is the label that was probably meant.",
+      "There is no such label. `GET /channels` lists all 40; `hint` is the label that was probably meant.",
   },
   invalid_value: {
     status: 400,

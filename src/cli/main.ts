@@ -6,6 +6,11 @@ import { type Command, CommandError, EXIT_FAILED, EXIT_OK, EXIT_USAGE, UsageErro
 /** Each command is loaded when it is called: an agent's hook must not wait for the store and the server. */
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import("./commands/serve.ts")).serve,
+  remember: async () => (await import("./commands/facts.ts")).remember,
+  recall: async () => (await import("./commands/facts.ts")).recall,
+  forget: async () => (await import("./commands/facts.ts")).forget,
+  facts: async () => (await import("./commands/facts.ts")).facts,
+  context: async () => (await import("./commands/facts.ts")).context,
   owner: async () => (await import("./commands/owner.ts")).owner,
   mcp: async () => (await import("./commands/mcp.ts")).mcp,
   hook: async () => (await import("./commands/hook.ts")).hook,
@@ -106,6 +111,7 @@ function isRefusal(error: unknown): error is Error {
       "DistributionError",
       "WeightsError",
       "Failure",
+      "SidebandError",
     ].includes(error.name)
   );
 }

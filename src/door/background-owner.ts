@@ -71,7 +71,8 @@ function spawnOwner(command: string, folder: string): () => string | undefined {
   const size = statSync(logPath, { throwIfNoEntry: false })?.size ?? 0;
   if (size > LOG_BYTES_MAX) renameSync(logPath, `${logPath}.old`);
   const log = openSync(logPath, "a", 0o600);
-  const child = spawn(process.execPath, [command, "owner", "--data", folder], {
+  // It works in the folder, so that it keeps no other one in use: a relative path would lead elsewhere from there.
+  const child = spawn(process.execPath, [command, "owner", "--data", resolve(folder)], {
     cwd: folder,
     detached: true,
     stdio: ["ignore", log, log],

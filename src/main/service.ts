@@ -133,7 +133,7 @@ async function listen(server: HttpServer, { host, port }: Config): Promise<{ por
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EADDRINUSE")
-      throw new ConfigError(`port ${port} of ${host} is in use: choose another with SIDEBAND_PORT`);
+      throw new ConfigError(`port ${port} of ${host} is in use: choose another with --port or SIDEBAND_PORT`);
     if (code === "EACCES" || code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
       throw new ConfigError(`cannot listen on ${host}, port ${port}: ${(error as Error).message}`);
     throw error;

@@ -11,7 +11,7 @@ export function channelOf(label: string): number {
   if (found !== undefined) return found.channel;
   const hint = nearLabel(label);
   const advice = hint === undefined ? "GET /channels lists all of them." : `Did you mean ${hint}?`;
-  throw new Failure("unknown_label", `There is no channel with this label. ${advice}`, {
+  throw new Failure("unknown_label", `There is no such label. ${advice}`, {
     param: "label",
     ...(hint === undefined ? {} : { hint }),
   });

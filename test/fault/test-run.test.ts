@@ -51,7 +51,11 @@ function standIn(t: TestContext, name: string): string {
 }
 
 /** A run with a process for each of the test files, which have these bodies, and a project with this source. */
-function startScratch(folder: string, bodies: readonly string[], source = "export const right = 1;") {
+function startScratch(
+  folder: string,
+  bodies: readonly string[],
+  { source = "export const right = 1;", limitMs = TIMEOUT_MS } = {},
+) {
   writeFileSync(join(folder, "source.ts"), source);
   writeFileSync(
     join(folder, "tsconfig.json"),
@@ -63,7 +67,7 @@ function startScratch(folder: string, bodies: readonly string[], source = "expor
     writeFileSync(file, head + body);
     return file;
   });
-  return start("../fixtures/scratch-run.ts", [folder, ...files]);
+  return start("../fixtures/scratch-run.ts", [folder, String(limitMs), ...files]);
 }
 
 /** The last lines: each count once. */
@@ -141,9 +145,17 @@ suite("a run of test files that go wrong", { concurrency: false }, () => {
 suite("test run", { concurrency: false }, () => {
   test("a type error ends the run, with what the compiler says", async (t) => {
     const source = 'export const wrong: number = "one";';
-    const { status, output } = await end(startScratch(newFolder(t), [WAITS, WAITS, WAITS], source));
+    const { status, output } = await end(startScratch(newFolder(t), [WAITS, WAITS, WAITS], { source }));
     assert.equal(status, 1, output);
     assert.match(output, /^✖ The types are wrong:\nsource\.ts\(1,14\): error TS2322: /m);
+    assertCounts(output, { tests: 1, pass: 0, fail: 1 });
+  });
+
+  test("a run that takes too long is ended, also where a test never gives way", async (t) => {
+    const endless = 'test("one that never gives way", () => { for (;;); });';
+    const { status, output } = await end(startScratch(newFolder(t), [endless], { limitMs: 3000 }));
+    assert.equal(status, 1, output);
+    assert.match(output, /^✖ The run took longer than 3 s\.$/m);
     assertCounts(output, { tests: 1, pass: 0, fail: 1 });
   });
 

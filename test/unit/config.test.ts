@@ -1,8 +1,10 @@
 /** Reading the settings: which source counts, the ends of a range, and what a message does not tell. */
 
 import assert from "node:assert/strict";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
-import { ConfigError, readConfig } from "../../src/config.ts";
+import { ConfigError, readAgentConfig, readConfig } from "../../src/config.ts";
 
 test("a command's option takes precedence over the environment", () => {
   process.env.SIDEBAND_PORT = "1111";
@@ -25,4 +27,15 @@ test("a database address that is refused is not part of the message: it holds a 
     () => readConfig({}, { SIDEBAND_DATABASE_URL: "mysql://ada:hunter2@host/name" }),
     ({ message }: Error) => message.startsWith("SIDEBAND_DATABASE_URL ") && !message.includes("hunter2"),
   );
+});
+
+test("the service and agents have one default folder, in the home folder, and `~/` means the home folder", () => {
+  const home = join(homedir(), ".sideband", "data");
+  assert.deepEqual([readConfig({}, {}).dataFolder, readAgentConfig({}).dataFolder], [home, home]);
+  const own = { SIDEBAND_DATA: "~/facts" };
+  const expected = join(homedir(), "facts");
+  assert.deepEqual([readConfig({}, own).dataFolder, readAgentConfig(own).dataFolder], [expected, expected]);
+  assert.equal(readConfig({}, { SIDEBAND_DATA: "./~x" }).dataFolder, "./~x");
+  for (const name of ["SIDEBAND_DATA", "SIDEBAND_HOST"])
+    assert.throws(() => readConfig({}, { [name]: "" }), new RegExp(`${name} must not be empty`));
 });

@@ -12,10 +12,10 @@ export const keysCreate: Command = {
   summary: "create an API key; it is shown once",
   help: `usage: sideband keys create --account NAME [--tier TIER] [--expires TIME] [--note TEXT] [--json]
 
-  --account NAME  the account; made when it is new (a-z, 0-9, dot, underscore, hyphen)
+  --account NAME  the account; it is created if it is new (a-z, 0-9, dot, underscore, hyphen)
   --tier TIER     one of ${TIERS.join(", ")} (default free)
   --expires TIME  when the key expires, as in 2027-01-31 or 2027-01-31T12:00:00Z
-  --note TEXT     for the operator's eyes
+  --note TEXT     a note for the operator
   --json          print one JSON object
 ${DATA_HELP}
 
@@ -61,6 +61,8 @@ export const keysList: Command = {
   summary: "list the keys, of one account or all",
   help: `usage: sideband keys list [--account NAME] [--json]
 
+  --account NAME  only this account
+  --json          print one JSON object
 ${DATA_HELP}
 
 Exit status: 0; 1 if it failed; 2 for a wrong call.`,
@@ -86,7 +88,9 @@ export const keysRevoke: Command = {
   summary: "revoke a key, for good and at once",
   help: `usage: sideband keys revoke ID [--json]
 
-ID is the key's id as "keys list" shows it, or its first 12 characters where only one key has them.
+ID is the key's id as "keys list" shows it, or its first 12 characters if only one key has them.
+
+  --json          print one JSON object
 ${DATA_HELP}
 
 Exit status: 0; 1 if there is no such key; 2 for a wrong call.`,

@@ -10,13 +10,13 @@ const IDLE_S = "600";
 
 export const owner: Command = {
   name: "owner",
-  summary: "own a data folder for agents without a service (they start it by themselves)",
+  summary: "serve a data folder to agents without a port (agents start it themselves)",
   help: `usage: sideband owner [--data FOLDER] [--idle-s SECONDS]
 
 Answers on the local socket of the data folder, without a TCP port. Ends after SIGTERM, or when nobody has used it for
-a while. "sideband mcp" and "sideband hook" start it where the folder has no owner; its log is owner.log in the folder.
+a while. Agents and commands start it if the folder has no owner; its log is owner.log in the folder.
 
-  --data FOLDER     the data folder (default SIDEBAND_DATA, else ./data)
+  --data FOLDER     the data folder (default SIDEBAND_DATA, else ~/.sideband/data)
   --idle-s SECONDS  how long it stays without being used (default ${IDLE_S})
 
 Exit status: 0 after an orderly end; 1 if it cannot start; 2 for a wrong call.`,

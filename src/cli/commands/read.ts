@@ -12,7 +12,7 @@ export const read: Command = {
   summary: "read a block from a file or standard input",
   help: `usage: sideband read --account NAME --user ID [FILE] [--json]
 
-Reads a block, also a damaged one or one inside other text, from FILE or standard input.
+Reads a block from FILE or standard input. The block may be damaged, or inside other text.
 
   --account NAME  the account it was made for
   --user ID       the user_id it was made for

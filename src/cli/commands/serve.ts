@@ -4,23 +4,34 @@ import { parseArgs } from "node:util";
 import { readConfig } from "../../config.ts";
 import { serve as runService } from "../../main/serve.ts";
 import { type Command, EXIT_OK } from "../command.ts";
+import { DATA_HELP, DATA_OPTION } from "../data-option.ts";
 
 export const serve: Command = {
   name: "serve",
   summary: "run the service",
-  help: `usage: sideband serve
+  help: `usage: sideband serve [--port PORT] [--host ADDRESS] [--data FOLDER]
 
 Runs the service until SIGTERM or SIGINT, then ends in order. Prints "listening on http://HOST:PORT" on standard
 output; logs are JSON lines on standard error. The first start on an empty data folder makes the master key, the
 admin token and an account "default" with one key, which is printed once.
 
-Settings are SIDEBAND_ variables: docs/CONFIG.md lists them all.
+  --port PORT     the port to listen on; 0 picks a free one (default SIDEBAND_PORT, else 8787)
+  --host ADDRESS  the address to listen on; 0.0.0.0 for all (default SIDEBAND_HOST, else 127.0.0.1)
+${DATA_HELP}
+
+All other settings are SIDEBAND_ variables: docs/CONFIG.md lists them.
 
 Exit status: 0 after an orderly end; 1 if it cannot start; 2 for a wrong call.`,
 
   async run(args) {
-    parseArgs({ args, options: {} });
-    await runService(readConfig(), (line) => console.log(line));
+    const options = { port: { type: "string" }, host: { type: "string" }, ...DATA_OPTION } as const;
+    const { port, host, data } = parseArgs({ args, options }).values;
+    const config = readConfig({
+      ...(port === undefined ? {} : { SIDEBAND_PORT: port }),
+      ...(host === undefined ? {} : { SIDEBAND_HOST: host }),
+      ...(data === undefined ? {} : { SIDEBAND_DATA: data }),
+    });
+    await runService(config, (line) => console.log(line));
     return EXIT_OK;
   },
 };

@@ -17,7 +17,7 @@ export const exportCommand: Command = {
 Writes a line for each key (its hash, never the key) and for each user with all facts. Works beside a running service.
 
   --account NAME  only this account
-  --out FILE      instead of standard output; readable for you only
+  --out FILE      a file instead of standard output; only you can read it
 ${DATA_HELP}
 
 Exit status: 0; 1 if it failed; 2 for a wrong call.`,

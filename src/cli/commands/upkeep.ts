@@ -13,8 +13,9 @@ export const backup: Command = {
   summary: "copy the data folder, consistently, while the server runs",
   help: `usage: sideband backup FOLDER [--without-master-key]
 
-FOLDER must be empty or new. The copy is a data folder: "sideband restore", or serve it as it is. Where a service runs,
-it makes the copy itself, and must be able to write to FOLDER.
+Copies the data folder to FOLDER, which must be empty or new. The copy is a data folder itself: "sideband restore" copies
+it back, and "sideband serve --data FOLDER" serves it. A running service makes the copy, so it must be able to write to
+FOLDER.
 
   --without-master-key  leave master.key out; blocks handed out so far cannot be read without it
 ${DATA_HELP}
@@ -42,7 +43,8 @@ export const restoreCommand: Command = {
   summary: "make a data folder out of a backup",
   help: `usage: sideband restore BACKUP
 
-The data folder must be empty or new; nobody may use it meanwhile.
+Copies BACKUP into the data folder, which must be empty or new, and which nobody may use meanwhile.
+
 ${DATA_HELP}
 
 Exit status: 0; 1 if it failed; 2 for a wrong call.`,
@@ -62,14 +64,14 @@ export const verifyCommand: Command = {
   summary: "rebuild and read back every block, and compare",
   help: `usage: sideband verify [--account NAME] [--json]
 
-Walks the store, builds every user's block, reads it back through the reader and compares every fact; then checks the
+Builds every user's block, reads it back with the reader model and compares every fact. Then it checks the
 checksum of every record. Works beside a running service.
 
   --account NAME  only this account
   --json          print one JSON object
 ${DATA_HELP}
 
-Exit status: 0 if all is well; 1 if something is not; 2 for a wrong call.`,
+Exit status: 0 if everything is right; 1 if something is wrong, with a line for it; 2 for a wrong call.`,
 
   async run(args) {
     const options = {
@@ -97,11 +99,11 @@ Exit status: 0 if all is well; 1 if something is not; 2 for a wrong call.`,
 
 export const compact: Command = {
   name: "compact",
-  summary: "rewrite the store without a byte of what was forgotten",
+  summary: "rewrite the store without what was forgotten",
   help: `usage: sideband compact [--json]
 
-Writes all that is live into a new file and removes the old one. Safe while the service runs: it goes on answering and
-moves over by itself, and it goes on with the work when this command is ended.
+Writes the current data into a new file and removes the old one. It is safe while the service runs: the service answers
+requests meanwhile, and finishes the work even if this command is ended.
 
   --json   print one JSON object
 ${DATA_HELP}

@@ -20,6 +20,8 @@ export const usage: Command = {
   summary: "encodes of each key this month, against its limit",
   help: `usage: sideband usage [--account NAME] [--json]
 
+Prints for each key the encodes of this month and its limit.
+
   --account NAME  only this account
   --json          print one JSON object, with the encodes of each of the last 31 days
 ${DATA_HELP}

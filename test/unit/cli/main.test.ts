@@ -62,7 +62,7 @@ test("no command is a wrong call that shows the overview; an unknown one is name
   const none = await run(context);
   assert.equal(none.status, 2);
   assert.match(none.out, /usage: sideband COMMAND/);
-  for (const name of ["remember", "__proto__", "Measure", ""]) {
+  for (const name of ["remind", "__proto__", "Measure", ""]) {
     const { status, err } = await run(context, name);
     assert.equal(status, 2);
     assert.ok(err.includes(`there is no command "${name}"`));

@@ -56,12 +56,12 @@ test("a label of another kind is not hinted", () => {
 test("an unknown label is refused with the hint, where there is one", () => {
   assert.throws(() => channelOf("USER.nam"), {
     code: "unknown_label",
-    message: "There is no channel with this label. Did you mean USER.name?",
+    message: "There is no such label. Did you mean USER.name?",
     extra: { param: "label", hint: "USER.name" },
   });
   assert.throws(() => channelOf("pet"), {
     code: "unknown_label",
-    message: "There is no channel with this label. GET /channels lists all of them.",
+    message: "There is no such label. GET /channels lists all of them.",
     extra: { param: "label" },
   });
 });

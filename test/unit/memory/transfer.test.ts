@@ -166,7 +166,7 @@ const BAD_LINES: Record<string, Record<string, unknown>> = {
     "with a label that is a number": fact({ label: 5 }),
     "with a value that is a number": fact({ value: 5 }),
   },
-  "no channel with this label": { "with an unknown label": fact({ label: "name" }) },
+  "no such label": { "with an unknown label": fact({ label: "name" }) },
   "a label is given twice": { "with a label twice": fact({ label: "USER.name" }) },
   "at least 1 byte": { "with an empty value": fact({ value: "" }) },
   "at most 1024 bytes": { "with a value of 1025 bytes": fact({ value: "a".repeat(1025) }) },

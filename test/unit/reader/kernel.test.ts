@@ -3,9 +3,10 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { compileKernel, kernelModuleSource } from "../../../scripts/build-kernel.ts";
+import { kernelModuleSource } from "../../../scripts/build-kernel.ts";
 import { seededRandom } from "../../../src/base/random.ts";
 import { KernelOperations } from "../../../src/reader/kernel.ts";
+import { KERNEL_MODULE } from "../../../src/reader/kernel-module.generated.ts";
 import type { Operations } from "../../../src/reader/operations.ts";
 import { PlainOperations } from "../../../src/reader/plain-operations.ts";
 
@@ -26,12 +27,13 @@ let drawn = seededRandom(1);
 /** Numbers of very different sizes, some of them zero. */
 const number = () => (drawn.below(20) === 0 ? 0 : (drawn.unit() - 0.5) * 2 ** (drawn.below(24) - 12));
 
-test("the committed module is what the source compiles to", () => {
+/** `npm run kernel -- --check` compiles; here the checksums that the compilation left behind are enough. */
+test("the committed module was compiled from the committed source", () => {
   const committed = readFileSync(
     new URL("../../../src/reader/kernel-module.generated.ts", import.meta.url),
     "utf8",
   );
-  assert.equal(kernelModuleSource(compileKernel()), committed);
+  assert.equal(kernelModuleSource(Buffer.from(KERNEL_MODULE, "base64")), committed);
 });
 
 test("products are equal for every number of positions", () => {

@@ -1,0 +1,38 @@
+/** A service of its own for an example: on a free port, with its data in a temporary folder that is removed at the end. */
+
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const COMMAND = fileURLToPath(new URL("../bin/sideband.js", import.meta.url));
+
+/** Resolves to its address, its key and a function that ends it. */
+export async function startTemporaryService() {
+  const folder = mkdtempSync(join(tmpdir(), "sideband-example-"));
+  // The settings of another service in this shell are not for this one.
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith("SIDEBAND_")),
+  );
+  const args = [COMMAND, "serve", "--port", "0", "--data", folder];
+  const service = spawn(process.execPath, args, {
+    env: { ...env, SIDEBAND_LOG_LEVEL: "error" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = new Promise((resolve) => service.once("exit", resolve));
+  const end = async () => {
+    service.kill("SIGTERM");
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  };
+  let said = "";
+  for await (const chunk of service.stdout) {
+    said += chunk;
+    const [, url] = /listening on (\S+)/.exec(said) ?? [];
+    const [apiKey] = /sb_live_\w+(?=\s)/.exec(said) ?? [];
+    if (url !== undefined && apiKey !== undefined) return { baseUrl: url, apiKey, end };
+  }
+  await end();
+  throw new Error("the service did not start");
+}

@@ -1,0 +1,162 @@
+/**
+ * sideband remember, recall, forget, facts, context: the memory for a person at a terminal. The commands use the
+ * memory as agents do, so both see the same facts.
+ */
+
+import { parseArgs } from "node:util";
+import type { AgentMemory } from "../../contract/agent-memory.ts";
+import { LABELS } from "../../contract/channel-labels.ts";
+import { memorySection } from "../../contract/memory-section.ts";
+import { openAgentMemory } from "../../main/agent.ts";
+import { isSidebandError } from "../../sdk/index.ts";
+import { type Command, CommandError, EXIT_OK, UsageError } from "../command.ts";
+import { MEMORY_HELP, MEMORY_OPTIONS, MEMORY_USAGE, memoryConfig } from "../memory-options.ts";
+
+/** A person waits longer than an agent does: the first block needs the reader model, which takes seconds to load. */
+const TIMEOUT_MS = 30_000;
+
+const HELP = `${MEMORY_HELP}
+  --json          print one JSON object
+
+The facts are those that agents of this user see. Without --url, a running service on the data folder is used; if
+there is none, it is started in the background and ends after ten idle minutes.`;
+
+interface Call {
+  readonly memory: AgentMemory;
+  readonly userId: string;
+  /** The arguments after the options, as many as the command takes. */
+  readonly words: readonly string[];
+  /** Prints the lines, or the object if the call has --json. */
+  print(lines: string, object: object): void;
+}
+
+export const remember: Command = factCommand(
+  ["LABEL", "VALUE"],
+  {
+    name: "remember",
+    summary: "store a fact; one with the same label is replaced",
+    about: `Stores a fact, exactly as written: sideband remember USER.gpu "RTX 5090". The 40 labels:
+
+${labelLines()}`,
+    failures: "1 if it was refused",
+  },
+  async ({ memory, userId, words: [label, value], print }) => {
+    const answer = await memory.encode(userId, label, value);
+    print(`${answer.label}=${answer.value}`, answer);
+  },
+);
+
+export const recall: Command = factCommand(
+  ["LABEL"],
+  {
+    name: "recall",
+    summary: "print one fact",
+    about: "Prints the value of one fact.",
+    failures: "1 if there is no such fact",
+  },
+  async ({ memory, userId, words: [label], print }) => {
+    const answer = await orNoFact(memory.decode(userId, label), userId, label);
+    print(answer.value, answer);
+  },
+);
+
+export const forget: Command = factCommand(
+  ["LABEL"],
+  {
+    name: "forget",
+    summary: "delete one fact for good",
+    about: "Deletes one fact for good.",
+    failures: "1 if there is no such fact",
+  },
+  async ({ memory, userId, words: [label], print }) => {
+    const answer = await orNoFact(memory.forget(userId, label), userId, label);
+    print(`forgot ${label}`, answer);
+  },
+);
+
+export const facts: Command = factCommand(
+  [],
+  {
+    name: "facts",
+    summary: "print all facts of a user",
+    about: "Prints all facts of a user as LABEL=value lines.",
+    failures: "1 if it failed",
+  },
+  async ({ memory, userId, print }) => {
+    const answer = await memory.facts(userId);
+    const lines = answer.facts.map(({ label, value }) => `${label}=${value}`);
+    if (lines.length === 0) console.error(`${userId} has no facts`);
+    print(lines.join("\n"), answer);
+  },
+);
+
+export const context: Command = factCommand(
+  [],
+  {
+    name: "context",
+    summary: "print what an agent gets: the facts in plain text and the block",
+    about:
+      "Prints the memory as an agent gets it in its prompt: the facts in plain text, and the sealed block.",
+    failures: "1 if it failed",
+  },
+  async ({ memory, userId, print }) => {
+    const answer = await memory.context(userId);
+    if (answer.channel_count === 0) console.error(`${userId} has no facts`);
+    print(memorySection(answer), answer);
+  },
+);
+
+/** The labels, five on a line. */
+function labelLines(): string {
+  const lines = Array.from({ length: LABELS.length / 5 }, (_, i) => LABELS.slice(5 * i, 5 * i + 5));
+  return lines.map((labels) => `  ${labels.join(" ")}`).join("\n");
+}
+
+function factCommand(
+  names: readonly string[],
+  texts: { name: string; summary: string; about: string; failures: string },
+  work: (call: Call) => Promise<void>,
+): Command {
+  const { name, summary, about, failures } = texts;
+  return {
+    name,
+    summary,
+    help: `usage: ${["sideband", name, ...names, MEMORY_USAGE].join(" ")} [--json]
+
+${about}
+
+${HELP}
+
+Exit status: 0; ${failures}; 2 for a wrong call.`,
+
+    async run(args) {
+      const options = { ...MEMORY_OPTIONS, json: { type: "boolean", default: false } } as const;
+      const { values, positionals: words } = parseArgs({ args, options, allowPositionals: true });
+      if (words.length !== names.length) throw new UsageError(countText(names, words));
+      const config = memoryConfig(values);
+      const memory = await openAgentMemory({ ...config, timeoutMs: TIMEOUT_MS });
+      const print = (lines: string, object: object) => {
+        if (values.json) console.log(JSON.stringify(object));
+        else if (lines !== "") console.log(lines);
+      };
+      await work({ memory, userId: config.userId, words, print });
+      return EXIT_OK;
+    },
+  };
+}
+
+function countText(names: readonly string[], words: readonly string[]): string {
+  if (names.length === 0) return `it takes no argument, and "${words[0]}" is one`;
+  const quotes =
+    words.length > names.length && names.includes("VALUE") ? "; put a VALUE with spaces in quotes" : "";
+  return `it takes ${names.join(" and ")}${quotes}`;
+}
+
+async function orNoFact<T>(call: Promise<T>, userId: string, label: string): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    if (!isSidebandError(error, "fact_not_found")) throw error;
+    throw new CommandError(`${userId} has no fact ${label}`);
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * The options of every command that uses the memory as an agent does: whose memory, and which. A service is used where
+ * an address or a key is set; otherwise the owner of the data folder, which is started where there is none.
+ */
+
+import { type AgentConfig, readAgentConfig } from "../config.ts";
+import { UsageError } from "./command.ts";
+
+export const MEMORY_OPTIONS = {
+  user: { type: "string" },
+  url: { type: "string" },
+  data: { type: "string" },
+  account: { type: "string" },
+} as const;
+
+export const MEMORY_USAGE = "[--user ID] [--url URL | --data FOLDER [--account NAME]]";
+
+export const MEMORY_HELP = `  --user ID       whose memory (default SIDEBAND_USER_ID, else the name of the user who runs it)
+  --url URL       the service (default SIDEBAND_API_URL); its key is SIDEBAND_API_KEY
+  --data FOLDER   the data folder (default SIDEBAND_DATA, else ~/.sideband/data)
+  --account NAME  the account in the data folder (default "default")`;
+
+export function memoryConfig(
+  values: {
+    readonly [name in keyof typeof MEMORY_OPTIONS]?: string | undefined;
+  },
+): AgentConfig {
+  if (values.data === "") throw new UsageError("--data takes a folder");
+  const given = readAgentConfig();
+  return {
+    ...given,
+    ...(values.url === undefined ? {} : { apiUrl: values.url }),
+    // A folder named in the call wins over a service set in the environment.
+    ...(values.data === undefined ? {} : { dataFolder: values.data, apiUrl: undefined, apiKey: undefined }),
+    account: values.account ?? given.account,
+    userId: values.user ?? given.userId,
+  };
+}

@@ -1,0 +1,111 @@
+/**
+ * Every code sample of README.md is run: its commands here or in scripts/first-hour.sh, its program as a user's file
+ * that imports the package, and what it shows as output is what comes out.
+ */
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { CHANNELS } from "../../src/base/channels.ts";
+import { startRunning } from "../http/running-service.ts";
+import { builtSideband, packageFolder } from "./built.ts";
+import { makeHost } from "./host.ts";
+
+const README = readFileSync(join(packageFolder, "README.md"), "utf8");
+const FIRST_HOUR = readFileSync(join(packageFolder, "scripts", "first-hour.sh"), "utf8");
+const ADDRESS = "http://127.0.0.1:8787";
+
+/** The samples of a language, in order. */
+function samples(language: string): string[] {
+  return [...README.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
+    .filter((match) => match[1] === language)
+    .map((match) => match[2]);
+}
+
+const COMMANDS = samples("sh").flatMap((sample) =>
+  sample
+    .split("\n")
+    .map((line) => line.replace(/ +# .*$/, ""))
+    .filter((line) => line !== ""),
+);
+
+test("README.md has samples of known kinds only, and no command takes a package from a registry", () => {
+  assert.deepEqual(
+    [samples("").length, samples("sh").length, samples("ts").length, samples("text").length],
+    [0, 4, 1, 2],
+  );
+  for (const command of COMMANDS)
+    assert.doesNotMatch(command, /^npx|npm (i|install|exec)( -g| --global)? [^./-]/);
+});
+
+test("every command of README.md runs, here or in scripts/first-hour.sh", async (t) => {
+  const host = makeHost(t);
+  const said: string[] = [];
+  for (const command of COMMANDS.filter((line) => !FIRST_HOUR.includes(line))) {
+    const { status, stdout, stderr } = await host.shell(command);
+    assert.deepEqual([status, stderr], [0, ""], command);
+    said.push(stdout);
+  }
+  const [remembered, listed, context] = said;
+  assert.deepEqual([remembered, listed], ["USER.gpu=RTX 5090\n", "USER.gpu=RTX 5090\n"]);
+  assert.match(context, /\[MEM\] /);
+  assert.equal(said.length, 3, "the other commands are in scripts/first-hour.sh");
+});
+
+test("the program of README.md runs against a service and puts the fact into the prompt", async (t) => {
+  builtSideband();
+  const running = await startRunning();
+  t.after(() => running.end());
+  const { home, shell } = makeHost(t);
+  mkdirSync(join(home, "node_modules"));
+  symlinkSync(packageFolder, join(home, "node_modules", "sideband"));
+  const [program] = samples("ts");
+  assert.ok(program.includes(ADDRESS));
+  writeFileSync(join(home, "agent.mjs"), `${program.replace(ADDRESS, running.url)}\nconsole.log(system);\n`);
+  // The program waits 2 seconds for its memory, as agents do: the first block is built before it runs.
+  await running.call("POST", "/encode", { body: { user_id: "warm", label: "USER.name", value: "x" } });
+  await running.call("POST", "/flush", { body: { user_id: "warm" } });
+  const { status, stdout, stderr } = await shell(`"${process.execPath}" agent.mjs`, {
+    env: { SIDEBAND_API_KEY: running.key },
+  });
+  assert.deepEqual([status, stderr], [0, ""]);
+  assert.match(
+    stdout,
+    /^You are a careful assistant\.\n\n<sideband-memory>\n.*\nTASK\.deadline=2026-12-01\n/,
+  );
+});
+
+test("README.md shows what the first start prints", async (t) => {
+  const { home } = makeHost(t);
+  const env = { PATH: process.env.PATH ?? "", HOME: home, SIDEBAND_PORT: "0" };
+  const service = spawn(process.execPath, [builtSideband(), "serve"], {
+    env,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  let said = "";
+  for await (const chunk of service.stdout) {
+    said += chunk;
+    if (said.endsWith("}'\n\n")) break;
+  }
+  service.kill("SIGTERM");
+  await once(service, "exit");
+  const [, url] = /^listening on (\S+)/.exec(said) ?? [];
+  const shown = said
+    .replaceAll(url ?? "", ADDRESS)
+    .replace(/sb_live_\w+/g, "sb_live_…")
+    .replaceAll(home, "/home/ada");
+  assert.equal(samples("text")[0].trim(), shown.trim());
+});
+
+test("README.md has a table of all labels, in the order of their channels", () => {
+  const rows = README.split("\n").filter((line) => line.startsWith("| `USER."));
+  const cells = rows.map((row) => [...row.matchAll(/`([A-Z]+\.\w+)`/g)].map((match) => match[1]));
+  const byColumn = [0, 1, 2, 3].flatMap((column) => cells.map((row) => row[column]));
+  assert.deepEqual(
+    byColumn,
+    CHANNELS.map(({ label }) => label),
+  );
+});

@@ -1,0 +1,144 @@
+/** The memory for a person at a terminal: the built command, its default folder, and a service beside it. */
+
+import assert from "node:assert/strict";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { startRunning } from "../http/running-service.ts";
+import { builtSideband } from "./built.ts";
+import { endOwner } from "./host.ts";
+
+interface Home {
+  /** The folder that is used where none is named. */
+  readonly data: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly run: (...args: string[]) => Promise<{ status: number; out: string; err: string }>;
+}
+
+/** A home folder of its own, whose owner is ended with the test, and commands in it. */
+async function withHome(
+  work: (home: Home) => Promise<void>,
+  settings: NodeJS.ProcessEnv = {},
+): Promise<void> {
+  const home = mkdtempSync(join(tmpdir(), "sideband-terminal-"));
+  const data = join(home, ".sideband", "data");
+  const env = { PATH: process.env.PATH ?? "", HOME: home, ...settings };
+  const run = (...args: string[]) =>
+    new Promise<{ status: number; out: string; err: string }>((resolve) => {
+      execFile(process.execPath, [builtSideband(), ...args], { env, cwd: home }, (error, out, err) =>
+        resolve({ status: error === null ? 0 : Number(error.code), out, err }),
+      );
+    });
+  try {
+    await work({ data, env, run });
+  } finally {
+    for (const folder of [data, join(home, "notes")]) await endOwner(folder);
+    rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  }
+}
+
+test("a fact is remembered, recalled, listed and forgotten, and what is not there is said", () =>
+  withHome(async ({ run }) => {
+    const ada = ["--user", "ada"];
+    assert.deepEqual(await run("remember", "USER.gpu", "RTX  5090", ...ada), {
+      status: 0,
+      out: "USER.gpu=RTX  5090\n",
+      err: "",
+    });
+    assert.equal((await run("recall", "USER.gpu", ...ada)).out, "RTX  5090\n");
+    assert.equal((await run("facts", ...ada)).out, "USER.gpu=RTX  5090\n");
+    const { channel_count } = JSON.parse((await run("context", ...ada, "--json")).out);
+    assert.equal(channel_count, 1);
+    assert.match(
+      (await run("context", ...ada)).out,
+      /\nUSER\.gpu=RTX {2}5090\n[^\n]*\n\[MEM\] ( ?\w+){512} \[\/MEM\]\n/,
+    );
+    assert.deepEqual(await run("facts", "--user", "eve"), { status: 0, out: "", err: "eve has no facts\n" });
+    assert.equal((await run("forget", "USER.gpu", ...ada)).out, "forgot USER.gpu\n");
+    for (const command of ["recall", "forget"]) {
+      assert.deepEqual(await run(command, "USER.gpu", ...ada), {
+        status: 1,
+        out: "",
+        err: `sideband ${command}: ada has no fact USER.gpu\n`,
+      });
+    }
+    const unknown = await run("remember", "USER.nam", "Ada", ...ada);
+    assert.equal(unknown.status, 1);
+    assert.match(unknown.err, /^sideband remember: .*Did you mean USER\.name\?\n$/);
+  }));
+
+test("a wrong call of these commands is refused with status 2 before a memory is opened", () =>
+  withHome(async ({ data, run }) => {
+    const calls: [RegExp, ...string[]][] = [
+      [
+        /takes LABEL and VALUE; put a VALUE with spaces in quotes/,
+        "remember",
+        "USER.name",
+        "Ada",
+        "Lovelace",
+      ],
+      [/takes LABEL and VALUE\n/, "remember", "USER.name"],
+      [/takes LABEL\n/, "recall"],
+      [/takes no argument, and "now" is one/, "facts", "now"],
+      [/--data takes a folder/, "facts", "--data", ""],
+    ];
+    for (const [message, ...call] of calls) {
+      const { status, err } = await run(...call);
+      assert.equal(status, 2, call.join(" "));
+      assert.match(err, message);
+    }
+    assert.ok(!existsSync(data));
+  }));
+
+test("the service, the operator's commands and the terminal use one default folder; the user is the one who runs it", () =>
+  withHome(async ({ data, env, run }) => {
+    const service = spawn(process.execPath, [builtSideband(), "serve", "--port", "0"], { env });
+    try {
+      let said = "";
+      for await (const chunk of service.stdout) {
+        said += chunk;
+        if (said.includes("/encode")) break;
+      }
+      const [, url] = /^listening on (http:\S+)/.exec(said)!;
+      const [key] = /sb_live_\w+/.exec(said)!;
+      assert.equal((await run("remember", "USER.name", "Ada", "--json")).status, 0);
+      const user = (await run("facts", "--json")).out;
+      const { user_id } = JSON.parse(user) as { user_id: string };
+      const answer = await fetch(`${url}/decode?label=USER.name&user_id=${encodeURIComponent(user_id)}`, {
+        headers: { authorization: `Bearer ${key}` },
+      });
+      assert.equal(((await answer.json()) as { value: string }).value, "Ada");
+      assert.match((await run("keys", "list")).out, new RegExp(key.slice(0, 12)));
+      assert.ok(existsSync(join(data, "sideband.json")));
+    } finally {
+      service.kill("SIGTERM");
+      await once(service, "exit");
+    }
+  }));
+
+test("--url and SIDEBAND_API_KEY use that service; --data names another folder, also relative to the working directory", async (t) => {
+  const running = await startRunning();
+  t.after(() => running.end());
+  await withHome(
+    async ({ data, env, run }) => {
+      assert.equal(
+        (await run("remember", "USER.os", "Plan 9", "--user", "ada", "--url", running.url)).status,
+        0,
+      );
+      const { json } = await running.call("GET", "/decode?user_id=ada&label=USER.os");
+      assert.equal(json.value, "Plan 9");
+      const refused = await run("facts", "--url", "http://127.0.0.1:9");
+      assert.equal(refused.status, 1);
+      assert.match(refused.err, /^sideband facts: cannot reach http:\/\/127\.0\.0\.1:9\n$/);
+      const folder = join(env.HOME ?? "", "notes");
+      mkdirSync(folder);
+      assert.equal((await run("remember", "USER.os", "Inferno", "--data", "./notes")).status, 0);
+      assert.ok(existsSync(join(folder, "sideband.json")));
+      assert.ok(!existsSync(data));
+    },
+    { SIDEBAND_API_KEY: running.key },
+  );
+});
