@@ -1,4 +1,4 @@
-/** The pages that are not guides: title, description, introduction, and the element that each page's script fills. */
+/** The pages that are not docs: title, description, introduction, the element that each page's script fills, and Markdown. */
 
 import { TIERS } from "../base/tiers.ts";
 import type { Page } from "./shell.ts";
@@ -24,6 +24,14 @@ export const SITE_PAGES: readonly Page[] = [
     description:
       "A persistent fact memory for AI agents: exact, durable, and carried inside the prompt as one sealed block of 512 tokens.",
     script: "home",
+    markdown: `# Sideband
+
+A persistent fact memory for AI agents: exact, durable, and carried inside the prompt as one sealed block of 512 tokens.
+Short labelled facts of each user are written by label and come back in three ways: one fact by its label, all facts as
+plain text, and all facts as one block that can be read even after damage.
+
+Begin with the [Quickstart](/docs.md). [llms.txt](/llms.txt) lists all pages.
+`,
     main: `<div class="hero">
 <div class="pitch">
 <h1>Facts that ride inside the prompt</h1>
@@ -47,6 +55,11 @@ ${APP}
     title: "Playground",
     description: "Write facts on the 40 channels, see the block and its spectrum, and damage it.",
     script: "playground",
+    markdown: `# Playground
+
+A page for people: write facts on the 40 channels of the demo, see the block and its spectrum, damage the block and see
+what can still be read. Programs use the same calls without a key: [the demo](/docs/api.md#demo).
+`,
     main: `<div class="intro"><h1>Playground</h1>
 <p>Write facts, see them become 512 words, then damage the block and see what can still be read.
 Please write nothing secret: the demo's state is public.</p></div>
@@ -57,6 +70,11 @@ ${APP}`,
     title: "Get a key",
     description: "Ask the operator for an API key.",
     script: "keys",
+    markdown: `# Get a key
+
+A form that asks the operator of this service for an API key. Programs: \`POST /key-requests\`
+([reference](/docs/api.md#requestkey)).
+`,
     main: `<div class="intro"><h1>Get a key</h1>
 <p>During the beta a person reviews every request. Tell us who you are and what you are building. You get the key by
 e-mail.</p></div>
@@ -69,6 +87,11 @@ e-mail.</p></div>
     description: "See the usage of a key, and the facts of its users.",
     script: "account",
     styles: ["charts"],
+    markdown: `# Account
+
+A page for the holder of a key: its usage by day, and the facts of its users. Programs: \`GET /usage\`,
+\`GET /usage/days\` and \`GET /facts\` ([reference](/docs/api.md#memory)).
+`,
     main: `<div class="intro"><h1>Account</h1>
 <p>Paste your key to see its usage and the facts of your users. The key stays in this page's memory and is gone when
 you leave.</p></div>
@@ -80,17 +103,12 @@ ${APP}`,
     description: "The operator's console.",
     script: "console",
     styles: ["charts"],
+    markdown: `# Console
+
+The operator's page: requests for keys, keys, usage and the state of the service. Programs: the calls under
+\`/admin\` ([reference](/docs/api.md#admin)).
+`,
     main: `<div class="intro"><h1>Console</h1></div>
-${APP}`,
-  },
-  {
-    path: "/docs/api",
-    title: "API reference",
-    description: "Every endpoint of Sideband, from its OpenAPI document.",
-    script: "reference",
-    styles: ["guides"],
-    main: `<div class="intro"><h1>API reference</h1>
-<p>Made from this server's own <a href="/openapi.json">OpenAPI document</a>.</p></div>
 ${APP}`,
   },
 ];

@@ -14,6 +14,8 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 
 const LOOKS = [
   { size: "desk", viewport: DESK, colorScheme: "light" },
+  { size: "desk", viewport: DESK, colorScheme: "dark" },
+  { size: "phone", viewport: PHONE, colorScheme: "light" },
   { size: "phone", viewport: PHONE, colorScheme: "dark" },
 ] as const;
 
@@ -89,10 +91,20 @@ const SCENES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     await says(/shown only once/);
   },
   docs: ({ open }) => open("/docs"),
+  "docs-search": async ({ page, open, says }) => {
+    await open("/docs/format");
+    await page.getByRole("searchbox").fill("flush");
+    await says(/sections found/);
+  },
   guide: ({ open }) => open("/docs/architecture"),
+  "guide-format": ({ open }) => open("/docs/format"),
+  "guide-agent": ({ open }) => open("/docs/agents/mcp"),
+  "guide-errors": ({ open }) => open("/docs/errors"),
+  decisions: ({ open }) => open("/docs/decisions"),
   reference: async ({ page, open }) => {
     await open("/docs/api");
-    await page.locator("details#encode summary").click();
+    await page.locator("#encode").getByText("Fields and errors").click();
+    await page.locator("#demoEncode").getByRole("button", { name: "Try it" }).click();
   },
 };
 

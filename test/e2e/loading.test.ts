@@ -19,7 +19,7 @@ const PAGES: Readonly<Record<string, string>> = {
   "/account": "form.stack",
   "/console": "form.stack",
   "/docs": "main h1",
-  "/docs/api": "details.operation",
+  "/docs/api": ".try button",
 };
 
 visit(
