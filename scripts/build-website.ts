@@ -42,7 +42,7 @@ const PAGE_SCRIPTS = [
   "docs.ts",
   "reference.ts",
 ];
-const STYLES = ["site", "charts", "guides"];
+const STYLES = ["site", "charts", "guides", "front"];
 const TYPES: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",

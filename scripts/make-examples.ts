@@ -57,6 +57,7 @@ export async function makeExamples(target: Target): Promise<Examples> {
   await example("demoFlush");
   await example("demoRead", { body: { block: demoBlock } });
   await example("demoKey");
+  await example("demoForget", { query: { label: DEADLINE.label } });
   await example("demoReset");
   await example("channels");
   await example("openapi");

@@ -2,12 +2,17 @@
 
 import { ERRORS } from "../base/error-codes.ts";
 import { IDEMPOTENCY_KEY_LENGTH_MAX } from "../base/limits.ts";
-import type { Operation } from "./operation.ts";
+import type { Operation, OperationExample } from "./operation.ts";
 import { OPERATION_EXAMPLES } from "./operation-examples.generated.ts";
 import { ACCESS_ERRORS, OPERATIONS, type OperationId } from "./operations.ts";
 import type { TSchema } from "./type.ts";
 
 type Json = Record<string, unknown>;
+
+/** A new operation has none until `npm run examples` has called it. */
+function exampleOf(id: string): Partial<OperationExample> {
+  return OPERATION_EXAMPLES[id as OperationId] ?? {};
+}
 
 export function openApiDocument(info: { version: string; serverUrl: string }): Json {
   const paths: Record<string, Json> = {};
@@ -39,7 +44,7 @@ export function openApiDocument(info: { version: string; serverUrl: string }): J
 
 function describe(operation: Operation): Json {
   const { access, answer, text, status = 200 } = operation;
-  const example = OPERATION_EXAMPLES[operation.id as OperationId];
+  const example = exampleOf(operation.id);
   const content = {
     [text ?? "application/json"]: { ...(answer && { schema: answer }), example: example.answer },
   };
@@ -68,7 +73,7 @@ function securityOf({ access, method }: Operation): Json[] {
 }
 
 function parametersOf({ id, query, params, idempotent }: Operation): Json[] {
-  const example = OPERATION_EXAMPLES[id as OperationId];
+  const example = exampleOf(id);
   const values: Readonly<Record<string, string>> = { ...example.params, ...example.query };
   const list = (schema: TSchema | undefined, where: string) => {
     const { properties = {}, required = [] } = (schema ?? {}) as {

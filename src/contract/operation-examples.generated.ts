@@ -92,7 +92,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 241,
+      "latency_ms": 454,
       "verified": true
     }
   },
@@ -150,14 +150,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "value": "Ada Lovelace",
           "channel": 0,
           "revision": 2,
-          "updated_at": "2026-11-15T21:40:57.465Z"
+          "updated_at": "2026-11-15T21:59:12.057Z"
         },
         {
           "label": "TASK.deadline",
           "value": "2026-12-01",
           "channel": 23,
           "revision": 3,
-          "updated_at": "2026-11-15T21:40:57.465Z"
+          "updated_at": "2026-11-15T21:59:12.057Z"
         }
       ]
     }
@@ -243,7 +243,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 153,
+      "latency_ms": 245,
       "verified": true
     }
   },
@@ -292,6 +292,16 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
         4,
         1
       ]
+    }
+  },
+  "demoForget": {
+    "query": {
+      "label": "TASK.deadline"
+    },
+    "status": 200,
+    "answer": {
+      "status": "ok",
+      "channel_count": 0
     }
   },
   "demoReset": {
@@ -363,12 +373,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "7cd6cc2c5fe6424f",
+      "id": "133b53d30b574508",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-15T21:41:01.403Z",
+      "created_at": "2026-11-15T21:59:19.208Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -382,12 +392,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "keys": [
         {
-          "id": "7cd6cc2c5fe6424f",
+          "id": "133b53d30b574508",
           "account": "navy",
           "tier": "pro",
           "prefix": "sb_live_…",
           "note": "Grace",
-          "created_at": "2026-11-15T21:41:01.403Z",
+          "created_at": "2026-11-15T21:59:19.208Z",
           "expires_at": null,
           "revoked_at": null,
           "last_used_at": null
@@ -397,19 +407,19 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminExpireKey": {
     "params": {
-      "id": "7cd6cc2c5fe6424f"
+      "id": "133b53d30b574508"
     },
     "body": {
       "expires_at": "2027-01-31T23:59:59.000Z"
     },
     "status": 200,
     "answer": {
-      "id": "7cd6cc2c5fe6424f",
+      "id": "133b53d30b574508",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-15T21:41:01.403Z",
+      "created_at": "2026-11-15T21:59:19.208Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
       "revoked_at": null,
       "last_used_at": null
@@ -417,18 +427,18 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminRevokeKey": {
     "params": {
-      "id": "7cd6cc2c5fe6424f"
+      "id": "133b53d30b574508"
     },
     "status": 200,
     "answer": {
-      "id": "7cd6cc2c5fe6424f",
+      "id": "133b53d30b574508",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-15T21:41:01.403Z",
+      "created_at": "2026-11-15T21:59:19.208Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
-      "revoked_at": "2026-11-15T21:41:01.468Z",
+      "revoked_at": "2026-11-15T21:59:19.347Z",
       "last_used_at": null
     }
   },
@@ -438,12 +448,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "accounts": [
         {
           "account": "acme",
-          "created_at": "2026-11-15T21:40:56.109Z",
+          "created_at": "2026-11-15T21:59:10.630Z",
           "keys": 1
         },
         {
           "account": "navy",
-          "created_at": "2026-11-15T21:41:01.403Z",
+          "created_at": "2026-11-15T21:59:19.208Z",
           "keys": 1
         }
       ]
@@ -456,7 +466,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "to": "2026-11-15",
       "keys": [
         {
-          "key_id": "84821f741d2340ce",
+          "key_id": "575e3f2439094b71",
           "account": "acme",
           "tier": "pro",
           "limit": 50000,
@@ -469,7 +479,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           ]
         },
         {
-          "key_id": "7cd6cc2c5fe6424f",
+          "key_id": "133b53d30b574508",
           "account": "navy",
           "tier": "pro",
           "limit": 50000,
@@ -495,35 +505,35 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "requests": [
         {
-          "id": "cca9e1a9139046ff",
+          "id": "6521076ab3334f40",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "approved",
-          "created_at": "2026-11-15T21:41:01.536Z",
-          "decided_at": "2026-11-15T21:41:01.577Z",
-          "key_id": "4371eb40b2694f6c"
+          "created_at": "2026-11-15T21:59:19.489Z",
+          "decided_at": "2026-11-15T21:59:19.593Z",
+          "key_id": "4e94d3c3576c4853"
         },
         {
-          "id": "c7d9629a50a84040",
+          "id": "aa9b5785c8c64ce7",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "declined",
-          "created_at": "2026-11-15T21:41:01.606Z",
-          "decided_at": "2026-11-15T21:41:01.683Z",
+          "created_at": "2026-11-15T21:59:19.718Z",
+          "decided_at": "2026-11-15T21:59:19.768Z",
           "key_id": null
         },
         {
-          "id": "d016384222cc4a72",
+          "id": "ff9107a3761844c0",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "open",
-          "created_at": "2026-11-15T21:41:01.693Z",
+          "created_at": "2026-11-15T21:59:19.811Z",
           "decided_at": null,
           "key_id": null
         }
@@ -532,7 +542,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminApprove": {
     "params": {
-      "id": "cca9e1a9139046ff"
+      "id": "6521076ab3334f40"
     },
     "body": {
       "account": "hopper"
@@ -540,12 +550,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "4371eb40b2694f6c",
+      "id": "4e94d3c3576c4853",
       "account": "hopper",
       "tier": "free",
       "prefix": "sb_live_…",
       "note": "Grace Hopper <grace@navy.example>",
-      "created_at": "2026-11-15T21:41:01.577Z",
+      "created_at": "2026-11-15T21:59:19.593Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -553,24 +563,24 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminDecline": {
     "params": {
-      "id": "c7d9629a50a84040"
+      "id": "aa9b5785c8c64ce7"
     },
     "status": 200,
     "answer": {
-      "id": "c7d9629a50a84040",
+      "id": "aa9b5785c8c64ce7",
       "name": "Grace Hopper",
       "email": "grace@navy.example",
       "purpose": "An assistant that remembers.",
       "tier": "free",
       "status": "declined",
-      "created_at": "2026-11-15T21:41:01.606Z",
-      "decided_at": "2026-11-15T21:41:01.683Z",
+      "created_at": "2026-11-15T21:59:19.718Z",
+      "decided_at": "2026-11-15T21:59:19.768Z",
       "key_id": null
     }
   },
   "adminDeleteRequest": {
     "params": {
-      "id": "d016384222cc4a72"
+      "id": "ff9107a3761844c0"
     },
     "status": 200,
     "answer": {
@@ -581,8 +591,8 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "version": "0.1.0",
-      "process_id": 15889,
-      "started_at": "2026-11-15T21:40:56.051Z",
+      "process_id": 10889,
+      "started_at": "2026-11-15T21:59:10.558Z",
       "ready": true,
       "store": {
         "facts": 0,
@@ -591,7 +601,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       },
       "demo": {
         "labels": [],
-        "resets_in_s": 239
+        "resets_in_s": 41
       },
       "recent_errors": []
     }

@@ -1,6 +1,7 @@
 /** The pages that are not docs: title, description, introduction, the element that each page's script fills, and Markdown. */
 
 import { TIERS } from "../base/tiers.ts";
+import { frontPageSections } from "./front-page.ts";
 import type { Page } from "./shell.ts";
 import { tierLimit, tierName } from "./tier-words.ts";
 
@@ -24,6 +25,7 @@ export const SITE_PAGES: readonly Page[] = [
     description:
       "A persistent fact memory for AI agents: exact, durable, and carried inside the prompt as one sealed block of 512 tokens.",
     script: "home",
+    styles: ["front"],
     markdown: `# Sideband
 
 A persistent fact memory for AI agents: exact, durable, and carried inside the prompt as one sealed block of 512 tokens.
@@ -48,7 +50,8 @@ for each user and returns them by label, as a readable index, and as one sealed 
 <p class="eyebrow">A live block, built in this browser. Change a fact, or cut words out.</p>
 ${APP}
 </section>
-</div>`,
+</div>
+${frontPageSections()}`,
   },
   {
     path: "/playground",

@@ -31,7 +31,7 @@ visit("a call is tried on the demo without a key, and on the memory with one", a
   await memory.getByRole("button", { name: "Try it" }).click();
   await memory.getByRole("button", { name: "Send" }).click();
   await memory.getByText("This call needs a key").waitFor();
-  await page.getByLabel(/^API key/).fill(running.key);
+  await page.getByPlaceholder("sb_live_…").fill(running.key);
   await memory.getByRole("button", { name: "Send" }).click();
   await memory.getByText("200 OK").waitFor();
   const { json } = await running.call("GET", "/decode?user_id=ada&label=TASK.deadline");
