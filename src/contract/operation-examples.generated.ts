@@ -92,7 +92,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 454,
+      "latency_ms": 213,
       "verified": true
     }
   },
@@ -150,14 +150,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "value": "Ada Lovelace",
           "channel": 0,
           "revision": 2,
-          "updated_at": "2026-11-15T21:59:12.057Z"
+          "updated_at": "2026-11-15T22:12:27.458Z"
         },
         {
           "label": "TASK.deadline",
           "value": "2026-12-01",
           "channel": 23,
           "revision": 3,
-          "updated_at": "2026-11-15T21:59:12.057Z"
+          "updated_at": "2026-11-15T22:12:27.458Z"
         }
       ]
     }
@@ -243,7 +243,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 245,
+      "latency_ms": 29,
       "verified": true
     }
   },
@@ -373,12 +373,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "133b53d30b574508",
+      "id": "927816dbe11b48b9",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-15T21:59:19.208Z",
+      "created_at": "2026-11-15T22:12:32.729Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -392,12 +392,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "keys": [
         {
-          "id": "133b53d30b574508",
+          "id": "927816dbe11b48b9",
           "account": "navy",
           "tier": "pro",
           "prefix": "sb_live_…",
           "note": "Grace",
-          "created_at": "2026-11-15T21:59:19.208Z",
+          "created_at": "2026-11-15T22:12:32.729Z",
           "expires_at": null,
           "revoked_at": null,
           "last_used_at": null
@@ -407,19 +407,19 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminExpireKey": {
     "params": {
-      "id": "133b53d30b574508"
+      "id": "927816dbe11b48b9"
     },
     "body": {
       "expires_at": "2027-01-31T23:59:59.000Z"
     },
     "status": 200,
     "answer": {
-      "id": "133b53d30b574508",
+      "id": "927816dbe11b48b9",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-15T21:59:19.208Z",
+      "created_at": "2026-11-15T22:12:32.729Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
       "revoked_at": null,
       "last_used_at": null
@@ -427,18 +427,18 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminRevokeKey": {
     "params": {
-      "id": "133b53d30b574508"
+      "id": "927816dbe11b48b9"
     },
     "status": 200,
     "answer": {
-      "id": "133b53d30b574508",
+      "id": "927816dbe11b48b9",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-15T21:59:19.208Z",
+      "created_at": "2026-11-15T22:12:32.729Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
-      "revoked_at": "2026-11-15T21:59:19.347Z",
+      "revoked_at": "2026-11-15T22:12:32.789Z",
       "last_used_at": null
     }
   },
@@ -448,12 +448,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "accounts": [
         {
           "account": "acme",
-          "created_at": "2026-11-15T21:59:10.630Z",
+          "created_at": "2026-11-15T22:12:26.671Z",
           "keys": 1
         },
         {
           "account": "navy",
-          "created_at": "2026-11-15T21:59:19.208Z",
+          "created_at": "2026-11-15T22:12:32.729Z",
           "keys": 1
         }
       ]
@@ -466,7 +466,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "to": "2026-11-15",
       "keys": [
         {
-          "key_id": "575e3f2439094b71",
+          "key_id": "d1b311ed6a61477b",
           "account": "acme",
           "tier": "pro",
           "limit": 50000,
@@ -479,7 +479,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           ]
         },
         {
-          "key_id": "133b53d30b574508",
+          "key_id": "927816dbe11b48b9",
           "account": "navy",
           "tier": "pro",
           "limit": 50000,
@@ -505,35 +505,35 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "requests": [
         {
-          "id": "6521076ab3334f40",
+          "id": "0832ccfe30ee4530",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "approved",
-          "created_at": "2026-11-15T21:59:19.489Z",
-          "decided_at": "2026-11-15T21:59:19.593Z",
-          "key_id": "4e94d3c3576c4853"
+          "created_at": "2026-11-15T22:12:32.871Z",
+          "decided_at": "2026-11-15T22:12:32.917Z",
+          "key_id": "fa7dd0260dfb4c8c"
         },
         {
-          "id": "aa9b5785c8c64ce7",
+          "id": "3956df321327459a",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "declined",
-          "created_at": "2026-11-15T21:59:19.718Z",
-          "decided_at": "2026-11-15T21:59:19.768Z",
+          "created_at": "2026-11-15T22:12:32.955Z",
+          "decided_at": "2026-11-15T22:12:32.985Z",
           "key_id": null
         },
         {
-          "id": "ff9107a3761844c0",
+          "id": "0ef6e9f5e51e4306",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "open",
-          "created_at": "2026-11-15T21:59:19.811Z",
+          "created_at": "2026-11-15T22:12:33.046Z",
           "decided_at": null,
           "key_id": null
         }
@@ -542,7 +542,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminApprove": {
     "params": {
-      "id": "6521076ab3334f40"
+      "id": "0832ccfe30ee4530"
     },
     "body": {
       "account": "hopper"
@@ -550,12 +550,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "4e94d3c3576c4853",
+      "id": "fa7dd0260dfb4c8c",
       "account": "hopper",
       "tier": "free",
       "prefix": "sb_live_…",
       "note": "Grace Hopper <grace@navy.example>",
-      "created_at": "2026-11-15T21:59:19.593Z",
+      "created_at": "2026-11-15T22:12:32.917Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -563,24 +563,24 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminDecline": {
     "params": {
-      "id": "aa9b5785c8c64ce7"
+      "id": "3956df321327459a"
     },
     "status": 200,
     "answer": {
-      "id": "aa9b5785c8c64ce7",
+      "id": "3956df321327459a",
       "name": "Grace Hopper",
       "email": "grace@navy.example",
       "purpose": "An assistant that remembers.",
       "tier": "free",
       "status": "declined",
-      "created_at": "2026-11-15T21:59:19.718Z",
-      "decided_at": "2026-11-15T21:59:19.768Z",
+      "created_at": "2026-11-15T22:12:32.955Z",
+      "decided_at": "2026-11-15T22:12:32.985Z",
       "key_id": null
     }
   },
   "adminDeleteRequest": {
     "params": {
-      "id": "ff9107a3761844c0"
+      "id": "0ef6e9f5e51e4306"
     },
     "status": 200,
     "answer": {
@@ -591,8 +591,8 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "version": "0.1.0",
-      "process_id": 10889,
-      "started_at": "2026-11-15T21:59:10.558Z",
+      "process_id": 27230,
+      "started_at": "2026-11-15T22:12:26.620Z",
       "ready": true,
       "store": {
         "facts": 0,
@@ -601,9 +601,38 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       },
       "demo": {
         "labels": [],
-        "resets_in_s": 41
+        "resets_in_s": 147
       },
-      "recent_errors": []
+      "recent_errors": [],
+      "recent_requests": [
+        {
+          "at": "2026-11-15T22:12:32.278Z",
+          "method": "GET",
+          "route": "/usage/days",
+          "status": 200,
+          "account": "acme",
+          "key_id": "d1b311ed6a61477b",
+          "request_id": "wHmx4UI7-c"
+        },
+        {
+          "at": "2026-11-15T22:12:32.261Z",
+          "method": "GET",
+          "route": "/usage",
+          "status": 200,
+          "account": "acme",
+          "key_id": "d1b311ed6a61477b",
+          "request_id": "wHmx4UI7-b"
+        },
+        {
+          "at": "2026-11-15T22:12:32.254Z",
+          "method": "DELETE",
+          "route": "/users",
+          "status": 200,
+          "account": "acme",
+          "key_id": "d1b311ed6a61477b",
+          "request_id": "wHmx4UI7-a"
+        }
+      ]
     }
   }
 };

@@ -419,7 +419,7 @@ export const OPERATIONS = {
     method: "GET",
     path: "/admin/status",
     access: "admin",
-    summary: "The state of the service: health, store, demo, recent errors.",
+    summary: "The state of the service: health, store, demo, recent errors and requests.",
     answer: admin.AdminStatusAnswer,
     errors: [],
   },

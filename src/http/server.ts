@@ -14,9 +14,11 @@ import { Dispatcher } from "./request/dispatcher.ts";
 import { OneWriteResponse } from "./request/one-write.ts";
 import { answerClientError, rawProblem } from "./request/problem.ts";
 import { RecentErrors } from "./request/recent-errors.ts";
+import { RecentRequests } from "./request/recent-requests.ts";
 import { RequestMetrics } from "./request/request-metrics.ts";
 import { Router } from "./request/router.ts";
 import { allRoutes } from "./routes/all.ts";
+import { openWebsite, type WebsiteOptions } from "./routes/website-files.ts";
 import type { HttpServices } from "./services.ts";
 
 export interface HttpServerOptions {
@@ -25,8 +27,8 @@ export interface HttpServerOptions {
   readonly connectionsMax: number;
   readonly connectionsPerAddress: number;
   readonly timeouts?: Timeouts | undefined;
-  /** Where the built website is; without it there is none. */
-  readonly websiteFolder?: string | undefined;
+  /** The built website; without it there is none. */
+  readonly website?: WebsiteOptions | undefined;
 }
 
 const HEADER_BYTES_MAX = 16_384;
@@ -51,19 +53,21 @@ export class HttpServer {
 
   constructor(services: HttpServices, options: HttpServerOptions) {
     const sessions = new ConsoleSessions(services.adminToken, services.clock);
-    const recentErrors = new RecentErrors(services.clock);
-    const { websiteFolder, timeouts = TIMEOUTS } = options;
+    const recent = { errors: new RecentErrors(services.clock), requests: new RecentRequests() };
+    const { timeouts = TIMEOUTS } = options;
     const { headMs, bodyMs, answerMs, checkMs } = timeouts;
     const trusts = trustsOf(options.trustProxy);
     const isProxy = (address: string) => trusts(address, 0);
+    const { routes: pages, notFound } = openWebsite(options.website);
     this.#services = services;
     this.#dispatcher = new Dispatcher({
       services,
-      router: new Router(allRoutes({ services, sessions, recentErrors, websiteFolder })),
+      router: new Router(allRoutes({ services, sessions, recent, pages })),
       access: accessChecks(services, { sessions, origins: new Origins(options.origins), isProxy }),
       clientOf: clientReader(trusts),
       metrics: new RequestMetrics(services),
-      recentErrors,
+      recent,
+      notFound,
     });
     this.#server = createServer(
       {

@@ -16,7 +16,7 @@ const isLost = (cell: number) => (cell >= 37 && cell < 61) || cell % 11 === 5;
 const STEPS = [
   "The user says two facts. The agent stores them; the block in its context carries them.",
   "The conversation goes on and fills the context.",
-  "The context is compacted. The conversation becomes one line, and a third of the block is lost.",
+  "The context is compacted. The conversation becomes one line, and a quarter of the block is lost.",
   "What is left of the block gives back both facts, exactly.",
 ];
 
@@ -77,7 +77,7 @@ function storyPicture(): string {
   const line = (y: number, width: number, text = "") =>
     `<g><rect class="bubble" x="16" y="${y}" width="${width}" height="24" rx="6"/>${text === "" ? "" : `<text x="26" y="${y + 16}">${text}</text>`}</g>`;
   return `<div class="picture"><input type="checkbox" id="story-pause"><label for="story-pause">Pause the picture</label>
-<svg viewBox="0 0 430 300" role="img" aria-label="A context is compacted, a third of the block is lost, and both facts are read from the rest">
+<svg viewBox="0 0 430 300" role="img" aria-label="A context is compacted, a quarter of the block is lost, and both facts are read from the rest">
 <rect class="frame" x="4" y="4" width="422" height="212" rx="10"/>
 <g class="talk">${line(16, 210, "My name is Ada.")}${line(46, 250, "The deadline is 2026-12-01.")}</g>
 <g class="more">${line(76, 330)}${line(106, 180)}</g>

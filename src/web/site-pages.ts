@@ -64,8 +64,8 @@ A page for people: write facts on the 40 channels of the demo, see the block and
 what can still be read. Programs use the same calls without a key: [the demo](/docs/api.md#demo).
 `,
     main: `<div class="intro"><h1>Playground</h1>
-<p>Write facts, see them become 512 words, then damage the block and see what can still be read.
-Please write nothing secret: the demo's state is public.</p></div>
+<p>Write facts, see them become 512 words, then damage the block and see what can still be read. The facts are in a
+sandbox of your own. Please write nothing secret: everyone who has its address can read it.</p></div>
 ${APP}`,
   },
   {
@@ -79,8 +79,9 @@ A form that asks the operator of this service for an API key. Programs: \`POST /
 ([reference](/docs/api.md#requestkey)).
 `,
     main: `<div class="intro"><h1>Get a key</h1>
-<p>During the beta a person reviews every request. Tell us who you are and what you are building. You get the key by
-e-mail.</p></div>
+<p id="keys-text">The operator of this service decides on every request. Say who you are and what you are building. If it
+is approved, the operator gets in touch with you.</p>
+<p>Is the service your own? <code>sideband keys create --account NAME</code> makes a key at once.</p></div>
 <div class="ask"><section class="card" aria-label="The request">${APP}</section>
 <section class="card" id="tiers" aria-labelledby="tiers-title"><h2 id="tiers-title">Tiers</h2>${TIERS_TABLE}</section></div>`,
   },
@@ -113,5 +114,14 @@ The operator's page: requests for keys, keys, usage and the state of the service
 `,
     main: `<div class="intro"><h1>Console</h1></div>
 ${APP}`,
+  },
+  {
+    path: "/404",
+    title: "Not found",
+    description: "There is nothing at this address.",
+    markdown: "# Not found\n\nThere is nothing at this address. [llms.txt](/llms.txt) lists all pages.\n",
+    main: `<div class="intro"><h1>Not found</h1>
+<p>There is nothing at this address. Perhaps you look for the <a href="/docs">docs</a>, the
+<a href="/docs/api">API reference</a> or the <a href="/playground">playground</a>.</p></div>`,
   },
 ];

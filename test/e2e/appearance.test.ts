@@ -125,9 +125,8 @@ for (const [name, show] of Object.entries(SCENES)) {
   }
 }
 
-async function showPlayground({ page, open, says }: Visit): Promise<void> {
+async function showPlayground({ open, says }: Visit): Promise<void> {
   await open("/playground");
-  await page.getByRole("button", { name: "Fill in an example" }).click();
   await says("TASK.deadline=2026-12-01");
 }
 

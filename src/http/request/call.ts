@@ -7,6 +7,8 @@ import type { Caller } from "../../memory/authentication.ts";
 import type { Client, ClientReader } from "./client.ts";
 import type { Query } from "./query.ts";
 
+/** The route of a call whose address nothing is at. */
+export const UNKNOWN_ROUTE = "unknown";
 const NO_PARAMS = {};
 const NO_HEADERS: readonly string[] = [];
 const pipelined = new WeakSet<Socket>();
@@ -17,7 +19,7 @@ export class Call {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** The path of its route, for metrics and the log. */
-  routePath = "unknown";
+  routePath: string = UNKNOWN_ROUTE;
   query: Query | undefined;
   params: Readonly<Record<string, string>> = NO_PARAMS;
   body: unknown;

@@ -13,11 +13,12 @@ import type { AccessChecks } from "../access/access.ts";
 import type { HttpServices } from "../services.ts";
 import { Answer, sendAnswer } from "./answer.ts";
 import { readJson } from "./body.ts";
-import { Call } from "./call.ts";
+import { Call, UNKNOWN_ROUTE } from "./call.ts";
 import type { ClientReader } from "./client.ts";
 import { failureOf, problemAnswer } from "./problem.ts";
 import { parseQuery } from "./query.ts";
 import type { RecentErrors } from "./recent-errors.ts";
+import type { RecentRequests } from "./recent-requests.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 import type { Route } from "./route.ts";
 import type { Router } from "./router.ts";
@@ -31,7 +32,9 @@ export interface DispatcherOptions {
   readonly access: AccessChecks;
   readonly clientOf: ClientReader;
   readonly metrics: RequestMetrics;
-  readonly recentErrors: RecentErrors;
+  readonly recent: { readonly errors: RecentErrors; readonly requests: RecentRequests };
+  /** A page for people, at an address where there is nothing; undefined for programs. */
+  readonly notFound: (call: Call) => Answer | undefined;
 }
 
 export class Dispatcher {
@@ -71,23 +74,28 @@ export class Dispatcher {
   }
 
   #problem(call: Call, error: unknown): Answer | undefined {
-    const { services, recentErrors } = this.#options;
+    const { services, recent, notFound } = this.#options;
     if (call.isGone) return undefined;
     const failure = failureOf(error, call, services.log);
     // The rest of a body that is too large is not waited for.
     if (failure.code === "body_too_large") call.response.shouldKeepAlive = false;
+    const page =
+      failure.code === "not_found" && call.routePath === UNKNOWN_ROUTE ? notFound(call) : undefined;
+    if (page !== undefined) return page;
     const answer = problemAnswer(failure, call, services.upgradeUrl);
-    if (answer.status >= 500) recentErrors.add(call, answer.status, failure.code);
+    if (answer.status >= 500) recent.errors.add(call, answer.status, failure.code);
     return answer;
   }
 
   #send(call: Call, answer: Answer | undefined): void {
     if (answer === undefined) return;
-    const { services, metrics } = this.#options;
+    const { services, metrics, recent } = this.#options;
     // Asked now, not when the request came: the service may have begun to stop since.
     if (this.closing && !call.isPipelined) call.response.shouldKeepAlive = false;
+    const nowMs = services.clock.now();
     metrics.count(call, answer.status);
-    sendAnswer(call, answer, services.clock.now());
+    recent.requests.add(call, answer.status, nowMs);
+    sendAnswer(call, answer, nowMs);
   }
 
   #run(call: Call): MaybePromise<Answer> {

@@ -8,6 +8,7 @@ import { labelOf } from "../../memory/labels.ts";
 import type { KeyRecord, KeyRequest } from "../../memory/ports.ts";
 import { Answer } from "../request/answer.ts";
 import type { RecentErrors } from "../request/recent-errors.ts";
+import type { RecentRequests } from "../request/recent-requests.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 
@@ -24,7 +25,13 @@ type AdminOperation =
   | "adminDeleteRequest"
   | "adminStatus";
 
-export function adminRoutes(services: HttpServices, recentErrors: RecentErrors): Handlers<AdminOperation> {
+/** What this process remembers of its calls. */
+export interface RecentCalls {
+  readonly errors: RecentErrors;
+  readonly requests: RecentRequests;
+}
+
+export function adminRoutes(services: HttpServices, recent: RecentCalls): Handlers<AdminOperation> {
   const { keys, clock } = services;
   const startedAt = textOf(clock.now());
   return {
@@ -58,8 +65,8 @@ export function adminRoutes(services: HttpServices, recentErrors: RecentErrors):
     },
 
     async adminUsage(call) {
-      const recent = keys.recentDays();
-      const { from = recent.from, to = recent.to, key_id: keyId } = call.query;
+      const days = keys.recentDays();
+      const { from = days.from, to = days.to, key_id: keyId } = call.query;
       const usage = await keys.usage({ from, to, ...(keyId === undefined ? {} : { keyId }) });
       return {
         from,
@@ -114,7 +121,8 @@ export function adminRoutes(services: HttpServices, recentErrors: RecentErrors):
         ready,
         store: { facts, users, size_bytes: sizeBytes },
         demo: await demoStatus(services),
-        recent_errors: recentErrors.list(),
+        recent_errors: recent.errors.list(),
+        recent_requests: recent.requests.list(),
       };
     },
   };

@@ -7,8 +7,10 @@
  * a page load from this origin and nowhere else, and runs nothing inline.
  */
 
+import { createHash } from "node:crypto";
 import { createReadStream, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
 import type { Route } from "../request/route.ts";
@@ -58,21 +60,62 @@ const ASK_AGAIN = "no-cache";
 
 type Forms = ReadonlyMap<Encoding | "identity", Buffer>;
 
-/**
- * A route for each file of the website; none where it was not built.
- * @param folder where the build put it
- */
-export function websiteRoutes(folder: string): Route[] {
-  const manifestFile = join(folder, "manifest.json");
-  if (!existsSync(manifestFile)) return [];
+export interface WebsiteOptions {
+  /** Where the build put it. */
+  readonly folder: string;
+  /** The operator's words on /keys, instead of the page's own. */
+  readonly keysText: string | undefined;
+}
+
+export interface Website {
+  /** A route for each file; none where the site was not built. */
+  readonly routes: Route[];
+  /** The page for a browser that asks for an address where there is nothing. */
+  readonly notFound: (call: Call) => Answer | undefined;
+}
+
+/** Where the manifest has the page of an address where there is nothing; it has no route. */
+const NOT_FOUND_PATH = "/404";
+const KEYS_TEXT = /(<p id="keys-text">)[\s\S]*?(<\/p>)/;
+
+export function openWebsite(options: WebsiteOptions | undefined): Website {
+  const manifestFile = join(options?.folder ?? "", "manifest.json");
+  if (options === undefined || !existsSync(manifestFile)) return { routes: [], notFound: () => undefined };
+  const { folder, keysText } = options;
   const manifest = JSON.parse(readFileSync(manifestFile, "utf8")) as Record<string, ManifestEntry>;
-  return Object.entries(manifest).map(([path, entry]) => {
-    const file = join(folder, entry.file);
-    const forms = entry.sizeBytes > IN_MEMORY_BYTES_MAX ? undefined : readForms(file, entry);
+  const { [NOT_FOUND_PATH]: missing, ...entries } = manifest;
+  const routes = Object.entries(entries).map(([path, built]): Route => {
+    const file = join(folder, built.file);
+    const large = built.sizeBytes > IN_MEMORY_BYTES_MAX;
+    let [entry, forms] = [built, large ? undefined : readForms(file, built)];
+    if (path === "/keys" && keysText !== undefined) [entry, forms] = withKeysText(built, file, keysText);
     const handle = (call: Call) =>
       forms === undefined ? sendFromDisk(call, entry, file) : sendFromMemory(call, entry, forms);
     return { method: "GET", path, access: "page", bodyBytesMax: "stream", handle };
   });
+  const page = missing === undefined ? undefined : readFileSync(join(folder, missing.file));
+  return {
+    routes,
+    notFound(call) {
+      const isBrowser = /\btext\/html\b/.test(call.header("accept") ?? "");
+      const reads = call.method === "GET" || call.method === "HEAD";
+      if (page === undefined || !isBrowser || !reads) return undefined;
+      return new Answer(page, { status: 404, type: missing.type, headers: headersOf('"404"', false) });
+    },
+  };
+}
+
+/** The page with the operator's words, compressed once, at the start. */
+function withKeysText(built: ManifestEntry, file: string, keysText: string): [ManifestEntry, Forms] {
+  const safe = keysText.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+  const html = readFileSync(file, "utf8").replace(KEYS_TEXT, (_, open, close) => open + safe + close);
+  const page = Buffer.from(html);
+  const forms = new Map<Encoding | "identity", Buffer>([
+    ["identity", page],
+    ["br", brotliCompressSync(page)],
+    ["gzip", gzipSync(page)],
+  ]);
+  return [{ ...built, etag: createHash("sha256").update(page).digest("base64url").slice(0, 22) }, forms];
 }
 
 function readForms(file: string, { encodings }: ManifestEntry): Forms {
