@@ -10,8 +10,8 @@ import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { type BuildOptions, build, type Metafile } from "esbuild";
 import { READER_WEIGHTS } from "../src/reader/weights-path.ts";
-import { type Asset, markdownPath, renderPage } from "../src/web/shell.ts";
-import { SITE_PAGES } from "../src/web/site-pages.ts";
+import { type Asset, markdownPath, type Page, renderPage } from "../src/web/shell.ts";
+import { NOT_FOUND_PAGE, SITE_PAGES } from "../src/web/site-pages.ts";
 import { findGuides } from "./guides.ts";
 import { llmsText } from "./llms-text.ts";
 import { renderGuides } from "./render-guides.ts";
@@ -101,17 +101,25 @@ async function main(): Promise<void> {
   }
   assets.set("icon.svg", { url: addHashed(join(source, "style/icon.svg")), imports: [] });
 
-  const all = [...SITE_PAGES, ...guides, renderReference(groups)];
-  for (const page of all) {
-    const html = renderPage(page, (entry) => {
+  const render = (page: Page) =>
+    renderPage(page, (entry) => {
       const asset = assets.get(entry);
       if (asset === undefined) throw new Error(`${page.path} needs ${entry}, which the build did not make`);
       return asset;
     });
-    add(page.path, `${page.path === "/" ? "index" : page.path.slice(1)}.html`, Buffer.from(html), false);
+  const all = [...SITE_PAGES, ...guides, renderReference(groups)];
+  for (const page of all) {
+    add(
+      page.path,
+      `${page.path === "/" ? "index" : page.path.slice(1)}.html`,
+      Buffer.from(render(page)),
+      false,
+    );
     add(markdownPath(page), markdownPath(page).slice(1), Buffer.from(page.markdown), false);
   }
   add("/llms.txt", "llms.txt", Buffer.from(llmsText(all)), false);
+  // Not in the manifest: it has no address of its own.
+  writeFileSync(join(out, "not-found.html"), render(NOT_FOUND_PAGE));
   add(
     "/robots.txt",
     "robots.txt",

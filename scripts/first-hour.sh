@@ -17,12 +17,13 @@ finish() {
 }
 trap finish EXIT
 
+start=$SECONDS
+git clone --quiet "$root" "$folder/clone"
 # The commands below are the README's, word for word: its port, its search path and its home folder are set here.
 mkdir "$folder/home" "$folder/global"
 export HOME="$folder/home" PATH="$folder/global/bin:$PATH" npm_config_prefix="$folder/global" SIDEBAND_PORT=0
 unset SIDEBAND_DATA SIDEBAND_API_URL SIDEBAND_API_KEY SIDEBAND_USER_ID
 
-start=$SECONDS
 log="$folder/log"
 times=""
 reached() { times+="$(printf '%5d s  %s' "$((SECONDS - start))" "$1")"$'\n'; }
@@ -31,7 +32,6 @@ quietly() { "$@" >"$log" 2>&1 || { cat "$log"; echo "first hour: failed: $*"; ex
 # Ends the run unless the text holds what is expected.
 expect() { [[ "$1" == *"$2"* ]] || { echo "first hour: expected $2, but got: $1"; exit 1; }; }
 
-git clone --quiet "$root" "$folder/clone"
 cd "$folder/clone"
 quietly npm ci
 quietly npm install -g .

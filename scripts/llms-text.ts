@@ -4,7 +4,7 @@ import { markdownPath, type Page } from "../src/web/shell.ts";
 
 export function llmsText(pages: readonly Page[]): string {
   const groups = new Map<string, Page[]>();
-  for (const page of pages.filter(({ path }) => path !== "/404")) {
+  for (const page of pages) {
     const name = page.group ?? "Pages for people";
     groups.set(name, [...(groups.get(name) ?? []), page]);
   }

@@ -84,6 +84,11 @@ const oneOf =
     if (!values.includes(value)) throw new ConfigError(`takes one of ${values.join(", ")}`);
     return value;
   };
+const host = (value: string) => {
+  const isName = /^[\w-]+(\.[\w-]+)*$/.test(value) && URL.canParse(`http://${value}`);
+  if (isIP(value) === 0 && !isName) throw new ConfigError("takes an address or a name");
+  return value;
+};
 const url = (value: string) => {
   if (value === "") return undefined;
   if (!/^https?:\/\/[\x21-\x7e]+$/.test(value) || !URL.canParse(value))
@@ -127,7 +132,7 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
   SIDEBAND_HOST: {
     field: "host",
     fallback: "127.0.0.1",
-    parse: text,
+    parse: host,
     meaning: "Address to listen on; 0.0.0.0 for all.",
   },
   SIDEBAND_PORT: {

@@ -4,21 +4,22 @@
  */
 
 import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import { accessChecks } from "./access/access.ts";
 import { limitConnections } from "./access/connections.ts";
 import { ConsoleSessions } from "./access/console-session.ts";
+import { orderlyEnd } from "./access/orderly-end.ts";
 import { Origins, type OriginsOptions } from "./access/origins.ts";
+import { BareAnswers } from "./request/bare-answers.ts";
 import { clientReader, type TrustProxy, trustsOf } from "./request/client.ts";
 import { Dispatcher } from "./request/dispatcher.ts";
 import { OneWriteResponse } from "./request/one-write.ts";
-import { answerClientError, rawProblem } from "./request/problem.ts";
 import { RecentErrors } from "./request/recent-errors.ts";
 import { RecentRequests } from "./request/recent-requests.ts";
 import { RequestMetrics } from "./request/request-metrics.ts";
 import { Router } from "./request/router.ts";
 import { allRoutes } from "./routes/all.ts";
-import { openWebsite, type WebsiteOptions } from "./routes/website-files.ts";
+import { notFoundPage, type WebsiteOptions, websiteRoutes } from "./routes/website-files.ts";
 import type { HttpServices } from "./services.ts";
 
 export interface HttpServerOptions {
@@ -34,7 +35,6 @@ export interface HttpServerOptions {
 const HEADER_BYTES_MAX = 16_384;
 const TIMEOUTS: Timeouts = { headMs: 15_000, bodyMs: 15_000, answerMs: 60_000, checkMs: 1_000 };
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
-const SWEEP_INTERVAL_MS = 50;
 
 export interface Timeouts {
   /** For the head of a request, and for its body after that. */
@@ -50,6 +50,7 @@ export class HttpServer {
   readonly #server: Server;
   readonly #dispatcher: Dispatcher;
   readonly #services: HttpServices;
+  readonly #end: (timeoutMs: number) => Promise<void>;
 
   constructor(services: HttpServices, options: HttpServerOptions) {
     const sessions = new ConsoleSessions(services.adminToken, services.clock);
@@ -58,16 +59,20 @@ export class HttpServer {
     const { headMs, bodyMs, answerMs, checkMs } = timeouts;
     const trusts = trustsOf(options.trustProxy);
     const isProxy = (address: string) => trusts(address, 0);
-    const { routes: pages, notFound } = openWebsite(options.website);
+    const requestMetrics = new RequestMetrics(services);
+    const answers = new BareAnswers(requestMetrics);
+    const { website } = options;
     this.#services = services;
     this.#dispatcher = new Dispatcher({
       services,
-      router: new Router(allRoutes({ services, sessions, recent, pages })),
+      router: new Router(
+        allRoutes({ services, sessions, recent, pages: website === undefined ? [] : websiteRoutes(website) }),
+      ),
       access: accessChecks(services, { sessions, origins: new Origins(options.origins), isProxy }),
       clientOf: clientReader(trusts),
-      metrics: new RequestMetrics(services),
+      metrics: requestMetrics,
       recent,
-      notFound,
+      notFoundPage: website === undefined ? undefined : notFoundPage(website.folder),
     });
     this.#server = createServer(
       {
@@ -85,12 +90,14 @@ export class HttpServer {
     this.#server.timeout = answerMs;
     this.#server.maxConnections = options.connectionsMax;
     this.#server.on("checkExpectation", this.handle);
-    this.#server.on("clientError", answerClientError);
-    refuseConnect(this.#server);
+    this.#server.on("clientError", answers.clientError);
+    this.#server.on("connect", answers.connect);
+    this.#end = orderlyEnd(this.#server);
     limitConnections(this.#server, {
       perAddressMax: options.connectionsPerAddress,
       isProxy,
       metrics: services.metrics,
+      answers,
     });
   }
 
@@ -107,28 +114,10 @@ export class HttpServer {
     });
   }
 
-  /**
-   * Takes no new connections and lets running requests finish; after `timeoutMs` their connections are cut.
-   * Connections are kept alive by their clients: each is closed as soon as its request is answered.
-   */
+  /** Takes no new connections and sends the answers that are being made; after `timeoutMs` the rest is cut. */
   async close(timeoutMs: number): Promise<void> {
     this.#dispatcher.closing = true;
     this.#services.mcp.close();
-    if (!this.#server.listening) return;
-    const closed = new Promise((resolve) => this.#server.close(resolve));
-    const sweep = setInterval(() => this.#server.closeIdleConnections(), SWEEP_INTERVAL_MS);
-    const cut = setTimeout(() => this.#server.closeAllConnections(), timeoutMs);
-    await closed;
-    clearInterval(sweep);
-    clearTimeout(cut);
+    await this.#end(timeoutMs);
   }
-}
-
-/** Node would close the connection without an answer. */
-function refuseConnect(server: Server): void {
-  server.on("connect", (_request, socket: Socket) => {
-    // Node has let go of this socket: without a listener a client that hangs up would end the process.
-    socket.on("error", () => {});
-    socket.end(rawProblem("method_not_allowed", "CONNECT is not for this service."), () => socket.destroy());
-  });
 }

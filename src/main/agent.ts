@@ -36,6 +36,7 @@ export async function runMcpStdio(
   const { userId, version, onError } = options;
   const gone = new Promise<void>((resolve) => {
     process.stdin.once("close", resolve).once("end", resolve);
+    process.stdout.on("error", () => resolve());
     for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve());
   });
   const handle = serveMcpStdio({ memory, userId, version }, onError);

@@ -26,12 +26,17 @@ export async function backUp(
       "backup is for the embedded store: back PostgreSQL up with its own tools (docs/CLUSTER.md)",
     );
   }
-  requireEmpty(target);
   const copyKey = () => {
     const source = join(config.dataFolder, MASTER_KEY_FILE);
     if (withMasterKey && existsSync(source)) copySecret(source, join(target, MASTER_KEY_FILE));
   };
-  return core.embedded.backup(target, copyKey, progress);
+  try {
+    requireEmpty(target);
+    return await core.embedded.backup(target, copyKey, progress);
+  } catch (error) {
+    if (!(error instanceof Error && "syscall" in error)) throw error;
+    throw new Failure("conflict", `cannot write the backup to ${target}: ${error.message}`);
+  }
 }
 
 /** Makes a data folder out of a backup. Until its last step the folder holds no store. */

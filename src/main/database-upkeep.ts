@@ -1,12 +1,12 @@
 /** What the operator does to the database itself: bring it to this program's form, look at it, distribute it. */
 
-import { Failure } from "../base/errors.ts";
 import { type Config, ConfigError } from "../config.ts";
 import type { StoreStatistics } from "../memory/ports.ts";
 import { DATABASE_DEFAULTS, Database, type Query } from "../store/postgres/database.ts";
 import { distribute, readCluster, SHARDS_DEFAULT } from "../store/postgres/distribution.ts";
 import { checkApplied, loadMigrations, migrate, readApplied } from "../store/postgres/migrations.ts";
 import { readServer, readStatistics } from "../store/postgres/upkeep.ts";
+import { toldToOperator } from "./database-errors.ts";
 
 export { SHARDS_DEFAULT };
 
@@ -58,21 +58,15 @@ async function onDatabase<T>(config: Config, query: Query<T>): Promise<T> {
       "SIDEBAND_DATABASE_URL is not set: there is no database, the embedded store is used",
     );
   }
-  const database = new Database({ ...DATABASE_DEFAULTS, url: config.databaseUrl });
+  let database: Database | undefined;
   try {
+    database = new Database({ ...DATABASE_DEFAULTS, url: config.databaseUrl });
     return await database.withoutTimeLimit(query);
   } catch (error) {
     throw toldToOperator(error);
   } finally {
-    await database.close();
+    await database?.close();
   }
-}
-
-/** To the operator the cause of a failure is told; to callers of the service it never is. */
-export function toldToOperator(error: unknown): unknown {
-  const cause = error instanceof Failure ? error.extra.cause : undefined;
-  if (!(cause instanceof Error)) return error;
-  return new ConfigError(`the database of SIDEBAND_DATABASE_URL cannot be used: ${cause.message}`);
 }
 
 function refusalOf(check: () => void): string | null {

@@ -5,7 +5,7 @@ import { type Config, ConfigError } from "../config.ts";
 import { type MoveReport, moveStore } from "../memory/move.ts";
 import { LmdbStore } from "../store/lmdb/lmdb-store.ts";
 import { PostgresStore } from "../store/postgres/postgres-store.ts";
-import { toldToOperator } from "./database-upkeep.ts";
+import { toldToOperator } from "./database-errors.ts";
 import { masterKeys } from "./secrets.ts";
 import { agreeOnMasterKeys } from "./stores.ts";
 

@@ -1,6 +1,7 @@
 /**
  * `sideband serve`, and `sideband owner`, which is the same without a TCP port: one process that owns the data folder.
- * SIGTERM and SIGINT end it in order: no new connections, running requests finish, the store is closed.
+ * SIGTERM and SIGINT end it in order: no new connections, running requests finish, the store is closed. A node whose
+ * database is away waits for it.
  */
 
 import { randomUUID } from "node:crypto";
@@ -11,6 +12,7 @@ import { OwnerClient } from "../door/owner-client.ts";
 import { FolderInUseError } from "../store/lmdb/data-folder.ts";
 import { readOwnerNote } from "../store/lmdb/folder-lock.ts";
 import type { Core } from "./core.ts";
+import { patientOpen, StartEndedError } from "./patient-start.ts";
 import { ADMIN_TOKEN_FILE } from "./secrets.ts";
 import { type Service, startService } from "./service.ts";
 
@@ -35,6 +37,11 @@ export async function serve(
   const service = await startService(config, {
     atStep,
     lockWaitMs: embedded && readOwnerNote(dataFolder)?.address === null ? HAND_OVER_MS : 0,
+    ...(embedded ? {} : { open: patientOpen(signal) }),
+  }).catch((error: unknown) => {
+    // Nothing has begun yet; a connection that is being tried must not hold the end up.
+    if (error instanceof StartEndedError) process.exit(0);
+    throw error;
   });
   const { core, url } = service;
   const key = await makeFirstKey(core);

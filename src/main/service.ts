@@ -29,6 +29,8 @@ export interface ServiceOptions {
   readonly warm?: boolean;
   readonly logTo?: DestinationStream;
   readonly timeouts?: Timeouts;
+  /** Opens the core, instead of at the first attempt. */
+  readonly open?: typeof openCore;
   /** Called when somebody asks the process to end. */
   readonly onEnd?: () => void;
   readonly atStep?: AtStep;
@@ -52,7 +54,8 @@ export async function startService(config: Config, options: ServiceOptions = {})
     { level: config.logLevel, base: { pid: process.pid } },
     options.logTo ?? pino.destination({ fd: 2, sync: false }),
   );
-  const core = await openCore(config, { create, atStep, lockWaitMs });
+  const warn = (line: string) => log.warn(line);
+  const core = await (options.open ?? openCore)(config, { create, atStep, lockWaitMs, warn });
   const door = new Door();
   try {
     const token = adminToken(config.dataFolder, config.adminToken);
@@ -127,7 +130,10 @@ export async function startService(config: Config, options: ServiceOptions = {})
   }
 }
 
-async function listen(server: HttpServer, { host, port }: Config): Promise<{ port: number }> {
+export async function listen(
+  server: Pick<HttpServer, "listen">,
+  { host, port }: Config,
+): Promise<{ port: number }> {
   try {
     return await server.listen(host, port);
   } catch (error) {
@@ -178,5 +184,6 @@ function limiters(config: Config) {
 
 function hostInUrl(host: string): string {
   if (host === "0.0.0.0" || host === "::") return "localhost";
-  return host.includes(":") ? `[${host}]` : host;
+  // An address has no zone in a URL.
+  return host.includes(":") ? `[${host.split("%")[0]}]` : host;
 }

@@ -12,12 +12,15 @@ import type { MasterKey } from "../memory/key-ring.ts";
 import type { CompactReport, Progress, Store } from "../memory/ports.ts";
 import { makeFolder } from "../store/lmdb/data-folder.ts";
 import { LmdbStore } from "../store/lmdb/lmdb-store.ts";
+import { toldToOperator } from "./database-errors.ts";
 
 export interface OpenOptions {
   /** Makes the store where the data folder has none. */
   readonly create: boolean;
   /** How long to wait for an owner of the data folder that is about to end. */
   readonly lockWaitMs?: number;
+  /** What the operator should know. */
+  readonly warn?: (line: string) => void;
   readonly atStep?: AtStep;
 }
 
@@ -41,10 +44,7 @@ export async function openStore(
     return { store, embedded: store, compact: (progress) => store.compact(progress), agreeOn: undefined };
   }
   // Loaded only now: the embedded store does without.
-  const [{ PostgresStore }, { toldToOperator }] = await Promise.all([
-    import("../store/postgres/postgres-store.ts"),
-    import("./database-upkeep.ts"),
-  ]);
+  const { PostgresStore } = await import("../store/postgres/postgres-store.ts");
   const store = await PostgresStore.open({
     url: databaseUrl,
     poolMax: databasePool,

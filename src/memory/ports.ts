@@ -97,7 +97,12 @@ export interface KeyApproval {
   readonly account: "new" | "existing";
 }
 
-export type AddKeyOutcome = "added" | "request_not_open" | "account_exists" | "account_missing";
+export type AddKeyOutcome =
+  | "added"
+  | "key_exists"
+  | "request_not_open"
+  | "account_exists"
+  | "account_missing";
 
 export interface StoreStatistics {
   readonly facts: number;
@@ -146,8 +151,8 @@ export interface KeyStore {
   listKeys(account?: string): Promise<KeyRecord[]>;
   listAccounts(): Promise<AccountRecord[]>;
   /**
-   * Adds the key, and its account where it is new. With an approval the request is decided in the same step. Anything
-   * but "added" has changed nothing.
+   * Adds the key, and its account where it is new. A key that has the id or the hash already stays as it is
+   * ("key_exists"). With an approval the request is decided in the same step. Anything but "added" has changed nothing.
    */
   addKey(record: KeyRecord, approval?: KeyApproval): Promise<AddKeyOutcome>;
   changeKey(

@@ -47,14 +47,23 @@ export async function* exportLines(store: Store, account?: string): AsyncGenerat
   }
 }
 
-/** Writes one line into the store; how many facts that were. Keys that are known already stay as they are. */
-export async function importLine(store: Store, text: string, nowMs: number): Promise<number> {
+/**
+ * Writes one line into the store. A key that is known already stays as it is; one whose id another key has is left out.
+ * @returns how many facts were written, and what was left out
+ */
+export async function importLine(
+  store: Store,
+  text: string,
+  nowMs: number,
+): Promise<{ facts: number; leftOut?: string }> {
   const line = parse(text);
   if (line.kind === "key") {
-    if ((await store.findKey(line.key.hash)) === undefined) await store.addKey(line.key);
-    return 0;
+    const { id, hash, account } = line.key;
+    const outcome = await store.addKey(line.key);
+    if (outcome === "added" || (await store.findKey(hash)) !== undefined) return { facts: 0 };
+    return { facts: 0, leftOut: `the key ${id} of account ${account}: another key has this id` };
   }
-  if (line.facts.length === 0) return 0;
+  if (line.facts.length === 0) return { facts: 0 };
   // In the order in which they were written: what does not fit a block later is still the oldest.
   const facts = [...line.facts].sort((a, b) => a.revision - b.revision);
   await store.write({
@@ -67,7 +76,7 @@ export async function importLine(store: Store, text: string, nowMs: number): Pro
       updatedAtMs: Date.parse(updated_at),
     })),
   });
-  return facts.length;
+  return { facts: facts.length };
 }
 
 /** Lines that are written together, so that they share commits. */
@@ -78,14 +87,16 @@ export async function importLines(
   store: Store,
   lines: AsyncIterable<string>,
   options: { nowMs: number; atStep: AtStep },
-): Promise<{ lines: number; facts: number }> {
+): Promise<{ lines: number; facts: number; leftOut: string[] }> {
   let count = 0;
   let facts = 0;
+  const leftOut: string[] = [];
   let page: { text: string; number: number }[] = [];
   const importOne = async ({ text, number }: { text: string; number: number }) => {
     try {
-      const written = await importLine(store, text, options.nowMs);
-      facts += written;
+      const imported = await importLine(store, text, options.nowMs);
+      facts += imported.facts;
+      if (imported.leftOut !== undefined) leftOut.push(`line ${number}: ${imported.leftOut}`);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       throw new Failure(error.code, `line ${number}: ${error.message}`, error.extra);
@@ -104,7 +115,7 @@ export async function importLines(
     if (page.length >= PAGE) await writePage();
   }
   await writePage();
-  return { lines: count, facts };
+  return { lines: count, facts, leftOut };
 }
 
 function parse(text: string): ExportLine {

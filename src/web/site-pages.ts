@@ -115,13 +115,15 @@ The operator's page: requests for keys, keys, usage and the state of the service
     main: `<div class="intro"><h1>Console</h1></div>
 ${APP}`,
   },
-  {
-    path: "/404",
-    title: "Not found",
-    description: "There is nothing at this address.",
-    markdown: "# Not found\n\nThere is nothing at this address. [llms.txt](/llms.txt) lists all pages.\n",
-    main: `<div class="intro"><h1>Not found</h1>
-<p>There is nothing at this address. Perhaps you look for the <a href="/docs">docs</a>, the
-<a href="/docs/api">API reference</a> or the <a href="/playground">playground</a>.</p></div>`,
-  },
 ];
+
+/** It stands at every address where there is nothing else. */
+export const NOT_FOUND_PAGE: Page = {
+  path: "/not-found",
+  title: "Nothing here",
+  description: "There is nothing at this address.",
+  markdown: "",
+  main: `<div class="intro"><h1>There is nothing at this address</h1>
+<p>It may be mistyped, or the page may have moved.</p></div>
+<p class="buttons"><a class="button primary" href="/">Go to the home page</a> <a class="button" href="/docs">Read the docs</a></p>`,
+};

@@ -369,6 +369,18 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
     },
   );
 
+  check("a key with the id or the hash of another changes nothing", async ({ store }) => {
+    const key = keyRecord("key1");
+    assert.equal(await store.addKey(key), "added");
+    assert.equal(await store.addKey(keyRecord("key1", "other")), "key_exists");
+    assert.equal(await store.addKey({ ...keyRecord("key2", "other"), hash: key.hash }), "key_exists");
+    assert.deepEqual(await store.listKeys(), [key]);
+    assert.deepEqual(
+      (await store.listAccounts()).map(({ account }) => account),
+      ["acme"],
+    );
+  });
+
   check("what a key has used elsewhere is added, for its days and months, and counts", async ({ store }) => {
     const key = keyRecord("key1");
     await store.addKey(key);

@@ -90,6 +90,10 @@ const SCENES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     await page.getByRole("button", { name: "Approve" }).first().click();
     await says(/shown only once/);
   },
+  "nothing-here": async ({ open, says }) => {
+    await open("/no/such/page");
+    await says("There is nothing at this address");
+  },
   docs: ({ open }) => open("/docs"),
   "docs-search": async ({ page, open, says }) => {
     await open("/docs/format");

@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { doorPath } from "../../src/door/door-path.ts";
 import { type Running, startRunning } from "./running-service.ts";
 
 let running: Running;
@@ -67,6 +68,34 @@ test("stopping sends every answer that is being made, and one alone on its conne
   assert.match(await one, /^HTTP\/1.1 200 .*\r\nconnection: close\r\n/is);
   assert.equal((await several).match(/HTTP\/1.1 200 /g)?.length, 3);
   await ended;
+});
+
+test("stopping waits for no connection without a request: silent, kept alive, with half a head", async () => {
+  const stopping = await startRunning({}, undefined, { warm: false });
+  const kept = open(stopping.url);
+  kept.write(`GET /healthz HTTP/1.1\r\n${HOST}\r\n`);
+  await once(kept, "data");
+  const next = open(stopping.url);
+  next.write(`GET /healthz HTTP/1.1\r\n${HOST}\r\n`);
+  await once(next, "data");
+  next.write("GET /heal");
+  const half = open(stopping.url);
+  half.write("GET /heal");
+  const local = process.env.TEST_STORE === "postgres" ? [] : [connect(doorPath(stopping.folder))];
+  const sockets = [open(stopping.url), kept, next, half, ...local];
+  await until(async () => (await connections(stopping)) === 5);
+  const startMs = performance.now();
+  const closed = sockets.map((socket) =>
+    once(
+      socket.resume().on("error", () => {}),
+      "close",
+    ),
+  );
+  for (const socket of sockets) socket.once("end", () => socket.end());
+  await stopping.end();
+  const tookMs = performance.now() - startMs;
+  await Promise.all(closed);
+  assert.ok(tookMs < 5_000, `it took ${tookMs} ms of the 10 s that requests have`);
 });
 
 const SHORT = { headMs: 200, bodyMs: 200, answerMs: 300, checkMs: 50 };

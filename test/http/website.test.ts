@@ -46,8 +46,8 @@ test("pages have a policy that allows this origin alone and nothing inline, and 
   const manifest = JSON.parse(readFileSync(manifestFile, "utf8")) as Record<string, { type: string }>;
   for (const [path, { type }] of Object.entries(manifest)) {
     if (!type.startsWith("text/html")) continue;
-    const { status, headers, body } = await raw(path, { accept: "text/html" });
-    assert.equal(status, path === "/404" ? 404 : 200, path);
+    const { status, headers, body } = await raw(path);
+    assert.equal(status, 200, path);
     assert.equal(headers["content-security-policy"], CONTENT_SECURITY_POLICY);
     assert.equal(headers["x-content-type-options"], "nosniff");
     const html = body.toString();
@@ -103,6 +103,56 @@ test("a form is chosen that the browser takes", () => {
   assert.equal(chooseEncoding(undefined, forms), "identity");
 });
 
+test("a tag is known weakly compared, in a list, and by a star", async () => {
+  const { headers } = await raw("/playground");
+  const tag = String(headers.etag);
+  for (const known of [tag, `W/${tag}`, `"other", W/${tag}`, `W/"other",${tag}`, "*"])
+    assert.equal((await raw("/playground", { "if-none-match": known })).status, 304, known);
+  for (const other of ['"other"', 'W/"other"', tag.slice(1, -1)])
+    assert.equal((await raw("/playground", { "if-none-match": other })).status, 200, other);
+});
+
+const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8";
+
+test("at an address where there is nothing a browser is shown a page, and a client gets the problem", async () => {
+  for (const path of ["/nowhere", "/v1/nowhere", "/docs/nowhere", "/operator/owner", "/not-found"]) {
+    const { status, headers, body } = await raw(path, { accept: BROWSER });
+    assert.deepEqual(
+      [status, headers["content-type"], headers.vary],
+      [404, "text/html; charset=utf-8", "accept"],
+    );
+    assert.equal(headers["content-security-policy"], CONTENT_SECURITY_POLICY);
+    const html = body.toString();
+    assert.match(html, /<h1>There is nothing at this address<\/h1>/);
+    for (const link of ["/", "/docs"]) assert.ok(html.includes(`href="${link}"`), link);
+    assert.doesNotMatch(html, /<script|<style|\sstyle=|(?:src|href)="https?:/);
+    for (const accept of ["*/*", "application/json", "application/json, text/html;q=0.9", "text/html;q=0"]) {
+      const answer = await raw(path, { accept });
+      assert.equal(answer.headers["content-type"], "application/problem+json; charset=utf-8", accept);
+      assert.deepEqual([answer.status, answer.headers.vary], [404, "accept"]);
+    }
+    const plain = await raw(path);
+    assert.equal(JSON.parse(plain.body.toString()).code, "not_found");
+  }
+  const head = await raw("/nowhere", { accept: BROWSER }, "HEAD");
+  assert.deepEqual([head.status, head.body.length], [404, 0]);
+});
+
+test("only an address where there is nothing is a page: other failures stay problems for a browser", async () => {
+  for (const [path, status] of [
+    ["/encode", 405],
+    ["/usage", 401],
+    ["/demo/decode?label=USER.os", 404],
+  ] as const) {
+    const answer = await raw(path, { accept: BROWSER });
+    assert.deepEqual(
+      [answer.status, answer.headers["content-type"]],
+      [status, "application/problem+json; charset=utf-8"],
+      path,
+    );
+  }
+});
+
 test("no request reaches a file that the manifest does not name", async () => {
   for (const path of [
     "/manifest.json",
@@ -115,24 +165,11 @@ test("no request reaches a file that the manifest does not name", async () => {
   }
 });
 
-test("a browser gets a page where there is nothing, a program a problem", async () => {
-  const page = await raw("/no/such/page", { accept: "text/html,application/xhtml+xml" });
-  assert.deepEqual([page.status, page.headers["content-type"]], [404, "text/html; charset=utf-8"]);
-  assert.match(page.body.toString(), /There is nothing at this address/);
-  const problem = await raw("/no/such/page", { accept: "*/*" });
-  assert.deepEqual([problem.status, JSON.parse(problem.body.toString()).code], [404, "not_found"]);
-  const running = await service();
-  const fact = await running.call("GET", "/decode?user_id=nobody&label=USER.name", {
-    headers: { accept: "text/html" },
-  });
-  assert.equal(fact.json.code, "fact_not_found");
-});
-
 test("every page exists as Markdown, and /llms.txt lists them", async () => {
   const manifest = JSON.parse(readFileSync(manifestFile, "utf8")) as Record<string, { type: string }>;
   const list = (await raw("/llms.txt")).body.toString();
   for (const [path, { type }] of Object.entries(manifest)) {
-    if (!type.startsWith("text/html") || path === "/404") continue;
+    if (!type.startsWith("text/html")) continue;
     const address = `${path === "/" ? "/index" : path}.md`;
     const { status, headers, body } = await raw(address);
     assert.deepEqual([status, headers["content-type"]], [200, "text/markdown; charset=utf-8"], address);

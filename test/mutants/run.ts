@@ -43,7 +43,7 @@ class Scratch {
     for (const name of COPIED)
       cpSync(join(ROOT, name), join(this.folder, name), {
         recursive: true,
-        filter: (path) => !path.startsWith(join(ROOT, "test/output")),
+        filter: (path) => !path.startsWith(join(ROOT, "test/output")) && !path.endsWith("node_modules"),
       });
     for (const name of LINKED) symlinkSync(join(ROOT, name), join(this.folder, name));
   }

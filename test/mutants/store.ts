@@ -190,4 +190,13 @@ export const STORE_MUTANTS: readonly Mutant[] = [
     tests: LMDB_TESTS,
     only: "a revocation alone",
   },
+  {
+    name: "imported-key-overwrites",
+    fault: "An imported key overwrites the key that has its id.",
+    file: "src/store/lmdb/key-writes.ts",
+    find: 'if (writer.has("keys", id) || writer.has("key-hashes", hash)) return "key_exists";',
+    replace: "",
+    tests: ["test/unit/memory/transfer.test.ts"],
+    only: "another key's id",
+  },
 ];

@@ -1,9 +1,11 @@
-/** The deployment files name settings that exist and files that are built. */
+/** The deployment files name settings that exist and files that are built, and publish nothing of the operator's. */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { SETTINGS } from "../../src/config.ts";
+import type { Operation } from "../../src/contract/operation.ts";
+import { OPERATIONS } from "../../src/contract/operations.ts";
 
 const root = new URL("../../", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), "utf8");
@@ -12,7 +14,7 @@ const paths = ["Dockerfile", ...readdirSync(new URL("deploy/", root)).map((name)
 test("every setting that a deployment file names is one", () => {
   for (const path of paths) {
     const named = new Set(read(path).match(/SIDEBAND_[A-Z_]+/g));
-    assert.ok(named.size > 0, path);
+    assert.ok(named.size > 0 || path === "deploy/Caddyfile", path);
     for (const name of named) assert.ok(name in SETTINGS, `${path}: ${name}`);
   }
 });
@@ -31,4 +33,51 @@ test("the image has every folder of the package that the program runs with", () 
   for (const folder of folders) {
     assert.ok(read("Dockerfile").includes(`COPY --from=build /app/${folder} ./${folder}`), folder);
   }
+});
+
+/** Addresses by whether they are the operator's own. Every path also exists under /v1. */
+function addresses(ofOperator: boolean): string[] {
+  const operations: Operation[] = Object.values(OPERATIONS);
+  const isOperators = ({ path, access }: Operation) => access === "admin" || path === "/metrics";
+  const own = ofOperator ? ["/console", "/console/session"] : ["/", "/playground", "/docs", "/mcp"];
+  const paths = operations
+    .filter((operation) => isOperators(operation) === ofOperator)
+    .map(({ path }) => path);
+  assert.ok(paths.length > 1);
+  return [...paths, ...own].flatMap((path) => [path, `/v1${path}`]);
+}
+
+test("the proxy of the compose file publishes everything but the operator's own", () => {
+  const [, published] = /^:8080 \{\n(.*?)^\}/ms.exec(read("deploy/Caddyfile"))!;
+  const patterns = /^\t@operator path (.*)$/m.exec(published)![1].split(" ");
+  assert.match(published, /^\trespond @operator ".*" 404$/m);
+  const isRefused = (path: string) =>
+    patterns.some((pattern) =>
+      pattern.endsWith("/*") ? path.startsWith(pattern.slice(0, -1)) : path === pattern,
+    );
+  for (const path of addresses(true)) assert.ok(isRefused(path), path);
+  for (const path of addresses(false)) assert.ok(!isRefused(path), path);
+});
+
+test("the compose file opens the proxy's port with the operator's own on its machine only", () => {
+  const compose = read("deploy/compose.yaml");
+  assert.match(compose, /- \.\/Caddyfile:\/etc\/caddy\/Caddyfile:ro/);
+  const ports = [...compose.matchAll(/^ {6}- "(.*:\d+)"$/gm)].map(([, port]) => port);
+  assert.deepEqual(ports, ["8080:8080", "127.0.0.1:8081:8081"]);
+});
+
+test("the Ingress leads to the operator's own nowhere, and everything else to the nodes", () => {
+  const manifest = read("deploy/kubernetes.yaml");
+  const rules = [...manifest.matchAll(/\{ path: (\S+), pathType: Prefix, .* name: ([\w-]+), port/g)];
+  assert.ok(rules.length > 1);
+  const backendOf = (path: string) => {
+    const fitting = rules.filter(
+      ([, prefix]) => prefix === "/" || path === prefix || path.startsWith(`${prefix}/`),
+    );
+    return fitting.sort(([, a], [, b]) => b.length - a.length)[0][2];
+  };
+  for (const path of addresses(true)) assert.equal(backendOf(path), "sideband-nobody", path);
+  for (const path of addresses(false)) assert.equal(backendOf(path), "sideband", path);
+  const [, nobody] = /^ {2}name: sideband-nobody\nspec:\n(.*?)^---$/ms.exec(manifest)!;
+  assert.doesNotMatch(nobody, /selector/);
 });

@@ -20,6 +20,7 @@ admin token and an account "default" with one key, which is printed once.
 ${DATA_HELP}
 
 All other settings are SIDEBAND_ variables: docs/CONFIG.md lists them.
+If the database of SIDEBAND_DATABASE_URL is away, it waits for it.
 
 Exit status: 0 after an orderly end; 1 if it cannot start; 2 for a wrong call.`,
 

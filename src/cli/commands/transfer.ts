@@ -1,11 +1,11 @@
 /** sideband export and import: keys and facts as JSON lines, the whole service or one account. */
 
 import { createReadStream, createWriteStream, openSync } from "node:fs";
-import { Transform } from "node:stream";
-import { finished } from "node:stream/promises";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
 import { withOwner } from "../../main/owner.ts";
-import { type Command, CommandError, EXIT_OK, UsageError } from "../command.ts";
+import { type Command, CommandError, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
 import { Progress } from "../progress.ts";
 
@@ -31,23 +31,13 @@ Exit status: 0; 1 if it failed; 2 for a wrong call.`,
         : createWriteStream(values.out, { fd: openSync(values.out, "w", 0o600) });
     const progress = new Progress("lines");
     const query = values.account === undefined ? "" : `?account=${encodeURIComponent(values.account)}`;
-    let whole = false;
     await withOwner(configWith(values.data), { create: false }, async (owner) => {
-      for await (const line of owner.lines("GET", `/operator/export${query}`)) {
-        if (line.kind === "end") {
-          whole = true;
-          break;
-        }
-        if (!out.write(`${JSON.stringify(line)}\n`))
-          await new Promise<void>((resolve) => out.once("drain", () => resolve()));
-        progress.step();
-      }
+      const lines = exportedLines(owner.lines("GET", `/operator/export${query}`), progress);
+      await pipeline(lines, out, { end: values.out !== undefined });
+    }).catch((error: NodeJS.ErrnoException) => {
+      // Whoever reads has enough (`| head`).
+      if (values.out !== undefined || error.code !== "EPIPE") throw error;
     });
-    if (!whole) throw new CommandError("the service ended before the export was whole");
-    if (values.out !== undefined) {
-      out.end();
-      await finished(out);
-    }
     progress.end();
     return EXIT_OK;
   },
@@ -59,12 +49,13 @@ export const importCommand: Command = {
   help: `usage: sideband import [FILE] [--json]
 
 Reads what "sideband export" wrote, from FILE or standard input. Facts keep their times and their order; a fact that
-exists is overwritten, a key that exists stays. Nothing counts against a limit. Works beside a running service.
+exists is overwritten, a key that exists stays. A key whose id another key has is left out and reported. Nothing counts
+against a limit. Works beside a running service.
 
-  --json   print one JSON object: lines, facts
+  --json   print one JSON object: lines, facts, left_out
 ${DATA_HELP}
 
-Exit status: 0; 1 if a line cannot be imported (those before it are); 2 for a wrong call.`,
+Exit status: 0; 1 if a key was left out, or a line cannot be imported (those before it are); 2 for a wrong call.`,
 
   async run(args) {
     const options = { json: { type: "boolean", default: false }, ...DATA_OPTION } as const;
@@ -75,21 +66,36 @@ Exit status: 0; 1 if a line cannot be imported (those before it are); 2 for a wr
         ? process.stdin
         : createReadStream(positionals[0], { fd: openSync(positionals[0], "r") });
     const progress = new Progress("lines");
-    const counted = new Transform({
-      transform(chunk: Buffer, _, done) {
-        progress.step(chunk.toString("latin1").split("\n").length - 1);
-        done(null, chunk);
-      },
-    });
-    input.once("error", (error: Error) => counted.destroy(error));
-    const body = input.pipe(counted);
-    const { lines, facts } = await withOwner(configWith(values.data), { create: true }, (owner) =>
-      owner.upload<{ lines: number; facts: number }>("/operator/import", body),
+    const body = Readable.from(countedChunks(input, progress));
+    const { lines, facts, leftOut } = await withOwner(configWith(values.data), { create: true }, (owner) =>
+      owner.upload<{ lines: number; facts: number; leftOut: string[] }>("/operator/import", body),
     );
     progress.end();
-    console.log(
-      values.json ? JSON.stringify({ lines, facts }) : `imported ${facts} facts from ${lines} lines`,
-    );
-    return EXIT_OK;
+    if (values.json) console.log(JSON.stringify({ lines, facts, left_out: leftOut }));
+    else {
+      for (const what of leftOut) console.error(`left out: ${what}`);
+      console.log(`imported ${facts} facts from ${lines} lines`);
+    }
+    return leftOut.length === 0 ? EXIT_OK : EXIT_FAILED;
   },
 };
+
+async function* exportedLines(
+  lines: AsyncIterable<Record<string, unknown>>,
+  progress: Progress,
+): AsyncGenerator<string> {
+  for await (const line of lines) {
+    if (line.kind === "end") return;
+    yield `${JSON.stringify(line)}\n`;
+    progress.step();
+  }
+  throw new CommandError("the service ended before the export was whole");
+}
+
+/** Nothing is read before it is asked for: a request may have to be sent twice. */
+async function* countedChunks(input: AsyncIterable<Buffer>, progress: Progress): AsyncGenerator<Buffer> {
+  for await (const chunk of input) {
+    progress.step(chunk.toString("latin1").split("\n").length - 1);
+    yield chunk;
+  }
+}

@@ -11,6 +11,7 @@ import type { Call } from "../request/call.ts";
 import { limitGroupOf } from "../request/client.ts";
 import { raiseQueryFault } from "../request/query.ts";
 import type { Route } from "../request/route.ts";
+import { UnknownAddress } from "../request/router.ts";
 import type { HttpServices } from "../services.ts";
 import type { ConsoleSessions } from "./console-session.ts";
 import { limitHeaders } from "./limit-headers.ts";
@@ -57,7 +58,7 @@ export function accessChecks(
     },
     page() {},
     door(call) {
-      if (!door.admits(call.request)) throw new Failure("not_found", "There is nothing at this address.");
+      if (!door.admits(call.request)) throw new UnknownAddress();
     },
   };
 }

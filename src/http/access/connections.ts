@@ -6,17 +6,18 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Metrics } from "../../base/metrics.ts";
+import type { BareAnswers } from "../request/bare-answers.ts";
 import { limitGroupOf } from "../request/client.ts";
-import { rawProblem } from "../request/problem.ts";
 
 export interface ConnectionsOptions {
   readonly perAddressMax: number;
   readonly isProxy: (address: string) => boolean;
   readonly metrics: Metrics;
+  readonly answers: BareAnswers;
 }
 
 export function limitConnections(server: Server, options: ConnectionsOptions): void {
-  const { perAddressMax, isProxy, metrics } = options;
+  const { perAddressMax, isProxy, metrics, answers } = options;
   const byGroup = new Map<string, number>();
   let connections = 0;
   metrics.define({ name: "sideband_connections", help: "Open connections.", type: "gauge" });
@@ -25,7 +26,7 @@ export function limitConnections(server: Server, options: ConnectionsOptions): v
     const address = socket.remoteAddress ?? "";
     const group = limitGroupOf({ address });
     const open = byGroup.get(group) ?? 0;
-    if (open >= perAddressMax && !isProxy(address)) return refuse(socket);
+    if (open >= perAddressMax && !isProxy(address)) return answers.tooManyConnections(socket);
     byGroup.set(group, open + 1);
     connections += 1;
     socket.once("close", () => {
@@ -35,10 +36,4 @@ export function limitConnections(server: Server, options: ConnectionsOptions): v
       else byGroup.set(group, left);
     });
   });
-}
-
-function refuse(socket: Socket): void {
-  const problem = rawProblem("rate_limited", "There are too many connections from this address.");
-  socket.on("error", () => {});
-  socket.end(problem, () => socket.destroy());
 }

@@ -10,15 +10,16 @@ import type { Socket } from "node:net";
 import { Failure } from "../../base/errors.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import { checkAccount } from "../../memory/identifiers.ts";
+import { orderlyEnd } from "./orderly-end.ts";
 
 const ACCOUNT_HEADER = "sideband-account";
 const ACCOUNT_DEFAULT = "default";
-const CLOSING_SWEEP_MS = 50;
 const GUARD_INTERVAL_MS = 1_000;
 
 export class Door {
   readonly #sockets = new WeakSet<Socket>();
   #server: Server | undefined;
+  #end: (timeoutMs: number) => Promise<void> = async () => {};
   #guard: NodeJS.Timeout | undefined;
   #answering = 0;
   #lastMs = performance.now();
@@ -33,11 +34,13 @@ export class Door {
     const listen = async () => {
       if (isFile) rmSync(path, { force: true });
       const server = this.#serverFor(handle);
+      const end = orderlyEnd(server);
       await new Promise<void>((resolve, reject) => {
         server.once("error", reject).listen(path, resolve);
       });
       if (isFile) chmodSync(path, 0o600);
       this.#server = server;
+      this.#end = end;
     };
     await listen();
     this.#guard = setInterval(() => {
@@ -80,16 +83,9 @@ export class Door {
     return this.#answering > 0 ? 0 : performance.now() - this.#lastMs;
   }
 
-  /** Lets running requests finish; after `timeoutMs` their connections are cut. */
+  /** Sends the answers that are being made; after `timeoutMs` the rest is cut. */
   async close(timeoutMs: number): Promise<void> {
-    const server = this.#server;
     clearInterval(this.#guard);
-    if (server === undefined) return;
-    const closed = new Promise((resolve) => server.close(resolve));
-    const sweep = setInterval(() => server.closeIdleConnections(), CLOSING_SWEEP_MS);
-    const cut = setTimeout(() => server.closeAllConnections(), timeoutMs);
-    await closed;
-    clearInterval(sweep);
-    clearTimeout(cut);
+    await this.#end(timeoutMs);
   }
 }

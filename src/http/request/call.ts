@@ -7,11 +7,15 @@ import type { Caller } from "../../memory/authentication.ts";
 import type { Client, ClientReader } from "./client.ts";
 import type { Query } from "./query.ts";
 
-/** The route of a call whose address nothing is at. */
-export const UNKNOWN_ROUTE = "unknown";
 const NO_PARAMS = {};
 const NO_HEADERS: readonly string[] = [];
 const pipelined = new WeakSet<Socket>();
+const latestResponses = new WeakMap<Socket, ServerResponse>();
+
+/** Whether every request that came on a connection has been answered. */
+export function isAnswered(connection: Socket): boolean {
+  return latestResponses.get(connection)?.writableFinished ?? true;
+}
 
 export class Call {
   readonly id: string;
@@ -19,7 +23,7 @@ export class Call {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** The path of its route, for metrics and the log. */
-  routePath: string = UNKNOWN_ROUTE;
+  routePath = "unknown";
   query: Query | undefined;
   params: Readonly<Record<string, string>> = NO_PARAMS;
   body: unknown;
@@ -40,6 +44,7 @@ export class Call {
     this.response = response;
     this.id = id;
     this.#clientOf = clientOf;
+    latestResponses.set(request.socket, response);
     if (response.socket !== null) return;
     pipelined.add(request.socket);
     closeWithConnection(request.socket, response);

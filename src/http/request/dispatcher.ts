@@ -13,15 +13,16 @@ import type { AccessChecks } from "../access/access.ts";
 import type { HttpServices } from "../services.ts";
 import { Answer, sendAnswer } from "./answer.ts";
 import { readJson } from "./body.ts";
-import { Call, UNKNOWN_ROUTE } from "./call.ts";
+import { Call } from "./call.ts";
 import type { ClientReader } from "./client.ts";
+import { prefersHtml } from "./preferences.ts";
 import { failureOf, problemAnswer } from "./problem.ts";
 import { parseQuery } from "./query.ts";
 import type { RecentErrors } from "./recent-errors.ts";
 import type { RecentRequests } from "./recent-requests.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 import type { Route } from "./route.ts";
-import type { Router } from "./router.ts";
+import { type Router, UnknownAddress } from "./router.ts";
 
 /** A target may have them, as proxies get it; what follows is the address. */
 const SCHEME_AND_HOST = /^https?:\/\/[^/?]*\/?/i;
@@ -33,8 +34,8 @@ export interface DispatcherOptions {
   readonly clientOf: ClientReader;
   readonly metrics: RequestMetrics;
   readonly recent: { readonly errors: RecentErrors; readonly requests: RecentRequests };
-  /** A page for people, at an address where there is nothing; undefined for programs. */
-  readonly notFound: (call: Call) => Answer | undefined;
+  /** For browsers, at an address where there is nothing. */
+  readonly notFoundPage: Answer | undefined;
 }
 
 export class Dispatcher {
@@ -74,15 +75,15 @@ export class Dispatcher {
   }
 
   #problem(call: Call, error: unknown): Answer | undefined {
-    const { services, recent, notFound } = this.#options;
+    const { services, recent } = this.#options;
     if (call.isGone) return undefined;
     const failure = failureOf(error, call, services.log);
     // The rest of a body that is too large is not waited for.
     if (failure.code === "body_too_large") call.response.shouldKeepAlive = false;
-    const page =
-      failure.code === "not_found" && call.routePath === UNKNOWN_ROUTE ? notFound(call) : undefined;
-    if (page !== undefined) return page;
-    const answer = problemAnswer(failure, call, services.upgradeUrl);
+    const answer =
+      failure instanceof UnknownAddress
+        ? this.#nothingHere(failure, call)
+        : problemAnswer(failure, call, services.upgradeUrl);
     if (answer.status >= 500) recent.errors.add(call, answer.status, failure.code);
     return answer;
   }
@@ -96,6 +97,13 @@ export class Dispatcher {
     metrics.count(call, answer.status);
     recent.requests.add(call, answer.status, nowMs);
     sendAnswer(call, answer, nowMs);
+  }
+
+  #nothingHere(failure: Failure, call: Call): Answer {
+    const { notFoundPage, services } = this.#options;
+    call.headers = ["vary", "accept"];
+    if (notFoundPage !== undefined && prefersHtml(call.header("accept"))) return notFoundPage;
+    return problemAnswer(failure, call, services.upgradeUrl);
   }
 
   #run(call: Call): MaybePromise<Answer> {

@@ -1,9 +1,8 @@
 /**
- * Whatever goes wrong becomes a problem answer: the service's own failures and Node's parser errors. Only the public
- * text leaves; anything unexpected is a 500 without a word about its cause, which is logged.
+ * Whatever goes wrong with a request becomes a problem answer. Only the public text leaves; anything unexpected is a 500
+ * without a word about its cause, which is logged.
  */
 
-import type { Socket } from "node:net";
 import { ERRORS } from "../../base/error-codes.ts";
 import { Failure } from "../../base/errors.ts";
 import { problemOf } from "../../contract/errors.ts";
@@ -11,7 +10,7 @@ import type { Log } from "../services.ts";
 import { Answer } from "./answer.ts";
 import type { Call } from "./call.ts";
 
-const PROBLEM_TYPE = "application/problem+json; charset=utf-8";
+export const PROBLEM_TYPE = "application/problem+json; charset=utf-8";
 
 export function problemAnswer(failure: Failure, call: Call, upgradeUrl: string): Answer {
   const { status } = ERRORS[failure.code];
@@ -41,34 +40,4 @@ export function failureOf(error: unknown, call: Pick<Call, "id">, log: Log): Fai
   }
   log.error({ err: error, request_id: call.id }, "unexpected error");
   return new Failure("internal_error", "Something went wrong inside the service.", { cause: error });
-}
-
-/** Requests that Node could not even parse are answered by hand, on the bare socket. */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === "ECONNRESET" || socket.destroyed || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const code =
-    error.code === "HPE_HEADER_OVERFLOW"
-      ? "headers_too_large"
-      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
-        ? "request_timeout"
-        : "invalid_request";
-  socket.end(
-    rawProblem(code, code === "invalid_request" ? "This is not well-formed HTTP." : ERRORS[code].meaning),
-    // Node looks at a late connection once: a client that keeps its side open would keep it for ever.
-    () => code === "request_timeout" && socket.destroy(),
-  );
-}
-
-export function rawProblem(code: keyof typeof ERRORS, detail: string): string {
-  const { status, title } = ERRORS[code];
-  const body = JSON.stringify(problemOf(code, detail, "none"));
-  return [
-    `HTTP/1.1 ${status} ${title}`,
-    `Content-Type: ${PROBLEM_TYPE}`,
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    `Connection: close\r\n\r\n${body}`,
-  ].join("\r\n");
 }

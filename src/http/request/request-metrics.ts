@@ -47,6 +47,16 @@ export class RequestMetrics {
     this.#writeLine(call, status, ms);
   }
 
+  /** An answer on the bare socket: there is no request whose time could be taken. */
+  countBare(
+    status: number,
+    { method = "unknown", reason }: { method?: string; reason?: string | undefined },
+  ): void {
+    const route = "unknown";
+    this.#metrics.add("sideband_requests_total", this.#labelsOf(method, route, status).counted);
+    this.#log.info({ method, route, status, reason }, "request");
+  }
+
   #labelsOf(method: string, route: string, status: number): Labels {
     const labels = this.#labels.get(route)?.get(method)?.get(status);
     if (labels !== undefined) return labels;

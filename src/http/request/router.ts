@@ -20,6 +20,13 @@ export interface Match {
   readonly params: Readonly<Record<string, string>>;
 }
 
+/** A browser is shown a page for it; everyone else gets the problem. */
+export class UnknownAddress extends Failure {
+  constructor() {
+    super("not_found", "There is nothing at this address.");
+  }
+}
+
 const VERSION_PREFIX = "/v1";
 const PREFLIGHT_SECONDS = "86400";
 const NO_PARAMS = {};
@@ -56,7 +63,7 @@ export class Router {
       if (match === null) continue;
       return { routes, params: Object.fromEntries(names.map((name, i) => [name, decode(match[i + 1])])) };
     }
-    throw new Failure("not_found", "There is nothing at this address.");
+    throw new UnknownAddress();
   }
 
   #placeOf(path: string): Map<string, Route> {

@@ -9,6 +9,7 @@ import type { ContextAnswer } from "../../contract/answers.ts";
 import type { UserContext } from "../../memory/context.ts";
 import { Answer, JSON_TYPE } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
+import { hasEntity } from "../request/preferences.ts";
 
 interface Rendered {
   readonly etag: string;
@@ -25,7 +26,7 @@ export class ContextAnswers {
       this.#rendered.set(context, rendered);
     }
     const { etag, answer } = rendered;
-    if (!matches(call.header("if-none-match"), etag)) return answer;
+    if (!hasEntity(call, etag)) return answer;
     return new Answer(undefined, { status: 304, headers: answer.headers });
   }
 }
@@ -35,12 +36,4 @@ function render(context: UserContext): Rendered {
   const etag = `"${createHash("sha256").update(json).digest("base64url").slice(0, 27)}"`;
   const headers = ["etag", etag, "cache-control", "private, no-cache"];
   return { etag, answer: new Answer(json, { type: JSON_TYPE, headers }) };
-}
-
-function matches(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  return header.split(",").some((part) => {
-    const candidate = part.trim();
-    return candidate === "*" || candidate === etag || candidate === `W/${etag}`;
-  });
 }

@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
+import { hasEntity } from "../request/preferences.ts";
 import type { Route } from "../request/route.ts";
 
 interface ManifestEntry {
@@ -67,24 +68,14 @@ export interface WebsiteOptions {
   readonly keysText: string | undefined;
 }
 
-export interface Website {
-  /** A route for each file; none where the site was not built. */
-  readonly routes: Route[];
-  /** The page for a browser that asks for an address where there is nothing. */
-  readonly notFound: (call: Call) => Answer | undefined;
-}
-
-/** Where the manifest has the page of an address where there is nothing; it has no route. */
-const NOT_FOUND_PATH = "/404";
 const KEYS_TEXT = /(<p id="keys-text">)[\s\S]*?(<\/p>)/;
 
-export function openWebsite(options: WebsiteOptions | undefined): Website {
-  const manifestFile = join(options?.folder ?? "", "manifest.json");
-  if (options === undefined || !existsSync(manifestFile)) return { routes: [], notFound: () => undefined };
-  const { folder, keysText } = options;
+/** A route for each file of the website; none where it was not built. */
+export function websiteRoutes({ folder, keysText }: WebsiteOptions): Route[] {
+  const manifestFile = join(folder, "manifest.json");
+  if (!existsSync(manifestFile)) return [];
   const manifest = JSON.parse(readFileSync(manifestFile, "utf8")) as Record<string, ManifestEntry>;
-  const { [NOT_FOUND_PATH]: missing, ...entries } = manifest;
-  const routes = Object.entries(entries).map(([path, built]): Route => {
+  return Object.entries(manifest).map(([path, built]) => {
     const file = join(folder, built.file);
     const large = built.sizeBytes > IN_MEMORY_BYTES_MAX;
     let [entry, forms] = [built, large ? undefined : readForms(file, built)];
@@ -93,16 +84,6 @@ export function openWebsite(options: WebsiteOptions | undefined): Website {
       forms === undefined ? sendFromDisk(call, entry, file) : sendFromMemory(call, entry, forms);
     return { method: "GET", path, access: "page", bodyBytesMax: "stream", handle };
   });
-  const page = missing === undefined ? undefined : readFileSync(join(folder, missing.file));
-  return {
-    routes,
-    notFound(call) {
-      const isBrowser = /\btext\/html\b/.test(call.header("accept") ?? "");
-      const reads = call.method === "GET" || call.method === "HEAD";
-      if (page === undefined || !isBrowser || !reads) return undefined;
-      return new Answer(page, { status: 404, type: missing.type, headers: headersOf('"404"', false) });
-    },
-  };
 }
 
 /** The page with the operator's words, compressed once, at the start. */
@@ -118,6 +99,14 @@ function withKeysText(built: ManifestEntry, file: string, keysText: string): [Ma
   return [{ ...built, etag: createHash("sha256").update(page).digest("base64url").slice(0, 22) }, forms];
 }
 
+/** What a browser is shown at an address where there is nothing; undefined where the website was not built. */
+export function notFoundPage(folder: string): Answer | undefined {
+  const file = join(folder, "not-found.html");
+  if (!existsSync(file)) return undefined;
+  const headers = [...SECURITY_HEADERS, "cache-control", ASK_AGAIN];
+  return new Answer(readFileSync(file), { status: 404, type: "text/html; charset=utf-8", headers });
+}
+
 function readForms(file: string, { encodings }: ManifestEntry): Forms {
   const forms = new Map<Encoding | "identity", Buffer>([["identity", readFileSync(file)]]);
   for (const encoding of encodings) forms.set(encoding, readFileSync(file + SUFFIXES[encoding]));
@@ -129,7 +118,7 @@ function sendFromMemory(call: Call, { type, etag, immutable }: ManifestEntry, fo
   // One tag for each form: a tag names bytes, not a page.
   const tag = `"${etag}${encoding === "identity" ? "" : `-${encoding}`}"`;
   const headers = [...headersOf(tag, immutable), "vary", "accept-encoding"];
-  if (isKnown(call, tag)) return new Answer(undefined, { status: 304, headers });
+  if (hasEntity(call, tag)) return new Answer(undefined, { status: 304, headers });
   if (encoding !== "identity") headers.push("content-encoding", encoding);
   return new Answer(forms.get(encoding)!, { type, headers });
 }
@@ -138,22 +127,13 @@ function sendFromDisk(call: Call, entry: ManifestEntry, file: string): Answer {
   const { type, etag, immutable, sizeBytes } = entry;
   const tag = `"${etag}"`;
   const headers = headersOf(tag, immutable);
-  if (isKnown(call, tag)) return new Answer(undefined, { status: 304, headers });
+  if (hasEntity(call, tag)) return new Answer(undefined, { status: 304, headers });
   headers.push("content-length", String(sizeBytes));
   return new Answer(call.method === "HEAD" ? undefined : createReadStream(file), { type, headers });
 }
 
 function headersOf(tag: string, immutable: boolean): string[] {
   return [...SECURITY_HEADERS, "cache-control", immutable ? FOR_EVER : ASK_AGAIN, "etag", tag];
-}
-
-function isKnown(call: Call, tag: string): boolean {
-  return (
-    call
-      .header("if-none-match")
-      ?.split(/\s*,\s*/)
-      .includes(tag) === true
-  );
 }
 
 /** The best form that the browser takes; "br;q=0" means that it does not. */

@@ -8,6 +8,8 @@ import { packJson, unpackJson } from "./records.ts";
 
 export function addKey(record: KeyRecord, approval?: KeyApproval): Write<AddKeyOutcome> {
   return (writer) => {
+    const [id, hash] = [Buffer.from(record.id), Buffer.from(record.hash, "hex")];
+    if (writer.has("keys", id) || writer.has("key-hashes", hash)) return "key_exists";
     const account = Buffer.from(record.account);
     const known = writer.get("accounts", account) !== undefined;
     if (approval !== undefined) {
@@ -23,8 +25,8 @@ export function addKey(record: KeyRecord, approval?: KeyApproval): Write<AddKeyO
       const entry: AccountRecord = { account: record.account, createdAtMs: record.createdAtMs };
       writer.put("accounts", account, packJson(entry));
     }
-    writer.put("keys", Buffer.from(record.id), packJson(record));
-    writer.put("key-hashes", Buffer.from(record.hash, "hex"), Buffer.from(record.id));
+    writer.put("keys", id, packJson(record));
+    writer.put("key-hashes", hash, id);
     return "added";
   };
 }

@@ -60,6 +60,13 @@ export function addKey(
       const version = await bumpVersion(tx);
       const refusal = approval && (await refusalOf(tx, account, approval));
       if (refusal !== undefined) return { outcome: refusal, version };
+      const added = await transaction`
+        INSERT INTO sideband.api_keys (slot, created_at_ms, expires_at_ms, revoked_at_ms, last_used_at_ms,
+          id, account, tier, hash, prefix, note)
+        VALUES (${DIRECTORY_SLOT}, ${record.createdAtMs}, ${record.expiresAtMs}, ${record.revokedAtMs},
+          ${record.lastUsedAtMs}, ${id}, ${account}, ${tier}, ${hash}, ${prefix}, ${note})
+        ON CONFLICT DO NOTHING RETURNING id`;
+      if (added.length === 0) return { outcome: "key_exists", version };
       if (approval !== undefined) {
         const decision = { status: "approved", decidedAtMs: record.createdAtMs, keyId: id } as const;
         await decideKeyRequest(approval.requestId, decision)(tx);
@@ -67,16 +74,6 @@ export function addKey(
       await transaction`
         INSERT INTO sideband.accounts (slot, created_at_ms, account)
         VALUES (${DIRECTORY_SLOT}, ${record.createdAtMs}, ${account}) ON CONFLICT (slot, account) DO NOTHING`;
-      await transaction`
-        INSERT INTO sideband.api_keys (slot, created_at_ms, expires_at_ms, revoked_at_ms, last_used_at_ms,
-          id, account, tier, hash, prefix, note)
-        VALUES (${DIRECTORY_SLOT}, ${record.createdAtMs}, ${record.expiresAtMs}, ${record.revokedAtMs},
-          ${record.lastUsedAtMs}, ${id}, ${account}, ${tier}, ${hash}, ${prefix}, ${note})
-        ON CONFLICT (slot, id) DO UPDATE SET
-          created_at_ms = excluded.created_at_ms, expires_at_ms = excluded.expires_at_ms,
-          revoked_at_ms = excluded.revoked_at_ms, last_used_at_ms = excluded.last_used_at_ms,
-          account = excluded.account, tier = excluded.tier, hash = excluded.hash, prefix = excluded.prefix,
-          note = excluded.note`;
       return { outcome: "added", version };
     }) as Promise<{ outcome: AddKeyOutcome; version: number }>;
 }

@@ -85,7 +85,7 @@ test("export and import: a second folder holds the same facts with their times, 
     assert.equal(lines.length, 21);
     const other = join(folder, "other");
     const imported = await run("import", file, "--json", "--data", other);
-    assert.deepEqual(JSON.parse(imported.out), { lines: 21, facts: 60 });
+    assert.deepEqual(JSON.parse(imported.out), { lines: 21, facts: 60, left_out: [] });
     const again = join(folder, "again.jsonl");
     await run("export", "--out", again, "--data", other);
     assert.equal(readFileSync(again, "utf8"), readFileSync(file, "utf8"));

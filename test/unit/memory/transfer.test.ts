@@ -65,7 +65,7 @@ async function filledStore(context: TestContext): Promise<Store> {
 test("what is exported and imported is exported the same again", async (context) => {
   const lines = await exported(await filledStore(context));
   const copy = await temporaryStore(context);
-  assert.deepEqual(await importInto(copy, ...lines), { lines: 3, facts: 3 });
+  assert.deepEqual(await importInto(copy, ...lines), { lines: 3, facts: 3, leftOut: [] });
   assert.deepEqual(await exported(copy), lines);
 });
 
@@ -115,14 +115,32 @@ test("a key that is known already stays as it is", async (context) => {
   assert.deepEqual(await store.readKey("key1"), KEY);
 });
 
+test("a key with another key's id is left out and reported, and the other stays as it is", async (context) => {
+  const store = await filledStore(context);
+  const foreign = { ...KEY, account: "eve", hash: "cd".repeat(32) };
+  const { leftOut } = await importInto(store, USER, { kind: "key", key: foreign });
+  assert.deepEqual(leftOut, ["line 2: the key key1 of account eve: another key has this id"]);
+  assert.deepEqual(await store.listKeys(), [KEY]);
+  assert.equal(await store.findKey(foreign.hash), undefined);
+});
+
+test("of two keys with one id in a file, one is imported and the other is reported", async (context) => {
+  const store = await temporaryStore(context);
+  const lines = ["ab", "cd"].map((byte) => ({ kind: "key", key: { ...KEY, hash: byte.repeat(32) } }));
+  const { leftOut } = await importInto(store, ...lines, ...lines);
+  assert.equal((await store.listKeys()).length, 1);
+  assert.equal(new Set(leftOut.map((what) => what.replace(/^line \d+: /, ""))).size, 1);
+  assert.equal(leftOut.length, 2);
+});
+
 test("empty lines are passed over, and count as lines", async (context) => {
   const store = await temporaryStore(context);
-  assert.deepEqual(await importInto(store, "", USER, " "), { lines: 3, facts: 1 });
+  assert.deepEqual(await importInto(store, "", USER, " "), { lines: 3, facts: 1, leftOut: [] });
 });
 
 test("a user without facts is imported as nothing", async (context) => {
   const store = await temporaryStore(context);
-  assert.deepEqual(await importInto(store, { ...USER, facts: [] }), { lines: 1, facts: 0 });
+  assert.deepEqual(await importInto(store, { ...USER, facts: [] }), { lines: 1, facts: 0, leftOut: [] });
   assert.equal((await store.statistics()).users, 0);
 });
 
@@ -132,7 +150,7 @@ test("more lines than a page are imported, each page at its step", async (contex
   const steps: string[] = [];
   const atStep = (step: string) => void steps.push(step);
   const report = await importLines(store, linesOf(...users), { nowMs: IMPORT_MS, atStep });
-  assert.deepEqual(report, { lines: 300, facts: 300 });
+  assert.deepEqual(report, { lines: 300, facts: 300, leftOut: [] });
   assert.equal((await store.statistics()).users, 300);
   assert.deepEqual(steps, ["import: page written", "import: page written"]);
 });

@@ -5,7 +5,10 @@ import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { test } from "node:test";
-import { answerClientError } from "../../../src/http/request/problem.ts";
+import { BareAnswers } from "../../../src/http/request/bare-answers.ts";
+
+const counted: number[] = [];
+const answers = new BareAnswers({ countBare: (status) => void counted.push(status) });
 
 test("a request that is too late is answered, and its connection closed, though its client keeps it open", {
   timeout: 10_000,
@@ -15,7 +18,7 @@ test("a request that is too late is answered, and its connection closed, though 
   const client = connect({ port: (server.address() as AddressInfo).port, allowHalfOpen: true });
   client.setEncoding("utf8");
   const [socket] = (await once(server, "connection")) as [Socket];
-  answerClientError(Object.assign(new Error(), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), socket);
+  answers.clientError(Object.assign(new Error(), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), socket);
   const [[answer]] = await Promise.all([once(client, "data"), once(socket, "close")]);
   assert.match(answer, /^HTTP\/1.1 408 .*"code":"request_timeout"/s);
   client.destroy();
@@ -28,7 +31,7 @@ test("a request that does not come to its end in time is a 408 problem, and its 
     headersTimeout: 100,
     connectionsCheckingInterval: 20,
   });
-  server.on("clientError", answerClientError);
+  server.on("clientError", answers.clientError);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   try {
     for (const beginning of [
@@ -44,6 +47,7 @@ test("a request that does not come to its end in time is a 408 problem, and its 
       const { code, status } = JSON.parse(body);
       assert.deepEqual([code, status], ["request_timeout", 408]);
     }
+    assert.deepEqual(counted, [408, 408, 408]);
   } finally {
     server.close();
   }

@@ -1,0 +1,41 @@
+/**
+ * Faults of the database, told to the operator in one line that says what to do; to callers of the service their cause
+ * is never told. A database that is away comes back by itself and can be waited for. Anything else needs the operator.
+ */
+
+import { Failure } from "../base/errors.ts";
+import { ConfigError } from "../config.ts";
+
+/** It does not answer, is starting, or is failing over. */
+export class DatabaseAwayError extends ConfigError {}
+
+/** By the SQLSTATE, else by the client's message: what the operator can do about it. */
+const REMEDIES: readonly (readonly [RegExp, string])[] = [
+  [/^28/, "check the user and the password in SIDEBAND_DATABASE_URL"],
+  [/^3D000$/, "create it, or name another one in SIDEBAND_DATABASE_URL"],
+  [/^(42704|22023)$/, "check the parameters in SIDEBAND_DATABASE_URL"],
+  [/^42501$/, "the role must own the database, or a schema sideband in it (docs/CLUSTER.md)"],
+  [/TLS|SSL|certificate/i, "check sslmode in SIDEBAND_DATABASE_URL, and the certificate of the server"],
+];
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+const TLS_CODE = /^(TLS|SSL|ERR_TLS|ERR_SSL|CERT|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED)/;
+
+/** What an error of opening the database is to the operator; a programmer's error stays as it is. */
+export function toldToOperator(error: unknown): unknown {
+  // The address holds a password, and so does the client's own error.
+  if (error instanceof URIError || codeOf(error) === "ERR_INVALID_URL")
+    return new ConfigError("SIDEBAND_DATABASE_URL is not a well-formed postgres:// address");
+  const isFailure = error instanceof Failure;
+  const cause = isFailure ? error.extra.cause : error;
+  const code = codeOf(cause);
+  if (!(cause instanceof Error) || !(isFailure || SQLSTATE.test(code) || TLS_CODE.test(code))) return error;
+  const text = `the database of SIDEBAND_DATABASE_URL cannot be used: ${cause.message}`;
+  const remedy = REMEDIES.find(([fault]) => fault.test(code) || fault.test(cause.message));
+  if (remedy !== undefined) return new ConfigError(`${text}; ${remedy[1]}`);
+  return isFailure ? new DatabaseAwayError(text) : new ConfigError(text);
+}
+
+function codeOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" ? code : "";
+}

@@ -1,0 +1,32 @@
+/** The format page is enough to write a reader: one in Python, which follows the page alone, reads every golden block. */
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { promisify } from "node:util";
+import { packageFolder } from "../agents/built.ts";
+import { findNumpy } from "./numpy.ts";
+
+const run = promisify(execFile);
+const vectors = join(packageFolder, "test", "vectors");
+const golden = readdirSync(vectors).filter((name) => name.startsWith("blocks-v"));
+
+suite("a reader in Python", { concurrency: true }, () => {
+  for (const name of golden) {
+    test(`reads ${name}`, async (t) => {
+      if (!findNumpy()) {
+        assert.ok(!process.env.CI, "python3 has no numpy, and CI is set");
+        t.skip("SKIPPED: python3 has no numpy, and it could not be installed");
+        return;
+      }
+      const script = join(packageFolder, "test", "format", "reader.py");
+      const alphabet = join(packageFolder, "src", "codec", "alphabet-data.ts");
+      const weights = join(packageFolder, "models", "reader-2.bin");
+      const args = [script, "--alphabet", alphabet, "--weights", weights, join(vectors, name)];
+      const { stdout } = await run("python3", args);
+      assert.match(stdout, /: 12 blocks read, 107 values/);
+    });
+  }
+});

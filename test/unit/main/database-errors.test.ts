@@ -1,0 +1,80 @@
+/** Faults of the database in the operator's words: what to do, what can be waited for, and no password. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Failure } from "../../../src/base/errors.ts";
+import { ConfigError } from "../../../src/config.ts";
+import { DatabaseAwayError, toldToOperator } from "../../../src/main/database-errors.ts";
+
+const fault = (code: string, message: string) => Object.assign(new Error(message), { code });
+const unavailable = (cause: Error) => new Failure("store_unavailable", "The database is away.", { cause });
+
+test("a database that does not answer, starts or fails over can be waited for", () => {
+  for (const cause of [
+    fault("ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:5432"),
+    fault("ENOTFOUND", "getaddrinfo ENOTFOUND db.internal"),
+    fault("CONNECT_TIMEOUT", "write CONNECT_TIMEOUT db.internal:5432"),
+    fault("57P03", "the database system is starting up"),
+    fault("53300", "sorry, too many clients already"),
+    fault("25006", "cannot execute INSERT in a read-only transaction"),
+  ]) {
+    const told = toldToOperator(unavailable(cause));
+    assert.ok(told instanceof DatabaseAwayError, cause.message);
+    assert.equal(told.message, `the database of SIDEBAND_DATABASE_URL cannot be used: ${cause.message}`);
+  }
+});
+
+test("what the operator must change is told with the remedy, and is not waited for", () => {
+  const certificate = "check sslmode in SIDEBAND_DATABASE_URL, and the certificate of the server";
+  for (const [error, remedy] of [
+    [unavailable(fault("28P01", "password authentication failed")), "check the user and the password"],
+    [unavailable(fault("3D000", 'database "x" does not exist')), "create it"],
+    [fault("42704", 'unrecognized configuration parameter "x"'), "check the parameters"],
+    [fault("42501", "permission denied for database x"), "the role must own the database"],
+    [fault("DEPTH_ZERO_SELF_SIGNED_CERT", "self-signed certificate"), certificate],
+    [fault("SELF_SIGNED_CERT_IN_CHAIN", "self-signed certificate in certificate chain"), certificate],
+    [fault("UNABLE_TO_VERIFY_LEAF_SIGNATURE", "unable to verify the first certificate"), certificate],
+    [fault("CERT_HAS_EXPIRED", "certificate has expired"), certificate],
+    [fault("ERR_TLS_CERT_ALTNAME_INVALID", "Hostname/IP does not match certificate's altnames"), certificate],
+    [
+      unavailable(
+        fault(
+          "ECONNRESET",
+          "Client network socket disconnected before secure TLS connection was established",
+        ),
+      ),
+      certificate,
+    ],
+  ] as const) {
+    const told = toldToOperator(error);
+    assert.ok(told instanceof ConfigError && !(told instanceof DatabaseAwayError), error.message);
+    assert.ok(told.message.includes(`; ${remedy}`), told.message);
+  }
+});
+
+test("an address that is not well-formed is told without it: it holds a password", () => {
+  for (const parse of [
+    () => new URL("postgres://a:secret-word@b:99999/x"),
+    () => decodeURIComponent("%zz"),
+  ]) {
+    let thrown: unknown;
+    try {
+      parse();
+    } catch (error) {
+      thrown = error;
+    }
+    const told = toldToOperator(thrown);
+    assert.ok(told instanceof ConfigError);
+    assert.equal(told.message, "SIDEBAND_DATABASE_URL is not a well-formed postgres:// address");
+  }
+});
+
+test("other errors stay as they are", () => {
+  for (const error of [
+    new TypeError("x is not a function"),
+    fault("ERR_ASSERTION", "it holds"),
+    new ConfigError("master key 1 is not the one"),
+    new Failure("conflict", "The store holds keys already."),
+  ])
+    assert.equal(toldToOperator(error), error);
+});
