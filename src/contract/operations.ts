@@ -292,7 +292,7 @@ export const OPERATIONS = {
     method: "GET",
     path: "/readyz",
     access: "open",
-    summary: "Whether the store can be written to and the reader model works.",
+    summary: "Whether the service is ready: the store takes writes, and block work runs.",
     answer: wire.HealthAnswer,
     errors: ["store_unavailable", "outcome_unknown", "overloaded"],
   },

@@ -11,6 +11,7 @@ import type { RecentErrors } from "../request/recent-errors.ts";
 import type { RecentRequests } from "../request/recent-requests.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
+import type { Readiness } from "./readiness.ts";
 
 type AdminOperation =
   | "adminKeys"
@@ -31,7 +32,11 @@ export interface RecentCalls {
   readonly requests: RecentRequests;
 }
 
-export function adminRoutes(services: HttpServices, recent: RecentCalls): Handlers<AdminOperation> {
+export function adminRoutes(
+  services: HttpServices,
+  readiness: Readiness,
+  recent: RecentCalls,
+): Handlers<AdminOperation> {
   const { keys, clock } = services;
   const startedAt = textOf(clock.now());
   return {
@@ -109,7 +114,7 @@ export function adminRoutes(services: HttpServices, recent: RecentCalls): Handle
 
     async adminStatus() {
       const { store } = services.memory;
-      const ready = await store.probe().then(
+      const ready = await readiness.check().then(
         () => true,
         () => false,
       );

@@ -13,6 +13,7 @@ import { encodeRoutes } from "./encode.ts";
 import { forgetRoutes } from "./forget.ts";
 import { mcpRoutes } from "./mcp.ts";
 import { operatorRoutes } from "./operator.ts";
+import { Readiness } from "./readiness.ts";
 import { recallRoutes } from "./recall.ts";
 import { serviceRoutes } from "./service.ts";
 import { usageRoutes } from "./usage.ts";
@@ -27,6 +28,7 @@ export interface RouteOptions {
 
 export function allRoutes({ services, sessions, recent, pages }: RouteOptions): Route[] {
   const contexts = new ContextAnswers();
+  const readiness = new Readiness(services.memory);
   const handlers: Handlers = {
     ...encodeRoutes(services),
     ...recallRoutes(services, contexts),
@@ -34,8 +36,8 @@ export function allRoutes({ services, sessions, recent, pages }: RouteOptions): 
     ...forgetRoutes(services),
     ...usageRoutes(services),
     ...demoRoutes(services, contexts),
-    ...serviceRoutes(services),
-    ...adminRoutes(services, recent),
+    ...serviceRoutes(services, readiness),
+    ...adminRoutes(services, readiness, recent),
   };
   const operationRoute = <Id extends OperationId>(id: Id) => routeOf(OPERATIONS[id], handlers[id]);
   return [
