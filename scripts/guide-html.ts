@@ -62,10 +62,13 @@ export function guideHtml(guide: Guide, site: Site): string {
         const cells = (row: Tokens.TableCell[], open: string, close: string) =>
           row.map(({ tokens }) => `<${open}>${this.parser.parseInline(tokens)}</${close}>`).join("");
         const body = rows.map((row) => `<tr>${cells(row, "td", "td")}</tr>`).join("\n");
-        const head = cells(header, 'th scope="col"', "th");
+        // A column without a name has no header.
+        const head = cells(header, 'th scope="col"', "th").replaceAll('<th scope="col"></th>', "<td></td>");
         return `<div class="scroll" tabindex="0" role="group" aria-label="Table"><table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>\n`;
       },
-      code: ({ text }: Tokens.Code) => `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`,
+      // Without a language it is a picture or an output: nothing to copy.
+      code: ({ text, lang = "" }: Tokens.Code) =>
+        `<pre tabindex="0"${lang === "" ? ' class="diagram"' : ""}><code>${escapeHtml(text)}</code></pre>\n`,
     },
   });
   return marked.parse(guide.text, { async: false });

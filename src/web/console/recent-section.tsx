@@ -17,7 +17,7 @@ export function RecentSection({ status, keys }: RecentSectionProps) {
         <p class="hint">None with a key since this process started.</p>
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard.
-        <section class="scroll recent" tabIndex={0} aria-label="Recent requests">
+        <section class="scroll recent" tabIndex={0} aria-label="The last requests with a key">
           <table>
             <caption>With a key, to this process, the newest first, times in UTC</caption>
             <thead>

@@ -1,7 +1,7 @@
 /** Copy buttons on code, and one choice of language for all samples of a page. */
 
 export function addCopyButtons(root: ParentNode): void {
-  for (const block of root.querySelectorAll("pre")) {
+  for (const block of root.querySelectorAll("pre:not(.diagram)")) {
     const frame = document.createElement("div");
     frame.className = "code";
     block.replaceWith(frame);

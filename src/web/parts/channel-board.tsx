@@ -31,7 +31,7 @@ const GROUP_NAMES: Readonly<Record<string, string>> = {
 export function ChannelBoard(props: ChannelBoardProps) {
   const { channels, facts, onWrite, onForget, onDecode, children } = props;
   const [chosen, setChosen] = useState(channels[0]);
-  const [value, setValue] = useState("");
+  const [value, setValue] = useState(facts.get(channels[0].channel) ?? "");
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const input = useRef<HTMLInputElement>(null);
