@@ -57,13 +57,18 @@ export function guideHtml(guide: Guide, site: Site): string {
         const id = count === 0 ? slug : `${slug}-${count}`;
         return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
       },
-      // Wide tables and long lines scroll by themselves, and by keyboard; alignment by class, since styles may not be inline.
+      // On a phone each row is a list of its cells, with the names of their columns. Alignment by class: styles may not be inline.
       table({ header, rows }: Tokens.Table) {
-        const cells = (row: Tokens.TableCell[], open: string, close: string) =>
-          row.map(({ tokens }) => `<${open}>${this.parser.parseInline(tokens)}</${close}>`).join("");
-        const body = rows.map((row) => `<tr>${cells(row, "td", "td")}</tr>`).join("\n");
-        // A column without a name has no header.
-        const head = cells(header, 'th scope="col"', "th").replaceAll('<th scope="col"></th>', "<td></td>");
+        const names = header.map(({ text }) => escapeHtml(text.replaceAll("`", "")));
+        const cell = ({ tokens }: Tokens.TableCell, i: number) =>
+          `<td data-name="${names[i]}">${this.parser.parseInline(tokens)}</td>`;
+        const body = rows.map((row) => `<tr>${row.map(cell).join("")}</tr>`).join("\n");
+        const head = header
+          // A column without a name has no header.
+          .map(({ text, tokens }) =>
+            text === "" ? "<td></td>" : `<th scope="col">${this.parser.parseInline(tokens)}</th>`,
+          )
+          .join("");
         return `<div class="scroll" tabindex="0" role="group" aria-label="Table"><table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>\n`;
       },
       // Without a language it is a picture or an output: nothing to copy.

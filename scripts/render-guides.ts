@@ -65,7 +65,7 @@ function markdownOf(guide: Guide, site: Site): string {
 function appendix(): string {
   const rows = Object.entries(ERRORS).map(([code, { status, meaning }]) => {
     const text = escapeHtml(meaning).replace(/`([^`]+)`/g, "<code>$1</code>");
-    return `<tr id="error-${code}"><th scope="row"><code>${code}</code></th><td>${status}</td><td>${text}</td></tr>`;
+    return `<tr id="error-${code}"><th scope="row"><code>${code}</code></th><td data-name="Status">${status}</td><td data-name="Meaning">${text}</td></tr>`;
   });
   return `<section id="limits" class="narrow"><h2>Limits</h2>${TIERS_TABLE}
 <p>Another tier? <a href="/keys">Ask for it</a>. The sizes of values and bodies: <a href="/docs/using-the-api#limits">using the API</a>.</p></section>
