@@ -30,17 +30,25 @@ export function renderGuides(groups: readonly GuideGroup[], pictureUrl: Site["pi
   );
 }
 
-/** The sidebar and the place for the search around a page of the docs. */
-export function docsFrame(groups: readonly GuideGroup[], path: string, article: string): string {
+/**
+ * The sidebar and the place for the search around a page of the docs.
+ * @param contents a list that stands in the sidebar below the page
+ */
+export function docsFrame(
+  groups: readonly GuideGroup[],
+  path: string,
+  article: string,
+  contents = "",
+): string {
   return `<div class="guide"><article><div id="search"></div>
 ${article}
 <p class="as-markdown"><a href="${path}.md">This page as Markdown</a> · <a href="#pages">All pages</a></p></article>
-${sidebar(groups, path)}</div>`;
+${sidebar(groups, path, contents)}</div>`;
 }
 
-function sidebar(groups: readonly GuideGroup[], here: string): string {
+function sidebar(groups: readonly GuideGroup[], here: string, contents: string): string {
   const item = ({ path, title }: Pick<Guide, "path" | "title">) =>
-    `<li><a href="${path}"${path === here ? ' aria-current="page"' : ""}>${escapeHtml(title)}</a></li>`;
+    `<li><a href="${path}"${path === here ? ' aria-current="page"' : ""}>${escapeHtml(title)}</a>${path === here ? contents : ""}</li>`;
   const lists = groups.map(({ name, guides }, i) => {
     // Of the decisions only the index, unless one is being read.
     const shown = name === "Decisions" && !here.startsWith("/docs/decisions") ? guides.slice(0, 1) : guides;

@@ -20,12 +20,13 @@ const DOCUMENT = openApiDocument({ version: "", serverUrl: "" }) as unknown as D
 
 export function renderReference(groups: readonly GuideGroup[]): Page {
   const operations = groupsOf(DOCUMENT);
-  const contents = operations.map(
+  const items = operations.map(
     ({ name, operations: listed }) =>
       `<li><a href="#${name.toLowerCase()}">${name}</a><ul>${listed
-        .map(({ id, method, path }) => `<li><a href="#${id}"><code>${method} ${path}</code></a></li>`)
+        .map(({ id, method, path }) => `<li><a href="#${id}">${method} ${path}</a></li>`)
         .join("")}</ul></li>`,
   );
+  const contents = `<ul>${items.join("")}</ul>`;
   const sections = operations.map(
     ({
       name,
@@ -49,8 +50,9 @@ ${listed.map((operation) => operationHtml(name, operation)).join("\n")}</section
       `<h1>API reference</h1><p>${ABOUT} The same as a document for programs: <a href="/openapi.json">OpenAPI 3.1</a>.
 Every path also exists under <code>/v1</code>.</p>
 <div id="try-key"></div>
-<details class="contents card"><summary>All calls</summary><ul>${contents.join("")}</ul></details>
+<details class="contents card"><summary>All calls</summary>${contents}</details>
 ${sections.join("\n")}`,
+      contents,
     ),
   };
 }
