@@ -1,5 +1,5 @@
 # The service as an image: built with everything, run with what it needs only.
-FROM node:20-slim AS build
+FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # The build itself comes later, when the sources are there.
@@ -7,7 +7,7 @@ RUN npm ci --ignore-scripts
 COPY . .
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 
-FROM node:20-slim
+FROM node:24-slim
 WORKDIR /app
 ENV NODE_ENV=production SIDEBAND_HOST=0.0.0.0 SIDEBAND_DATA=/data
 RUN mkdir /data && chown node:node /data

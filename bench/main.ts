@@ -37,7 +37,9 @@ store    durable encodes/s and reads/s of the embedded store and PostgreSQL, and
   --svg FILE   also draw the damage table
   --trials N   trials for each cell of codec and each step of damage (default 1000, small 40 and 20); values of values (10000, small 60)
   --facts N    facts in the grown store of the http benchmark (default 1000000), and of store (5000000, small 20000)
+  --seconds N  for store: seconds a row (default 4, small 0.4)
   --database-url URL   for store: an empty database, instead of a PostgreSQL started for the run
+  --citus N    for store: a Citus cluster with N workers started for the run; the PostgreSQL needs Citus built for it
   --seed N     seed of the random damage and values (default 1)
 
 Exit status: 0; 1 if a bar is missed; 2 for a wrong call. With --small, bars on time are reported, not enforced.`;
@@ -76,8 +78,10 @@ function parse(args: readonly string[]): { help: boolean; names: string[]; optio
     svg: values.svg,
     trials: wholeNumber(values.trials, "trials"),
     seed: wholeNumber(values.seed, "seed") ?? 1,
+    seconds: wholeNumber(values.seconds, "seconds"),
     facts: wholeNumber(values.facts, "facts"),
     databaseUrl: values["database-url"],
+    citus: wholeNumber(values.citus, "citus"),
   };
   return { help: values.help, names, options };
 }
@@ -95,7 +99,9 @@ function parseStrictly(args: readonly string[]) {
         trials: { type: "string" },
         seed: { type: "string" },
         facts: { type: "string" },
+        seconds: { type: "string" },
         "database-url": { type: "string" },
+        citus: { type: "string" },
       },
     });
   } catch (error) {

@@ -8,10 +8,14 @@ export interface BenchOptions {
   readonly svg: string | undefined;
   readonly trials: number | undefined;
   readonly seed: number;
+  /** How long each row of the stores' benchmark is measured. */
+  readonly seconds: number | undefined;
   /** The number of facts that a store grows to. */
   readonly facts: number | undefined;
   /** An empty database; without it a PostgreSQL is started for the run. */
   readonly databaseUrl: string | undefined;
+  /** The workers of a Citus cluster that is started for the run, instead of one PostgreSQL. */
+  readonly citus: number | undefined;
 }
 
 /** Resolves to whether all bars hold. */

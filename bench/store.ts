@@ -11,7 +11,7 @@ import type { WriteRequest } from "../src/memory/ports.ts";
 import { median } from "./median.ts";
 import type { BenchOptions } from "./options.ts";
 import { COMPACTION_BAR_MS, measureCompaction } from "./store/compaction.ts";
-import { openLmdb, openPostgres, type Subject } from "./store/subjects.ts";
+import { openLmdb, openPostgres, type PostgresSubjects, type Subject } from "./store/subjects.ts";
 
 interface SpeedRow {
   readonly store: string;
@@ -32,7 +32,9 @@ interface GrowthRow {
 }
 
 const CALLERS = [1, 16, 64];
+const GROUP_CALLERS = 64;
 const GROWTH_CALLERS = 16;
+const NODES = [1, 2, 3];
 const GROUP_RATIO_MIN = 10;
 const RATIO_ROUNDS = 5;
 const MONTH = "2026-11";
@@ -40,7 +42,7 @@ const FACTS_OF_USER = 40;
 const ACCOUNT = "bench";
 
 export async function benchStore(options: BenchOptions): Promise<boolean> {
-  const seconds = options.small ? 0.4 : 4;
+  const seconds = options.seconds ?? (options.small ? 0.4 : 4);
   const factsMax = options.facts ?? (options.small ? 20_000 : 5_000_000);
   const random = seededRandom(options.seed);
   const say = (text: string) => {
@@ -50,7 +52,7 @@ export async function benchStore(options: BenchOptions): Promise<boolean> {
   const interrupted = () => process.exit(130);
   process.once("SIGINT", interrupted).once("SIGTERM", interrupted);
   const lmdb = await openLmdb();
-  const postgres = await openPostgres(options.databaseUrl);
+  const postgres = await openPostgres(options);
   try {
     say(`store: one key with a limit, ${seconds} s a row; every value read and every counter is checked\n`);
     say(
@@ -69,6 +71,9 @@ export async function benchStore(options: BenchOptions): Promise<boolean> {
     say(
       `\ngroup commit ÷ one statement per encode, 64 callers on one key: ${ratio.toFixed(1)} (bar ${GROUP_RATIO_MIN}: ${holds ? "holds" : "MISSED"})`,
     );
+
+    const byNodes = await nodeRatios(postgres, seconds, random);
+    say(`encodes/s of ${nodesList(byNodes)}, ${GROUP_CALLERS} callers on one key`);
 
     say(`\nstore          facts   encodes/s     reads/s   bytes a fact   (${GROWTH_CALLERS} callers)`);
     const growth: GrowthRow[] = [];
@@ -90,7 +95,9 @@ export async function benchStore(options: BenchOptions): Promise<boolean> {
     );
     say(`longest read   ${read.beside.toFixed(0)} ms, without ${read.alone.toFixed(0)} ms`);
     if (options.json)
-      console.log(JSON.stringify({ bench: "store", seed: options.seed, speed, ratio, growth, compaction }));
+      console.log(
+        JSON.stringify({ bench: "store", seed: options.seed, speed, ratio, byNodes, growth, compaction }),
+      );
     // In the small mode, which CI runs on busy machines, a slow minute is no failure; a wrong value always is.
     return (holds && quick) || options.small;
   } finally {
@@ -146,16 +153,44 @@ async function groupRatio(
   seconds: number,
   random: Random,
 ): Promise<number> {
-  const callers = Math.max(...CALLERS);
   const ratios: number[] = [];
   for (let round = 0; round < RATIO_ROUNDS; round++) {
     const rows: SpeedRow[] = [];
     for (const subject of [grouped, single]) {
-      rows.push(await measureSpeed(subject, callers, seconds / RATIO_ROUNDS, random, `round ${round}`));
+      rows.push(await measureSpeed(subject, GROUP_CALLERS, seconds / RATIO_ROUNDS, random, `round ${round}`));
     }
     ratios.push(rows[0].encodesPerS / rows[1].encodesPerS);
   }
   return median(ratios);
+}
+
+/** Encodes a second of one, two and three nodes, each with its own queue and connections, as ratios to one; in turns. */
+async function nodeRatios(postgres: PostgresSubjects, seconds: number, random: Random): Promise<number[]> {
+  const nodes: Subject[] = [];
+  for (const count of NODES) nodes.push(await postgres.openNodes(count));
+  const rounds: number[][] = [];
+  for (let round = 0; round < RATIO_ROUNDS; round++) {
+    const rates: number[] = [];
+    for (const subject of nodes) {
+      const row = await measureSpeed(
+        subject,
+        GROUP_CALLERS,
+        seconds / RATIO_ROUNDS,
+        random,
+        `nodes ${round}`,
+      );
+      rates.push(row.encodesPerS);
+    }
+    rounds.push(rates.map((rate) => rate / rates[0]));
+  }
+  for (const subject of nodes) await subject.close();
+  return NODES.map((_, i) => median(rounds.map((ratios) => ratios[i])));
+}
+
+function nodesList(ratios: readonly number[]): string {
+  return NODES.map((count, i) => `${count} ${count === 1 ? "node" : "nodes"} ${ratios[i].toFixed(2)}`).join(
+    ", ",
+  );
 }
 
 /** Fills the store, stopping at each power of ten (and at the end) to measure. */

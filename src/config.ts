@@ -12,6 +12,7 @@ export interface Config {
   readonly dataFolder: string;
   readonly databaseUrl: string | undefined;
   readonly databasePool: number;
+  readonly databaseCa: string | undefined;
   readonly blockWorkers: number;
   readonly masterKey: string | undefined;
   readonly adminToken: string | undefined;
@@ -41,6 +42,11 @@ export interface AgentConfig {
   readonly account: string;
   /** How long an agent waits for its memory. */
   readonly timeoutMs: number;
+  /** How long it waits before a compaction, where hosts give a hook 10 seconds. */
+  readonly compactionTimeoutMs: number;
+  /** The name of the project, "off", or undefined to find it. */
+  readonly project: string | undefined;
+  readonly allowSecrets: boolean;
 }
 
 export class ConfigError extends Error {
@@ -159,6 +165,13 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     fallback: "8",
     parse: integer(2, 1000),
     meaning: "Connections of each process to PostgreSQL.",
+  },
+  SIDEBAND_DATABASE_CA: {
+    field: "databaseCa",
+    fallback: "",
+    parse: optionalText,
+    meaning:
+      "A file with the certificates (PEM) of the authorities that the server's certificate is checked against, with sslmode=verify-full in SIDEBAND_DATABASE_URL. When empty: those that Node.js trusts.",
   },
   SIDEBAND_BLOCK_WORKERS: {
     field: "blockWorkers",
@@ -309,7 +322,10 @@ export const AGENT_SETTINGS: Readonly<Record<string, string>> = {
   SIDEBAND_API_KEY: "The key that an agent uses.",
   SIDEBAND_USER_ID: "Whose memory an agent uses. When empty: the name of the operating-system user.",
   SIDEBAND_TIMEOUT_MS:
-    "Milliseconds that an agent waits for its memory before it goes on without it. When empty: 2000.",
+    "Milliseconds that an agent waits for its memory before it goes on without it. When empty: 2000, and 8000 before a compaction.",
+  SIDEBAND_PROJECT:
+    "The project whose TASK and PROJ facts an agent uses. When empty: the git repository of the working directory. `off`: the person's facts alone.",
+  SIDEBAND_ALLOW_SECRETS: "1 lets an agent keep what looks like a key, a token or a password.",
 };
 
 /**
@@ -329,6 +345,9 @@ export function readAgentConfig(
     dataFolder: folder(optionalText(environment.SIDEBAND_DATA ?? "") ?? DATA_FOLDER),
     account: "default",
     timeoutMs: timeoutOf(find("TIMEOUT_MS") ?? "2000"),
+    compactionTimeoutMs: timeoutOf(find("TIMEOUT_MS") ?? "8000"),
+    project: find("PROJECT"),
+    allowSecrets: find("ALLOW_SECRETS") === "1",
   };
 }
 

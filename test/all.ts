@@ -12,7 +12,7 @@ import { runTests, type TestProcess } from "./test-processes.ts";
 const parts = process.argv.slice(2).map(normalize);
 const files = readdirSync(join(packageFolder, "test"), { recursive: true, encoding: "utf8" })
   .map((path) => join("test", path))
-  // The vocabularies of test/tokenizers may be installed.
+  // The packages of test/tokenizers and test/hosts may be installed.
   .filter((path) => path.endsWith(".test.ts") && !path.includes("node_modules"))
   .filter((path) => parts.length === 0 || parts.some((part) => path.includes(part)))
   .sort();

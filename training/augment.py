@@ -5,6 +5,7 @@
 - key and value: a short heading and a sentence become "Error handling: …", list marks are put before lines
 - preference style: what someone likes becomes "I strongly prefer …", "I avoid …", "dislikes …"
 - renamed: a sentence about someone, about somebody else, so that the sentence is learnt and not the name
+- in frames, marked: notes about a user, lines of profile pages (frames.py)
 
 Rough grammar is enough: the model learns the frames and the vocabulary, not truths.
 """
@@ -12,6 +13,8 @@ Rough grammar is enough: the model learns the frames and the vocabulary, not tru
 import random
 import re
 from collections import Counter
+
+import frames
 
 NAMES = {
     "her": "Maria Anna Emma Olivia Sophia Isabella Mia Charlotte Amelia Evelyn Abigail Emily Elizabeth Sofia Ella Grace "
@@ -157,7 +160,7 @@ def derive(texts: dict[str, list[str]], rng: random.Random) -> dict[str, list[st
     for name in (
         "persona_utterances_en.txt", "persona_lines_en.txt", "llm_statements_first_person.txt", "memory_bench_mit.txt",
         "llm_personas_tinytroupe.txt", "agents_users_tasks_mit.txt", "tatoeba_sentences.txt", "instructions_utterances.txt",
-        "blog_narratives_cosmosqa.txt", "assistant_utterances_en.txt",
+        "blog_narratives_cosmosqa.txt", "assistant_utterances_en.txt", "people_cards.txt", "people_en.txt",
     ):  # fmt: skip
         for line in texts[name]:
             for _ in range(1 if name == "tatoeba_sentences.txt" else 2):  # two names for a sentence
@@ -182,4 +185,6 @@ def derive(texts: dict[str, list[str]], rng: random.Random) -> dict[str, list[st
         "commit_style (derived)": commits,
         "key_value (derived)": keyed,
         "preference_style (derived)": liked,
+        "notes_in_frames (derived)": frames.noted(texts, NAMES["her"] + NAMES["his"], rng, 60_000),
+        "marked (derived)": frames.marked(texts, rng, 40_000),
     }

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 import corpus
+from model import DEVICE
 from tokenizer import Tokenizer
 
 _tokenizer = None
@@ -55,8 +56,8 @@ class Corpus:
         with multiprocessing.Pool(processes, _start, (merges, row_length)) as pool:
             inputs, targets, length, channel, labelled = zip(*pool.imap(_split, jobs))
         self.source = np.concatenate([np.full(len(n), number) for number, n in zip(owner, length)])
-        self.inputs = torch.from_numpy(np.concatenate(inputs)).cuda()
-        self.targets = torch.from_numpy(np.concatenate(targets)).cuda()
+        self.inputs = torch.from_numpy(np.concatenate(inputs)).to(DEVICE)
+        self.targets = torch.from_numpy(np.concatenate(targets)).to(DEVICE)
         self.length = np.concatenate(length).astype(np.int64)
         self.start = np.cumsum(self.length) - self.length
         self.channel = np.concatenate(channel).astype(np.int64)
@@ -68,7 +69,7 @@ class Corpus:
     @classmethod
     def load(cls, path: str):
         corpus_ = cls.__new__(cls)
-        corpus_.__dict__.update(torch.load(path, map_location="cuda", weights_only=False))
+        corpus_.__dict__.update(torch.load(path, map_location=DEVICE, weights_only=False))
         return corpus_
 
     def draw_labels(self, chosen, rng, random_share=0.85):

@@ -8,7 +8,6 @@ Values are cut to 1,024 bytes, the limit of the service.
 
 import os
 import random
-import zlib
 
 import augment
 
@@ -24,117 +23,123 @@ ANY_LABEL = len(CHANNELS)
 VALUE_BYTES_MAX = 1024
 
 REPEATS = {
+    "agent_notes.txt": 3.0,
     "agent_rules.txt": 2.5,
     "agents_users_tasks_mit.txt": 1.5,
     "assistant_utterances_en.txt": 0.7,
     "blog_narratives_cosmosqa.txt": 1.0,
     "books_titles_authors.txt": 0.5,
-    "categories_lists.txt": 0.6,
+    "categories_lists.txt": 0.8,
     "children_stories_ccby.txt": 0.8,
     "cities_countries.txt": 0.4,
     "commit_subjects.txt": 1.2,
+    "commit_subjects_agents.txt": 2.5,
     "commits_conventional.txt": 2.0,
     "common_voice_en.txt": 0.8,
-    "common_voice_i18n.txt": 0.6,
+    "common_voice_i18n.txt": 0.8,
     "debian_desc_en.txt": 0.8,
-    "debian_desc_i18n.txt": 0.5,
-    "docs_agents.txt": 1.5,
-    "docs_bullets_sentences.txt": 1.5,
-    "docs_chinese.txt": 1.5,
+    "debian_desc_i18n.txt": 0.6,
+    "decisions.txt": 2.0,
+    "docs_agents.txt": 1.3,
+    "docs_bullets_sentences.txt": 1.2,
+    "docs_chinese.txt": 1.8,
     "faker_values.txt": 0.6,
+    "file_paths.txt": 1.0,
     "films_wikipedia.txt": 0.5,
-    "fortunes.txt": 0.6,
+    "handbook_en.txt": 1.2,
     "instructions_utterances.txt": 1.2,
-    "llm_personas_tinytroupe.txt": 1.5,
+    "llm_personas_tinytroupe.txt": 2.0,
     "llm_statements_first_person.txt": 1.5,
     "memory_bench_mit.txt": 2.5,
     "memory_strings.txt": 2.5,
     "names_hardware_iso_tz.txt": 0.4,
+    "notes_agents.txt": 2.5,
     "npm_descriptions.txt": 1.5,
-    "npm_identifiers.txt": 0.7,
+    "npm_identifiers.txt": 0.8,
     "occupations_skills_onet_esco.txt": 0.7,
-    "persona_ja.txt": 0.4,
+    "people_and_projects_i18n.txt": 2.0,
+    "people_cards.txt": 4.0,
+    "people_en.txt": 2.0,
+    "persona_ja.txt": 0.5,
     "persona_lines_en.txt": 3.0,
     "persona_utterances_en.txt": 2.0,
     "project_oneliners.txt": 1.5,
+    "project_status.txt": 2.5,
     "summaries_stories_meetings.txt": 1.5,
     "synthetic_facts.tsv": 0.7,
-    "synthetic_persona_lines.txt": 1.5,
-    "synthetic_profiles.tsv": 1.0,
-    "talks_bios_gov_posts.txt": 1.0,
+    "synthetic_persona_lines.txt": 2.0,
+    "synthetic_profiles.tsv": 1.8,
+    "talks_bios_gov_posts.txt": 1.2,
     "tatoeba_sentences.txt": 0.8,
     "textbook_ccby.txt": 0.6,
     "vscode_loc_i18n.txt": 0.6,
     "wikipedia_sentences.txt": 0.7,
     "wordnet_glosses.txt": 0.7,
-    "written_life.txt": 3.0,
-    "written_lists.txt": 2.0,
-    "written_preferences.txt": 3.0,
-    "written_projects.txt": 4.0,
-    "written_talk.txt": 3.0,
-    "renamed (derived)": 1.5,
+    "written_life.txt": 5.0,
+    "written_lists.txt": 5.0,
+    "written_preferences.txt": 5.0,
+    "written_projects.txt": 5.0,
+    "written_talk.txt": 4.0,
+    "renamed (derived)": 2.0,
     "third_person (derived)": 1.5,
     "commit_style (derived)": 1.0,
     "key_value (derived)": 0.7,
-    "preference_style (derived)": 0.5,
-}
-
-# Of large sources that only teach the language, this share of the lines is used at all.
-USED_SHARE = {
-    "common_voice_i18n.txt": 0.5,
-    "debian_desc_en.txt": 0.4,
-    "debian_desc_i18n.txt": 0.4,
-    "faker_values.txt": 0.4,
-    "fortunes.txt": 0.6,
-    "synthetic_facts.tsv": 0.5,
-    "vscode_loc_i18n.txt": 0.5,
-    "wordnet_glosses.txt": 0.5,
+    "preference_style (derived)": 0.6,
+    "notes_in_frames (derived)": 0.6,
+    "marked (derived)": 0.6,
 }
 
 REPEATED = ("written_lists.txt", "written_life.txt")
 
-# In the last part of the training, while the rate falls, what was seen very often or was made from
-# templates is seen less: repeated further, it made the model sure of itself and worse on new values.
-# What was written for this model is seen more.
+# In the last part of the training what was seen very often or was made from templates is seen less: repeated
+# further, it made the model sure of itself and worse on new values. What was written for this model is seen more.
 FINAL_REPEATS = {
+    "categories_lists.txt": 0.8,
+    "llm_personas_tinytroupe.txt": 2.0,
+    "written_talk.txt": 4.0,
     "agent_rules.txt": 2.0,
     "commit_subjects.txt": 0.8,
-    "commits_conventional.txt": 1.6,
-    "docs_agents.txt": 1.5,
-    "docs_chinese.txt": 1.3,
+    "commits_conventional.txt": 1.8,
     "memory_strings.txt": 2.0,
     "memory_bench_mit.txt": 2.0,
-    "persona_lines_en.txt": 2.0,
-    "persona_utterances_en.txt": 1.5,
-    "llm_personas_tinytroupe.txt": 1.5,
+    "persona_lines_en.txt": 3.0,
+    "persona_utterances_en.txt": 2.0,
     "llm_statements_first_person.txt": 1.2,
     "synthetic_facts.tsv": 0.4,
-    "synthetic_persona_lines.txt": 1.0,
-    "synthetic_profiles.tsv": 0.8,
-    "third_person (derived)": 1.0,
+    "synthetic_persona_lines.txt": 1.6,
+    "synthetic_profiles.tsv": 1.6,
+    "third_person (derived)": 1.2,
     "commit_style (derived)": 0.5,
     "key_value (derived)": 0.5,
-    "preference_style (derived)": 0.4,
+    "preference_style (derived)": 0.5,
+    "notes_in_frames (derived)": 0.4,
     "debian_desc_en.txt": 0.5,
-    "debian_desc_i18n.txt": 0.4,
+    "debian_desc_i18n.txt": 0.5,
     "faker_values.txt": 0.4,
     "wordnet_glosses.txt": 0.5,
-    "written_life.txt": 4.0,
-    "written_lists.txt": 3.0,
-    "written_preferences.txt": 4.0,
-    "written_projects.txt": 5.0,
-    "written_talk.txt": 3.0,
+    "written_life.txt": 6.0,
+    "written_lists.txt": 6.0,
+    "written_preferences.txt": 6.0,
+    "written_projects.txt": 6.0,
 }
 
 # Which group of channels a source's text would be stored under, for the part of the labels that is not drawn at random.
 GROUP_OF_SOURCE = {
+    "agent_notes.txt": (10, 40),
     "agent_rules.txt": (10, 40),
     "commit_subjects.txt": (20, 40),
+    "commit_subjects_agents.txt": (20, 40),
     "commits_conventional.txt": (20, 40),
+    "decisions.txt": (20, 40),
     "docs_agents.txt": (10, 40),
     "docs_bullets_sentences.txt": (20, 40),
+    "file_paths.txt": (30, 40),
     "memory_strings.txt": (20, 40),
+    "notes_agents.txt": (10, 40),
     "npm_descriptions.txt": (30, 40),
+    "people_cards.txt": (0, 20),
+    "people_en.txt": (0, 20),
+    "project_status.txt": (20, 40),
     "written_projects.txt": (10, 40),
     "commit_style (derived)": (20, 40),
     "key_value (derived)": (20, 40),
@@ -150,13 +155,10 @@ GROUP_OF_SOURCE = {
 def read_source(path: str) -> list[tuple[int, bytes]]:
     """(channel or -1, value) for each line of a file."""
     number = {name: i for i, name in enumerate(CHANNELS)}
-    used = USED_SHARE.get(os.path.basename(path), 1.0)
     out, seen = [], set()
     with open(path, "rb") as file:
         for line in file:
             line = line.rstrip(b"\r\n")
-            if zlib.crc32(line) % 1000 >= 1000 * used:
-                continue
             channel = -1
             if path.endswith(".tsv"):
                 label, _, line = line.partition(b"\t")
@@ -168,15 +170,15 @@ def read_source(path: str) -> list[tuple[int, bytes]]:
     return out
 
 
-def load(folders: list[str], seed: int) -> dict[str, list[tuple[int, bytes]]]:
+def load(folder: str, seed: int) -> dict[str, list[tuple[int, bytes]]]:
     """All sources by name, derived ones included."""
     sources = {}
-    for folder, name in sorted((folder, name) for folder in folders for name in os.listdir(folder)):
+    for name in sorted(os.listdir(folder)):
         if name in REPEATS:
             sources[name] = read_source(os.path.join(folder, name))
     missing = [n for n in REPEATS if "derived" not in n and n not in sources]
     if missing:
-        raise SystemExit(f"sources missing in {' and '.join(folders)}: {', '.join(missing)}")
+        raise SystemExit(f"sources missing in {folder}: {', '.join(missing)}")
     texts = {name: [value.decode("utf-8", "replace") for _, value in rows] for name, rows in sources.items()}
     for name, lines in augment.derive(texts, random.Random(seed)).items():
         sources[name] = [(-1, line.encode()[:VALUE_BYTES_MAX]) for line in lines]

@@ -3,7 +3,7 @@
 Two ways: with the PyTorch model while training (DevSets), and exactly, with the integer frequencies
 of a weights file (run this file):
 
-    python3 training/evaluate.py --weights reader-2.bin --dev DEVDIR
+    python3 training/evaluate.py --weights reader-3.bin --dev DEVDIR
 
 A fact whose label is one of the 40 channels is coded under it; the others take the free channels in
 order, as a profile would when it is stored.
@@ -47,6 +47,7 @@ class DevSets:
 
     def __init__(self, folder, merges, row_length):
         import torch
+        from model import DEVICE
 
         self.torch = torch
         tokenizer = Tokenizer(merges)
@@ -62,7 +63,7 @@ class DevSets:
                     targets.append([*ids, tokenizer.end] + [-100] * pad)
                     characters += len(value)
             self.names.append(name)
-            self.sets.append((torch.tensor(rows).int().cuda(), torch.tensor(targets).cuda(), characters))
+            self.sets.append((torch.tensor(rows).int().to(DEVICE), torch.tensor(targets).to(DEVICE), characters))
 
     def bits_per_character(self, model, temperature: float = 1.0) -> list[float]:
         torch, out = self.torch, []

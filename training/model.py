@@ -39,6 +39,7 @@ class Shape:
         return asdict(self)
 
 
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"  # the CPU is only fit for trying the code
 TEACHER = Shape(layers=12, width=512, heads=8, hidden=2048)
 
 

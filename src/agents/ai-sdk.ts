@@ -8,9 +8,8 @@
  */
 
 import { jsonSchema, type Tool, tool } from "ai";
-import { objectSchema } from "../contract/memory-tools.ts";
 import type { SectionParts } from "../sdk/index.ts";
-import { type AdapterOptions, callOptions, MODEL_TOOLS, runTool, userOf } from "./adapter.ts";
+import { type AdapterOptions, injected, inputSchema, MODEL_TOOLS, runTool } from "./adapter.ts";
 
 export interface MiddlewareOptions<V extends string> extends AdapterOptions {
   /** The facts in plain text, the sealed block, or both. Default: both. */
@@ -25,17 +24,14 @@ interface Message {
 }
 
 export function sidebandMiddleware<V extends "v3" | "v4" = "v4">(options: MiddlewareOptions<V>) {
-  const { memory, include, specificationVersion = "v4" as V } = options;
+  const { specificationVersion = "v4" as V } = options;
   return {
     specificationVersion,
     async transformParams<P extends { prompt: Message[] }>({ params }: { params: P }): Promise<P> {
       const prompt = [...params.prompt];
       const at = prompt.findIndex(({ role }) => role === "system");
       const before = at < 0 ? "" : String(prompt[at].content);
-      const content = await memory.inject(before, await userOf(options), {
-        include,
-        ...callOptions(options),
-      });
+      const content = await injected(before, options);
       if (content === before) return params;
       if (at < 0) prompt.unshift({ role: "system", content });
       else prompt[at] = { ...prompt[at], content };
@@ -52,7 +48,7 @@ export function sidebandTools(options: AdapterOptions): Record<string, Tool> {
       tool({
         description: definition.description,
         inputSchema: jsonSchema<Record<string, string>>(
-          objectSchema(definition.input) as Parameters<typeof jsonSchema>[0],
+          inputSchema(definition, options) as Parameters<typeof jsonSchema>[0],
         ),
         execute: (input: Record<string, string>) => runTool(definition, options, input),
       }) as Tool,

@@ -1,11 +1,39 @@
 /**
  * The hooks for Claude Code and Codex, which use the same JSON. A session that starts, or continues after a
- * compaction, gets the memory. Before a compaction the memory is flushed. In both hosts the output of that hook
- * cannot reach the next context, so the memory is put in again when the compacted session starts.
+ * compaction, gets the memory and is told what is worth keeping. Before a compaction the memory is flushed, and Claude
+ * Code's summary is asked to list what is not stored yet. When a long session stops, its agent is asked once to
+ * store what is lasting.
  */
 
+import { readFileSync } from "node:fs";
 import type { AgentMemory } from "../contract/agent-memory.ts";
+import {
+  LIST_BEFORE_COMPACTION,
+  STORE_AFTER_COMPACTION,
+  STORE_BEFORE_END,
+  WORTH_KEEPING,
+} from "../contract/capture.ts";
 import { memorySection, type SectionParts } from "../contract/memory-section.ts";
+
+/** What the hosts do differently. */
+export const HOSTS = {
+  /** Replaces what is longer than 10,000 characters by the name of a file. Adds PreCompact's output to its summary prompt. */
+  "claude-code": { lengthMax: 9_900, summaryPrompt: true },
+  /** Has no limit if the hook says so (`additionalContextLimit`), and no way from PreCompact to its summary. */
+  codex: { lengthMax: Number.POSITIVE_INFINITY, summaryPrompt: false },
+} as const;
+
+export type HookHost = keyof typeof HOSTS;
+
+/** What a host tells a hook, as far as we use it. */
+export interface HookInput {
+  readonly event: string;
+  readonly cwd: string | undefined;
+  readonly source: string | undefined;
+  readonly transcriptPath: string | undefined;
+  /** Whether the agent goes on only because a hook asked it to. */
+  readonly stopHookActive: boolean;
+}
 
 export interface HookOutcome {
   /** For standard output, which the host reads; empty for nothing. */
@@ -15,71 +43,95 @@ export interface HookOutcome {
 }
 
 export interface HookOptions {
+  readonly host: HookHost;
   readonly include: SectionParts;
   readonly timeoutMs: number;
 }
 
 /** The share of its time that a hook waits for the block; after that it uses the facts alone. */
 const BLOCK_SHARE = 0.6;
+/** A session in which the agent has spoken less often than this is not asked. */
+const LONG_SESSION_MESSAGES = 20;
 const NOTHING: HookOutcome = { output: "", note: "" };
 
-/** Whether the host's JSON names an event that we handle; throws if it is no hook's JSON. */
-export function usesMemory(input: string): boolean {
-  const event = eventOf(input);
+/** Reads the host's JSON; throws if it is no hook's. */
+export function hookInput(text: string): HookInput {
+  const parsed: unknown = JSON.parse(text);
+  if (typeof parsed !== "object" || parsed === null || !("hook_event_name" in parsed)) {
+    throw new TypeError("the host's JSON has no hook_event_name");
+  }
+  const fields = parsed as Record<string, unknown>;
+  const textIn = (name: string) => (typeof fields[name] === "string" ? fields[name] : undefined);
+  return {
+    event: textIn("hook_event_name") ?? "",
+    cwd: textIn("cwd"),
+    source: textIn("source"),
+    transcriptPath: textIn("transcript_path"),
+    stopHookActive: fields.stop_hook_active === true,
+  };
+}
+
+/** Whether the memory is needed for an event. */
+export function usesMemory({ event }: HookInput): boolean {
   return event === "SessionStart" || event === "PreCompact";
 }
 
-/** Runs the hook for the event in the host's JSON. */
+/** Runs the hook for an event that uses the memory. */
 export async function runHook(
   memory: AgentMemory,
   userId: string,
-  input: string,
+  input: HookInput,
   options: HookOptions,
 ): Promise<HookOutcome> {
-  switch (eventOf(input)) {
-    case "SessionStart": {
-      const section = await sectionOf(memory, userId, options);
-      if (section === "") return NOTHING;
-      const hookSpecificOutput = { hookEventName: "SessionStart", additionalContext: section };
-      return { output: JSON.stringify({ hookSpecificOutput }), note: "" };
-    }
-    case "PreCompact": {
-      const { lossless, overflow } = await memory.flush(userId, options);
-      return lossless
-        ? NOTHING
-        : { output: "", note: `sideband: these facts did not fit in the block: ${overflow.join(", ")}` };
-    }
-    default:
-      return NOTHING;
+  const { lengthMax, summaryPrompt } = HOSTS[options.host];
+  if (input.event === "SessionStart") {
+    const told = [WORTH_KEEPING, ...(input.source === "compact" ? [STORE_AFTER_COMPACTION] : [])].join("\n");
+    const section = await sectionOf(memory, userId, options, lengthMax - told.length - 2);
+    const additionalContext = section === "" ? told : `${told}\n\n${section}`;
+    const hookSpecificOutput = { hookEventName: "SessionStart", additionalContext };
+    return { output: JSON.stringify({ hookSpecificOutput }), note: "" };
   }
+  const { lossless, overflow } = await memory.flush(userId, options);
+  return {
+    output: summaryPrompt ? LIST_BEFORE_COMPACTION : "",
+    note: lossless ? "" : `sideband: these facts did not fit in the block: ${overflow.join(", ")}`,
+  };
+}
+
+/**
+ * Stop: an agent that has worked for long is asked once to store what is lasting. Whether it was asked before is in
+ * the transcript. The end of a session itself has no way back to the agent in either host.
+ */
+export function askAtEnd({ event, transcriptPath, stopHookActive }: HookInput): HookOutcome {
+  if (event !== "Stop" || transcriptPath === undefined || stopHookActive) return NOTHING;
+  const transcript = readFileSync(transcriptPath, "utf8");
+  const messages = transcript.split('"role":"assistant"').length - 1;
+  if (messages < LONG_SESSION_MESSAGES || transcript.includes(STORE_BEFORE_END)) return NOTHING;
+  return { output: JSON.stringify({ decision: "block", reason: STORE_BEFORE_END }), note: "" };
 }
 
 /**
  * The memory section; without the block if that takes too long. An owner that was just started must load the reader
  * before it can build a block. The facts in plain text, which the model reads, are available immediately.
  */
-async function sectionOf(memory: AgentMemory, userId: string, options: HookOptions): Promise<string> {
-  const { include, timeoutMs } = options;
+async function sectionOf(
+  memory: AgentMemory,
+  userId: string,
+  { include, timeoutMs }: HookOptions,
+  lengthMax: number,
+): Promise<string> {
   const context = memory.context(userId, { timeoutMs });
   const soon =
     include === "block" ? await context : await Promise.race([context, pause(timeoutMs * BLOCK_SHARE)]);
-  if (soon !== undefined) return memorySection(soon, include);
+  if (soon !== undefined) return memorySection(soon, include, lengthMax);
   context.catch(() => {});
   const { facts } = await memory.facts(userId, { timeoutMs });
   const plain_index = facts.map(({ label, value }) => `${label}=${value}`).join("\n");
-  return memorySection({ fdm_block: "", plain_index }, "index");
+  return memorySection({ fdm_block: "", plain_index }, "index", lengthMax);
 }
 
 function pause(ms: number): Promise<undefined> {
   return new Promise((resolve) => {
     setTimeout(() => resolve(undefined), ms);
   });
-}
-
-function eventOf(input: string): unknown {
-  const parsed: unknown = JSON.parse(input);
-  if (typeof parsed !== "object" || parsed === null || !("hook_event_name" in parsed)) {
-    throw new TypeError("the host's JSON has no hook_event_name");
-  }
-  return parsed.hook_event_name;
 }

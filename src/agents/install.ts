@@ -1,26 +1,31 @@
 /**
- * Installs the files of an agent where its host looks for them. The user's own hooks and settings are kept, and ours
- * are added. Only our own files are replaced. A dry run says what would be done.
+ * What `sideband agents install` puts where, for each agent. A piece is a file of ours, or a part that is added to a
+ * file of the user. The user's own hooks and settings stay.
+ *
+ * The files call `sideband` where a shell finds it at any time, and otherwise this installation by its full path.
  */
 
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { delimiter, isAbsolute, join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+/** A file of ours, or what is added to a file of the user. */
+export interface Piece {
+  readonly path: string;
+  readonly kind: "file" | "hooks" | "toml";
+  readonly text: string;
+}
 
 export interface InstallOptions {
   /** The package's folder `agents`. */
   readonly files: string;
-  /** The host's folder instead of its usual one. */
+  /** The module that the OpenClaw plugin loads. */
+  readonly openclawModule: string;
+  /** The host's folder. */
   readonly target: string;
   /** The command with which the host calls `sideband`, as words. */
   readonly command: readonly string[];
-  readonly dryRun: boolean;
-}
-
-export interface InstallReport {
-  /** Files that were written, or would be in a dry run. */
-  readonly written: readonly string[];
-  /** What is left to do by hand, as lines. */
-  readonly next: readonly string[];
 }
 
 export interface AgentKind {
@@ -28,7 +33,11 @@ export interface AgentKind {
   readonly title: string;
   /** The host's usual folder, from the user's home folder. */
   readonly home: string;
-  install(options: InstallOptions): InstallReport;
+  pieces(options: InstallOptions): Piece[];
+  /** What is left to do by hand, as lines. */
+  next(target: string): string[];
+  /** What is left to do by hand after the files are gone, as lines. */
+  readonly after: readonly string[];
 }
 
 const SETTINGS_HINT = [
@@ -41,148 +50,178 @@ export const AGENTS: readonly AgentKind[] = [
     name: "claude-code",
     title: "Claude Code plugin: hooks, MCP server, skill",
     home: ".sideband/claude-code",
-    install(options) {
-      const written = copyTree(options, "claude-code", options.target);
-      const next = [
-        `claude plugin marketplace add ${options.target}`,
-        "claude plugin install sideband@sideband",
-        ...SETTINGS_HINT,
-      ];
-      return { written, next };
-    },
+    pieces: (options) => tree(options, "claude-code", options.target),
+    next: (target) => [
+      `claude plugin marketplace add ${shellWord(target)}`,
+      "claude plugin install sideband@sideband",
+      ...SETTINGS_HINT,
+    ],
+    after: ["claude plugin uninstall sideband@sideband", "claude plugin marketplace remove sideband"],
   },
   {
     name: "codex",
     title: "Codex CLI: hooks and MCP server",
     home: ".codex",
-    install(options) {
-      const hooks = join(options.target, "hooks.json");
-      const config = join(options.target, "config.toml");
-      const written = [
-        ...writeIfNew(
-          options,
-          hooks,
-          mergedHooks(hooks, adapted(options, read(options, "codex/hooks.json"))),
-        ),
-        ...writeIfNew(
-          options,
-          config,
-          mergedToml(config, adapted(options, read(options, "codex/config.toml"))),
-        ),
-      ];
-      return { written, next: ["Start codex and review the new hooks with /hooks.", ...SETTINGS_HINT] };
-    },
+    pieces: (options) => [
+      { path: join(options.target, "hooks.json"), kind: "hooks", text: read(options, "codex/hooks.json") },
+      { path: join(options.target, "config.toml"), kind: "toml", text: read(options, "codex/config.toml") },
+    ],
+    next: () => [
+      "Start codex and trust the new hooks with /hooks. Until then Codex skips them and says nothing, also in",
+      "codex exec: the tools work, but no session starts with the memory and no compaction is preceded by a flush.",
+      ...SETTINGS_HINT,
+    ],
+    after: [],
   },
   {
     name: "hermes",
     title: "Hermes Agent memory provider",
     home: ".hermes",
-    install(options) {
-      const written = copyTree(options, "hermes/sideband", join(options.target, "plugins", "sideband"));
-      return {
-        written,
-        next: [
-          "hermes config set memory.provider sideband",
-          "Settings (environment, or hermes memory setup): SIDEBAND_API_KEY, SIDEBAND_API_URL, SIDEBAND_USER_ID.",
-        ],
-      };
-    },
+    pieces: (options) => tree(options, "hermes/sideband", join(options.target, "plugins", "sideband")),
+    next: () => [
+      "hermes config set memory.provider sideband",
+      "Settings (environment, or hermes memory setup): SIDEBAND_API_KEY, SIDEBAND_API_URL, SIDEBAND_USER_ID.",
+    ],
+    after: ["hermes config set memory.provider none"],
   },
   {
     name: "openclaw",
     title: "OpenClaw skill and memory plugin",
     home: ".openclaw",
-    install(options) {
-      const plugin = join(options.target, "sideband-plugin");
-      const written = [
-        ...copyTree(options, "openclaw/skill", join(options.target, "skills", "sideband")),
-        ...copyTree(options, "openclaw/plugin", plugin),
-      ];
-      return {
-        written,
-        next: [
-          "The skill works at once. For the plugin (memory in every prompt, a flush before every compaction):",
-          `npm install --prefix ${plugin} sideband && openclaw plugins install --link ${plugin}`,
-          "openclaw config set plugins.slots.memory sideband",
-          "Settings (environment): SIDEBAND_API_KEY, SIDEBAND_API_URL, SIDEBAND_USER_ID.",
-        ],
-      };
-    },
+    pieces: (options) => [
+      ...tree(options, "openclaw/skill", join(options.target, "skills", "sideband")),
+      ...tree(options, "openclaw/plugin", join(options.target, "sideband-plugin")),
+    ],
+    next: (target) => [
+      "The skill works at once. For the plugin (memory in every prompt, a flush before every compaction):",
+      `openclaw plugins install --link ${shellWord(join(target, "sideband-plugin"))} --force --accept-capabilities`,
+      "openclaw config set plugins.slots.memory sideband",
+      "openclaw config set plugins.entries.sideband.hooks.allowConversationAccess true",
+      "Settings (environment): SIDEBAND_API_KEY, SIDEBAND_API_URL, SIDEBAND_USER_ID.",
+    ],
+    after: ["openclaw plugins uninstall sideband"],
   },
 ];
 
-function read({ files }: InstallOptions, path: string): string {
-  return readFileSync(join(files, path), "utf8");
+/** Folders of the search path that are there only while npx, or a script of a project, runs. */
+const PASSING = /[\\/](?:node_modules[\\/]\.bin|_npx)(?:[\\/]|$)/;
+
+/** Whether a program is in a cache that its package manager may empty. */
+export function isInCache(path: string): boolean {
+  return /[\\/](?:_npx|dlx(?:-[^\\/]*)?|bunx-[^\\/]*)[\\/]/.test(path);
 }
 
-/** Copies a folder. Files that call `sideband` get the command for it. */
-function copyTree(options: InstallOptions, from: string, target: string): string[] {
-  const source = join(options.files, from);
-  const paths = readdirSync(source, { recursive: true, encoding: "utf8" })
-    .filter((path) => statSync(join(source, path)).isFile() && !path.includes("__pycache__"))
-    .sort();
-  return paths.flatMap((path) => {
-    const to = join(target, path);
-    if (path.endsWith(".json"))
-      return writeIfNew(options, to, adapted(options, readFileSync(join(source, path), "utf8")));
-    if (existsSync(to) && readFileSync(to).equals(readFileSync(join(source, path)))) return [];
-    if (!options.dryRun) {
-      mkdirSync(dirname(to), { recursive: true });
-      cpSync(join(source, path), to);
-    }
-    return [to];
+/**
+ * `sideband` if a shell finds this version of it at any time, or else node with this installation's script.
+ * npx and npm scripts put folders on the search path that are gone when the host starts a hook.
+ */
+export function lastingCommand(searchPath: string, script: string, version: string): string[] {
+  const found = searchPath
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder) && !PASSING.test(folder))
+    .map((folder) => join(folder, "sideband"))
+    .find((path) => statSync(path, { throwIfNoEntry: false })?.isFile());
+  const answers = found !== undefined && versionOf([found]) === version;
+  return answers ? ["sideband"] : [process.execPath, script];
+}
+
+/** The version that a command prints; undefined if it does not start. */
+export function versionOf([program, ...args]: readonly string[]): string | undefined {
+  const { status, stdout } = spawnSync(program, [...args, "--version"], {
+    encoding: "utf8",
+    timeout: 10_000,
+    stdio: ["ignore", "pipe", "ignore"],
   });
+  return status === 0 ? stdout.trim() : undefined;
 }
 
-/** The files call `sideband`. If that is not on the search path, the full command replaces it. */
-function adapted({ command }: InstallOptions, text: string): string {
-  if (command.length === 1 && command[0] === "sideband") return text;
-  const shell = command.map((word) => (/^[\w./-]+$/.test(word) ? word : `"${word}"`)).join(" ");
+/** The files of a folder, as they are to be in another one. */
+function tree(options: InstallOptions, from: string, to: string): Piece[] {
+  const source = join(options.files, from);
+  return readdirSync(source, { recursive: true, encoding: "utf8" })
+    .filter((path) => statSync(join(source, path)).isFile() && !path.includes("__pycache__"))
+    .sort()
+    .map((path) => ({ path: join(to, path), kind: "file", text: read(options, join(from, path)) }));
+}
+
+/** A file of the package. Where it names `sideband`, it gets what really starts. */
+function read({ files, command, openclawModule }: InstallOptions, path: string): string {
+  const text = readFileSync(join(files, path), "utf8");
+  if (path.endsWith("index.js")) {
+    return text.replace('"sideband/openclaw"', JSON.stringify(pathToFileURL(openclawModule).href));
+  }
+  if (!/\.(?:json|toml)$/.test(path) || (command.length === 1 && command[0] === "sideband")) return text;
+  const shell = command.map(shellWord).join(" ");
   const [program, ...args] = command.map((word) => JSON.stringify(word));
   return text
-    .replaceAll('"sideband hook"', JSON.stringify(`${shell} hook`))
-    .replace(/("command": |command = )"sideband"/g, `$1${program}`)
-    .replace(/("args": |args = )\["mcp"\]/g, `$1[${[...args, '"mcp"'].join(", ")}]`);
+    .replace(/"sideband hook( [^"]*)?"/g, (_, rest = "") => JSON.stringify(`${shell} hook${rest}`))
+    .replace(/("command": |command = )"sideband"/g, (_, name) => `${name}${program}`)
+    .replace(
+      /("args": |args = )\["mcp"\]/g,
+      (_, name: string) => `${name}[${[...args, '"mcp"'].join(", ")}]`,
+    );
 }
 
-function writeIfNew({ dryRun }: InstallOptions, path: string, text: string): string[] {
-  if (existsSync(path) && readFileSync(path, "utf8") === text) return [];
-  if (!dryRun) {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
-  }
-  return [path];
+/** A word for a shell, in quotes if it needs them. */
+function shellWord(word: string): string {
+  return /^[\w./:@%+-]+$/.test(word) ? word : `"${word.replace(/["$`\\]/g, "\\$&")}"`;
 }
 
 interface HooksFile {
-  hooks?: Record<string, { hooks?: { command?: string }[] }[]>;
+  readonly hooks?: Record<string, readonly HookGroup[]>;
 }
 
-/** The user's hooks stay. Ours are added, and replace an older copy of ours. */
-function mergedHooks(path: string, ours: string): string {
-  if (!existsSync(path)) return ours;
-  const present = JSON.parse(readFileSync(path, "utf8")) as HooksFile;
-  const added = JSON.parse(ours) as Required<HooksFile>;
-  const isOurs = (group: { hooks?: { command?: string }[] }) =>
-    group.hooks?.some(({ command }) => command !== undefined && /sideband(\.js)?"? hook\b/.test(command)) ??
-    false;
-  const hooks: HooksFile["hooks"] = { ...present.hooks };
-  for (const [event, groups] of Object.entries(added.hooks)) {
-    hooks[event] = [...(hooks[event] ?? []).filter((group) => !isOurs(group)), ...groups];
+interface HookGroup {
+  readonly hooks?: readonly { readonly command?: string }[];
+}
+
+/** The text of a user's file with a piece of ours in it, at its end. An older copy of ours is replaced. */
+export function withPiece(present: string | undefined, { kind, text }: Piece): string {
+  if (present === undefined || kind === "file") return text;
+  if (kind === "toml") {
+    if (/^\s*\[mcp_servers\.sideband\]/m.test(present)) return present;
+    return `${present}${present === "" || present.endsWith("\n") ? "" : "\n"}\n${text}`;
   }
-  return `${JSON.stringify({ ...present, hooks }, null, 2)}\n`;
+  const added = JSON.parse(text) as Required<HooksFile>;
+  const bare = JSON.parse(withoutHooks(present, isOurs)) as HooksFile;
+  const hooks: Record<string, readonly HookGroup[]> = { ...bare.hooks };
+  for (const [event, groups] of Object.entries(added.hooks)) {
+    hooks[event] = [...(hooks[event] ?? []), ...groups];
+  }
+  return `${JSON.stringify({ ...bare, hooks }, null, 2)}\n`;
 }
 
-/** Adds our table at the end, unless the user has one already. */
-function mergedToml(path: string, ours: string): string {
-  if (!existsSync(path)) return ours;
-  const present = readFileSync(path, "utf8");
-  if (present.includes("[mcp_servers.sideband]")) return present;
-  return `${present.trimEnd()}\n\n${ours}`;
+/** The text of a user's file without a piece of ours; undefined if the piece is not in it as we put it in. */
+export function withoutPiece(present: string, { kind, text }: Piece): string | undefined {
+  if (kind === "file") return present === text ? "" : undefined;
+  if (kind === "toml") {
+    const at = present.indexOf(text);
+    if (at < 0) return undefined;
+    return `${present.slice(0, at).replace(/\n\n$/, "\n")}${present.slice(at + text.length)}`;
+  }
+  const ours = Object.values((JSON.parse(text) as Required<HooksFile>).hooks)
+    .flat()
+    .map((group) => JSON.stringify(group));
+  const bare = withoutHooks(present, (group) => ours.includes(JSON.stringify(group)));
+  return bare === present ? undefined : bare;
 }
 
-/** A path for display: relative to the folder if it is inside it. */
-export function shownPath(path: string, folder: string): string {
-  const inside = relative(folder, path);
-  return inside.startsWith("..") ? path : inside;
+/** The text of a hooks file without some of its groups; the same text if it has none of them. */
+function withoutHooks(present: string, unwanted: (group: HookGroup) => boolean): string {
+  const file = JSON.parse(present) as HooksFile;
+  const events = Object.entries(file.hooks ?? {});
+  if (!events.some(([, groups]) => groups.some(unwanted))) return present;
+  const left = events.flatMap(([event, groups]) => {
+    const others = groups.filter((group) => !unwanted(group));
+    return others.length === 0 && groups.length > 0 ? [] : [[event, others]];
+  });
+  return `${JSON.stringify({ ...file, hooks: Object.fromEntries(left) }, null, 2)}\n`;
+}
+
+function isOurs({ hooks = [] }: HookGroup): boolean {
+  return hooks.some(({ command }) => command !== undefined && /sideband(\.js)?"? hook\b/.test(command));
+}
+
+export function textOf(path: string): string | undefined {
+  return existsSync(path) ? readFileSync(path, "utf8") : undefined;
 }

@@ -2,9 +2,8 @@
  * LangGraph: facts as a BaseStore. The namespace is [user, group], the key is the name, the value is
  * { value: text }: put(["ada", "USER"], "name", { value: "Ada" }) is the fact USER.name of the user ada.
  *
- * Reads of a batch see the state before its writes, as with the stores of LangGraph itself; the writes of one
- * user are stored all or none. A put of null, or delete, forgets. There is no semantic search: `query` is ignored,
- * as in any store without an index.
+ * The operations of a batch take effect in their order; the writes of one user are stored all or none. A put of null, or
+ * delete, forgets. There is no semantic search: `query` is ignored, as in any store without an index.
  */
 
 import {
@@ -18,66 +17,63 @@ import {
   type PutOperation,
   type SearchOperation,
 } from "@langchain/langgraph-checkpoint";
+import type { AgentCallOptions } from "../contract/agent-memory.ts";
 import type { StoredFact } from "../contract/answers.ts";
+import { keptValue } from "../contract/secrets.ts";
 import { isSidebandError, type Sideband } from "../sdk/index.ts";
 import { type AdapterOptions, callOptions, withFallback } from "./adapter.ts";
 
 export class SidebandStore extends BaseStore {
   readonly #memory: Sideband;
-  readonly #options: { timeoutMs: number };
+  readonly #options: AgentCallOptions;
 
-  constructor({ memory, ...rest }: Pick<AdapterOptions, "memory" | "timeoutMs">) {
+  constructor({ memory, ...rest }: Pick<AdapterOptions, "memory" | "timeoutMs" | "allowSecrets">) {
     super();
     this.#memory = memory;
     this.#options = callOptions(rest);
   }
 
   override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
-    const facts = this.#reader();
-    const results = await Promise.all(operations.map((operation) => this.#answer(operation, facts)));
-    await this.#write(operations.filter(isPut));
+    const puts = operations.flatMap((operation) => (isPut(operation) ? [this.#change(operation)] : []));
+    const users = new Set(operations.flatMap((operation) => (isPut(operation) ? [] : [userOf(operation)])));
+    // Each user is read once. What a batch writes is put into what it has read, so that its later reads see it.
+    const read = await Promise.all([...users].map(async (user) => [user, await this.#read(user)] as const));
+    const views = new Map(read);
+    let written = 0;
+    const results = operations.map((operation) => {
+      if (!isPut(operation)) return answer(operation, views.get(userOf(operation)) ?? []);
+      const change = puts[written];
+      written += 1;
+      const view = views.get(change.user);
+      if (view !== undefined) apply(view, change);
+      return null;
+    });
+    await this.#write(puts);
     return results as OperationResults<Op>;
   }
 
-  async #answer(operation: Operation, facts: (user: string) => Promise<Item[]>): Promise<unknown> {
-    if (isPut(operation)) return undefined;
-    if (isSearch(operation)) return search(operation, await facts(userOf(operation.namespacePrefix)));
-    if (isGet(operation)) {
-      const { namespace, key } = operation;
-      const items = await facts(userOf(namespace));
-      return (
-        items.find((item) => item.key === key && item.namespace.join("\0") === namespace.join("\0")) ?? null
-      );
-    }
-    return listNamespaces(operation, await facts(userOf(prefixOf(operation))));
+  /** The items of a user in the order in which they were written; none if memory is away. */
+  #read(user: string): Promise<Item[]> {
+    return withFallback("facts were not read", async () => {
+      const { facts } = await this.#memory.facts(user, this.#options);
+      return facts.sort((a, b) => a.revision - b.revision).map((fact) => itemOf(user, fact));
+    }, []);
   }
 
-  /** Reads each user once for a batch. */
-  #reader(): (user: string) => Promise<Item[]> {
-    const reads = new Map<string, Promise<Item[]>>();
-    return (user) => {
-      let read = reads.get(user);
-      if (read === undefined) {
-        const none: StoredFact[] = [];
-        const facts = withFallback(
-          "facts were not read",
-          async () => (await this.#memory.facts(user, this.#options)).facts,
-          none,
-        );
-        read = facts.then((list) => list.map((fact) => itemOf(user, fact)));
-        reads.set(user, read);
-      }
-      return read;
-    };
+  #change({ namespace, key, value }: PutOperation): Change {
+    const [user, group] = namespace;
+    if (namespace.length !== 2)
+      throw new TypeError("a fact's namespace is [user, group], for example [user, USER]");
+    const text = value === null ? null : keptValue(textOf(value), this.#options.allowSecrets);
+    return { user, label: `${group}.${key}`, text };
   }
 
-  async #write(puts: readonly PutOperation[]): Promise<void> {
+  async #write(puts: readonly Change[]): Promise<void> {
     // The last put of a label counts.
     const users = new Map<string, Map<string, string | null>>();
-    for (const put of puts) {
-      const user = userOf(put.namespace);
+    for (const { user, label, text } of puts) {
       const changes = users.get(user) ?? new Map<string, string | null>();
-      users.set(user, changes.set(labelOf(put), textOf(put)));
+      users.set(user, changes.set(label, text));
     }
     await Promise.all(
       [...users].map(([user, changes]) =>
@@ -98,64 +94,108 @@ export class SidebandStore extends BaseStore {
   }
 }
 
-function itemOf(user: string, { label, value, updated_at }: StoredFact): Item {
+interface Change {
+  readonly user: string;
+  readonly label: string;
+  /** Null forgets. */
+  readonly text: string | null;
+}
+
+function itemOf(
+  user: string,
+  { label, value, updated_at }: Pick<StoredFact, "label" | "value" | "updated_at">,
+) {
   const [group, key] = label.split(".");
   const updatedAt = new Date(updated_at);
   // The service does not keep when a fact was first written, so createdAt is the time of its last write.
-  return { value: { value }, key, namespace: [user, group], createdAt: updatedAt, updatedAt };
+  return { value: { value }, key, namespace: [user, group], createdAt: updatedAt, updatedAt } satisfies Item;
 }
 
-function userOf(namespace: readonly string[]): string {
-  if (namespace.length === 0) throw new TypeError("a namespace begins with the user: [user, group]");
-  return namespace[0];
+function apply(items: Item[], { user, label, text }: Change): void {
+  const at = items.findIndex(({ namespace, key }) => `${namespace[1]}.${key}` === label);
+  if (text === null) {
+    if (at >= 0) items.splice(at, 1);
+    return;
+  }
+  const item = itemOf(user, { label, value: text, updated_at: new Date().toISOString() });
+  items.splice(at < 0 ? items.length : at, 1, item);
 }
 
-function labelOf({ namespace, key }: PutOperation): string {
-  if (namespace.length !== 2)
-    throw new TypeError("a fact's namespace is [user, group], for example [user, USER]");
-  return `${namespace[1]}.${key}`;
+/** The user that a read is about. */
+function userOf(operation: GetOperation | SearchOperation | ListNamespacesOperation): string {
+  if (isSearch(operation)) {
+    if (operation.namespacePrefix.length > 0) return operation.namespacePrefix[0];
+    throw new TypeError("facts are searched for one user: the prefix begins with the user");
+  }
+  if (isGet(operation)) return operation.namespace[0];
+  const user = operation.matchConditions?.find(
+    ({ matchType, path }) => matchType === "prefix" && path[0] !== "*",
+  )?.path[0];
+  if (user === undefined) throw new TypeError("namespaces are listed for one user: pass prefix: [user]");
+  return user;
 }
 
-function textOf({ value }: PutOperation): string | null {
-  if (value === null) return null;
-  if (typeof value.value !== "string") throw new TypeError('a fact is written as { value: "text" }');
-  return value.value;
+/** The text of a value. A field that would be lost is refused. */
+function textOf(value: Record<string, unknown>): string {
+  if (typeof value.value === "string" && Object.keys(value).length === 1) return value.value;
+  throw new TypeError('a fact is written as { value: "text" }, with no other field');
+}
+
+function answer(
+  operation: GetOperation | SearchOperation | ListNamespacesOperation,
+  items: readonly Item[],
+): unknown {
+  if (isSearch(operation)) return search(operation, items);
+  if (!isGet(operation)) return listNamespaces(operation, items);
+  const { namespace, key } = operation;
+  return items.find((item) => item.key === key && isAt(item.namespace, namespace)) ?? null;
+}
+
+function isAt(namespace: readonly string[], other: readonly string[]): boolean {
+  return namespace.length === other.length && namespace.every((part, i) => part === other[i]);
 }
 
 function search(
   { namespacePrefix, filter = {}, limit = 10, offset = 0 }: SearchOperation,
-  items: Item[],
+  items: readonly Item[],
 ): Item[] {
-  return items
+  const groups = [...new Set(items.map(({ namespace }) => namespace[1]))];
+  return groups
+    .flatMap((group) => items.filter(({ namespace }) => namespace[1] === group))
     .filter(({ namespace }) => namespacePrefix.every((part, i) => namespace[i] === part))
     .filter(({ value }) => Object.entries(filter).every(([name, wanted]) => matches(value[name], wanted)))
     .slice(offset, offset + limit);
 }
 
-/** LangGraph's filters: a value, or { $eq, $ne }. */
+const COMPARISONS: Readonly<Record<string, (value: unknown, operand: unknown) => boolean>> = {
+  $eq: (value, operand) => value === operand,
+  $ne: (value, operand) => value !== operand,
+  $gt: (value, operand) => Number(value) > Number(operand),
+  $gte: (value, operand) => Number(value) >= Number(operand),
+  $lt: (value, operand) => Number(value) < Number(operand),
+  $lte: (value, operand) => Number(value) <= Number(operand),
+  $in: (value, operand) => Array.isArray(operand) && operand.includes(value),
+  $nin: (value, operand) => !Array.isArray(operand) || !operand.includes(value),
+};
+
+/** LangGraph's filters: a value, or operators. */
 function matches(value: unknown, wanted: unknown): boolean {
   if (typeof wanted !== "object" || wanted === null) return value === wanted;
-  return Object.entries(wanted).every(([operator, operand]) => {
-    if (operator === "$eq") return value === operand;
-    if (operator === "$ne") return value !== operand;
-    throw new TypeError(`facts are texts: the filter ${operator} is not known`);
-  });
-}
-
-function prefixOf({ matchConditions = [] }: ListNamespacesOperation): string[] {
-  const user = matchConditions.find(({ matchType, path }) => matchType === "prefix" && path[0] !== "*")
-    ?.path[0];
-  if (user === undefined) throw new TypeError("namespaces are listed for one user: pass prefix: [user]");
-  return [user];
+  const operators = Object.entries(wanted);
+  if (!operators.every(([name]) => Object.hasOwn(COMPARISONS, name))) return false;
+  return operators.every(([name, operand]) => COMPARISONS[name](value, operand));
 }
 
 function listNamespaces(operation: ListNamespacesOperation, items: readonly Item[]): string[][] {
-  const { matchConditions = [], maxDepth = 2, limit, offset } = operation;
+  const { matchConditions = [], maxDepth = 2, limit = Number.POSITIVE_INFINITY, offset = 0 } = operation;
   const namespaces = items
     .map(({ namespace }) => namespace)
     .filter((namespace) => matchConditions.every((condition) => meets(namespace, condition)))
     .map((namespace) => namespace.slice(0, maxDepth).join("\0"));
-  return [...new Set(namespaces)].slice(offset, offset + limit).map((text) => text.split("\0"));
+  return [...new Set(namespaces)]
+    .sort((a, b) => a.localeCompare(b))
+    .slice(offset, offset + limit)
+    .map((text) => text.split("\0"));
 }
 
 function meets(namespace: readonly string[], { matchType, path }: MatchCondition): boolean {

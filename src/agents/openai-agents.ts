@@ -8,9 +8,9 @@
  */
 
 import { type CallModelInputFilter, type FunctionTool, tool } from "@openai/agents";
-import { objectSchema } from "../contract/memory-tools.ts";
+import { type MemoryTool, objectSchema, SCOPE_INPUT } from "../contract/memory-tools.ts";
 import type { SectionParts } from "../sdk/index.ts";
-import { type AdapterOptions, callOptions, MODEL_TOOLS, runTool, userOf } from "./adapter.ts";
+import { type AdapterOptions, flushed, injected, MODEL_TOOLS, runTool } from "./adapter.ts";
 
 export interface InputFilterOptions extends AdapterOptions {
   /** The facts in plain text, the sealed block, or both. Default: both. */
@@ -18,13 +18,8 @@ export interface InputFilterOptions extends AdapterOptions {
 }
 
 export function sidebandInputFilter(options: InputFilterOptions): CallModelInputFilter {
-  const { memory, include } = options;
   return async ({ modelData }) => {
-    const before = modelData.instructions ?? "";
-    const instructions = await memory.inject(before, await userOf(options), {
-      include,
-      ...callOptions(options),
-    });
+    const instructions = await injected(modelData.instructions ?? "", options);
     return instructions === "" ? modelData : { ...modelData, instructions };
   };
 }
@@ -35,7 +30,7 @@ export function sidebandTools(options: AdapterOptions): FunctionTool[] {
     tool({
       name: definition.name,
       description: definition.description,
-      parameters: strictSchema(definition.input) as never,
+      parameters: strictSchema(definition, options) as never,
       strict: true,
       execute: async (input: unknown) =>
         JSON.stringify(await runTool(definition, options, (input ?? {}) as Record<string, string>)),
@@ -50,16 +45,21 @@ export function flushBefore<C>(
 ): (context: C) => Promise<boolean> {
   return async (context) => {
     const compacts = await decide(context);
-    if (compacts) await options.memory.beforeCompaction(await userOf(options), callOptions(options));
+    if (compacts) await flushed(options);
     return compacts;
   };
 }
 
-/** Strict schemas may not limit the length of a text; the service checks it. */
-function strictSchema(input: { readonly [name: string]: unknown }) {
+/** Strict schemas may not limit the length of a text, which the service checks, and have null for what is left out. */
+function strictSchema({ input, takesScope }: MemoryTool, { project }: AdapterOptions) {
+  const { scope } = SCOPE_INPUT;
+  const nullable = { ...scope, type: ["string", "null"], enum: [...scope.enum, null] };
   const properties = Object.entries(input).map(([name, schema]) => {
     const { minLength, maxLength, ...rest } = schema as Record<string, unknown>;
     return [name, rest];
   });
-  return objectSchema(Object.fromEntries(properties));
+  return objectSchema({
+    ...Object.fromEntries(properties),
+    ...(takesScope && project !== undefined ? { scope: nullable } : {}),
+  });
 }

@@ -4,5 +4,5 @@
  */
 
 export type { MemoryTool } from "../contract/memory-tools.ts";
-export { MEMORY_TOOLS, objectSchema } from "../contract/memory-tools.ts";
-export { type AdapterOptions, MODEL_TOOLS, runTool } from "./adapter.ts";
+export { MEMORY_TOOLS } from "../contract/memory-tools.ts";
+export { type AdapterOptions, inputSchema, MODEL_TOOLS, runTool } from "./adapter.ts";

@@ -16,6 +16,8 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   hook: async () => (await import("./commands/hook.ts")).hook,
   "agents list": async () => (await import("./commands/agents.ts")).agentsList,
   "agents install": async () => (await import("./commands/agents.ts")).agentsInstall,
+  "agents status": async () => (await import("./commands/agents.ts")).agentsStatus,
+  "agents remove": async () => (await import("./commands/agents.ts")).agentsRemove,
   "keys create": async () => (await import("./commands/keys.ts")).keysCreate,
   "keys list": async () => (await import("./commands/keys.ts")).keysList,
   "keys revoke": async () => (await import("./commands/keys.ts")).keysRevoke,
@@ -104,6 +106,7 @@ function isRefusal(error: unknown): error is Error {
   return (
     error instanceof Error &&
     [
+      "AddressError",
       "ConfigError",
       "SilentOwnerError",
       "DataFolderError",

@@ -4,8 +4,9 @@
  */
 
 import { VALUE_BYTES_MAX } from "../base/limits.ts";
-import type { AgentCallOptions, AgentMemory } from "./agent-memory.ts";
+import type { AgentCallOptions, AgentMemory, Scope } from "./agent-memory.ts";
 import { LABELS } from "./channel-labels.ts";
+import { keptValue } from "./secrets.ts";
 
 type JsonObject = { readonly [name: string]: unknown };
 
@@ -15,6 +16,8 @@ export interface MemoryTool {
   readonly description: string;
   /** JSON Schema of the input properties; all are required. */
   readonly input: JsonObject;
+  /** Whether the tool can name the scope, where the memory knows a project (SCOPE_INPUT). */
+  readonly takesScope?: true;
   /** JSON Schema of the output properties; all are required. */
   readonly output: JsonObject;
   readonly annotations: {
@@ -32,7 +35,20 @@ export interface MemoryTool {
 }
 
 const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
-const CHANGES = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false };
+/** A fact that is overwritten by the user's own new one is not destroyed: hosts ask for leave before they destroy. */
+const KEEPS = { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+const DELETES = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false };
+
+/** An optional input of the tools that take a scope. */
+export const SCOPE_INPUT = {
+  scope: {
+    type: "string",
+    enum: ["person", "project"],
+    description:
+      "Leave it out, as a rule: USER and PREF belong to the person, TASK and PROJ to the project. " +
+      "Name it to keep a preference for this project alone, or a task for every project.",
+  },
+};
 
 const text = (description: string) => ({ type: "string", description });
 const count = (description: string) => ({ type: "integer", minimum: 0, description });
@@ -59,7 +75,8 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     title: "Remember a fact",
     description:
       "Keeps one short fact about the user or the work, exactly as written, beyond this conversation. " +
-      "A fact with the same label is overwritten. Use it when the user states or changes a lasting fact.",
+      "A fact with the same label is overwritten. Use it when the user states or changes a lasting fact. " +
+      "Secrets are refused, and <private> parts are left out.",
     input: {
       label,
       value: {
@@ -70,9 +87,16 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       },
     },
     output: { label: text("The label."), value: text("What was kept."), channel_count: channelCount },
-    annotations: CHANGES,
+    annotations: KEEPS,
+    takesScope: true,
     async run(memory, userId, input, options) {
-      const { label, value, channel_count } = await memory.encode(userId, input.label, input.value, options);
+      const kept = keptValue(input.value, options?.allowSecrets);
+      const { label, value, channel_count } = await memory.encode(
+        userId,
+        input.label,
+        kept,
+        scoped(options, input),
+      );
       return { label, value, channel_count };
     },
   },
@@ -86,9 +110,10 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       value: { type: ["string", "null"], description: "The fact, or null." },
     },
     annotations: READS,
+    takesScope: true,
     async run(memory, userId, input, options) {
       try {
-        const { label, value } = await memory.decode(userId, input.label, options);
+        const { label, value } = await memory.decode(userId, input.label, scoped(options, input));
         return { label, value };
       } catch (error) {
         if (codeOf(error) === "fact_not_found") return { label: input.label, value: null };
@@ -102,10 +127,11 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     description: "Deletes one fact permanently. `forgotten` is false if there was none.",
     input: { label },
     output: { label: text("The label."), forgotten: { type: "boolean" } },
-    annotations: CHANGES,
+    annotations: DELETES,
+    takesScope: true,
     async run(memory, userId, input, options) {
       try {
-        await memory.forget(userId, input.label, options);
+        await memory.forget(userId, input.label, scoped(options, input));
         return { label: input.label, forgotten: true };
       } catch (error) {
         if (codeOf(error) === "fact_not_found") return { label: input.label, forgotten: false };
@@ -120,8 +146,9 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     input: {},
     output: { channel_count: channelCount, facts: factList },
     annotations: READS,
-    async run(memory, userId, _input, options) {
-      const { channel_count, facts } = await memory.facts(userId, options);
+    takesScope: true,
+    async run(memory, userId, input, options) {
+      const { channel_count, facts } = await memory.facts(userId, scoped(options, input));
       return { channel_count, facts: facts.map(({ label, value }) => ({ label, value })) };
     },
   },
@@ -190,11 +217,15 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   },
 ];
 
-/** Properties as the schema of an object that has them all and no others. */
-export function objectSchema(properties: JsonObject) {
+function scoped(options: AgentCallOptions | undefined, { scope }: Record<string, string>): AgentCallOptions {
+  return { ...options, scope: (scope as Scope | undefined) ?? undefined };
+}
+
+/** Properties as the schema of an object that has them all, perhaps the optional ones, and no others. */
+export function objectSchema(properties: JsonObject, optional: JsonObject = {}) {
   return {
     type: "object" as const,
-    properties,
+    properties: { ...properties, ...optional },
     required: Object.keys(properties),
     additionalProperties: false,
   };

@@ -71,7 +71,7 @@ function spawnOwner(command: string, folder: string): () => string | undefined {
   const size = statSync(logPath, { throwIfNoEntry: false })?.size ?? 0;
   if (size > LOG_BYTES_MAX) renameSync(logPath, `${logPath}.old`);
   const log = openSync(logPath, "a", 0o600);
-  // It works in the folder, so that it keeps no other one in use: a relative path would lead elsewhere from there.
+  // The owner works in the folder itself: a relative path would lead somewhere else from there.
   const child = spawn(process.execPath, [command, "owner", "--data", resolve(folder)], {
     cwd: folder,
     detached: true,

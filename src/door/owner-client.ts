@@ -11,6 +11,7 @@ import { Failure } from "../base/errors.ts";
 import { linesOf } from "../base/lines.ts";
 import type { Fetch } from "../sdk/index.ts";
 import { doorPath } from "./door-path.ts";
+import { fetchAnswer, textOf } from "./node-fetch.ts";
 
 /** Nobody listens at the door: nothing was sent. */
 export class NoOwnerError extends Error {
@@ -121,11 +122,7 @@ export class OwnerClient {
         ...(init.body == null ? {} : { body: init.body as string }),
         signal: init.signal ?? undefined,
       });
-      return {
-        status: response.statusCode ?? 0,
-        headers: { get: (name: string) => response.headers[name.toLowerCase()] ?? null },
-        text: () => textOf(response),
-      } as unknown as Response;
+      return fetchAnswer(response);
     };
   }
 
@@ -167,10 +164,4 @@ function refuseProblem(response: IncomingMessage, answer: unknown): unknown {
 
 function failureOf({ code, detail }: Problem): Failure {
   return new Failure(code, detail);
-}
-
-async function textOf(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
 }

@@ -3,19 +3,23 @@
  * service; else it is the owner of the data folder, which is started in the background where there is none.
  */
 
+import { projectOf } from "../agents/project.ts";
 import type { AgentConfig } from "../config.ts";
 import type { AgentMemory } from "../contract/agent-memory.ts";
+import { scopedMemory } from "../contract/scope.ts";
+import { nodeFetch } from "../door/node-fetch.ts";
 import { DEFAULT_BASE_URL, Sideband } from "../sdk/index.ts";
 import { COMMAND_PATH } from "./package.ts";
 
-export { runHook, usesMemory } from "../agents/hooks.ts";
-export { AGENTS, type AgentKind, shownPath } from "../agents/install.ts";
+export { askAtEnd, HOSTS, type HookHost, hookInput, runHook, usesMemory } from "../agents/hooks.ts";
+export { projectOf } from "../agents/project.ts";
+export { scopedMemory } from "../contract/scope.ts";
 
 /** Where an owner has to be started, that may take longer than a call of the memory may. */
 export async function openAgentMemory(config: AgentConfig): Promise<AgentMemory> {
   const { apiUrl, apiKey, timeoutMs, dataFolder, account } = config;
   if (apiUrl !== undefined || apiKey !== undefined) {
-    return new Sideband({ baseUrl: apiUrl ?? DEFAULT_BASE_URL, apiKey, timeoutMs });
+    return new Sideband({ baseUrl: apiUrl ?? DEFAULT_BASE_URL, apiKey, timeoutMs, fetch: nodeFetch });
   }
   // Loaded only now: a hook against a remote service needs no owner.
   const { ownerFetch, reachOwner } = await import("../door/background-owner.ts");
@@ -30,16 +34,27 @@ export async function openAgentMemory(config: AgentConfig): Promise<AgentMemory>
 /** Serves MCP on standard input and output until the client has gone. */
 export async function runMcpStdio(
   memory: AgentMemory,
-  options: { userId: string; version: string; onError: (error: Error) => void },
+  config: AgentConfig,
+  options: { version: string; onError: (error: Error) => void },
 ): Promise<void> {
   const { serveMcpStdio } = await import("../mcp/stdio.ts");
-  const { userId, version, onError } = options;
+  const { userId, project, allowSecrets } = config;
+  const { version, onError } = options;
   const gone = new Promise<void>((resolve) => {
     process.stdin.once("close", resolve).once("end", resolve);
     process.stdout.on("error", () => resolve());
     for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve());
   });
-  const handle = serveMcpStdio({ memory, userId, version }, onError);
+  const handle = serveMcpStdio(
+    {
+      userId,
+      version,
+      allowSecrets,
+      memoryIn: (roots) =>
+        scopedMemory(memory, async () => projectOf((await roots()) ?? [process.cwd()], project)),
+    },
+    onError,
+  );
   await gone;
   await handle.close();
 }

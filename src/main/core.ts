@@ -29,8 +29,6 @@ export interface Core {
   readonly embedded: LmdbStore | undefined;
   /** Leaves no byte in the store's files of what was forgotten. */
   readonly compact: OpenedStore["compact"];
-  /** Where nodes share the store: agrees with them on a setting. */
-  readonly agreeOn: OpenedStore["agreeOn"];
   readonly blockWork: BlockWork;
   readonly authentication: Authentication;
   readonly keys: KeyManager;
@@ -42,11 +40,11 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Co
   checkReader();
   const metrics = new Metrics();
   const clock = systemClock;
-  const { dataFolder: folder, queueMax } = config;
+  const { queueMax } = config;
   const { store, embedded, compact, agreeOn } = await openStore(config, { ...options, metrics });
   let masters: MasterKey[];
   try {
-    masters = masterKeys(folder, config.masterKey);
+    masters = masterKeys(config);
     await agreeOnMasterKeys(masters, agreeOn);
   } catch (error) {
     await store.close();
@@ -71,7 +69,6 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Co
     store,
     embedded,
     compact,
-    agreeOn,
     blockWork,
     authentication,
     keys: new KeyManager(store, clock),

@@ -32,7 +32,9 @@ export function toldToOperator(error: unknown): unknown {
   const text = `the database of SIDEBAND_DATABASE_URL cannot be used: ${cause.message}`;
   const remedy = REMEDIES.find(([fault]) => fault.test(code) || fault.test(cause.message));
   if (remedy !== undefined) return new ConfigError(`${text}; ${remedy[1]}`);
-  return isFailure ? new DatabaseAwayError(text) : new ConfigError(text);
+  // A pooler that refuses a parameter goes on doing so; the message says what to set.
+  const isAway = isFailure && code !== "STARTUP_PARAMETER";
+  return isAway ? new DatabaseAwayError(text) : new ConfigError(text);
 }
 
 function codeOf(error: unknown): string {

@@ -1,14 +1,15 @@
 /** What the operator does to the database itself: bring it to this program's form, look at it, distribute it. */
 
+import { readFileSync } from "node:fs";
 import { type Config, ConfigError } from "../config.ts";
 import type { StoreStatistics } from "../memory/ports.ts";
 import { DATABASE_DEFAULTS, Database, type Query } from "../store/postgres/database.ts";
-import { distribute, readCluster, SHARDS_DEFAULT } from "../store/postgres/distribution.ts";
+import { distribute, readCluster, SHARDS_PER_WORKER } from "../store/postgres/distribution.ts";
 import { checkApplied, loadMigrations, migrate, readApplied } from "../store/postgres/migrations.ts";
 import { readServer, readStatistics } from "../store/postgres/upkeep.ts";
 import { toldToOperator } from "./database-errors.ts";
 
-export { SHARDS_DEFAULT };
+export { SHARDS_PER_WORKER };
 
 export interface DatabaseStatus {
   readonly server: string;
@@ -26,8 +27,9 @@ export function migrateDatabase(config: Config): Promise<string[]> {
   return onDatabase(config, async (sql) => (await migrate(sql)).map(({ name }) => name));
 }
 
+/** A standby will do. */
 export function readDatabaseStatus(config: Config): Promise<DatabaseStatus> {
-  return onDatabase(config, async (sql) => {
+  const read: Query<DatabaseStatus> = async (sql) => {
     const known = loadMigrations();
     const applied = await readApplied(sql);
     const { extension, distributed } =
@@ -41,26 +43,43 @@ export function readDatabaseStatus(config: Config): Promise<DatabaseStatus> {
       distributed,
       statistics: applied.length === 0 ? null : await readStatistics()(sql),
     };
-  });
+  };
+  return onDatabase(config, read, true);
 }
 
 /** Resolves to the statements that were run. */
-export function distributeDatabase(config: Config, shardCount: number): Promise<string[]> {
+export function distributeDatabase(config: Config, shardCount?: number): Promise<string[]> {
   return onDatabase(config, async (sql) => {
     await migrate(sql);
     return distribute(sql, shardCount);
   });
 }
 
-async function onDatabase<T>(config: Config, query: Query<T>): Promise<T> {
-  if (config.databaseUrl === undefined) {
+/** Where the database is, and the certificates to check it with. */
+export function databaseOf({ databaseUrl: url, databaseCa }: Config): { url: string; ca?: string } {
+  if (url === undefined) {
     throw new ConfigError(
       "SIDEBAND_DATABASE_URL is not set: there is no database, the embedded store is used",
     );
   }
+  if (databaseCa === undefined) return { url };
+  let ca: string;
+  try {
+    ca = readFileSync(databaseCa, "utf8");
+  } catch (error) {
+    throw new ConfigError(`SIDEBAND_DATABASE_CA cannot be read: ${(error as Error).message}`);
+  }
+  if (!ca.includes("-----BEGIN CERTIFICATE-----"))
+    throw new ConfigError(
+      `SIDEBAND_DATABASE_CA takes a file with certificates (PEM): ${databaseCa} has none`,
+    );
+  return { url, ca };
+}
+
+async function onDatabase<T>(config: Config, query: Query<T>, readOnly = false): Promise<T> {
   let database: Database | undefined;
   try {
-    database = new Database({ ...DATABASE_DEFAULTS, url: config.databaseUrl });
+    database = new Database({ ...DATABASE_DEFAULTS, ...databaseOf(config), readOnly });
     return await database.withoutTimeLimit(query);
   } catch (error) {
     throw toldToOperator(error);

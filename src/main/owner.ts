@@ -4,6 +4,7 @@
  * on a private socket.
  */
 
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,23 +22,26 @@ const POLL_MS = 20;
 /** Runs `work` with the owner of the data folder; where there is none, this process is it until `work` is done. */
 export async function withOwner<T>(
   config: Config,
-  options: { create: boolean },
+  options: { create: boolean; readOnly?: boolean },
   work: (client: OwnerClient) => Promise<T>,
 ): Promise<T> {
   const [{ startService }, { FolderInUseError }] = await Promise.all([
     import("./service.ts"),
     import("../store/lmdb/data-folder.ts"),
   ]);
-  const asOwner = async (path: string) => {
+  const asOwner = async (path: string, adminToken = config.adminToken) => {
     const service = await startService(
-      { ...config, logLevel: "error" },
+      { ...config, adminToken, logLevel: "error" },
       { ...options, tcp: false, warm: false, doorPath: path },
     );
     return work(new OwnerClient(path)).finally(() => service.close());
   };
   if (config.databaseUrl !== undefined) {
     const home = mkdtempSync(join(tmpdir(), "sideband-"));
-    return asOwner(join(home, "door.sock")).finally(() => rmSync(home, { recursive: true }));
+    // Nobody else comes to that socket: no file with a token is made for it.
+    return asOwner(join(home, "door.sock"), randomBytes(24).toString("base64url")).finally(() =>
+      rmSync(home, { recursive: true }),
+    );
   }
   const path = doorPath(config.dataFolder);
   const client = new OwnerClient(path);

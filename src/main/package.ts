@@ -14,5 +14,8 @@ export const COMMAND_PATH = fileURLToPath(new URL("bin/sideband.js", PACKAGE_ROO
 /** The files that `sideband agents install` copies. */
 export const AGENT_FILES = fileURLToPath(new URL("agents", PACKAGE_ROOT));
 
+/** What the OpenClaw plugin loads. */
+export const OPENCLAW_MODULE = fileURLToPath(new URL("dist/src/agents/openclaw.js", PACKAGE_ROOT));
+
 /** Where the build puts the website. */
 export const WEBSITE_FOLDER = fileURLToPath(new URL("dist/web", PACKAGE_ROOT));

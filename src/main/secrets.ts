@@ -1,20 +1,28 @@
 /**
  * The secrets of a data folder: `master.key` (one line for each master key: its id and 64 hexadecimal digits,
- * the newest last) and `admin.token`. Both are made on the first start, readable for their owner only.
+ * the newest last) and `admin.token`. Both are made on the first start, readable for their owner only. Nodes that share
+ * a database share the master key too: then none is made, since every node would make another.
  */
 
 import { randomBytes } from "node:crypto";
-import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ConfigError } from "../config.ts";
+import { type Config, ConfigError } from "../config.ts";
 import type { MasterKey } from "../memory/key-ring.ts";
 
 export const MASTER_KEY_FILE = "master.key";
 export const ADMIN_TOKEN_FILE = "admin.token";
 
-export function masterKeys(folder: string, setting: string | undefined): MasterKey[] {
-  if (setting !== undefined) return parseMasterKeys(setting.split(","), "SIDEBAND_MASTER_KEY");
-  const path = join(folder, MASTER_KEY_FILE);
+export function masterKeys(config: Pick<Config, "dataFolder" | "masterKey" | "databaseUrl">): MasterKey[] {
+  const { dataFolder, masterKey, databaseUrl } = config;
+  if (masterKey !== undefined) return parseMasterKeys(masterKey.split(","), "SIDEBAND_MASTER_KEY");
+  const path = join(dataFolder, MASTER_KEY_FILE);
+  if (databaseUrl !== undefined && !existsSync(path)) {
+    throw new ConfigError(
+      "there is no master key, and all nodes of a database must have the same one: set SIDEBAND_MASTER_KEY " +
+        `(a new one: openssl rand -hex 32), or copy the file master.key to ${dataFolder}`,
+    );
+  }
   const text = readOrCreate(path, () => `1 ${randomBytes(32).toString("hex")}\n`);
   const lines = text.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("#"));
   return parseMasterKeys(lines, path);

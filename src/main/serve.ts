@@ -4,7 +4,6 @@
  * database is away waits for it.
  */
 
-import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { type AtStep, noStep } from "../base/steps.ts";
 import type { Config } from "../config.ts";
@@ -44,7 +43,8 @@ export async function serve(
     throw error;
   });
   const { core, url } = service;
-  const key = await makeFirstKey(core);
+  // Where nodes share a database, what they print is kept by others: a key is made only when it is asked for.
+  const key = embedded ? await makeFirstKey(core) : undefined;
   atStep("start: first key stored");
   print(`listening on ${url}`);
   print(startText(config) + (key === undefined ? "" : firstStartText(url, key, dataFolder)));
@@ -110,17 +110,15 @@ async function endBackgroundOwner(folder: string): Promise<void> {
 /** The first key where there is no account yet: made after the port is open, so that it is printed for sure. */
 async function makeFirstKey(core: Core): Promise<string | undefined> {
   if ((await core.store.listAccounts()).length > 0) return undefined;
-  // Of several nodes that start on one empty database, one makes the key.
-  const ticket = randomUUID();
-  if (((await core.agreeOn?.("first-start", ticket)) ?? ticket) !== ticket) return undefined;
   const note = "made on the first start";
   return (await core.keys.create({ account: FIRST_ACCOUNT, tier: "unlimited", note })).key;
 }
 
-function startText({ adminToken, dataFolder }: Config): string {
+function startText({ adminToken, dataFolder, databaseUrl }: Config): string {
   const token =
     adminToken === undefined ? `in ${join(dataFolder, ADMIN_TOKEN_FILE)}` : "SIDEBAND_ADMIN_TOKEN";
-  return `admin token ${token}; a new key: sideband keys create --account NAME --data ${inShell(dataFolder)}`;
+  const where = databaseUrl === undefined ? ` --data ${inShell(dataFolder)}` : "";
+  return `admin token ${token}; a new key: sideband keys create --account NAME${where}`;
 }
 
 function inShell(path: string): string {

@@ -21,6 +21,8 @@ export interface ServiceOptions {
   readonly create?: boolean;
   /** How long to wait for an owner of the data folder that is about to end. */
   readonly lockWaitMs?: number;
+  /** Nothing is changed, so that a standby of PostgreSQL will do. */
+  readonly readOnly?: boolean;
   /** Whether to listen on the TCP port of the configuration. */
   readonly tcp?: boolean;
   /** The path of the local socket to listen on, instead of the data folder's door. */
@@ -49,13 +51,20 @@ const TOUCH_INTERVAL_MS = 10_000;
 const UPKEEP_INTERVAL_MS = 30_000;
 
 export async function startService(config: Config, options: ServiceOptions = {}): Promise<Service> {
-  const { create = true, tcp = true, warm = true, atStep = noStep, lockWaitMs = 0 } = options;
+  const {
+    create = true,
+    tcp = true,
+    warm = true,
+    atStep = noStep,
+    lockWaitMs = 0,
+    readOnly = false,
+  } = options;
   const log = pino(
     { level: config.logLevel, base: { pid: process.pid } },
     options.logTo ?? pino.destination({ fd: 2, sync: false }),
   );
   const warn = (line: string) => log.warn(line);
-  const core = await (options.open ?? openCore)(config, { create, atStep, lockWaitMs, warn });
+  const core = await (options.open ?? openCore)(config, { create, atStep, lockWaitMs, readOnly, warn });
   const door = new Door();
   try {
     const token = adminToken(config.dataFolder, config.adminToken);

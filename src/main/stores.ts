@@ -19,6 +19,8 @@ export interface OpenOptions {
   readonly create: boolean;
   /** How long to wait for an owner of the data folder that is about to end. */
   readonly lockWaitMs?: number;
+  /** Nothing is changed, so that a standby of PostgreSQL will do. */
+  readonly readOnly?: boolean;
   /** What the operator should know. */
   readonly warn?: (line: string) => void;
   readonly atStep?: AtStep;
@@ -37,26 +39,29 @@ export async function openStore(
   config: Config,
   options: OpenOptions & { metrics: Metrics },
 ): Promise<OpenedStore> {
-  const { databaseUrl, databasePool, dataFolder, queueMax } = config;
-  const { metrics } = options;
-  if (databaseUrl === undefined) {
+  const { databasePool, dataFolder, queueMax } = config;
+  const { metrics, readOnly, warn } = options;
+  if (config.databaseUrl === undefined) {
     const store = await LmdbStore.open({ ...options, folder: dataFolder, queueMax });
     return { store, embedded: store, compact: (progress) => store.compact(progress), agreeOn: undefined };
   }
   // Loaded only now: the embedded store does without.
-  const { PostgresStore } = await import("../store/postgres/postgres-store.ts");
+  const [{ PostgresStore }, { databaseOf }] = await Promise.all([
+    import("../store/postgres/postgres-store.ts"),
+    import("./database-upkeep.ts"),
+  ]);
   const store = await PostgresStore.open({
-    url: databaseUrl,
+    ...databaseOf(config),
     poolMax: databasePool,
     queueMax,
     metrics,
+    ...(readOnly === undefined ? {} : { readOnly }),
+    ...(warn === undefined ? {} : { warn }),
   }).catch((error: unknown) => {
     throw toldToOperator(error);
   });
-  // The secrets' files still stand there, unless they come from the environment.
-  if (config.masterKey === undefined || config.adminToken === undefined) {
-    makeFolder(dataFolder);
-  }
+  // The admin token's file still stands there, unless it comes from the environment.
+  if (config.adminToken === undefined) makeFolder(dataFolder);
   return {
     store,
     embedded: undefined,

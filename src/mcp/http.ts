@@ -87,6 +87,8 @@ export class McpHttp {
     };
     if (ended.aborted) end();
     else ended.addEventListener("abort", end, { once: true });
+    // A client is told that it listens when no change can be missed any more.
+    await Promise.all(watched.map((uri) => account.watches.check(uri)));
     const { method, url, headers } = request;
     const sessionId = headers.get(SESSION_HEADER);
     const session = sessionId === null ? undefined : account.sessions.get(sessionId);
@@ -144,21 +146,21 @@ export class McpHttp {
       import("./memory-server.ts"),
     ]);
     const { version } = this.#options;
-    const handler = createMcpHandler(
+    const watches: SharedWatches = new SharedWatches((uri) => handler.notify.resourceUpdated(uri));
+    const handler: McpHttpHandler = createMcpHandler(
       ({ authInfo, era }) => {
         const { memory, userId, session } = authInfo!.extra as Visitor;
-        const subscriptions = era === "legacy" ? subscriptionsOf(session, userId) : undefined;
+        const subscriptions = era === "legacy" ? subscriptionsOf(session, userId, watches) : undefined;
         return memoryServer({ memory, userId, version, subscriptions });
       },
       { maxSubscriptions: STREAMS_MAX },
     );
-    const { bus, notify } = handler;
     return {
       handler,
-      watches: new SharedWatches((uri) => notify.resourceUpdated(uri)),
+      watches,
       sessions: new BoundedCache<Session>({ entriesMax: SESSIONS_MAX }),
       onChange: (listener) =>
-        bus.subscribe((event) => event.kind === "resource_updated" && listener(event.uri)),
+        handler.bus.subscribe((event) => event.kind === "resource_updated" && listener(event.uri)),
     };
   }
 }
@@ -173,14 +175,19 @@ function streamOf(session: Session | undefined, source: ChangeSource, ended: Abo
   return new Response(session.open(source, ended), { headers });
 }
 
-function subscriptionsOf(session: Session | undefined, userId: string | undefined): Subscriptions {
+function subscriptionsOf(
+  session: Session | undefined,
+  userId: string | undefined,
+  watches: SharedWatches,
+): Subscriptions {
   const refuse = (code: number, message: string) => Object.assign(new Error(message), { code });
   return {
-    subscribe(uri) {
+    async subscribe(uri) {
       if (session === undefined)
         throw refuse(SESSION_NOT_FOUND, `A subscription needs a session of this node. ${NEW_SESSION}`);
       if (isWatchable(uri, userId) && !session.subscribe(uri))
         throw refuse(INVALID_PARAMS, `A session has at most ${WATCHED_MAX} subscriptions.`);
+      await watches.check(uri);
     },
     unsubscribe: (uri) => session?.unsubscribe(uri),
   };

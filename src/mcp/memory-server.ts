@@ -14,12 +14,14 @@ import {
 } from "@modelcontextprotocol/server";
 import { USER_ID_LENGTH_MAX } from "../base/limits.ts";
 import type { AgentMemory } from "../contract/agent-memory.ts";
+import { WORTH_KEEPING } from "../contract/capture.ts";
 import { memorySection } from "../contract/memory-section.ts";
-import { MEMORY_TOOLS, objectSchema, toolErrorText } from "../contract/memory-tools.ts";
+import { MEMORY_TOOLS, objectSchema, SCOPE_INPUT, toolErrorText } from "../contract/memory-tools.ts";
 import { memoryUri, URI_PREFIX, userOfUri } from "./memory-uri.ts";
 
 export interface Subscriptions {
-  subscribe(uri: string): void;
+  /** Resolves when no change can be missed any more. */
+  subscribe(uri: string): Promise<void>;
   unsubscribe(uri: string): void;
 }
 
@@ -30,16 +32,16 @@ export interface MemoryServerOptions {
   readonly version: string;
   /** Takes the subscriptions of a client of the 2025 revisions; later ones do not ask the server for them. */
   readonly subscriptions?: Subscriptions | undefined;
+  /** Whether the memory knows a project, so that the tools can name the scope. */
+  readonly scoped?: boolean;
+  /** Keeps what looks like a secret too. */
+  readonly allowSecrets?: boolean;
   /** Hears of each change made through this server. */
   readonly onChange?: (userId: string) => void;
 }
 
 const USER_ID = { type: "string", minLength: 1, maxLength: USER_ID_LENGTH_MAX, description: "Whose memory." };
-const INSTRUCTIONS =
-  "Sideband keeps short facts about the user and the work beyond this conversation, exactly as written. " +
-  "Call remember when the user states or changes a lasting fact, with the label that fits best; " +
-  "call recall or list before you ask the user for something that may be known; " +
-  "call flush before the conversation is compacted or summarised. Never store secrets.";
+const INSTRUCTIONS = `${WORTH_KEEPING} Call flush before the conversation is compacted or summarised.`;
 
 /** The lists of tools, resources and prompts never change; without a word the library would say that they do. */
 const CAPABILITIES = {
@@ -60,30 +62,36 @@ export function memoryServer(options: MemoryServerOptions): McpServer {
   return server;
 }
 
-/** Compiled once: the library keeps every schema that it has compiled, and a server is made for each request. */
+/**
+ * Compiled when they are needed, and once: the library keeps every schema that it has compiled, and a server is made for
+ * each request.
+ */
 const TOOLS = MEMORY_TOOLS.map((tool) => ({
   tool,
-  boundInput: schemaOf<Record<string, string>>(tool.input),
-  openInput: schemaOf<Record<string, string>>({ user_id: USER_ID, ...tool.input }),
-  output: schemaOf<Record<string, unknown>>(tool.output),
+  boundInput: once(() => schemaOf<Record<string, string>>(tool.input)),
+  scopedInput: once(() => schemaOf<Record<string, string>>(tool.input, tool.takesScope ? SCOPE_INPUT : {})),
+  openInput: once(() => schemaOf<Record<string, string>>({ user_id: USER_ID, ...tool.input })),
+  output: once(() => schemaOf<Record<string, unknown>>(tool.output)),
 }));
-const PROMPT_INPUT = schemaOf<{ user_id: string }>({ user_id: USER_ID });
+const promptInput = once(() => schemaOf<{ user_id: string }>({ user_id: USER_ID }));
 
-function addTools(server: McpServer, { memory, userId, onChange }: MemoryServerOptions): void {
-  for (const { tool, boundInput, openInput, output } of TOOLS) {
+function addTools(server: McpServer, options: MemoryServerOptions): void {
+  const { memory, userId, scoped = false, allowSecrets, onChange } = options;
+  for (const { tool, boundInput, scopedInput, openInput, output } of TOOLS) {
+    const userInput = scoped ? scopedInput : boundInput;
     server.registerTool(
       tool.name,
       {
         title: tool.title,
         description: tool.description,
-        inputSchema: userId === undefined ? openInput : boundInput,
-        outputSchema: output,
+        inputSchema: userId === undefined ? openInput() : userInput(),
+        outputSchema: output(),
         annotations: tool.annotations,
       },
       async (args) => {
         const user = userId ?? args.user_id;
         try {
-          const result = { ...(await tool.run(memory, user, args)) };
+          const result = { ...(await tool.run(memory, user, args, { coolDown: true, allowSecrets })) };
           if (!tool.annotations.readOnlyHint) onChange?.(user);
           return { content: [{ type: "text", text: JSON.stringify(result) }], structuredContent: result };
         } catch (error) {
@@ -114,8 +122,8 @@ function addResource(server: McpServer, { memory, userId }: MemoryServerOptions)
 
 /** An address without a memory can be subscribed to, and never changes. */
 function addSubscriptions({ server }: McpServer, subscriptions: Subscriptions): void {
-  server.setRequestHandler("resources/subscribe", ({ params }) => {
-    subscriptions.subscribe(params.uri);
+  server.setRequestHandler("resources/subscribe", async ({ params }) => {
+    await subscriptions.subscribe(params.uri);
     return {};
   });
   server.setRequestHandler("resources/unsubscribe", ({ params }) => {
@@ -137,13 +145,21 @@ function addPrompt(server: McpServer, { memory, userId }: MemoryServerOptions): 
   if (userId !== undefined) {
     server.registerPrompt("context", about, () => messages(userId));
   } else {
-    server.registerPrompt("context", { ...about, argsSchema: PROMPT_INPUT }, ({ user_id }) =>
+    server.registerPrompt("context", { ...about, argsSchema: promptInput() }, ({ user_id }) =>
       messages(user_id),
     );
   }
 }
 
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
 /** The tools' schemas are plain JSON Schema; the library's type for that is narrower than the standard. */
-function schemaOf<T>(properties: { readonly [name: string]: unknown }) {
-  return fromJsonSchema<T>(objectSchema(properties) as JsonSchemaType);
+function schemaOf<T>(properties: { readonly [name: string]: unknown }, optional = {}) {
+  return fromJsonSchema<T>(objectSchema(properties, optional) as JsonSchemaType);
 }

@@ -34,6 +34,11 @@ export class SharedWatches {
       this.#watches.delete(uri);
     };
   }
+
+  /** Resolves when no change of a memory that is watched can be missed any more. */
+  async check(uri: string): Promise<void> {
+    await this.#watches.get(uri)?.watch.check();
+  }
 }
 
 /** Whether a server, bound to a user or not, has a memory at `uri` that can change. */

@@ -1,28 +1,45 @@
 /**
  * The MCP server of one agent on standard input and output, for one user. Serves clients of the 2025 revisions
- * and of 2026-07-28; both are told when the memory changes, by whomever.
+ * and of 2026-07-28; both are told when the memory changes, by whomever. The project is that of the client's roots,
+ * where it has roots.
  */
 
 import type { McpServer } from "@modelcontextprotocol/server";
 import { type StdioServerHandle, serveStdio } from "@modelcontextprotocol/server/stdio";
-import { type MemoryServerOptions, memoryServer } from "./memory-server.ts";
+import type { AgentMemory } from "../contract/agent-memory.ts";
+import { memoryServer } from "./memory-server.ts";
 import { memoryUri } from "./memory-uri.ts";
 import { type Watch, watchMemory } from "./watch.ts";
 
-export function serveMcpStdio(
-  options: Omit<MemoryServerOptions, "onChange"> & { userId: string },
-  onError: (error: Error) => void,
-): StdioServerHandle {
+/** The client's roots, as file: addresses; undefined if it has none to tell. */
+type Roots = () => Promise<string[] | undefined>;
+
+interface StdioOptions {
+  readonly userId: string;
+  readonly version: string;
+  readonly allowSecrets: boolean;
+  /** The memory in the project of the client's roots. */
+  readonly memoryIn: (roots: Roots) => AgentMemory;
+}
+
+const ROOTS_TIMEOUT_MS = 1_000;
+
+export function serveMcpStdio(options: StdioOptions, onError: (error: Error) => void): StdioServerHandle {
   return serveStdio(({ era }) => watchedServer(options, era === "modern"), { onerror: onError });
 }
 
 /** A server that says when its user's memory has changed, to those who asked for it. */
-function watchedServer(options: MemoryServerOptions & { userId: string }, modern: boolean): McpServer {
+function watchedServer({ memoryIn, ...options }: StdioOptions, modern: boolean): McpServer {
   const uri = memoryUri(options.userId);
+  let roots: Promise<string[] | undefined> | undefined;
+  const memory = memoryIn(() => {
+    roots ??= rootsOf(server);
+    return roots;
+  });
   let watch: Watch | undefined;
   const tell = () => void server.server.sendResourceUpdated({ uri }).catch(() => {});
   const start = () => {
-    watch ??= watchMemory(options.memory, options.userId, tell);
+    watch ??= watchMemory(memory, options.userId, tell);
   };
   const stop = () => {
     watch?.stop();
@@ -30,14 +47,33 @@ function watchedServer(options: MemoryServerOptions & { userId: string }, modern
   };
   const server = memoryServer({
     ...options,
+    memory,
+    scoped: true,
     subscriptions: {
-      subscribe: (asked) => asked === uri && start(),
+      async subscribe(asked) {
+        if (asked === uri) start();
+        await watch?.check();
+      },
       unsubscribe: (asked) => asked === uri && stop(),
     },
     onChange: () => void watch?.check(),
   });
   server.server.onclose = stop;
+  server.server.setNotificationHandler("notifications/roots/list_changed", () => {
+    roots = undefined;
+  });
   // On a 2026-07-28 connection the transport keeps the subscriptions, and drops what nobody asked for.
   if (modern) start();
   return server;
+}
+
+async function rootsOf({ server }: McpServer): Promise<string[] | undefined> {
+  if (server.getClientCapabilities()?.roots === undefined) return undefined;
+  try {
+    const { roots } = await server.listRoots(undefined, { timeout: ROOTS_TIMEOUT_MS });
+    return roots.length === 0 ? undefined : roots.map(({ uri }) => uri);
+  } catch {
+    // A client that does not answer works in the folder in which it started us.
+    return undefined;
+  }
 }

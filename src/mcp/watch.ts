@@ -1,6 +1,6 @@
 /**
  * Sees changes of a user's memory that others make: other agents, other processes, the HTTP interface. Asks
- * now and then, only while somebody wants to know; an unchanged memory costs a cached look-up or a 304.
+ * now and then, only while somebody wants to know. It compares the facts, which need no block work.
  */
 
 import type { AgentMemory } from "../contract/agent-memory.ts";
@@ -8,7 +8,7 @@ import type { AgentMemory } from "../contract/agent-memory.ts";
 export const WATCH_INTERVAL_MS = 2_000;
 
 export interface Watch {
-  /** Asks at once, for example after a change of one's own. */
+  /** Asks at once, for example after a change of one's own. A change after the first time it has asked is seen. */
   check(): Promise<void>;
   stop(): void;
 }
@@ -26,13 +26,15 @@ export function watchMemory(
 
   async function ask(): Promise<void> {
     try {
-      const { plain_index } = await memory.context(userId);
+      const { facts } = await memory.facts(userId);
       if (stopped) return;
-      const changed = known !== undefined && known !== plain_index;
-      known = plain_index;
+      const found = JSON.stringify(facts.map(({ label, value }) => [label, value]));
+      const changed = known !== undefined && known !== found;
+      known = found;
       if (changed) onChange();
     } catch {
-      // Memory is away: a change is seen when it is back.
+      // Memory is away: a change is seen when it is back. What it was before is not known then, so it counts as one.
+      known ??= "";
     }
   }
   function check(): Promise<void> {

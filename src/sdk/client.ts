@@ -20,13 +20,15 @@ import type {
 } from "../contract/answers.ts";
 import type { LabelText } from "../contract/channel-labels.ts";
 import { memorySection, type SectionParts, withSection } from "../contract/memory-section.ts";
+import { mergedContexts, mergedFlushes, userIdsOf } from "../contract/scope.ts";
 import { DemoClient } from "./demo.ts";
+import { variable } from "./environment.ts";
 import { type Call, type CallOptions, type Fetch, Transport } from "./transport.ts";
 
 export interface SidebandOptions {
-  /** An API key, `sb_live_…`. Not needed for the demo and for `channels`. */
+  /** An API key, `sb_live_…`. Not needed for the demo and for `channels`. Default: SIDEBAND_API_KEY. */
   apiKey?: string | undefined;
-  /** The address of the service. It may have a path. */
+  /** The address of the service. It may have a path. Default: SIDEBAND_API_URL, else http://127.0.0.1:8787. */
   baseUrl?: string | undefined;
   /** For a whole call, retries included. Default: 10 seconds. */
   timeoutMs?: number | undefined;
@@ -47,6 +49,8 @@ export interface EncodeOptions extends CallOptions {
 export interface InjectOptions extends CallOptions {
   /** The facts in plain text, the sealed block, or both. Default: both. */
   include?: SectionParts | undefined;
+  /** The project that the user works in: its facts are added to the user's own (docs/agents/README.md). */
+  project?: string | undefined;
 }
 
 export interface Compaction {
@@ -78,8 +82,8 @@ export class Sideband implements AgentMemory {
 
   constructor(options: SidebandOptions = {}) {
     this.#transport = new Transport({
-      apiKey: options.apiKey,
-      baseUrl: (options.baseUrl ?? DEFAULT_BASE_URL).replace(/\/+$/, ""),
+      apiKey: options.apiKey ?? variable("SIDEBAND_API_KEY"),
+      baseUrl: (options.baseUrl ?? variable("SIDEBAND_API_URL") ?? DEFAULT_BASE_URL).replace(/\/+$/, ""),
       timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
       retries: options.retries ?? 2,
       // Called without an object: browsers refuse fetch with another `this`.
@@ -190,15 +194,21 @@ export class Sideband implements AgentMemory {
    * known memory, or none, and calls `onWarning`.
    */
   async inject(systemPrompt: string, userId: string, options: InjectOptions = {}): Promise<string> {
-    const { include, ...call } = options;
-    let context: ContextAnswer | undefined;
-    try {
-      context = await this.context(userId, { ...call, timeoutMs: call.timeoutMs ?? HELPER_TIMEOUT_MS });
-    } catch (error) {
-      this.#warn("memory was not refreshed", error);
-      context = this.#contexts.get(userId)?.answer;
-    }
-    return context === undefined ? systemPrompt : withSection(systemPrompt, memorySection(context, include));
+    const { include, project, ...call } = options;
+    const users = userIdsOf(userId, project);
+    const contexts = await Promise.all(
+      users.map(async (user) => {
+        try {
+          return await this.context(user, { timeoutMs: HELPER_TIMEOUT_MS, ...call, coolDown: true });
+        } catch (error) {
+          this.#warn("memory was not refreshed", error);
+          return this.#contexts.get(user)?.answer;
+        }
+      }),
+    );
+    return withKnown(contexts, systemPrompt, (known) =>
+      withSection(systemPrompt, memorySection(mergedContexts(known, userId), include)),
+    );
   }
 
   /**
@@ -206,24 +216,28 @@ export class Sideband implements AgentMemory {
    * if memory is slow or away, `flushed` is false and the section is the last known one, or empty.
    */
   async beforeCompaction(userId: string, options: InjectOptions = {}): Promise<Compaction> {
-    const { include, timeoutMs = HELPER_TIMEOUT_MS, ...call } = options;
+    const { include, project, timeoutMs = HELPER_TIMEOUT_MS, ...rest } = options;
+    const call = { ...rest, coolDown: true };
     const untilMs = Date.now() + timeoutMs;
+    const users = userIdsOf(userId, project);
     try {
-      const flush = await this.flush(userId, { ...call, timeoutMs });
-      const context = await this.context(userId, { ...call, timeoutMs: Math.max(1, untilMs - Date.now()) });
+      const flush = mergedFlushes(
+        await Promise.all(users.map((user) => this.flush(user, { ...call, timeoutMs }))),
+      );
+      const leftMs = Math.max(1, untilMs - Date.now());
+      const contexts = await Promise.all(
+        users.map((user) => this.context(user, { ...call, timeoutMs: leftMs })),
+      );
       // The flush's own block: the one that has just been read back.
-      const section = memorySection({ ...context, fdm_block: flush.fdm_block }, include);
-      return {
-        flushed: true,
-        lossless: flush.lossless,
-        block: flush.fdm_block,
-        section,
-        overflow: flush.overflow,
-      };
+      const context = { ...mergedContexts(contexts, userId), fdm_block: flush.fdm_block };
+      const { lossless, fdm_block: block, overflow } = flush;
+      return { flushed: true, lossless, block, section: memorySection(context, include), overflow };
     } catch (error) {
       this.#warn("memory was not flushed before compaction", error);
-      const known = this.#contexts.get(userId)?.answer;
-      const section = known === undefined ? "" : memorySection(known, include);
+      const known = users.map((user) => this.#contexts.get(user)?.answer);
+      const section = withKnown(known, "", (contexts) =>
+        memorySection(mergedContexts(contexts, userId), include),
+      );
       return { flushed: false, lossless: false, block: "", section, overflow: [], error };
     }
   }
@@ -258,6 +272,16 @@ export class Sideband implements AgentMemory {
   async #call<T>(call: Call): Promise<T> {
     return (await this.#transport.send(call)).body as T;
   }
+}
+
+/** Makes something of the contexts that are known; the fallback if none is. */
+function withKnown(
+  contexts: readonly (ContextAnswer | undefined)[],
+  fallback: string,
+  make: (known: ContextAnswer[]) => string,
+): string {
+  const known = contexts.flatMap((context) => context ?? []);
+  return known.length === 0 ? fallback : make(known);
 }
 
 /** crypto.randomUUID would be shorter, but browsers have it only on secure pages. */

@@ -3,6 +3,7 @@
 export type * from "../contract/answers.ts";
 export { LABELS, type Label, type LabelText } from "../contract/channel-labels.ts";
 export { memorySection, type SectionParts, withSection } from "../contract/memory-section.ts";
+export { projectUserId } from "../contract/scope.ts";
 export {
   type Compaction,
   DEFAULT_BASE_URL,

@@ -4,6 +4,8 @@
  * - The time-out is for the whole call, retries and pauses included.
  * - A call is repeated only if that is safe. `always`: the request changes nothing, or its idempotency key turns a
  *   second arrival into a replay. `refused`: only if the service said that it did nothing (429, 503).
+ * - A service that did not answer in time is not asked again for half a minute by calls with `coolDown`: a run of an
+ *   agent waits for it once, and not at every step.
  * - A pause is random, up to 100 ms · 2^n ("full jitter"), or what Retry-After asks for. If Retry-After asks for more
  *   time than is left, the call fails at once.
  */
@@ -27,6 +29,8 @@ export interface CallOptions {
   timeoutMs?: number | undefined;
   /** For this call instead of the client's. */
   retries?: number | undefined;
+  /** Fails at once if the service did not answer in time a moment ago. */
+  coolDown?: boolean | undefined;
 }
 
 export interface Call extends CallOptions {
@@ -48,9 +52,12 @@ export interface Answer {
 
 const PAUSE_MS = 100;
 const PAUSE_MS_MAX = 2_000;
+const COOL_DOWN_MS = 30_000;
 
 export class Transport {
   readonly #options: TransportOptions;
+  /** Until when the service is not asked again by calls with `coolDown`. */
+  #coolUntilMs = 0;
 
   constructor(options: TransportOptions) {
     this.#options = options;
@@ -58,13 +65,23 @@ export class Transport {
 
   async send(call: Call): Promise<Answer> {
     const { timeoutMs = this.#options.timeoutMs, retries = this.#options.retries } = call;
+    if (call.coolDown && Date.now() < this.#coolUntilMs) {
+      throw new SidebandError("no answer in time a moment ago; the service is asked again later", {
+        code: "timeout",
+        status: 0,
+      });
+    }
     const untilMs = Date.now() + timeoutMs;
     const deadline = new Deadline(timeoutMs, call.signal);
     try {
       for (let attempt = 0; ; attempt++) {
         try {
-          return await this.#attempt(call, deadline);
+          const answer = await this.#attempt(call, deadline);
+          this.#coolUntilMs = 0;
+          return answer;
         } catch (error) {
+          if (error instanceof SidebandError && error.code === "timeout" && call.coolDown)
+            this.#coolUntilMs = Date.now() + COOL_DOWN_MS;
           if (!(error instanceof SidebandError) || attempt >= retries || !mayRetry(error, call.retry))
             throw error;
           const pauseMs =

@@ -1,13 +1,10 @@
 /**
- * The adapters inside the real packages: a model of the AI SDK (versions 6 and 7), a graph of LangGraph, a run of
- * OpenAI Agents. The models are scripted, the memory is a real service.
+ * The adapters inside the real packages: a model of the AI SDK (versions 6 and 7), a run of OpenAI Agents; LangGraph
+ * has a file of its own. The models are scripted, the memory is a real service.
  */
 
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
-import { HumanMessage } from "@langchain/core/messages";
-import { InMemoryStore, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
-import type { BaseStore, Item } from "@langchain/langgraph-checkpoint";
 import {
   Agent,
   type Model,
@@ -28,7 +25,7 @@ import {
   sidebandTools as openaiTools,
   sidebandInputFilter,
 } from "../../src/agents/openai-agents.ts";
-import { memorySection, Sideband } from "../../src/sdk/index.ts";
+import { memorySection, projectUserId, Sideband } from "../../src/sdk/index.ts";
 import { startRunning } from "../http/running-service.ts";
 import { closedPort, scriptedServer } from "../unit/sdk/scripted-server.ts";
 
@@ -115,85 +112,6 @@ suite("adapters", { concurrency: false }, () => {
     assert.equal(seen[1].role, "user");
   });
 
-  test("LangGraph: a graph keeps facts through the store, and reads them in another run", async (t) => {
-    const memory = await memoryFor(t);
-    const graph = new StateGraph(MessagesAnnotation)
-      .addNode("work", async (state, { store }) => {
-        const before = await store?.get(["ada", "TASK"], "current");
-        await store?.put(["ada", "TASK"], "current", { value: String(state.messages.at(-1)?.content) });
-        return { messages: [new HumanMessage(`before: ${before?.value.value ?? "nothing"}`)] };
-      })
-      .addEdge(START, "work")
-      .compile({ store: new SidebandStore({ memory, timeoutMs }) });
-    const last = async (text: string) =>
-      (await graph.invoke({ messages: [new HumanMessage(text)] })).messages.at(-1)?.content;
-    assert.equal(await last("write the adapter"), "before: nothing");
-    assert.equal(await last("test the adapter"), "before: write the adapter");
-    assert.equal((await memory.decode("ada", "TASK.current")).value, "test the adapter");
-  });
-
-  test("LangGraph: the store answers as LangGraph's own does", async (t) => {
-    const memory = await memoryFor(t);
-    const ours = new SidebandStore({ memory, timeoutMs });
-    const theirs = new InMemoryStore();
-    for (const store of [ours, theirs] as BaseStore[]) {
-      await store.batch([
-        { namespace: ["u", "USER"], key: "name", value: { value: "first" } },
-        { namespace: ["u", "USER"], key: "name", value: { value: "Ada" } },
-        { namespace: ["u", "USER"], key: "os", value: { value: "Debian" } },
-        { namespace: ["u", "PREF"], key: "tone", value: { value: "dry" } },
-      ]);
-      await store.delete(["u", "USER"], "gpu");
-    }
-    const bare = (items: readonly { namespace: string[]; key: string; value: unknown }[]) =>
-      items
-        .map(({ namespace, key, value }) => ({ namespace, key, value }))
-        .sort((a, b) => (a.key < b.key ? -1 : 1));
-    for (const [prefix, options] of [
-      [["u"], {}],
-      [["u", "USER"], {}],
-      [["u"], { filter: { value: "dry" } }],
-      [["u"], { filter: { value: { $ne: "dry" } } }],
-      [["u", "PROJ"], {}],
-      [["stranger"], {}],
-    ] as const) {
-      const [a, b] = await Promise.all(
-        ([ours, theirs] as BaseStore[]).map((store) => store.search([...prefix], { ...options })),
-      );
-      assert.deepEqual(bare(a), bare(b), JSON.stringify([prefix, options]));
-    }
-    assert.equal((await ours.search(["u"], { limit: 2, offset: 1 })).length, 2);
-    const lists = await Promise.all(
-      ([ours, theirs] as BaseStore[]).map((store) => store.listNamespaces({ prefix: ["u"] })),
-    );
-    assert.deepEqual(lists[0].sort(), lists[1].sort());
-    assert.deepEqual(await ours.listNamespaces({ prefix: ["u"], suffix: ["PREF"], maxDepth: 1 }), [["u"]]);
-
-    // Reads of a batch see the state before its writes; null forgets.
-    const [found] = await ours.batch([
-      { namespace: ["u", "USER"], key: "os" },
-      { namespace: ["u", "USER"], key: "os", value: null },
-    ]);
-    assert.equal((found as Item).value.value, "Debian");
-    assert.equal(await ours.get(["u", "USER"], "os"), null);
-    assert.ok((await ours.get(["u", "PREF"], "tone"))?.updatedAt instanceof Date);
-  });
-
-  test("LangGraph: what cannot be a fact is refused, whole", async (t) => {
-    const memory = await memoryFor(t);
-    const store = new SidebandStore({ memory });
-    await assert.rejects(store.put(["u", "USER"], "name", { text: "Ada" }), /value: "text"/);
-    await assert.rejects(store.put(["u"], "name", { value: "Ada" }), /\[user, group\]/);
-    await assert.rejects(store.listNamespaces({}), /prefix: \[user\]/);
-    const puts = ["name", "shoe_size"].map((key) => ({
-      namespace: ["u", "USER"],
-      key,
-      value: { value: "x" },
-    }));
-    await assert.rejects(store.batch(puts), { code: "unknown_label" });
-    assert.deepEqual(await store.search(["u"]), []);
-  });
-
   test("OpenAI Agents: the facts are in the instructions, the tools work, compaction flushes first", async (t) => {
     setTracingDisabled(true);
     const memory = await memoryFor(t);
@@ -254,6 +172,50 @@ suite("adapters", { concurrency: false }, () => {
     };
     const decide = flushBefore(options, (items: number) => items > 10);
     assert.deepEqual([await decide(5), flushed.length, await decide(11), flushed], [false, 0, true, ["ada"]]);
+  });
+
+  test("a run of ten steps waits once for a service that hangs", async (t) => {
+    t.mock.method(console, "error", () => {});
+    const silent = await scriptedServer(t, () => "hang");
+    const memory = new Sideband({ baseUrl: silent.url, onWarning: () => {} });
+    const options = { memory, userId: "ada", project: "loom-1" };
+    const remember = aiTools(options).remember as unknown as {
+      execute(input: object): Promise<{ error: string }>;
+    };
+    const startMs = performance.now();
+    for (let step = 0; step < 10; step++) {
+      await sidebandMiddleware(options).transformParams({ params: { prompt: [] } });
+      assert.match((await remember.execute({ label: "USER.name", value: "Ada" })).error, /^timeout: /);
+    }
+    const tookMs = performance.now() - startMs;
+    assert.ok(tookMs < 3_000, `${tookMs} ms`);
+  });
+
+  test("in a project the prompt has the facts of both, and each fact goes where it belongs", async (t) => {
+    const memory = await memoryFor(t);
+    const options = { memory, userId: "ada", project: "loom-1", timeoutMs };
+    const tools = aiTools(options) as unknown as Record<string, { execute(input: object): Promise<object> }>;
+    await tools.remember.execute({ label: "USER.name", value: "Ada" });
+    await tools.remember.execute({ label: "TASK.next", value: "weave" });
+    await tools.remember.execute({ label: "PREF.tone", value: "dry", scope: "project" });
+    assert.deepEqual(
+      (await memory.facts("ada")).facts.map(({ label }) => label),
+      ["USER.name"],
+    );
+    assert.deepEqual(
+      (await memory.facts(projectUserId("ada", "loom-1"))).facts.map(({ label }) => label),
+      ["PREF.tone", "TASK.next"],
+    );
+    const filter = sidebandInputFilter({ ...options, include: "index" });
+    const { instructions } = await filter({ modelData: { input: [], instructions: "i" } } as never);
+    assert.match(String(instructions), /\nUSER\.name=Ada\nPREF\.tone=dry\nTASK\.next=weave\n/);
+    const elsewhere = await memory.inject("", "ada", { project: "mill-2", include: "index" });
+    assert.match(elsewhere, /USER\.name=Ada\n</);
+    assert.ok(!elsewhere.includes("weave"));
+    const strict = openaiTools(options)[0] as unknown as { parameters: { required: string[] } };
+    assert.deepEqual(strict.parameters.required, ["label", "value", "scope"]);
+    const { block, lossless } = await memory.beforeCompaction("ada", { project: "loom-1", timeoutMs });
+    assert.deepEqual([lossless, block.split("[MEM]").length], [true, 3]);
   });
 
   test("with memory silent or away every adapter goes on, within 2 seconds, with a line on standard error", async (t) => {

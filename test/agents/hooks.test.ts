@@ -7,13 +7,21 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { memorySection } from "../../src/sdk/index.ts";
+import { projectOf } from "../../src/agents/project.ts";
+import {
+  LIST_BEFORE_COMPACTION,
+  STORE_AFTER_COMPACTION,
+  STORE_BEFORE_END,
+  WORTH_KEEPING,
+} from "../../src/contract/capture.ts";
+import { LABELS } from "../../src/contract/channel-labels.ts";
+import { memorySection, projectUserId } from "../../src/sdk/index.ts";
 import { type Running, startRunning } from "../http/running-service.ts";
 import { closedPort, scriptedServer } from "../unit/sdk/scripted-server.ts";
 import { makeHost } from "./host.ts";
 
 interface HooksFile {
-  hooks: Record<string, { matcher: string; hooks: { type: string; command: string; timeout: number }[] }[]>;
+  hooks: Record<string, { matcher?: string; hooks: { type: string; command: string; timeout: number }[] }[]>;
 }
 
 /** What Claude Code writes to a hook, as its documentation shows it. */
@@ -40,7 +48,7 @@ const environment = (running: Running) => ({
 
 /** The command that the host runs for an event with this matcher value. */
 function commandFor(file: HooksFile, event: string, value: string): string {
-  const groups = file.hooks[event].filter(({ matcher }) => new RegExp(`^(?:${matcher})$`).test(value));
+  const groups = file.hooks[event].filter(({ matcher = ".*" }) => new RegExp(`^(?:${matcher})$`).test(value));
   assert.equal(groups.length, 1, `${event} ${value}`);
   assert.equal(groups[0].hooks[0].type, "command");
   return groups[0].hooks[0].command;
@@ -58,7 +66,8 @@ suite("hooks", { concurrency: false }, () => {
     const manifest = JSON.parse(readFileSync(join(plugin, ".claude-plugin", "plugin.json"), "utf8"));
     assert.equal(manifest.name, "sideband");
     const mcp = JSON.parse(readFileSync(join(plugin, ".mcp.json"), "utf8"));
-    assert.deepEqual(mcp.mcpServers.sideband, { command: "sideband", args: ["mcp"] });
+    assert.deepEqual(mcp.mcpServers.sideband, { command: "sideband", args: ["mcp"], alwaysLoad: true });
+    assert.match(readFileSync(join(plugin, "README.md"), "utf8"), /^# Sideband for Claude Code/);
     const hooks = readHooks(join(plugin, "hooks", "hooks.json"));
     const env = environment(running);
     const start = (source: string) =>
@@ -73,15 +82,14 @@ suite("hooks", { concurrency: false }, () => {
       });
 
     const empty = await start("startup");
-    assert.deepEqual([empty.status, empty.stdout, empty.stderr], [0, "", ""]);
+    assert.deepEqual([empty.status, empty.stderr], [0, ""]);
+    assert.equal(JSON.parse(empty.stdout).hookSpecificOutput.additionalContext, WORTH_KEEPING);
 
     await running.call("POST", "/encode", {
       body: { user_id: "ada", label: "TASK.decision", value: "lmdb, not SQLite" },
     });
     const context = (await running.call("GET", "/context?user_id=ada")).json;
-    const expected = {
-      hookSpecificOutput: { hookEventName: "SessionStart", additionalContext: memorySection(context) },
-    };
+    const section = memorySection(context);
     for (const source of ["resume", "compact"]) {
       if (source === "compact") {
         const input = { ...CLAUDE, hook_event_name: "PreCompact", trigger: "auto", custom_instructions: "" };
@@ -89,13 +97,18 @@ suite("hooks", { concurrency: false }, () => {
           env,
           input: JSON.stringify(input),
         });
-        assert.deepEqual([flushed.status, flushed.stdout, flushed.stderr], [0, "", ""]);
+        // Claude Code adds it to its summary prompt.
+        assert.deepEqual([flushed.status, flushed.stdout, flushed.stderr], [0, LIST_BEFORE_COMPACTION, ""]);
         const metrics = (await running.call("GET", "/metrics")).text;
         assert.match(metrics, /sideband_requests_total\{method="POST",route="\/flush",status="200"\} 1/);
       }
       const { status, stdout, stderr } = await start(source);
       assert.deepEqual([status, stderr], [0, ""]);
-      assert.deepEqual(JSON.parse(stdout), expected);
+      const told = source === "compact" ? `${WORTH_KEEPING}\n${STORE_AFTER_COMPACTION}` : WORTH_KEEPING;
+      const additionalContext = `${told}\n\n${section}`;
+      assert.deepEqual(JSON.parse(stdout), {
+        hookSpecificOutput: { hookEventName: "SessionStart", additionalContext },
+      });
     }
   });
 
@@ -179,14 +192,14 @@ suite("hooks", { concurrency: false }, () => {
     const flush = JSON.stringify({ ...CLAUDE, hook_event_name: "PreCompact", trigger: "auto" });
     for (const [env, text, says] of [
       [{ SIDEBAND_API_URL: silent.url }, input, /no answer within 2000 ms/],
-      [{ SIDEBAND_API_URL: silent.url }, flush, /no answer within 2000 ms/],
+      [{ SIDEBAND_API_URL: silent.url, SIDEBAND_TIMEOUT_MS: "2000" }, flush, /no answer within 2000 ms/],
       [{ SIDEBAND_API_URL: await closedPort() }, input, /cannot reach http/],
       [{ SIDEBAND_API_URL: refusing.url }, input, /not valid/],
       [{ SIDEBAND_API_URL: refusing.url }, "this is not JSON", /JSON/],
       [{ SIDEBAND_DATA: "/dev/null/nowhere" }, input, /nowhere|null/],
     ] as const) {
       const { status, stdout, stderr, ms } = await host.shell("sideband hook", {
-        env: { ...env, SIDEBAND_TIMEOUT_MS: "" },
+        env: { SIDEBAND_TIMEOUT_MS: "", ...env },
         input: text,
       });
       assert.deepEqual([status, stdout], [0, ""], stderr);
@@ -209,12 +222,101 @@ suite("hooks", { concurrency: false }, () => {
     const { status, stdout, stderr } = await host.shell("sideband hook --user ada", { input, env });
     assert.deepEqual([status, stderr], [0, ""]);
     const { additionalContext } = JSON.parse(stdout).hookSpecificOutput;
-    assert.equal(additionalContext, memorySection({ fdm_block: "", plain_index: "USER.os=Plan 9" }));
+    const section = memorySection({ fdm_block: "", plain_index: "USER.os=Plan 9" });
+    assert.equal(additionalContext, `${WORTH_KEEPING}\n\n${section}`);
+  });
+
+  test("a session sees the facts of the person and of its repository, and of no other", async (t) => {
+    const running = await startRunning();
+    t.after(() => running.end());
+    const host = makeHost(t);
+    for (const name of ["loom", "mill"]) mkdirSync(join(host.home, name, ".git"), { recursive: true });
+    const write = (userId: string, label: string, value: string) =>
+      running.call("POST", "/encode", { body: { user_id: userId, label, value } });
+    const projects = ["loom", "mill"].map((name) => projectOf([join(host.home, name)]) ?? "");
+    await write("ada", "USER.name", "Ada");
+    await write(projectUserId("ada", projects[0]), "PROJ.goal", "weave");
+    await write(projectUserId("ada", projects[1]), "PROJ.goal", "grind");
+    const contextIn = async (folder: string, env = {}) => {
+      const input = { ...CLAUDE, cwd: join(host.home, folder), hook_event_name: "SessionStart" };
+      const { stdout } = await host.shell("sideband hook", {
+        input: JSON.stringify(input),
+        env: { ...environment(running), ...env },
+      });
+      return String(JSON.parse(stdout).hookSpecificOutput.additionalContext);
+    };
+    const seen = async (folder: string, env = {}) =>
+      [...(await contextIn(folder, env)).matchAll(/^(?:USER|PROJ)\.\w+=.*$/gm)].map(([line]) => line);
+    assert.deepEqual(await seen("loom"), ["USER.name=Ada", "PROJ.goal=weave"]);
+    assert.deepEqual(await seen("mill"), ["USER.name=Ada", "PROJ.goal=grind"]);
+    assert.deepEqual(await seen("."), ["USER.name=Ada"]);
+    assert.deepEqual(await seen("loom", { SIDEBAND_PROJECT: "off" }), ["USER.name=Ada"]);
+    assert.equal((await contextIn("loom")).split("[MEM]").length, 3, "both blocks");
+    const compact = { ...CLAUDE, cwd: join(host.home, "loom"), hook_event_name: "PreCompact" };
+    await host.shell("sideband hook", { input: JSON.stringify(compact), env: environment(running) });
+    assert.match((await running.call("GET", "/metrics")).text, /route="\/flush",status="200"\} 2/);
+  });
+
+  test("a large memory fits Claude Code's limit: blocks go first, then the longest values are cut", async (t) => {
+    const running = await startRunning();
+    t.after(() => running.end());
+    const host = makeHost(t);
+    const contextFor = async (args: string) => {
+      const input = JSON.stringify({ ...CLAUDE, hook_event_name: "SessionStart", source: "startup" });
+      const { stdout } = await host.shell(`sideband hook ${args}`, { input, env: environment(running) });
+      return String(JSON.parse(stdout).hookSpecificOutput.additionalContext);
+    };
+    const labels = LABELS.filter((label) => /^(USER|PREF)/.test(label));
+    const facts = labels.map((label, i) => ({ label, value: i === 0 ? "short" : "long ".repeat(120) }));
+    await running.call("POST", "/encode/batch", { body: { user_id: "ada", facts } });
+    const cut = await contextFor("--host claude-code");
+    assert.ok(cut.length <= 10_000 && cut.length > 9_000, `${cut.length} characters`);
+    assert.ok(!cut.includes("[MEM]") && cut.endsWith("</sideband-memory>"));
+    for (const label of labels) assert.ok(cut.includes(`\n${label}=`), label);
+    assert.match(cut, /\nUSER\.name=short\n/);
+    assert.match(cut, /long … \(cut; recall has it all\)\n/);
+    const whole = await contextFor("--host codex");
+    assert.ok(whole.length > 11_000 && whole.includes("[MEM]"));
+  });
+
+  test("before a compaction a slow service has the time that the host gives", async (t) => {
+    const host = makeHost(t);
+    const slow = await scriptedServer(t, async () => {
+      await new Promise((resolve) => setTimeout(resolve, 3_000));
+      return { body: { status: "empty", channel_count: 0, lossless: true, fdm_block: "", overflow: [] } };
+    });
+    const env = { SIDEBAND_API_URL: slow.url, SIDEBAND_TIMEOUT_MS: "", SIDEBAND_PROJECT: "off" };
+    const input = JSON.stringify({ ...CLAUDE, hook_event_name: "PreCompact", trigger: "auto" });
+    const { stdout, stderr, ms } = await host.shell("sideband hook", { input, env });
+    assert.deepEqual([stdout, stderr], [LIST_BEFORE_COMPACTION, ""]);
+    assert.ok(ms >= 3_000 && ms < 10_000, `${ms} ms`);
+  });
+
+  test("a long session is asked once at its end, a short one is not", async (t) => {
+    const host = makeHost(t);
+    const path = join(host.home, "transcript.jsonl");
+    const stop = async (lines: string[], more = {}) => {
+      writeFileSync(path, lines.join("\n"));
+      const input = { ...CLAUDE, hook_event_name: "Stop", transcript_path: path, ...more };
+      const env = { SIDEBAND_API_URL: "http://127.0.0.1:1" };
+      const { status, stdout, stderr } = await host.shell("sideband hook", {
+        input: JSON.stringify(input),
+        env,
+      });
+      assert.deepEqual([status, stderr], [0, ""]);
+      return stdout;
+    };
+    const said = JSON.stringify({ type: "assistant", message: { role: "assistant", content: "x" } });
+    const long = Array<string>(25).fill(said);
+    assert.equal(await stop(long.slice(0, 5)), "");
+    assert.deepEqual(JSON.parse(await stop(long)), { decision: "block", reason: STORE_BEFORE_END });
+    assert.equal(await stop(long, { stop_hook_active: true }), "");
+    assert.equal(await stop([...long, JSON.stringify({ content: STORE_BEFORE_END })]), "");
   });
 
   test("a hook of another event does nothing", async (t) => {
     const host = makeHost(t);
-    const input = JSON.stringify({ ...CLAUDE, hook_event_name: "Stop" });
+    const input = JSON.stringify({ ...CLAUDE, hook_event_name: "Notification" });
     const { status, stdout, stderr } = await host.shell("sideband hook", {
       input,
       env: { SIDEBAND_API_URL: "http://127.0.0.1:1" },

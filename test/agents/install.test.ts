@@ -1,13 +1,25 @@
-/** sideband agents: the list, a dry run that writes nothing, wrong calls, and files that call this installation. */
+/** sideband agents: the list, a dry run that writes nothing, wrong calls, what the files call, status, and removal. */
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { delimiter, join } from "node:path";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { AGENTS } from "../../src/agents/install.ts";
+import { AGENTS, isInCache, lastingCommand } from "../../src/agents/install.ts";
+import { InstallationRecord } from "../../src/agents/installed.ts";
 import { CHANNELS } from "../../src/base/channels.ts";
 import { MEMORY_TOOLS } from "../../src/contract/memory-tools.ts";
+import { startRunning } from "../http/running-service.ts";
+import { closedPort } from "../unit/sdk/scripted-server.ts";
+import { packageFolder } from "./built.ts";
 import { makeHost } from "./host.ts";
 
 const files = fileURLToPath(new URL("../../agents", import.meta.url));
@@ -41,22 +53,161 @@ suite("sideband agents", { concurrency: false }, () => {
   });
 });
 
-test("where sideband is not on the search path, hooks and MCP call this installation", async (t) => {
+test("where sideband is not on the search path, hooks and MCP call this installation", (t) => {
   const { home } = makeHost(t);
-  const command = ["/opt/my node/bin/node", "/opt/sideband/bin/sideband.js"];
-  for (const kind of AGENTS) kind.install({ files, target: join(home, kind.name), command, dryRun: false });
+  const command = ["/opt/my node/bin/node", "/opt/side$band/bin/sideband.js"];
+  const record = new InstallationRecord(home);
+  for (const kind of AGENTS) {
+    const target = join(home, kind.name);
+    const pieces = kind.pieces({ files, openclawModule: "/opt/side band/openclaw.js", target, command });
+    record.install({ agent: kind.name, target, version: "1", command }, pieces, false);
+  }
   const hooks = JSON.parse(readFileSync(join(home, "claude-code/sideband/hooks/hooks.json"), "utf8"));
   assert.equal(
     hooks.hooks.PreCompact[0].hooks[0].command,
-    '"/opt/my node/bin/node" /opt/sideband/bin/sideband.js hook',
+    '"/opt/my node/bin/node" "/opt/side\\$band/bin/sideband.js" hook --host claude-code',
   );
   const mcp = JSON.parse(readFileSync(join(home, "claude-code/sideband/.mcp.json"), "utf8"));
-  assert.deepEqual(mcp.mcpServers.sideband, { command: command[0], args: [command[1], "mcp"] });
+  assert.deepEqual(mcp.mcpServers.sideband, {
+    command: command[0],
+    args: [command[1], "mcp"],
+    alwaysLoad: true,
+  });
   const toml = readFileSync(join(home, "codex/config.toml"), "utf8");
   assert.match(toml, /^command = "\/opt\/my node\/bin\/node"$/m);
-  assert.match(toml, /^args = \["\/opt\/sideband\/bin\/sideband.js", "mcp"\]$/m);
+  assert.match(toml, /^args = \["\/opt\/side\$band\/bin\/sideband.js", "mcp"\]$/m);
+  for (const name of ["API_URL", "API_KEY", "USER_ID"]) assert.ok(toml.includes(`"SPECTRAL_MEMORY_${name}"`));
+  const plugin = readFileSync(join(home, "openclaw/sideband-plugin/index.js"), "utf8");
+  assert.match(plugin, /from "file:\/\/\/opt\/side%20band\/openclaw\.js"/);
   assert.ok(existsSync(join(home, "hermes/plugins/sideband/__init__.py")));
   assert.ok(existsSync(join(home, "openclaw/skills/sideband/SKILL.md")));
+});
+
+test("only a sideband of this version that stays on the search path counts as installed", (t) => {
+  const { home } = makeHost(t);
+  const place = (folder: string, prints: string) => {
+    mkdirSync(join(home, folder), { recursive: true });
+    writeFileSync(join(home, folder, "sideband"), `#!/bin/sh\necho ${prints}\n`, { mode: 0o755 });
+    return join(home, folder);
+  };
+  const script = "/opt/sideband/bin/sideband.js";
+  const commandIn = (...folders: string[]) => lastingCommand(folders.join(delimiter), script, "1.2.3");
+  const own = [process.execPath, script];
+  const passing = [place("app/node_modules/.bin", "1.2.3"), place(".npm/_npx/0f/node_modules/.bin", "1.2.3")];
+  assert.deepEqual(commandIn(...passing, "relative"), own);
+  assert.deepEqual(commandIn(...passing, place("good", "1.2.3")), ["sideband"]);
+  assert.deepEqual(commandIn(place("other", "something else")), own);
+  mkdirSync(join(home, "folder", "sideband"), { recursive: true });
+  assert.deepEqual(commandIn(join(home, "folder"), ""), own);
+  assert.ok(isInCache("/home/ada/.npm/_npx/0f/node_modules/sideband/bin/sideband.js"));
+  assert.ok(!isInCache("/home/ada/app/node_modules/sideband/bin/sideband.js"));
+});
+
+/** Every file below a folder with its content. */
+function snapshot(folder: string): Record<string, string> {
+  const paths = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return Object.fromEntries(
+    paths
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .map((path) => [path, readFileSync(path, "utf8")]),
+  );
+}
+
+test("remove takes out exactly what install put in", async (t) => {
+  const host = makeHost(t);
+  mkdirSync(join(host.home, ".codex"));
+  // In the user's own format, without a newline at the end.
+  writeFileSync(join(host.home, ".codex", "hooks.json"), '{"hooks":{"Stop":[{"hooks":[]}]}}');
+  writeFileSync(join(host.home, ".codex", "config.toml"), 'model = "gpt-5"');
+  mkdirSync(join(host.home, ".openclaw", "skills"), { recursive: true });
+  const before = snapshot(host.home);
+  for (const { name } of AGENTS) {
+    for (let round = 0; round < 2; round++)
+      assert.equal((await host.shell(`sideband agents install ${name}`)).status, 0);
+  }
+  assert.ok(Object.keys(snapshot(host.home)).length > Object.keys(before).length + 8);
+  for (const { name } of AGENTS) {
+    const { status, stderr } = await host.shell(`sideband agents remove ${name}`);
+    assert.equal(status, 0, stderr);
+  }
+  assert.deepEqual(snapshot(host.home), before);
+  assert.ok(!existsSync(join(host.home, ".hermes")), "folders that were made for it go too");
+  assert.ok(existsSync(join(host.home, ".openclaw", "skills")));
+  const again = await host.shell("sideband agents remove codex");
+  assert.equal(again.status, 1);
+  assert.match(again.stderr, /codex is not installed in .*agents status/);
+});
+
+test("what the user changed since is kept, and a changed file of ours is left and named", async (t) => {
+  const host = makeHost(t);
+  const codex = join(host.home, ".codex");
+  for (const name of ["codex", "hermes"]) await host.shell(`sideband agents install ${name}`);
+  const hooks = JSON.parse(readFileSync(join(codex, "hooks.json"), "utf8"));
+  hooks.hooks.SessionStart.unshift({ hooks: [{ type: "command", command: "echo mine" }] });
+  writeFileSync(join(codex, "hooks.json"), JSON.stringify(hooks));
+  const toml = readFileSync(join(codex, "config.toml"), "utf8");
+  writeFileSync(join(codex, "config.toml"), `model = "gpt-5"\n${toml}\n[features]\nx = true\n`);
+  assert.equal((await host.shell("sideband agents remove codex")).status, 0);
+  assert.deepEqual(JSON.parse(readFileSync(join(codex, "hooks.json"), "utf8")).hooks, {
+    SessionStart: [{ hooks: [{ type: "command", command: "echo mine" }] }],
+  });
+  const left = readFileSync(join(codex, "config.toml"), "utf8");
+  assert.ok(left.includes('model = "gpt-5"') && left.includes("[features]") && !left.includes("sideband"));
+
+  const provider = join(host.home, ".hermes", "plugins", "sideband", "__init__.py");
+  appendFileSync(provider, "# mine\n");
+  const { status, stdout } = await host.shell("sideband agents remove hermes");
+  assert.equal(status, 1);
+  assert.match(stdout, /left .*__init__\.py: it was changed/);
+  assert.deepEqual(readdirSync(join(provider, "..")), ["__init__.py"]);
+
+  // A table of the user's own with our name is not ours.
+  writeFileSync(join(codex, "config.toml"), '[mcp_servers.sideband]\ncommand = "mine"\n');
+  await host.shell("sideband agents install codex");
+  await host.shell("sideband agents remove codex");
+  assert.equal(
+    readFileSync(join(codex, "config.toml"), "utf8"),
+    '[mcp_servers.sideband]\ncommand = "mine"\n',
+  );
+});
+
+test("status says what is installed where, which version, and whether it starts and answers", async (t) => {
+  const running = await startRunning();
+  t.after(() => running.end());
+  const host = makeHost(t);
+  const env = {
+    SIDEBAND_API_URL: running.url,
+    SIDEBAND_API_KEY: running.key,
+    SIDEBAND_USER_ID: "ada",
+    SIDEBAND_PROJECT: "loom-1",
+  };
+  const none = await host.shell("sideband agents status", { env });
+  assert.equal(none.status, 0, none.stdout);
+  assert.match(none.stdout, /^not installed: claude-code, codex, hermes, openclaw\n/);
+  assert.match(none.stdout, /memory of ada in the project loom-1: http.* answers in \d+ ms, 0 facts/);
+  await host.shell("sideband agents install codex --dir here");
+  const { version } = JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8"));
+  const good = await host.shell("sideband agents status", { env });
+  assert.equal(good.status, 0);
+  assert.ok(good.stdout.includes(`codex ${version} in ${join(host.home, "here")}`), good.stdout);
+  assert.match(good.stdout, /calls sideband, which starts/);
+
+  const record = join(host.home, ".sideband", "agents.json");
+  const text = readFileSync(record, "utf8");
+  writeFileSync(record, text.slice(0, 40));
+  const damaged = await host.shell("sideband agents status", { env });
+  assert.equal(damaged.status, 1);
+  assert.match(damaged.stderr, /^sideband agents status: .*agents\.json is damaged; delete it/);
+  writeFileSync(record, text);
+
+  rmSync(join(host.home, "here", "hooks.json"));
+  const broken = await host.shell("sideband agents status", {
+    env: { ...env, SIDEBAND_API_URL: await closedPort() },
+  });
+  assert.equal(broken.status, 1);
+  assert.match(broken.stdout, /files are missing or changed; run "sideband agents install codex" again/);
+  assert.match(broken.stdout, /does not answer: cannot reach/);
 });
 
 test("the skills name every label and only tools that there are", () => {

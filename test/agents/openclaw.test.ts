@@ -1,21 +1,21 @@
 /**
- * OpenClaw: the skill's own commands are run by a shell, and the plugin is loaded as the host loads it, against
- * a stand-in for the host's entry point and the built package.
+ * OpenClaw: the skill's own commands are run by a shell, and the plugin is loaded from where it was installed, with a
+ * stand-in for the host's interface. npm run test:hosts runs it inside OpenClaw itself.
  */
 
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { memorySection } from "../../src/sdk/index.ts";
 import { startRunning } from "../http/running-service.ts";
 import { closedPort } from "../unit/sdk/scripted-server.ts";
-import { packageFolder } from "./built.ts";
 import { type Host, makeHost } from "./host.ts";
 
 interface PluginTool {
   name: string;
+  label: string;
   parameters: object;
   execute(
     id: string,
@@ -30,12 +30,16 @@ class PluginApi {
   readonly warnings: string[] = [];
   readonly logger = { warn: (line: string) => void this.warnings.push(line) };
   readonly pluginConfig: Record<string, unknown>;
-  capability: { promptBuilder(): string[]; flushPlanResolver(): unknown } | undefined;
+  readonly workspaceDir: string;
+  capability: { promptBuilder(): string[]; flushPlanResolver(): { prompt: string } } | undefined;
 
-  constructor(pluginConfig: Record<string, unknown>) {
+  constructor(pluginConfig: Record<string, unknown>, workspaceDir: string) {
     this.pluginConfig = pluginConfig;
+    this.workspaceDir = workspaceDir;
   }
-  registerTool(tool: PluginTool) {
+  registerTool(make: (context: object) => PluginTool, { names }: { names: string[] }) {
+    const tool = make({ workspaceDir: this.workspaceDir });
+    assert.deepEqual(names, [tool.name]);
     this.tools.set(tool.name, tool);
   }
   registerMemoryCapability(capability: NonNullable<PluginApi["capability"]>) {
@@ -48,25 +52,14 @@ class PluginApi {
 
 async function loadPlugin(host: Host, config: Record<string, unknown>): Promise<PluginApi> {
   const folder = join(host.home, ".openclaw", "sideband-plugin");
-  const sdk = join(folder, "node_modules", "openclaw");
-  mkdirSync(join(sdk, "plugin-sdk"), { recursive: true });
-  writeFileSync(
-    join(sdk, "package.json"),
-    JSON.stringify({
-      name: "openclaw",
-      type: "module",
-      exports: { "./plugin-sdk/plugin-entry": "./plugin-sdk/plugin-entry.js" },
-    }),
-  );
-  writeFileSync(
-    join(sdk, "plugin-sdk", "plugin-entry.js"),
-    "export const definePluginEntry = (entry) => entry;\n",
-  );
-  symlinkSync(packageFolder, join(folder, "node_modules", "sideband"), "dir");
   const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  // Nothing is to be installed beside it: OpenClaw as a peer would be fetched whole.
+  assert.deepEqual([manifest.dependencies, manifest.peerDependencies], [undefined, undefined]);
   const entry = (await import(pathToFileURL(join(folder, manifest.openclaw.extensions[0])).href)).default;
   assert.deepEqual([entry.id, entry.kind], ["sideband", "memory"]);
-  const api = new PluginApi(config);
+  const workspace = join(host.home, "workspace");
+  mkdirSync(join(workspace, ".git"), { recursive: true });
+  const api = new PluginApi(config, workspace);
   entry.register(api);
   return api;
 }
@@ -113,20 +106,24 @@ suite("OpenClaw", { concurrency: false }, () => {
       readFileSync(join(host.home, ".openclaw/sideband-plugin/openclaw.plugin.json"), "utf8"),
     );
     assert.deepEqual([...api.tools.keys()], manifest.contracts.tools);
-    assert.deepEqual(
-      [manifest.id, manifest.kind, api.capability?.flushPlanResolver()],
-      ["sideband", "memory", null],
-    );
-    assert.ok(api.capability?.promptBuilder().every((line) => typeof line === "string"));
+    assert.deepEqual([manifest.id, manifest.kind], ["sideband", "memory"]);
+    assert.ok([...api.tools.values()].every(({ label }) => label.length > 0));
+    assert.match(String(api.capability?.promptBuilder()), /Call sideband_remember when/);
+    assert.match(api.capability?.flushPlanResolver().prompt ?? "", /Store with sideband_remember/);
 
-    const build = () => api.hooks.get("before_prompt_build")!({ prompt: "Hello", messages: [] }, {});
+    const context = { workspaceDir: api.workspaceDir };
+    const build = () => api.hooks.get("before_prompt_build")!({ prompt: "Hello", messages: [] }, context);
     assert.equal(await build(), undefined);
     const kept = await api.tools.get("sideband_remember")!.execute("1", { label: "USER.name", value: "Ada" });
     assert.deepEqual(kept.details, { label: "USER.name", value: "Ada", channel_count: 1 });
-    const context = (await running.call("GET", "/context?user_id=ada")).json;
-    assert.deepEqual(await build(), { appendSystemContext: memorySection(context) });
-    await api.hooks.get("before_compaction")!({}, {});
-    assert.match((await running.call("GET", "/metrics")).text, /route="\/flush",status="200"\} 1/);
+    const known = (await running.call("GET", "/context?user_id=ada")).json;
+    assert.deepEqual(await build(), { appendSystemContext: memorySection(known) });
+    await api.tools.get("sideband_remember")!.execute("2", { label: "PROJ.goal", value: "weave" });
+    assert.match(JSON.stringify(await build()), /USER\.name=Ada\\nPROJ\.goal=weave/);
+    const elsewhere = await api.hooks.get("before_prompt_build")!({}, { workspaceDir: host.home });
+    assert.deepEqual(elsewhere, { appendSystemContext: memorySection(known) });
+    await api.hooks.get("before_compaction")!({}, context);
+    assert.match((await running.call("GET", "/metrics")).text, /route="\/flush",status="200"\} 2/);
     const refused = await api.tools
       .get("sideband_remember")!
       .execute("2", { label: "USER.shoe", value: "x" });

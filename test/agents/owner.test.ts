@@ -30,7 +30,13 @@ async function withFolder(run: (folder: string) => Promise<void>): Promise<void>
 }
 
 function start(folder: string, ...args: string[]): ChildProcess {
-  const env = { PATH: process.env.PATH ?? "", HOME: folder, SIDEBAND_DATA: folder, SIDEBAND_PORT: "0" };
+  const env = {
+    PATH: process.env.PATH ?? "",
+    HOME: folder,
+    SIDEBAND_DATA: folder,
+    SIDEBAND_PORT: "0",
+    SIDEBAND_PROJECT: "off",
+  };
   return spawn(process.execPath, [builtSideband(), ...args], { env, stdio: ["pipe", "pipe", "pipe"] });
 }
 

@@ -184,11 +184,10 @@ test("three nodes: right on every node, a killed node and a stopped database los
         200,
       );
     }
-    const afterwards = acknowledged.count;
-    while (acknowledged.count < afterwards + 200) await setTimeout(5);
+    // While the database was away every label was tried in vain, and nothing can be said of it: they are written anew.
+    while (acknowledged.values.size < 300) await setTimeout(5);
     running = false;
     await Promise.all(callers);
-    assert.ok(acknowledged.values.size >= 300, `${acknowledged.values.size} labels are known`);
     await assertAllThere(b, key, acknowledged);
 
     // A revoked key stops working on every node within five seconds.

@@ -33,7 +33,7 @@ async function databaseOf(dataFolder: string): Promise<Record<string, string>> {
   if (process.env.TEST_STORE !== "postgres") return {};
   const url = databases.get(dataFolder) ?? (await newDatabase());
   databases.set(dataFolder, url);
-  return { SIDEBAND_DATABASE_URL: url, SIDEBAND_DATABASE_POOL: "4" };
+  return { SIDEBAND_DATABASE_URL: url, SIDEBAND_DATABASE_POOL: "4", SIDEBAND_MASTER_KEY: "ab".repeat(32) };
 }
 
 /** @param options as of a service; `warm`: whether the model is loaded before the first block needs it */

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { type IncomingHttpHeaders, request } from "node:http";
 import { after, before, test } from "node:test";
-import { setImmediate } from "node:timers/promises";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as ClientOfOld } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as TransportOfOld } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -18,12 +18,15 @@ after(() => running?.end());
 
 const info = { name: "test", version: "1.0.0" };
 
-async function connect(query: string, options: { key?: string; modern?: boolean } = {}): Promise<Client> {
-  const { key = running.key, modern = true } = options;
+async function connect(
+  query: string,
+  options: { key?: string; modern?: boolean; to?: Running } = {},
+): Promise<Client> {
+  const { to = running, key = to.key, modern = true } = options;
   const client = new Client(info, modern ? { versionNegotiation: { mode: { pin: "2026-07-28" } } } : {});
   const headers = { authorization: `Bearer ${key}` };
   await client.connect(
-    new StreamableHTTPClientTransport(new URL(`${running.url}/mcp${query}`), { requestInit: { headers } }),
+    new StreamableHTTPClientTransport(new URL(`${to.url}/mcp${query}`), { requestInit: { headers } }),
   );
   return client;
 }
@@ -88,6 +91,25 @@ test("a subscriber hears of a change made over HTTP, and nobody else's subscribe
   while (heard.length === 1 && Date.now() < untilMs) await new Promise((resolve) => setTimeout(resolve, 50));
   assert.deepEqual(heard, [`ours ${uri}`, `ours ${uri}`]);
   await Promise.all([ours.close(), theirs.close()]);
+});
+
+test("a subscriber hears of a change that comes at once, and while no block can be made", async () => {
+  const crowded = await startRunning({}, undefined, { warm: false });
+  try {
+    await crowded.call("POST", "/encode", { body: { user_id: "busy", label: "USER.os", value: "Unix" } });
+    await crowded.service.core.blockWork.close();
+    assert.equal((await crowded.call("GET", "/context?user_id=busy")).json.code, "overloaded");
+    const client = await connect("?user_id=busy", { to: crowded });
+    const heard = new Promise((resolve) => {
+      client.setNotificationHandler("notifications/resources/updated", resolve);
+    });
+    await client.listen({ resourceSubscriptions: ["sideband://memory/busy"] });
+    await crowded.call("POST", "/encode", { body: { user_id: "busy", label: "USER.os", value: "Plan 9" } });
+    await Promise.race([heard, sleep(10_000).then(() => assert.fail("nothing was heard within 10 seconds"))]);
+    await client.close();
+  } finally {
+    await crowded.end();
+  }
 });
 
 test("without a key, with a wrong one and with a bad user there is a problem answer, not a server", async () => {

@@ -4,12 +4,18 @@
  */
 
 import assert from "node:assert/strict";
-import { userInfo } from "node:os";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
 import { suite, test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as ClientOfOld } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as TransportOfOld } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { projectName } from "../../src/agents/project.ts";
+import { projectUserId } from "../../src/sdk/index.ts";
 import { builtSideband } from "../agents/built.ts";
 import { startRunning } from "../http/running-service.ts";
 import { closedPort } from "../unit/sdk/scripted-server.ts";
@@ -17,11 +23,18 @@ import { caller, type TourClient, tour } from "./tour.ts";
 
 const info = { name: "test", version: "1.0.0" };
 
+/** Facts of the tests are the person's, unless a test is about projects. */
 function launch(args: string[], env: Record<string, string>) {
   return {
     command: process.execPath,
     args: [builtSideband(), "mcp", ...args],
-    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", SIDEBAND_TIMEOUT_MS: "20000", ...env },
+    env: {
+      PATH: process.env.PATH ?? "",
+      HOME: process.env.HOME ?? "",
+      SIDEBAND_TIMEOUT_MS: "20000",
+      SIDEBAND_PROJECT: "off",
+      ...env,
+    },
     stderr: "inherit" as const,
   };
 }
@@ -75,6 +88,65 @@ suite("sideband mcp", { concurrency: false }, () => {
     await old.unsubscribeResource({ uri });
     await old.close();
     assert.equal((await running.call("GET", "/decode?user_id=grace&label=USER.os")).json.value, "Plan 9");
+  });
+
+  test("facts of the work are kept for the project of the client's roots, or else of the working directory", async (t) => {
+    const running = await startRunning();
+    t.after(() => running.end());
+    const home = realpathSync(mkdtempSync(join(tmpdir(), "sideband-roots-")));
+    t.after(() => rmSync(home, { recursive: true }));
+    for (const name of ["loom", "mill"]) mkdirSync(join(home, name, ".git"), { recursive: true });
+    const env = {
+      SIDEBAND_API_URL: running.url,
+      SIDEBAND_API_KEY: running.key,
+      SIDEBAND_USER_ID: "ada",
+      SIDEBAND_PROJECT: "",
+    };
+    const start = { ...launch([], env), cwd: join(home, "mill") };
+
+    const rooted = new ClientOfOld(info, { capabilities: { roots: { listChanged: true } } });
+    let root = "loom";
+    rooted.setRequestHandler(ListRootsRequestSchema, () => ({
+      roots: [{ uri: pathToFileURL(join(home, root)).href }],
+    }));
+    await rooted.connect(new TransportOfOld(start) as never);
+    const call = caller(rooted as unknown as TourClient);
+    await call("remember", { label: "PROJ.goal", value: "weave" });
+    await call("remember", { label: "USER.name", value: "Ada" });
+    root = ".";
+    await rooted.sendRootsListChanged();
+    const outside = await call("recall", { label: "PROJ.goal", scope: "project" });
+    assert.match(outside.content[0].text, /^no_project: /);
+    await rooted.close();
+
+    // A client of 2026-07-28 is not asked for roots.
+    const modern = new Client(info, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
+    await modern.connect(new StdioClientTransport(start));
+    const callModern = caller(modern as unknown as TourClient);
+    await callModern("remember", { label: "PROJ.goal", value: "grind" });
+    const secret = await callModern("remember", { label: "PROJ.constraint", value: "password=hunter2" });
+    assert.equal(secret.isError, true);
+    assert.match(secret.content[0].text, /^secret_refused: This looks like a password/);
+    assert.match((await callModern("list")).content[0].text, /USER\.name.*grind/);
+    const { fdm_block } = JSON.parse((await callModern("context")).content[0].text);
+    assert.equal(fdm_block.split("[MEM]").length, 3);
+    const { facts } = JSON.parse((await callModern("read_block", { block: fdm_block })).content[0].text);
+    assert.deepEqual(facts, [
+      { label: "USER.name", value: "Ada" },
+      { label: "PROJ.goal", value: "grind" },
+    ]);
+    await modern.close();
+
+    const goalOf = async (name: string) => {
+      const userId = projectUserId("ada", projectName(join(home, name)));
+      const { json } = await running.call(
+        "GET",
+        `/decode?user_id=${encodeURIComponent(userId)}&label=PROJ.goal`,
+      );
+      return json.value;
+    };
+    assert.deepEqual([await goalOf("loom"), await goalOf("mill")], ["weave", "grind"]);
+    assert.equal((await running.call("GET", "/facts?user_id=ada")).json.channel_count, 1);
   });
 
   test("with the service away the server starts, and a tool says so within 2 seconds", async () => {

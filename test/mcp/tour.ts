@@ -110,10 +110,10 @@ async function checkTools(client: TourClient, unbound: boolean): Promise<void> {
     const { label, user_id } = (inputSchema.properties ?? {}) as Record<string, { enum?: string[] }>;
     if (["remember", "recall", "forget"].includes(name)) assert.deepEqual(label.enum, LABELS);
     assert.equal(user_id !== undefined, unbound, `${name} ${unbound ? "asks" : "does not ask"} for a user`);
-    const changes = name === "remember" || name === "forget";
+    // Hosts ask before they destroy: an agent that keeps a fact is not to be stopped by that.
     assert.deepEqual(annotations, {
-      readOnlyHint: !changes,
-      destructiveHint: changes,
+      readOnlyHint: name !== "remember" && name !== "forget",
+      destructiveHint: name === "forget",
       idempotentHint: true,
       openWorldHint: false,
     });

@@ -4,6 +4,43 @@ import type { Mutant } from "./mutant.ts";
 
 export const AGENT_MUTANTS: readonly Mutant[] = [
   {
+    name: "project-facts-to-the-person",
+    fault: "Facts of a project are kept for the person, and told in every other project.",
+    file: "src/contract/scope.ts",
+    find: 'test(label) ? "project" : "person";',
+    replace: 'test(label) ? "person" : "person";',
+    tests: ["test/unit/contract/scope.test.ts"],
+    only: "TASK and PROJ to the project",
+    quick: true,
+  },
+  {
+    name: "worktree-as-project",
+    fault: "Each worktree of a repository is a project of its own.",
+    file: "src/agents/project.ts",
+    find: 'return basename(common) === ".git" ? dirname(common) : common;',
+    replace: "return common === folder ? common : folder;",
+    tests: ["test/unit/agents/project.test.ts"],
+    only: "its worktrees too",
+  },
+  {
+    name: "secret-kept",
+    fault: "An agent keeps a password.",
+    file: "src/contract/secrets.ts",
+    find: "if (secret === undefined) return kept;",
+    replace: "if (secret?.what !== undefined || kept.length > 0) return kept;",
+    tests: ["test/unit/contract/secrets.test.ts"],
+    only: "are refused with a line",
+  },
+  {
+    name: "no-cool-down",
+    fault: "A service that hangs is waited for at every step of a run.",
+    file: "src/sdk/transport.ts",
+    find: "this.#coolUntilMs = Date.now() + COOL_DOWN_MS;",
+    replace: "this.#coolUntilMs = Date.now() - COOL_DOWN_MS;",
+    tests: ["test/unit/sdk/memory-section.test.ts"],
+    only: "do not wait again",
+  },
+  {
     name: "watch-outlives-its-stream",
     fault: "The memory is watched on after the client that listened has gone.",
     file: "src/mcp/http.ts",

@@ -3,6 +3,8 @@
 import type { Mutant } from "./mutant.ts";
 
 const CONFORMANCE = ["test/unit/store/postgres.test.ts"];
+const POOLERS = ["test/postgres/poolers.test.ts"];
+const BUSY = ["test/postgres/busy-server.test.ts"];
 const WRITES = ["test/unit/store/postgres-writes.test.ts"];
 const WRITE_FACTS = "src/store/postgres/migrations/0002-write-facts.sql";
 
@@ -47,7 +49,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     name: "postgres-waiting-not-counted-down",
     fault: "Writes that are done still count as waiting, until every write is refused.",
     file: "src/store/postgres/group-commit.ts",
-    find: "      this.#waiting -= group.length;\n",
+    find: "    this.#waiting -= group.length;\n",
     replace: "",
     tests: WRITES,
     only: "a queue that was full",
@@ -64,7 +66,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     name: "postgres-same-key-in-group",
     fault:
       "One group has two writes of the same idempotency key, and the second is answered with no channels.",
-    file: "src/store/postgres/group-commit.ts",
+    file: "src/store/postgres/write-queue.ts",
     find: " || (key !== undefined && seen.has(key))",
     replace: "",
     tests: CONFORMANCE,
@@ -147,8 +149,8 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     name: "postgres-sweep-takes-used",
     fault: "An idempotency record that is used again keeps its old expiry, and a sweep removes it.",
     file: WRITE_FACTS,
-    find: "SET expires_at_ms = p_expiries[i], fingerprint = p_fingerprints[i]",
-    replace: "SET fingerprint = p_fingerprints[i]",
+    find: "SET expires_at_ms = v_expiry, fingerprint = v_fingerprint",
+    replace: "SET fingerprint = v_fingerprint",
     tests: CONFORMANCE,
     only: "in use again",
   },
@@ -178,5 +180,78 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     replace: "this.#monotonic.now()",
     tests: ["test/unit/store/keys-watch.test.ts"],
     only: "slow answer",
+  },
+  {
+    name: "postgres-any-answer-believed",
+    fault: "An answer of another request is taken for the own one.",
+    file: "src/store/postgres/answers.ts",
+    find: "if (rows.some((row) => row.ticket !== ticket)) throw new MixedUpError();",
+    replace: "",
+    tests: POOLERS,
+    only: "between connections",
+  },
+  {
+    name: "postgres-named-behind-pooler",
+    fault: "Statements are prepared behind a pooler that changes the server between transactions.",
+    file: "src/store/postgres/connection.ts",
+    find: "named && !this.pooled",
+    replace: "named",
+    tests: POOLERS,
+    only: "transaction mode",
+  },
+  {
+    name: "postgres-standby-used",
+    fault: "A node works on a standby where that is listed first.",
+    file: "src/store/postgres/connection.ts",
+    find: "server.standby && !standby",
+    replace: "server.standby && standby",
+    tests: ["test/postgres/fail-over.test.ts"],
+    only: "promoted",
+  },
+  {
+    name: "postgres-lock-holds-back-all",
+    fault: "A group with a locked user waits for the lock, and all writes of the node behind it.",
+    file: WRITE_FACTS,
+    find: "  PERFORM set_config('lock_timeout', '100ms', true);\n",
+    replace: "",
+    tests: BUSY,
+    only: "holds back that user only",
+  },
+  {
+    name: "postgres-waits-for-new-connection",
+    fault:
+      "A query waits for a new connection, and fails if there is no place for it, although others are open.",
+    file: "src/store/postgres/connection-pool.ts",
+    find: "    if (best !== undefined) return best;\n",
+    replace: "    if (best !== undefined && this.#opening === undefined) return best;\n",
+    tests: BUSY,
+    only: "no more connections",
+  },
+  {
+    name: "postgres-ready-after-failure",
+    fault: "A node is ready although its last commit failed.",
+    file: "src/store/postgres/postgres-store.ts",
+    find: "if (failure !== undefined) throw failure;",
+    replace: "",
+    tests: BUSY,
+    only: "really be written to",
+  },
+  {
+    name: "postgres-any-certificate",
+    fault: "Any certificate will do for verify-full.",
+    file: "src/store/postgres/server-stream.ts",
+    find: 'rejectUnauthorized: tls !== "require"',
+    replace: "rejectUnauthorized: false",
+    tests: ["test/postgres/tls.test.ts"],
+    only: "verify-full",
+  },
+  {
+    name: "postgres-step-back-refused",
+    fault: "A node does not start on a schema that is one release ahead.",
+    file: "src/store/postgres/migrations.ts",
+    find: "      if (oldest <= migrations.length) continue;\n",
+    replace: "",
+    tests: ["test/postgres/upgrade.test.ts"],
+    only: "beside an expanded schema",
   },
 ];

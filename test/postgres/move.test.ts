@@ -1,7 +1,7 @@
 /** Growing out of one machine: everything moves into the database and back, and a difference is noticed. */
 
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -99,18 +99,21 @@ test("move: a data folder goes into the database and back, with keys, use, reque
 
 test("move: another master key than the database's nodes use is refused", async () => {
   const root = mkdtempSync(join(tmpdir(), "sideband-move-"));
-  const settings = { SIDEBAND_DATABASE_URL: await newDatabase(), SIDEBAND_DATA: join(root, "data") };
+  const url = await newDatabase();
+  const config = (folder: string, masterKey: string) =>
+    readConfig({
+      SIDEBAND_DATABASE_URL: url,
+      SIDEBAND_DATA: join(root, folder),
+      SIDEBAND_MASTER_KEY: masterKey.repeat(32),
+    });
   try {
-    await moveData(
-      readConfig({ ...settings, SIDEBAND_MASTER_KEY: "ab".repeat(32) }),
-      "out of the database",
-      () => {},
-    );
-    const other = readConfig({ ...settings, SIDEBAND_MASTER_KEY: "cd".repeat(32) });
+    await (await openFolder(join(root, "first"))).close();
+    await moveData(config("first", "ab"), "into the database", () => {});
     await assert.rejects(
-      moveData(other, "into the database", () => {}),
+      moveData(config("second", "cd"), "out of the database", () => {}),
       /master key 1 is not the one/,
     );
+    assert.ok(!existsSync(join(root, "second")));
   } finally {
     rmSync(root, { recursive: true });
   }

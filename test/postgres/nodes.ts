@@ -39,14 +39,15 @@ export class Nodes {
     this.#databaseUrl = databaseUrl;
   }
 
-  async start(): Promise<TestNode> {
+  /** @param databaseUrl another address of the database */
+  async start(databaseUrl = this.#databaseUrl): Promise<TestNode> {
     builtSideband();
     const child = spawn(process.execPath, [PROGRAM], {
       env: {
         PATH: process.env.PATH,
         SIDEBAND_PORT: "0",
         SIDEBAND_DATA: this.#folder,
-        SIDEBAND_DATABASE_URL: this.#databaseUrl,
+        SIDEBAND_DATABASE_URL: databaseUrl,
         SIDEBAND_DATABASE_POOL: "4",
         SIDEBAND_MASTER_KEY: this.#masterKey,
         SIDEBAND_LOG_LEVEL: "fatal",

@@ -7,6 +7,7 @@ import { after } from "node:test";
 import { binariesIn, PostgresServer } from "../../bench/store/postgres-server.ts";
 import { Metrics } from "../../src/base/metrics.ts";
 import { PostgresStore, type PostgresStoreOptions } from "../../src/store/postgres/postgres-store.ts";
+import { newDistributedDatabase, sharedCluster } from "../citus/shared-cluster.ts";
 
 let starting: Promise<PostgresServer> | undefined;
 let count = 0;
@@ -21,10 +22,16 @@ export function sharedServer(): Promise<PostgresServer> {
   return starting;
 }
 
-/** The address of a new, empty database. */
+/** The address of a new, empty database. With TEST_CITUS it is a cluster's, on each of its machines in turn. */
 export async function newDatabase(): Promise<string> {
   count += 1;
   const name = `test_${count}`;
+  if (process.env.TEST_CITUS === "1") {
+    const cluster = await sharedCluster();
+    await newDistributedDatabase(cluster, name);
+    const machines = [cluster.coordinator, ...cluster.workers];
+    return cluster.urlOf(machines[count % machines.length], name);
+  }
   return (await sharedServer()).createDatabase(name);
 }
 

@@ -100,11 +100,12 @@ export const RULES: readonly Rule[] = [
     name: "environment",
     applies: /^(src|bin)\/.*\.m?[jt]sx?$/,
     // The samples of the API reference are text that others run.
-    except: /^src\/(config|web\/reference\/request-samples)\.ts$/,
+    except: /^src\/(config|sdk\/environment|web\/reference\/request-samples)\.ts$/,
     find: matches(
-      /\bprocess\s*(?:\.\s*|\[\s*["'])env\b|\bimport\.meta\.env\b|\benv\b[^;]*from "node:process"/g,
+      /\bprocess\s*(?:\?)?(?:\.\s*|\[\s*["'])env\b|\bimport\.meta\.env\b|\benv\b[^;]*from "node:process"/g,
     ),
-    remedy: "Read it in src/config.ts and pass the value by argument.",
+    remedy:
+      "Read it in src/config.ts (a client's defaults in src/sdk/environment.ts) and pass the value by argument.",
   },
   {
     name: "secret comparison",

@@ -1,18 +1,21 @@
 """Sideband as a memory provider of Hermes Agent: facts that survive compression, kept exactly.
 
-One file, standard library only. Facts go into every turn (prefetch), a flush runs before every compression
-(on_pre_compress) and its result goes into the summary prompt, and the model gets five tools.
+Standard library only. Facts go into every turn (prefetch), a flush runs before every compression (on_pre_compress),
+and the model gets five tools. USER and PREF facts belong to the person, TASK and PROJ facts to the person in a project:
+in a terminal, the git repository of the working directory.
 
-Settings: SIDEBAND_API_KEY, SIDEBAND_API_URL, SIDEBAND_USER_ID, or $HERMES_HOME/sideband/config.json; the
-SPECTRAL_MEMORY_ variables of the original service's plugin are read too. If memory is slow or away, the agent
-waits 2 seconds at most (SIDEBAND_TIMEOUT_MS), logs one line and goes on.
+Settings: SIDEBAND_API_KEY, SIDEBAND_API_URL, SIDEBAND_USER_ID, SIDEBAND_PROJECT, or $HERMES_HOME/sideband/config.json;
+the SPECTRAL_MEMORY_ variables of the original service's plugin are read too. If memory is slow or away, the agent
+waits 2 seconds at most (SIDEBAND_TIMEOUT_MS), logs one line and goes on; for half a minute after that it does not wait.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import os
+import re
 import threading
 import time
 import urllib.error
@@ -32,6 +35,7 @@ except ValueError:
     TIMEOUT_S = 2.0
 DEFAULT_URL = "http://127.0.0.1:8787"
 DEFAULT_USER = "default"
+COOL_DOWN_S = 30.0
 
 LABELS = [
     group + "." + name
@@ -44,11 +48,36 @@ LABELS = [
     for name in names.split()
 ]
 
+# Copies of src/contract/secrets.ts and src/contract/capture.ts; tests keep them the same.
+SECRETS = [
+    (entry["what"], re.compile(entry["pattern"], re.IGNORECASE))
+    for entry in json.loads((Path(__file__).parent / "secrets.json").read_text(encoding="utf-8"))
+]
+PRIVATE = re.compile(r"<private>.*?(?:</private>|$)", re.IGNORECASE | re.DOTALL)
+WORTH_KEEPING = (
+    "Sideband keeps short facts about the user and the work beyond this conversation, exactly as written. "
+    "Call sideband_remember when the user states or changes something that will still matter next week: who they are "
+    "(USER), how they like things (PREF), what the project is and must be (PROJ), decisions, deadlines and what comes "
+    "next (TASK). Call sideband_recall or sideband_list before you ask for something that may be known. "
+    "Never store secrets, nor what stands in <private> marks."
+)
+
 _LABEL = {"type": "string", "enum": LABELS, "description": "Which fact: one of the 40 labels."}
 
 
+_SCOPE = {
+    "type": "string",
+    "enum": ["person", "project"],
+    "description": "Leave it out, as a rule: USER and PREF belong to the person, TASK and PROJ to the project.",
+}
+
+
 def _tool(name: str, description: str, properties: Dict[str, Any]) -> Dict[str, Any]:
-    parameters = {"type": "object", "properties": properties, "required": list(properties)}
+    parameters = {
+        "type": "object",
+        "properties": {**properties, "scope": _SCOPE},
+        "required": list(properties),
+    }
     return {"name": name, "description": description, "parameters": parameters}
 
 
@@ -82,9 +111,10 @@ class SidebandProvider(MemoryProvider):
     def __init__(self) -> None:
         self._url = DEFAULT_URL
         self._key = ""
-        self._user = DEFAULT_USER
-        self._etag = ""
-        self._context: Dict[str, Any] = {}
+        self._users = [DEFAULT_USER]
+        self._cool_until = 0.0
+        # By user_id: the ETag and the last context.
+        self._contexts: Dict[str, Tuple[str, Dict[str, Any]]] = {}
         self._lock = threading.Lock()
         self._pending: Optional[threading.Thread] = None
 
@@ -105,8 +135,12 @@ class SidebandProvider(MemoryProvider):
         self._url = (settings["api_url"] or DEFAULT_URL).rstrip("/")
         self._key = settings["api_key"]
         # A gateway serves many people. Each has their own memory, unless one is set for all.
-        self._user = settings["user_id"] or kwargs.get("user_id") or DEFAULT_USER
-        self._etag, self._context = "", {}
+        person = settings["user_id"] or kwargs.get("user_id") or DEFAULT_USER
+        # A gateway has no working directory of the person's.
+        folder = os.getcwd() if kwargs.get("platform") == "cli" else None
+        project = _project_of(folder, settings["project"])
+        self._users = [person] if project is None else [person, f"{person}/{project}"]
+        self._contexts = {}
 
     def shutdown(self) -> None:
         if self._pending is not None:
@@ -123,6 +157,7 @@ class SidebandProvider(MemoryProvider):
             },
             {"key": "api_url", "description": "Address of the service", "default": DEFAULT_URL},
             {"key": "user_id", "description": "Whose memory; if empty, each user of a gateway has their own"},
+            {"key": "project", "description": "The project; if empty, the git repository of a terminal; off for none"},
         ]
 
     def save_config(self, values: Dict[str, Any], hermes_home: str) -> None:
@@ -135,8 +170,7 @@ class SidebandProvider(MemoryProvider):
     def system_prompt_block(self) -> str:
         return (
             "# Sideband memory\n"
-            "Facts between <sideband-memory> marks come from earlier sessions. Call sideband_remember when the user "
-            "states or changes a lasting fact, and sideband_recall before asking for something that may be known."
+            "Facts between <sideband-memory> marks come from earlier sessions. " + WORTH_KEEPING
         )
 
     def queue_prefetch(self, query: str, *, session_id: str = "") -> None:
@@ -150,36 +184,57 @@ class SidebandProvider(MemoryProvider):
         else:
             pending.join(TIMEOUT_S)
         with self._lock:
-            return _section(self._context)
+            return _section(self._merged())
 
     def _refresh(self, timeout_s: float = TIMEOUT_S) -> None:
-        """Asks for the context. After a 304 or a failure the last known one stays."""
-        try:
-            headers = {"If-None-Match": self._etag} if self._etag else {}
-            status, answer, etag = self._call("GET", "/context", query={}, headers=headers, timeout_s=timeout_s)
-            if status == 200:
-                with self._lock:
-                    self._context, self._etag = answer, etag
-        except (MemoryAway, MemoryRefused) as error:
-            logger.warning("sideband: memory was not refreshed: %s", error)
+        """Asks for the contexts. After a 304 or a failure the last known ones stay."""
+        until = time.monotonic() + timeout_s
+        for user in self._users:
+            try:
+                etag = self._contexts.get(user, ("", {}))[0]
+                headers = {"If-None-Match": etag} if etag else {}
+                left = max(0.1, until - time.monotonic())
+                status, answer, etag = self._call("GET", "/context", user, query={}, headers=headers, timeout_s=left)
+                if status == 200:
+                    with self._lock:
+                        self._contexts[user] = (etag, answer)
+            except (MemoryAway, MemoryRefused) as error:
+                logger.warning("sideband: memory was not refreshed: %s", error)
+
+    def _merged(self, blocks: Optional[List[str]] = None) -> Dict[str, Any]:
+        """The contexts of the person and of the project as one. Where both have a label, the project's counts."""
+        contexts = [self._contexts[user][1] for user in self._users if user in self._contexts]
+        lines: Dict[str, str] = {}
+        for context in contexts:
+            for line in filter(None, context.get("plain_index", "").split("\n")):
+                lines[line.split("=", 1)[0]] = line
+        known = [context.get("fdm_block", "") for context in contexts]
+        return {
+            "plain_index": "\n".join(lines[label] for label in LABELS if label in lines),
+            "fdm_block": "\n".join(filter(None, blocks or known)),
+        }
 
     # -- through a compression ----------------------------------------------------------------------------
 
     def on_pre_compress(self, messages: List[Dict[str, Any]]) -> str:
-        """Flushes: the service builds a new block, reads it back and compares. The facts and the new block go into
-        the summary prompt, with the request to keep them word for word."""
+        """Flushes: the service builds new blocks, reads them back and compares. The facts and the new blocks are
+        returned for the summary prompt. Not every version of Hermes uses what is returned; the next turn has the
+        facts again in any case."""
         until = time.monotonic() + TIMEOUT_S
+        flushes: List[Dict[str, Any]] = []
         try:
-            _, flush, _ = self._call("POST", "/flush", body={})
+            for user in self._users:
+                left = max(0.1, until - time.monotonic())
+                flushes.append(self._call("POST", "/flush", user, body={}, timeout_s=left)[1])
             self._refresh(max(0.1, until - time.monotonic()))
         except (MemoryAway, MemoryRefused) as error:
             logger.warning("sideband: memory was not flushed before compression: %s", error)
-            flush = {}
-        if flush and not flush.get("lossless"):
-            logger.warning("sideband: these facts did not fit in the block: %s", ", ".join(flush.get("overflow", [])))
+            flushes = []
+        overflow = [label for flush in flushes for label in flush.get("overflow", [])]
+        if overflow:
+            logger.warning("sideband: these facts did not fit in the block: %s", ", ".join(overflow))
         with self._lock:
-            context = {**self._context, "fdm_block": flush.get("fdm_block") or self._context.get("fdm_block", "")}
-        section = _section(context)
+            section = _section(self._merged([flush.get("fdm_block", "") for flush in flushes]))
         return section and "Keep this section in the summary, word for word.\n" + section
 
     # -- tools --------------------------------------------------------------------------------------------
@@ -188,37 +243,54 @@ class SidebandProvider(MemoryProvider):
         return TOOLS
 
     def handle_tool_call(self, tool_name: str, args: Dict[str, Any], **kwargs: Any) -> str:
-        label = str(args.get("label", ""))
         try:
-            return json.dumps(self._tool(tool_name, label, str(args.get("value", ""))), ensure_ascii=False)
+            return json.dumps(self._tool(tool_name, args), ensure_ascii=False)
         except MemoryRefused as error:
             return json.dumps({"error": str(error)}, ensure_ascii=False)
         except MemoryAway as error:
             logger.warning("sideband: %s failed: %s", tool_name, error)
             return json.dumps({"error": f"memory is away: {error}"}, ensure_ascii=False)
 
-    def _tool(self, name: str, label: str, value: str) -> Dict[str, Any]:
+    def _tool(self, name: str, args: Dict[str, Any]) -> Dict[str, Any]:
+        label = str(args.get("label", ""))
+        users = self._users_in(args.get("scope"))
         if name == "sideband_remember":
-            headers = {"Idempotency-Key": uuid.uuid4().hex}
-            answer = self._call("POST", "/encode", body={"label": label, "value": value}, headers=headers)[1]
+            belongs = users[-1] if args.get("scope") or label.startswith(("TASK.", "PROJ.")) else users[0]
+            body = {"label": label, "value": _kept_value(str(args.get("value", "")))}
+            answer = self._call("POST", "/encode", belongs, body=body, headers={"Idempotency-Key": uuid.uuid4().hex})[1]
             return {key: answer[key] for key in ("label", "value", "channel_count")}
         if name == "sideband_list":
-            facts = self._call("GET", "/facts", query={})[1]["facts"]
-            return {"facts": [{"label": fact["label"], "value": fact["value"]} for fact in facts]}
-        try:
-            if name == "sideband_recall":
-                return {"label": label, "value": self._call("GET", "/decode", query={"label": label})[1]["value"]}
-            if name == "sideband_forget":
-                self._call("DELETE", "/facts", query={"label": label})
-                return {"label": label, "forgotten": True}
-            if name == "sideband_verify":
-                answer = self._call("GET", "/decode/model", query={"label": label})[1]
-                return {key: answer[key] for key in ("label", "value", "source", "verified")}
-        except MemoryRefused as error:
-            if error.code != "fact_not_found":
-                raise
-            return {"label": label, "forgotten": False} if name == "sideband_forget" else {"label": label, "value": None}
-        raise MemoryRefused("unknown_tool", name)
+            facts: Dict[str, str] = {}
+            for user in users:
+                for fact in self._call("GET", "/facts", user, query={})[1]["facts"]:
+                    facts[fact["label"]] = fact["value"]
+            return {"facts": [{"label": known, "value": facts[known]} for known in LABELS if known in facts]}
+        # What is shown is what is meant: the project's fact, or else the person's.
+        for user in reversed(users):
+            try:
+                if name == "sideband_recall":
+                    answer = self._call("GET", "/decode", user, query={"label": label})[1]
+                    return {"label": label, "value": answer["value"]}
+                if name == "sideband_forget":
+                    self._call("DELETE", "/facts", user, query={"label": label})
+                    return {"label": label, "forgotten": True}
+                if name == "sideband_verify":
+                    answer = self._call("GET", "/decode/model", user, query={"label": label})[1]
+                    return {key: answer[key] for key in ("label", "value", "source", "verified")}
+                raise MemoryRefused("unknown_tool", name)
+            except MemoryRefused as error:
+                if error.code != "fact_not_found":
+                    raise
+        return {"label": label, "forgotten": False} if name == "sideband_forget" else {"label": label, "value": None}
+
+    def _users_in(self, scope: Any) -> List[str]:
+        if scope == "person":
+            return self._users[:1]
+        if scope != "project":
+            return self._users
+        if len(self._users) == 1:
+            raise MemoryRefused("no_project", "This session is in no project; leave the scope out.")
+        return self._users[1:]
 
     # -- the service --------------------------------------------------------------------------------------
 
@@ -226,21 +298,24 @@ class SidebandProvider(MemoryProvider):
         self,
         method: str,
         path: str,
+        user: str,
         *,
         query: Optional[Dict[str, str]] = None,
         body: Optional[Dict[str, Any]] = None,
         headers: Optional[Dict[str, str]] = None,
         timeout_s: float = TIMEOUT_S,
     ) -> Tuple[int, Dict[str, Any], str]:
-        """One request for this user: status, answer, ETag. It runs in a thread, because a socket's time-out starts
+        """One request for a user: status, answer, ETag. It runs in a thread, because a socket's time-out starts
         again with every byte that arrives, and an agent waits 2 seconds in total."""
+        if time.monotonic() < self._cool_until:
+            raise MemoryAway(f"no answer from {self._url} a moment ago; it is asked again later")
         url = self._url + path
         sent = {"Authorization": f"Bearer {self._key}", "Accept": "application/json", **(headers or {})}
         data = None
         if query is not None:
-            url += "?" + urllib.parse.urlencode({"user_id": self._user, **query})
+            url += "?" + urllib.parse.urlencode({"user_id": user, **query})
         if body is not None:
-            data = json.dumps({"user_id": self._user, **body}).encode()
+            data = json.dumps({"user_id": user, **body}).encode()
             sent["Content-Type"] = "application/json"
         request = urllib.request.Request(url, data=data, headers=sent, method=method)
         result: List[Any] = []
@@ -248,6 +323,7 @@ class SidebandProvider(MemoryProvider):
         worker.start()
         worker.join(timeout_s)
         if not result:
+            self._cool_until = time.monotonic() + COOL_DOWN_S
             raise MemoryAway(f"no answer from {self._url} within {timeout_s:.1f} s")
         if isinstance(result[0], Exception):
             raise result[0]
@@ -257,7 +333,8 @@ class SidebandProvider(MemoryProvider):
 def _attempt(request: urllib.request.Request) -> Any:
     """The answer, or the exception to raise: a thread does not pass exceptions to its caller."""
     try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as response:
+        # Longer than its caller waits: it is the caller who says that there was no answer in time.
+        with urllib.request.urlopen(request, timeout=TIMEOUT_S + 1) as response:
             return response.status, json.loads(response.read()), response.headers.get("ETag") or ""
     except urllib.error.HTTPError as error:
         if error.code == 304:
@@ -304,7 +381,47 @@ def _settings(hermes_home: Optional[str]) -> Dict[str, str]:
             or ""
         )
 
-    return {name: find(name) for name in ("api_key", "api_url", "user_id")}
+    return {name: find(name) for name in ("api_key", "api_url", "user_id", "project")}
+
+
+def _kept_value(value: str) -> str:
+    """What may be kept of a value: no secret, and nothing private."""
+    public = PRIVATE.sub("", value)
+    kept = value if public == value else public.strip()
+    if value and not kept:
+        raise MemoryRefused("private_refused", "All of the value is <private>: nothing was kept.")
+    for what, form in SECRETS:
+        if form.search(kept) and os.environ.get("SIDEBAND_ALLOW_SECRETS") != "1":
+            raise MemoryRefused("secret_refused", f"This looks like {what}: nothing was kept. Leave the secret out.")
+    return kept
+
+
+def _project_of(folder: Optional[str], setting: str) -> Optional[str]:
+    """The project of a folder, named as src/agents/project.ts names it."""
+    if setting:
+        return None if setting == "off" else setting
+    try:
+        start = Path(folder).resolve(strict=True) if folder else None
+        root = start and next(filter(None, map(_root_at, [start, *start.parents])), None)
+    except (OSError, ValueError):
+        return None
+    if root is None:
+        return None
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", re.sub(r"\.git$", "", root.name))[:40]
+    return f"{name}-{hashlib.sha256(str(root).encode()).hexdigest()[:12]}"
+
+
+def _root_at(folder: Path) -> Optional[Path]:
+    git = folder / ".git"
+    if not git.exists():
+        return None
+    if git.is_dir():
+        return folder
+    own = folder / git.read_text(encoding="utf-8").replace("gitdir: ", "", 1).strip()
+    if not (own / "commondir").exists():
+        return folder
+    common = (own / (own / "commondir").read_text(encoding="utf-8").strip()).resolve()
+    return common.parent if common.name == ".git" else common
 
 
 def _read_config(hermes_home: Optional[str]) -> Dict[str, Any]:

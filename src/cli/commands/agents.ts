@@ -1,13 +1,22 @@
-/** sideband agents: lists the agents that Sideband has files for, and installs those files. */
+/** sideband agents: lists the agents that Sideband has files for, installs those files, looks after them, removes them. */
 
-import { accessSync, constants } from "node:fs";
 import { homedir } from "node:os";
-import { delimiter, join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { readSearchPath } from "../../config.ts";
-import { AGENTS, shownPath } from "../../main/agent.ts";
-import { AGENT_FILES, COMMAND_PATH } from "../../main/package.ts";
-import { type Command, CommandError, EXIT_OK, UsageError } from "../command.ts";
+import { readAgentConfig, readSearchPath } from "../../config.ts";
+import { openAgentMemory, projectOf, scopedMemory } from "../../main/agent.ts";
+import {
+  AGENTS,
+  InstallationRecord,
+  isInCache,
+  isIntact,
+  lastingCommand,
+  versionOf,
+} from "../../main/installation.ts";
+import { AGENT_FILES, COMMAND_PATH, OPENCLAW_MODULE, packageVersion } from "../../main/package.ts";
+import { type Command, CommandError, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
+
+const NAMES = AGENTS.map(({ name }) => name);
 
 export const agentsList: Command = {
   name: "agents list",
@@ -18,7 +27,7 @@ Lists the agents that "sideband agents install" knows, with the folder that thei
 
   async run(args) {
     parseArgs({ args, options: {} });
-    const width = Math.max(...AGENTS.map(({ name }) => name.length));
+    const width = Math.max(...NAMES.map((name) => name.length));
     for (const { name, title, home } of AGENTS) console.log(`${name.padEnd(width)}  ${title} (~/${home})`);
     console.log(
       "\nFrameworks need no installation: sideband/ai-sdk, sideband/langgraph, sideband/openai-agents.",
@@ -30,7 +39,7 @@ Lists the agents that "sideband agents install" knows, with the folder that thei
 export const agentsInstall: Command = {
   name: "agents install",
   summary: "install memory into an agent: claude-code, codex, hermes, openclaw",
-  help: `usage: sideband agents install claude-code|codex|hermes|openclaw [--dir DIR] [--dry-run]
+  help: `usage: sideband agents install ${NAMES.join("|")} [--dir DIR] [--dry-run]
 
 Copies the agent's files to where its host looks for them, and says what is left to do. Hooks and settings that
 are there already are kept. Where "sideband" is not on the search path, the files call this installation.
@@ -41,51 +50,142 @@ are there already are kept. Where "sideband" is not on the search path, the file
 Exit status: 0; 1 if a file cannot be written; 2 for a wrong call.`,
 
   async run(args) {
-    const { values, positionals } = parseArgs({
-      args,
-      allowPositionals: true,
-      options: { dir: { type: "string" }, "dry-run": { type: "boolean", default: false } },
+    const { kind, target, dryRun } = optionsOf(args);
+    const version = packageVersion();
+    const command = lastingCommand(readSearchPath(), COMMAND_PATH, version);
+    const changes = withFiles(() => {
+      const pieces = kind.pieces({ files: AGENT_FILES, openclawModule: OPENCLAW_MODULE, target, command });
+      const entry = { agent: kind.name, target, version, command };
+      return new InstallationRecord(homedir()).install(entry, pieces, dryRun);
     });
-    const kind = AGENTS.find(({ name }) => name === positionals[0]);
-    if (kind === undefined || positionals.length !== 1) {
-      throw new UsageError(`expected one of ${AGENTS.map(({ name }) => name).join(", ")}`);
+    for (const { done, path } of changes) console.log(`${dryRun ? "would write" : done} ${shownPath(path)}`);
+    if (changes.length === 0) console.log("everything is in place already");
+    if (isInCache(COMMAND_PATH)) {
+      console.log(
+        `\nThe files call ${COMMAND_PATH}, which is in a cache that npm may empty.` +
+          '\nTo stay, run "npm install --global ." in a clone of Sideband and then this installation again.',
+      );
     }
-    const target = resolve(values.dir ?? join(homedir(), kind.home));
-    const dryRun = values["dry-run"];
-    try {
-      const { written, next } = kind.install({
-        files: AGENT_FILES,
-        target,
-        command: command(),
-        dryRun,
-      });
-      const verb = dryRun ? "would write" : "wrote";
-      for (const path of written) console.log(`${verb} ${shownPath(path, process.cwd())}`);
-      if (written.length === 0) console.log("everything is in place already");
-      console.log(["", "Next:", ...next.map((line) => `  ${line}`)].join("\n"));
-      return EXIT_OK;
-    } catch (error) {
-      if (error instanceof Error && "syscall" in error) throw new CommandError(error.message);
-      if (error instanceof SyntaxError)
-        throw new CommandError(`a file that is there already is not JSON: ${error.message}`);
-      throw error;
-    }
+    console.log(["", "Next:", ...kind.next(target).map((line) => `  ${line}`)].join("\n"));
+    return EXIT_OK;
   },
 };
 
-/** `sideband` where a shell finds it; else node with this installation's script. */
-function command(): string[] {
-  const onPath = readSearchPath()
-    .split(delimiter)
-    .some((folder) => folder !== "" && isExecutable(join(folder, "sideband")));
-  return onPath ? ["sideband"] : [process.execPath, COMMAND_PATH];
-}
+export const agentsRemove: Command = {
+  name: "agents remove",
+  summary: "take out of an agent what was installed",
+  help: `usage: sideband agents remove ${NAMES.join("|")} [--dir DIR] [--dry-run]
 
-function isExecutable(path: string): boolean {
+Takes out exactly what "sideband agents install" put in. What was in the files before stays, and a file of ours that
+was changed since is left and named. Facts are not deleted.
+
+  --dir DIR   the host's folder, if it was given to the installation
+  --dry-run   only say what is installed
+
+Exit status: 0; 1 if nothing is installed there, or a file was left; 2 for a wrong call.`,
+
+  async run(args) {
+    const { kind, target, dryRun } = optionsOf(args);
+    const record = new InstallationRecord(homedir());
+    const entry = withFiles(() => record.find(kind.name, target));
+    if (entry === undefined) {
+      throw new CommandError(
+        `${kind.name} is not installed in ${target}; "sideband agents status" shows what is`,
+      );
+    }
+    if (dryRun) {
+      for (const { path } of entry.placed) console.log(`would take out ${shownPath(path)}`);
+      return EXIT_OK;
+    }
+    const changes = withFiles(() => record.remove(entry));
+    for (const { done, path } of changes) {
+      console.log(done === "left" ? `left ${shownPath(path)}: it was changed` : `${done} ${shownPath(path)}`);
+    }
+    if (kind.after.length > 0)
+      console.log(["", "Next:", ...kind.after.map((line) => `  ${line}`)].join("\n"));
+    return changes.some(({ done }) => done === "left") ? EXIT_FAILED : EXIT_OK;
+  },
+};
+
+export const agentsStatus: Command = {
+  name: "agents status",
+  summary: "show which agents have a memory, and whether it answers",
+  help: `usage: sideband agents status
+
+Shows what "sideband agents install" put where and with which version, what the files call and whether that starts,
+and whether the memory answers.
+
+Exit status: 0; 1 if something is installed that does not work, or the memory does not answer.`,
+
+  async run(args) {
+    parseArgs({ args, options: {} });
+    const installed = withFiles(() => new InstallationRecord(homedir()).all());
+    let works = true;
+    for (const entry of installed) {
+      const version = versionOf(entry.command);
+      const faults = [
+        ...(isIntact(entry) ? [] : ["files are missing or changed"]),
+        ...(version === undefined ? ["it does not start"] : []),
+        ...(version !== undefined && version !== entry.version ? [`it starts ${version}`] : []),
+      ];
+      works &&= faults.length === 0;
+      const advice = `: ${faults.join(", ")}; run "sideband agents install ${entry.agent}" again`;
+      console.log(`${entry.agent} ${entry.version} in ${entry.target}`);
+      console.log(`  calls ${entry.command.join(" ")}${faults.length === 0 ? ", which starts" : advice}`);
+    }
+    const missing = NAMES.filter((name) => !installed.some(({ agent }) => agent === name));
+    if (missing.length > 0) console.log(`not installed: ${missing.join(", ")}`);
+    return (await memoryAnswers()) && works ? EXIT_OK : EXIT_FAILED;
+  },
+};
+
+/** Asks the memory as an agent does, and says how it went. */
+async function memoryAnswers(): Promise<boolean> {
+  const config = readAgentConfig();
+  const where = config.apiUrl ?? (config.apiKey === undefined ? config.dataFolder : "the default address");
   try {
-    accessSync(path, constants.X_OK);
+    const project = projectOf([process.cwd()], config.project);
+    const memory = scopedMemory(await openAgentMemory(config), () => project);
+    const startMs = performance.now();
+    const { channel_count } = await memory.facts(config.userId, { timeoutMs: config.timeoutMs });
+    const ms = Math.round(performance.now() - startMs);
+    const here = project === undefined ? "outside of a project" : `in the project ${project}`;
+    console.log(`memory of ${config.userId} ${here}: ${where} answers in ${ms} ms, ${channel_count} facts`);
     return true;
-  } catch {
+  } catch (error) {
+    console.log(`memory of ${config.userId}: ${where} does not answer: ${(error as Error).message}`);
     return false;
   }
+}
+
+function optionsOf(args: string[]) {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { dir: { type: "string" }, "dry-run": { type: "boolean", default: false } },
+  });
+  const kind = AGENTS.find(({ name }) => name === positionals[0]);
+  if (kind === undefined || positionals.length !== 1) {
+    throw new UsageError(`expected one of ${NAMES.join(", ")}`);
+  }
+  const target = resolve(values.dir ?? join(homedir(), kind.home));
+  return { kind, target, dryRun: values["dry-run"] };
+}
+
+/** What is wrong with the user's files is told in a line. */
+function withFiles<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof Error && "syscall" in error) throw new CommandError(error.message);
+    if (error instanceof SyntaxError)
+      throw new CommandError(`a file that is there already cannot be read: ${error.message}`);
+    throw error;
+  }
+}
+
+/** A path for display: relative to the working directory if it is inside it. */
+function shownPath(path: string): string {
+  const inside = relative(process.cwd(), path);
+  return inside.startsWith("..") ? path : inside;
 }

@@ -7,7 +7,7 @@ import {
   distributeDatabase,
   migrateDatabase,
   readDatabaseStatus,
-  SHARDS_DEFAULT,
+  SHARDS_PER_WORKER,
 } from "../../main/database-upkeep.ts";
 import { type MoveReport, moveData } from "../../main/move.ts";
 import { type Command, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
@@ -32,7 +32,7 @@ import       copies the data folder's store into the empty database, then compar
 export       the other way round, into a data folder without a store
 distribute   spreads the tables over the machines of a Citus cluster; once, on its coordinator
 
-  --shards N   pieces to spread (default ${SHARDS_DEFAULT}): about four for each core that the cluster may grow to
+  --shards N   pieces to spread (default ${SHARDS_PER_WORKER} for each worker); the cluster cannot grow to more workers than pieces
   --json       print one JSON object
 
 Exit status: 0; 1 if it cannot be done; 2 for a wrong call.`,
@@ -67,7 +67,7 @@ Exit status: 0; 1 if it cannot be done; 2 for a wrong call.`,
     }
     if (verb === "distribute") {
       const statements = await distributeDatabase(readConfig(), shardsOf(values.shards));
-      print({ statements }, [...statements, "distributed; start the nodes anew"]);
+      print({ statements }, [...statements, "distributed"]);
       return EXIT_OK;
     }
     throw new UsageError(`there is no "db ${verb}"; there is ${VERBS}`);
@@ -92,8 +92,8 @@ function moveLines({ keys, users, facts, leftOut, differences }: MoveReport): st
   ];
 }
 
-function shardsOf(text: string | undefined): number {
-  if (text === undefined) return SHARDS_DEFAULT;
+function shardsOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
   if (!/^[1-9]\d{0,2}$/.test(text)) throw new UsageError("--shards takes a whole number from 1 to 999");
   return Number(text);
 }

@@ -5,7 +5,17 @@
 
 import { parseArgs } from "node:util";
 import { readAgentConfig } from "../../config.ts";
-import { openAgentMemory, runHook, usesMemory } from "../../main/agent.ts";
+import {
+  askAtEnd,
+  HOSTS,
+  type HookHost,
+  hookInput,
+  openAgentMemory,
+  projectOf,
+  runHook,
+  scopedMemory,
+  usesMemory,
+} from "../../main/agent.ts";
 import { type Command, EXIT_OK, UsageError } from "../command.ts";
 
 const INPUT_BYTES_MAX = 1 << 20;
@@ -14,31 +24,37 @@ const PARTS = ["both", "index", "block"] as const;
 export const hook: Command = {
   name: "hook",
   summary: "run a hook of Claude Code or Codex (its JSON on standard input)",
-  help: `usage: sideband hook [--user ID] [--include both|index|block]
+  help: `usage: sideband hook [--host claude-code|codex] [--user ID] [--include both|index|block]
 
 Reads the JSON that the host writes to a hook. SessionStart prints the memory as the host wants it
-(hookSpecificOutput.additionalContext); PreCompact flushes; any other event does nothing. The memory is that of
-"sideband mcp": the service of SIDEBAND_API_URL and SIDEBAND_API_KEY, or the owner of the data folder. Where the
-folder has no owner, one is started in the background.
+(hookSpecificOutput.additionalContext); PreCompact flushes; Stop asks the agent of a long session once to store what
+is lasting; any other event does nothing. The memory is that of "sideband mcp": the service of SIDEBAND_API_URL and
+SIDEBAND_API_KEY, or the owner of the data folder. Where the folder has no owner, one is started in the background.
+The project is the git repository of the folder in the host's JSON (SIDEBAND_PROJECT; "off" for none).
 
+  --host HOST    whose limits count: ${Object.keys(HOSTS).join(" (the default) or ")}
   --user ID      whose memory (SIDEBAND_USER_ID; the name of the user who runs it)
   --include ...  the facts in plain text, the sealed block, or both
 
-Exit status: always 0, after 2 seconds at most (SIDEBAND_TIMEOUT_MS), or 15 where the owner must be started first: an
-agent never stops because of its memory. A failure, also a wrong call, is one line on standard error.`,
+Exit status: always 0, after 2 seconds at most (8 before a compaction; SIDEBAND_TIMEOUT_MS for both), or 15 where the
+owner must be started first: an agent never stops because of its memory. A failure, also a wrong call, is one line on
+standard error.`,
 
   async run(args) {
     let output = "";
     try {
-      const { user, include } = optionsOf(args);
+      const { user, include, host } = optionsOf(args);
       const config = readAgentConfig();
-      const { timeoutMs } = config;
-      const input = await inTime(readInput(), timeoutMs);
-      if (!usesMemory(input)) return EXIT_OK;
-      // It has its own time limits: starting an owner may take longer.
-      const memory = await openAgentMemory(config);
-      const work = runHook(memory, user ?? config.userId, input, { include, timeoutMs });
-      const outcome = await inTime(work, timeoutMs);
+      const input = hookInput(await inTime(readInput(), config.timeoutMs));
+      let outcome = askAtEnd(input);
+      if (usesMemory(input)) {
+        const timeoutMs = input.event === "PreCompact" ? config.compactionTimeoutMs : config.timeoutMs;
+        const project = projectOf([input.cwd ?? process.cwd()], config.project);
+        // It has its own time limits: starting an owner may take longer.
+        const memory = scopedMemory(await openAgentMemory(config), () => project);
+        const work = runHook(memory, user ?? config.userId, input, { host, include, timeoutMs });
+        outcome = await inTime(work, timeoutMs);
+      }
       output = outcome.output;
       if (outcome.note !== "") console.error(outcome.note);
     } catch (error) {
@@ -53,19 +69,32 @@ agent never stops because of its memory. A failure, also a wrong call, is one li
   },
 };
 
-function optionsOf(args: string[]): { user: string | undefined; include: (typeof PARTS)[number] } {
-  let values: { user?: string | undefined; include: string };
+interface HookArguments {
+  readonly user: string | undefined;
+  readonly include: (typeof PARTS)[number];
+  readonly host: HookHost;
+}
+
+function optionsOf(args: string[]): HookArguments {
+  let values: { user?: string | undefined; include: string; host: string };
   try {
     values = parseArgs({
       args,
-      options: { user: { type: "string" }, include: { type: "string", default: "both" } },
+      options: {
+        user: { type: "string" },
+        include: { type: "string", default: "both" },
+        host: { type: "string", default: "claude-code" },
+      },
     }).values;
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
   const include = PARTS.find((part) => part === values.include);
   if (include === undefined) throw new UsageError(`--include takes one of ${PARTS.join(", ")}`);
-  return { user: values.user, include };
+  const hosts = Object.keys(HOSTS) as HookHost[];
+  const host = hosts.find((name) => name === values.host);
+  if (host === undefined) throw new UsageError(`--host takes one of ${hosts.join(", ")}`);
+  return { user: values.user, include, host };
 }
 
 async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {

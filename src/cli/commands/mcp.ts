@@ -12,9 +12,10 @@ export const mcp: Command = {
   help: `usage: sideband mcp ${MEMORY_USAGE}
 
 Serves the tools remember, recall, forget, list, context, flush and read_block, the resource
-sideband://memory/USER and the prompt "context" for one user. With --url, SIDEBAND_API_URL or SIDEBAND_API_KEY
-it uses that service; otherwise it uses the owner of the data folder. If the folder has no owner, one is started in
-the background. It ends after ten idle minutes.
+sideband://memory/USER and the prompt "context" for one user. TASK and PROJ facts are kept for the project: the git
+repository of the client's first root or of the working directory (SIDEBAND_PROJECT; "off" for none). With --url,
+SIDEBAND_API_URL or SIDEBAND_API_KEY it uses that service; otherwise it uses the owner of the data folder. If the
+folder has no owner, one is started in the background. It ends after ten idle minutes.
 
 ${MEMORY_HELP}
 
@@ -26,8 +27,7 @@ Exit status: 0 after the client has disconnected; 1 if the memory cannot be open
     const memory = await openAgentMemory(config).catch((error) => {
       throw new CommandError(`cannot open the memory in ${config.dataFolder}: ${error.message}`);
     });
-    await runMcpStdio(memory, {
-      userId: config.userId,
+    await runMcpStdio(memory, config, {
       version: packageVersion(),
       onError: (error) => console.error(`sideband mcp: ${error.message}`),
     });

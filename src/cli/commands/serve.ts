@@ -13,7 +13,8 @@ export const serve: Command = {
 
 Runs the service until SIGTERM or SIGINT, then ends in order. Prints "listening on http://HOST:PORT" on standard
 output; logs are JSON lines on standard error. The first start on an empty data folder makes the master key, the
-admin token and an account "default" with one key, which is printed once.
+admin token and an account "default" with one key, which is printed once. Beside a database no key is made: "sideband
+keys create" makes one.
 
   --port PORT     the port to listen on; 0 picks a free one (default SIDEBAND_PORT, else 8787)
   --host ADDRESS  the address to listen on; 0.0.0.0 for all (default SIDEBAND_HOST, else 127.0.0.1)

@@ -14,7 +14,8 @@ export const exportCommand: Command = {
   summary: "write keys and facts as JSON lines",
   help: `usage: sideband export [--account NAME] [--out FILE]
 
-Writes a line for each key (its hash, never the key) and for each user with all facts. Works beside a running service.
+Writes a line for each key (its hash, never the key) and for each user with all facts. Works beside a running service,
+and on a standby of PostgreSQL.
 
   --account NAME  only this account
   --out FILE      a file instead of standard output; only you can read it
@@ -31,7 +32,7 @@ Exit status: 0; 1 if it failed; 2 for a wrong call.`,
         : createWriteStream(values.out, { fd: openSync(values.out, "w", 0o600) });
     const progress = new Progress("lines");
     const query = values.account === undefined ? "" : `?account=${encodeURIComponent(values.account)}`;
-    await withOwner(configWith(values.data), { create: false }, async (owner) => {
+    await withOwner(configWith(values.data), { create: false, readOnly: true }, async (owner) => {
       const lines = exportedLines(owner.lines("GET", `/operator/export${query}`), progress);
       await pipeline(lines, out, { end: values.out !== undefined });
     }).catch((error: NodeJS.ErrnoException) => {

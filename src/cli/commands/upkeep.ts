@@ -65,7 +65,7 @@ export const verifyCommand: Command = {
   help: `usage: sideband verify [--account NAME] [--json]
 
 Builds every user's block, reads it back with the reader model and compares every fact. Then it checks the
-checksum of every record. Works beside a running service.
+checksum of every record. Works beside a running service, and on a standby of PostgreSQL.
 
   --account NAME  only this account
   --json          print one JSON object
@@ -81,7 +81,7 @@ Exit status: 0 if everything is right; 1 if something is wrong, with a line for 
     } as const;
     const { values } = parseArgs({ args, options });
     const { account } = values;
-    const report = await withOwner(configWith(values.data), { create: false }, (owner) =>
+    const report = await withOwner(configWith(values.data), { create: false, readOnly: true }, (owner) =>
       longWork<VerifyAnswer>(owner, "/operator/verify", account === undefined ? {} : { account }, "users"),
     );
     const { users, facts, overflowed, findings } = report;

@@ -6,6 +6,7 @@
 import type { Socket } from "node:net";
 import { ERRORS } from "../../base/error-codes.ts";
 import { problemOf } from "../../contract/errors.ts";
+import { Call } from "./call.ts";
 import { PROBLEM_TYPE } from "./problem.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 
@@ -16,10 +17,18 @@ export class BareAnswers {
     this.#metrics = metrics;
   }
 
-  /** For Node's event of that name. */
+  /**
+   * For Node's event of that name. It waits until the requests before it on the connection have their answers: the
+   * client would take it for one of theirs.
+   */
   readonly clientError = (error: NodeJS.ErrnoException, socket: Socket): void => {
-    if (error.code === "ECONNRESET" || socket.destroyed || !socket.writable) {
-      socket.destroy();
+    if (error.code === "ECONNRESET") socket.destroy();
+    else Call.afterAnswers(socket, (isAnswered) => this.#refuse(error, socket, isAnswered));
+  };
+
+  #refuse(error: NodeJS.ErrnoException, socket: Socket, isAnswered: boolean): void {
+    if (socket.destroyed || !socket.writable || isAnswered) {
+      socket.destroySoon();
       return;
     }
     const code =
@@ -31,7 +40,7 @@ export class BareAnswers {
     const detail = code === "invalid_request" ? "This is not well-formed HTTP." : ERRORS[code].meaning;
     // Node looks at a late connection once: a client that keeps its side open would keep it for ever.
     this.#send(socket, code, detail, { reason: error.code }, code === "request_timeout");
-  };
+  }
 
   /** Node would close the connection without an answer. */
   readonly connect = (_request: unknown, socket: Socket): void => {

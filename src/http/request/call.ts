@@ -10,11 +10,12 @@ import type { Query } from "./query.ts";
 const NO_PARAMS = {};
 const NO_HEADERS: readonly string[] = [];
 const pipelined = new WeakSet<Socket>();
-const latestResponses = new WeakMap<Socket, ServerResponse>();
+/** The latest call of each connection. */
+const latest = new WeakMap<Socket, Call>();
 
 /** Whether every request that came on a connection has been answered. */
 export function isAnswered(connection: Socket): boolean {
-  return latestResponses.get(connection)?.writableFinished ?? true;
+  return latest.get(connection)?.response.writableFinished ?? true;
 }
 
 export class Call {
@@ -38,16 +39,39 @@ export class Call {
   readonly #clientOf: ClientReader;
   #controller: AbortController | undefined;
   #client: Client | undefined;
+  /** The answer before this one on its connection, where it was not sent when this call came. */
+  readonly #before: ServerResponse | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, id: string, clientOf: ClientReader) {
     this.request = request;
     this.response = response;
     this.id = id;
     this.#clientOf = clientOf;
-    latestResponses.set(request.socket, response);
+    const { socket } = request;
+    const before = latest.get(socket);
+    latest.set(socket, this);
     if (response.socket !== null) return;
-    pipelined.add(request.socket);
-    closeWithConnection(request.socket, response);
+    this.#before = before?.response;
+    pipelined.add(socket);
+    closeWithConnection(socket, response);
+  }
+
+  /**
+   * Runs `then` when the calls on a connection have their answers, but for one whose body is not complete: nothing more
+   * of it will come. Whether that one was answered all the same is passed on.
+   */
+  static afterAnswers(connection: Socket, then: (isAnswered: boolean) => void): void {
+    const call = latest.get(connection);
+    if (call === undefined) then(false);
+    else call.#afterAnswers(then);
+  }
+
+  #afterAnswers(then: (isAnswered: boolean) => void): void {
+    const { request, response } = this;
+    const awaited = request.complete ? response : this.#before;
+    const go = () => then(!request.complete && response.headersSent);
+    if (awaited === undefined || awaited.writableFinished) go();
+    else awaited.once("close", go);
   }
 
   get method(): string {

@@ -8,7 +8,10 @@ import { Failure } from "../../base/errors.ts";
 
 const RETRY_AFTER_S = 2;
 
-/** Codes of Node's sockets and of the client for a connection that failed or was lost. */
+/** The answer was that of another request. */
+const MIXED_UP = "ANSWER_MIXED_UP";
+
+/** Codes of Node's sockets, of the client and of this store for a connection that failed or was lost. */
 const CONNECTION_CODES = new Set([
   "CONNECTION_CLOSED",
   "CONNECTION_DESTROYED",
@@ -23,9 +26,15 @@ const CONNECTION_CODES = new Set([
   "ENOTFOUND",
   "EPIPE",
   "ETIMEDOUT",
+  "NO_ANSWER",
+  "NO_PRIMARY",
+  "STANDBY",
+  "STARTUP_PARAMETER",
+  "TLS",
+  MIXED_UP,
 ]);
 
-/** The codes that may come after a commit was sent: the connection was lost, or no answer came. */
+/** The codes that may come after a commit was sent: the connection was lost, or no answer of its own came. */
 const LOST_CODES = new Set([
   "CONNECTION_CLOSED",
   "CONNECTION_DESTROYED",
@@ -34,6 +43,7 @@ const LOST_CODES = new Set([
   "EPIPE",
   "ETIMEDOUT",
   "NO_ANSWER",
+  MIXED_UP,
 ]);
 
 /**
@@ -45,6 +55,9 @@ const UNAVAILABLE_STATES = /^(08|28|53|57|58)|^(25006|55P03|40001|40P01|3D000)$/
 
 /** The database rolled the transaction back in favour of another: it is safe to repeat. */
 const CONFLICT_STATES = /^(40001|40P01)$/;
+
+/** Another transaction kept what was needed locked for longer than the functions wait (lock_timeout). */
+const LOCK_STATE = "55P03";
 
 /** The database refused the data itself. */
 const DATA_STATES = /^(22|23)/;
@@ -58,12 +71,24 @@ export function isConflict(error: unknown): boolean {
   return CONFLICT_STATES.test(codeOf(error));
 }
 
+export function isLocked(error: unknown): boolean {
+  return codeOf(error) === LOCK_STATE;
+}
+
+export function isMixedUp(error: unknown): boolean {
+  return codeOf(error) === MIXED_UP;
+}
+
 export function isDataRefused(error: unknown): boolean {
   return DATA_STATES.test(codeOf(error));
 }
 
+/** Citus calls it an internal error if it loses another machine of the cluster in a transaction, which it rolls back. */
+const CLUSTER_FAILURE = /^failure on connection marked as essential/;
+
 export function isUnavailable(error: unknown): boolean {
   const code = codeOf(error);
+  if (code === "XX000" && error instanceof Error && CLUSTER_FAILURE.test(error.message)) return true;
   return CONNECTION_CODES.has(code) || UNAVAILABLE_STATES.test(code);
 }
 
@@ -73,7 +98,7 @@ export function asWriteFailure(error: unknown): unknown {
   if (!LOST_CODES.has(codeOf(cause))) return error;
   return new Failure(
     "outcome_unknown",
-    "The connection to the database was lost during this write. It may be stored or not: send the same request " +
+    "The answer of the database to this write was lost. It may be stored or not: send the same request " +
       "again with the same Idempotency-Key.",
     { retryAfterS: RETRY_AFTER_S, cause },
   );

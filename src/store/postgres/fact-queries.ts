@@ -4,11 +4,13 @@
  */
 
 import type { FactCode, FactRecord, UserState } from "../../memory/ports.ts";
+import { answerOf } from "./answers.ts";
 import type { Query, Sql } from "./database.ts";
 import { SLOT_COUNT, userSlot } from "./placement.ts";
 import { hexOf } from "./write-call.ts";
 
 interface FactRow {
+  readonly ticket: number;
   readonly channel: number;
   readonly value: string;
   readonly revision: number;
@@ -20,38 +22,50 @@ interface FactRow {
 
 const CHECKSUM_BYTES = 4;
 
-type UserRow = FactRow & { readonly life: number; readonly user_revision: number };
+/** The columns of what was not found are null. */
+type FoundRow = FactRow | { readonly ticket: number; readonly channel: null };
+type UserRow = FoundRow & { readonly life: number; readonly user_revision: number };
 
 export function readFact(account: string, userId: string, channel: number): Query<FactRecord | undefined> {
   return async (sql) => {
-    const [row] = await sql<FactRow[]>`
-      SELECT channel, value, revision, updated_at_ms, code_version, code_length, code_bytes FROM sideband.facts
-      WHERE slot = ${userSlot(account, userId)} AND account = ${account} AND user_id = ${userId}
-        AND channel = ${channel}`;
-    return row && factOf(row);
+    const [row] = await answerOf(
+      (ticket) => sql<FoundRow[]>`
+        SELECT t.ticket, f.channel, f.value, f.revision, f.updated_at_ms, f.code_version, f.code_length, f.code_bytes
+        FROM (SELECT ${ticket}::bigint AS ticket) AS t LEFT JOIN sideband.facts AS f
+          ON f.slot = ${userSlot(account, userId)} AND f.account = ${account} AND f.user_id = ${userId}
+          AND f.channel = ${channel}`,
+    );
+    return row.channel === null ? undefined : factOf(row);
   };
 }
 
 export function readStamp(account: string, userId: string): Query<string | undefined> {
   return async (sql) => {
-    const [row] = await sql<{ life: number; revision: number }[]>`
-      SELECT life, revision FROM sideband.users
-      WHERE slot = ${userSlot(account, userId)} AND account = ${account} AND user_id = ${userId}`;
-    return row && stampOf(row.life, row.revision);
+    const [{ life, revision }] = await answerOf(
+      (ticket) => sql<{ ticket: number; life: number | null; revision: number }[]>`
+        SELECT t.ticket, u.life, u.revision FROM (SELECT ${ticket}::bigint AS ticket) AS t LEFT JOIN sideband.users AS u
+          ON u.slot = ${userSlot(account, userId)} AND u.account = ${account} AND u.user_id = ${userId}`,
+    );
+    return life === null ? undefined : stampOf(life, revision);
   };
 }
 
+/** Both tables are named by the user itself, so that a cluster finds their machine. */
 export function readUser(account: string, userId: string): Query<UserState | undefined> {
+  const slot = userSlot(account, userId);
   return async (sql) => {
-    const rows = await sql<UserRow[]>`
-      SELECT u.life, u.revision AS user_revision,
-        f.channel, f.value, f.revision, f.updated_at_ms, f.code_version, f.code_length, f.code_bytes
-      FROM sideband.users u JOIN sideband.facts f
-        ON f.slot = u.slot AND f.account = u.account AND f.user_id = u.user_id
-      WHERE u.slot = ${userSlot(account, userId)} AND u.account = ${account} AND u.user_id = ${userId}
-      ORDER BY f.channel`;
-    if (rows.length === 0) return undefined;
-    return { stamp: stampOf(rows[0].life, rows[0].user_revision), facts: rows.map(factOf) };
+    const rows = await answerOf(
+      (ticket) => sql<UserRow[]>`
+        SELECT t.ticket, u.life, u.revision AS user_revision,
+          f.channel, f.value, f.revision, f.updated_at_ms, f.code_version, f.code_length, f.code_bytes
+        FROM (SELECT ${ticket}::bigint AS ticket) AS t
+        LEFT JOIN sideband.users AS u ON u.slot = ${slot} AND u.account = ${account} AND u.user_id = ${userId}
+        LEFT JOIN sideband.facts AS f ON f.slot = ${slot} AND f.account = ${account} AND f.user_id = ${userId}
+        ORDER BY f.channel`,
+    );
+    const facts = rows.flatMap((row) => (row.channel === null ? [] : [factOf(row)]));
+    if (facts.length === 0) return undefined;
+    return { stamp: stampOf(rows[0].life, rows[0].user_revision), facts };
   };
 }
 
@@ -61,12 +75,15 @@ export function saveCodes(
   codes: readonly { channel: number; revision: number; code: FactCode }[],
 ): Query<void> {
   return async (sql) => {
-    await sql`
-      SELECT sideband.save_codes(
+    await answerOf(
+      (ticket) => sql<{ ticket: number }[]>`
+      SELECT ticket FROM sideband.save_codes(
         ${userSlot(account, userId)}::integer, ${account}::text, ${userId}::text,
         ${codes.map(({ channel }) => channel)}::integer[], ${codes.map(({ revision }) => revision)}::bigint[],
         ${codes.map(({ code }) => code.version)}::integer[], ${codes.map(({ code }) => code.bits.length)}::integer[],
-        ${codes.map(({ code }) => hexOf(withChecksum(code)))}::text[]::bytea[])`;
+        ${codes.map(({ code }) => hexOf(withChecksum(code)))}::text[]::bytea[],
+        ${ticket}::bigint) AS ticket`,
+    );
   };
 }
 
@@ -77,11 +94,13 @@ export function forgetFacts(
   facts?: readonly { channel: number; revision?: number }[],
 ): Query<{ forgotten: number; channelCount: number }> {
   return async (sql) => {
-    const [row] = await sql<{ forgotten: number; channels_left: number }[]>`
-      SELECT forgotten, channels_left FROM sideband.forget_facts(
+    const [row] = await answerOf(
+      (ticket) => sql<{ ticket: number; forgotten: number; channels_left: number }[]>`
+      SELECT ticket, forgotten, channels_left FROM sideband.forget_facts(
         ${userSlot(account, userId)}::integer, ${account}::text, ${userId}::text,
         ${facts?.map(({ channel }) => channel) ?? null}::integer[],
-        ${facts?.map(({ revision }) => revision ?? null) ?? null}::bigint[])`;
+        ${facts?.map(({ revision }) => revision ?? null) ?? null}::bigint[], ${ticket}::bigint)`,
+    );
     return { forgotten: row.forgotten, channelCount: row.channels_left };
   };
 }
@@ -92,16 +111,27 @@ const WALK_SLOTS = 64;
 
 type Reading = <T>(query: Query<T>) => Promise<T>;
 
+interface WalkedUser {
+  readonly ticket: number;
+  readonly slot: number | null;
+  readonly account: string;
+  readonly userId: string;
+}
+
 /** In the order of slot, account and user. Each page begins where the last one ended. */
 export async function* walkAllUsers(read: Reading): AsyncGenerator<{ account: string; userId: string }> {
-  let last = { slot: -1, account: "", userId: "" };
+  let last: Omit<WalkedUser, "ticket"> = { slot: -1, account: "", userId: "" };
   for (;;) {
     const { slot, account, userId } = last;
-    const rows = await read(
-      (sql: Sql) => sql<{ slot: number; account: string; userId: string }[]>`
-        SELECT slot, account, user_id AS "userId" FROM sideband.users
-        WHERE (slot, account, user_id) > (${slot}, ${account}, ${userId})
-        ORDER BY slot, account, user_id LIMIT ${WALK_PAGE}`,
+    const rows = await readPage(
+      read,
+      (sql, ticket) => sql<WalkedUser[]>`
+        SELECT t.ticket, u.slot, u.account, u.user_id AS "userId"
+        FROM (SELECT ${ticket}::bigint AS ticket) AS t LEFT JOIN (
+          SELECT slot, account, user_id FROM sideband.users
+          WHERE (slot, account, user_id) > (${slot}, ${account}, ${userId})
+          ORDER BY slot, account, user_id LIMIT ${WALK_PAGE}) AS u ON true
+        ORDER BY u.slot, u.account, u.user_id`,
     );
     for (const row of rows) yield { account: row.account, userId: row.userId };
     if (rows.length < WALK_PAGE) return;
@@ -116,20 +146,32 @@ export async function* walkUsersOf(
 ): AsyncGenerator<{ account: string; userId: string }> {
   for (let first = 0; first < SLOT_COUNT; first += WALK_SLOTS) {
     const slots = Array.from({ length: WALK_SLOTS }, (_, i) => first + i);
-    let last = { slot: -1, userId: "" };
+    let last: Pick<WalkedUser, "slot" | "userId"> = { slot: -1, userId: "" };
     for (;;) {
       const { slot, userId } = last;
-      const rows = await read(
-        (sql: Sql) => sql<{ slot: number; userId: string }[]>`
-          SELECT slot, user_id AS "userId" FROM sideband.users
-          WHERE slot = ANY(${slots}::integer[]) AND account = ${account} AND (slot, user_id) > (${slot}, ${userId})
-          ORDER BY slot, user_id LIMIT ${WALK_PAGE}`,
+      const rows = await readPage(
+        read,
+        (sql, ticket) => sql<WalkedUser[]>`
+          SELECT t.ticket, u.slot, u.user_id AS "userId"
+          FROM (SELECT ${ticket}::bigint AS ticket) AS t LEFT JOIN (
+            SELECT slot, user_id FROM sideband.users
+            WHERE slot = ANY(${slots}::integer[]) AND account = ${account} AND (slot, user_id) > (${slot}, ${userId})
+            ORDER BY slot, user_id LIMIT ${WALK_PAGE}) AS u ON true
+          ORDER BY u.slot, u.user_id`,
       );
       for (const row of rows) yield { account, userId: row.userId };
       if (rows.length < WALK_PAGE) break;
       last = rows[rows.length - 1];
     }
   }
+}
+
+async function readPage(
+  read: Reading,
+  ask: (sql: Sql, ticket: number) => PromiseLike<WalkedUser[]>,
+): Promise<WalkedUser[]> {
+  const rows = await read((sql) => answerOf((ticket) => ask(sql, ticket)));
+  return rows.filter(({ slot }) => slot !== null);
 }
 
 /** code_bytes: the checksum, then the bits. */

@@ -3,8 +3,10 @@
  * one call of the batch function (migrations/0002). Each is answered when the transaction is on disk. The row
  * that counts a limited key is locked once for each group and not once for each write, which makes this fast.
  *
- * A lane is a queue with one commit at a time. A single PostgreSQL has one lane; a cluster has one for each shard,
- * so that the rows of a call are on one machine.
+ * A lane is a queue with one commit at a time, and usually there is one. Where a commit fails for a group with users of
+ * several workers of a cluster, it is tried again for each worker by itself. A worker that fails then gets a lane of its
+ * own until it is back, so that users of the others do not wait for it. Where somebody else has locked a user of the
+ * group, its users are committed apart (HeldUsers), and the lane goes on.
  */
 
 import type { MonotonicClock } from "../../base/clock.ts";
@@ -13,43 +15,62 @@ import type { Metrics } from "../../base/metrics.ts";
 import { CommitMetrics } from "../../memory/commit-metrics.ts";
 import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import type { Database } from "./database.ts";
-import { asFailure, isDataRefused, unavailable } from "./database-failure.ts";
+import { asFailure, isDataRefused, isLocked, unavailable } from "./database-failure.ts";
+import { HeldUsers } from "./held-users.ts";
 import { userSlot } from "./placement.ts";
 import { callOf } from "./write-call.ts";
-
-interface Queued {
-  readonly request: WriteRequest;
-  readonly resolve: (outcome: WriteOutcome) => void;
-  readonly reject: (error: unknown) => void;
-}
+import { type QueuedWrite, takeGroup, userOf } from "./write-queue.ts";
 
 interface Lane {
-  queue: Queued[];
+  /** The worker that it is for; undefined for the lane of all the others. */
+  readonly worker: number | undefined;
+  queue: QueuedWrite[];
   running: Promise<void> | undefined;
 }
+
+/** Locked: nothing is stored, and nobody is answered. */
+type End = "stored" | "failed" | "locked";
 
 export interface GroupCommitOptions {
   readonly queueMax: number;
   /** Writes in one call. */
   readonly groupMax: number;
+  /** How long a write waits for a user whom somebody else has locked. */
+  readonly lockWaitMs: number;
   readonly metrics: Metrics;
   readonly monotonic: MonotonicClock;
-  /** The lane of a slot. */
-  readonly laneOf: (slot: number) => number;
+  /** The worker of a cluster that holds the users of a slot. */
+  readonly workerOf: (slot: number) => number;
 }
 
 export class GroupCommit {
   readonly #database: Database;
   readonly #options: GroupCommitOptions;
   readonly #metrics: CommitMetrics;
-  readonly #lanes = new Map<number, Lane>();
+  readonly #shared: Lane = { worker: undefined, queue: [], running: undefined };
+  /** Of the workers that failed. */
+  readonly #apart = new Map<number, Lane>();
+  readonly #held: HeldUsers;
   #waiting = 0;
   #closed = false;
+  #storedMs = Number.NEGATIVE_INFINITY;
+  #failed: { readonly atMs: number; readonly failure: Failure } | undefined;
 
   constructor(database: Database, options: GroupCommitOptions) {
+    const { groupMax, lockWaitMs, metrics, monotonic } = options;
     this.#database = database;
     this.#options = options;
-    this.#metrics = new CommitMetrics(options.metrics, options.monotonic, () => this.#waiting);
+    this.#metrics = new CommitMetrics(metrics, monotonic, () => this.#waiting);
+    this.#held = new HeldUsers({
+      commit: async (group) => (await this.#commit(group)) !== "locked",
+      giveUp: (group) =>
+        this.#answer(group, ({ reject }) =>
+          reject(unavailable("Another transaction keeps this user locked.")),
+        ),
+      groupMax,
+      waitMaxMs: lockWaitMs,
+      monotonic,
+    });
   }
 
   write(request: WriteRequest): Promise<WriteOutcome> {
@@ -57,73 +78,117 @@ export class GroupCommit {
     if (this.#waiting >= this.#options.queueMax) {
       return Promise.reject(new Failure("overloaded", "Too many writes are waiting.", { retryAfterS: 1 }));
     }
-    const lane = this.#lane(this.#options.laneOf(userSlot(request.account, request.userId)));
     return new Promise((resolve, reject) => {
+      const write = { request, queuedMs: this.#options.monotonic.now(), resolve, reject };
       this.#waiting += 1;
-      lane.queue.push({ request, resolve, reject });
+      if (this.#held.take(write)) return;
+      const lane = this.#apart.get(this.#workerOf(write)) ?? this.#shared;
+      lane.queue.push(write);
       lane.running ??= this.#drain(lane);
     });
+  }
+
+  /** Whether a write was stored within this time. */
+  hasStored(withinMs: number): boolean {
+    return this.#options.monotonic.now() - this.#storedMs < withinMs;
+  }
+
+  /** The failure of the last commit, if it failed within this time. A lock and refused data are not failures. */
+  recentFailure(withinMs: number): Failure | undefined {
+    if (this.#failed === undefined || this.#options.monotonic.now() - this.#failed.atMs >= withinMs)
+      return undefined;
+    return this.#failed.failure;
   }
 
   /** Refuses new writes and finishes the queued ones. */
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all([...this.#lanes.values()].map(({ running }) => running));
+    await Promise.all([this.#shared, ...this.#apart.values()].map(({ running }) => running));
+    await this.#held.finished();
   }
 
-  #lane(number: number): Lane {
-    let lane = this.#lanes.get(number);
-    if (lane === undefined) {
-      lane = { queue: [], running: undefined };
-      this.#lanes.set(number, lane);
-    }
-    return lane;
+  #workerOf({ request: { account, userId } }: QueuedWrite): number {
+    return this.#options.workerOf(userSlot(account, userId));
   }
 
   async #drain(lane: Lane): Promise<void> {
     // Writes of the same event-loop turn go into the first group.
     await Promise.resolve();
+    let end: End = "failed";
     while (lane.queue.length > 0) {
       const { group, rest } = takeGroup(lane.queue, this.#options.groupMax);
       lane.queue = rest;
-      await this.#commit(group);
-      this.#waiting -= group.length;
+      end = await this.#commit(group);
+      if (end === "locked") {
+        // Writes of the same users that came meanwhile must not overtake these.
+        const users = new Set(group.map(userOf));
+        this.#held.add([...group, ...lane.queue.filter((write) => users.has(userOf(write)))]);
+        lane.queue = lane.queue.filter((write) => !users.has(userOf(write)));
+      }
     }
     lane.running = undefined;
+    if (lane.worker !== undefined && end === "stored") this.#apart.delete(lane.worker);
   }
 
-  async #commit(group: readonly Queued[]): Promise<void> {
+  /** Commits the writes and answers them, unless a user is locked. */
+  async #commit(group: readonly QueuedWrite[]): Promise<End> {
     const ended = this.#metrics.begin();
     try {
-      const outcomes = await this.#database.write(callOf(group.map(({ request }) => request)));
-      for (const [i, { resolve }] of group.entries()) resolve(outcomes[i]);
+      const call = callOf(group.map(({ request }) => request));
+      const outcomes = await this.#database.write(call, { patient: false });
+      this.#storedMs = this.#options.monotonic.now();
+      this.#failed = undefined;
+      this.#answer(group, ({ resolve }, i) => resolve(outcomes[i]));
       ended(group.length);
+      return "stored";
     } catch (error) {
+      if (isLocked(error instanceof Failure ? error.extra.cause : error)) return "locked";
       // A write whose data the database refuses must fail alone: each write of the group is tried by itself.
       if (group.length > 1 && isDataRefused(error)) {
-        for (const queued of group) await this.#commit([queued]);
-        return;
+        for (const queued of group) {
+          if (!this.#held.take(queued) && (await this.#commit([queued])) === "locked")
+            this.#held.add([queued]);
+        }
+        return "stored";
       }
       this.#metrics.failed();
-      for (const { reject } of group) reject(asFailure(error));
+      const failure = asFailure(error);
+      // Nothing is stored: a lost connection, after which nobody knows, has another code.
+      const isSafe = failure instanceof Failure && failure.code === "store_unavailable";
+      if (isSafe && new Set(group.map((write) => this.#workerOf(write))).size > 1) {
+        await this.#commitByWorker(group);
+        return "stored";
+      }
+      if (failure instanceof Failure) this.#failed = { atMs: this.#options.monotonic.now(), failure };
+      this.#answer(group, ({ reject }) => reject(failure));
+      return "failed";
     }
   }
-}
 
-/** The next group, in order. It has each idempotency key at most once: the second use is answered from the first. */
-function takeGroup(queue: readonly Queued[], groupMax: number): { group: Queued[]; rest: Queued[] } {
-  const group: Queued[] = [];
-  const rest: Queued[] = [];
-  const seen = new Set<string>();
-  for (const queued of queue) {
-    const { idempotency } = queued.request;
-    const key = idempotency && `${idempotency.keyId}\0${idempotency.key}`;
-    if (group.length >= groupMax || (key !== undefined && seen.has(key))) {
-      rest.push(queued);
-      continue;
-    }
-    if (key !== undefined) seen.add(key);
-    group.push(queued);
+  async #commitByWorker(group: readonly QueuedWrite[]): Promise<void> {
+    const workers = new Set(group.map((write) => this.#workerOf(write)));
+    await Promise.all(
+      [...workers].map(async (worker) => {
+        const part = group.filter((write) => this.#workerOf(write) === worker);
+        const end = await this.#commit(part);
+        if (end === "locked") this.#held.add(part);
+        if (end === "failed") this.#setApart(worker);
+      }),
+    );
   }
-  return { group, rest };
+
+  /** With what already waits for the worker. */
+  #setApart(worker: number): void {
+    if (this.#apart.has(worker)) return;
+    const isOfWorker = (write: QueuedWrite) => this.#workerOf(write) === worker;
+    const lane: Lane = { worker, queue: this.#shared.queue.filter(isOfWorker), running: undefined };
+    this.#shared.queue = this.#shared.queue.filter((write) => !isOfWorker(write));
+    this.#apart.set(worker, lane);
+    if (lane.queue.length > 0) lane.running = this.#drain(lane);
+  }
+
+  #answer(group: readonly QueuedWrite[], answer: (write: QueuedWrite, i: number) => void): void {
+    this.#waiting -= group.length;
+    for (const [i, write] of group.entries()) answer(write, i);
+  }
 }

@@ -2,6 +2,7 @@
 
 import { TIER_LIMITS } from "../../base/tiers.ts";
 import type { AccountRecord, AddKeyOutcome, KeyApproval, KeyRecord } from "../../memory/ports.ts";
+import { answerOf, recordOf, rowsOf, type Ticketed } from "./answers.ts";
 import type { Query, Sql } from "./database.ts";
 import { decideKeyRequest } from "./key-request-queries.ts";
 import { DIRECTORY_SLOT, quotaSlot, SLOT_COUNT } from "./placement.ts";
@@ -13,38 +14,52 @@ const KEY_COLUMNS = (sql: Sql) => sql`
   id, account, tier, hash, prefix, note, created_at_ms AS "createdAtMs", expires_at_ms AS "expiresAtMs",
   revoked_at_ms AS "revokedAtMs", last_used_at_ms AS "lastUsedAtMs"`;
 
+/** The columns of what was not found are null. */
+type FoundKey = Ticketed & (KeyRecord | { readonly id: null });
+
 export function findKey(hash: string): Query<KeyRecord | undefined> {
   return async (sql) => {
-    const rows = await sql<KeyRecord[]>`
-      SELECT ${KEY_COLUMNS(sql)} FROM sideband.api_keys WHERE slot = ${DIRECTORY_SLOT} AND hash = ${hash}`;
-    return rows[0] && { ...rows[0] };
+    const [row] = await answerOf(
+      (ticket) => sql<FoundKey[]>`
+        SELECT ticket, ${KEY_COLUMNS(sql)} FROM (SELECT ${ticket}::bigint AS ticket) AS t
+        LEFT JOIN sideband.api_keys ON slot = ${DIRECTORY_SLOT} AND hash = ${hash}`,
+    );
+    return row.id === null ? undefined : recordOf(row);
   };
 }
 
 export function readKey(id: string): Query<KeyRecord | undefined> {
   return async (sql) => {
-    const rows = await sql<KeyRecord[]>`
-      SELECT ${KEY_COLUMNS(sql)} FROM sideband.api_keys WHERE slot = ${DIRECTORY_SLOT} AND id = ${id}`;
-    return rows[0] && { ...rows[0] };
+    const [row] = await answerOf(
+      (ticket) => sql<FoundKey[]>`
+        SELECT ticket, ${KEY_COLUMNS(sql)} FROM (SELECT ${ticket}::bigint AS ticket) AS t
+        LEFT JOIN sideband.api_keys ON slot = ${DIRECTORY_SLOT} AND id = ${id}`,
+    );
+    return row.id === null ? undefined : recordOf(row);
   };
 }
 
 export function listKeys(account: string | undefined): Query<KeyRecord[]> {
   return async (sql) => {
-    const rows = await sql<KeyRecord[]>`
-      SELECT ${KEY_COLUMNS(sql)} FROM sideband.api_keys
-      WHERE slot = ${DIRECTORY_SLOT} AND (${account ?? null}::text IS NULL OR account = ${account ?? null}::text)
-      ORDER BY created_at_ms, id`;
-    return rows.map((row) => ({ ...row }));
+    const rows = await answerOf(
+      (ticket) => sql<FoundKey[]>`
+        SELECT ticket, ${KEY_COLUMNS(sql)} FROM (SELECT ${ticket}::bigint AS ticket) AS t
+        LEFT JOIN sideband.api_keys ON slot = ${DIRECTORY_SLOT}
+          AND (${account ?? null}::text IS NULL OR account = ${account ?? null}::text)
+        ORDER BY created_at_ms, id`,
+    );
+    return rows.flatMap((row) => (row.id === null ? [] : [recordOf(row)]));
   };
 }
 
 export function listAccounts(): Query<AccountRecord[]> {
   return async (sql) => {
-    const rows = await sql<AccountRecord[]>`
-      SELECT account, created_at_ms AS "createdAtMs" FROM sideband.accounts
-      WHERE slot = ${DIRECTORY_SLOT} ORDER BY account`;
-    return rows.map((row) => ({ ...row }));
+    const rows = await answerOf(
+      (ticket) => sql<(Ticketed & (AccountRecord | { readonly account: null }))[]>`
+        SELECT ticket, account, created_at_ms AS "createdAtMs" FROM (SELECT ${ticket}::bigint AS ticket) AS t
+        LEFT JOIN sideband.accounts ON slot = ${DIRECTORY_SLOT} ORDER BY account`,
+    );
+    return rows.flatMap((row) => (row.account === null ? [] : [recordOf(row)]));
   };
 }
 
@@ -60,12 +75,14 @@ export function addKey(
       const version = await bumpVersion(tx);
       const refusal = approval && (await refusalOf(tx, account, approval));
       if (refusal !== undefined) return { outcome: refusal, version };
-      const added = await transaction`
+      const added = await rowsOf(
+        (ticket) => tx<Ticketed[]>`
         INSERT INTO sideband.api_keys (slot, created_at_ms, expires_at_ms, revoked_at_ms, last_used_at_ms,
           id, account, tier, hash, prefix, note)
         VALUES (${DIRECTORY_SLOT}, ${record.createdAtMs}, ${record.expiresAtMs}, ${record.revokedAtMs},
           ${record.lastUsedAtMs}, ${id}, ${account}, ${tier}, ${hash}, ${prefix}, ${note})
-        ON CONFLICT DO NOTHING RETURNING id`;
+        ON CONFLICT DO NOTHING RETURNING ${ticket}::bigint AS ticket`,
+      );
       if (added.length === 0) return { outcome: "key_exists", version };
       if (approval !== undefined) {
         const decision = { status: "approved", decidedAtMs: record.createdAtMs, keyId: id } as const;
@@ -109,13 +126,15 @@ export function changeKey(
     sql.begin(async (transaction) => {
       const tx = transaction as unknown as Sql;
       const version = await bumpVersion(tx);
-      const [record] = await tx<KeyRecord[]>`
-        UPDATE sideband.api_keys SET
-          revoked_at_ms = coalesce(revoked_at_ms, ${change.revokedAtMs ?? null}::bigint),
-          expires_at_ms = CASE WHEN ${change.expiresAtMs !== undefined}::boolean
-            THEN ${change.expiresAtMs ?? null}::bigint ELSE expires_at_ms END
-        WHERE slot = ${DIRECTORY_SLOT} AND id = ${id} RETURNING ${KEY_COLUMNS(tx)}`;
-      return record && { record: { ...record }, version };
+      const [row] = await rowsOf(
+        (ticket) => tx<(Ticketed & KeyRecord)[]>`
+          UPDATE sideband.api_keys SET
+            revoked_at_ms = coalesce(revoked_at_ms, ${change.revokedAtMs ?? null}::bigint),
+            expires_at_ms = CASE WHEN ${change.expiresAtMs !== undefined}::boolean
+              THEN ${change.expiresAtMs ?? null}::bigint ELSE expires_at_ms END
+          WHERE slot = ${DIRECTORY_SLOT} AND id = ${id} RETURNING ${ticket}::bigint AS ticket, ${KEY_COLUMNS(tx)}`,
+      );
+      return row && { record: recordOf(row), version };
     }) as Promise<{ record: KeyRecord; version: number } | undefined>;
 }
 
@@ -133,19 +152,30 @@ export function touchKeys(uses: ReadonlyMap<string, number>): Query<void> {
 
 export function keysVersion(): Query<number> {
   return async (sql) => {
-    const [row] = await sql<{ value: string }[]>`
-      SELECT value FROM sideband.settings WHERE slot = ${DIRECTORY_SLOT} AND name = 'keys-version'`;
-    return Number(row.value);
+    return Number(await readSetting("keys-version")(sql));
   };
 }
 
 /** The row is locked until the commit: changes of keys come one after the other. */
 async function bumpVersion(transaction: Sql): Promise<number> {
-  const [row] = await transaction<{ value: string }[]>`
-    UPDATE sideband.settings SET value = (value::bigint + 1)::text
-    WHERE slot = ${DIRECTORY_SLOT} AND name = 'keys-version' RETURNING value`;
+  const [row] = await answerOf(
+    (ticket) => transaction<(Ticketed & { value: string })[]>`
+      UPDATE sideband.settings SET value = (value::bigint + 1)::text
+      WHERE slot = ${DIRECTORY_SLOT} AND name = 'keys-version' RETURNING ${ticket}::bigint AS ticket, value`,
+  );
   await transaction`SELECT pg_notify(${KEYS_CHANNEL}, '')`;
   return Number(row.value);
+}
+
+export function readSetting(name: string): Query<string | undefined> {
+  return async (sql) => {
+    const [row] = await answerOf(
+      (ticket) => sql<(Ticketed & { value: string | null })[]>`
+        SELECT ticket, value FROM (SELECT ${ticket}::bigint AS ticket) AS t
+        LEFT JOIN sideband.settings ON slot = ${DIRECTORY_SLOT} AND name = ${name}`,
+    );
+    return row.value ?? undefined;
+  };
 }
 
 /** Stores the value unless the setting has one; resolves to the stored value. */
@@ -154,22 +184,24 @@ export function agreeOn(name: string, value: string): Query<string> {
     await sql`
       INSERT INTO sideband.settings (slot, name, value) VALUES (${DIRECTORY_SLOT}, ${name}, ${value})
       ON CONFLICT (slot, name) DO NOTHING`;
-    const [row] = await sql<{ value: string }[]>`
-      SELECT value FROM sideband.settings WHERE slot = ${DIRECTORY_SLOT} AND name = ${name}`;
-    return row.value;
+    return (await readSetting(name)(sql)) ?? value;
   };
 }
 
 /** A key with a limit has an exact counter. For a key without one, the days of all slots are added up. */
 export function readUsage(keyId: string, month: string): Query<number> {
   return async (sql) => {
-    const [row] = await sql<{ used: number }[]>`
-      SELECT used FROM sideband.month_counters
-      WHERE slot = ${quotaSlot(keyId)} AND key_id = ${keyId} AND month = ${month}`;
-    if (row !== undefined) return row.used;
-    const [sum] = await sql<{ used: number }[]>`
-      SELECT coalesce(sum(used), 0)::bigint AS used FROM sideband.day_counters
-      WHERE key_id = ${keyId} AND day BETWEEN ${`${month}-01`} AND ${`${month}-31`}`;
+    const [counter] = await answerOf(
+      (ticket) => sql<(Ticketed & { used: number | null })[]>`
+        SELECT ticket, used FROM (SELECT ${ticket}::bigint AS ticket) AS t
+        LEFT JOIN sideband.month_counters ON slot = ${quotaSlot(keyId)} AND key_id = ${keyId} AND month = ${month}`,
+    );
+    if (counter.used !== null) return counter.used;
+    const [sum] = await answerOf(
+      (ticket) => sql<(Ticketed & { used: number })[]>`
+        SELECT ${ticket}::bigint AS ticket, coalesce(sum(used), 0)::bigint AS used FROM sideband.day_counters
+        WHERE key_id = ${keyId} AND day BETWEEN ${`${month}-01`} AND ${`${month}-31`}`,
+    );
     return sum.used;
   };
 }
@@ -180,10 +212,14 @@ export function readDailyUsage(
   toDay: string,
 ): Query<{ day: string; count: number }[]> {
   return async (sql) => {
-    const rows = await sql<{ day: string; count: number }[]>`
-      SELECT day, sum(used)::bigint AS count FROM sideband.day_counters
-      WHERE key_id = ${keyId} AND day BETWEEN ${fromDay} AND ${toDay} GROUP BY day ORDER BY day`;
-    return rows.map((row) => ({ ...row }));
+    const rows = await answerOf(
+      (ticket) => sql<(Ticketed & { day: string | null; count: number })[]>`
+        SELECT ticket, day, count FROM (SELECT ${ticket}::bigint AS ticket) AS t LEFT JOIN (
+          SELECT day, sum(used)::bigint AS count FROM sideband.day_counters
+          WHERE key_id = ${keyId} AND day BETWEEN ${fromDay} AND ${toDay} GROUP BY day) AS days ON true
+        ORDER BY day`,
+    );
+    return rows.flatMap(({ day, count }) => (day === null ? [] : [{ day, count }]));
   };
 }
 

@@ -1,6 +1,7 @@
 /** Requests for keys. They are few, and stand in one slot with the keys. */
 
 import type { KeyRequest } from "../../memory/ports.ts";
+import { answerOf, recordOf, rowsOf, type Ticketed } from "./answers.ts";
 import type { Query, Sql } from "./database.ts";
 import { DIRECTORY_SLOT } from "./placement.ts";
 
@@ -24,10 +25,12 @@ export function addKeyRequest(request: KeyRequest): Query<void> {
 
 export function listKeyRequests(): Query<KeyRequest[]> {
   return async (sql) => {
-    const rows = await sql<KeyRequest[]>`
-      SELECT ${REQUEST_COLUMNS(sql)} FROM sideband.key_requests
-      WHERE slot = ${DIRECTORY_SLOT} ORDER BY created_at_ms, id`;
-    return rows.map((row) => ({ ...row }));
+    const rows = await answerOf(
+      (ticket) => sql<(Ticketed & (KeyRequest | { readonly id: null }))[]>`
+        SELECT ticket, ${REQUEST_COLUMNS(sql)} FROM (SELECT ${ticket}::bigint AS ticket) AS t
+        LEFT JOIN sideband.key_requests ON slot = ${DIRECTORY_SLOT} ORDER BY created_at_ms, id`,
+    );
+    return rows.flatMap((row) => (row.id === null ? [] : [recordOf(row)]));
   };
 }
 
@@ -36,10 +39,13 @@ export function decideKeyRequest(
   { status, decidedAtMs, keyId }: Pick<KeyRequest, "status" | "decidedAtMs" | "keyId">,
 ): Query<KeyRequest | undefined> {
   return async (sql) => {
-    const rows = await sql<KeyRequest[]>`
-      UPDATE sideband.key_requests SET status = ${status}, decided_at_ms = ${decidedAtMs}, key_id = ${keyId}
-      WHERE slot = ${DIRECTORY_SLOT} AND id = ${id} AND status = 'open' RETURNING ${REQUEST_COLUMNS(sql)}`;
-    return rows[0] && { ...rows[0] };
+    const [row] = await rowsOf(
+      (ticket) => sql<(Ticketed & KeyRequest)[]>`
+        UPDATE sideband.key_requests SET status = ${status}, decided_at_ms = ${decidedAtMs}, key_id = ${keyId}
+        WHERE slot = ${DIRECTORY_SLOT} AND id = ${id} AND status = 'open'
+        RETURNING ${ticket}::bigint AS ticket, ${REQUEST_COLUMNS(sql)}`,
+    );
+    return row && recordOf(row);
   };
 }
 

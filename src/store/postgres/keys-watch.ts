@@ -24,12 +24,12 @@ export class KeysWatch {
     this.#monotonic = monotonic;
   }
 
-  async start(): Promise<void> {
+  /** @param listens a standby has no notices */
+  async start(listens: boolean): Promise<void> {
     await this.#ask();
     this.#timer = setInterval(() => this.#askQuietly(), POLL_MS);
     this.#timer.unref();
-    const hear = () => this.#askQuietly();
-    await this.#database.listen(KEYS_CHANNEL, hear, hear);
+    if (listens) await this.#database.listen(KEYS_CHANNEL, () => this.#askQuietly());
   }
 
   /** A number while the version is trusted, otherwise a promise. */

@@ -1,25 +1,28 @@
 /**
  * The database schema as numbered SQL files (migrations/). Each is applied once, in order, in one transaction under
  * a lock, so that any number of nodes may start at the same time. The database keeps a checksum of each applied
- * file, and every start compares them. It refuses a file that was changed after it was applied, and a database that
- * is newer than this program.
+ * file, and every start compares them. It refuses a file that was changed after it was applied.
+ *
+ * A migration that only adds says in a line "-- works with: N" that programs which know no more than N migrations go on
+ * working beside it, and may start on it: for a rolling upgrade, and one step back. Without that line a program that
+ * does not know the migration is refused. (docs/CLUSTER.md, rolling upgrade)
  */
 
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import type { Sql } from "./database.ts";
-
-export interface Migration {
-  readonly version: number;
-  readonly name: string;
-  readonly sql: string;
-  readonly checksum: string;
-}
+import { readCluster } from "./distribution.ts";
 
 export interface AppliedMigration {
   readonly version: number;
   readonly name: string;
   readonly checksum: string;
+  /** The oldest program that works beside it, named by the number of the last migration that it knows. */
+  readonly oldest: number;
+}
+
+export interface Migration extends AppliedMigration {
+  readonly sql: string;
 }
 
 export class MigrationError extends Error {
@@ -38,30 +41,41 @@ export function loadMigrations(folder: URL = FOLDER): Migration[] {
     const version = Number(file.slice(0, 4));
     if (version !== i + 1) throw new MigrationError(`${file} is out of order: number ${i + 1} is missing`);
     const checksum = createHash("sha256").update(sql.replaceAll("\r\n", "\n")).digest("hex");
-    return { version, name: file.slice(0, -".sql".length), sql, checksum };
+    const oldest = Number(/^-- works with: (\d+)$/m.exec(sql)?.[1] ?? version);
+    return { version, name: file.slice(0, -".sql".length), sql, checksum, oldest };
   });
 }
 
-/** Applies the missing migrations and resolves to them. */
+/** Applies the missing migrations and resolves to them. On a worker of a cluster there must be none. */
 export function migrate(sql: Sql, migrations: readonly Migration[] = loadMigrations()): Promise<Migration[]> {
   return sql.begin(async (transaction) => {
     const tx = transaction as unknown as Sql;
+    // Behind a pooler the role's limit holds, which is meant for requests.
+    await tx`SELECT set_config('statement_timeout', '0', true)`;
     await tx`SELECT pg_advisory_xact_lock(${LOCK}::bigint)`;
     await checkServer(tx);
+    const { distributed, isWorker } = await readCluster()(tx);
+    if (isWorker) {
+      await checkSchema(tx, migrations);
+      return [];
+    }
+    if (distributed) await tx`SET LOCAL citus.multi_shard_modify_mode TO 'sequential'`;
     // Checked first: a role that owns the schema may not be allowed to create one.
     const [{ exists }] = await tx<{ exists: boolean }[]>`
       SELECT to_regnamespace('sideband') IS NOT NULL AS exists`;
     if (!exists) await tx`CREATE SCHEMA sideband`;
     await tx`
       CREATE TABLE IF NOT EXISTS sideband.migrations (
-        version integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL,
+        version integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, oldest integer NOT NULL,
         applied_at timestamptz NOT NULL DEFAULT now())`;
     const applied = await readApplied(tx);
     checkApplied(applied, migrations);
     const missing = migrations.slice(applied.length);
-    for (const { version, name, sql: text, checksum } of missing) {
+    for (const { version, name, sql: text, checksum, oldest } of missing) {
       await tx.unsafe(text);
-      await tx`INSERT INTO sideband.migrations (version, name, checksum) VALUES (${version}, ${name}, ${checksum})`;
+      await tx`
+        INSERT INTO sideband.migrations (version, name, checksum, oldest)
+        VALUES (${version}, ${name}, ${checksum}, ${oldest})`;
     }
     return missing;
   }) as Promise<Migration[]>;
@@ -72,14 +86,28 @@ export async function readApplied(sql: Sql): Promise<AppliedMigration[]> {
   const [{ exists }] = await sql<{ exists: boolean }[]>`
     SELECT to_regclass('sideband.migrations') IS NOT NULL AS exists`;
   if (!exists) return [];
-  return sql<AppliedMigration[]>`SELECT version, name, checksum FROM sideband.migrations ORDER BY version`;
+  return sql<
+    AppliedMigration[]
+  >`SELECT version, name, checksum, oldest FROM sideband.migrations ORDER BY version`;
 }
 
-/** Throws unless the applied migrations are the first ones of this program. */
+/** Throws unless this program can work on the database as it is. Nothing is changed. */
+export async function checkSchema(sql: Sql, migrations: readonly Migration[]): Promise<void> {
+  const applied = await readApplied(sql);
+  checkApplied(applied, migrations);
+  if (applied.length < migrations.length) {
+    throw new MigrationError(
+      `the database lacks migration ${migrations[applied.length].name}: run sideband db migrate on the primary (of Citus: the coordinator)`,
+    );
+  }
+}
+
+/** Throws unless the applied migrations are the first ones of this program, or later ones that work with it. */
 export function checkApplied(applied: readonly AppliedMigration[], migrations: readonly Migration[]): void {
-  for (const [i, { version, name, checksum }] of applied.entries()) {
+  for (const [i, { version, name, checksum, oldest }] of applied.entries()) {
     const known = migrations[i];
     if (known === undefined) {
+      if (oldest <= migrations.length) continue;
       throw new MigrationError(
         `the database has migration ${version} (${name}), this program knows ${migrations.length}: ` +
           "it was written by a newer version of sideband; run that version or a later one",

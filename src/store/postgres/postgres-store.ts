@@ -21,15 +21,15 @@ import type {
   WriteRequest,
 } from "../../memory/ports.ts";
 import { DATABASE_DEFAULTS, Database, type DatabaseOptions, type Query } from "./database.ts";
-import { unavailable } from "./database-failure.ts";
-import { readShardMap } from "./distribution.ts";
 import * as facts from "./fact-queries.ts";
 import { GroupCommit } from "./group-commit.ts";
 import * as keys from "./key-queries.ts";
 import * as requests from "./key-request-queries.ts";
 import { KeysWatch } from "./keys-watch.ts";
-import { migrate } from "./migrations.ts";
-import { isWritable, readStatistics, rewriteTables, sweepReplays } from "./upkeep.ts";
+import { checkSchema, loadMigrations, type Migration, migrate } from "./migrations.ts";
+import { SLOT_COUNT } from "./placement.ts";
+import { SlotWorkers } from "./slot-workers.ts";
+import { readStatistics, rewriteTables, sweepReplays, writeProbe } from "./upkeep.ts";
 
 export interface PostgresStoreOptions extends Partial<Omit<DatabaseOptions, "url">> {
   readonly url: string;
@@ -38,41 +38,62 @@ export interface PostgresStoreOptions extends Partial<Omit<DatabaseOptions, "url
   /** Writes in one commit; 1 makes every write a statement of its own. */
   readonly groupMax?: number;
   readonly monotonic?: MonotonicClock;
+  /** The schema that this program knows. */
+  readonly migrations?: readonly Migration[];
 }
 
 const GROUP_MAX = 256;
+/** A write that was stored so recently makes a probe needless. */
+const STORED_MS = 1_000;
+/** The database is not ready for so long after a failed commit, unless another one succeeds. */
+const FAILED_MS = 5_000;
 
 export class PostgresStore implements Store {
   readonly #database: Database;
   readonly #commit: GroupCommit;
   readonly #keys: KeysWatch;
+  readonly #workers: SlotWorkers;
   readonly #monotonic: MonotonicClock;
+  readonly #readOnly: boolean;
 
-  private constructor(database: Database, commit: GroupCommit, watch: KeysWatch, monotonic: MonotonicClock) {
+  private constructor(
+    database: Database,
+    commit: GroupCommit,
+    watch: KeysWatch,
+    workers: SlotWorkers,
+    { monotonic, readOnly }: { monotonic: MonotonicClock; readOnly: boolean },
+  ) {
     this.#database = database;
     this.#commit = commit;
     this.#keys = watch;
+    this.#workers = workers;
     this.#monotonic = monotonic;
+    this.#readOnly = readOnly;
   }
 
-  /** Migrates the database, or refuses it, and then opens it. */
+  /** Migrates the database, or refuses it, and then opens it. With `readOnly` it is changed in no way. */
   static async open(options: PostgresStoreOptions): Promise<PostgresStore> {
     const { url, queueMax, metrics, groupMax = GROUP_MAX, monotonic = monotonicClock, ...more } = options;
-    const database = new Database({ ...DATABASE_DEFAULTS, ...more, url });
+    const { migrations = loadMigrations(), readOnly = false, ...limits } = more;
+    const database = new Database({ ...DATABASE_DEFAULTS, ...limits, readOnly, url });
     try {
-      await database.withoutTimeLimit((sql) => migrate(sql));
-      const shards = await database.read(readShardMap());
-      const laneOf = (slot: number) => shards?.[slot] ?? 0;
+      await database.withoutTimeLimit(async (sql) => {
+        await (readOnly ? checkSchema(sql, migrations) : migrate(sql, migrations));
+      });
+      const workers = await SlotWorkers.read(database);
       const watch = new KeysWatch(database, monotonic);
-      await watch.start();
-      metrics.define({ name: "sideband_database_pending", help: "Queries that wait or run.", type: "gauge" });
-      metrics.onCollect(() => metrics.set("sideband_database_pending", database.pending));
-      return new PostgresStore(
-        database,
-        new GroupCommit(database, { queueMax, groupMax, metrics, monotonic, laneOf }),
-        watch,
+      await watch.start(!readOnly);
+      defineMetrics(metrics, database);
+      const lockWaitMs = limits.statementTimeoutMs ?? DATABASE_DEFAULTS.statementTimeoutMs;
+      const commit = new GroupCommit(database, {
+        queueMax,
+        groupMax,
+        lockWaitMs,
+        metrics,
         monotonic,
-      );
+        workerOf: (slot) => workers.of(slot),
+      });
+      return new PostgresStore(database, commit, watch, workers, { monotonic, readOnly });
     } catch (error) {
       await database.close();
       throw error;
@@ -191,20 +212,29 @@ export class PostgresStore implements Store {
   }
 
   /** Agrees with the other nodes on a setting: the first value stays, and every node gets it. */
-  agreeOn(name: string, value: string): Promise<string> {
+  async agreeOn(name: string, value: string): Promise<string> {
+    if (this.#readOnly) return (await this.#database.read(keys.readSetting(name))) ?? value;
     return this.#database.write(keys.agreeOn(name, value));
   }
 
+  /**
+   * Ready is what has just stored a write. Where none came, one row is written. A full disk may have room for that row,
+   * so that a commit that failed moments ago counts too; but not on a cluster, where a worker that stops costs its own
+   * users only.
+   */
   async probe(): Promise<void> {
-    if (!(await this.#database.write(isWritable()))) throw unavailable("The database takes no writes now.");
+    const failure = this.#workers.areMany ? undefined : this.#commit.recentFailure(FAILED_MS);
+    if (failure !== undefined) throw failure;
+    if (this.#commit.hasStored(STORED_MS)) return;
+    await this.#database.write(writeProbe(Math.floor(Math.random() * SLOT_COUNT), Date.now()));
   }
 
   statistics(): Promise<StoreStatistics> {
     return this.#database.read(readStatistics());
   }
 
-  sweep(nowMs: number): Promise<void> {
-    return this.#database.withoutTimeLimit(sweepReplays(nowMs));
+  async sweep(nowMs: number): Promise<void> {
+    if (!this.#readOnly) await this.#database.withoutTimeLimit(sweepReplays(nowMs));
   }
 
   /** PostgreSQL checks its own pages (data_checksums, amcheck). */
@@ -217,7 +247,18 @@ export class PostgresStore implements Store {
 
   async close(): Promise<void> {
     this.#keys.stop();
+    this.#workers.stop();
     await this.#commit.close();
     await this.#database.close();
   }
+}
+
+function defineMetrics(metrics: Metrics, database: Database): void {
+  const [pending, mixedUp] = ["sideband_database_pending", "sideband_database_mixed_up_answers_total"];
+  metrics.define({ name: pending, help: "Queries that wait or run.", type: "gauge" });
+  metrics.define({ name: mixedUp, help: "Answers that belonged to another request.", type: "counter" });
+  metrics.onCollect(() => {
+    metrics.set(pending, database.pending);
+    metrics.set(mixedUp, database.mixedUp);
+  });
 }

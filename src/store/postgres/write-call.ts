@@ -5,10 +5,12 @@
 
 import { assert } from "../../base/assert.ts";
 import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
+import { answerOf } from "./answers.ts";
 import type { Query, Sql } from "./database.ts";
 import { quotaSlot, replaySlot, userSlot } from "./placement.ts";
 
 interface OutcomeRow {
+  readonly ticket: number;
   readonly outcome: WriteOutcome["outcome"];
   readonly channel_count: number;
   readonly quota_used: number;
@@ -32,9 +34,9 @@ export function callOf(requests: readonly WriteRequest[]): Query<WriteOutcome[]>
     (quota, i) => quota && (quota.limit === null ? users[places[i] - 1].slot : quotaSlot(quota.keyId)),
   );
   return async (sql: Sql) => {
-    const rows = await sql<OutcomeRow[]>`
-      SELECT outcome, channel_count, quota_used FROM sideband.write_facts(
-        ${users[0].slot}::integer,
+    const rows = await answerOf(
+      (ticket) => sql<OutcomeRow[]>`
+      SELECT ticket, outcome, channel_count, quota_used FROM sideband.write_facts(
         ${users.map(({ slot }) => slot)}::integer[], ${users.map(({ account }) => account)}::text[],
         ${users.map(({ userId }) => userId)}::text[],
         ${places}::integer[], ${requests.map((request) => request.facts.length)}::integer[],
@@ -49,8 +51,10 @@ export function callOf(requests: readonly WriteRequest[]): Query<WriteOutcome[]>
         ${orNull(replays.map((replay) => replay && hexOf(replay.fingerprint)))}::text[]::bytea[],
         ${orNull(replays.map((replay) => replay?.expiresAtMs))}::bigint[],
         ${facts.map(({ place }) => place)}::integer[], ${facts.map(({ channel }) => channel)}::integer[],
-        ${facts.map(({ value }) => value)}::text[], ${facts.map(({ updatedAtMs }) => updatedAtMs)}::bigint[]
-      ) ORDER BY ordinal`;
+        ${facts.map(({ value }) => value)}::text[], ${facts.map(({ updatedAtMs }) => updatedAtMs)}::bigint[],
+        ${ticket}::bigint
+      ) ORDER BY ordinal`,
+    );
     assert(rows.length === requests.length, "the batch function answers every write");
     return rows.map(outcomeOf);
   };

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { runHook } from "../../../src/agents/hooks.ts";
+import { hookInput, runHook } from "../../../src/agents/hooks.ts";
 import type { AgentMemory } from "../../../src/contract/agent-memory.ts";
 
 test("a session starts with the facts alone where the block does not come", async () => {
@@ -13,8 +13,9 @@ test("a session starts with the facts alone where the block does not come", asyn
     context: () => new Promise(() => {}),
     facts: async () => ({ user_id: "ada", channel_count: 1, facts }),
   } as unknown as AgentMemory;
-  const input = JSON.stringify({ hook_event_name: "SessionStart" });
-  const { output } = await runHook(memory, "ada", input, { include: "both", timeoutMs: 10 });
+  const input = hookInput(JSON.stringify({ hook_event_name: "SessionStart" }));
+  const options = { host: "claude-code", include: "both", timeoutMs: 10 } as const;
+  const { output } = await runHook(memory, "ada", input, options);
   const { additionalContext } = JSON.parse(output).hookSpecificOutput;
   assert.match(additionalContext, /USER\.name=Ada/);
   assert.doesNotMatch(additionalContext, /\[MEM\]/);

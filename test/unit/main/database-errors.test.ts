@@ -52,6 +52,11 @@ test("what the operator must change is told with the remedy, and is not waited f
   }
 });
 
+test("a parameter that a pooler refuses is told as it is, and is not waited for", () => {
+  const told = toldToOperator(unavailable(fault("STARTUP_PARAMETER", "the pooler refuses x: set y")));
+  assert.ok(told instanceof ConfigError && !(told instanceof DatabaseAwayError));
+});
+
 test("an address that is not well-formed is told without it: it holds a password", () => {
   for (const parse of [
     () => new URL("postgres://a:secret-word@b:99999/x"),

@@ -11,6 +11,12 @@ import { KeyRing } from "../../../src/memory/key-ring.ts";
 const OLD = "0a".repeat(32);
 const NEW = "0b".repeat(32);
 
+const configOf = (dataFolder: string, masterKey?: string) => ({
+  dataFolder,
+  masterKey,
+  databaseUrl: undefined,
+});
+
 function newFolder(context: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), "sideband-secrets-"));
   context.after(() => rmSync(folder, { recursive: true }));
@@ -21,8 +27,8 @@ test("after a rotation the master key that stands last writes, and those before 
   const folder = newFolder(context);
   writeFileSync(join(folder, "master.key"), `# rotated\n3 ${OLD}\n1 ${NEW}\n`);
   for (const setting of [undefined, `3:${OLD},1:${NEW}`]) {
-    const ring = new KeyRing(masterKeys(folder, setting));
-    const alone = new KeyRing(masterKeys(folder, `1:${NEW}`));
+    const ring = new KeyRing(masterKeys(configOf(folder, setting)));
+    const alone = new KeyRing(masterKeys(configOf(folder, `1:${NEW}`)));
     assert.deepEqual(ring.writing("acme"), alone.writing("acme"));
     assert.deepEqual(
       ring.reading("acme").map(({ id }) => id),
@@ -33,8 +39,8 @@ test("after a rotation the master key that stands last writes, and those before 
 
 test("secrets are made once, and only their owner can read them", (context) => {
   const folder = newFolder(context);
-  const first = [masterKeys(folder, undefined), adminToken(folder, undefined)];
-  assert.deepEqual([masterKeys(folder, undefined), adminToken(folder, undefined)], first);
+  const first = [masterKeys(configOf(folder)), adminToken(folder, undefined)];
+  assert.deepEqual([masterKeys(configOf(folder)), adminToken(folder, undefined)], first);
   for (const name of ["master.key", "admin.token"])
     assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600, name);
 });
@@ -43,7 +49,7 @@ test("a master key that is refused is not part of the message", (context) => {
   const folder = newFolder(context);
   for (const setting of [`${OLD}ff`, `300:${OLD}`, `1:${OLD},1:${NEW}`]) {
     assert.throws(
-      () => masterKeys(folder, setting),
+      () => masterKeys(configOf(folder, setting)),
       ({ name, message }: Error) => name === "ConfigError" && !/0a0a|0b0b/.test(message),
     );
   }

@@ -57,7 +57,7 @@ function timersByHand(context: TestContext): () => Promise<void> {
 
 test("a memory is watched as long as a client listens to it, and a bound client listens to its own alone", async (context) => {
   const { store, ask, ended } = await setUp(context);
-  const reads = context.mock.method(store, "readStamp");
+  const reads = context.mock.method(store, "readUser");
   const usersRead = () => reads.mock.calls.map((call) => call.arguments[1]);
   const comeRound = timersByHand(context);
   const resourceSubscriptions = USERS.map((user) => `sideband://memory/${user}`);
@@ -72,7 +72,7 @@ test("a memory is watched as long as a client listens to it, and a bound client 
 
 test("what a session has subscribed to is watched while its stream is open, and a bound client's is its own", async (context) => {
   const { store, ask, openStream, ended } = await setUp(context);
-  const reads = context.mock.method(store, "readStamp");
+  const reads = context.mock.method(store, "readUser");
   const comeRound = timersByHand(context);
   const usersRead = async () => {
     await settled();

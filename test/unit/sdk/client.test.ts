@@ -226,3 +226,32 @@ test("an unchanged context costs a 304 and gives a copy of the same answer", asy
     [undefined, '"e1"', '"e1"'],
   );
 });
+
+test("address and key come from the environment where they are not given, and a given one wins", async (t) => {
+  const { url, seen } = await scriptedServer(t, () => ({ body: { channels: [] } }));
+  for (const [name, value] of [
+    ["SIDEBAND_API_URL", `${url}/`],
+    ["SIDEBAND_API_KEY", "sb_live_environment"],
+  ]) {
+    const before = process.env[name];
+    process.env[name] = value;
+    t.after(() => {
+      if (before === undefined) delete process.env[name];
+      else process.env[name] = before;
+    });
+  }
+  await new Sideband().usage();
+  await new Sideband({ apiKey: "sb_live_given" }).usage();
+  assert.deepEqual(
+    seen.map(({ headers }) => headers.authorization),
+    ["Bearer sb_live_environment", "Bearer sb_live_given"],
+  );
+  process.env.SIDEBAND_API_URL = "";
+  await assert.rejects(new Sideband({ retries: 0, timeoutMs: 50 }).usage());
+  // A browser has no environment.
+  const { process: own } = globalThis;
+  t.after(() => Object.assign(globalThis, { process: own }));
+  Object.assign(globalThis, { process: undefined });
+  assert.ok(new Sideband({ baseUrl: url }));
+  Object.assign(globalThis, { process: own });
+});

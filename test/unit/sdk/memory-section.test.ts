@@ -22,6 +22,22 @@ test("a section carries the facts, the block, or both, and nothing where there i
   assert.equal(memorySection({ fdm_block: "", plain_index: "" }), "");
 });
 
+test("a section keeps to a limit: blocks are left out, then the longest values are cut, and every fact has a line", () => {
+  const block = `[MEM] ${"word ".repeat(50)}[/MEM]`;
+  const plain_index = `USER.name=Ada\nUSER.os=${"😀".repeat(400)}\nUSER.role=${"x".repeat(700)}`;
+  const context = { plain_index, fdm_block: `${block}\n${block}` };
+  const whole = memorySection(context).length;
+  assert.equal(memorySection(context, "both", whole), memorySection(context));
+  assert.equal(memorySection(context, "both", whole - 1).split("[MEM]").length, 2);
+  assert.ok(!memorySection(context, "both", whole - 300).includes("[MEM]"));
+  for (const limit of [600, 601, 602, 603, 800, 1_200]) {
+    const section = memorySection(context, "both", limit);
+    assert.ok(section.length <= limit && section.length > limit - 8, `${section.length} of ${limit}`);
+    assert.match(section, /\nUSER\.name=Ada\nUSER\.os=.*recall has it all\)\nUSER\.role=/);
+    assert.ok(section.isWellFormed());
+  }
+});
+
 test("a section replaces the one before it, and goes when the facts go", () => {
   const first = withSection("You are helpful.", memorySection(CONTEXT));
   const second = withSection(first, memorySection({ ...CONTEXT, plain_index: "USER.name=Grace" }));
@@ -80,6 +96,28 @@ test("with memory silent the helpers go on after 2 seconds", async (t) => {
   await Promise.all([client.inject("p", "u"), client.beforeCompaction("u")]);
   const tookMs = performance.now() - startMs;
   assert.ok(tookMs >= 1900 && tookMs < 3000, `${tookMs} ms`);
+});
+
+test("after one time-out the helpers do not wait again for a while, and the plain calls still ask", async (t) => {
+  let hangs = true;
+  const { url, seen } = await scriptedServer(t, () => (hangs ? "hang" : { body: CONTEXT }));
+  const client = new Sideband({ baseUrl: url, onWarning: () => {} });
+  const startMs = performance.now();
+  for (let step = 0; step < 10; step++) {
+    await client.inject("p", "u", { timeoutMs: 300 });
+    assert.equal((await client.beforeCompaction("u", { timeoutMs: 300 })).flushed, false);
+  }
+  assert.ok(performance.now() - startMs < 1_500);
+  assert.equal(seen.length, 1);
+  // A plain call asks, and its answer ends the cool-down.
+  hangs = false;
+  await client.context("u");
+  assert.ok((await client.inject("p", "u")).includes("USER.name=Ada"));
+  // A plain call that was too late says nothing about the next helper.
+  hangs = true;
+  await assert.rejects(client.facts("u", { timeoutMs: 20 }), { code: "timeout" });
+  hangs = false;
+  assert.ok((await client.inject("p", "u")).includes("USER.name=Ada"));
 });
 
 test("memory that is away for a moment is replaced by the last known one", async (t) => {

@@ -19,7 +19,10 @@ export interface ScriptedAnswer {
 }
 
 /** What to answer; `hang` leaves the request open, `drop` closes its connection. */
-export type Script = (request: SeenRequest, count: number) => ScriptedAnswer | "hang" | "drop";
+export type Script = (
+  request: SeenRequest,
+  count: number,
+) => ScriptedAnswer | "hang" | "drop" | Promise<ScriptedAnswer>;
 
 export interface ScriptedServer {
   url: string;
@@ -42,7 +45,7 @@ export async function scriptedServer(t: TestContext, script: Script): Promise<Sc
       headers,
       body: text === "" ? undefined : JSON.parse(text),
     });
-    const answer = script(seen[seen.length - 1], seen.length);
+    const answer = await script(seen[seen.length - 1], seen.length);
     if (answer === "drop") request.socket.destroy();
     else if (answer !== "hang") send(response, answer);
   });

@@ -32,7 +32,7 @@ async function startWatch(context: TestContext) {
   const database = new SilentDatabase();
   const clock = new FakeClock();
   const watch = new KeysWatch(database as unknown as Database, clock);
-  await watch.start();
+  await watch.start(true);
   return { database, clock, watch };
 }
 

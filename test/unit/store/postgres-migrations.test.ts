@@ -1,15 +1,18 @@
 /** The database's form: applied once, checked always, refused where it is not this program's. */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import postgres from "postgres";
 import type { Sql } from "../../../src/store/postgres/database.ts";
 import {
+  CLUSTER_FORMS,
+  COORDINATOR_TABLES,
+  DISTRIBUTED_TABLES,
   distribute,
   distributionStatements,
   FUNCTIONS,
   readSignatures,
-  TABLES,
 } from "../../../src/store/postgres/distribution.ts";
 import { loadMigrations, migrate, readApplied } from "../../../src/store/postgres/migrations.ts";
 import { write } from "../../conformance/store.ts";
@@ -52,7 +55,8 @@ test("migrations: a database of a newer version is refused with a message that s
   withDatabase(async (sql, url) => {
     await migrate(sql);
     const next = loadMigrations().length + 1;
-    await sql`INSERT INTO sideband.migrations (version, name, checksum) VALUES (${next}, '9999-later', 'x')`;
+    await sql`
+      INSERT INTO sideband.migrations (version, name, checksum, oldest) VALUES (${next}, '9999-later', 'x', ${next})`;
     await assert.rejects(openStore(url), /9999-later.*written by a newer version of sideband/);
   }));
 
@@ -71,6 +75,7 @@ test("migrations: one that fails leaves nothing behind", () =>
       name: "0002-broken",
       sql: "CREATE TABLE sideband.half (); SELECT 1/0",
       checksum: "x",
+      oldest: 2,
     };
     await assert.rejects(migrate(sql, [first, broken]), /division by zero/);
     assert.deepEqual(await readApplied(sql), []);
@@ -86,53 +91,48 @@ test("distribution: without Citus it is refused with the next step, and nothing 
     );
   }));
 
-test("distribution: every table is led by the slot, in its keys too, and every function by p_slot", () =>
+test("distribution: every table and every function has its place, and a user's rows and functions are led by the slot", () =>
   withDatabase(async (sql) => {
     await migrate(sql);
     const tables = await sql<{ name: string; first: string }[]>`
       SELECT c.relname AS name, a.attname AS first FROM pg_class c
       JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = 1
-      WHERE n.nspname = 'sideband' AND c.relkind = 'r' AND c.relname <> 'migrations' ORDER BY 1`;
+      WHERE n.nspname = 'sideband' AND c.relkind = 'r' ORDER BY 1`;
     assert.deepEqual(
       tables.map(({ name }) => name),
-      [...TABLES].sort(),
+      [...DISTRIBUTED_TABLES, ...COORDINATOR_TABLES].sort(),
     );
-    assert.ok(tables.every(({ first }) => first === "slot"));
+    assert.ok(tables.every(({ name, first }) => first === "slot" || name === "migrations"));
     // What Citus demands: every unique index holds the distribution column.
     const uniques = await sql<{ name: string; first: string }[]>`
-      SELECT i.indexrelid::regclass::text AS name, a.attname AS first FROM pg_index i
+      SELECT c.relname AS name, a.attname AS first FROM pg_index i
       JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace
       JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
-      WHERE n.nspname = 'sideband' AND i.indisunique AND c.relname <> 'migrations'`;
-    assert.ok(uniques.length >= TABLES.length && uniques.every(({ first }) => first === "slot"));
+      WHERE n.nspname = 'sideband' AND i.indisunique AND c.relname = ANY(${[...DISTRIBUTED_TABLES]}::text[])`;
+    assert.ok(uniques.length >= DISTRIBUTED_TABLES.length && uniques.every(({ first }) => first === "slot"));
     const functions = await sql<{ name: string; first: string }[]>`
       SELECT p.proname AS name, p.proargnames[1] AS first FROM pg_proc p
       JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = 'sideband' ORDER BY 1`;
     assert.deepEqual(
-      functions.map(({ name, first }) => [name, first]),
-      [...FUNCTIONS].sort().map((name) => [name, "p_slot"]),
+      functions.map(({ name }) => name),
+      [...FUNCTIONS].sort(),
     );
-  }));
-
-test("distribution: the statements colocate all tables and delegate all functions", () =>
-  withDatabase(async (sql) => {
-    await migrate(sql);
     const signatures = await readSignatures(sql);
     const statements = distributionStatements(32, signatures);
-    assert.equal(statements.length, TABLES.length + FUNCTIONS.length);
-    assert.equal(
-      statements[0],
-      "SELECT create_distributed_table('sideband.users', 'slot', shard_count => 32)",
+    assert.equal(statements.length, 1 + tables.length + functions.length);
+    const ofUser = statements.filter((statement) => statement.includes("'p_slot'"));
+    assert.deepEqual(
+      ofUser.map((statement) => /sideband\.(\w+)\(/.exec(statement)?.[1]),
+      functions.filter(({ first }) => first === "p_slot").map(({ name }) => name),
     );
-    for (const statement of statements.slice(1))
-      assert.match(statement, /colocate_with => 'sideband\.users'\)$/);
-    assert.equal(
-      statements[TABLES.length],
-      "SELECT create_distributed_function('sideband.forget_facts(integer,text,text,integer[],bigint[])', " +
-        "distribution_arg_name => 'p_slot', colocate_with => 'sideband.users')",
-    );
-    // Each names a table or a function that is there.
-    for (const table of TABLES) assert.ok((await sql`SELECT to_regclass(${`sideband.${table}`}) AS t`)[0].t);
     for (const signature of signatures)
       assert.ok((await sql`SELECT to_regprocedure(${signature}) AS f`)[0].f);
+  }));
+
+test("distribution: the functions have the same forms on a cluster but for their bodies", () =>
+  withDatabase(async (sql) => {
+    await migrate(sql);
+    const before = await readSignatures(sql);
+    await sql.unsafe(readFileSync(CLUSTER_FORMS, "utf8"));
+    assert.deepEqual(await readSignatures(sql), before);
   }));

@@ -1,10 +1,12 @@
 /** The PostgreSQL store passes the conformance suite, and what only it has to care about: SQL, slots, groups. */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import fc from "fast-check";
 import postgres from "postgres";
 import { Failure } from "../../../src/base/errors.ts";
+import { CLUSTER_FORMS } from "../../../src/store/postgres/distribution.ts";
 import { userSlot } from "../../../src/store/postgres/placement.ts";
 import { keyRequestConformance } from "../../conformance/key-requests.ts";
 import { keyRecord, type StoreUnderTest, storeConformance, write } from "../../conformance/store.ts";
@@ -57,8 +59,25 @@ const HOSTILE = [
   "x".repeat(100),
 ];
 
-test("postgres: hostile strings in every text field come back exactly", async () => {
-  const store = await openStore(await newDatabase());
+/** A database whose functions have the forms that they have on a cluster; those run on any PostgreSQL. */
+async function newDatabaseWithClusterForms(): Promise<string> {
+  const url = await newDatabase();
+  await (await openStore(url)).close();
+  const sql = postgres(url, { max: 1 });
+  await sql.unsafe(readFileSync(CLUSTER_FORMS, "utf8"));
+  await sql.end();
+  return url;
+}
+
+for (const [forms, create] of [
+  ["a single server", newDatabase],
+  ["a cluster", newDatabaseWithClusterForms],
+] as const)
+  test(`postgres: hostile strings in every text field come back exactly, with the functions of ${forms}`, () =>
+    hostileStringsComeBack(create));
+
+async function hostileStringsComeBack(create: () => Promise<string>): Promise<void> {
+  const store = await openStore(await create());
   const month = "2026-11";
   const quotaOf = (keyId: string) => ({ keyId, month, day: "2026-11-15", limit: 10 });
   for (const text of HOSTILE) {
@@ -109,7 +128,7 @@ test("postgres: hostile strings in every text field come back exactly", async ()
   assert.deepEqual(walked.sort(), [...HOSTILE].sort());
   for (const text of HOSTILE) assert.equal(await store.forgetUser(text, text), true);
   await store.close();
-});
+}
 
 test("postgres: any value of Unicode without control characters comes back exactly", async () => {
   const store = await openStore(await newDatabase());

@@ -1,7 +1,7 @@
 -- The tables. Every one is led by `slot`, a number from 0 to 1023 made of a hash: of the account and the user
 -- for what belongs to a user, of the API key for its limited counter, of the API key and the idempotency key for
 -- a replay record. What is the operator's (accounts, keys, requests) is small and stands in slot 0. A cluster
--- spreads the slots over its machines and keeps all tables of a slot together; one machine does not mind.
+-- spreads users and facts over its machines by their slots; one machine does not mind.
 -- Texts compare byte by byte (collation "C"). Times are milliseconds since 1970, UTC.
 
 CREATE TABLE sideband.users (
@@ -109,3 +109,9 @@ CREATE TABLE sideband.settings (
 );
 
 INSERT INTO sideband.settings (slot, name, value) VALUES (0, 'keys-version', '1');
+
+-- Nodes write here to find out whether the database can be written to.
+CREATE TABLE sideband.probes (
+  slot integer PRIMARY KEY,
+  written_at_ms bigint NOT NULL
+);

@@ -3,17 +3,63 @@
 -- among the writes; quota and replay columns are NULL where a write has none. Each write is stored whole or not.
 --
 -- Locks are taken in one order by every caller: replay records, month counters, users, day counters, each sorted.
--- So two nodes wait for one another but never in a circle. `p_slot` names the slot where a cluster runs the call:
--- what Citus needs to run it on the machine that has the data.
+-- So two nodes wait for one another but never in a circle. `p_ticket` comes back in every row: it tells the caller
+-- that the answer is its own.
+--
+-- The three functions before it store its rows. On a cluster they have another form (cluster.sql). No array element
+-- is assigned in an UPDATE: some releases of Citus crash on that.
+
+CREATE FUNCTION sideband.store_users(
+  p_life integer, p_revision_floor bigint,
+  p_slots integer[], p_accounts text[], p_users text[], p_facts integer[], p_masks bigint[]
+) RETURNS TABLE (slot integer, account text, user_id text, revision bigint, channels bigint)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+    INSERT INTO sideband.users AS u (slot, life, revision, channels, account, user_id)
+    SELECT t.s, p_life, p_revision_floor + t.f, t.m, t.a, t.u
+    FROM unnest(p_slots, p_accounts, p_users, p_facts, p_masks) AS t (s, a, u, f, m)
+    WHERE t.f > 0 ORDER BY t.s, t.a COLLATE "C", t.u COLLATE "C"
+    ON CONFLICT (slot, account, user_id) DO UPDATE SET
+      revision = greatest(u.revision + (excluded.revision - p_revision_floor), excluded.revision),
+      channels = u.channels | excluded.channels
+    RETURNING u.slot, u.account, u.user_id, u.revision, u.channels;
+END
+$$;
+
+CREATE FUNCTION sideband.store_facts(
+  p_slots integer[], p_accounts text[], p_users text[], p_channels integer[], p_revisions bigint[], p_times bigint[],
+  p_values text[]
+) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO sideband.facts (slot, account, user_id, channel, revision, updated_at_ms, value)
+  SELECT * FROM unnest(p_slots, p_accounts, p_users, p_channels, p_revisions, p_times, p_values)
+  ON CONFLICT (slot, account, user_id, channel) DO UPDATE SET
+    revision = excluded.revision, updated_at_ms = excluded.updated_at_ms, value = excluded.value,
+    code_version = NULL, code_length = NULL, code_bytes = NULL;
+END
+$$;
+
+CREATE FUNCTION sideband.count_days(p_slots integer[], p_keys text[], p_days text[], p_counts bigint[]) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO sideband.day_counters AS c (slot, key_id, day, used)
+  SELECT * FROM unnest(p_slots, p_keys, p_days, p_counts) AS t (s, y, d, c)
+  ORDER BY t.s, t.y COLLATE "C", t.d COLLATE "C"
+  ON CONFLICT (slot, key_id, day) DO UPDATE SET used = c.used + excluded.used;
+END
+$$;
 
 CREATE FUNCTION sideband.write_facts(
-  p_slot integer,
   p_slots integer[], p_accounts text[], p_users text[],
   p_user_places integer[], p_counts integer[], p_masks bigint[], p_nows bigint[],
   p_quota_slots integer[], p_quota_keys text[], p_months text[], p_days text[], p_limits bigint[],
   p_replay_slots integer[], p_replay_owners text[], p_replay_keys text[], p_fingerprints bytea[], p_expiries bigint[],
-  p_write_places integer[], p_channels integer[], p_values text[], p_times bigint[]
-) RETURNS TABLE (ordinal bigint, outcome text, channel_count integer, quota_used bigint)
+  p_write_places integer[], p_channels integer[], p_values text[], p_times bigint[],
+  p_ticket bigint
+) RETURNS TABLE (ticket bigint, ordinal bigint, outcome text, channel_count integer, quota_used bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -32,6 +78,9 @@ DECLARE
   v_replay record;
   v_group record;
   v_count bigint;
+  v_expiry bigint;
+  v_fingerprint bytea;
+  v_channel_count integer;
   v_user integer;
   i integer;
 BEGIN
@@ -56,7 +105,9 @@ BEGIN
       -- Swept away between the two statements: once more.
       CONTINUE WHEN NOT FOUND;
       IF v_replay.expires_at_ms <= p_nows[i] THEN
-        UPDATE sideband.replays r SET expires_at_ms = p_expiries[i], fingerprint = p_fingerprints[i]
+        v_expiry := p_expiries[i];
+        v_fingerprint := p_fingerprints[i];
+        UPDATE sideband.replays r SET expires_at_ms = v_expiry, fingerprint = v_fingerprint
         WHERE r.slot = p_replay_slots[i] AND r.key_id = p_replay_owners[i] AND r.idempotency_key = p_replay_keys[i];
       ELSIF v_replay.fingerprint = p_fingerprints[i] THEN
         v_outcomes[i] := 'replayed';
@@ -95,7 +146,9 @@ BEGIN
     WHERE c.slot = v_group.s AND c.key_id = v_group.y AND c.month = v_group.m AND c.used <> v_count;
   END LOOP;
 
-  -- 3. What is left is stored: first the users, then their facts.
+  -- 3. What is left is stored: first the users, then their facts. Nobody waits long for a user that somebody else has
+  -- locked: the caller tries again with fewer users.
+  PERFORM set_config('lock_timeout', '100ms', true);
   FOR i IN 1 .. cardinality(p_counts) LOOP
     IF v_outcomes[i] IS NULL THEN
       v_outcomes[i] := 'stored';
@@ -104,23 +157,15 @@ BEGIN
       v_masks[v_user] := v_masks[v_user] | p_masks[i];
     END IF;
   END LOOP;
-  WITH written AS (
-    INSERT INTO sideband.users AS u (slot, life, revision, channels, account, user_id)
-    SELECT t.s, v_life, v_revision_floor + t.f, t.m, t.a, t.u
-    FROM unnest(p_slots, p_accounts, p_users, v_facts, v_masks) AS t (s, a, u, f, m)
-    WHERE t.f > 0 ORDER BY t.s, t.a COLLATE "C", t.u COLLATE "C"
-    ON CONFLICT (slot, account, user_id) DO UPDATE SET
-      revision = greatest(u.revision + (excluded.revision - v_revision_floor), excluded.revision),
-      channels = u.channels | excluded.channels
-    RETURNING u.slot, u.account, u.user_id, u.revision, u.channels
-  )
   SELECT array_agg(w.revision ORDER BY t.i), array_agg(w.channels ORDER BY t.i) INTO v_revisions, v_channels
   FROM unnest(p_slots, p_accounts, p_users) WITH ORDINALITY AS t (s, a, u, i)
-  LEFT JOIN written w ON w.slot = t.s AND w.account = t.a AND w.user_id = t.u;
+  LEFT JOIN sideband.store_users(v_life, v_revision_floor, p_slots, p_accounts, p_users, v_facts, v_masks) AS w
+    ON w.slot = t.s AND w.account = t.a AND w.user_id = t.u;
 
   -- In the order in which they came; of two for one channel the later counts.
-  INSERT INTO sideband.facts AS f (slot, channel, revision, updated_at_ms, account, user_id, value)
-  SELECT p_slots[t.p], t.c, t.r, t.t, p_accounts[t.p], p_users[t.p], t.v
+  PERFORM sideband.store_facts(
+    array_agg(p_slots[t.p]), array_agg(p_accounts[t.p]), array_agg(p_users[t.p]),
+    array_agg(t.c), array_agg(t.r), array_agg(t.t), array_agg(t.v))
   FROM (
     SELECT p.p, p.c, p.v, p.t, p.o,
       v_revisions[p.p] - v_facts[p.p] + row_number() OVER (PARTITION BY p.p ORDER BY p.o) AS r,
@@ -131,10 +176,7 @@ BEGIN
       WHERE v_outcomes[q.w] = 'stored'
     ) AS p
   ) AS t
-  WHERE t.o = t.last
-  ON CONFLICT (slot, account, user_id, channel) DO UPDATE SET
-    revision = excluded.revision, updated_at_ms = excluded.updated_at_ms, value = excluded.value,
-    code_version = NULL, code_length = NULL, code_bytes = NULL;
+  WHERE t.o = t.last;
   FOR i IN 1 .. cardinality(p_counts) LOOP
     IF v_outcomes[i] = 'stored' THEN
       v_channel_counts[i] := bit_count(v_channels[p_user_places[i]]::bit(64));
@@ -142,12 +184,12 @@ BEGIN
   END LOOP;
 
   -- 4. Encodes by day.
-  INSERT INTO sideband.day_counters AS c (slot, used, key_id, day)
-  SELECT t.s, sum(t.c), t.y, t.d
-  FROM unnest(p_quota_slots, p_quota_keys, p_days, p_counts, v_outcomes) AS t (s, y, d, c, o)
-  WHERE t.s IS NOT NULL AND t.o = 'stored'
-  GROUP BY t.s, t.y, t.d ORDER BY t.s, t.y COLLATE "C", t.d COLLATE "C"
-  ON CONFLICT (slot, key_id, day) DO UPDATE SET used = c.used + excluded.used;
+  PERFORM sideband.count_days(array_agg(d.s), array_agg(d.y), array_agg(d.d), array_agg(d.c))
+  FROM (
+    SELECT t.s, t.y, t.d, sum(t.c) AS c
+    FROM unnest(p_quota_slots, p_quota_keys, p_days, p_counts, v_outcomes) AS t (s, y, d, c, o)
+    WHERE t.s IS NOT NULL AND t.o = 'stored' GROUP BY t.s, t.y, t.d
+  ) AS d;
 
   -- 5. What an idempotency key answers from now on. A refusal is not kept.
   FOR i IN
@@ -155,7 +197,8 @@ BEGIN
     WHERE t.s IS NOT NULL AND t.o IN ('stored', 'limit')
   LOOP
     IF v_outcomes[i] = 'stored' THEN
-      UPDATE sideband.replays r SET channel_count = v_channel_counts[i]
+      v_channel_count := v_channel_counts[i];
+      UPDATE sideband.replays r SET channel_count = v_channel_count
       WHERE r.slot = p_replay_slots[i] AND r.key_id = p_replay_owners[i] AND r.idempotency_key = p_replay_keys[i];
     ELSE
       DELETE FROM sideband.replays r
@@ -163,7 +206,7 @@ BEGIN
     END IF;
   END LOOP;
 
-  RETURN QUERY SELECT t.i, t.o, t.c, t.u
+  RETURN QUERY SELECT p_ticket, t.i, t.o, t.c, t.u
     FROM unnest(v_outcomes, v_channel_counts, v_used) WITH ORDINALITY AS t (o, c, u, i) ORDER BY t.i;
 END
 $$;

@@ -1,0 +1,103 @@
+/**
+ * Sideband as OpenClaw's memory: the facts of the user and of the workspace's project go into every prompt, a flush runs
+ * before every compaction, and the model gets four tools. The plugin in agents/openclaw loads it. It imports nothing of
+ * OpenClaw: the host takes a plain object for a plugin.
+ */
+
+import { STORE_BEFORE_COMPACTION, WORTH_KEEPING } from "../contract/capture.ts";
+import { Sideband } from "../sdk/index.ts";
+import { type AdapterOptions, flushed, injected, inputSchema, MODEL_TOOLS, runTool } from "./adapter.ts";
+import { projectOf } from "./project.ts";
+
+/** `plugins.entries.sideband.config` of the host. */
+interface PluginConfig {
+  readonly apiUrl?: string;
+  readonly apiKey?: string;
+  readonly userId?: string;
+  readonly project?: string;
+  readonly timeoutMs?: number;
+}
+
+/** What the host says of a run. */
+interface RunContext {
+  readonly workspaceDir?: string;
+}
+
+interface PluginTool {
+  readonly name: string;
+  readonly label: string;
+  readonly description: string;
+  readonly parameters: object;
+  execute(id: string, params: Record<string, string> | undefined): Promise<object>;
+}
+
+/** The part of the host's interface that we use. */
+interface PluginApi {
+  readonly pluginConfig?: PluginConfig;
+  readonly logger?: { warn?(line: string): void };
+  registerMemoryCapability(capability: object): void;
+  registerTool(make: (context?: RunContext) => PluginTool, options: { names: string[] }): void;
+  on(event: string, handler: (event: object, context?: RunContext) => Promise<unknown>): void;
+}
+
+/** As the host's own plan for the turn before a compaction, but for the prompt. */
+const FLUSH_PLAN = {
+  softThresholdTokens: 4_000,
+  forceFlushTranscriptBytes: 2 << 20,
+  reserveTokensFloor: 20_000,
+  prompt: STORE_BEFORE_COMPACTION,
+  systemPrompt: STORE_BEFORE_COMPACTION,
+  relativePath: "memory/sideband.md",
+};
+const NAME_PREFIX = "sideband_";
+const toolNames = (text: string) => text.replace(/\b(remember|recall|list)\b(?= |\.)/g, `${NAME_PREFIX}$1`);
+
+/** @param environment SIDEBAND_ variables; the host's own settings come first */
+export function openclawPlugin(environment: Readonly<Record<string, string | undefined>>) {
+  return {
+    id: "sideband",
+    name: "Sideband",
+    description: "Facts that survive compaction, kept exactly.",
+    kind: "memory",
+    register(api: PluginApi): void {
+      const { apiUrl, apiKey, timeoutMs = 2_000, ...config } = api.pluginConfig ?? {};
+      const warn = (line: string) => (api.logger?.warn ? api.logger.warn(line) : console.error(line));
+      const memory = new Sideband({ baseUrl: apiUrl, apiKey, onWarning: warn });
+      const userId = config.userId ?? (environment.SIDEBAND_USER_ID || "default");
+      const setting = config.project ?? (environment.SIDEBAND_PROJECT || undefined);
+      const optionsIn = ({ workspaceDir }: RunContext = {}): AdapterOptions => ({
+        memory,
+        userId,
+        timeoutMs,
+        project: projectOf(workspaceDir === undefined ? [] : [workspaceDir], setting),
+      });
+
+      api.registerMemoryCapability({
+        promptBuilder: () => [toolNames(WORTH_KEEPING)],
+        flushPlanResolver: () => FLUSH_PLAN,
+      });
+      api.on("before_prompt_build", async (_event, context) => {
+        const section = await injected("", optionsIn(context));
+        return section === "" ? undefined : { appendSystemContext: section };
+      });
+      api.on("before_compaction", async (_event, context) => {
+        const { flushed: done, lossless, overflow } = await flushed(optionsIn(context));
+        if (done && !lossless) warn(`sideband: these facts did not fit in the block: ${overflow.join(", ")}`);
+      });
+      for (const tool of MODEL_TOOLS) {
+        const name = `${NAME_PREFIX}${tool.name}`;
+        const make = (context?: RunContext): PluginTool => ({
+          name,
+          label: tool.title,
+          description: tool.description,
+          parameters: inputSchema(tool, optionsIn(context)),
+          async execute(_id, params) {
+            const details = await runTool(tool, optionsIn(context), params ?? {});
+            return { content: [{ type: "text", text: JSON.stringify(details) }], details };
+          },
+        });
+        api.registerTool(make, { names: [name] });
+      }
+    },
+  };
+}

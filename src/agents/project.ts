@@ -1,0 +1,73 @@
+/**
+ * The project that a folder belongs to: its git repository. All worktrees of a repository are one project, and a
+ * submodule is a project of its own. Reads files and starts no git: a hook has little time.
+ *
+ * The name is made of the folder's name, for people, and of a hash of its path, so that two repositories with the same
+ * name stay apart.
+ */
+
+import { createHash } from "node:crypto";
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const NAME_LENGTH_MAX = 40;
+const HASH_DIGITS = 12;
+
+/** The setting that turns projects off. */
+const OFF = "off";
+
+/**
+ * The project of the first folder that is in one.
+ * @param folders paths, or file: addresses as MCP's roots are
+ * @param setting SIDEBAND_PROJECT: a name to use instead, or "off"
+ */
+export function projectOf(folders: readonly string[], setting?: string | undefined): string | undefined {
+  if (setting !== undefined) return setting === OFF ? undefined : setting;
+  for (const folder of folders) {
+    const root = repositoryOf(folder);
+    if (root !== undefined) return projectName(root);
+  }
+  return undefined;
+}
+
+/** The name of a repository's project: letters, digits, `_` and `-` only, as some stores take no dots. */
+export function projectName(root: string): string {
+  const name = basename(root)
+    .replace(/\.git$/, "")
+    .replace(/[^A-Za-z0-9_-]+/g, "-")
+    .slice(0, NAME_LENGTH_MAX);
+  return `${name}-${createHash("sha256").update(root).digest("hex").slice(0, HASH_DIGITS)}`;
+}
+
+/** The folder of the repository that a folder is in; that of the main worktree where there are several. */
+function repositoryOf(folder: string): string | undefined {
+  try {
+    let at = realpathSync(folder.startsWith("file:") ? fileURLToPath(folder) : folder);
+    for (; ; at = dirname(at)) {
+      const root = rootAt(at);
+      if (root !== undefined || at === dirname(at)) return root;
+    }
+  } catch {
+    // A folder that is gone or closed to us is in no project.
+    return undefined;
+  }
+}
+
+function rootAt(folder: string): string | undefined {
+  const git = join(folder, ".git");
+  const entry = statSync(git, { throwIfNoEntry: false });
+  if (entry === undefined) return undefined;
+  if (entry.isDirectory()) return folder;
+  // A worktree or a submodule: the file names its git folder, and only a worktree's names a common one.
+  const own = resolve(
+    folder,
+    readFileSync(git, "utf8")
+      .replace(/^gitdir: /, "")
+      .trim(),
+  );
+  const shared = statSync(join(own, "commondir"), { throwIfNoEntry: false });
+  if (shared === undefined) return folder;
+  const common = realpathSync(resolve(own, readFileSync(join(own, "commondir"), "utf8").trim()));
+  return basename(common) === ".git" ? dirname(common) : common;
+}

@@ -1,0 +1,35 @@
+/**
+ * What agents are told about keeping facts: when a session starts, when its context is compacted, and when a long
+ * session ends. No model of ours decides what is worth keeping; the agent's own does.
+ */
+
+/** For the start of a session, and for servers and plugins that describe their tools. */
+export const WORTH_KEEPING =
+  "Sideband keeps short facts about the user and the work beyond this conversation, exactly as written. " +
+  "Call remember when the user states or changes something that will still matter next week: who they are (USER), " +
+  "how they like things (PREF), what the project is and must be (PROJ), decisions, deadlines and what comes next " +
+  "(TASK). Call recall or list before you ask for something that may be known. " +
+  "Never store secrets, nor what stands in <private> marks.";
+
+const LIST_HEADING = "To remember";
+
+/** For the summary of a compaction. */
+export const LIST_BEFORE_COMPACTION =
+  `End the summary with a list headed "${LIST_HEADING}": each lasting fact about the user or the work that was stated ` +
+  "in this conversation and not yet stored with the remember tool, one a line as LABEL=value. " +
+  "No secrets, and nothing from <private> parts. Leave the list out if there is none.";
+
+/** For the first context after a compaction. */
+export const STORE_AFTER_COMPACTION =
+  `This context was just compacted. If the summary has lasting facts that are not in the list below (see its part ` +
+  `"${LIST_HEADING}"), store them now with remember, once.`;
+
+/** For the end of a long session. */
+export const STORE_BEFORE_END =
+  "Sideband asks once in this session: store with remember what was said that is lasting and not yet stored. " +
+  "No secrets, and nothing from <private> parts. If there is nothing, finish without a comment.";
+
+/** For the turn that OpenClaw gives an agent before a compaction. */
+export const STORE_BEFORE_COMPACTION =
+  "The context is about to be compacted. Store with sideband_remember what was said that is lasting and not yet " +
+  "stored. No secrets, and nothing from <private> parts. Write no file. Then answer NO_REPLY and nothing else.";

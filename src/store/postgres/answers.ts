@@ -1,0 +1,60 @@
+/**
+ * No answer of the database is believed before it has shown whose it is. Each statement is given a ticket, a number that
+ * no other statement has, and returns it in every row. A pooler or proxy that mixes up answers then causes an error and
+ * never a wrong value. A statement that may find nothing still returns one row: it joins what it looks for to its
+ * ticket (LEFT JOIN), because an empty answer could be anybody's.
+ */
+
+import { randomInt } from "node:crypto";
+
+export class MixedUpError extends Error {
+  override name = "MixedUpError";
+  readonly code = "ANSWER_MIXED_UP";
+
+  constructor(cause?: unknown) {
+    super(
+      "the database's answer belongs to another request: a pooler or proxy in between mixes up answers; " +
+        "connect to PostgreSQL without it, or use PgBouncer's session mode (docs/CLUSTER.md)",
+      { cause },
+    );
+  }
+}
+
+export interface Ticketed {
+  readonly ticket: number;
+}
+
+/** Begins anywhere, so that two nodes behind one pooler do not have the same tickets. */
+let lastTicket = randomInt(2 ** 47);
+
+/** The rows of a statement that always returns at least one. `ask` sends the ticket along. */
+export async function answerOf<Row extends Ticketed>(
+  ask: (ticket: number) => PromiseLike<readonly Row[]>,
+): Promise<readonly [Row, ...Row[]]> {
+  const rows = await rowsOf(ask);
+  if (rows.length === 0) throw new MixedUpError();
+  return rows as unknown as readonly [Row, ...Row[]];
+}
+
+/** The rows of a change that may touch none: an answer without rows has no ticket to show. */
+export async function rowsOf<Row extends Ticketed>(
+  ask: (ticket: number) => PromiseLike<readonly Row[]>,
+): Promise<readonly Row[]> {
+  lastTicket += 1;
+  const ticket = lastTicket;
+  let rows: readonly Row[];
+  try {
+    rows = await ask(ticket);
+  } catch (error) {
+    // The client stumbles where it gets an answer of another shape than it asked for.
+    if (error instanceof TypeError || error instanceof RangeError) throw new MixedUpError(error);
+    throw error;
+  }
+  if (rows.some((row) => row.ticket !== ticket)) throw new MixedUpError();
+  return rows;
+}
+
+/** Without its ticket, and as a plain object. */
+export function recordOf<Row extends Ticketed>({ ticket: _, ...record }: Row): Omit<Row, "ticket"> {
+  return record;
+}

@@ -1,0 +1,77 @@
+/**
+ * A bounded number of connections. A query takes the one with the least to do. It waits for a new one only where none is
+ * open: otherwise one more is opened beside it, and if that fails (the server has no place left) the open ones go on.
+ */
+
+import type { Connection } from "./connection.ts";
+
+/** Unused for so long, a connection is given back. */
+const IDLE_MS = 60_000;
+const IDLE_CHECK_MS = 20_000;
+/** After a connection could not be opened: so long nobody tries again. */
+const PAUSE_MS = 250;
+
+export class ConnectionPool {
+  readonly #max: number;
+  readonly #openOne: () => Promise<Connection>;
+  readonly #connections = new Set<Connection>();
+  #opening: Promise<Connection> | undefined;
+  #failure: { readonly error: unknown; readonly untilMs: number } | undefined;
+  readonly #idleTimer: NodeJS.Timeout;
+  #closed = false;
+
+  constructor(max: number, openOne: () => Promise<Connection>) {
+    this.#max = max;
+    this.#openOne = openOne;
+    this.#idleTimer = setInterval(() => this.#closeIdle(), IDLE_CHECK_MS);
+    this.#idleTimer.unref();
+  }
+
+  /** A connection to send a query on. */
+  take(): Connection | Promise<Connection> {
+    let best: Connection | undefined;
+    for (const connection of this.#connections) {
+      if (best === undefined || connection.load < best.load) best = connection;
+    }
+    if (best?.load === 0) return best;
+    if (this.#connections.size < this.#max) this.#begin();
+    if (best !== undefined) return best;
+    return this.#opening ?? Promise.reject(this.#failure?.error);
+  }
+
+  async close(timeoutS: number): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#idleTimer);
+    await this.#opening?.catch(() => {});
+    await Promise.all([...this.#connections].map((connection) => connection.close(timeoutS)));
+  }
+
+  /** One at a time. */
+  #begin(): void {
+    if (this.#opening !== undefined || performance.now() < (this.#failure?.untilMs ?? 0)) return;
+    this.#opening = this.#openOne().then(
+      (connection) => {
+        this.#opening = undefined;
+        if (!connection.isLost) this.#connections.add(connection);
+        connection.onLost = () => this.#connections.delete(connection);
+        connection.lastUsedMs = performance.now();
+        return connection;
+      },
+      (error: unknown) => {
+        this.#opening = undefined;
+        this.#failure = { error, untilMs: performance.now() + PAUSE_MS };
+        throw error;
+      },
+    );
+    this.#opening.catch(() => {});
+  }
+
+  #closeIdle(): void {
+    const beforeMs = performance.now() - IDLE_MS;
+    for (const connection of this.#connections) {
+      if (this.#closed || connection.load > 0 || connection.lastUsedMs > beforeMs) continue;
+      this.#connections.delete(connection);
+      connection.close(1).catch(() => {});
+    }
+  }
+}

@@ -1,0 +1,35 @@
+/** Writes that wait for a commit, and which of them go into the next one. */
+
+import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
+
+export interface QueuedWrite {
+  readonly request: WriteRequest;
+  readonly queuedMs: number;
+  readonly resolve: (outcome: WriteOutcome) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** The next group, in order. It has each idempotency key at most once: the second use is answered from the first. */
+export function takeGroup(
+  queue: readonly QueuedWrite[],
+  groupMax: number,
+): { group: QueuedWrite[]; rest: QueuedWrite[] } {
+  const group: QueuedWrite[] = [];
+  const rest: QueuedWrite[] = [];
+  const seen = new Set<string>();
+  for (const queued of queue) {
+    const { idempotency } = queued.request;
+    const key = idempotency && `${idempotency.keyId}\0${idempotency.key}`;
+    if (group.length >= groupMax || (key !== undefined && seen.has(key))) {
+      rest.push(queued);
+      continue;
+    }
+    if (key !== undefined) seen.add(key);
+    group.push(queued);
+  }
+  return { group, rest };
+}
+
+export function userOf({ request: { account, userId } }: QueuedWrite): string {
+  return `${account}\0${userId}`;
+}

@@ -1,0 +1,86 @@
+/**
+ * A rolling upgrade with two versions of the schema, as docs/CLUSTER.md writes it down: a release expands, the one after
+ * it contracts. Nodes of the old release work beside the expanded schema, start on it, and end before it contracts.
+ */
+
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import postgres from "postgres";
+import type { Sql } from "../../src/store/postgres/database.ts";
+import { loadMigrations, type Migration, migrate } from "../../src/store/postgres/migrations.ts";
+import { write } from "../conformance/store.ts";
+import { newDatabase, openStore } from "./server.ts";
+
+const today = loadMigrations();
+
+/** Adds to what is there, and changes nothing that the old release uses. */
+const expand: Migration = {
+  version: today.length + 1,
+  name: "9001-expand",
+  sql: "ALTER TABLE sideband.facts ADD COLUMN expires_at_ms bigint; CREATE TABLE sideband.later (slot integer PRIMARY KEY)",
+  checksum: "expand",
+  oldest: today.length,
+};
+
+/** Takes away what only the old release used. */
+const contract: Migration = {
+  version: today.length + 2,
+  name: "9002-contract",
+  sql: "ALTER TABLE sideband.facts DROP COLUMN code_version",
+  checksum: "contract",
+  oldest: expand.version,
+};
+
+test("rolling upgrade: old nodes go on beside an expanded schema, and a step back starts on it", async () => {
+  const url = await newDatabase();
+  const old = await openStore(url);
+  await old.write(write("ada", [[0, "old"]]));
+
+  // The first node of the new release expands the schema while the old node serves.
+  const next = await openStore(url, { migrations: [...today, expand] });
+  for (const [store, other] of [
+    [old, next],
+    [next, old],
+  ]) {
+    await store.write(write("ada", [[1, "written"]]));
+    assert.equal((await other.readUser("acme", "ada"))?.facts.length, 2);
+    await store.forgetFacts("acme", "ada", [{ channel: 1 }]);
+    await store.probe();
+  }
+
+  // One step back: the old release starts again, and changes nothing.
+  await next.close();
+  const back = await openStore(url);
+  await back.write(write("ada", [[2, "after the step back"]]));
+  await Promise.all([old.close(), back.close()]);
+  const forward = await openStore(url, { migrations: [...today, expand] });
+  assert.equal((await forward.readFact("acme", "ada", 2))?.value, "after the step back");
+  await forward.close();
+});
+
+test("rolling upgrade: a contracted schema refuses the release before the last, with a line that says so", async () => {
+  const url = await newDatabase();
+  const sql = postgres(url, { max: 1, onnotice: () => {} }) as unknown as Sql;
+  await migrate(sql, [...today, expand, contract]);
+  await assert.rejects(openStore(url), /9002-contract.*written by a newer version of sideband/);
+  await assert.rejects(openStore(url, { readOnly: true }), /9002-contract/);
+  await migrate(sql, [...today, expand]);
+  await sql.end();
+});
+
+test("rolling upgrade: a migration says in a line of its own which releases work beside it", (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "sideband-migrations-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, "0001-first.sql"), "-- The first.\nSELECT 1;\n");
+  writeFileSync(join(folder, "0002-expand.sql"), "-- Adds.\n-- works with: 1\nSELECT 1;\n");
+  writeFileSync(
+    join(folder, "0003-contract.sql"),
+    "-- Takes away, and says that it works with: 1.\nSELECT 1;\n",
+  );
+  const found = loadMigrations(pathToFileURL(`${folder}/`)).map(({ oldest }) => oldest);
+  assert.deepEqual(found, [1, 1, 3]);
+});
