@@ -36,6 +36,6 @@ test("the service and agents have one default folder, in the home folder, and `~
   const expected = join(homedir(), "facts");
   assert.deepEqual([readConfig({}, own).dataFolder, readAgentConfig(own).dataFolder], [expected, expected]);
   assert.equal(readConfig({}, { SIDEBAND_DATA: "./~x" }).dataFolder, "./~x");
-  for (const name of ["SIDEBAND_DATA", "SIDEBAND_HOST"])
-    assert.throws(() => readConfig({}, { [name]: "" }), new RegExp(`${name} must not be empty`));
+  assert.throws(() => readConfig({}, { SIDEBAND_DATA: "" }), /SIDEBAND_DATA must not be empty/);
+  assert.throws(() => readConfig({}, { SIDEBAND_HOST: "" }), /SIDEBAND_HOST takes an address or a name/);
 });
