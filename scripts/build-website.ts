@@ -10,9 +10,13 @@ import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { type BuildOptions, build, type Metafile } from "esbuild";
 import { READER_WEIGHTS } from "../src/reader/weights-path.ts";
-import { type Asset, type Page, renderPage } from "../src/web/shell.ts";
+import { type Asset, markdownPath, type Page, renderPage } from "../src/web/shell.ts";
 import { NOT_FOUND_PAGE, SITE_PAGES } from "../src/web/site-pages.ts";
+import { findGuides } from "./guides.ts";
+import { llmsText } from "./llms-text.ts";
 import { renderGuides } from "./render-guides.ts";
+import { referenceEntries, renderReference } from "./render-reference.ts";
+import { searchIndex } from "./search-index.ts";
 
 interface ManifestEntry {
   /** The file, from dist/web; with .br and .gz beside it where that is smaller. */
@@ -29,14 +33,24 @@ interface ManifestEntry {
 const root = fileURLToPath(new URL("..", import.meta.url));
 const out = join(root, "dist/web");
 const source = join(root, "src/web");
-const PAGE_SCRIPTS = ["home", "playground", "keys", "account", "console", "reference"];
-const STYLES = ["site", "charts", "guides"];
+const PAGE_SCRIPTS = [
+  "home.tsx",
+  "playground.tsx",
+  "keys.tsx",
+  "account.tsx",
+  "console.tsx",
+  "docs.ts",
+  "reference.ts",
+];
+const STYLES = ["site", "charts", "guides", "front"];
 const TYPES: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
   ".css": "text/css; charset=utf-8",
   ".svg": "image/svg+xml",
   ".txt": "text/plain; charset=utf-8",
+  ".md": "text/markdown; charset=utf-8",
+  ".json": "application/json; charset=utf-8",
 };
 
 const manifest: Record<string, ManifestEntry> = {};
@@ -63,6 +77,10 @@ async function main(): Promise<void> {
   rmSync(out, { recursive: true, force: true });
   const assets = new Map<string, Asset>();
 
+  const groups = findGuides(root);
+  const guides = renderGuides(groups, (file) => addHashed(join(root, file)));
+  const index = JSON.stringify([...searchIndex(guides), ...referenceEntries()]);
+  const searchUrl = addHashedText("search.json", index);
   const weightsUrl = addWeights(READER_WEIGHTS);
   const worker = await bundle({
     entryPoints: [join(source, "codec/codec-worker.ts")],
@@ -71,11 +89,11 @@ async function main(): Promise<void> {
   });
   const workerUrl = entriesOf(worker).get("codec-worker")!.url;
   const pages = await bundle({
-    entryPoints: PAGE_SCRIPTS.map((name) => join(source, `pages/${name}.tsx`)),
+    entryPoints: PAGE_SCRIPTS.map((name) => join(source, "pages", name)),
     splitting: true,
     jsx: "automatic",
     jsxImportSource: "preact",
-    define: { CODEC_WORKER_URL: JSON.stringify(workerUrl) },
+    define: { CODEC_WORKER_URL: JSON.stringify(workerUrl), SEARCH_INDEX_URL: JSON.stringify(searchUrl) },
   });
   const styles = await bundle({ entryPoints: STYLES.map((name) => join(source, `style/${name}.css`)) });
   for (const metafile of [pages, styles]) {
@@ -83,21 +101,23 @@ async function main(): Promise<void> {
   }
   assets.set("icon.svg", { url: addHashed(join(source, "style/icon.svg")), imports: [] });
 
-  const guides = renderGuides(root, (file) => addHashed(join(root, file)));
   const render = (page: Page) =>
     renderPage(page, (entry) => {
       const asset = assets.get(entry);
       if (asset === undefined) throw new Error(`${page.path} needs ${entry}, which the build did not make`);
       return asset;
     });
-  for (const page of [...SITE_PAGES, ...guides]) {
+  const all = [...SITE_PAGES, ...guides, renderReference(groups)];
+  for (const page of all) {
     add(
       page.path,
       `${page.path === "/" ? "index" : page.path.slice(1)}.html`,
       Buffer.from(render(page)),
       false,
     );
+    add(markdownPath(page), markdownPath(page).slice(1), Buffer.from(page.markdown), false);
   }
+  add("/llms.txt", "llms.txt", Buffer.from(llmsText(all)), false);
   // Not in the manifest: it has no address of its own.
   writeFileSync(join(out, "not-found.html"), render(NOT_FOUND_PAGE));
   add(
@@ -134,7 +154,11 @@ function entriesOf(metafile: Metafile): Map<string, Asset> {
 }
 
 function addHashed(file: string): string {
-  const contents = readFileSync(file);
+  return addHashedText(file, readFileSync(file));
+}
+
+function addHashedText(file: string, text: Buffer | string): string {
+  const contents = Buffer.from(text);
   const url = hashedUrl(file, contents);
   if (manifest[url] === undefined) add(url, url.slice(1), contents, true);
   return url;

@@ -24,6 +24,7 @@ export interface Config {
   readonly allowedOrigins: readonly string[];
   readonly publicUrl: string | undefined;
   readonly upgradeUrl: string | undefined;
+  readonly keysText: string | undefined;
   readonly logLevel: string;
   readonly queueMax: number;
   readonly connectionsMax: number;
@@ -122,6 +123,10 @@ const origins = (value: string) => {
   const list = value.split(",").flatMap((origin) => (origin.trim() === "" ? [] : [origin.trim()]));
   if (list.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin)) return list;
   throw new ConfigError("takes origins such as https://agent.example, separated by commas");
+};
+const keysText = (value: string) => {
+  if (value.length > 1000) throw new ConfigError("takes at most 1000 characters");
+  return optionalText(value.trim());
 };
 const adminToken = (value: string) => {
   if (value !== "" && !/^[\x21-\x7e]{16,200}$/.test(value))
@@ -237,6 +242,13 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     fallback: "",
     parse: url,
     meaning: "The link in a 429 for the monthly limit. When empty: the public address with /docs#limits.",
+  },
+  SIDEBAND_KEYS_TEXT: {
+    field: "keysText",
+    fallback: "",
+    parse: keysText,
+    meaning:
+      "The text of the page /keys: who issues keys, and how they reach people. At most 1,000 characters. When empty: the operator decides, and the key is sent as the two agree.",
   },
   SIDEBAND_LOG_LEVEL: {
     field: "logLevel",

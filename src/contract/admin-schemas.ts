@@ -100,6 +100,15 @@ export const RecentError = Type.Object({
   code: Type.String(),
   request_id: Type.String(),
 });
+export const RecentRequest = Type.Object({
+  at: Time,
+  method: Type.String(),
+  route: Type.String(),
+  status: Type.Integer(),
+  account: Type.String(),
+  key_id: Type.String(),
+  request_id: Type.String(),
+});
 export const AdminStatusAnswer = Type.Object({
   version: Type.String(),
   process_id: Type.Integer(),
@@ -113,6 +122,9 @@ export const AdminStatusAnswer = Type.Object({
   recent_errors: Type.Array(RecentError, {
     description: "Of this process since it started, the newest first.",
   }),
+  recent_requests: Type.Array(RecentRequest, {
+    description: "With a key, to this process: at most 100, the newest first.",
+  }),
 });
 
 export type KeyView = Static<typeof KeyView>;
@@ -120,5 +132,6 @@ export type CreateKeyBody = Static<typeof CreateKeyBody>;
 export type CreatedKey = Static<typeof CreatedKey>;
 export type KeyRequestView = Static<typeof KeyRequestView>;
 export type ApproveBody = Static<typeof ApproveBody>;
+export type RecentRequest = Static<typeof RecentRequest>;
 export type RecentError = Static<typeof RecentError>;
 export type AdminStatusAnswer = Static<typeof AdminStatusAnswer>;

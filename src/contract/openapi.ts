@@ -2,11 +2,17 @@
 
 import { ERRORS } from "../base/error-codes.ts";
 import { IDEMPOTENCY_KEY_LENGTH_MAX } from "../base/limits.ts";
-import type { Operation } from "./operation.ts";
-import { ACCESS_ERRORS, OPERATIONS } from "./operations.ts";
+import type { Operation, OperationExample } from "./operation.ts";
+import { OPERATION_EXAMPLES } from "./operation-examples.generated.ts";
+import { ACCESS_ERRORS, OPERATIONS, type OperationId } from "./operations.ts";
 import type { TSchema } from "./type.ts";
 
 type Json = Record<string, unknown>;
+
+/** A new operation has none until `npm run examples` has called it. */
+function exampleOf(id: string): Partial<OperationExample> {
+  return OPERATION_EXAMPLES[id as OperationId] ?? {};
+}
 
 export function openApiDocument(info: { version: string; serverUrl: string }): Json {
   const paths: Record<string, Json> = {};
@@ -38,8 +44,10 @@ export function openApiDocument(info: { version: string; serverUrl: string }): J
 
 function describe(operation: Operation): Json {
   const { access, answer, text, status = 200 } = operation;
-  const content =
-    answer === undefined ? { [text ?? "text/plain"]: {} } : { "application/json": { schema: answer } };
+  const example = exampleOf(operation.id);
+  const content = {
+    [text ?? "application/json"]: { ...(answer && { schema: answer }), example: example.answer },
+  };
   return {
     operationId: operation.id,
     summary: operation.summary,
@@ -48,7 +56,12 @@ function describe(operation: Operation): Json {
     parameters: parametersOf(operation),
     ...(operation.body === undefined
       ? {}
-      : { requestBody: { required: true, content: { "application/json": { schema: operation.body } } } }),
+      : {
+          requestBody: {
+            required: true,
+            content: { "application/json": { schema: operation.body, example: example.body } },
+          },
+        }),
     responses: { [status]: { description: "Success", content }, ...errorResponses(operation) },
   };
 }
@@ -59,7 +72,9 @@ function securityOf({ access, method }: Operation): Json[] {
   return method === "GET" ? [{ key: [] }, { keyInQuery: [] }] : [{ key: [] }];
 }
 
-function parametersOf({ query, params, idempotent }: Operation): Json[] {
+function parametersOf({ id, query, params, idempotent }: Operation): Json[] {
+  const example = exampleOf(id);
+  const values: Readonly<Record<string, string>> = { ...example.params, ...example.query };
   const list = (schema: TSchema | undefined, where: string) => {
     const { properties = {}, required = [] } = (schema ?? {}) as {
       properties?: Record<string, Json>;
@@ -70,6 +85,7 @@ function parametersOf({ query, params, idempotent }: Operation): Json[] {
       in: where,
       required: required.includes(name),
       schema: name === "use_model" ? { type: "boolean", description: property.description } : property,
+      ...(values[name] === undefined ? {} : { example: name === "use_model" ? true : values[name] }),
     }));
   };
   const header = {

@@ -25,3 +25,13 @@ export interface Operation {
   /** The codes beside those that every operation of its kind may answer. */
   readonly errors: readonly FailureCode[];
 }
+
+/** A request and the answer that the service gave to it (scripts/write-examples.ts). */
+export interface OperationExample {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly status: number;
+  /** JSON, or the first lines of a text. Long blocks and lists are shortened. */
+  readonly answer: unknown;
+}

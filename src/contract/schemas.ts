@@ -4,7 +4,7 @@
  * checked behind it and described here in words.
  */
 
-import { CHANNEL_COUNT, USER_ID_LENGTH_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
+import { CHANNEL_COUNT, DEMO_VALUE_BYTES_MAX, USER_ID_LENGTH_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
 import { Type } from "./type.ts";
 
 const UserId = Type.String({
@@ -41,7 +41,16 @@ const UseModel = Type.Optional(
   }),
 );
 export const DecodeQuery = Type.Object({ user_id: UserId, label: Label, use_model: UseModel });
-export const DemoDecodeQuery = Type.Object({ label: Label, use_model: UseModel });
+const Sandbox = Type.Optional(
+  Type.String({
+    pattern: "^[0-9a-f]{3}$",
+    description:
+      "A state of one's own instead of the shared one: three hexadecimal digits of your choice. It is as public, and reset at the same times.",
+  }),
+);
+export const DemoQuery = Type.Object({ sandbox: Sandbox });
+export const DemoFactQuery = Type.Object({ label: Label, sandbox: Sandbox });
+export const DemoDecodeQuery = Type.Object({ label: Label, use_model: UseModel, sandbox: Sandbox });
 
 export const EncodeBody = Type.Object({ user_id: UserId, label: Label, value: Value, session_id: SessionId });
 export const EncodeAnswer = Type.Object({
@@ -141,7 +150,10 @@ export const ChannelsAnswer = Type.Object({
   ),
 });
 
-export const DemoEncodeBody = Type.Object({ label: Label, value: Value });
+const DemoValue = Type.String({
+  description: `1 to ${DEMO_VALUE_BYTES_MAX} bytes of UTF-8 without control characters; stored and returned exactly.`,
+});
+export const DemoEncodeBody = Type.Object({ label: Label, value: DemoValue });
 
 const Day = Type.String({ description: "YYYY-MM-DD, UTC." });
 export const DemoKeyAnswer = Type.Object({

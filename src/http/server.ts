@@ -15,10 +15,11 @@ import { clientReader, type TrustProxy, trustsOf } from "./request/client.ts";
 import { Dispatcher } from "./request/dispatcher.ts";
 import { OneWriteResponse } from "./request/one-write.ts";
 import { RecentErrors } from "./request/recent-errors.ts";
+import { RecentRequests } from "./request/recent-requests.ts";
 import { RequestMetrics } from "./request/request-metrics.ts";
 import { Router } from "./request/router.ts";
 import { allRoutes } from "./routes/all.ts";
-import { notFoundPage } from "./routes/website-files.ts";
+import { notFoundPage, type WebsiteOptions, websiteRoutes } from "./routes/website-files.ts";
 import type { HttpServices } from "./services.ts";
 
 export interface HttpServerOptions {
@@ -27,8 +28,8 @@ export interface HttpServerOptions {
   readonly connectionsMax: number;
   readonly connectionsPerAddress: number;
   readonly timeouts?: Timeouts | undefined;
-  /** Where the built website is; without it there is none. */
-  readonly websiteFolder?: string | undefined;
+  /** The built website; without it there is none. */
+  readonly website?: WebsiteOptions | undefined;
 }
 
 const HEADER_BYTES_MAX = 16_384;
@@ -53,22 +54,25 @@ export class HttpServer {
 
   constructor(services: HttpServices, options: HttpServerOptions) {
     const sessions = new ConsoleSessions(services.adminToken, services.clock);
-    const recentErrors = new RecentErrors(services.clock);
-    const { websiteFolder, timeouts = TIMEOUTS } = options;
+    const recent = { errors: new RecentErrors(services.clock), requests: new RecentRequests() };
+    const { timeouts = TIMEOUTS } = options;
     const { headMs, bodyMs, answerMs, checkMs } = timeouts;
     const trusts = trustsOf(options.trustProxy);
     const isProxy = (address: string) => trusts(address, 0);
     const requestMetrics = new RequestMetrics(services);
     const answers = new BareAnswers(requestMetrics);
+    const { website } = options;
     this.#services = services;
     this.#dispatcher = new Dispatcher({
       services,
-      router: new Router(allRoutes({ services, sessions, recentErrors, websiteFolder })),
+      router: new Router(
+        allRoutes({ services, sessions, recent, pages: website === undefined ? [] : websiteRoutes(website) }),
+      ),
       access: accessChecks(services, { sessions, origins: new Origins(options.origins), isProxy }),
       clientOf: clientReader(trusts),
       metrics: requestMetrics,
-      recentErrors,
-      notFoundPage: websiteFolder === undefined ? undefined : notFoundPage(websiteFolder),
+      recent,
+      notFoundPage: website === undefined ? undefined : notFoundPage(website.folder),
     });
     this.#server = createServer(
       {

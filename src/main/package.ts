@@ -1,6 +1,6 @@
 /** What the package holds beside the program: its version, its command, the agents' files, the built website. */
 
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { PACKAGE_ROOT } from "../base/package-root.ts";
 
@@ -17,8 +17,5 @@ export const AGENT_FILES = fileURLToPath(new URL("agents", PACKAGE_ROOT));
 /** What the OpenClaw plugin loads. */
 export const OPENCLAW_MODULE = fileURLToPath(new URL("dist/src/agents/openclaw.js", PACKAGE_ROOT));
 
-/** The built website; undefined where it was not built. */
-export function websiteFolder(): string | undefined {
-  const folder = fileURLToPath(new URL("dist/web", PACKAGE_ROOT));
-  return existsSync(folder) ? folder : undefined;
-}
+/** Where the build puts the website. */
+export const WEBSITE_FOLDER = fileURLToPath(new URL("dist/web", PACKAGE_ROOT));

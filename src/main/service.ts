@@ -13,7 +13,7 @@ import { Demo } from "../memory/demo.ts";
 import { writeOwnerNote } from "../store/lmdb/folder-lock.ts";
 import { backUp } from "./backup.ts";
 import { type Core, openCore } from "./core.ts";
-import { packageVersion, websiteFolder } from "./package.ts";
+import { packageVersion, WEBSITE_FOLDER } from "./package.ts";
 import { adminToken } from "./secrets.ts";
 
 export interface ServiceOptions {
@@ -107,7 +107,7 @@ export async function startService(config: Config, options: ServiceOptions = {})
         connectionsMax: config.connectionsMax,
         connectionsPerAddress: config.connectionsPerAddress,
         timeouts: options.timeouts,
-        websiteFolder: websiteFolder(),
+        website: { folder: WEBSITE_FOLDER, keysText: config.keysText },
       },
     );
     const address = tcp ? await listen(server, config) : undefined;

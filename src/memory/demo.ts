@@ -1,7 +1,7 @@
 /**
- * The demo: one public state for everyone, on an account that no key can name ("@" is in no account). It is
- * reset at fixed times of the clock, the same for every process: whoever comes first in a new interval
- * forgets what was written before it.
+ * The demo: one public state for everyone, on an account that no key can name ("@" is in no account), and 4,096
+ * sandboxes, which are such states too: whoever wants one for a while picks a number. Each is reset at fixed times of
+ * the clock, the same for every process: whoever comes first in a new interval forgets what was written before it.
  */
 
 import { DEMO_VALUE_BYTES_MAX } from "../base/limits.ts";
@@ -17,7 +17,8 @@ export const DEMO_USER = "demo";
 export class Demo {
   readonly #services: MemoryServices;
   readonly #intervalMs: number;
-  #resetFor = -1;
+  /** For each state in use, the start of the interval that it was last reset for. */
+  readonly #resetFor = new Map<string, number>();
 
   constructor(services: MemoryServices, intervalMs: number) {
     this.#services = services;
@@ -30,14 +31,18 @@ export class Demo {
     return Math.ceil((this.#startOf(nowMs) + this.#intervalMs - nowMs) / 1000);
   }
 
-  async encode(label: string, value: string): Promise<Pick<EncodeResult, "facts" | "channelCount">> {
-    await this.resetIfDue();
+  async encode(
+    label: string,
+    value: string,
+    userId = DEMO_USER,
+  ): Promise<Pick<EncodeResult, "facts" | "channelCount">> {
+    await this.resetIfDue(userId);
     const channel = channelOf(label);
     checkValue(value, DEMO_VALUE_BYTES_MAX);
     const { store, clock } = this.#services;
     const outcome = await store.write({
       account: DEMO_ACCOUNT,
-      userId: DEMO_USER,
+      userId,
       facts: [{ channel, value }],
       nowMs: clock.now(),
     });
@@ -45,20 +50,36 @@ export class Demo {
     return { facts: [{ channel, value }], channelCount };
   }
 
-  async reset(): Promise<void> {
-    await this.#services.store.forgetUser(DEMO_ACCOUNT, DEMO_USER);
-    this.#services.blocks.drop(DEMO_ACCOUNT, DEMO_USER);
+  async reset(userId = DEMO_USER): Promise<void> {
+    await this.#services.store.forgetUser(DEMO_ACCOUNT, userId);
+    this.#services.blocks.drop(DEMO_ACCOUNT, userId);
   }
 
-  /** Forgets what was written before the present interval, once an interval. */
-  async resetIfDue(): Promise<void> {
+  /**
+   * The user of a sandbox, or of the shared state, with nothing in it from before the present interval.
+   * @param sandbox three hexadecimal digits
+   */
+  async userOf(sandbox: string | undefined): Promise<string> {
+    const userId = sandbox === undefined ? DEMO_USER : `${DEMO_USER}-${sandbox}`;
+    await this.resetIfDue(userId);
+    return userId;
+  }
+
+  /** Forgets what was written before the present interval, once an interval; with the shared state, all sandboxes in use. */
+  async resetIfDue(userId = DEMO_USER): Promise<void> {
     const startMs = this.#startOf(this.#services.clock.now());
-    if (this.#resetFor === startMs) return;
-    const state = await this.#services.store.readUser(DEMO_ACCOUNT, DEMO_USER);
+    if (this.#resetFor.get(userId) === startMs) return;
+    const state = await this.#services.store.readUser(DEMO_ACCOUNT, userId);
     const old = state?.facts.filter(({ updatedAtMs }) => updatedAtMs < startMs) ?? [];
     // By revision: what another process has written since then stays.
-    if (old.length > 0) await this.#services.store.forgetFacts(DEMO_ACCOUNT, DEMO_USER, old);
-    this.#resetFor = startMs;
+    if (old.length > 0) await this.#services.store.forgetFacts(DEMO_ACCOUNT, userId, old);
+    this.#resetFor.set(userId, startMs);
+    if (userId !== DEMO_USER) return;
+    for (const [sandbox, resetForMs] of this.#resetFor) {
+      if (resetForMs === startMs) continue;
+      await this.resetIfDue(sandbox);
+      this.#resetFor.delete(sandbox);
+    }
   }
 
   #startOf(nowMs: number): number {

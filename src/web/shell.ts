@@ -14,6 +14,15 @@ export interface Page {
   readonly script?: string;
   /** Style sheets beside the site's own. */
   readonly styles?: readonly string[];
+  /** The page for agents, served at its path with ".md". */
+  readonly markdown: string;
+  /** The group of the docs that it belongs to. */
+  readonly group?: string;
+}
+
+/** /docs → /docs.md, / → /index.md */
+export function markdownPath({ path }: Pick<Page, "path">): string {
+  return `${path === "/" ? "/index" : path}.md`;
 }
 
 /** The result of the build for an entry point: its address and those of the modules it loads. */
@@ -43,6 +52,7 @@ export function renderPage(page: Page, assetOf: (entry: string) => Asset): strin
 <meta name="color-scheme" content="light dark">
 <meta name="description" content="${escapeHtml(page.description)}">
 <title>${escapeHtml(title)}</title>
+<link rel="alternate" type="text/markdown" href="${markdownPath(page)}">
 <link rel="icon" type="image/svg+xml" href="${assetOf("icon.svg").url}">
 ${styles.map((url) => `<link rel="stylesheet" href="${url}">`).join("\n")}
 ${script === undefined ? "" : scriptTags(script)}
@@ -60,7 +70,7 @@ ${page.main}
 </main>
 <footer>
 <p>Sideband stores an agent's facts exactly and carries them inside the prompt. Open source, Apache-2.0.</p>
-<p><a href="/docs">Docs</a> <a href="/docs/api">API</a> <a href="/openapi.json">OpenAPI</a> <a href="/healthz">Health</a> <a href="/console"${current(page, "/console")}>Console</a></p>
+<p><a href="/docs">Docs</a> <a href="/docs/api">API</a> <a href="/openapi.json">OpenAPI</a> <a href="/llms.txt">llms.txt</a> <a href="/healthz">Health</a> <a href="/console"${current(page, "/console")}>Console</a></p>
 </footer>
 </body>
 </html>

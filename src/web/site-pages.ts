@@ -1,6 +1,7 @@
-/** The pages that are not guides: title, description, introduction, and the element that a page's script fills. */
+/** The pages that are not docs: title, description, introduction, the element that each page's script fills, and Markdown. */
 
 import { TIERS } from "../base/tiers.ts";
+import { frontPageSections } from "./front-page.ts";
 import type { Page } from "./shell.ts";
 import { tierLimit, tierName } from "./tier-words.ts";
 
@@ -24,6 +25,15 @@ export const SITE_PAGES: readonly Page[] = [
     description:
       "A persistent fact memory for AI agents: exact, durable, and carried inside the prompt as one sealed block of 512 tokens.",
     script: "home",
+    styles: ["front"],
+    markdown: `# Sideband
+
+A persistent fact memory for AI agents: exact, durable, and carried inside the prompt as one sealed block of 512 tokens.
+Short labelled facts of each user are written by label and come back in three ways: one fact by its label, all facts as
+plain text, and all facts as one block that can be read even after damage.
+
+Begin with the [Quickstart](/docs.md). [llms.txt](/llms.txt) lists all pages.
+`,
     main: `<div class="hero">
 <div class="pitch">
 <h1>Facts that ride inside the prompt</h1>
@@ -40,16 +50,22 @@ for each user and returns them by label, as a readable index, and as one sealed 
 <p class="eyebrow">A live block, built in this browser. Change a fact, or cut words out.</p>
 ${APP}
 </section>
-</div>`,
+</div>
+${frontPageSections()}`,
   },
   {
     path: "/playground",
     title: "Playground",
     description: "Write facts on the 40 channels, see the block and its spectrum, and damage it.",
     script: "playground",
+    markdown: `# Playground
+
+A page for people: write facts on the 40 channels of the demo, see the block and its spectrum, damage the block and see
+what can still be read. Programs use the same calls without a key: [the demo](/docs/api.md#demo).
+`,
     main: `<div class="intro"><h1>Playground</h1>
-<p>Write facts, see them become 512 words, then damage the block and see what can still be read.
-Please write nothing secret: the demo's state is public.</p></div>
+<p>Write facts, see them become 512 words, then damage the block and see what can still be read. The facts are in a
+sandbox of your own. Please write nothing secret: everyone who has its address can read it.</p></div>
 ${APP}`,
   },
   {
@@ -57,9 +73,15 @@ ${APP}`,
     title: "Get a key",
     description: "Ask the operator for an API key.",
     script: "keys",
+    markdown: `# Get a key
+
+A form that asks the operator of this service for an API key. Programs: \`POST /key-requests\`
+([reference](/docs/api.md#requestkey)).
+`,
     main: `<div class="intro"><h1>Get a key</h1>
-<p>During the beta a person reviews every request. Tell us who you are and what you are building. You get the key by
-e-mail.</p></div>
+<p id="keys-text">The operator of this service decides on every request. Say who you are and what you are building. If it
+is approved, the operator gets in touch with you.</p>
+<p>Is the service your own? <code>sideband keys create --account NAME</code> makes a key at once.</p></div>
 <div class="ask"><section class="card" aria-label="The request">${APP}</section>
 <section class="card" id="tiers" aria-labelledby="tiers-title"><h2 id="tiers-title">Tiers</h2>${TIERS_TABLE}</section></div>`,
   },
@@ -69,6 +91,11 @@ e-mail.</p></div>
     description: "See the usage of a key, and the facts of its users.",
     script: "account",
     styles: ["charts"],
+    markdown: `# Account
+
+A page for the holder of a key: its usage by day, and the facts of its users. Programs: \`GET /usage\`,
+\`GET /usage/days\` and \`GET /facts\` ([reference](/docs/api.md#memory)).
+`,
     main: `<div class="intro"><h1>Account</h1>
 <p>Paste your key to see its usage and the facts of your users. The key stays in this page's memory and is gone when
 you leave.</p></div>
@@ -80,17 +107,12 @@ ${APP}`,
     description: "The operator's console.",
     script: "console",
     styles: ["charts"],
+    markdown: `# Console
+
+The operator's page: requests for keys, keys, usage and the state of the service. Programs: the calls under
+\`/admin\` ([reference](/docs/api.md#admin)).
+`,
     main: `<div class="intro"><h1>Console</h1></div>
-${APP}`,
-  },
-  {
-    path: "/docs/api",
-    title: "API reference",
-    description: "Every endpoint of Sideband, from its OpenAPI document.",
-    script: "reference",
-    styles: ["guides"],
-    main: `<div class="intro"><h1>API reference</h1>
-<p>Made from this server's own <a href="/openapi.json">OpenAPI document</a>.</p></div>
 ${APP}`,
   },
 ];
@@ -100,6 +122,7 @@ export const NOT_FOUND_PAGE: Page = {
   path: "/not-found",
   title: "Nothing here",
   description: "There is nothing at this address.",
+  markdown: "",
   main: `<div class="intro"><h1>There is nothing at this address</h1>
 <p>It may be mistyped, or the page may have moved.</p></div>
 <p class="buttons"><a class="button primary" href="/">Go to the home page</a> <a class="button" href="/docs">Read the docs</a></p>`,

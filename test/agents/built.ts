@@ -28,7 +28,10 @@ export function builtSideband(): string {
 /** npm ci builds the site; after a change of its sources it is built again. */
 export function buildWebsite(): void {
   const built = modifiedMs("dist/web/manifest.json");
-  if (["src/web", "src/codec", "docs", "scripts"].every((folder) => newestMs(folder) <= built)) return;
+  if (
+    ["src/web", "src/codec", "src/contract", "docs", "scripts"].every((folder) => newestMs(folder) <= built)
+  )
+    return;
   execFileSync("npm", ["run", "build:web"], { cwd: packageFolder, stdio: ["ignore", "ignore", "inherit"] });
 }
 

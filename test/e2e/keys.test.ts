@@ -21,7 +21,7 @@ visit(
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await says("your request has arrived");
-    await says(/comes to grace@navy\.example/);
+    await says(/the operator writes to grace@navy\.example/);
     const { json } = await running.call("GET", "/admin/key-requests", { key: ADMIN_TOKEN });
     assert.equal(json.requests.length, 1);
     const { name, email, purpose, tier, status } = json.requests[0];

@@ -9,7 +9,8 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import { OUTPUT, type Visit, visit } from "./visit.ts";
 
-const PLAYGROUND_BYTES_MAX = 300 * 1024;
+/** Without the weights of the reader model, which the playground loads on demand. */
+const PAGE_BYTES_MAX = 120 * 1024;
 
 /** By page, what is there once it can be used. */
 const PAGES: Readonly<Record<string, string>> = {
@@ -19,30 +20,22 @@ const PAGES: Readonly<Record<string, string>> = {
   "/account": "form.stack",
   "/console": "form.stack",
   "/docs": "main h1",
-  "/docs/api": "details.operation",
+  "/docs/format": "main h1",
+  "/docs/benchmarks": "main h1",
+  "/docs/api": ".try button",
 };
 
-visit(
-  "the first visit to the playground stays under 300 KiB, and every page is soon usable",
-  async (visit) => {
-    const { running } = visit;
-    for (const [label, value] of [
-      ["USER.name", "Ada Okafor"],
-      ["USER.gpu", "RTX 5090"],
-    ]) {
-      await running.call("POST", "/demo/encode", { key: null, body: { label, value } });
-    }
-    const figures: Record<string, Figures> = {};
-    for (const [path, usable] of Object.entries(PAGES)) figures[path] = await measure(visit, path, usable);
-    mkdirSync(OUTPUT, { recursive: true });
-    writeFileSync(join(OUTPUT, "loading.json"), `${JSON.stringify(figures, null, 2)}\n`);
-    for (const [path, { bytes, usableMs, blockedMs }] of Object.entries(figures)) {
-      const size = `${(bytes / 1024).toFixed(1)} KiB`;
-      console.log(`${path}: ${size}, usable after ${usableMs} ms, main thread blocked for ${blockedMs} ms`);
-    }
-    assert.ok(figures["/playground"].bytes <= PLAYGROUND_BYTES_MAX);
-  },
-);
+visit("the first visit to a page takes at most 120 KiB, and every page is soon usable", async (visit) => {
+  const figures: Record<string, Figures> = {};
+  for (const [path, usable] of Object.entries(PAGES)) figures[path] = await measure(visit, path, usable);
+  mkdirSync(OUTPUT, { recursive: true });
+  writeFileSync(join(OUTPUT, "loading.json"), `${JSON.stringify(figures, null, 2)}\n`);
+  for (const [path, { bytes, usableMs, blockedMs }] of Object.entries(figures)) {
+    const size = `${(bytes / 1024).toFixed(1)} KiB`;
+    console.log(`${path}: ${size}, usable after ${usableMs} ms, main thread blocked for ${blockedMs} ms`);
+    assert.ok(bytes <= PAGE_BYTES_MAX, path);
+  }
+});
 
 async function measure({ page, running }: Visit, path: string, usable: string): Promise<Figures> {
   const context = await page.context().browser()!.newContext();

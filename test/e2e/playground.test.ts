@@ -1,8 +1,12 @@
-/** The playground on the demo endpoints: facts, block, spectrum, index, damage bench, and what can go wrong. */
+/** The playground on a sandbox of the demo: facts, block, spectrum, calls, damage bench, and what can go wrong. */
 
 import assert from "node:assert/strict";
-import { visit } from "./visit.ts";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { PHONE, visit } from "./visit.ts";
 
+/** In the page's address a sandbox is opened as it is, without the example. */
+const SANDBOX = "abc";
 const FACTS = [
   ["USER.name", "Ada Okafor"],
   ["PREF.tone", "trocken, freundlich"],
@@ -13,7 +17,7 @@ visit(
   "a fact that is written appears on the board, in the index and in a block of 512 words",
   async (visit) => {
     const { page, running, open, says } = visit;
-    await open("/playground");
+    await open(`/playground#sandbox=${SANDBOX}`);
     await says("No facts yet");
     await page.getByRole("combobox", { name: "Channel" }).selectOption("USER.gpu");
     await page.getByPlaceholder("RTX 5090").fill("RTX 6000 = schnell");
@@ -21,7 +25,7 @@ visit(
     await says("USER.gpu=RTX 6000 = schnell");
     await page.getByRole("button", { name: "gpu RTX 6000 = schnell" }).waitFor();
     const words = await page.getByLabel("The block's 512 words").textContent();
-    const { json } = await running.call("GET", "/demo/context", { key: null });
+    const { json } = await running.call("GET", `/demo/context?sandbox=${SANDBOX}`, { key: null });
     assert.equal(words?.trim(), json.fdm_block);
     assert.equal(words?.trim().split(" ").length, 514);
     assert.match((await page.locator(".figures").textContent()) ?? "", /1 fact.*512 tokens/);
@@ -35,27 +39,82 @@ visit(
   },
 );
 
-visit("the state is everyone's: what others write appears, and the next reset is shown", async (visit) => {
-  const { page, running, open, says } = visit;
-  await page.clock.install();
-  await open("/playground");
-  await says(/Everyone sees these facts; they are deleted in \d+ (h|min|s)/);
-  await running.call("POST", "/demo/encode", {
-    key: null,
-    body: { label: "TASK.owner", value: "Somebody else" },
-  });
-  await page.clock.runFor(16_000);
-  await says("TASK.owner=Somebody else");
+visit(
+  "a sandbox is shared by its address: what others write appears, and the next reset is shown",
+  async (visit) => {
+    const { page, running, open, says } = visit;
+    await page.clock.install();
+    await open(`/playground#sandbox=${SANDBOX}`);
+    await says(/its facts are deleted in \d+ (h|min|s)/);
+    await running.call("POST", `/demo/encode?sandbox=${SANDBOX}`, {
+      key: null,
+      body: { label: "TASK.owner", value: "Somebody else" },
+    });
+    await page.clock.runFor(16_000);
+    await says("TASK.owner=Somebody else");
+    await page.getByRole("button", { name: "Delete all now" }).click();
+    await says("No facts yet");
+    await page.getByRole("button", { name: "Fill in an example" }).click();
+    await says("TASK.deadline=2026-12-01");
+  },
+);
+
+visit("it opens with an example, in a sandbox of its own that a reload finds again", async (visit) => {
+  const { page, running, says } = visit;
+  await running.call("POST", "/demo/encode", { key: null, body: { label: "USER.name", value: "Of all" } });
+  await page.goto(`${running.url}/playground`);
+  await says("TASK.deadline=2026-12-01");
+  assert.match(page.url(), /#sandbox=[0-9a-f]{3}$/);
   await page.getByRole("button", { name: "Delete all now" }).click();
   await says("No facts yet");
-  await page.getByRole("button", { name: "Fill in an example" }).click();
-  await says("TASK.deadline=2026-12-01");
+  await page.reload();
+  await says("No facts yet");
+  const { json } = await running.call("GET", "/demo/context", { key: null });
+  assert.equal(json.plain_index, "USER.name=Of all");
 });
+
+visit("each action shows its call, and the shown command does the same", async (visit) => {
+  const { page, open, says } = visit;
+  await open(`/playground#sandbox=${SANDBOX}`);
+  const shown = page.locator(".call-view pre");
+  await page.getByPlaceholder("Ada Okafor").fill("O'Hara = Ada");
+  await page.getByRole("button", { name: "Write" }).click();
+  await says("USER.name=O'Hara = Ada");
+  const command = (await shown.first().textContent()) ?? "";
+  const { stdout } = await promisify(execFile)("sh", ["-c", command]);
+  assert.deepEqual(JSON.parse(stdout), JSON.parse((await shown.last().textContent()) ?? ""));
+  await page.getByRole("button", { name: "Decode USER.name" }).click();
+  await shown.getByText('"source": "state"').waitFor();
+  await page.getByRole("button", { name: "Decode with the model" }).click();
+  await shown.getByText('"verified": true').waitFor();
+  assert.match((await shown.first().textContent()) ?? "", /use_model=true/);
+  await page.getByRole("button", { name: "Flush" }).click();
+  await shown.getByText('"lossless": true').waitFor();
+  await page.getByRole("button", { name: "Delete USER.name" }).click();
+  await says("No facts yet");
+  assert.match((await shown.first().textContent()) ?? "", /^curl -s -X DELETE /);
+  await page.getByRole("button", { name: "Decode USER.name" }).click();
+  await page.getByRole("alert").waitFor();
+});
+
+visit(
+  "on a phone the verdict follows the slider",
+  async (visit) => {
+    const { page, open, says } = visit;
+    await writeFacts(visit);
+    await open(`/playground#sandbox=${SANDBOX}`);
+    await says(/facts read, exactly/);
+    const slider = (await page.getByRole("slider").boundingBox())!;
+    const verdict = (await page.locator(".bench-result .notice").first().boundingBox())!;
+    assert.ok(verdict.y > slider.y && verdict.y - slider.y < 150, `${verdict.y - slider.y} pixels apart`);
+  },
+  { browser: { viewport: PHONE } },
+);
 
 visit("with 70 % of its words cut the block reads in the browser as on the server", async (visit) => {
   const { page, running, open, says } = visit;
   await writeFacts(visit);
-  await open("/playground");
+  await open(`/playground#sandbox=${SANDBOX}`);
   for (const kind of ["Cut the end", "Cut the beginning", "Cut the middle"]) {
     await page.getByLabel(kind).check();
     await page.getByRole("slider").fill("70");
@@ -69,7 +128,10 @@ visit("with 70 % of its words cut the block reads in the browser as on the serve
     );
     const text = await page.locator(".bench textarea").inputValue();
     assert.equal(text.split(" ").length, 512 - Math.round(512 * 0.7) + 2);
-    const { status, json } = await running.call("POST", "/demo/read", { key: null, body: { block: text } });
+    const { status, json } = await running.call("POST", `/demo/read?sandbox=${SANDBOX}`, {
+      key: null,
+      body: { block: text },
+    });
     assert.equal(status, 200);
     const rows = await page
       .locator("table.facts tbody tr")
@@ -90,7 +152,7 @@ visit("with 70 % of its words cut the block reads in the browser as on the serve
 visit("what is too damaged is refused, in the browser as on the server", async (visit) => {
   const { page, open, says } = visit;
   await writeFacts(visit);
-  await open("/playground");
+  await open(`/playground#sandbox=${SANDBOX}`);
   await page.getByLabel("Replace random words").check();
   await page.getByRole("slider").fill("90");
   await says("Sideband never guesses.");
@@ -103,7 +165,7 @@ visit(
   async (visit) => {
     const { page, open, says } = visit;
     await writeFacts(visit);
-    await open("/playground");
+    await open(`/playground#sandbox=${SANDBOX}`);
     await page.getByRole("slider").fill("12");
     for (const kind of [
       "Delete random words",
@@ -131,7 +193,7 @@ visit(
 visit(
   "too many requests are said to be too many, and the page goes on when it may",
   async ({ page, open, says }) => {
-    await open("/playground");
+    await open(`/playground#sandbox=${SANDBOX}`);
     await says(/Too many requests/);
     await page.getByRole("button", { name: "Try again" }).waitFor();
   },
@@ -140,20 +202,21 @@ visit(
 
 visit("a server that is away is said to be away, and trying again works", async ({ page, open, says }) => {
   await page.route("**/demo/**", (route) => route.abort());
-  await open("/playground");
+  await open(`/playground#sandbox=${SANDBOX}`);
   await says("The server cannot be reached.");
   await page.unroute("**/demo/**");
   await page.getByRole("button", { name: "Try again" }).click();
   await says("No facts yet");
-  await page.route("**/demo/encode", (route) => route.abort());
+  await page.route("**/demo/encode?*", (route) => route.abort());
   await page.getByPlaceholder("Ada Okafor").fill("Ada");
   await page.getByRole("button", { name: "Write" }).click();
   await says("Nothing was changed");
 });
 
 visit("a value that the demo does not take is refused with its reason", async ({ page, open, says }) => {
-  await open("/playground");
+  await open(`/playground#sandbox=${SANDBOX}`);
   await page.getByPlaceholder("Ada Okafor").fill("ä".repeat(100));
+  await says("200 of at most 128 bytes: too long for the demo. Nothing was cut.");
   await page.getByRole("button", { name: "Write" }).click();
   await page.getByRole("alert").waitFor();
   await says(/128/);
@@ -161,7 +224,10 @@ visit("a value that the demo does not take is refused with its reason", async ({
 
 async function writeFacts({ running }: Parameters<Parameters<typeof visit>[1]>[0]): Promise<void> {
   for (const [label, value] of FACTS) {
-    const { status } = await running.call("POST", "/demo/encode", { key: null, body: { label, value } });
+    const { status } = await running.call("POST", `/demo/encode?sandbox=${SANDBOX}`, {
+      key: null,
+      body: { label, value },
+    });
     assert.equal(status, 200);
   }
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { loadCodebooks } from "../../src/blockwork/codebooks.ts";
 import { readBlock } from "../../src/codec/read-block.ts";
@@ -163,6 +163,85 @@ test("no request reaches a file that the manifest does not name", async () => {
   ]) {
     assert.equal((await raw(path)).status, 404, path);
   }
+});
+
+test("every page exists as Markdown, and /llms.txt lists them", async () => {
+  const manifest = JSON.parse(readFileSync(manifestFile, "utf8")) as Record<string, { type: string }>;
+  const list = (await raw("/llms.txt")).body.toString();
+  for (const [path, { type }] of Object.entries(manifest)) {
+    if (!type.startsWith("text/html")) continue;
+    const address = `${path === "/" ? "/index" : path}.md`;
+    const { status, headers, body } = await raw(address);
+    assert.deepEqual([status, headers["content-type"]], [200, "text/markdown; charset=utf-8"], address);
+    assert.match(body.toString(), /^# /, address);
+    assert.ok(list.includes(`](${address})`), address);
+    // Links between pages lead to their Markdown.
+    for (const [, target] of body.toString().matchAll(/\]\((\/docs[^)#\s]*)/g))
+      assert.ok(manifest[target] !== undefined && target.endsWith(".md"), `${address} links to ${target}`);
+  }
+});
+
+test("no page weighs more than 120 KiB with its scripts, styles and pictures", () => {
+  const manifest = JSON.parse(readFileSync(manifestFile, "utf8")) as Record<
+    string,
+    { type: string; file: string; brotliBytes: number }
+  >;
+  for (const [path, { type, file }] of Object.entries(manifest)) {
+    if (!type.startsWith("text/html")) continue;
+    const html = readFileSync(new URL(file, pathToFileURL(manifestFile)), "utf8");
+    const assets = new Set([...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map((match) => match[1]));
+    const bytes = [path, ...assets].reduce((sum, name) => sum + manifest[name].brotliBytes, 0);
+    assert.ok(bytes <= 120 * 1024, `${path}: ${bytes} bytes`);
+  }
+});
+
+test("the operator's words stand on /keys, as text", async (t) => {
+  const words = 'Write to <b>ops@example.org</b> & say "please"';
+  const running = await startRunning({ SIDEBAND_KEYS_TEXT: words }, undefined, { warm: false });
+  t.after(() => running.end());
+  const { text } = await running.call("GET", "/keys", { key: null });
+  assert.match(
+    text,
+    /<p id="keys-text">Write to &#60;b&#62;ops@example.org&#60;\/b&#62; &#38; say &#34;please&#34;<\/p>/,
+  );
+  assert.doesNotMatch((await (await service()).call("GET", "/keys", { key: null })).text, /beta|ops@example/);
+});
+
+test("the status has the recent requests of keys, the newest first, and nothing of what they carried", async (t) => {
+  const running = await startRunning({}, undefined, { warm: false });
+  t.after(() => running.end());
+  for (let i = 0; i < 120; i++)
+    await running.call("GET", `/facts?user_id=secret-${i}`, { headers: { "x-request-id": `r${i}` } });
+  await running.call("GET", "/channels", { key: null });
+  const { json, text } = await running.call("GET", "/admin/status", { key: ADMIN_TOKEN });
+  const ids = json.recent_requests.map(({ request_id }: { request_id: string }) => request_id);
+  assert.deepEqual(
+    ids,
+    Array.from({ length: 100 }, (_, i) => `r${119 - i}`),
+  );
+  const [{ method, route, status, account }] = json.recent_requests;
+  assert.deepEqual([method, route, status, account], ["GET", "/facts", 200, "acme"]);
+  assert.doesNotMatch(text, /secret-/);
+});
+
+test("sandboxes of the demo are apart from each other and from the shared state", async () => {
+  const running = await service();
+  const call = (method: string, path: string, body?: unknown) =>
+    running.call(method, path, { key: null, ...(body === undefined ? {} : { body }) });
+  await call("POST", "/demo/reset");
+  await call("POST", "/demo/encode?sandbox=0aa", { label: "USER.name", value: "Ada" });
+  await call("POST", "/demo/encode?sandbox=0bb", { label: "USER.name", value: "Bob" });
+  const index = async (query: string) => (await call("GET", `/demo/context${query}`)).json.plain_index;
+  assert.deepEqual(
+    [await index("?sandbox=0aa"), await index("?sandbox=0bb"), await index("")],
+    ["USER.name=Ada", "USER.name=Bob", ""],
+  );
+  assert.equal((await call("DELETE", "/demo/facts?sandbox=0aa&label=USER.name")).json.channel_count, 0);
+  assert.equal((await call("DELETE", "/demo/facts?sandbox=0aa&label=USER.name")).json.code, "fact_not_found");
+  await call("POST", "/demo/reset?sandbox=0aa");
+  assert.equal(await index("?sandbox=0bb"), "USER.name=Bob");
+  for (const wrong of ["AAA", "0aaa", "", "..%2f"])
+    assert.equal((await call("GET", `/demo/context?sandbox=${wrong}`)).status, 400, wrong);
 });
 
 test("the demo's key reads the demo's blocks and no other account's", async () => {

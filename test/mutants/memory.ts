@@ -217,8 +217,8 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
     name: "demo-forgets-newer-facts",
     fault: "The reset of the demo takes facts along that another process has just written.",
     file: "src/memory/demo.ts",
-    find: "forgetFacts(DEMO_ACCOUNT, DEMO_USER, old)",
-    replace: "forgetFacts(DEMO_ACCOUNT, DEMO_USER, old.map(({ channel }) => ({ channel })))",
+    find: "forgetFacts(DEMO_ACCOUNT, userId, old)",
+    replace: "forgetFacts(DEMO_ACCOUNT, userId, old.map(({ channel }) => ({ channel })))",
     tests: tests("demo"),
   },
   {

@@ -99,7 +99,8 @@ export const RULES: readonly Rule[] = [
   {
     name: "environment",
     applies: /^(src|bin)\/.*\.m?[jt]sx?$/,
-    except: /^src\/(config|sdk\/environment)\.ts$/,
+    // The samples of the API reference are text that others run.
+    except: /^src\/(config|sdk\/environment|web\/reference\/request-samples)\.ts$/,
     find: matches(
       /\bprocess\s*(?:\?)?(?:\.\s*|\[\s*["'])env\b|\bimport\.meta\.env\b|\benv\b[^;]*from "node:process"/g,
     ),

@@ -37,4 +37,5 @@ test("the service and agents have one default folder, in the home folder, and `~
   assert.deepEqual([readConfig({}, own).dataFolder, readAgentConfig(own).dataFolder], [expected, expected]);
   assert.equal(readConfig({}, { SIDEBAND_DATA: "./~x" }).dataFolder, "./~x");
   assert.throws(() => readConfig({}, { SIDEBAND_DATA: "" }), /SIDEBAND_DATA must not be empty/);
+  assert.throws(() => readConfig({}, { SIDEBAND_HOST: "" }), /SIDEBAND_HOST takes an address or a name/);
 });

@@ -19,6 +19,7 @@ import { prefersHtml } from "./preferences.ts";
 import { failureOf, problemAnswer } from "./problem.ts";
 import { parseQuery } from "./query.ts";
 import type { RecentErrors } from "./recent-errors.ts";
+import type { RecentRequests } from "./recent-requests.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 import type { Route } from "./route.ts";
 import { type Router, UnknownAddress } from "./router.ts";
@@ -32,7 +33,7 @@ export interface DispatcherOptions {
   readonly access: AccessChecks;
   readonly clientOf: ClientReader;
   readonly metrics: RequestMetrics;
-  readonly recentErrors: RecentErrors;
+  readonly recent: { readonly errors: RecentErrors; readonly requests: RecentRequests };
   /** For browsers, at an address where there is nothing. */
   readonly notFoundPage: Answer | undefined;
 }
@@ -74,7 +75,7 @@ export class Dispatcher {
   }
 
   #problem(call: Call, error: unknown): Answer | undefined {
-    const { services, recentErrors } = this.#options;
+    const { services, recent } = this.#options;
     if (call.isGone) return undefined;
     const failure = failureOf(error, call, services.log);
     // The rest of a body that is too large is not waited for.
@@ -83,17 +84,19 @@ export class Dispatcher {
       failure instanceof UnknownAddress
         ? this.#nothingHere(failure, call)
         : problemAnswer(failure, call, services.upgradeUrl);
-    if (answer.status >= 500) recentErrors.add(call, answer.status, failure.code);
+    if (answer.status >= 500) recent.errors.add(call, answer.status, failure.code);
     return answer;
   }
 
   #send(call: Call, answer: Answer | undefined): void {
     if (answer === undefined) return;
-    const { services, metrics } = this.#options;
+    const { services, metrics, recent } = this.#options;
     // Asked now, not when the request came: the service may have begun to stop since.
     if (this.closing && !call.isPipelined) call.response.shouldKeepAlive = false;
+    const nowMs = services.clock.now();
     metrics.count(call, answer.status);
-    sendAnswer(call, answer, services.clock.now());
+    recent.requests.add(call, answer.status, nowMs);
+    sendAnswer(call, answer, nowMs);
   }
 
   #nothingHere(failure: Failure, call: Call): Answer {

@@ -8,8 +8,10 @@ import { labelOf } from "../../memory/labels.ts";
 import type { KeyRecord, KeyRequest } from "../../memory/ports.ts";
 import { Answer } from "../request/answer.ts";
 import type { RecentErrors } from "../request/recent-errors.ts";
+import type { RecentRequests } from "../request/recent-requests.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
+import type { Readiness } from "./readiness.ts";
 
 type AdminOperation =
   | "adminKeys"
@@ -24,7 +26,17 @@ type AdminOperation =
   | "adminDeleteRequest"
   | "adminStatus";
 
-export function adminRoutes(services: HttpServices, recentErrors: RecentErrors): Handlers<AdminOperation> {
+/** What this process remembers of its calls. */
+export interface RecentCalls {
+  readonly errors: RecentErrors;
+  readonly requests: RecentRequests;
+}
+
+export function adminRoutes(
+  services: HttpServices,
+  readiness: Readiness,
+  recent: RecentCalls,
+): Handlers<AdminOperation> {
   const { keys, clock } = services;
   const startedAt = textOf(clock.now());
   return {
@@ -58,8 +70,8 @@ export function adminRoutes(services: HttpServices, recentErrors: RecentErrors):
     },
 
     async adminUsage(call) {
-      const recent = keys.recentDays();
-      const { from = recent.from, to = recent.to, key_id: keyId } = call.query;
+      const days = keys.recentDays();
+      const { from = days.from, to = days.to, key_id: keyId } = call.query;
       const usage = await keys.usage({ from, to, ...(keyId === undefined ? {} : { keyId }) });
       return {
         from,
@@ -102,7 +114,7 @@ export function adminRoutes(services: HttpServices, recentErrors: RecentErrors):
 
     async adminStatus() {
       const { store } = services.memory;
-      const ready = await store.probe().then(
+      const ready = await readiness.check().then(
         () => true,
         () => false,
       );
@@ -114,7 +126,8 @@ export function adminRoutes(services: HttpServices, recentErrors: RecentErrors):
         ready,
         store: { facts, users, size_bytes: sizeBytes },
         demo: await demoStatus(services),
-        recent_errors: recentErrors.list(),
+        recent_errors: recent.errors.list(),
+        recent_requests: recent.requests.list(),
       };
     },
   };

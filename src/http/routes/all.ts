@@ -2,10 +2,9 @@
 
 import { OPERATIONS, type OperationId } from "../../contract/operations.ts";
 import type { ConsoleSessions } from "../access/console-session.ts";
-import type { RecentErrors } from "../request/recent-errors.ts";
 import { type Handlers, type Route, routeOf } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
-import { adminRoutes } from "./admin.ts";
+import { adminRoutes, type RecentCalls } from "./admin.ts";
 import { blockRoutes } from "./blocks.ts";
 import { consoleRoutes } from "./console.ts";
 import { ContextAnswers } from "./context-answers.ts";
@@ -14,21 +13,22 @@ import { encodeRoutes } from "./encode.ts";
 import { forgetRoutes } from "./forget.ts";
 import { mcpRoutes } from "./mcp.ts";
 import { operatorRoutes } from "./operator.ts";
+import { Readiness } from "./readiness.ts";
 import { recallRoutes } from "./recall.ts";
 import { serviceRoutes } from "./service.ts";
 import { usageRoutes } from "./usage.ts";
-import { websiteRoutes } from "./website-files.ts";
 
 export interface RouteOptions {
   readonly services: HttpServices;
   readonly sessions: ConsoleSessions;
-  readonly recentErrors: RecentErrors;
-  /** Where the built website is; without it there is none. */
-  readonly websiteFolder: string | undefined;
+  readonly recent: RecentCalls;
+  /** The routes of the website; none where it was not built. */
+  readonly pages: readonly Route[];
 }
 
-export function allRoutes({ services, sessions, recentErrors, websiteFolder }: RouteOptions): Route[] {
+export function allRoutes({ services, sessions, recent, pages }: RouteOptions): Route[] {
   const contexts = new ContextAnswers();
+  const readiness = new Readiness(services.memory);
   const handlers: Handlers = {
     ...encodeRoutes(services),
     ...recallRoutes(services, contexts),
@@ -36,8 +36,8 @@ export function allRoutes({ services, sessions, recentErrors, websiteFolder }: R
     ...forgetRoutes(services),
     ...usageRoutes(services),
     ...demoRoutes(services, contexts),
-    ...serviceRoutes(services),
-    ...adminRoutes(services, recentErrors),
+    ...serviceRoutes(services, readiness),
+    ...adminRoutes(services, readiness, recent),
   };
   const operationRoute = <Id extends OperationId>(id: Id) => routeOf(OPERATIONS[id], handlers[id]);
   return [
@@ -45,6 +45,6 @@ export function allRoutes({ services, sessions, recentErrors, websiteFolder }: R
     ...consoleRoutes(sessions, services),
     ...operatorRoutes(services),
     ...mcpRoutes(services),
-    ...(websiteFolder === undefined ? [] : websiteRoutes(websiteFolder)),
+    ...pages,
   ];
 }

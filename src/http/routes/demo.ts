@@ -1,15 +1,17 @@
-/** /demo/*: the public state that everyone shares. The access check has made sure that there is a demo. */
+/** /demo/*: the public state that everyone shares, and the sandboxes. The access check has made sure that there is a demo. */
 
 import {
   decodeAnswer,
   encodeAnswer,
   flushAnswer,
+  forgetAnswer,
   modelDecodeAnswer,
   readAnswer,
 } from "../../contract/answer-mapping.ts";
 import { readContext } from "../../memory/context.ts";
 import { decodeFact, decodeThroughModel } from "../../memory/decode.ts";
-import { DEMO_ACCOUNT, DEMO_ASKER, DEMO_USER } from "../../memory/demo.ts";
+import { DEMO_ACCOUNT, DEMO_ASKER } from "../../memory/demo.ts";
+import { forgetFact } from "../../memory/facts.ts";
 import { flushUser } from "../../memory/flush.ts";
 import { readPresentedBlock } from "../../memory/reading.ts";
 import { askerOf } from "../request/call.ts";
@@ -24,6 +26,7 @@ type DemoOperation =
   | "demoDecode"
   | "demoFlush"
   | "demoRead"
+  | "demoForget"
   | "demoReset"
   | "demoKey";
 
@@ -34,44 +37,55 @@ export function demoRoutes(
   { memory, demo }: HttpServices,
   contexts: ContextAnswers,
 ): Handlers<DemoOperation> {
+  const userOf = (call: { readonly query: { readonly sandbox?: string } }) =>
+    demo!.userOf(call.query.sandbox);
   return {
     async demoEncode(call) {
       const { label, value } = call.body;
-      return encodeAnswer(await demo!.encode(label, value));
+      return encodeAnswer(await demo!.encode(label, value, await userOf(call)));
     },
 
     async demoContext(call) {
-      return contexts.answerOf(call, await readContext(memory, askerOf(call, DEMO_ASKER), DEMO_USER));
+      return contexts.answerOf(
+        call,
+        await readContext(memory, askerOf(call, DEMO_ASKER), await userOf(call)),
+      );
     },
 
     async demoDecode(call) {
       const { label, use_model: useModel } = call.query;
-      const input = { userId: DEMO_USER, label };
+      const input = { userId: await userOf(call), label };
       if (!asksForModel(useModel)) return decodeAnswer(await decodeFact(memory, DEMO_ACCOUNT, input));
       return modelDecodeAnswer(await decodeThroughModel(memory, askerOf(call, DEMO_ASKER), input));
     },
 
     async demoFlush(call) {
-      return flushAnswer(await flushUser(memory, askerOf(call, DEMO_ASKER), { userId: DEMO_USER }));
+      return flushAnswer(await flushUser(memory, askerOf(call, DEMO_ASKER), { userId: await userOf(call) }));
     },
 
     async demoRead(call) {
-      const input = { userId: DEMO_USER, block: call.body.block };
-      return readAnswer(DEMO_USER, await readPresentedBlock(memory, askerOf(call, DEMO_ASKER), input));
+      const input = { userId: await userOf(call), block: call.body.block };
+      return readAnswer(input.userId, await readPresentedBlock(memory, askerOf(call, DEMO_ASKER), input));
     },
 
-    async demoReset() {
-      await demo!.reset();
+    async demoForget(call) {
+      const input = { userId: await userOf(call), label: call.query.label };
+      return forgetAnswer(await forgetFact(memory, DEMO_ACCOUNT, input));
+    },
+
+    async demoReset(call) {
+      await demo!.reset(await userOf(call));
       return { status: "ok", channel_count: 0 };
     },
 
     /** The demo's key and no other: the account is a constant, and nothing of the request comes into it. */
-    demoKey() {
+    async demoKey(call) {
       const keys = memory.keyRing.reading(DEMO_ACCOUNT).map(({ id, material }) => ({
         key_id: id,
         material: Buffer.from(material).toString("base64"),
       }));
-      return { user_id: DEMO_USER, keys, versions: [...new Set([memory.blockWork.version, PLAIN_VERSION])] };
+      const versions = [...new Set([memory.blockWork.version, PLAIN_VERSION])];
+      return { user_id: await userOf(call), keys, versions };
     },
   };
 }

@@ -1,23 +1,19 @@
 /** What needs no key: channels, requests for keys, the API's description, health and metrics. */
 
 import { CHANNELS } from "../../base/channels.ts";
-import { Failure } from "../../base/errors.ts";
 import { openApiDocument } from "../../contract/openapi.ts";
 import { enforce } from "../access/rate-limiter.ts";
 import { Answer, JSON_TYPE } from "../request/answer.ts";
 import { limitGroupOf } from "../request/client.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
+import type { Readiness } from "./readiness.ts";
 
 type ServiceOperation = "channels" | "requestKey" | "openapi" | "health" | "ready" | "metrics";
 
-/** A probe writes to the disk: it is not repeated more often than this. */
-const PROBE_INTERVAL_MS = 1_000;
-
-export function serviceRoutes(services: HttpServices): Handlers<ServiceOperation> {
-  const { publicUrl: serverUrl, version, memory, limits, keys, metrics } = services;
+export function serviceRoutes(services: HttpServices, readiness: Readiness): Handlers<ServiceOperation> {
+  const { publicUrl: serverUrl, version, limits, keys, metrics } = services;
   const openapi = JSON.stringify(openApiDocument({ version, serverUrl }));
-  let probe = { atMs: Number.NEGATIVE_INFINITY, result: Promise.resolve() };
 
   return {
     channels: () => ({ channels: [...CHANNELS] }),
@@ -34,12 +30,7 @@ export function serviceRoutes(services: HttpServices): Handlers<ServiceOperation
     health: () => ({ status: "ok" }),
 
     async ready() {
-      const nowMs = performance.now();
-      if (nowMs - probe.atMs >= PROBE_INTERVAL_MS) probe = { atMs: nowMs, result: memory.store.probe() };
-      await probe.result;
-      if (!memory.blockWork.healthy) {
-        throw new Failure("overloaded", "The reader model's threads keep failing.", { retryAfterS: 1 });
-      }
+      await readiness.check();
       return { status: "ready" };
     },
 

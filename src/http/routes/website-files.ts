@@ -7,8 +7,10 @@
  * a page load from this origin and nowhere else, and runs nothing inline.
  */
 
+import { createHash } from "node:crypto";
 import { createReadStream, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
 import { hasEntity } from "../request/preferences.ts";
@@ -59,21 +61,42 @@ const ASK_AGAIN = "no-cache";
 
 type Forms = ReadonlyMap<Encoding | "identity", Buffer>;
 
-/**
- * A route for each file of the website; none where it was not built.
- * @param folder where the build put it
- */
-export function websiteRoutes(folder: string): Route[] {
+export interface WebsiteOptions {
+  /** Where the build put it. */
+  readonly folder: string;
+  /** The operator's words on /keys, instead of the page's own. */
+  readonly keysText: string | undefined;
+}
+
+const KEYS_TEXT = /(<p id="keys-text">)[\s\S]*?(<\/p>)/;
+
+/** A route for each file of the website; none where it was not built. */
+export function websiteRoutes({ folder, keysText }: WebsiteOptions): Route[] {
   const manifestFile = join(folder, "manifest.json");
   if (!existsSync(manifestFile)) return [];
   const manifest = JSON.parse(readFileSync(manifestFile, "utf8")) as Record<string, ManifestEntry>;
-  return Object.entries(manifest).map(([path, entry]) => {
-    const file = join(folder, entry.file);
-    const forms = entry.sizeBytes > IN_MEMORY_BYTES_MAX ? undefined : readForms(file, entry);
+  return Object.entries(manifest).map(([path, built]) => {
+    const file = join(folder, built.file);
+    const large = built.sizeBytes > IN_MEMORY_BYTES_MAX;
+    let [entry, forms] = [built, large ? undefined : readForms(file, built)];
+    if (path === "/keys" && keysText !== undefined) [entry, forms] = withKeysText(built, file, keysText);
     const handle = (call: Call) =>
       forms === undefined ? sendFromDisk(call, entry, file) : sendFromMemory(call, entry, forms);
     return { method: "GET", path, access: "page", bodyBytesMax: "stream", handle };
   });
+}
+
+/** The page with the operator's words, compressed once, at the start. */
+function withKeysText(built: ManifestEntry, file: string, keysText: string): [ManifestEntry, Forms] {
+  const safe = keysText.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+  const html = readFileSync(file, "utf8").replace(KEYS_TEXT, (_, open, close) => open + safe + close);
+  const page = Buffer.from(html);
+  const forms = new Map<Encoding | "identity", Buffer>([
+    ["identity", page],
+    ["br", brotliCompressSync(page)],
+    ["gzip", gzipSync(page)],
+  ]);
+  return [{ ...built, etag: createHash("sha256").update(page).digest("base64url").slice(0, 22) }, forms];
 }
 
 /** What a browser is shown at an address where there is nothing; undefined where the website was not built. */

@@ -8,6 +8,7 @@ import {
   expireKey,
   type KeyView,
   revokeKey,
+  type UsageReport,
 } from "../api/admin.ts";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { ErrorNotice } from "../parts/notice.tsx";
@@ -18,12 +19,14 @@ import { NewKey } from "./new-key.tsx";
 interface KeysSectionProps {
   readonly keys: readonly KeyView[];
   readonly accounts: readonly Account[];
+  readonly usage: UsageReport;
 }
 
 /** To see more keys, use the filter or the command line. */
 const ROWS_MAX = 200;
 
-export function KeysSection({ keys, accounts }: KeysSectionProps) {
+export function KeysSection({ keys, accounts, usage }: KeysSectionProps) {
+  const used = new Map(usage.keys.map(({ key_id, used_this_month }) => [key_id, used_this_month]));
   const [created, setCreated] = useState<CreatedKey>();
   const [filter, setFilter] = useState("");
   const { error, run } = useAction();
@@ -63,6 +66,9 @@ export function KeysSection({ keys, accounts }: KeysSectionProps) {
               <th scope="col">Key</th>
               <th scope="col">Tier</th>
               <th scope="col">State</th>
+              <th scope="col" class="number">
+                Facts this month
+              </th>
               <th scope="col">Last used</th>
               <th scope="col">Created</th>
               <th scope="col">Change</th>
@@ -70,7 +76,7 @@ export function KeysSection({ keys, accounts }: KeysSectionProps) {
           </thead>
           <tbody>
             {shown.map((key) => (
-              <KeyRow key={key.id} view={key} run={run} />
+              <KeyRow key={key.id} view={key} used={used.get(key.id) ?? 0} run={run} />
             ))}
           </tbody>
         </table>
@@ -81,10 +87,12 @@ export function KeysSection({ keys, accounts }: KeysSectionProps) {
 
 interface KeyRowProps {
   readonly view: KeyView;
+  /** Facts written this month. */
+  readonly used: number;
   readonly run: ReturnType<typeof useAction>["run"];
 }
 
-function KeyRow({ view, run }: KeyRowProps) {
+function KeyRow({ view, used, run }: KeyRowProps) {
   const { id, account, prefix, tier, note, expires_at, revoked_at, last_used_at, created_at } = view;
   const state = stateOf(view, Date.now());
   return (
@@ -101,6 +109,7 @@ function KeyRow({ view, run }: KeyRowProps) {
           <small class="note">until {expires_at.slice(0, 10)}</small>
         )}
       </td>
+      <td class="number">{used.toLocaleString("en")}</td>
       <td>{minuteOf(last_used_at)}</td>
       <td>{minuteOf(created_at)}</td>
       <td>
@@ -120,7 +129,7 @@ function KeyRow({ view, run }: KeyRowProps) {
 }
 
 /** Another day is applied only by its button, which asks: a key that expires stops whoever uses it. */
-function ExpiryField({ view: { id, prefix, expires_at }, run }: KeyRowProps) {
+function ExpiryField({ view: { id, prefix, expires_at }, run }: Omit<KeyRowProps, "used">) {
   const [typed, setTyped] = useState<string>();
   const current = expires_at?.slice(0, 10) ?? "";
   const day = typed ?? current;

@@ -10,10 +10,7 @@ export function StatusSection({ status }: { readonly status: AdminStatusAnswer }
     <section class="card" id="status" aria-labelledby="status-title">
       <div class="card-head">
         <h2 id="status-title">
-          Service{" "}
-          <span class={`tag ${ready ? "good" : "bad"}`}>
-            {ready ? "ready" : "the store cannot be written to"}
-          </span>
+          Service <span class={`tag ${ready ? "good" : "bad"}`}>{ready ? "ready" : "not ready"}</span>
         </h2>
         <p class="figures">
           <span>

@@ -8,6 +8,7 @@ import { useCallback, useEffect, useState } from "preact/hooks";
 import { fetchOverview, isSignedIn, type Overview, signIn, signOut } from "../api/admin.ts";
 import { ActionContext } from "../console/action.ts";
 import { KeysSection } from "../console/keys-section.tsx";
+import { RecentSection } from "../console/recent-section.tsx";
 import { RequestsSection } from "../console/requests-section.tsx";
 import { StatusSection } from "../console/status-section.tsx";
 import { UsageSection } from "../console/usage-section.tsx";
@@ -76,6 +77,7 @@ function Console() {
         <a href="#requests">Requests</a>
         <a href="#keys">Keys</a>
         <a href="#usage">Usage</a>
+        <a href="#recent">Recent requests</a>
         <a href="#status">Service</a>
         <button type="button" class="small" onClick={leave}>
           Sign out
@@ -83,8 +85,9 @@ function Console() {
       </nav>
       <ErrorNotice error={error} />
       <RequestsSection requests={overview.requests} accounts={overview.accounts} />
-      <KeysSection keys={overview.keys} accounts={overview.accounts} />
+      <KeysSection keys={overview.keys} accounts={overview.accounts} usage={overview.usage} />
       <UsageSection usage={overview.usage} keys={overview.keys} />
+      <RecentSection status={overview.status} keys={overview.keys} />
       <StatusSection status={overview.status} />
     </ActionContext.Provider>
   );

@@ -8,6 +8,7 @@ import { useMemo, useState } from "preact/hooks";
 import { N } from "../../codec/field.ts";
 import { CodecClient } from "../codec/codec-client.ts";
 import type { Reader } from "../codec/messages.ts";
+import { addCopyButtons } from "../docs/code-blocks.ts";
 import { bandsOf } from "../parts/bands.ts";
 import { BlockWords } from "../parts/block-words.tsx";
 import { useLatest } from "../parts/latest.ts";
@@ -105,3 +106,4 @@ function LiveBlock() {
 }
 
 render(<LiveBlock />, document.getElementById("app")!);
+addCopyButtons(document.querySelector(".samples")!);

@@ -44,8 +44,8 @@ function KeyRequestForm() {
   if (sentTo !== undefined) {
     return (
       <Notice kind="good">
-        <strong>Thank you, your request has arrived.</strong> If it is approved, the key comes to {sentTo}.
-        Until then the <a href="/playground">playground</a> needs no key.
+        <strong>Thank you, your request has arrived.</strong> If it is approved, the operator writes to{" "}
+        {sentTo}. Until then the <a href="/playground">playground</a> needs no key.
       </Notice>
     );
   }
@@ -56,7 +56,7 @@ function KeyRequestForm() {
         <input name="name" required maxLength={200} autocomplete="name" />
       </label>
       <label class="field">
-        <span>E-mail address for the key</span>
+        <span>E-mail address</span>
         <input name="email" type="email" required maxLength={254} autocomplete="email" />
       </label>
       <label class="field">

@@ -1,25 +1,19 @@
 /**
- * The playground, on the demo endpoints: facts on the 40 channels, their block, its spectrum, and the damage bench.
- * Everyone shares the state, so the page refreshes it regularly while it is visible.
+ * The playground, on a sandbox of the demo: facts on the 40 channels, their block, its spectrum, and the damage bench.
+ * It opens with an example, and each action shows its call. Who has the page's address shares the sandbox, so the page
+ * refreshes its state regularly while it is visible.
  */
 
 import { render } from "preact";
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { N } from "../../codec/field.ts";
-import {
-  type Channel,
-  type DemoState,
-  fetchChannels,
-  fetchDemoReader,
-  fetchDemoState,
-  resetDemo,
-  writeDemoFact,
-} from "../api/demo.ts";
+import { type Channel, type DemoState, fetchChannels, Sandbox, type ShownCall } from "../api/demo.ts";
 import { duration } from "../api/request.ts";
 import { CodecClient } from "../codec/codec-client.ts";
 import type { Reader } from "../codec/messages.ts";
 import { bandsOf } from "../parts/bands.ts";
 import { BlockWords } from "../parts/block-words.tsx";
+import { CallView } from "../parts/call-view.tsx";
 import { ChannelBoard } from "../parts/channel-board.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { DamageBench } from "../parts/damage-bench.tsx";
@@ -32,6 +26,25 @@ const REFRESH_MS = 15_000;
 const EXAMPLE_LABELS = ["USER.name", "USER.gpu", "PREF.response_style", "TASK.current", "TASK.deadline"];
 
 const codec = new CodecClient();
+/** A sandbox that somebody else uses is left alone: another one is chosen, a few times. */
+const CHOICES_MAX = 4;
+let sandbox = new Sandbox(location.hash);
+
+async function fillWithExample(channels: readonly Channel[]): Promise<void> {
+  for (const { label, example } of channels) {
+    if (EXAMPLE_LABELS.includes(label)) await sandbox.write(label, example);
+  }
+}
+
+/** A new sandbox gets the example; its id goes into the address, where a reload finds it. */
+async function openSandbox(channels: readonly Channel[]): Promise<void> {
+  for (let i = 1; sandbox.isNew && i < CHOICES_MAX; i++) {
+    if ((await sandbox.state()).context.channel_count === 0) break;
+    sandbox = new Sandbox("");
+  }
+  if (sandbox.isNew) await fillWithExample(channels);
+  history.replaceState(null, "", `#sandbox=${sandbox.id}`);
+}
 
 interface Ready {
   readonly channels: readonly Channel[];
@@ -46,7 +59,7 @@ function Playground() {
 
   const refresh = useCallback(async () => {
     try {
-      setState(await fetchDemoState());
+      setState(await sandbox.state());
       setError(undefined);
     } catch (failure) {
       setError(failure);
@@ -55,7 +68,9 @@ function Playground() {
   const load = useCallback(async () => {
     setError(undefined);
     try {
-      const [channels, reader] = await Promise.all([fetchChannels(), fetchDemoReader(), refresh()]);
+      const channels = await fetchChannels();
+      await openSandbox(channels);
+      const [reader] = await Promise.all([sandbox.reader(), refresh()]);
       setReady({ channels, reader });
     } catch (failure) {
       setError(failure);
@@ -106,9 +121,18 @@ function Bench({ ready, state, refresh }: { ready: Ready; state: DemoState; refr
   const outcome = seen?.outcome.ok ? seen.outcome : undefined;
   const bands = useMemo(() => (outcome === undefined ? [] : bandsOf(outcome.layout, labelOf)), [outcome]);
   const facts = useMemo(() => factsOf(index, channels), [index, channels]);
-  const write = async (label: string, value: string) => {
-    await writeDemoFact(label, value);
+  const [shown, setShown] = useState<ShownCall>();
+  const [flushError, setFlushError] = useState<unknown>();
+  useEffect(() => {
+    sandbox.onCall = setShown;
+  }, []);
+  const changing = async (work: Promise<void>) => {
+    await work;
     await refresh();
+  };
+  const flush = async () => {
+    setFlushError(undefined);
+    await sandbox.flush().catch(setFlushError);
   };
 
   return (
@@ -116,9 +140,17 @@ function Bench({ ready, state, refresh }: { ready: Ready; state: DemoState; refr
       <section class="card" aria-labelledby="facts-title">
         <div class="card-head">
           <h2 id="facts-title">Facts</h2>
-          <SharedState {...{ state, refresh, channels }} />
+          <SandboxState {...{ state, refresh, channels }} />
         </div>
-        <ChannelBoard channels={channels} facts={facts} onWrite={write} />
+        <ChannelBoard
+          channels={channels}
+          facts={facts}
+          onWrite={(label, value) => changing(sandbox.write(label, value))}
+          onForget={(label) => changing(sandbox.forget(label))}
+          onDecode={(label, useModel) => sandbox.decode(label, useModel)}
+        >
+          <CallView shown={shown} />
+        </ChannelBoard>
       </section>
       <section class="card" aria-labelledby="block-title">
         <div class="card-head">
@@ -138,7 +170,7 @@ function Bench({ ready, state, refresh }: { ready: Ready; state: DemoState; refr
             </span>
           </p>
         </div>
-        <ErrorNotice error={error} />
+        <ErrorNotice error={error ?? flushError} />
         {seen !== undefined && !seen.outcome.ok && (
           <Notice kind="bad">This page cannot read the block: {seen.outcome.reason}.</Notice>
         )}
@@ -173,6 +205,14 @@ function Bench({ ready, state, refresh }: { ready: Ready; state: DemoState; refr
                   Readable index <CopyButton text={index} what="the index" />
                 </h3>
                 <pre class="index">{index}</pre>
+                <p class="buttons">
+                  <button type="button" onClick={flush}>
+                    Flush
+                  </button>
+                  <span class="hint">
+                    Builds the block anew and reads every fact back. The call is shown above.
+                  </span>
+                </p>
               </div>
             </div>
           </>
@@ -184,21 +224,21 @@ function Bench({ ready, state, refresh }: { ready: Ready; state: DemoState; refr
             <h2 id="bench-title">Damage bench</h2>
             <p class="hint">The codec runs in this page. Nothing you do here changes the block above.</p>
           </div>
-          <DamageBench {...{ codec, reader, block, labelOf }} />
+          <DamageBench {...{ codec, reader, block, labelOf }} askServer={(text) => sandbox.read(text)} />
         </section>
       )}
     </>
   );
 }
 
-interface SharedStateProps {
+interface SandboxStateProps {
   readonly state: DemoState;
   readonly refresh: () => Promise<void>;
   readonly channels: readonly Channel[];
 }
 
-/** Says that the state is public and when it is reset, with buttons to fill it and to reset it. */
-function SharedState({ state, refresh, channels }: SharedStateProps) {
+/** Says whose the facts are and when they are deleted, with buttons to fill the sandbox and to empty it. */
+function SandboxState({ state, refresh, channels }: SandboxStateProps) {
   const nowMs = useNow();
   const [error, setError] = useState<unknown>();
   const leftS = state.resetsAtMs === undefined ? undefined : (state.resetsAtMs - nowMs) / 1000;
@@ -215,27 +255,22 @@ function SharedState({ state, refresh, channels }: SharedStateProps) {
     }
     await refresh();
   };
-  const fill = async () => {
-    for (const { label, example } of channels) {
-      if (EXAMPLE_LABELS.includes(label)) await writeDemoFact(label, example);
-    }
-  };
   return (
     <div class="shared">
       <p>
-        <span class="public">Public</span> Everyone sees these facts
+        <span class="public">Not secret</span> Your sandbox {sandbox.id}, open to everyone who has its address
         {leftS !== undefined && (
           <>
-            ; they are deleted in <time>{duration(leftS)}</time>
+            ; its facts are deleted in <time>{duration(leftS)}</time>
           </>
         )}
         .
       </p>
       <p class="buttons">
-        <button type="button" onClick={() => run(fill)}>
+        <button type="button" onClick={() => run(() => fillWithExample(channels))}>
           Fill in an example
         </button>
-        <button type="button" onClick={() => run(resetDemo)}>
+        <button type="button" onClick={() => run(() => sandbox.reset())}>
           Delete all now
         </button>
       </p>

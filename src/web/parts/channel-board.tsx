@@ -1,8 +1,10 @@
 /**
- * The 40 channels as a board of four groups, with the values of those that hold a fact, and a form that writes to one
- * channel. Choosing a channel on the board puts it into the form.
+ * The 40 channels as a board of four groups, with the values of those that hold a fact, and a form that writes, reads and
+ * deletes the fact of one channel. Choosing a channel on the board puts it into the form. A text that is too long is
+ * never cut: the form says how long it is.
  */
 
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { DEMO_VALUE_BYTES_MAX } from "../../base/limits.ts";
 import type { Channel } from "../api/demo.ts";
@@ -13,6 +15,10 @@ interface ChannelBoardProps {
   /** Values by channel. */
   readonly facts: ReadonlyMap<number, string>;
   readonly onWrite: (label: string, value: string) => Promise<void>;
+  readonly onForget: (label: string) => Promise<void>;
+  readonly onDecode: (label: string, useModel: boolean) => Promise<void>;
+  /** What stands between the form and the board. */
+  readonly children: ComponentChildren;
 }
 
 const GROUP_NAMES: Readonly<Record<string, string>> = {
@@ -22,9 +28,10 @@ const GROUP_NAMES: Readonly<Record<string, string>> = {
   PROJ: "The project",
 };
 
-export function ChannelBoard({ channels, facts, onWrite }: ChannelBoardProps) {
+export function ChannelBoard(props: ChannelBoardProps) {
+  const { channels, facts, onWrite, onForget, onDecode, children } = props;
   const [chosen, setChosen] = useState(channels[0]);
-  const [value, setValue] = useState("");
+  const [value, setValue] = useState(facts.get(channels[0].channel) ?? "");
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const input = useRef<HTMLInputElement>(null);
@@ -43,19 +50,24 @@ export function ChannelBoard({ channels, facts, onWrite }: ChannelBoardProps) {
     setBefore(known);
   }, [known]);
 
-  const write = async (event: SubmitEvent) => {
-    event.preventDefault();
+  const attempt = async (work: () => Promise<void>) => {
     setBusy(true);
     setError(undefined);
     try {
-      await onWrite(chosen.label, value);
+      await work();
     } catch (failure) {
       setError(failure);
     } finally {
       setBusy(false);
-      input.current?.focus();
     }
   };
+  const write = async (event: SubmitEvent) => {
+    event.preventDefault();
+    await attempt(() => onWrite(chosen.label, value));
+    input.current?.focus();
+  };
+  const sizeBytes = new TextEncoder().encode(value).length;
+  const { label } = chosen;
 
   return (
     <>
@@ -85,7 +97,6 @@ export function ChannelBoard({ channels, facts, onWrite }: ChannelBoardProps) {
             ref={input}
             name="value"
             required
-            maxLength={DEMO_VALUE_BYTES_MAX}
             autocomplete="off"
             placeholder={chosen.example}
             value={value}
@@ -96,7 +107,25 @@ export function ChannelBoard({ channels, facts, onWrite }: ChannelBoardProps) {
           Write
         </button>
       </form>
+      <p class={sizeBytes > DEMO_VALUE_BYTES_MAX ? "size too-long" : "size"} role="status">
+        {sizeBytes} of at most {DEMO_VALUE_BYTES_MAX} bytes
+        {sizeBytes > DEMO_VALUE_BYTES_MAX && ": too long for the demo. Nothing was cut."}
+      </p>
+      <p class="buttons fact-actions">
+        <button type="button" disabled={busy} onClick={() => attempt(() => onDecode(label, false))}>
+          Decode {label}
+        </button>
+        <button type="button" disabled={busy} onClick={() => attempt(() => onDecode(label, true))}>
+          Decode with the model
+        </button>
+        {known !== undefined && (
+          <button type="button" class="danger" disabled={busy} onClick={() => attempt(() => onForget(label))}>
+            Delete {label}
+          </button>
+        )}
+      </p>
       <ErrorNotice error={error} />
+      {children}
       <div class="board">
         {groups.map((group) => (
           <section key={group} aria-label={GROUP_NAMES[group]}>

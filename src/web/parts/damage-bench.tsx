@@ -4,7 +4,7 @@
  */
 
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { readDemoBlock, type ServerReading } from "../api/demo.ts";
+import type { ServerReading } from "../api/demo.ts";
 import { ApiError } from "../api/request.ts";
 import type { CodecClient } from "../codec/codec-client.ts";
 import { DAMAGE_KINDS, type DamageKind } from "../codec/damage-kinds.ts";
@@ -20,9 +20,10 @@ interface DamageBenchProps {
   readonly reader: Reader;
   readonly block: string;
   readonly labelOf: (channel: number) => string;
+  readonly askServer: (text: string) => Promise<ServerReading>;
 }
 
-export function DamageBench({ codec, reader, block, labelOf }: DamageBenchProps) {
+export function DamageBench({ codec, reader, block, labelOf, askServer }: DamageBenchProps) {
   const [kind, setKind] = useState<DamageKind>("cut-end");
   const [percent, setPercent] = useState(40);
   const [seed, setSeed] = useState(1);
@@ -75,6 +76,12 @@ export function DamageBench({ codec, reader, block, labelOf }: DamageBenchProps)
             onInput={({ currentTarget: { value } }) => damageAgain(() => setPercent(Number(value)))}
           />
         </label>
+      </div>
+      <div class="bench-result">
+        <ErrorNotice error={error} />
+        {inspection !== undefined && <Verdict {...{ inspection, text, labelOf, askServer }} />}
+      </div>
+      <div class="bench-copy">
         <label class="field">
           <span>The damaged copy, which you can edit{byHand !== undefined && " (edited by hand)"}.</span>
           <textarea
@@ -94,10 +101,6 @@ export function DamageBench({ codec, reader, block, labelOf }: DamageBenchProps)
           </button>
         </p>
       </div>
-      <div class="bench-result">
-        <ErrorNotice error={error} />
-        {inspection !== undefined && <Verdict {...{ inspection, text, labelOf }} />}
-      </div>
     </div>
   );
 }
@@ -106,9 +109,10 @@ interface VerdictProps {
   readonly inspection: Inspection;
   readonly text: string;
   readonly labelOf: (channel: number) => string;
+  readonly askServer: DamageBenchProps["askServer"];
 }
 
-function Verdict({ inspection, text, labelOf }: VerdictProps) {
+function Verdict({ inspection, text, labelOf, askServer }: VerdictProps) {
   const { outcome, wordCount, tookMs, received } = inspection;
   const bands: Band[] = useMemo(
     () => (outcome.ok ? bandsOf(outcome.layout, labelOf) : []),
@@ -167,13 +171,13 @@ function Verdict({ inspection, text, labelOf }: VerdictProps) {
           </tbody>
         </table>
       )}
-      <ServerOpinion inspection={inspection} text={text} />
+      <ServerOpinion {...{ inspection, text, askServer }} />
     </>
   );
 }
 
 /** The answer of POST /demo/read for the same text, on request. */
-function ServerOpinion({ inspection, text }: Pick<VerdictProps, "inspection" | "text">) {
+function ServerOpinion({ inspection, text, askServer }: Omit<VerdictProps, "labelOf">) {
   const [opinion, setOpinion] = useState<ServerReading | "refused">();
   const [error, setError] = useState<unknown>();
   const [asking, setAsking] = useState(false);
@@ -186,7 +190,7 @@ function ServerOpinion({ inspection, text }: Pick<VerdictProps, "inspection" | "
     setAsking(true);
     setError(undefined);
     try {
-      setOpinion(await readDemoBlock(text));
+      setOpinion(await askServer(text));
     } catch (failure) {
       if (failure instanceof ApiError && failure.code === "block_unreadable") setOpinion("refused");
       else setError(failure);

@@ -12,6 +12,11 @@ export interface Schema {
   readonly maxLength?: number;
 }
 
+interface Content {
+  readonly schema?: Schema;
+  readonly example?: unknown;
+}
+
 interface DocumentOperation {
   readonly operationId: string;
   readonly summary: string;
@@ -21,14 +26,15 @@ interface DocumentOperation {
     readonly in: string;
     readonly required?: boolean;
     readonly schema: Schema;
+    readonly example?: unknown;
   }[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: Schema }>> };
+  readonly requestBody?: { readonly content: Readonly<Record<string, Content>> };
   readonly responses: Readonly<
     Record<
       string,
       {
         readonly description: string;
-        readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>;
+        readonly content?: Readonly<Record<string, Content>>;
       }
     >
   >;
@@ -55,6 +61,17 @@ export interface OperationText {
   readonly body: readonly Field[];
   readonly answer: readonly Field[];
   readonly errors: readonly { readonly status: string; readonly code: string; readonly meaning: string }[];
+  readonly example: ExampleText;
+}
+
+/** A request and its answer, as the document has them. */
+export interface ExampleText {
+  /** Values of the parameters in the path and in the query. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly body: unknown;
+  readonly status: string;
+  readonly answer: unknown;
 }
 
 const GROUPS: readonly (readonly [name: string, about: string])[] = [
@@ -80,7 +97,13 @@ export function groupsOf(document: Document): { name: string; about: string; ope
 
 function describe(method: string, path: string, operation: DocumentOperation): OperationText {
   const { operationId, summary, parameters = [], requestBody, responses } = operation;
-  const [, success] = Object.entries(responses).find(([status]) => status.startsWith("2")) ?? [];
+  const [status = "", success] = Object.entries(responses).find(([code]) => code.startsWith("2")) ?? [];
+  const valuesIn = (place: string) =>
+    Object.fromEntries(
+      parameters
+        .filter((parameter) => parameter.in === place && parameter.example !== undefined)
+        .map(({ name, example }) => [name, String(example)]),
+    );
   return {
     id: operationId,
     method,
@@ -103,6 +126,13 @@ function describe(method: string, path: string, operation: DocumentOperation): O
           return { status, code, meaning };
         }),
       ),
+    example: {
+      params: valuesIn("path"),
+      query: valuesIn("query"),
+      body: requestBody?.content["application/json"]?.example,
+      status,
+      answer: Object.values(success?.content ?? {})[0]?.example,
+    },
   };
 }
 

@@ -123,3 +123,19 @@ test("an unknown label is refused by the demo", async (context) => {
   const { demo } = await setUp(context, "2026-11-15T12:00:00Z");
   await assert.rejects(demo.encode("name", "Ada"), { code: "unknown_label" });
 });
+
+test("a sandbox has facts of its own, and the reset of the shared state empties it too", async (context) => {
+  const { demo, store, clock } = await setUp(context, "2026-11-15T12:00:00.000Z");
+  const valuesOf = async (userId: string) =>
+    (await store.readUser(DEMO_ACCOUNT, userId))?.facts.map(({ value }) => value) ?? [];
+  const sandbox = await demo.userOf("0af");
+  await demo.encode("USER.name", "shared");
+  await demo.encode("USER.name", "mine", sandbox);
+  assert.deepEqual([await valuesOf(DEMO_USER), await valuesOf(sandbox)], [["shared"], ["mine"]]);
+  await demo.reset(sandbox);
+  assert.deepEqual([await valuesOf(DEMO_USER), await valuesOf(sandbox)], [["shared"], []]);
+  await demo.encode("USER.name", "mine", sandbox);
+  clock.advance(24 * 3_600_000);
+  await demo.resetIfDue();
+  assert.deepEqual([await valuesOf(DEMO_USER), await valuesOf(sandbox)], [[], []]);
+});

@@ -1,0 +1,135 @@
+/**
+ * Makes an example of every operation by calling a real service, in an order in which each call has what it needs. Blocks
+ * and lists are shortened and secrets are left out; everything else is as the service answered.
+ */
+
+import type { OperationExample } from "../src/contract/operation.ts";
+import { OPERATIONS, type OperationId } from "../src/contract/operations.ts";
+
+export type Examples = Readonly<Record<OperationId, OperationExample>>;
+
+interface Target {
+  readonly url: string;
+  readonly key: string;
+  readonly adminToken: string;
+}
+
+interface Request {
+  readonly params?: Record<string, string>;
+  readonly query?: Record<string, string>;
+  readonly body?: unknown;
+}
+
+/** The settings under which two services answer alike. */
+export const EXAMPLE_SETTINGS = { SIDEBAND_MASTER_KEY: "5b".repeat(32) };
+const LIST_LENGTH = 3;
+const WORDS_SHOWN = 4;
+const USER = { user_id: "ada" };
+const DEADLINE = { label: "TASK.deadline", value: "2026-12-01" };
+const NAME = { label: "USER.name", value: "Ada Lovelace" };
+const ASKING = { name: "Grace Hopper", email: "grace@navy.example", purpose: "An assistant that remembers." };
+
+export async function makeExamples(target: Target): Promise<Examples> {
+  const made: Partial<Record<OperationId, OperationExample>> = {};
+  const example = async (id: OperationId, request: Request = {}) => {
+    // biome-ignore lint/suspicious/noExplicitAny: each operation answers in its own shape.
+    const { status, answer } = (await callOperation(target, id, request)) as { status: number; answer: any };
+    if (status >= 400) throw new Error(`${id} answered ${status}: ${JSON.stringify(answer)}`);
+    made[id] = shorten({ ...request, status, answer }) as OperationExample;
+    return answer;
+  };
+
+  await example("encode", { body: { ...USER, ...DEADLINE } });
+  await example("encodeBatch", { body: { ...USER, facts: [NAME, DEADLINE] } });
+  const { fdm_block: block } = await example("context", { query: USER });
+  await example("decode", { query: { ...USER, label: DEADLINE.label } });
+  await example("decodeModel", { query: { ...USER, label: DEADLINE.label } });
+  await example("flush", { body: USER });
+  await example("read", { body: { ...USER, block } });
+  await example("facts", { query: USER });
+  await example("forgetFact", { query: { ...USER, label: DEADLINE.label } });
+  await example("forgetUser", { query: USER });
+  await example("usage");
+  await example("usageDays");
+  await example("demoEncode", { body: DEADLINE });
+  const { fdm_block: demoBlock } = await example("demoContext");
+  await example("demoDecode", { query: { label: DEADLINE.label, use_model: "true" } });
+  await example("demoFlush");
+  await example("demoRead", { body: { block: demoBlock } });
+  await example("demoKey");
+  await example("demoForget", { query: { label: DEADLINE.label } });
+  await example("demoReset");
+  await example("channels");
+  await example("openapi");
+  await example("health");
+  await example("ready");
+  await example("metrics");
+  const { id } = await example("adminCreateKey", { body: { account: "navy", tier: "pro", note: "Grace" } });
+  await example("adminKeys", { query: { account: "navy" } });
+  await example("adminExpireKey", { params: { id }, body: { expires_at: "2027-01-31T23:59:59.000Z" } });
+  await example("adminRevokeKey", { params: { id } });
+  await example("adminAccounts");
+  await example("adminUsage");
+  const requestIds: string[] = [];
+  for (let i = 0; i < 3; i++) {
+    await example("requestKey", { body: ASKING });
+    requestIds.push(
+      (await example("adminKeyRequests")).requests.find(({ status }: { status: string }) => status === "open")
+        .id,
+    );
+    if (i === 0)
+      await example("adminApprove", { params: { id: requestIds[i] }, body: { account: "hopper" } });
+    if (i === 1) await example("adminDecline", { params: { id: requestIds[i] } });
+    if (i === 2) await example("adminDeleteRequest", { params: { id: requestIds[i] } });
+  }
+  await example("adminStatus");
+  return made as Examples;
+}
+
+export async function callOperation(
+  { url, key, adminToken }: Target,
+  id: OperationId,
+  { params = {}, query, body }: Request,
+): Promise<{ status: number; answer: unknown }> {
+  const { method, path, access } = OPERATIONS[id];
+  const filled = path.replace(/:(\w+)/g, (_, name: string) => params[name]);
+  const bearer = access === "key" ? key : access === "admin" ? adminToken : undefined;
+  const response = await fetch(
+    `${url}${filled}${query === undefined ? "" : `?${new URLSearchParams(query)}`}`,
+    {
+      method,
+      headers: {
+        ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    },
+  );
+  const text = await response.text();
+  const isJson = response.headers.get("content-type")?.includes("json") ?? false;
+  return { status: response.status, answer: isJson ? JSON.parse(text) : text };
+}
+
+/** An answer as the documents show it. */
+export function shorten(value: unknown, name = ""): unknown {
+  if (Array.isArray(value)) return value.slice(0, LIST_LENGTH).map((item) => shorten(item));
+  if (typeof value === "object" && value !== null) {
+    const entries = Object.entries(value);
+    // The OpenAPI document would contain itself.
+    const shown =
+      "openapi" in value ? entries.filter(([key]) => key === "openapi" || key === "info") : entries;
+    return Object.fromEntries(shown.map(([key, inner]) => [key, shorten(inner, key)]));
+  }
+  if (typeof value !== "string") return value;
+  if (value.startsWith("sb_live_")) return "sb_live_…";
+  if (name === "material") return "…";
+  if (value.startsWith("# HELP")) return `${value.split("\n").slice(0, 2).join("\n")}\n…`;
+  return shortBlock(value);
+}
+
+/** [MEM] with its first words, "…" and its last word. */
+export function shortBlock(text: string): string {
+  if (!text.startsWith("[MEM] ")) return text;
+  const words = text.split(" ");
+  return [...words.slice(0, WORDS_SHOWN + 1), "…", ...words.slice(-2)].join(" ");
+}

@@ -1,0 +1,638 @@
+/** Requests and the answers of a real service. Made by npm run examples; not edited by hand. */
+
+import type { OperationExample } from "./operation.ts";
+import type { OperationId } from "./operations.ts";
+
+export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>> = {
+  "encode": {
+    "body": {
+      "user_id": "ada",
+      "label": "TASK.deadline",
+      "value": "2026-12-01"
+    },
+    "status": 200,
+    "answer": {
+      "status": "ok",
+      "label": "TASK.deadline",
+      "value": "2026-12-01",
+      "channel": 23,
+      "channel_count": 1
+    }
+  },
+  "encodeBatch": {
+    "body": {
+      "user_id": "ada",
+      "facts": [
+        {
+          "label": "USER.name",
+          "value": "Ada Lovelace"
+        },
+        {
+          "label": "TASK.deadline",
+          "value": "2026-12-01"
+        }
+      ]
+    },
+    "status": 200,
+    "answer": {
+      "status": "ok",
+      "channel_count": 2,
+      "facts": [
+        {
+          "label": "USER.name",
+          "value": "Ada Lovelace",
+          "channel": 0
+        },
+        {
+          "label": "TASK.deadline",
+          "value": "2026-12-01",
+          "channel": 23
+        }
+      ]
+    }
+  },
+  "context": {
+    "query": {
+      "user_id": "ada"
+    },
+    "status": 200,
+    "answer": {
+      "user_id": "ada",
+      "fdm_block": "[MEM] adrenal identified payments fathers … interventions [/MEM]",
+      "channel_count": 2,
+      "channel_labels": [
+        "USER.name",
+        "TASK.deadline"
+      ],
+      "plain_index": "USER.name=Ada Lovelace\nTASK.deadline=2026-12-01"
+    }
+  },
+  "decode": {
+    "query": {
+      "user_id": "ada",
+      "label": "TASK.deadline"
+    },
+    "status": 200,
+    "answer": {
+      "user_id": "ada",
+      "label": "TASK.deadline",
+      "value": "2026-12-01",
+      "source": "state",
+      "latency_ms": 0
+    }
+  },
+  "decodeModel": {
+    "query": {
+      "user_id": "ada",
+      "label": "TASK.deadline"
+    },
+    "status": 200,
+    "answer": {
+      "user_id": "ada",
+      "label": "TASK.deadline",
+      "value": "2026-12-01",
+      "source": "model",
+      "latency_ms": 213,
+      "verified": true
+    }
+  },
+  "flush": {
+    "body": {
+      "user_id": "ada"
+    },
+    "status": 200,
+    "answer": {
+      "status": "ok",
+      "channel_count": 2,
+      "lossless": true,
+      "fdm_block": "[MEM] adrenal identified payments fathers … interventions [/MEM]",
+      "overflow": []
+    }
+  },
+  "read": {
+    "body": {
+      "user_id": "ada",
+      "block": "[MEM] adrenal identified payments fathers … interventions [/MEM]"
+    },
+    "status": 200,
+    "answer": {
+      "status": "ok",
+      "user_id": "ada",
+      "facts": [
+        {
+          "label": "USER.name",
+          "value": "Ada Lovelace",
+          "channel": 0
+        },
+        {
+          "label": "TASK.deadline",
+          "value": "2026-12-01",
+          "channel": 23
+        }
+      ],
+      "missing": 0,
+      "wrong": 0,
+      "repaired": 0,
+      "guard_left": 495
+    }
+  },
+  "facts": {
+    "query": {
+      "user_id": "ada"
+    },
+    "status": 200,
+    "answer": {
+      "user_id": "ada",
+      "channel_count": 2,
+      "facts": [
+        {
+          "label": "USER.name",
+          "value": "Ada Lovelace",
+          "channel": 0,
+          "revision": 2,
+          "updated_at": "2026-11-15T22:12:27.458Z"
+        },
+        {
+          "label": "TASK.deadline",
+          "value": "2026-12-01",
+          "channel": 23,
+          "revision": 3,
+          "updated_at": "2026-11-15T22:12:27.458Z"
+        }
+      ]
+    }
+  },
+  "forgetFact": {
+    "query": {
+      "user_id": "ada",
+      "label": "TASK.deadline"
+    },
+    "status": 200,
+    "answer": {
+      "status": "ok",
+      "channel_count": 1
+    }
+  },
+  "forgetUser": {
+    "query": {
+      "user_id": "ada"
+    },
+    "status": 200,
+    "answer": {
+      "status": "ok"
+    }
+  },
+  "usage": {
+    "status": 200,
+    "answer": {
+      "account": "acme",
+      "tier": "pro",
+      "limit": 50000,
+      "used": 3,
+      "remaining": 49997,
+      "resets_at": "2026-12-01T00:00:00.000Z"
+    }
+  },
+  "usageDays": {
+    "status": 200,
+    "answer": {
+      "from": "2026-10-16",
+      "to": "2026-11-15",
+      "days": [
+        {
+          "day": "2026-11-15",
+          "count": 3
+        }
+      ]
+    }
+  },
+  "demoEncode": {
+    "body": {
+      "label": "TASK.deadline",
+      "value": "2026-12-01"
+    },
+    "status": 200,
+    "answer": {
+      "status": "ok",
+      "label": "TASK.deadline",
+      "value": "2026-12-01",
+      "channel": 23,
+      "channel_count": 1
+    }
+  },
+  "demoContext": {
+    "status": 200,
+    "answer": {
+      "user_id": "demo",
+      "fdm_block": "[MEM] jug rash sensors et … programmer [/MEM]",
+      "channel_count": 1,
+      "channel_labels": [
+        "TASK.deadline"
+      ],
+      "plain_index": "TASK.deadline=2026-12-01"
+    }
+  },
+  "demoDecode": {
+    "query": {
+      "label": "TASK.deadline",
+      "use_model": "true"
+    },
+    "status": 200,
+    "answer": {
+      "user_id": "demo",
+      "label": "TASK.deadline",
+      "value": "2026-12-01",
+      "source": "model",
+      "latency_ms": 29,
+      "verified": true
+    }
+  },
+  "demoFlush": {
+    "status": 200,
+    "answer": {
+      "status": "ok",
+      "channel_count": 1,
+      "lossless": true,
+      "fdm_block": "[MEM] jug rash sensors et … programmer [/MEM]",
+      "overflow": []
+    }
+  },
+  "demoRead": {
+    "body": {
+      "block": "[MEM] jug rash sensors et … programmer [/MEM]"
+    },
+    "status": 200,
+    "answer": {
+      "status": "ok",
+      "user_id": "demo",
+      "facts": [
+        {
+          "label": "TASK.deadline",
+          "value": "2026-12-01",
+          "channel": 23
+        }
+      ],
+      "missing": 0,
+      "wrong": 0,
+      "repaired": 0,
+      "guard_left": 497
+    }
+  },
+  "demoKey": {
+    "status": 200,
+    "answer": {
+      "user_id": "demo",
+      "keys": [
+        {
+          "key_id": 1,
+          "material": "…"
+        }
+      ],
+      "versions": [
+        4,
+        1
+      ]
+    }
+  },
+  "demoForget": {
+    "query": {
+      "label": "TASK.deadline"
+    },
+    "status": 200,
+    "answer": {
+      "status": "ok",
+      "channel_count": 0
+    }
+  },
+  "demoReset": {
+    "status": 200,
+    "answer": {
+      "status": "ok",
+      "channel_count": 0
+    }
+  },
+  "channels": {
+    "status": 200,
+    "answer": {
+      "channels": [
+        {
+          "channel": 0,
+          "label": "USER.name",
+          "description": "What the user is called",
+          "example": "Ada Okafor"
+        },
+        {
+          "channel": 1,
+          "label": "USER.project",
+          "description": "The project the user works on",
+          "example": "Sideband"
+        },
+        {
+          "channel": 2,
+          "label": "USER.affiliation",
+          "description": "Company, university or team",
+          "example": "Delft University of Technology"
+        }
+      ]
+    }
+  },
+  "openapi": {
+    "status": 200,
+    "answer": {
+      "openapi": "3.1.0",
+      "info": {
+        "title": "Sideband",
+        "version": "0.1.0",
+        "summary": "Persistent fact memory for AI agents",
+        "description": "Facts are written by label onto 40 channels per user and handed back one by one, or all together as one sealed block of 512 tokens. Every path also exists under /v1."
+      }
+    }
+  },
+  "health": {
+    "status": 200,
+    "answer": {
+      "status": "ok"
+    }
+  },
+  "ready": {
+    "status": 200,
+    "answer": {
+      "status": "ready"
+    }
+  },
+  "metrics": {
+    "status": 200,
+    "answer": "# HELP sideband_commit_size Writes in one group commit.\n# TYPE sideband_commit_size histogram\n…"
+  },
+  "adminCreateKey": {
+    "body": {
+      "account": "navy",
+      "tier": "pro",
+      "note": "Grace"
+    },
+    "status": 201,
+    "answer": {
+      "key": "sb_live_…",
+      "id": "927816dbe11b48b9",
+      "account": "navy",
+      "tier": "pro",
+      "prefix": "sb_live_…",
+      "note": "Grace",
+      "created_at": "2026-11-15T22:12:32.729Z",
+      "expires_at": null,
+      "revoked_at": null,
+      "last_used_at": null
+    }
+  },
+  "adminKeys": {
+    "query": {
+      "account": "navy"
+    },
+    "status": 200,
+    "answer": {
+      "keys": [
+        {
+          "id": "927816dbe11b48b9",
+          "account": "navy",
+          "tier": "pro",
+          "prefix": "sb_live_…",
+          "note": "Grace",
+          "created_at": "2026-11-15T22:12:32.729Z",
+          "expires_at": null,
+          "revoked_at": null,
+          "last_used_at": null
+        }
+      ]
+    }
+  },
+  "adminExpireKey": {
+    "params": {
+      "id": "927816dbe11b48b9"
+    },
+    "body": {
+      "expires_at": "2027-01-31T23:59:59.000Z"
+    },
+    "status": 200,
+    "answer": {
+      "id": "927816dbe11b48b9",
+      "account": "navy",
+      "tier": "pro",
+      "prefix": "sb_live_…",
+      "note": "Grace",
+      "created_at": "2026-11-15T22:12:32.729Z",
+      "expires_at": "2027-01-31T23:59:59.000Z",
+      "revoked_at": null,
+      "last_used_at": null
+    }
+  },
+  "adminRevokeKey": {
+    "params": {
+      "id": "927816dbe11b48b9"
+    },
+    "status": 200,
+    "answer": {
+      "id": "927816dbe11b48b9",
+      "account": "navy",
+      "tier": "pro",
+      "prefix": "sb_live_…",
+      "note": "Grace",
+      "created_at": "2026-11-15T22:12:32.729Z",
+      "expires_at": "2027-01-31T23:59:59.000Z",
+      "revoked_at": "2026-11-15T22:12:32.789Z",
+      "last_used_at": null
+    }
+  },
+  "adminAccounts": {
+    "status": 200,
+    "answer": {
+      "accounts": [
+        {
+          "account": "acme",
+          "created_at": "2026-11-15T22:12:26.671Z",
+          "keys": 1
+        },
+        {
+          "account": "navy",
+          "created_at": "2026-11-15T22:12:32.729Z",
+          "keys": 1
+        }
+      ]
+    }
+  },
+  "adminUsage": {
+    "status": 200,
+    "answer": {
+      "from": "2026-10-16",
+      "to": "2026-11-15",
+      "keys": [
+        {
+          "key_id": "d1b311ed6a61477b",
+          "account": "acme",
+          "tier": "pro",
+          "limit": 50000,
+          "used_this_month": 3,
+          "days": [
+            {
+              "day": "2026-11-15",
+              "count": 3
+            }
+          ]
+        },
+        {
+          "key_id": "927816dbe11b48b9",
+          "account": "navy",
+          "tier": "pro",
+          "limit": 50000,
+          "used_this_month": 0,
+          "days": []
+        }
+      ]
+    }
+  },
+  "requestKey": {
+    "body": {
+      "name": "Grace Hopper",
+      "email": "grace@navy.example",
+      "purpose": "An assistant that remembers."
+    },
+    "status": 202,
+    "answer": {
+      "status": "received"
+    }
+  },
+  "adminKeyRequests": {
+    "status": 200,
+    "answer": {
+      "requests": [
+        {
+          "id": "0832ccfe30ee4530",
+          "name": "Grace Hopper",
+          "email": "grace@navy.example",
+          "purpose": "An assistant that remembers.",
+          "tier": "free",
+          "status": "approved",
+          "created_at": "2026-11-15T22:12:32.871Z",
+          "decided_at": "2026-11-15T22:12:32.917Z",
+          "key_id": "fa7dd0260dfb4c8c"
+        },
+        {
+          "id": "3956df321327459a",
+          "name": "Grace Hopper",
+          "email": "grace@navy.example",
+          "purpose": "An assistant that remembers.",
+          "tier": "free",
+          "status": "declined",
+          "created_at": "2026-11-15T22:12:32.955Z",
+          "decided_at": "2026-11-15T22:12:32.985Z",
+          "key_id": null
+        },
+        {
+          "id": "0ef6e9f5e51e4306",
+          "name": "Grace Hopper",
+          "email": "grace@navy.example",
+          "purpose": "An assistant that remembers.",
+          "tier": "free",
+          "status": "open",
+          "created_at": "2026-11-15T22:12:33.046Z",
+          "decided_at": null,
+          "key_id": null
+        }
+      ]
+    }
+  },
+  "adminApprove": {
+    "params": {
+      "id": "0832ccfe30ee4530"
+    },
+    "body": {
+      "account": "hopper"
+    },
+    "status": 201,
+    "answer": {
+      "key": "sb_live_…",
+      "id": "fa7dd0260dfb4c8c",
+      "account": "hopper",
+      "tier": "free",
+      "prefix": "sb_live_…",
+      "note": "Grace Hopper <grace@navy.example>",
+      "created_at": "2026-11-15T22:12:32.917Z",
+      "expires_at": null,
+      "revoked_at": null,
+      "last_used_at": null
+    }
+  },
+  "adminDecline": {
+    "params": {
+      "id": "3956df321327459a"
+    },
+    "status": 200,
+    "answer": {
+      "id": "3956df321327459a",
+      "name": "Grace Hopper",
+      "email": "grace@navy.example",
+      "purpose": "An assistant that remembers.",
+      "tier": "free",
+      "status": "declined",
+      "created_at": "2026-11-15T22:12:32.955Z",
+      "decided_at": "2026-11-15T22:12:32.985Z",
+      "key_id": null
+    }
+  },
+  "adminDeleteRequest": {
+    "params": {
+      "id": "0ef6e9f5e51e4306"
+    },
+    "status": 200,
+    "answer": {
+      "status": "ok"
+    }
+  },
+  "adminStatus": {
+    "status": 200,
+    "answer": {
+      "version": "0.1.0",
+      "process_id": 27230,
+      "started_at": "2026-11-15T22:12:26.620Z",
+      "ready": true,
+      "store": {
+        "facts": 0,
+        "users": 0,
+        "size_bytes": 77824
+      },
+      "demo": {
+        "labels": [],
+        "resets_in_s": 147
+      },
+      "recent_errors": [],
+      "recent_requests": [
+        {
+          "at": "2026-11-15T22:12:32.278Z",
+          "method": "GET",
+          "route": "/usage/days",
+          "status": 200,
+          "account": "acme",
+          "key_id": "d1b311ed6a61477b",
+          "request_id": "wHmx4UI7-c"
+        },
+        {
+          "at": "2026-11-15T22:12:32.261Z",
+          "method": "GET",
+          "route": "/usage",
+          "status": 200,
+          "account": "acme",
+          "key_id": "d1b311ed6a61477b",
+          "request_id": "wHmx4UI7-b"
+        },
+        {
+          "at": "2026-11-15T22:12:32.254Z",
+          "method": "DELETE",
+          "route": "/users",
+          "status": 200,
+          "account": "acme",
+          "key_id": "d1b311ed6a61477b",
+          "request_id": "wHmx4UI7-a"
+        }
+      ]
+    }
+  }
+};

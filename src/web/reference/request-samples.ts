@@ -1,0 +1,133 @@
+/**
+ * A call as code: for curl, for TypeScript (with the client where it has the call, else with fetch), and for Python
+ * with its standard library. A test runs every one of them against a real service.
+ */
+
+import type { Sample } from "../docs/code-samples.ts";
+import type { OperationText } from "./openapi.ts";
+
+const ADDRESS = "http://127.0.0.1:8787";
+/** By group, the variable that holds what the call needs. */
+const SECRETS: Readonly<Record<string, string>> = {
+  Memory: "SIDEBAND_API_KEY",
+  Admin: "SIDEBAND_ADMIN_TOKEN",
+};
+/** A JSON text that is no longer stands on one line. */
+const LINE_LENGTH = 90;
+
+/** The calls that the client has: the method and its arguments, by their names in the request. */
+const CLIENT_CALLS: Readonly<Record<string, readonly [method: string, ...args: string[]]>> = {
+  encode: ["encode", "user_id", "label", "value"],
+  encodeBatch: ["encodeBatch", "user_id", "facts"],
+  context: ["context", "user_id"],
+  decode: ["decode", "user_id", "label"],
+  decodeModel: ["decodeModel", "user_id", "label"],
+  flush: ["flush", "user_id"],
+  read: ["read", "user_id", "block"],
+  facts: ["facts", "user_id"],
+  forgetFact: ["forget", "user_id", "label"],
+  forgetUser: ["forgetUser", "user_id"],
+  usage: ["usage"],
+  channels: ["channels"],
+  demoEncode: ["demo.encode", "label", "value"],
+  demoContext: ["demo.context"],
+  demoFlush: ["demo.flush"],
+  demoReset: ["demo.reset"],
+};
+
+export function requestSamples(group: string, operation: OperationText): Sample[] {
+  return [
+    { language: "sh", text: curlText(group, operation) },
+    { language: "ts", text: typescriptText(group, operation) },
+    { language: "python", text: pythonText(group, operation) },
+  ];
+}
+
+/** The address with its parameters filled in. */
+export function addressOf({ path, example: { params, query } }: OperationText): string {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? name);
+  const search = new URLSearchParams(query).toString();
+  return filled + (search === "" ? "" : `?${search}`);
+}
+
+function curlText(group: string, operation: OperationText): string {
+  const { method, example } = operation;
+  const secret = SECRETS[group];
+  // With a body curl sends a POST by itself.
+  const verb = method === "GET" || (method === "POST" && example.body !== undefined) ? "" : ` -X ${method}`;
+  const lines = [`curl -s${verb} "${ADDRESS}${addressOf(operation)}"`];
+  if (secret !== undefined) lines.push(`-H "Authorization: Bearer $${secret}"`);
+  if (example.body !== undefined)
+    lines.push('-H "Content-Type: application/json"', `-d '${JSON.stringify(example.body)}'`);
+  return lines.join(" \\\n  ");
+}
+
+function typescriptText(group: string, operation: OperationText): string {
+  const { id, method, example, answer } = operation;
+  const secret = SECRETS[group];
+  const call = CLIENT_CALLS[id];
+  if (call !== undefined) {
+    const values: Readonly<Record<string, unknown>> = { ...example.query, ...(example.body as object) };
+    const args = call.slice(1).map((name) => literal(values[name]));
+    const options = secret === undefined ? "" : `apiKey: process.env.${secret}, `;
+    return `import { Sideband } from "sideband";
+
+const memory = new Sideband({ ${options}baseUrl: "${ADDRESS}" });
+console.log(await memory.${call[0]}(${args.join(", ")}));`;
+  }
+  const headers = [
+    ...(secret === undefined ? [] : [`    Authorization: \`Bearer \${process.env.${secret}}\`,`]),
+    ...(example.body === undefined ? [] : ['    "Content-Type": "application/json",']),
+  ];
+  const options = [
+    ...(method === "GET" ? [] : [`  method: "${method}",`]),
+    ...(headers.length === 0 ? [] : ["  headers: {", ...headers, "  },"]),
+    ...(example.body === undefined ? [] : [`  body: JSON.stringify(${literal(example.body)}),`]),
+  ];
+  const second = options.length === 0 ? "" : `, {\n${options.join("\n")}\n}`;
+  return `const answer = await fetch("${ADDRESS}${addressOf(operation)}"${second});
+console.log(await answer.${answer.length > 0 ? "json" : "text"}());`;
+}
+
+function pythonText(group: string, operation: OperationText): string {
+  const { method, example, answer } = operation;
+  const secret = SECRETS[group];
+  const hasBody = example.body !== undefined;
+  const imports = [
+    ...(answer.length > 0 || hasBody ? ["json"] : []),
+    ...(secret === undefined ? [] : ["os"]),
+  ];
+  const lines = [
+    `import ${[...imports, "urllib.request"].join(", ")}`,
+    "",
+    `request = urllib.request.Request("${ADDRESS}${addressOf(operation)}", method="${method}")`,
+  ];
+  if (secret !== undefined)
+    lines.push(`request.add_header("Authorization", "Bearer " + os.environ["${secret}"])`);
+  if (hasBody) {
+    lines.push('request.add_header("Content-Type", "application/json")');
+    lines.push(`request.data = json.dumps(${pythonLiteral(example.body)}).encode()`);
+  }
+  lines.push("with urllib.request.urlopen(request) as answer:");
+  lines.push(answer.length > 0 ? "    print(json.load(answer))" : "    print(answer.read().decode())");
+  return lines.join("\n");
+}
+
+/** A value as TypeScript; object keys need no quotes here. */
+function literal(value: unknown): string {
+  return oneLine(value).replace(/"(\w+)": /g, "$1: ");
+}
+
+/** JSON is Python but for these words, which no example has as a text. */
+function pythonLiteral(value: unknown): string {
+  return oneLine(value)
+    .replace(/\btrue\b/g, "True")
+    .replace(/\bfalse\b/g, "False")
+    .replace(/\bnull\b/g, "None");
+}
+
+function oneLine(value: unknown): string {
+  const text = JSON.stringify(value, null, 1);
+  const line = text.replace(/\n\s*/g, " ").replace(/([[]) | ([\]])/g, "$1$2");
+  return line.length <= LINE_LENGTH ? line : JSON.stringify(value, null, 2);
+}
