@@ -18,9 +18,9 @@ const README = readFileSync(join(packageFolder, "README.md"), "utf8");
 const FIRST_HOUR = readFileSync(join(packageFolder, "scripts", "first-hour.sh"), "utf8");
 const ADDRESS = "http://127.0.0.1:8787";
 
-/** The samples of a language on a page, in order. */
-function samples(language: string, page = README): string[] {
-  return [...page.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
+/** The samples of a language, in order. */
+function samples(language: string): string[] {
+  return [...README.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
     .filter((match) => match[1] === language)
     .map((match) => match[2]);
 }
@@ -55,32 +55,24 @@ test("every command of README.md runs, here or in scripts/first-hour.sh", async 
   assert.equal(said.length, 3, "the other commands are in scripts/first-hour.sh");
 });
 
-test("the programs of README.md and docs/agents/sdk.md put the fact into the prompt", async (t) => {
+test("the program of README.md puts the fact into the prompt", async (t) => {
   builtSideband();
   const running = await startRunning();
   t.after(() => running.end());
   const { home, shell } = makeHost(t);
   mkdirSync(join(home, "node_modules"));
   symlinkSync(packageFolder, join(home, "node_modules", "sideband"));
-  // The programs wait 2 seconds for their memory, as agents do: the first block is built before they run.
+  // The program waits 2 seconds for its memory, as agents do: the first block is built before it runs.
   await running.call("POST", "/encode", { body: { user_id: "warm", label: "USER.name", value: "x" } });
   await running.call("POST", "/flush", { body: { user_id: "warm" } });
-  const sdkPage = readFileSync(join(packageFolder, "docs", "agents", "sdk.md"), "utf8");
-  for (const [program, prompt] of [
-    [samples("ts")[0], "system"],
-    [samples("ts", sdkPage)[0], "prompt"],
-  ]) {
-    assert.ok(program.includes(ADDRESS));
-    writeFileSync(
-      join(home, "agent.mjs"),
-      `${program.replace(ADDRESS, running.url)}\nconsole.log(${prompt});\n`,
-    );
-    const { status, stdout, stderr } = await shell(`"${process.execPath}" agent.mjs`, {
-      env: { SIDEBAND_API_KEY: running.key },
-    });
-    assert.deepEqual([status, stderr], [0, ""], program);
-    assert.match(stdout, /^You are [a-z ]+\.\n\n<sideband-memory>\n.*\nTASK\.deadline=2026-12-01\n/);
-  }
+  const [program] = samples("ts");
+  assert.ok(program.includes(ADDRESS));
+  writeFileSync(join(home, "agent.mjs"), `${program.replace(ADDRESS, running.url)}\nconsole.log(system);\n`);
+  const { status, stdout, stderr } = await shell(`"${process.execPath}" agent.mjs`, {
+    env: { SIDEBAND_API_KEY: running.key },
+  });
+  assert.deepEqual([status, stderr], [0, ""], program);
+  assert.match(stdout, /^You are [a-z ]+\.\n\n<sideband-memory>\n.*\nTASK\.deadline=2026-12-01\n/);
 });
 
 test("README.md shows what the first start prints", async (t) => {
