@@ -68,9 +68,10 @@ export class Call {
 
   #afterAnswers(then: (isAnswered: boolean) => void): void {
     const { request, response } = this;
-    const awaited = request.complete ? response : this.#before;
+    const awaited = request.complete || response.headersSent ? response : this.#before;
     const go = () => then(!request.complete && response.headersSent);
-    if (awaited === undefined || awaited.writableFinished) go();
+    // Not `writableFinished`: an answer that was sent still has its turn until it is closed, and the next one waits for it.
+    if (awaited === undefined || awaited.destroyed) go();
     else awaited.once("close", go);
   }
 
