@@ -196,25 +196,46 @@ export class PostgresServer {
     await gone;
   }
 
+  /** As a machine that hangs: its connections stay open, and nothing answers until thaw(). Linux only. */
+  freeze(): void {
+    // The parent first, so that no process comes meanwhile.
+    this.#process?.kill("SIGSTOP");
+    for (const { pid } of this.#processes()) process.kill(pid, "SIGSTOP");
+  }
+
+  thaw(): void {
+    for (const { pid } of this.#processes()) process.kill(pid, "SIGCONT");
+  }
+
   /** Processor seconds of the server's processes, those that ended included; Linux only. */
   cpuS(): number | undefined {
     const parent = this.#process?.pid;
     if (parent === undefined || !existsSync("/proc/self/stat")) return undefined;
     let ticks = 0;
-    for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    for (const { pid, fields } of this.#processes()) {
+      // utime, stime and those of waited-for children.
+      const own = Number(fields[11]) + Number(fields[12]);
+      ticks += pid === parent ? own + Number(fields[13]) + Number(fields[14]) : own;
+    }
+    return ticks / TICKS_PER_S;
+  }
+
+  /** The server's process and its children, with what /proc/PID/stat tells after the name: state, parent, … */
+  #processes(): { pid: number; fields: string[] }[] {
+    const parent = this.#process?.pid;
+    const found: { pid: number; fields: string[] }[] = [];
+    for (const pid of readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number)) {
       try {
-        // After the name in brackets: state, parent, …, utime, stime and those of waited-for children.
-        const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
-          .replace(/^.*\) /s, "")
-          .split(" ");
-        if (Number(pid) !== parent && Number(fields[1]) !== parent) continue;
-        const own = Number(fields[11]) + Number(fields[12]);
-        ticks += Number(pid) === parent ? own + Number(fields[13]) + Number(fields[14]) : own;
+        const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+        const fields = stat.replace(/^.*\) /s, "").split(" ");
+        if (pid === parent || Number(fields[1]) === parent) found.push({ pid, fields });
       } catch {
         // It ended while we were reading.
       }
     }
-    return ticks / TICKS_PER_S;
+    return found;
   }
 
   async remove(): Promise<void> {

@@ -11,6 +11,8 @@ const IDLE_CHECK_MS = 20_000;
 /** After a connection could not be opened: so long nobody tries again. */
 const PAUSE_MS = 250;
 
+const RETIRE_S = 6;
+
 export class ConnectionPool {
   readonly #max: number;
   readonly #openOne: () => Promise<Connection>;
@@ -37,6 +39,12 @@ export class ConnectionPool {
     if (this.#connections.size < this.#max) this.#begin();
     if (best !== undefined) return best;
     return this.#opening ?? Promise.reject(this.#failure?.error);
+  }
+
+  /** It gets no more queries; those that it has may end. */
+  retire(connection: Connection): void {
+    this.#connections.delete(connection);
+    connection.close(RETIRE_S).catch(() => {});
   }
 
   async close(timeoutS: number): Promise<void> {

@@ -59,6 +59,8 @@ const CONFLICT_STATES = /^(40001|40P01)$/;
 /** Another transaction kept what was needed locked for longer than the functions wait (lock_timeout). */
 const LOCK_STATE = "55P03";
 
+const TIMEOUT_STATE = "57014";
+
 /** The database refused the data itself. */
 const DATA_STATES = /^(22|23)/;
 
@@ -73,6 +75,11 @@ export function isConflict(error: unknown): boolean {
 
 export function isLocked(error: unknown): boolean {
   return codeOf(error) === LOCK_STATE;
+}
+
+/** The statement ran longer than the server allows. */
+export function isTimedOut(error: unknown): boolean {
+  return codeOf(error) === TIMEOUT_STATE;
 }
 
 export function isMixedUp(error: unknown): boolean {

@@ -17,6 +17,7 @@ import {
   isConflict,
   isLocked,
   isMixedUp,
+  isTimedOut,
   unavailable,
 } from "./database-failure.ts";
 
@@ -185,6 +186,8 @@ export class Database {
       return await taken.run(query);
     } catch (error) {
       if (this.#count(error)) connection?.drop(error as Error);
+      // The coordinator of a cluster says so at once and then may wait for the worker for as long as that one hangs.
+      else if (connection !== undefined && isTimedOut(error)) this.#pools[name].retire(connection);
       throw asFailure(error);
     } finally {
       clearTimeout(timer);

@@ -23,11 +23,12 @@ import type {
 import { DATABASE_DEFAULTS, Database, type DatabaseOptions, type Query } from "./database.ts";
 import * as facts from "./fact-queries.ts";
 import { GroupCommit } from "./group-commit.ts";
+import { HungWorkers } from "./hung-workers.ts";
 import * as keys from "./key-queries.ts";
 import * as requests from "./key-request-queries.ts";
 import { KeysWatch } from "./keys-watch.ts";
 import { checkSchema, loadMigrations, type Migration, migrate } from "./migrations.ts";
-import { SLOT_COUNT } from "./placement.ts";
+import { SLOT_COUNT, userSlot } from "./placement.ts";
 import { SlotWorkers } from "./slot-workers.ts";
 import { readStatistics, rewriteTables, sweepReplays, writeProbe } from "./upkeep.ts";
 
@@ -53,6 +54,7 @@ export class PostgresStore implements Store {
   readonly #commit: GroupCommit;
   readonly #keys: KeysWatch;
   readonly #workers: SlotWorkers;
+  readonly #hung: HungWorkers;
   readonly #monotonic: MonotonicClock;
   readonly #readOnly: boolean;
 
@@ -67,6 +69,7 @@ export class PostgresStore implements Store {
     this.#commit = commit;
     this.#keys = watch;
     this.#workers = workers;
+    this.#hung = new HungWorkers(database, workers);
     this.#monotonic = monotonic;
     this.#readOnly = readOnly;
   }
@@ -101,19 +104,19 @@ export class PostgresStore implements Store {
   }
 
   readFact(account: string, userId: string, channel: number): Promise<FactRecord | undefined> {
-    return this.#database.read(facts.readFact(account, userId, channel));
+    return this.#ofUser(account, userId, () => this.#database.read(facts.readFact(account, userId, channel)));
   }
 
   readUser(account: string, userId: string): Promise<UserState | undefined> {
-    return this.#database.read(facts.readUser(account, userId));
+    return this.#ofUser(account, userId, () => this.#database.read(facts.readUser(account, userId)));
   }
 
   readStamp(account: string, userId: string): Promise<string | undefined> {
-    return this.#database.read(facts.readStamp(account, userId));
+    return this.#ofUser(account, userId, () => this.#database.read(facts.readStamp(account, userId)));
   }
 
   write(request: WriteRequest): Promise<WriteOutcome> {
-    return this.#commit.write(request);
+    return this.#ofUser(request.account, request.userId, () => this.#commit.write(request));
   }
 
   saveCodes(
@@ -121,7 +124,7 @@ export class PostgresStore implements Store {
     userId: string,
     codes: readonly { channel: number; revision: number; code: FactCode }[],
   ): Promise<void> {
-    return this.#database.write(facts.saveCodes(account, userId, codes));
+    return this.#ofUser(account, userId, () => this.#database.write(facts.saveCodes(account, userId, codes)));
   }
 
   forgetFacts(
@@ -129,11 +132,14 @@ export class PostgresStore implements Store {
     userId: string,
     forgotten: readonly { channel: number; revision?: number }[],
   ): Promise<{ forgotten: number; channelCount: number }> {
-    return this.#database.write(facts.forgetFacts(account, userId, forgotten));
+    return this.#ofUser(account, userId, () =>
+      this.#database.write(facts.forgetFacts(account, userId, forgotten)),
+    );
   }
 
   async forgetUser(account: string, userId: string): Promise<boolean> {
-    return (await this.#database.write(facts.forgetFacts(account, userId))).forgotten > 0;
+    const forget = () => this.#database.write(facts.forgetFacts(account, userId));
+    return (await this.#ofUser(account, userId, forget)).forgotten > 0;
   }
 
   walkUsers(account?: string): AsyncIterable<{ account: string; userId: string }> {
@@ -245,9 +251,14 @@ export class PostgresStore implements Store {
     return this.#database.withoutTimeLimit(rewriteTables(this.#monotonic));
   }
 
+  #ofUser<T>(account: string, userId: string, call: () => Promise<T>): Promise<T> {
+    return this.#hung.guard(userSlot(account, userId), call);
+  }
+
   async close(): Promise<void> {
     this.#keys.stop();
     this.#workers.stop();
+    this.#hung.stop();
     await this.#commit.close();
     await this.#database.close();
   }
