@@ -4,6 +4,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { COMMAND_PATH } from "../../src/main/package.ts";
 
+const ADMIN_TOKEN = "admin-token-of-the-benchmark";
+
 export interface RunningServer {
   readonly process: ChildProcess;
   readonly port: number;
@@ -22,34 +24,49 @@ export async function startServer(
 ): Promise<RunningServer> {
   const startedAt = performance.now();
   const child = spawn(process.execPath, [COMMAND_PATH, "serve"], {
-    env: { SIDEBAND_DATA: folder, SIDEBAND_PORT: "0", ...options.settings },
+    env: {
+      SIDEBAND_DATA: folder,
+      SIDEBAND_PORT: "0",
+      SIDEBAND_MASTER_KEY: "5b".repeat(32),
+      SIDEBAND_ADMIN_TOKEN: ADMIN_TOKEN,
+      ...options.settings,
+    },
     stdio: ["ignore", "pipe", "ignore"],
   });
   let output = "";
-  const { port, key } = await new Promise<{ port: number; key: string }>((resolve, reject) => {
+  const port = await new Promise<number>((resolve, reject) => {
     child.once("exit", (status) =>
       reject(new Error(`the service ended with status ${status}; is it built (npm run build)?`)),
     );
     child.stdout.on("data", (chunk) => {
       output += chunk;
       const url = /listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(output);
-      const printed = /sb_live_\w{36}/.exec(output);
-      const key = printed?.[0] ?? options.key;
-      if (url !== null && key !== undefined) resolve({ port: Number(url[1]), key });
+      if (url !== null) resolve(Number(url[1]));
     });
   });
   await fetch(`http://127.0.0.1:${port}/healthz`);
+  const startMs = performance.now() - startedAt;
   return {
     process: child,
     port,
-    key,
-    startMs: performance.now() - startedAt,
+    key: options.key ?? (await makeKey(port)),
+    startMs,
     stop: async () => {
       const ended = new Promise((resolve) => child.once("exit", resolve));
       child.kill("SIGTERM");
       await ended;
     },
   };
+}
+
+/** Beside a database the first start prints no key. */
+async function makeKey(port: number): Promise<string> {
+  const answer = await fetch(`http://127.0.0.1:${port}/admin/keys`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, "content-type": "application/json" },
+    body: JSON.stringify({ account: "bench", tier: "unlimited" }),
+  });
+  return ((await answer.json()) as { key: string }).key;
 }
 
 export interface MemoryUse {
