@@ -8,6 +8,7 @@ import { binariesIn, PostgresServer } from "../../bench/store/postgres-server.ts
 import { Metrics } from "../../src/base/metrics.ts";
 import { PostgresStore, type PostgresStoreOptions } from "../../src/store/postgres/postgres-store.ts";
 import { newDistributedDatabase, sharedCluster } from "../citus/shared-cluster.ts";
+import type { StoreUnderTest } from "../conformance/store.ts";
 
 let starting: Promise<PostgresServer> | undefined;
 let count = 0;
@@ -37,4 +38,20 @@ export async function newDatabase(): Promise<string> {
 
 export function openStore(url: string, options: Partial<PostgresStoreOptions> = {}): Promise<PostgresStore> {
   return PostgresStore.open({ url, queueMax: 10_000, metrics: new Metrics(), poolMax: 4, ...options });
+}
+
+/** A store on a database of its own, as the conformance suite takes it. */
+export async function openNewStore(): Promise<StoreUnderTest> {
+  const url = await newDatabase();
+  let store = await openStore(url);
+  return {
+    store,
+    reopen: async () => {
+      await store.close();
+      store = await openStore(url);
+      return store;
+    },
+    second: () => openStore(url),
+    end: () => store.close(),
+  };
 }

@@ -9,28 +9,13 @@ import { Failure } from "../../../src/base/errors.ts";
 import { CLUSTER_FORMS } from "../../../src/store/postgres/distribution.ts";
 import { userSlot } from "../../../src/store/postgres/placement.ts";
 import { keyRequestConformance } from "../../conformance/key-requests.ts";
-import { keyRecord, type StoreUnderTest, storeConformance, write } from "../../conformance/store.ts";
+import { keyRecord, storeConformance, write } from "../../conformance/store.ts";
 import { storeCountsConformance } from "../../conformance/store-counts.ts";
-import { newDatabase, openStore } from "../../postgres/server.ts";
+import { newDatabase, openNewStore, openStore } from "../../postgres/server.ts";
 
-async function openNew(): Promise<StoreUnderTest> {
-  const url = await newDatabase();
-  let store = await openStore(url);
-  return {
-    store,
-    reopen: async () => {
-      await store.close();
-      store = await openStore(url);
-      return store;
-    },
-    second: () => openStore(url),
-    end: () => store.close(),
-  };
-}
-
-storeConformance("postgres", openNew);
-storeCountsConformance("postgres", openNew);
-keyRequestConformance("postgres", openNew);
+storeConformance("postgres", openNewStore);
+storeCountsConformance("postgres", openNewStore);
+keyRequestConformance("postgres", openNewStore);
 
 const NOW = Date.UTC(2026, 10, 15, 12);
 const HOSTILE = [
