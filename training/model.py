@@ -29,7 +29,7 @@ class Shape:
     width: int = 256
     heads: int = 8
     hidden: int = 1024
-    vocabulary: int = 4096
+    vocabulary: int = 4352
     labels: int = 41
     window: int = 128
     taps: int = 3
@@ -128,8 +128,9 @@ class Reader(nn.Module):
         return F.dropout(x, self.dropout, self.training) if self.dropout else x
 
     def loss(self, symbols, place, value_number, targets):
-        logits = self(symbols, place, value_number)
-        return F.cross_entropy(logits.flatten(0, 1).float(), targets.flatten(), ignore_index=-100)
+        """The loss, and the scores that a smaller model can learn from."""
+        scores = self(symbols, place, value_number)
+        return F.cross_entropy(scores.flatten(0, 1).float(), targets.flatten(), ignore_index=-100), scores
 
     def taught_loss(self, symbols, place, value_number, targets, taught, share):
         """`share` of the loss is the distance to the teacher's probabilities, the rest to what really came.

@@ -3,10 +3,10 @@
     python3 training/train.py --data DIR --dev DEVDIR --work WORKDIR --out reader-3.bin
 
 DIR holds the cleaned sources (clean.py; or .tar.xz or .tar.bz2 archives of them), DEVDIR profiles as JSON lines, which are only
-measured on. First a larger model, the teacher, is trained, then the reader on the same text with the teacher's
-probabilities beside it; both by a number of steps. Needs PyTorch and one CUDA device. Seeded: text, order and labels
-of every step follow from the seed. The log is a CSV. What is made on the way stays in WORKDIR: a run that was stopped,
-after --until or otherwise, goes on at the step that was saved last.
+measured on. Two models learn side by side, by a number of steps: the teacher, a larger one, from the text; the reader from
+the same text and from the teacher's probabilities. Needs PyTorch and one CUDA device. Seeded: text, order and labels of
+every step follow from the seed. The log is a CSV. What is made on the way stays in WORKDIR: a run that was stopped goes on
+at the step that was saved last. With --start the reader begins with the weights of an earlier file.
 """
 
 import argparse
@@ -41,9 +41,9 @@ def arguments():
     parser.add_argument("--dev", required=True)
     parser.add_argument("--work", required=True, help="folder for merges, symbols, checkpoints and the log")
     parser.add_argument("--out", required=True)
-    parser.add_argument("--teacher-steps", type=int, default=3400)
-    parser.add_argument("--steps", type=int, default=12_700, help="of the reader's own training")
-    parser.add_argument("--until", choices=("merges", "teacher", "reader"), default="reader")
+    parser.add_argument("--start", help="weights file that the reader begins with")
+    parser.add_argument("--steps", type=int, default=8_400)
+    parser.add_argument("--until", choices=("merges", "reader"), default="reader")
     parser.add_argument("--taught", type=float, default=0.75, help="share of the loss that is the distance to the teacher")
     parser.add_argument("--rows", type=int, default=1024, help="rows of 128 symbols in a batch")
     parser.add_argument("--seed", type=int, default=1)
@@ -89,74 +89,94 @@ def rate(progress: float, step: int) -> float:
     return max(0.0, min(1.0, (step + 1) / 300, (1 - progress) / FALLING))
 
 
-class Training:
-    """One model on its way through the text; its whole state can be saved and taken up again."""
+class Learner:
+    """A model with its optimizers."""
 
-    def __init__(self, name, model, steps, args):
-        self.name, self.model, self.steps, self.args = name, model, steps, args
+    def __init__(self, name, model, args):
+        self.name, self.model, self.args, self.recent = name, model, args, []
         self.muon = Muon([model.qkvo, model.fc, model.proj], weight_decay=args.decay)
         self.adam = torch.optim.AdamW(
             [{"params": [model.embed], "factor": 1.0}, {"params": [model.taps, model.mix, model.gain], "factor": 2.0}],
             betas=(0.9, 0.97), eps=1e-10, weight_decay=0.0, fused=True,
         )  # fmt: skip
-        self.step, self.epoch, self.row, self.seconds = 0, 0, 0, 0.0
-        self.path = os.path.join(args.work, f"{name}.pt")
-        if os.path.exists(self.path):
-            state = torch.load(self.path, map_location=DEVICE)
-            model.load_state_dict(state["model"])
-            self.adam.load_state_dict(state["adam"])
-            for buffer, saved in zip(self.muon.buffers, state["muon"]):
-                buffer.copy_(saved)
-            self.step, self.epoch, self.row, self.seconds = state["at"]
 
-    def save(self):
-        state = {"model": self.model.state_dict(), "adam": self.adam.state_dict(), "muon": self.muon.buffers}
-        torch.save({**state, "at": (self.step, self.epoch, self.row, self.seconds)}, self.path + ".new")
-        os.replace(self.path + ".new", self.path)
+    def state(self):
+        return {"model": self.model.state_dict(), "adam": self.adam.state_dict(), "muon": self.muon.buffers}
 
-    def update(self):
-        now = rate(self.step / self.steps, self.step)
-        self.muon.momentum = min(0.95, 0.85 + 0.1 * self.step / 300)
+    def restore(self, state):
+        self.model.load_state_dict(state["model"])
+        self.adam.load_state_dict(state["adam"])
+        for buffer, saved in zip(self.muon.buffers, state["muon"]):
+            buffer.copy_(saved)
+
+    def update(self, loss, plain, now, step):
+        loss.backward()
+        self.muon.momentum = min(0.95, 0.85 + 0.1 * step / 300)
         self.muon.step(self.args.muon_lr * now)
         for group in self.adam.param_groups:
             group["lr"] = self.args.adam_lr * now * group["factor"]
         self.adam.step()
         self.adam.zero_grad(set_to_none=True)
-        self.step += 1
+        self.recent.append(plain.detach())
 
-    def measure(self, recent, dev, log):
-        bits = float(torch.stack(recent).mean()) / np.log(2)
-        symbols = self.step * self.args.rows * self.model.shape.window
-        figures = dev.bits_per_character(self.model)
-        row = [self.name, self.step, symbols, round(self.seconds, 1), round(bits, 4), *(round(f, 4) for f in figures)]
-        log.writerow(row)
-        print(*row, flush=True)
-        self.save()
 
-    def run(self, loss_of, data, dev, log):
-        recent, last = [], time.time()
-        final = int(self.steps * (1 - FINAL))
-        while self.step < self.steps:
+class Training:
+    """Teacher and reader on their way through the text; the whole state can be saved and taken up again."""
+
+    def __init__(self, teacher, reader, args):
+        self.args = args
+        self.teacher, self.reader = Learner("teacher", teacher, args), Learner("reader", reader, args)
+        self.step, self.epoch, self.row, self.seconds = 0, 0, 0, 0.0
+        self.path = os.path.join(args.work, "state.pt")
+        if os.path.exists(self.path):
+            state = torch.load(self.path, map_location=DEVICE)
+            self.teacher.restore(state["teacher"])
+            self.reader.restore(state["reader"])
+            self.step, self.epoch, self.row, self.seconds = state["at"]
+
+    def save(self):
+        at = (self.step, self.epoch, self.row, self.seconds)
+        torch.save({"teacher": self.teacher.state(), "reader": self.reader.state(), "at": at}, self.path + ".new")
+        os.replace(self.path + ".new", self.path)
+
+    def measure(self, dev, log):
+        symbols = self.step * self.args.rows * self.reader.model.shape.window
+        for learner in (self.teacher, self.reader):
+            bits = float(torch.stack(learner.recent).mean()) / np.log(2)
+            figures = (round(f, 4) for f in dev.bits_per_character(learner.model))
+            row = [learner.name, self.step, symbols, round(self.seconds, 1), round(bits, 4), *figures]
+            log.writerow(row)
+            print(*row, flush=True)
+            learner.recent = []
+
+    def run(self, data, dev, log):
+        teach = torch.compile(self.teacher.model.loss, dynamic=False)
+        learn = torch.compile(self.reader.model.taught_loss, dynamic=False)
+        last, steps = time.time(), self.args.steps
+        final = int(steps * (1 - FINAL))
+        while self.step < steps:
             mixture = {**corpus.REPEATS, **(corpus.FINAL_REPEATS if self.step >= final else {})}
-            rng = np.random.default_rng([self.args.seed, len(self.name), self.epoch])
+            rng = np.random.default_rng([self.args.seed, self.epoch])
             tensors = data.epoch(mixture, rng)
             order = torch.from_numpy(rng.permutation(tensors[0].shape[0])).to(DEVICE)
             over = False
-            while not over and self.step < self.steps:
-                rows = order[self.row : self.row + self.args.rows]
-                loss, plain = loss_of(*(t[rows] for t in tensors))
-                loss.backward()
-                self.update()
-                recent.append(plain.detach())
+            while not over and self.step < steps:
+                rows = [t[order[self.row : self.row + self.args.rows]] for t in tensors]
+                now = rate(self.step / steps, self.step)
+                loss, scores = teach(*rows)
+                self.teacher.update(loss, loss, now, self.step)
+                self.reader.update(*learn(*rows, scores.detach(), self.args.taught), now, self.step)
+                self.step += 1
                 self.row += self.args.rows
                 # An epoch ends with its last whole batch, or where the mixture of the last part begins.
                 over = self.row + self.args.rows > len(order) or self.step == final
                 if over:
                     self.epoch, self.row = self.epoch + 1, 0
-                if self.step % self.args.measure_every == 0 or self.step == self.steps:
+                if self.step % self.args.measure_every == 0 or self.step == steps:
                     self.seconds += time.time() - last
-                    self.measure(recent, dev, log)
-                    recent, last = [], time.time()
+                    self.measure(dev, log)
+                    self.save()
+                    last = time.time()
 
 
 def prepared(args, shape):
@@ -192,19 +212,10 @@ def main():
         log.writerow(["model", "step", "symbols", "seconds", "train_bits_per_symbol", *dev.names])
 
     teacher = Reader(TEACHER, rounds=False, dropout=TEACHER_DROPOUT).to(DEVICE)
-    training = Training("teacher", teacher, args.teacher_steps, args)
-    compiled = torch.compile(teacher.loss, dynamic=False)
-    training.run(lambda *rows: (compiled(*rows),) * 2, data, dev, log)
-    if args.until == "teacher":
-        return
-    del training
-    teacher.eval().requires_grad_(False)
-
     model = Reader(shape).to(DEVICE)
-    training = Training("reader", model, args.steps, args)
-    teach = torch.compile(torch.no_grad()(teacher.forward), dynamic=False)
-    compiled = torch.compile(model.taught_loss, dynamic=False)
-    training.run(lambda *rows: compiled(*rows, teach(*rows[:3]), args.taught), data, dev, log)
+    if args.start:
+        weights_file.start_from(args.start, model, merges)
+    Training(teacher, model, args).run(data, dev, log)
     for temperature in (1.0, 1.05, 1.1, 1.125, 1.15, 1.2):
         print(temperature, *(round(f, 4) for f in dev.bits_per_character(model, temperature)), flush=True)
     params = {name: p.detach().float().cpu().numpy() for name, p in model.named_parameters()}
