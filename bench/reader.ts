@@ -10,7 +10,7 @@
 import { readFileSync } from "node:fs";
 import { equalBytes, utf8 } from "../src/base/bytes.ts";
 import { decodeValue, encodeValue } from "../src/codec/codebook.ts";
-import { readerCodebooks } from "../src/reader/codebook.ts";
+import { readerCodebook } from "../src/reader/codebook.ts";
 import { forwardBytes } from "../src/reader/forward.ts";
 import { PlainOperations } from "../src/reader/plain-operations.ts";
 import { ReaderPredictor } from "../src/reader/predictor.ts";
@@ -38,7 +38,7 @@ const MEMORY_BYTES_BAR = 64 * 2 ** 20;
 export async function benchReader(options: BenchOptions): Promise<boolean> {
   const file = readFileSync(READER_WEIGHTS);
   const reader = new ReaderPredictor(file);
-  const [codebook] = readerCodebooks(file);
+  const codebook = readerCodebook(file);
   const rounds = options.small ? 2 : 12;
   const writeMs: number[] = [];
   const readMs: number[] = [];

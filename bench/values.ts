@@ -14,7 +14,7 @@ import { VALUE_BYTES_MAX } from "../src/base/limits.ts";
 import { seededRandom } from "../src/base/random.ts";
 import { type Codebook, decodeValue, encodeValue } from "../src/codec/codebook.ts";
 import type { Bits } from "../src/codec/range-coder.ts";
-import { readerCodebooks } from "../src/reader/codebook.ts";
+import { readerCodebook } from "../src/reader/codebook.ts";
 import { READER_WEIGHTS } from "../src/reader/weights-path.ts";
 import { makeValue, VALUE_KINDS, type ValueName } from "./codec/value-kinds.ts";
 import type { BenchOptions } from "./options.ts";
@@ -38,7 +38,7 @@ interface Worst extends ValueName {
 const NONE: Worst = { kind: "none", bytes: 0, seed: 0, ms: 0 };
 
 export async function benchValues(options: BenchOptions): Promise<boolean> {
-  const [codebook] = readerCodebooks(readFileSync(READER_WEIGHTS));
+  const codebook = readerCodebook(readFileSync(READER_WEIGHTS));
   const count = options.trials ?? (options.small ? VALUES_SMALL : VALUES);
   const random = seededRandom(options.seed);
   let [write, read] = [NONE, NONE];

@@ -18,7 +18,7 @@ import { CHANNEL_COUNT } from "../../src/base/limits.ts";
 import { type BlockFact, buildBlock } from "../../src/codec/block.ts";
 import { encodeValue, PLAIN_CODEBOOK } from "../../src/codec/codebook.ts";
 import { deriveBlockKey } from "../../src/codec/seal.ts";
-import { readerCodebooks } from "../../src/reader/codebook.ts";
+import { readerCodebook } from "../../src/reader/codebook.ts";
 import { READER_WEIGHTS } from "../../src/reader/weights-path.ts";
 
 interface Fact {
@@ -127,7 +127,7 @@ function unishox2(): Code {
 }
 
 function model(): Code {
-  const [codebook] = readerCodebooks(readFileSync(READER_WEIGHTS));
+  const codebook = readerCodebook(readFileSync(READER_WEIGHTS));
   return (channel, value) => encodeValue(codebook, channel, value);
 }
 

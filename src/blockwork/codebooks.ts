@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Codebook, PLAIN_CODEBOOK } from "../codec/codebook.ts";
-import { checkWeights, READER_FORMAT_VERSION, readerCodebooks } from "../reader/codebook.ts";
+import { checkWeights, READER_FORMAT_VERSION, readerCodebook } from "../reader/codebook.ts";
 import { WeightsError } from "../reader/weights.ts";
 import { READER_WEIGHTS } from "../reader/weights-path.ts";
 
@@ -15,7 +15,7 @@ export const CODEBOOK_VERSION = READER_FORMAT_VERSION;
 
 /** Every codebook there is, with a reader model of their own: about 22 MiB. */
 export function loadCodebooks(weights: URL = READER_WEIGHTS): readonly [Codebook, ...Codebook[]] {
-  return [...openWeights(weights, readerCodebooks), PLAIN_CODEBOOK];
+  return [openWeights(weights, readerCodebook), PLAIN_CODEBOOK];
 }
 
 /** Throws a WeightsError with a sentence for the operator where the reader cannot work. */

@@ -1,6 +1,6 @@
 /**
- * The codebooks of reader model 2, each with the plain predictor for values that it codes shorter. Blocks are written in
- * format version 4. Version 3, in which the model coded every symbol of a value, is still read. Both share one model.
+ * The codebook of reader model 3, with the plain predictor for values that it codes shorter: format version 5. Blocks of
+ * versions 3 and 4 need the weights of model 2, which no release has had: they are refused by their number.
  */
 
 import type { Codebook } from "../codec/codebook.ts";
@@ -10,21 +10,17 @@ import { ReaderPredictor } from "./predictor.ts";
 import { parseWeights, WeightsError } from "./weights.ts";
 
 /** The version that blocks are written in. */
-export const READER_FORMAT_VERSION = 4;
+export const READER_FORMAT_VERSION = 5;
 /** Never changes: another model needs another format version. */
-const MODEL_VERSION = 2;
+const MODEL_VERSION = 3;
 
-/** The codebook that blocks are written with comes first. */
-export function readerCodebooks(weightsFile: Uint8Array): readonly [Codebook, Codebook] {
+export function readerCodebook(weightsFile: Uint8Array): Codebook {
   const reader = new ReaderPredictor(weightsFile);
   requireModel(reader.version);
-  return [
-    { version: READER_FORMAT_VERSION, predictors: [new BoundedReader(reader), plainPredictor] },
-    { version: 3, predictors: [reader, plainPredictor] },
-  ];
+  return { version: READER_FORMAT_VERSION, predictors: [new BoundedReader(reader), plainPredictor] };
 }
 
-/** Throws a WeightsError where `readerCodebooks` would, for a fraction of the work. */
+/** Throws a WeightsError where `readerCodebook` would, for a fraction of the work. */
 export function checkWeights(weightsFile: Uint8Array): void {
   requireModel(parseWeights(weightsFile).version);
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { buildBlock } from "../../src/codec/block.ts";
-import { READER_FORMAT_VERSION, readerCodebooks } from "../../src/reader/codebook.ts";
+import { READER_FORMAT_VERSION, readerCodebook } from "../../src/reader/codebook.ts";
 import { READER_WEIGHTS } from "../../src/reader/weights-path.ts";
 import { visit } from "./visit.ts";
 
@@ -57,7 +57,7 @@ visit(
       },
       [running.url + worker, FACTS, reader] as const,
     );
-    const [codebook] = readerCodebooks(readFileSync(READER_WEIGHTS));
+    const codebook = readerCodebook(readFileSync(READER_WEIGHTS));
     assert.equal(text, buildBlock(FACTS, { key, userId: "demo", codebook }).text);
     assert.deepEqual(
       [read.ok, read.version, read.facts],
