@@ -73,7 +73,7 @@ export function KeysSection({ keys, accounts, usage }: KeysSectionProps) {
           },
           { name: "Last used", cell: ({ last_used_at }) => minuteOf(last_used_at) },
           { name: "Created", cell: ({ created_at }) => minuteOf(created_at) },
-          { name: "Change", cell: (view) => view.revoked_at === null && <Change view={view} run={run} /> },
+          { name: "Expires", cell: (view) => view.revoked_at === null && <Change view={view} run={run} /> },
         ]}
       />
     </section>

@@ -15,10 +15,10 @@ export function StatusSection({ status }: { readonly status: AdminStatusAnswer }
         </h2>
         <p class="figures">
           <span>
-            <b>{store.facts.toLocaleString("en")}</b> facts
+            <b>{store.facts.toLocaleString("en")}</b> {store.facts === 1 ? "fact" : "facts"}
           </span>
           <span>
-            <b>{store.users.toLocaleString("en")}</b> users
+            <b>{store.users.toLocaleString("en")}</b> {store.users === 1 ? "user" : "users"}
           </span>
           <span>
             <b>{(store.size_bytes / 2 ** 20).toFixed(1)}</b> MiB stored
@@ -40,7 +40,7 @@ export function StatusSection({ status }: { readonly status: AdminStatusAnswer }
       <h3>Recent errors</h3>
       <AnsweredTable
         requests={recent_errors}
-        caption="Of this process"
+        caption="of this process"
         label="Recent errors"
         columns={[{ name: "Code", cell: ({ code }) => code }]}
       />
