@@ -28,7 +28,7 @@ export function AnsweredTable<Row extends Answered>({
   return (
     <RowsTable<Row>
       class="recent"
-      caption={`${requests.length} ${caption}, the newest first, times in UTC`}
+      caption={`${caption}: ${requests.length}, the newest first, times in UTC`}
       label={label}
       rows={requests}
       keyOf={({ at, request_id }) => `${at} ${request_id}`}

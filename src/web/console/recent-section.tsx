@@ -15,7 +15,7 @@ export function RecentSection({ status, keys }: RecentSectionProps) {
       <h2 id="recent-title">Recent requests</h2>
       <AnsweredTable
         requests={status.recent_requests}
-        caption="with a key, to this process"
+        caption="With a key, to this process"
         label="The last requests with a key"
         columns={[
           { name: "Account", cell: ({ account }) => account },

@@ -40,7 +40,7 @@ export function StatusSection({ status }: { readonly status: AdminStatusAnswer }
       <h3>Recent errors</h3>
       <AnsweredTable
         requests={recent_errors}
-        caption="of this process"
+        caption="Of this process"
         label="Recent errors"
         columns={[{ name: "Code", cell: ({ code }) => code }]}
       />
