@@ -22,7 +22,7 @@ const SETTINGS = [
   "citus.recover_2pc_interval=5s",
   "wal_level=logical",
   "max_worker_processes=64",
-  "max_prepared_transactions=200",
+  "max_prepared_transactions=300",
   "max_connections=300",
 ];
 

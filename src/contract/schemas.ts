@@ -102,7 +102,7 @@ export const FlushAnswer = Type.Object({
 
 export const ReadBody = Type.Object({
   user_id: UserId,
-  block: Type.String({ description: "A block, also a damaged one or one inside other text." }),
+  block: Type.String({ description: "A block, even if it is damaged or inside other text." }),
 });
 export const ReadAnswer = Type.Object({
   status: Ok,
@@ -167,7 +167,7 @@ export const DemoKeyAnswer = Type.Object({
   versions: Type.Array(Type.Integer(), { description: "Format versions that the demo's blocks may have." }),
 });
 export const DemoReadBody = Type.Object({
-  block: Type.String({ description: "A block of the demo, also a damaged one or one inside other text." }),
+  block: Type.String({ description: "A block of the demo, even if it is damaged or inside other text." }),
 });
 export const UsageDaysAnswer = Type.Object({
   from: Day,

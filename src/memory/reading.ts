@@ -1,5 +1,5 @@
 /**
- * read: a block that someone presents, also a damaged one or one inside other text. Whether it cannot be read, or
+ * read: a block from a caller, even if it is damaged or inside other text. Whether it cannot be read, or
  * belongs to another account or user, the refusal is the same. Also the check that a new block holds its facts.
  */
 

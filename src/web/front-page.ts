@@ -1,12 +1,12 @@
 /**
- * The front page below its title: a picture of a compaction that is survived, code, the three ways back, and the agents.
+ * The front page below its title: a picture of a compaction, code, the three ways to read, and the agents.
  * The picture is an SVG that style/front.css animates; people who want less motion see its last moment.
  */
 
 import { openApiDocument } from "../contract/openapi.ts";
 import { codeBlock, sampleBox } from "./docs/code-samples.ts";
 import { type Document, groupsOf } from "./reference/openapi.ts";
-import { requestSamples } from "./reference/request-samples.ts";
+import { addressOf, requestSamples } from "./reference/request-samples.ts";
 
 const COLUMNS = 32;
 const ROWS = 4;
@@ -14,7 +14,7 @@ const ROWS = 4;
 const isLost = (cell: number) => (cell >= 37 && cell < 61) || cell % 11 === 5;
 
 const STEPS = [
-  "The user says two facts. The agent stores them; the block in its context carries them.",
+  "The user tells the agent two facts. The agent stores them, and the block in its context carries them.",
   "The conversation goes on and fills the context.",
   "The context is compacted. The conversation becomes one line, and a quarter of the block is lost.",
   "What is left of the block gives back both facts, exactly.",
@@ -36,37 +36,44 @@ const WAYS = [
   {
     title: "One fact by its label",
     about: "Code or an agent needs one fact, exactly.",
-    code: "GET /decode?user_id=ada&label=TASK.deadline\n\n2026-12-01",
+    operation: "decode",
+    field: "value",
   },
   {
     title: "All facts as plain text",
     about: "A model reads the facts in its prompt.",
-    code: "GET /context?user_id=ada → plain_index\n\nUSER.name=Ada Lovelace\nTASK.deadline=2026-12-01",
+    operation: "context",
+    field: "plain_index",
   },
   {
     title: "All facts as one block",
     about: "The facts travel with a text that others shorten, copy or store.",
-    code: "GET /context?user_id=ada → fdm_block\n\n[MEM] adrenal identified … [/MEM]",
+    operation: "context",
+    field: "fdm_block",
   },
 ];
 
 export function frontPageSections(): string {
-  return `<section class="front-part" aria-labelledby="story-title"><h2 id="story-title">A compaction, survived</h2>
+  return `<section class="front-part" aria-labelledby="story-title"><h2 id="story-title">What happens in a compaction</h2>
 <div class="story">${storyPicture()}<ol>${STEPS.map((step) => `<li>${step}</li>`).join("")}</ol></div></section>
 <section class="front-part" aria-labelledby="code-title"><h2 id="code-title">One call to write</h2>
-${sampleBox("front", encodeSamples())}
+${sampleBox("front", requestSamples(MEMORY.name, operationOf("encode")))}
 <p><a href="/docs">Quickstart</a>: run, write, read, in an agent. <a href="/docs/api">API reference</a>: every call with an example.</p></section>
-<section class="front-part" aria-labelledby="ways-title"><h2 id="ways-title">Three ways back</h2>
-<div class="ways">${WAYS.map(({ title, about, code }) => `<div class="card"><h3>${title}</h3><p>${about}</p>${codeBlock(code)}</div>`).join("")}</div></section>
+<section class="front-part" aria-labelledby="ways-title"><h2 id="ways-title">Three ways to read</h2>
+<div class="ways">${WAYS.map((way) => `<div class="card"><h3>${way.title}</h3><p>${way.about}</p>${codeBlock(callText(way))}</div>`).join("")}</div></section>
 <section class="front-part" aria-labelledby="agents-title"><h2 id="agents-title">Works in</h2>
 <ul class="agents">${AGENTS.map(([path, name]) => `<li><a href="/docs/agents/${path}">${name}</a></li>`).join("")}</ul>
 <p class="hint">Compatible with clients of the Spectral Memory API: the same paths and fields.</p></section>`;
 }
 
-function encodeSamples() {
-  const groups = groupsOf(openApiDocument({ version: "", serverUrl: "" }) as unknown as Document);
-  const [{ name, operations }] = groups;
-  return requestSamples(name, operations.find(({ id }) => id === "encode")!);
+const [MEMORY] = groupsOf(openApiDocument({ version: "", serverUrl: "" }) as unknown as Document);
+const operationOf = (name: string) => MEMORY.operations.find(({ id }) => id === name)!;
+
+/** A call with the field of its answer, from the examples of the API, which a test compares with a real service. */
+function callText({ operation, field }: { readonly operation: string; readonly field: string }): string {
+  const call = operationOf(operation);
+  const answer = call.example.answer as Readonly<Record<string, string>>;
+  return `${call.method} ${addressOf(call)}\n→ ${field}\n\n${answer[field]}`;
 }
 
 function storyPicture(): string {

@@ -21,7 +21,7 @@ export const TIERS_TABLE = `<table>
 export const SITE_PAGES: readonly Page[] = [
   {
     path: "/",
-    title: "Sideband: facts that ride inside the prompt",
+    title: "Sideband: facts that agents do not forget",
     description:
       "A persistent fact memory for AI agents: exact, durable, and carried inside the prompt as one sealed block of 512 tokens.",
     script: "home",
@@ -36,13 +36,13 @@ Begin with the [Quickstart](/docs.md). [llms.txt](/llms.txt) lists all pages.
 `,
     main: `<div class="hero">
 <div class="pitch">
-<h1>Facts that ride inside the prompt</h1>
-<p class="lead">Agents forget: their context is compacted, their sessions end. Sideband keeps short labelled facts
-for each user and returns them by label, as a readable index, and as one sealed block of 512 tokens.</p>
+<h1>Facts that agents do not forget</h1>
+<p class="lead">An agent's context is compacted, and its sessions end. Sideband keeps short labelled facts for each user
+and gives them back: one by its label, all as plain text, or all as one sealed block of 512 tokens.</p>
 <ul class="points">
 <li><b>Exact.</b> What was written comes back byte for byte, or not at all.</li>
-<li><b>Sealed.</b> A model carries the block without seeing what is in it.</li>
-<li><b>Robust.</b> Unused carriers are error correction: a block with few facts can lose most of its words.</li>
+<li><b>Sealed.</b> The block travels in the prompt, and nobody can read it without the key.</li>
+<li><b>Robust.</b> The fewer facts a block holds, the more damage it survives: with few facts it can lose most of its words.</li>
 </ul>
 <p class="buttons"><a class="button primary" href="/playground">Open the playground</a> <a class="button" href="/keys">Get a key</a></p>
 </div>

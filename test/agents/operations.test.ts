@@ -1,42 +1,76 @@
 /**
- * The commands of docs/OPERATIONS.md run as they stand there, and every sample of a guide has a test that runs it. The
- * guides of agents have a test of their own.
+ * The commands of docs/OPERATIONS.md run as they stand there, and every page of the repository with samples has a test
+ * that runs them.
  */
 
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { packageFolder } from "./built.ts";
 import { makeHost } from "./host.ts";
 
-const DOCS = join(packageFolder, "docs");
-
-/** Where the samples of a guide are run. */
+/** Where the samples of a page are run. */
 const RUN_BY: Readonly<Record<string, string>> = {
-  "QUICKSTART.md": "test/agents/quickstart.test.ts",
-  "OPERATIONS.md": "this test; npm ci and the start: scripts/first-hour.sh",
-  "CLUSTER.md": "test/postgres has a database of its own: the start there, and sideband db",
+  "README.md": "test/agents/readme.test.ts",
+  "CONTRIBUTING.md": "checked below: the commands are those that run the tests",
+  "docs/QUICKSTART.md": "test/agents/quickstart.test.ts",
+  "docs/OPERATIONS.md": "this test; npm ci and the start: scripts/first-hour.sh",
+  "docs/CLUSTER.md": "test/postgres/cluster-guide.test.ts",
+  "docs/agents": "test/agents/snippets.test.ts",
+  "agents/openclaw": "test/agents/openclaw.test.ts",
+  "training/README.md": "checked below: the training takes a GPU and hours",
 };
 
-function commandsOf(guide: string): string[] {
-  const text = readFileSync(join(DOCS, guide), "utf8");
+function commandsOf(page: string): string[] {
+  const text = readFileSync(join(packageFolder, page), "utf8");
   return [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, sample]) => sample.trim().split("\n"));
 }
 
-test("a guide with samples is one whose samples a test runs", () => {
-  const guides = readdirSync(DOCS).filter((name) => name.endsWith(".md"));
-  const sampled = guides.filter((name) =>
-    /^```(sh|ts|python|json)$/m.test(readFileSync(join(DOCS, name), "utf8")),
+test("a page with samples is one whose samples a test runs", () => {
+  const pages = ["agents", "docs", "examples", "training"].flatMap((folder) =>
+    readdirSync(join(packageFolder, folder), { recursive: true, encoding: "utf8" }).map((name) =>
+      join(folder, name),
+    ),
   );
-  assert.deepEqual(sampled.sort(), Object.keys(RUN_BY).sort());
+  const sampled = [...pages, ...readdirSync(packageFolder)].filter(
+    (name) => name.endsWith(".md") && /^```\w+$/m.test(readFileSync(join(packageFolder, name), "utf8")),
+  );
+  const known = Object.keys(RUN_BY);
+  const isOf = (page: string, entry: string) => page === entry || page.startsWith(`${entry}/`);
+  assert.deepEqual(
+    sampled.filter((page) => !known.some((entry) => isOf(page, entry))),
+    [],
+  );
+  assert.deepEqual(
+    known.filter((entry) => !sampled.some((page) => isOf(page, entry))),
+    [],
+  );
+});
+
+test("the commands of CONTRIBUTING.md exist", () => {
+  const { scripts } = JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8"));
+  for (const command of commandsOf("CONTRIBUTING.md")) {
+    const [, script] = /^npm (?:run )?([\w:]+)/.exec(command) ?? [];
+    if (script === undefined) assert.ok(existsSync(join(packageFolder, command.split(" ")[0])), command);
+    else assert.ok(script === "ci" || script in scripts, command);
+  }
+});
+
+test("the programs of training/README.md exist and take the options that it gives them", () => {
+  const commands = commandsOf("training/README.md");
+  assert.equal(commands.length, 4);
+  for (const command of commands) {
+    const program = readFileSync(join(packageFolder, command.split(" ")[1]), "utf8");
+    for (const [option] of command.matchAll(/--\w+/g)) assert.ok(program.includes(`"${option}"`), command);
+  }
 });
 
 test("the operator's commands run as docs/OPERATIONS.md has them", async (t) => {
   const { home, shell } = makeHost(t);
   const said: Record<string, string> = {};
   let id = "";
-  const commands = commandsOf("OPERATIONS.md").filter((command) => command.startsWith("sideband "));
+  const commands = commandsOf("docs/OPERATIONS.md").filter((command) => command.startsWith("sideband "));
   assert.equal(commands.length, 6);
   for (const command of commands) {
     const line = command.replace(/\bID\b/, id).replaceAll("/backups/", `${home}/backup-`);

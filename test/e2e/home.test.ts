@@ -15,6 +15,22 @@ visit("the front page builds a block in the browser and reads it back", async ({
   );
 });
 
+visit(
+  "a fact may be as long as in the demo; a longer one is named, not cut",
+  async ({ page, open, says }) => {
+    await open("/");
+    const longest = "Öle und ".repeat(20).slice(0, 114);
+    assert.equal(Buffer.byteLength(longest), 128 + 1);
+    await page.getByLabel("USER.gpu").fill(longest);
+    await says(
+      "USER.gpu has 129 bytes, and the demo takes at most 128. It is not in the block. Nothing was cut.",
+    );
+    await says("Read back exactly: Ada Okafor · Group commit for the store · No fact lost");
+    await page.getByLabel("USER.gpu").fill(longest.slice(0, -1));
+    await says(`Read back exactly: Ada Okafor · ${longest.slice(0, -1)} · Group commit`);
+  },
+);
+
 visit("with 70 % cut away the block still reads, with 98 % it is refused", async ({ page, open, says }) => {
   await open("/");
   const slider = page.getByRole("slider");

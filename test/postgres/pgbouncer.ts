@@ -20,9 +20,6 @@ export function findPgbouncer(): string | undefined {
   return folders.map((folder) => join(folder, "pgbouncer")).find(isExecutable);
 }
 
-/** What its start-up parameters must be told to pass over, as docs/CLUSTER.md says. */
-export const PASSED_OVER = "statement_timeout,idle_in_transaction_session_timeout";
-
 export class Pgbouncer {
   readonly url: string;
   readonly #process: ChildProcess;

@@ -3,13 +3,15 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
+import postgres from "postgres";
 import type { Failure } from "../../src/base/errors.ts";
 import { Metrics } from "../../src/base/metrics.ts";
 import type { PostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { keyRecord, write } from "../conformance/store.ts";
 import { startRunning } from "../http/running-service.ts";
+import { guideSample, renamed } from "./cluster-guide.ts";
 import { MixingProxy } from "./mixing-proxy.ts";
-import { findPgbouncer, PASSED_OVER, Pgbouncer } from "./pgbouncer.ts";
+import { findPgbouncer, Pgbouncer } from "./pgbouncer.ts";
 import { newDatabase, openStore } from "./server.ts";
 
 const USERS = 50;
@@ -76,7 +78,7 @@ for (const mode of ["transaction", "session"]) {
     await direct.close();
     const pooler = await Pgbouncer.start(url, [
       `pool_mode = ${mode}`,
-      `ignore_startup_parameters = ${PASSED_OVER}`,
+      guideSample("ini", "ignore_startup_parameters"),
       `default_pool_size = ${mode === "transaction" ? 4 : 30}`,
     ]);
     t.after(() => pooler.end());
@@ -93,6 +95,29 @@ for (const mode of ["transaction", "session"]) {
     await Promise.all(stores.map((store) => store.close()));
   });
 }
+
+pgbouncerTest("PgBouncer with the settings of docs/CLUSTER.md: no time limit is missing", async (t) => {
+  const url = new URL(await newDatabase());
+  const role = "guide_pooler";
+  const sql = postgres(url.href, { max: 1, onnotice: () => {} });
+  await sql.unsafe(`CREATE ROLE ${role} LOGIN; CREATE SCHEMA sideband AUTHORIZATION ${role}`);
+  await sql.unsafe(renamed(guideSample("sql", "ALTER ROLE"), role));
+  await sql.end();
+  url.username = role;
+  const pooler = await Pgbouncer.start(url.href, [
+    "pool_mode = transaction",
+    guideSample("ini", "ignore_startup_parameters"),
+  ]);
+  t.after(() => pooler.end());
+  const warnings: string[] = [];
+  const store = await openStore(pooler.url, { warn: (line: string) => void warnings.push(line) });
+  await fill(store);
+  await store.close();
+  assert.deepEqual(
+    warnings.filter((line) => !line.startsWith("a pooler stands between")),
+    [],
+  );
+});
 
 pgbouncerTest("PgBouncer that refuses a start-up parameter: the line says what to set", async (t) => {
   const pooler = await Pgbouncer.start(await newDatabase(), ["pool_mode = transaction"]);

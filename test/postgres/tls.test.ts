@@ -11,6 +11,7 @@ import { readConfig } from "../../src/config.ts";
 import { readDatabaseStatus } from "../../src/main/database-upkeep.ts";
 import { parseAddress, tlsWarning } from "../../src/store/postgres/database-address.ts";
 import { write } from "../conformance/store.ts";
+import { guideSample, guideShell } from "./cluster-guide.ts";
 import { openStore } from "./server.ts";
 
 /** An authority, and a certificate of it for "localhost" that the server's user can read. */
@@ -42,7 +43,7 @@ function makeCertificates(folder: string): void {
 
 const reasonOf = (error: Failure) => String(error.extra.cause);
 
-test("TLS: verify-full takes the server of the given authority and name, and no other", async () => {
+test("TLS: verify-full takes the server of the given authority and name, and no other", async (t) => {
   // Not in the temporary folder of the user, which others may not enter.
   const folder = mkdtempSync("/tmp/sideband-tls-");
   let server: PostgresServer | undefined;
@@ -81,6 +82,12 @@ test("TLS: verify-full takes the server of the given authority and name, and no 
     const settings = { SIDEBAND_DATABASE_URL: named("verify-full") };
     const config = (file: string) => readConfig({ ...settings, SIDEBAND_DATABASE_CA: join(folder, file) });
     assert.match((await readDatabaseStatus(config("ca.pem"))).server, /^PostgreSQL/);
+    const sample = guideSample("sh", "sslmode=verify-full")
+      .replace("sideband:PASSWORD@db.internal:5432/sideband", `sideband@localhost:${server.port}/facts`)
+      .replace("/etc/sideband/database-ca.pem", join(folder, "ca.pem"));
+    const told = await guideShell(t).run(`${sample}sideband db status`, server);
+    assert.deepEqual([told.status, told.stderr], [0, ""]);
+    assert.match(told.stdout, /^PostgreSQL/);
     await assert.rejects(
       readDatabaseStatus(config("absent.pem")),
       /SIDEBAND_DATABASE_CA cannot be read: ENOENT/,

@@ -12,6 +12,7 @@ import {
 } from "../api/admin.ts";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { ErrorNotice } from "../parts/notice.tsx";
+import { RowsTable } from "../parts/rows-table.tsx";
 import { endOfDay, minuteOf, useAction } from "./action.ts";
 import { type KeyTerms, KeyTermsFields } from "./key-terms.tsx";
 import { NewKey } from "./new-key.tsx";
@@ -54,82 +55,72 @@ export function KeysSection({ keys, accounts, usage }: KeysSectionProps) {
         <input type="search" value={filter} onInput={({ currentTarget }) => setFilter(currentTarget.value)} />
       </label>
       <ErrorNotice error={error} />
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard. */}
-      <section class="scroll" tabIndex={0} aria-label="Keys">
-        <table class="keys">
-          <caption>
-            {shown.length} of {keys.length} keys, times in UTC
-          </caption>
-          <thead>
-            <tr>
-              <th scope="col">Account</th>
-              <th scope="col">Key</th>
-              <th scope="col">Tier</th>
-              <th scope="col">State</th>
-              <th scope="col" class="number">
-                Facts this month
-              </th>
-              <th scope="col">Last used</th>
-              <th scope="col">Created</th>
-              <th scope="col">Change</th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map((key) => (
-              <KeyRow key={key.id} view={key} used={used.get(key.id) ?? 0} run={run} />
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <RowsTable
+        class="keys"
+        caption={`${shown.length} of ${keys.length} keys, times in UTC`}
+        label="Keys"
+        rows={shown}
+        keyOf={({ id }) => id}
+        columns={[
+          { name: "Account", cell: AccountCell },
+          { name: "Key", class: "mono", cell: ({ prefix }) => `${prefix}…` },
+          { name: "Tier", cell: ({ tier }) => tier },
+          { name: "State", cell: StateCell },
+          {
+            name: "Facts this month",
+            class: "number",
+            cell: ({ id }) => (used.get(id) ?? 0).toLocaleString("en"),
+          },
+          { name: "Last used", cell: ({ last_used_at }) => minuteOf(last_used_at) },
+          { name: "Created", cell: ({ created_at }) => minuteOf(created_at) },
+          { name: "Expires", cell: (view) => view.revoked_at === null && <Change view={view} run={run} /> },
+        ]}
+      />
     </section>
   );
 }
 
-interface KeyRowProps {
+function AccountCell({ account, note }: KeyView) {
+  return (
+    <>
+      {account}
+      {note !== "" && <small class="note">{note}</small>}
+    </>
+  );
+}
+
+function StateCell(view: KeyView) {
+  const state = stateOf(view, Date.now());
+  return (
+    <>
+      <span class={`tag ${state === "active" ? "good" : "bad"}`}>{state}</span>
+      {state === "active" && view.expires_at !== null && (
+        <small class="note">until {view.expires_at.slice(0, 10)}</small>
+      )}
+    </>
+  );
+}
+
+interface ChangeProps {
   readonly view: KeyView;
-  /** Facts written this month. */
-  readonly used: number;
   readonly run: ReturnType<typeof useAction>["run"];
 }
 
-function KeyRow({ view, used, run }: KeyRowProps) {
-  const { id, account, prefix, tier, note, expires_at, revoked_at, last_used_at, created_at } = view;
-  const state = stateOf(view, Date.now());
+function Change({ view, run }: ChangeProps) {
   return (
-    <tr>
-      <th scope="row">
-        {account}
-        {note !== "" && <small class="note">{note}</small>}
-      </th>
-      <td class="mono">{prefix}…</td>
-      <td>{tier}</td>
-      <td>
-        <span class={`tag ${state === "active" ? "good" : "bad"}`}>{state}</span>
-        {state === "active" && expires_at !== null && (
-          <small class="note">until {expires_at.slice(0, 10)}</small>
-        )}
-      </td>
-      <td class="number">{used.toLocaleString("en")}</td>
-      <td>{minuteOf(last_used_at)}</td>
-      <td>{minuteOf(created_at)}</td>
-      <td>
-        {revoked_at === null && (
-          <span class="row-buttons">
-            <ExpiryField view={view} run={run} />
-            <ConfirmButton
-              label="Revoke"
-              what={`the key ${prefix}`}
-              onConfirm={() => run(() => revokeKey(id))}
-            />
-          </span>
-        )}
-      </td>
-    </tr>
+    <span class="row-buttons">
+      <ExpiryField view={view} run={run} />
+      <ConfirmButton
+        label="Revoke"
+        what={`the key ${view.prefix}`}
+        onConfirm={() => run(() => revokeKey(view.id))}
+      />
+    </span>
   );
 }
 
 /** Another day is applied only by its button, which asks: a key that expires stops whoever uses it. */
-function ExpiryField({ view: { id, prefix, expires_at }, run }: Omit<KeyRowProps, "used">) {
+function ExpiryField({ view: { id, prefix, expires_at }, run }: ChangeProps) {
   const [typed, setTyped] = useState<string>();
   const current = expires_at?.slice(0, 10) ?? "";
   const day = typed ?? current;

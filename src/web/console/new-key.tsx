@@ -26,7 +26,7 @@ export function NewKey({ created, to, onDone }: NewKeyProps) {
       </p>
       <label class="field">
         <span>A text ready to send{to === undefined ? "" : ` to ${to.email}`}</span>
-        <textarea rows={12} readOnly value={letter} />
+        <textarea rows={15} readOnly value={letter} />
       </label>
       <p class="buttons">
         <CopyButton text={letter} what="the text" size="normal" />

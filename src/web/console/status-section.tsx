@@ -3,6 +3,7 @@
 import type { AdminStatusAnswer } from "../api/admin.ts";
 import { duration } from "../api/request.ts";
 import { minuteOf } from "./action.ts";
+import { AnsweredTable } from "./answered-table.tsx";
 
 export function StatusSection({ status }: { readonly status: AdminStatusAnswer }) {
   const { ready, version, store, demo, started_at, process_id, recent_errors } = status;
@@ -14,10 +15,10 @@ export function StatusSection({ status }: { readonly status: AdminStatusAnswer }
         </h2>
         <p class="figures">
           <span>
-            <b>{store.facts.toLocaleString("en")}</b> facts
+            <b>{store.facts.toLocaleString("en")}</b> {store.facts === 1 ? "fact" : "facts"}
           </span>
           <span>
-            <b>{store.users.toLocaleString("en")}</b> users
+            <b>{store.users.toLocaleString("en")}</b> {store.users === 1 ? "user" : "users"}
           </span>
           <span>
             <b>{(store.size_bytes / 2 ** 20).toFixed(1)}</b> MiB stored
@@ -37,38 +38,12 @@ export function StatusSection({ status }: { readonly status: AdminStatusAnswer }
         </p>
       )}
       <h3>Recent errors</h3>
-      {recent_errors.length === 0 ? (
-        <p class="hint">None since this process started.</p>
-      ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard.
-        <section class="scroll" tabIndex={0} aria-label="Recent errors">
-          <table>
-            <caption>Of this process, the newest first, times in UTC</caption>
-            <thead>
-              <tr>
-                <th scope="col">When</th>
-                <th scope="col">Call</th>
-                <th scope="col">Status</th>
-                <th scope="col">Code</th>
-                <th scope="col">Request</th>
-              </tr>
-            </thead>
-            <tbody>
-              {recent_errors.map(({ at, method, route, status: code, code: name, request_id }) => (
-                <tr key={`${at} ${request_id}`}>
-                  <th scope="row">{at.slice(0, 19).replace("T", " ")}</th>
-                  <td>
-                    {method} {route}
-                  </td>
-                  <td>{code}</td>
-                  <td>{name}</td>
-                  <td class="mono">{request_id}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
-      )}
+      <AnsweredTable
+        requests={recent_errors}
+        caption="Of this process"
+        label="Recent errors"
+        columns={[{ name: "Code", cell: ({ code }) => code }]}
+      />
     </section>
   );
 }

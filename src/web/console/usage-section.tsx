@@ -3,6 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { KeyView, UsageReport } from "../api/admin.ts";
 import { QuotaMeter } from "../parts/quota-meter.tsx";
+import { RowsTable } from "../parts/rows-table.tsx";
 import { type DayCount, UsageChart } from "../parts/usage-chart.tsx";
 
 interface UsageSectionProps {
@@ -39,27 +40,23 @@ export function UsageSection({ usage, keys }: UsageSectionProps) {
         </label>
       </div>
       <UsageChart from={usage.from} to={usage.to} days={days} label={label} />
-      <table class="usage-rows">
-        <caption>This month, the most used keys first</caption>
-        <thead>
-          <tr>
-            <th scope="col">Key</th>
-            <th scope="col">Tier</th>
-            <th scope="col">Facts written, of the limit</th>
-          </tr>
-        </thead>
-        <tbody>
-          {byUse.slice(0, ROWS_MAX).map(({ key_id, tier, limit, used_this_month }) => (
-            <tr key={key_id}>
-              <th scope="row">{nameOf(key_id)}</th>
-              <td>{tier}</td>
-              <td>
-                <QuotaMeter used={used_this_month} limit={limit} label={`Usage of ${nameOf(key_id)}`} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <RowsTable
+        class="usage-rows"
+        caption="This month, the most used keys first"
+        label="Usage of each key"
+        rows={byUse.slice(0, ROWS_MAX)}
+        keyOf={({ key_id }) => key_id}
+        columns={[
+          { name: "Key", cell: ({ key_id }) => nameOf(key_id) },
+          { name: "Tier", cell: ({ tier }) => tier },
+          {
+            name: "Facts written, of the limit",
+            cell: ({ key_id, limit, used_this_month }) => (
+              <QuotaMeter used={used_this_month} limit={limit} label={`Usage of ${nameOf(key_id)}`} />
+            ),
+          },
+        ]}
+      />
     </section>
   );
 }

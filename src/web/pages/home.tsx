@@ -5,6 +5,7 @@
 
 import { render } from "preact";
 import { useMemo, useState } from "preact/hooks";
+import { DEMO_VALUE_BYTES_MAX } from "../../base/limits.ts";
 import { N } from "../../codec/field.ts";
 import { CodecClient } from "../codec/codec-client.ts";
 import type { Reader } from "../codec/messages.ts";
@@ -22,7 +23,6 @@ const EXAMPLES = [
   { channel: 20, label: "TASK.current", value: "Group commit for the store" },
   { channel: 38, label: "PROJ.goal", value: "No fact lost" },
 ];
-const VALUE_LENGTH_MAX = 60;
 const READER: Reader = {
   userId: "visitor",
   keys: [{ key_id: 0, material: btoa("\0".repeat(64)) }],
@@ -31,13 +31,17 @@ const READER: Reader = {
 
 const codec = new CodecClient();
 
+const sizeBytes = (value: string) => new TextEncoder().encode(value).length;
+
 function LiveBlock() {
   const [facts, setFacts] = useState(EXAMPLES);
   const [percent, setPercent] = useState(0);
   const [highlight, setHighlight] = useState<number>();
 
   const { value: built, error } = useLatest(() => {
-    const present = facts.filter(({ value }) => value !== "" && value.isWellFormed());
+    const present = facts.filter(
+      ({ value }) => value !== "" && value.isWellFormed() && sizeBytes(value) <= DEMO_VALUE_BYTES_MAX,
+    );
     return codec.ask({ ask: "build", facts: present, reader: READER });
   }, [facts]);
   const { value: seen } = useLatest(() => {
@@ -61,7 +65,6 @@ function LiveBlock() {
             <span>{fact.label}</span>
             <input
               value={fact.value}
-              maxLength={VALUE_LENGTH_MAX}
               onInput={({ currentTarget: { value } }) =>
                 setFacts(facts.map((other, j) => (j === i ? { ...other, value } : other)))
               }
@@ -69,6 +72,14 @@ function LiveBlock() {
           </label>
         ))}
       </div>
+      {facts
+        .filter(({ value }) => sizeBytes(value) > DEMO_VALUE_BYTES_MAX)
+        .map(({ label, value }) => (
+          <p key={label} class="size too-long" role="status">
+            {label} has {sizeBytes(value)} bytes, and the demo takes at most {DEMO_VALUE_BYTES_MAX}. It is not
+            in the block. Nothing was cut.
+          </p>
+        ))}
       <Spectrum
         carriers={outcome?.ok ? outcome.spectrum : built?.spectrum}
         bands={bands}

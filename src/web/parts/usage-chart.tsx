@@ -117,7 +117,7 @@ function optionsOf(element: HTMLElement, label: string): uPlot.Options {
       { ...axis, size: 62, values: (_plot, counts) => counts.map((count) => count.toLocaleString("en")) },
     ],
     series: [
-      { label: "Day", value: (_plot, time) => (time === null ? "point at one" : dayOf(time)) },
+      { label: "Day", value: (_plot, time) => (time === null ? "point at a bar" : dayOf(time)) },
       {
         label,
         fill: colourOf("--accent"),

@@ -6,6 +6,7 @@ import { USER_ID_LENGTH_MAX } from "../../base/limits.ts";
 import { type Fact, fetchFacts, forgetFact } from "../api/account.ts";
 import { ConfirmButton } from "./confirm-button.tsx";
 import { ErrorNotice, Notice } from "./notice.tsx";
+import { RowsTable } from "./rows-table.tsx";
 
 interface Shown {
   readonly userId: string;
@@ -60,50 +61,30 @@ export function UserFacts({ apiKey }: { readonly apiKey: string }) {
         <p class="hint">{shown.userId} has no facts in this account.</p>
       )}
       {shown !== undefined && shown.facts.length > 0 && (
-        <div class="scroll">
-          <table class="user-facts">
-            <caption>
-              {shown.facts.length} {shown.facts.length === 1 ? "fact" : "facts"} of {shown.userId}
-            </caption>
-            <thead>
-              <tr>
-                <th scope="col">Label</th>
-                <th scope="col">Value</th>
-                <th scope="col">Written</th>
-                <th scope="col">
-                  <span class="visually-hidden">Forget</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {shown.facts.map(({ label, value, updated_at }) => (
-                <tr key={label}>
-                  <th scope="row" class="label">
-                    <BreakableLabel label={label} />
-                  </th>
-                  <td>{value}</td>
-                  <td>
-                    <time dateTime={updated_at}>{updated_at.slice(0, 16).replace("T", " ")}</time>
-                  </td>
-                  <td>
-                    <ConfirmButton
-                      label="Forget"
-                      what={label}
-                      onConfirm={() => forget(shown.userId, label)}
-                    />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <RowsTable
+          caption={`${shown.facts.length} ${shown.facts.length === 1 ? "fact" : "facts"} of ${shown.userId}, times in UTC`}
+          label="Facts"
+          rows={shown.facts}
+          keyOf={({ label }) => label}
+          columns={[
+            { name: "Label", class: "label", cell: BreakableLabel },
+            { name: "Value", cell: ({ value }) => value },
+            { name: "Written", cell: ({ updated_at }) => updated_at.slice(0, 16).replace("T", " ") },
+            {
+              name: "Change",
+              cell: ({ label }) => (
+                <ConfirmButton label="Forget" what={label} onConfirm={() => forget(shown.userId, label)} />
+              ),
+            },
+          ]}
+        />
       )}
     </section>
   );
 }
 
 /** A label that a narrow table may break after its dot and its underscores. */
-function BreakableLabel({ label }: { readonly label: string }) {
+function BreakableLabel({ label }: Fact) {
   return (
     <>
       {label.split(/(?<=[._])/).map((part) => (

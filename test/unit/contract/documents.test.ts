@@ -19,9 +19,9 @@ const rows = (text: string, pattern: RegExp) => text.split("\n").filter((line) =
 
 test("docs/ERRORS.md has the table of errors, word for word", () => {
   const expected = Object.entries(ERRORS).map(
-    ([code, { status, title, meaning }]) => `| ${status} | \`${code}\` | ${title} | ${meaning} |`,
+    ([code, { status, title, meaning }]) => `| \`${code}\` | ${status} | ${title} | ${meaning} |`,
   );
-  assert.deepEqual(rows(read("ERRORS.md"), /^\| \d{3} \|/), expected);
+  assert.deepEqual(rows(read("ERRORS.md"), /^\| `\w+` \| \d{3} \|/), expected);
 });
 
 test("docs/CONFIG.md has every setting with its default and meaning, and no other", () => {
@@ -116,4 +116,26 @@ test("a setting that is unknown or out of range stops the start and is named", (
       );
     }
   }
+});
+
+test("docs/agents/README.md names the versions that the tests install", () => {
+  const installed = (lock: string, name: string) =>
+    JSON.parse(read(`../${lock}`)).packages[`node_modules/${name}`].version;
+  const hosts = "test/hosts/package-lock.json";
+  const versions = {
+    "Claude Code": installed(hosts, "@anthropic-ai/claude-code"),
+    "Codex CLI": installed(hosts, "@openai/codex"),
+    OpenClaw: installed(hosts, "openclaw"),
+    "MCP inspector": installed(hosts, "@modelcontextprotocol/inspector"),
+    "AI SDK 7": installed("package-lock.json", "ai"),
+    "AI SDK 6": installed("package-lock.json", "ai-6"),
+    "OpenAI Agents": installed("package-lock.json", "@openai/agents"),
+    LangGraph: installed("package-lock.json", "@langchain/langgraph"),
+  };
+  const page = read("agents/README.md");
+  const named = [...page.matchAll(/^\| ([\w ]+) \| (\d[\w.]*) \|/gm)].map(([, host, version]) => [
+    host,
+    version,
+  ]);
+  assert.deepEqual(Object.fromEntries(named), versions);
 });
