@@ -10,7 +10,7 @@ import { findSymbol, intervalOf, type ReaderCursor, type ReaderPredictor } from 
 import { Tail } from "./tail.ts";
 
 /** Symbols that the model codes, the end included if it is among them. Never changes: it is part of the format. */
-export const MODEL_SYMBOLS_MAX = 144;
+export const MODEL_SYMBOLS_MAX = 96;
 
 export class BoundedReader implements Predictor {
   readonly total: number;
