@@ -13,7 +13,7 @@ import { type Random, seededRandom } from "../src/base/random.ts";
 import { type BlockFact, buildBlock } from "../src/codec/block.ts";
 import { openBlock, readBlock } from "../src/codec/read-block.ts";
 import { deriveBlockKey } from "../src/codec/seal.ts";
-import { readerCodebooks } from "../src/reader/codebook.ts";
+import { readerCodebook } from "../src/reader/codebook.ts";
 import { READER_WEIGHTS } from "../src/reader/weights-path.ts";
 import { type DamageKind, damageText } from "./codec/damage.ts";
 import type { BenchOptions } from "./options.ts";
@@ -45,7 +45,7 @@ interface SetResult {
 
 export async function benchDamage(options: BenchOptions): Promise<boolean> {
   const trials = options.trials ?? (options.small ? 20 : 1000);
-  const [codebook] = readerCodebooks(readFileSync(READER_WEIGHTS));
+  const codebook = readerCodebook(readFileSync(READER_WEIGHTS));
   const read = { keys: () => KEY, userId: USER, codebooks: [codebook] };
   const results = SETS.map(([name, has, value]): SetResult => {
     const random = seededRandom(options.seed);

@@ -1,8 +1,8 @@
 /**
- * The reader model at a bounded cost: it codes the first 144 symbols of a value, the tail (tail.ts) codes the rest.
+ * The reader model at a bounded cost: it codes the first 96 symbols of a value, the tail (tail.ts) codes the rest.
  *
  * A value of 1,024 bytes can have 1,024 symbols, and each costs the model the same. Nearly all values have fewer than
- * 144: it is about 600 characters of English prose, or 60 of Chinese.
+ * 96: it is about 400 characters of English prose, or 80 of Chinese.
  */
 
 import type { Interval, Predictor, PredictorCursor } from "../codec/predictor.ts";

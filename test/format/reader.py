@@ -1,7 +1,7 @@
-"""A reader of undamaged blocks of format versions 1, 3 and 4, written from docs/FORMAT.md alone: it follows the page and
+"""A reader of undamaged blocks of format versions 1 and 5, written from docs/FORMAT.md alone: it follows the page and
 not the code, and so proves that the page is enough.
 
-    python3 reader.py --alphabet alphabet-data.ts --weights reader-2.bin FILE.json …
+    python3 reader.py --alphabet alphabet-data.ts --weights reader-3.bin FILE.json …
 
 reads every golden block of the files and compares it with the facts that the block carries. Exit status 1 if
 anything differs. Only the standard library and numpy are used. "Section" in the comments is a section of FORMAT.md.
@@ -394,7 +394,7 @@ class Model:
             data = file.read()
         (magic, form, number, layers, width, heads, hidden, vocabulary, labels, self.window, self.taps, merges,
          length, crc) = struct.unpack_from("<4s10H3I", data)
-        require(magic == b"SBRM" and form == 1 and number == 2, "not the weights file of model 2")
+        require(magic == b"SBRM" and form == 1 and number == 3, "not the weights file of model 3")
         require(length == len(data) - 48 and crc == zlib.crc32(data[48:]), "the weights file is damaged")
         require(vocabulary == 257 + merges, "the vocabulary does not fit the merges")
         self.width, self.heads, self.vocabulary = width, heads, vocabulary
@@ -496,11 +496,11 @@ class Run:
 
 # ---- Section 7, bounded reader --------------------------------------------------------------------------------
 
-BOUND = 144
+BOUND = 96
 
 
 def frequencies_after_bound(s, tables, vocabulary):
-    """The frequencies after the symbols s, 144 or more; `tables` is the array of T₀ … T₁₄₃."""
+    """The frequencies after the symbols s, 96 or more; `tables` is the array of T₀ … T₉₅."""
     m = len(s)
     gets = tables.sum(axis=0) // BOUND
     after = [i for i in range(1, m) if s[i - 1] == s[m - 1]]
@@ -516,10 +516,10 @@ def frequencies_after_bound(s, tables, vocabulary):
     return np.diff(np.arange(vocabulary + 1) + below * ((1 << 20) - vocabulary) // below[-1])
 
 
-def read_with_model(decoder, channel, model, bound=MOST_BYTES + 1):
+def read_with_model(decoder, channel, model):
     run, symbols, tables, value = Run(model, channel), [], [], b""
     while True:
-        if len(symbols) < bound:
+        if len(symbols) < BOUND:
             tables.append(run.frequencies())
             frequencies = tables[-1]
         else:
@@ -534,13 +534,9 @@ def read_with_model(decoder, channel, model, bound=MOST_BYTES + 1):
         require(len(value) <= MOST_BYTES, "a value is too long")
 
 
-def read_bounded(decoder, channel, model):
-    return read_with_model(decoder, channel, model, BOUND)
-
-
 # ---- Section 7: values ----------------------------------------------------------------------------------------
 
-CODEBOOKS = {1: [read_plain], 3: [read_with_model, read_plain], 4: [read_bounded, read_plain]}
+CODEBOOKS = {1: [read_plain], 5: [read_with_model, read_plain]}
 
 
 def read_value(bits, channel, version, model):

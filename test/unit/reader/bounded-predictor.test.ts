@@ -1,4 +1,4 @@
-/** The bound: whatever a value or a code holds, the model takes 144 steps at most, and all comes back exactly. */
+/** The bound: whatever a value or a code holds, the model takes 96 steps at most, and all comes back exactly. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -85,7 +85,7 @@ test("up to the bound a value is coded as the model alone codes it", () => {
 
 test("what repeats stays short past the bound, and prose takes less than plainly", () => {
   const bitsOf = (text: string) => encodeValue(codebook, 0, new TextEncoder().encode(text)).length;
-  assert.ok(bitsOf("x".repeat(1024)) < 150);
+  assert.ok(bitsOf("x".repeat(1024)) < 250);
   const words = new TextDecoder().decode(makeValue({ kind: "words", bytes: VALUE_BYTES_MAX, seed: 1 }));
   const plain = encodeValue({ version: 1, predictors: [plainPredictor] }, 0, new TextEncoder().encode(words));
   assert.ok(bitsOf(words) < 0.6 * plain.length, `${bitsOf(words)} of ${plain.length} bits`);
