@@ -44,13 +44,14 @@ export async function decodeThroughModel(
   checkIdentifier(userId, "user_id");
   const channel = channelOf(label);
   const started = performance.now();
+  // One deadline for both: the block may have to be built before it is read.
+  const work = services.blockWork.begin(asker);
   const block = await services.blocks.of(asker, userId);
   const fact = block?.facts.find((candidate) => candidate.channel === channel);
   if (block === undefined || fact === undefined) throw notFound(label);
   const one = { text: block.text, expected: [fact], channels: [channel] };
   const verified =
-    block.carried.includes(channel) &&
-    (await findReadBackFault(services, services.blockWork.begin(asker), userId, one)) === undefined;
+    block.carried.includes(channel) && (await findReadBackFault(services, work, userId, one)) === undefined;
   return {
     userId,
     label,

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { DEADLINE_MS } from "../../../src/blockwork/block-scheduler.ts";
 import { decodeFact, decodeThroughModel } from "../../../src/memory/decode.ts";
 import { ACCOUNT, asker, forgedCode, memoryServices, valueTooLargeForABlock } from "./memory-services.ts";
 
@@ -63,6 +64,18 @@ test("a value that the reader finds in the block is verified", async (context) =
   await write("ada", "Ada", "Sideband");
   assert.deepEqual(await throughModel(), { value: "Ada", verified: true });
   assert.equal(workers.countOf("value"), 1, "only the fact's own channel is read");
+});
+
+test("the time that its block takes counts towards the deadline of the reading", async (context) => {
+  const { services, throughModel, write, clock } = await setUp(context);
+  await write("ada", "Ada");
+  const blockOf = services.blocks.of.bind(services.blocks);
+  services.blocks.of = async (...args) => {
+    const block = await blockOf(...args);
+    clock.advance(DEADLINE_MS);
+    return block;
+  };
+  await assert.rejects(throughModel(), { code: "overloaded" });
 });
 
 test("wrong code bits under a right checksum are not verified, and the value is the state's", async (context) => {
