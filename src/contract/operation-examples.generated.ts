@@ -58,7 +58,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "user_id": "ada",
-      "fdm_block": "[MEM] adrenal identified payments fathers … interventions [/MEM]",
+      "fdm_block": "[MEM] roi jealous sulph minimize … avoid [/MEM]",
       "channel_count": 2,
       "channel_labels": [
         "USER.name",
@@ -92,7 +92,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 213,
+      "latency_ms": 39,
       "verified": true
     }
   },
@@ -105,14 +105,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "status": "ok",
       "channel_count": 2,
       "lossless": true,
-      "fdm_block": "[MEM] adrenal identified payments fathers … interventions [/MEM]",
+      "fdm_block": "[MEM] roi jealous sulph minimize … avoid [/MEM]",
       "overflow": []
     }
   },
   "read": {
     "body": {
       "user_id": "ada",
-      "block": "[MEM] adrenal identified payments fathers … interventions [/MEM]"
+      "block": "[MEM] roi jealous sulph minimize … avoid [/MEM]"
     },
     "status": 200,
     "answer": {
@@ -150,14 +150,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "value": "Ada Lovelace",
           "channel": 0,
           "revision": 2,
-          "updated_at": "2026-11-15T22:12:27.458Z"
+          "updated_at": "2026-11-16T01:54:55.735Z"
         },
         {
           "label": "TASK.deadline",
           "value": "2026-12-01",
           "channel": 23,
           "revision": 3,
-          "updated_at": "2026-11-15T22:12:27.458Z"
+          "updated_at": "2026-11-16T01:54:55.735Z"
         }
       ]
     }
@@ -196,11 +196,11 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   "usageDays": {
     "status": 200,
     "answer": {
-      "from": "2026-10-16",
-      "to": "2026-11-15",
+      "from": "2026-10-17",
+      "to": "2026-11-16",
       "days": [
         {
-          "day": "2026-11-15",
+          "day": "2026-11-16",
           "count": 3
         }
       ]
@@ -224,7 +224,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "user_id": "demo",
-      "fdm_block": "[MEM] jug rash sensors et … programmer [/MEM]",
+      "fdm_block": "[MEM] ming pace differences timer … shape [/MEM]",
       "channel_count": 1,
       "channel_labels": [
         "TASK.deadline"
@@ -243,7 +243,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 29,
+      "latency_ms": 27,
       "verified": true
     }
   },
@@ -253,13 +253,13 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "status": "ok",
       "channel_count": 1,
       "lossless": true,
-      "fdm_block": "[MEM] jug rash sensors et … programmer [/MEM]",
+      "fdm_block": "[MEM] ming pace differences timer … shape [/MEM]",
       "overflow": []
     }
   },
   "demoRead": {
     "body": {
-      "block": "[MEM] jug rash sensors et … programmer [/MEM]"
+      "block": "[MEM] ming pace differences timer … shape [/MEM]"
     },
     "status": 200,
     "answer": {
@@ -289,7 +289,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
         }
       ],
       "versions": [
-        4,
+        5,
         1
       ]
     }
@@ -373,12 +373,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "927816dbe11b48b9",
+      "id": "87a3c5e1cc0a4908",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-15T22:12:32.729Z",
+      "created_at": "2026-11-16T01:54:56.633Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -392,12 +392,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "keys": [
         {
-          "id": "927816dbe11b48b9",
+          "id": "87a3c5e1cc0a4908",
           "account": "navy",
           "tier": "pro",
           "prefix": "sb_live_…",
           "note": "Grace",
-          "created_at": "2026-11-15T22:12:32.729Z",
+          "created_at": "2026-11-16T01:54:56.633Z",
           "expires_at": null,
           "revoked_at": null,
           "last_used_at": null
@@ -407,19 +407,19 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminExpireKey": {
     "params": {
-      "id": "927816dbe11b48b9"
+      "id": "87a3c5e1cc0a4908"
     },
     "body": {
       "expires_at": "2027-01-31T23:59:59.000Z"
     },
     "status": 200,
     "answer": {
-      "id": "927816dbe11b48b9",
+      "id": "87a3c5e1cc0a4908",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-15T22:12:32.729Z",
+      "created_at": "2026-11-16T01:54:56.633Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
       "revoked_at": null,
       "last_used_at": null
@@ -427,18 +427,18 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminRevokeKey": {
     "params": {
-      "id": "927816dbe11b48b9"
+      "id": "87a3c5e1cc0a4908"
     },
     "status": 200,
     "answer": {
-      "id": "927816dbe11b48b9",
+      "id": "87a3c5e1cc0a4908",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-15T22:12:32.729Z",
+      "created_at": "2026-11-16T01:54:56.633Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
-      "revoked_at": "2026-11-15T22:12:32.789Z",
+      "revoked_at": "2026-11-16T01:54:56.644Z",
       "last_used_at": null
     }
   },
@@ -448,12 +448,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "accounts": [
         {
           "account": "acme",
-          "created_at": "2026-11-15T22:12:26.671Z",
+          "created_at": "2026-11-16T01:54:55.640Z",
           "keys": 1
         },
         {
           "account": "navy",
-          "created_at": "2026-11-15T22:12:32.729Z",
+          "created_at": "2026-11-16T01:54:56.633Z",
           "keys": 1
         }
       ]
@@ -462,24 +462,24 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   "adminUsage": {
     "status": 200,
     "answer": {
-      "from": "2026-10-16",
-      "to": "2026-11-15",
+      "from": "2026-10-17",
+      "to": "2026-11-16",
       "keys": [
         {
-          "key_id": "d1b311ed6a61477b",
+          "key_id": "9bad94c129194d88",
           "account": "acme",
           "tier": "pro",
           "limit": 50000,
           "used_this_month": 3,
           "days": [
             {
-              "day": "2026-11-15",
+              "day": "2026-11-16",
               "count": 3
             }
           ]
         },
         {
-          "key_id": "927816dbe11b48b9",
+          "key_id": "87a3c5e1cc0a4908",
           "account": "navy",
           "tier": "pro",
           "limit": 50000,
@@ -505,35 +505,35 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "requests": [
         {
-          "id": "0832ccfe30ee4530",
+          "id": "52151ab2466d43c7",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "approved",
-          "created_at": "2026-11-15T22:12:32.871Z",
-          "decided_at": "2026-11-15T22:12:32.917Z",
-          "key_id": "fa7dd0260dfb4c8c"
+          "created_at": "2026-11-16T01:54:56.655Z",
+          "decided_at": "2026-11-16T01:54:56.661Z",
+          "key_id": "caf3d8cb8b774d7d"
         },
         {
-          "id": "3956df321327459a",
+          "id": "6f396e2c3ef7490e",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "declined",
-          "created_at": "2026-11-15T22:12:32.955Z",
-          "decided_at": "2026-11-15T22:12:32.985Z",
+          "created_at": "2026-11-16T01:54:56.666Z",
+          "decided_at": "2026-11-16T01:54:56.677Z",
           "key_id": null
         },
         {
-          "id": "0ef6e9f5e51e4306",
+          "id": "403e5b05f4694252",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "open",
-          "created_at": "2026-11-15T22:12:33.046Z",
+          "created_at": "2026-11-16T01:54:56.680Z",
           "decided_at": null,
           "key_id": null
         }
@@ -542,7 +542,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminApprove": {
     "params": {
-      "id": "0832ccfe30ee4530"
+      "id": "52151ab2466d43c7"
     },
     "body": {
       "account": "hopper"
@@ -550,12 +550,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "fa7dd0260dfb4c8c",
+      "id": "caf3d8cb8b774d7d",
       "account": "hopper",
       "tier": "free",
       "prefix": "sb_live_…",
       "note": "Grace Hopper <grace@navy.example>",
-      "created_at": "2026-11-15T22:12:32.917Z",
+      "created_at": "2026-11-16T01:54:56.661Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -563,24 +563,24 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminDecline": {
     "params": {
-      "id": "3956df321327459a"
+      "id": "6f396e2c3ef7490e"
     },
     "status": 200,
     "answer": {
-      "id": "3956df321327459a",
+      "id": "6f396e2c3ef7490e",
       "name": "Grace Hopper",
       "email": "grace@navy.example",
       "purpose": "An assistant that remembers.",
       "tier": "free",
       "status": "declined",
-      "created_at": "2026-11-15T22:12:32.955Z",
-      "decided_at": "2026-11-15T22:12:32.985Z",
+      "created_at": "2026-11-16T01:54:56.666Z",
+      "decided_at": "2026-11-16T01:54:56.677Z",
       "key_id": null
     }
   },
   "adminDeleteRequest": {
     "params": {
-      "id": "0ef6e9f5e51e4306"
+      "id": "403e5b05f4694252"
     },
     "status": 200,
     "answer": {
@@ -591,8 +591,8 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "version": "0.1.0",
-      "process_id": 27230,
-      "started_at": "2026-11-15T22:12:26.620Z",
+      "process_id": 29027,
+      "started_at": "2026-11-16T01:54:55.625Z",
       "ready": true,
       "store": {
         "facts": 0,
@@ -601,36 +601,36 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       },
       "demo": {
         "labels": [],
-        "resets_in_s": 147
+        "resets_in_s": 304
       },
       "recent_errors": [],
       "recent_requests": [
         {
-          "at": "2026-11-15T22:12:32.278Z",
+          "at": "2026-11-16T01:54:56.494Z",
           "method": "GET",
           "route": "/usage/days",
           "status": 200,
           "account": "acme",
-          "key_id": "d1b311ed6a61477b",
-          "request_id": "wHmx4UI7-c"
+          "key_id": "9bad94c129194d88",
+          "request_id": "wjTVoNw3-c"
         },
         {
-          "at": "2026-11-15T22:12:32.261Z",
+          "at": "2026-11-16T01:54:56.490Z",
           "method": "GET",
           "route": "/usage",
           "status": 200,
           "account": "acme",
-          "key_id": "d1b311ed6a61477b",
-          "request_id": "wHmx4UI7-b"
+          "key_id": "9bad94c129194d88",
+          "request_id": "wjTVoNw3-b"
         },
         {
-          "at": "2026-11-15T22:12:32.254Z",
+          "at": "2026-11-16T01:54:56.486Z",
           "method": "DELETE",
           "route": "/users",
           "status": 200,
           "account": "acme",
-          "key_id": "d1b311ed6a61477b",
-          "request_id": "wHmx4UI7-a"
+          "key_id": "9bad94c129194d88",
+          "request_id": "wjTVoNw3-a"
         }
       ]
     }
