@@ -119,8 +119,8 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
     name: "verified-without-comparing",
     fault: "A decode through the model says verified without comparing.",
     file: "src/memory/decode.ts",
-    find: "(await findReadBackFault(services, services.blockWork.begin(asker), userId, one)) === undefined",
-    replace: "(await findReadBackFault(services, services.blockWork.begin(asker), userId, one)) !== null",
+    find: "(await findReadBackFault(services, work, userId, one)) === undefined",
+    replace: "(await findReadBackFault(services, work, userId, one)) !== null",
     tests: tests("decode"),
   },
   {
