@@ -17,7 +17,17 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const SOURCE_FOLDER = "src/reader/assembly";
 const TARGET = new URL("../src/reader/kernel-module.generated.ts", import.meta.url);
 const COMPILER = join(root, "scripts", "kernel", "node_modules", "assemblyscript", "bin", "asc.js");
-const OPTIONS = ["-O3", "--runtime", "stub", "--enable", "simd", "--importMemory", "--noAssert"];
+const OPTIONS = [
+  "-O3",
+  "--runtime",
+  "stub",
+  "--enable",
+  "simd",
+  "--importMemory",
+  "--initialMemory",
+  "4",
+  "--noAssert",
+];
 
 /** The text of the generated file for a compiled module. */
 export function kernelModuleSource(module: Uint8Array): string {

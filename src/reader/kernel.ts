@@ -57,13 +57,16 @@ interface KernelExports {
     slots: number,
   ): void;
   attend(
-    query: number,
+    queries: number,
+    querySlots: number,
     keys: number,
     values: number,
     slots: number,
-    first: number,
-    count: number,
-    factor: number,
+    window: number,
+    factors: number,
+    position: number,
+    n: number,
+    heads: number,
     size: number,
     out: number,
     weights: number,
@@ -193,29 +196,25 @@ export class KernelOperations implements Operations {
 
   attend(context: Context, position: number, n: number, out: Float64Array): void {
     const { queries, keys, values, factors, window } = context;
-    const { heads, slots, size } = keys;
-    for (let row = 0; row < n; row++) {
-      const newest = position + row;
-      const oldest = Math.max(0, newest + 1 - window);
-      for (let head = 0; head < heads; head++) {
-        const ring = head * slots * size;
-        this.#kernel.attend(
-          queries.numbers.byteOffset + 2 * (head * queries.slots + (newest % queries.slots)) * size,
-          keys.numbers.byteOffset + 2 * ring,
-          values.numbers.byteOffset + 8 * ring,
-          slots,
-          oldest % slots,
-          newest + 1 - oldest,
-          factors[head],
-          size,
-          out.byteOffset + 8 * (row * heads + head) * size,
-          this.#steps,
-        );
-      }
-    }
+    this.#kernel.attend(
+      queries.numbers.byteOffset,
+      queries.slots,
+      keys.numbers.byteOffset,
+      values.numbers.byteOffset,
+      keys.slots,
+      window,
+      factors.byteOffset,
+      position,
+      n,
+      keys.heads,
+      keys.size,
+      out.byteOffset,
+      this.#steps,
+    );
   }
 
   frequencies(scores: Float64Array, out: Uint32Array): void {
+    assert(scores.length % 2 === 0, "an even number of scores");
     this.#kernel.frequencies(scores.byteOffset, scores.length, out.byteOffset);
   }
 

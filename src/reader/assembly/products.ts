@@ -16,14 +16,17 @@ export function lanes(sum: v128): i32 {
   );
 }
 
-/** Sums of magnitudes and roundings two at a time: neither depends on the order. */
-function roundRow(u: usize, length: i32, q: usize): f64 {
+/**
+ * Rounds a row to 16-bit integers, eight of them every `stride` bytes; returns what one of them is worth. Magnitudes
+ * and roundings two at a time: neither depends on the order.
+ */
+function roundRow(u: usize, length: i32, q: usize, stride: usize): f64 {
   let sizes = f64x2.splat(0);
   const end = u + (<usize>length << 3);
   for (let at = u; at < end; at += 16) sizes = f64x2.max(sizes, f64x2.abs(v128.load(at)));
   const largest = max<f64>(f64x2.extract_lane(sizes, 0), f64x2.extract_lane(sizes, 1));
   const inverse = f64x2.splat(ROUNDED_MAX / (largest > 0 ? largest : 1));
-  for (let at = u, to = q; at < end; at += 64, to += 16) {
+  for (let at = u, to = q; at < end; at += 64, to += stride) {
     v128.store(to, i16x8.narrow_i32x4_s(rounded(at, inverse), rounded(at + 32, inverse)));
   }
   return largest / ROUNDED_MAX;
@@ -52,14 +55,17 @@ export function product(
   steps: usize,
 ): void {
   const rowBytes = <usize>columns;
+  const qBytes = rowBytes << 1;
+  const fours = n & ~3;
   for (let p = 0; p < n; p++) {
-    const step = roundRow(u + ((<usize>p * rowBytes) << 3), columns, q + ((<usize>p * rowBytes) << 1)) * unit;
+    // Four positions lie side by side, eight numbers of each in turn.
+    const to = p < fours ? q + <usize>(p & ~3) * qBytes + (<usize>(p & 3) << 4) : q + <usize>p * qBytes;
+    const step = roundRow(u + <usize>p * (rowBytes << 3), columns, to, p < fours ? 64 : 16) * unit;
     store<f64>(steps + (<usize>p << 3), step);
   }
-  const fours = n & ~3;
   if (fours > 0) fourPositions(weights, scales, rows, rowBytes, out, q, steps, fours);
   for (let p = fours; p < n; p++) {
-    onePosition(weights, scales, rows, rowBytes, out + ((<usize>(p * rows)) << 3), q + ((<usize>p * rowBytes) << 1), load<f64>(steps + (<usize>p << 3)));
+    onePosition(weights, scales, rows, rowBytes, out + ((<usize>(p * rows)) << 3), q + <usize>p * qBytes, load<f64>(steps + (<usize>p << 3)));
   }
 }
 
@@ -74,46 +80,58 @@ function dot16(sum: v128, weights: usize, a: v128, b: v128): v128 {
 
 /** Four rows at a time, so that a rounded activation is loaded once for four weights. */
 function onePosition(weights: usize, scales: usize, rows: i32, rowBytes: usize, out: usize, q: usize, step: f64): void {
-  for (let row = 0; row < rows; row += 4) {
-    const w = weights + <usize>row * rowBytes;
+  let w0 = weights;
+  for (const end = out + (<usize>rows << 3); out < end; out += 32, scales += 32, w0 += 3 * rowBytes) {
+    let w1 = w0 + rowBytes;
+    let w2 = w1 + rowBytes;
+    let w3 = w2 + rowBytes;
     let s0 = i32x4.splat(0);
     let s1 = i32x4.splat(0);
     let s2 = i32x4.splat(0);
     let s3 = i32x4.splat(0);
-    const w1 = w + rowBytes;
-    const w2 = w1 + rowBytes;
-    const w3 = w2 + rowBytes;
-    for (let i: usize = 0; i < rowBytes; i += 16) {
-      const a = v128.load(q + (i << 1));
-      const b = v128.load(q + (i << 1), 16);
-      s0 = dot16(s0, w + i, a, b);
-      s1 = dot16(s1, w1 + i, a, b);
-      s2 = dot16(s2, w2 + i, a, b);
-      s3 = dot16(s3, w3 + i, a, b);
+    for (let x = q; x < q + (rowBytes << 1); x += 32, w0 += 16, w1 += 16, w2 += 16, w3 += 16) {
+      const a = v128.load(x);
+      const b = v128.load(x, 16);
+      s0 = dot16(s0, w0, a, b);
+      s1 = dot16(s1, w1, a, b);
+      s2 = dot16(s2, w2, a, b);
+      s3 = dot16(s3, w3, a, b);
     }
-    const at = <usize>row << 3;
-    store<f64>(out + at, <f64>lanes(s0) * (load<f64>(scales + at) * step));
-    store<f64>(out + at, <f64>lanes(s1) * (load<f64>(scales + at, 8) * step), 8);
-    store<f64>(out + at, <f64>lanes(s2) * (load<f64>(scales + at, 16) * step), 16);
-    store<f64>(out + at, <f64>lanes(s3) * (load<f64>(scales + at, 24) * step), 24);
+    storeFour(out, s0, s1, s2, s3, scales, step);
   }
 }
 
-/** Two rows and four positions at a time: eight sums for two loads of weights, which stay in the nearest cache. */
+/** out[4] = the sums over the lanes of r, s, t and u, each times its scale and step. */
+// @ts-ignore: decorator
+@inline
+function storeFour(out: usize, r: v128, s: v128, t: v128, u: v128, scales: usize, step: f64): void {
+  const rs = i32x4.add(i32x4.shuffle(r, s, 0, 4, 1, 5), i32x4.shuffle(r, s, 2, 6, 3, 7));
+  const tu = i32x4.add(i32x4.shuffle(t, u, 0, 4, 1, 5), i32x4.shuffle(t, u, 2, 6, 3, 7));
+  const sums = i32x4.add(i64x2.shuffle(rs, tu, 0, 2), i64x2.shuffle(rs, tu, 1, 3));
+  const steps = f64x2.splat(step);
+  v128.store(out, f64x2.mul(f64x2.convert_low_i32x4_s(sums), f64x2.mul(v128.load(scales), steps)));
+  const last = i64x2.shuffle(sums, sums, 1, 1);
+  v128.store(out, f64x2.mul(f64x2.convert_low_i32x4_s(last), f64x2.mul(v128.load(scales, 16), steps)), 16);
+}
+
+/**
+ * Four rows and four positions at a time: sixteen sums for eight loads. Addresses are counted up, because the compiler
+ * would work out their sums anew in every turn of the loop.
+ */
 function fourPositions(weights: usize, scales: usize, rows: i32, rowBytes: usize, out: usize, q: usize, steps: usize, n: i32): void {
-  const qBytes = rowBytes << 1;
   const outBytes = <usize>rows << 3;
-  for (let row = 0; row < rows; row += 2) {
-    const w = weights + <usize>row * rowBytes;
-    const w1 = w + rowBytes;
+  for (let row = 0; row < rows; row += 4) {
     const at = <usize>row << 3;
-    const scale = load<f64>(scales + at);
-    const scale1 = load<f64>(scales + at, 8);
+    let x = q;
     for (let p = 0; p < n; p += 4) {
-      const q0 = q + <usize>p * qBytes;
-      const q1 = q0 + qBytes;
-      const q2 = q1 + qBytes;
-      const q3 = q2 + qBytes;
+      let w0 = weights + <usize>row * rowBytes;
+      let w1 = w0 + rowBytes;
+      let w2 = w1 + rowBytes;
+      let w3 = w2 + rowBytes;
+      let r0 = i32x4.splat(0);
+      let r1 = i32x4.splat(0);
+      let r2 = i32x4.splat(0);
+      let r3 = i32x4.splat(0);
       let s0 = i32x4.splat(0);
       let s1 = i32x4.splat(0);
       let s2 = i32x4.splat(0);
@@ -122,36 +140,45 @@ function fourPositions(weights: usize, scales: usize, rows: i32, rowBytes: usize
       let t1 = i32x4.splat(0);
       let t2 = i32x4.splat(0);
       let t3 = i32x4.splat(0);
-      for (let i: usize = 0; i < rowBytes; i += 8) {
-        const a = v128.load8x8_s(w + i);
-        const b = v128.load8x8_s(w1 + i);
-        const j = i << 1;
-        let x = v128.load(q0 + j);
-        s0 = i32x4.add(s0, i32x4.dot_i16x8_s(a, x));
-        t0 = i32x4.add(t0, i32x4.dot_i16x8_s(b, x));
-        x = v128.load(q1 + j);
-        s1 = i32x4.add(s1, i32x4.dot_i16x8_s(a, x));
-        t1 = i32x4.add(t1, i32x4.dot_i16x8_s(b, x));
-        x = v128.load(q2 + j);
-        s2 = i32x4.add(s2, i32x4.dot_i16x8_s(a, x));
-        t2 = i32x4.add(t2, i32x4.dot_i16x8_s(b, x));
-        x = v128.load(q3 + j);
-        s3 = i32x4.add(s3, i32x4.dot_i16x8_s(a, x));
-        t3 = i32x4.add(t3, i32x4.dot_i16x8_s(b, x));
+      let u0 = i32x4.splat(0);
+      let u1 = i32x4.splat(0);
+      let u2 = i32x4.splat(0);
+      let u3 = i32x4.splat(0);
+      for (const end = w0 + rowBytes; w0 < end; w0 += 8, w1 += 8, w2 += 8, w3 += 8, x += 64) {
+        const a = v128.load8x8_s(w0);
+        const b = v128.load8x8_s(w1);
+        const c = v128.load8x8_s(w2);
+        const d = v128.load8x8_s(w3);
+        let y = v128.load(x);
+        r0 = i32x4.add(r0, i32x4.dot_i16x8_s(a, y));
+        s0 = i32x4.add(s0, i32x4.dot_i16x8_s(b, y));
+        t0 = i32x4.add(t0, i32x4.dot_i16x8_s(c, y));
+        u0 = i32x4.add(u0, i32x4.dot_i16x8_s(d, y));
+        y = v128.load(x, 16);
+        r1 = i32x4.add(r1, i32x4.dot_i16x8_s(a, y));
+        s1 = i32x4.add(s1, i32x4.dot_i16x8_s(b, y));
+        t1 = i32x4.add(t1, i32x4.dot_i16x8_s(c, y));
+        u1 = i32x4.add(u1, i32x4.dot_i16x8_s(d, y));
+        y = v128.load(x, 32);
+        r2 = i32x4.add(r2, i32x4.dot_i16x8_s(a, y));
+        s2 = i32x4.add(s2, i32x4.dot_i16x8_s(b, y));
+        t2 = i32x4.add(t2, i32x4.dot_i16x8_s(c, y));
+        u2 = i32x4.add(u2, i32x4.dot_i16x8_s(d, y));
+        y = v128.load(x, 48);
+        r3 = i32x4.add(r3, i32x4.dot_i16x8_s(a, y));
+        s3 = i32x4.add(s3, i32x4.dot_i16x8_s(b, y));
+        t3 = i32x4.add(t3, i32x4.dot_i16x8_s(c, y));
+        u3 = i32x4.add(u3, i32x4.dot_i16x8_s(d, y));
       }
       const step = steps + (<usize>p << 3);
       let o = out + <usize>p * outBytes + at;
-      store<f64>(o, <f64>lanes(s0) * (scale * load<f64>(step)));
-      store<f64>(o, <f64>lanes(t0) * (scale1 * load<f64>(step)), 8);
+      storeFour(o, r0, s0, t0, u0, scales + at, load<f64>(step));
       o += outBytes;
-      store<f64>(o, <f64>lanes(s1) * (scale * load<f64>(step, 8)));
-      store<f64>(o, <f64>lanes(t1) * (scale1 * load<f64>(step, 8)), 8);
+      storeFour(o, r1, s1, t1, u1, scales + at, load<f64>(step, 8));
       o += outBytes;
-      store<f64>(o, <f64>lanes(s2) * (scale * load<f64>(step, 16)));
-      store<f64>(o, <f64>lanes(t2) * (scale1 * load<f64>(step, 16)), 8);
+      storeFour(o, r2, s2, t2, u2, scales + at, load<f64>(step, 16));
       o += outBytes;
-      store<f64>(o, <f64>lanes(s3) * (scale * load<f64>(step, 24)));
-      store<f64>(o, <f64>lanes(t3) * (scale1 * load<f64>(step, 24)), 8);
+      storeFour(o, r3, s3, t3, u3, scales + at, load<f64>(step, 24));
     }
   }
 }
@@ -175,7 +202,7 @@ export function sparseProduct(
   const list = q + (<usize>columns << 1);
   const sums = list + 32;
   for (let p = 0; p < n; p++) {
-    const step = roundRow(u + ((<usize>p * <usize>columns) << 3), columns, q) * unit;
+    const step = roundRow(u + ((<usize>p * <usize>columns) << 3), columns, q, 16) * unit;
     memory.fill(sums, 0, rowBytes << 2);
     // The list: the addresses of four columns, 4 bytes each, then their activations, 2 bytes each.
     let count: usize = 0;

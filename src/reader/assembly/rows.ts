@@ -9,6 +9,7 @@ const FREQUENCY_TOTAL: f64 = 1048576;
 const SHARE_ONE: f64 = 1073741824;
 const HEAD_SCALE: f64 = 4096;
 const NORM_EPSILON: f64 = 1e-6;
+const TWO_52: f64 = 4503599627370496;
 
 /** x = a x x + b x y, of `count` (even) numbers. */
 export function blend(x: usize, a: f64, y: usize, b: f64, count: i32): void {
@@ -112,23 +113,40 @@ export function keep(rows: usize, n: i32, position: i32, heads: i32, size: i32, 
 }
 
 /**
- * One head of one position, of `size` (a multiple of 8) numbers: keys and values are rings of `slots` rows, the oldest
- * of `count` at `first`; `weights` is room for `count` doubles.
+ * out[n][heads][size] = attention of the positions from `position` on to the last `window`. Queries, keys and values are
+ * rings, a ring for each head; `size` is a multiple of 8. `weights` is room for window + 1 doubles.
  */
 export function attend(
-  query: usize,
+  queries: usize,
+  querySlots: i32,
   keys: usize,
   values: usize,
   slots: i32,
-  first: i32,
-  count: i32,
-  factor: f64,
+  window: i32,
+  factors: usize,
+  position: i32,
+  n: i32,
+  heads: i32,
   size: i32,
   out: usize,
   weights: usize,
 ): void {
+  for (let newest = position; newest < position + n; newest++) {
+    const oldest = max<i32>(0, newest + 1 - window);
+    for (let head = 0; head < heads; head++) {
+      const query = queries + (<usize>((head * querySlots + (newest % querySlots)) * size) << 1);
+      const ring = <usize>(head * slots * size);
+      const factor = load<f64>(factors + (<usize>head << 3));
+      const total = weigh(query, keys + (ring << 1), slots, oldest % slots, newest + 1 - oldest, factor, size, weights);
+      sumUp(values + (ring << 3), slots, oldest % slots, newest + 1 - oldest, size, weights, total, out);
+      out += <usize>size << 3;
+    }
+  }
+}
+
+/** The weights of `count` keys, the oldest at slot `first`; returns their sum. */
+function weigh(query: usize, keys: usize, slots: i32, first: i32, count: i32, factor: f64, size: i32, weights: usize): f64 {
   const keyBytes = <usize>size << 1;
-  const valueBytes = <usize>size << 3;
   const keysEnd = keys + <usize>slots * keyBytes;
   const weightsEnd = weights + (<usize>count << 3);
   let best: f64 = -Infinity;
@@ -145,12 +163,19 @@ export function attend(
     if (key == keysEnd) key = keys;
   }
   let total: f64 = 0;
-  for (let at = weights; at < weightsEnd; at += 8) {
-    const weight = exp2Negative(best - load<f64>(at));
-    store<f64>(at, weight);
-    total += weight;
+  for (let at = weights; at < weightsEnd; at += 16) {
+    const pair = exp2Negative(f64x2.sub(f64x2.splat(best), v128.load(at)));
+    v128.store(at, pair);
+    total += f64x2.extract_lane(pair, 0);
+    if (at + 8 < weightsEnd) total += f64x2.extract_lane(pair, 1);
   }
-  // Eight sums at a time, each in the order of the positions.
+  return total;
+}
+
+/** out = the values, each times its weight, / total. Eight sums at a time, each in the order of the positions. */
+function sumUp(values: usize, slots: i32, first: i32, count: i32, size: i32, weights: usize, total: f64, out: usize): void {
+  const valueBytes = <usize>size << 3;
+  const weightsEnd = weights + (<usize>count << 3);
   const all = f64x2.splat(total);
   const valuesEnd = values + <usize>slots * valueBytes;
   for (let i: usize = 0; i < valueBytes; i += 64) {
@@ -158,15 +183,15 @@ export function attend(
     let s1 = f64x2.splat(0);
     let s2 = f64x2.splat(0);
     let s3 = f64x2.splat(0);
-    let value = values + <usize>first * valueBytes;
+    let value = values + <usize>first * valueBytes + i;
     for (let at = weights; at < weightsEnd; at += 8) {
       const weight = v128.load64_splat(at);
-      s0 = f64x2.add(s0, f64x2.mul(weight, v128.load(value + i)));
-      s1 = f64x2.add(s1, f64x2.mul(weight, v128.load(value + i, 16)));
-      s2 = f64x2.add(s2, f64x2.mul(weight, v128.load(value + i, 32)));
-      s3 = f64x2.add(s3, f64x2.mul(weight, v128.load(value + i, 48)));
+      s0 = f64x2.add(s0, f64x2.mul(weight, v128.load(value)));
+      s1 = f64x2.add(s1, f64x2.mul(weight, v128.load(value, 16)));
+      s2 = f64x2.add(s2, f64x2.mul(weight, v128.load(value, 32)));
+      s3 = f64x2.add(s3, f64x2.mul(weight, v128.load(value, 48)));
       value += valueBytes;
-      if (value == valuesEnd) value = values;
+      if (value >= valuesEnd) value = values + i;
     }
     v128.store(out + i, f64x2.div(s0, all));
     v128.store(out + i, f64x2.div(s1, all), 16);
@@ -175,50 +200,52 @@ export function attend(
   }
 }
 
-/** The scores are overwritten with the shares that they stand for. */
+/** The scores, of which there is an even number, are overwritten with the shares that they stand for. */
 export function frequencies(scores: usize, count: i32, out: usize): void {
-  let best = load<f64>(scores);
-  let bestAt = 0;
-  for (let i = 1; i < count; i++) {
-    const score = load<f64>(scores + (<usize>i << 3));
-    if (score > best) {
-      best = score;
-      bestAt = i;
-    }
+  const end = scores + (<usize>count << 3);
+  let bests = v128.load(scores);
+  for (let at = scores + 16; at < end; at += 16) bests = f64x2.max(bests, v128.load(at));
+  const best = max<f64>(f64x2.extract_lane(bests, 0), f64x2.extract_lane(bests, 1));
+  let bestAt: usize = 0; // the first of several
+  while (load<f64>(scores + (bestAt << 3)) < best) bestAt++;
+  // Sums of integers below 2^53: exact in any order.
+  let sums = f64x2.splat(0);
+  for (let at = scores; at < end; at += 16) {
+    const powers = exp2Negative(f64x2.sub(f64x2.splat(best), v128.load(at)));
+    const shares = f64x2.floor(f64x2.mul(powers, f64x2.splat(SHARE_ONE)));
+    v128.store(at, shares);
+    sums = f64x2.add(sums, shares);
   }
-  let sum: f64 = 0;
-  for (let i = 0; i < count; i++) {
-    const at = scores + (<usize>i << 3);
-    const share = floor<f64>(exp2Negative(best - load<f64>(at)) * SHARE_ONE);
-    store<f64>(at, share);
-    sum += share;
+  const sum = f64x2.splat(f64x2.extract_lane(sums, 0) + f64x2.extract_lane(sums, 1));
+  const spread = f64x2.splat(FREQUENCY_TOTAL - <f64>count);
+  let given = i32x4.splat(0);
+  for (let at = scores, to = out; at < end; at += 16, to += 8) {
+    const wholes = f64x2.floor(f64x2.div(f64x2.mul(v128.load(at), spread), sum));
+    const pair = i32x4.add(i32x4.splat(1), i32x4.trunc_sat_f64x2_s_zero(wholes));
+    given = i32x4.add(given, pair);
+    v128.store64_lane(to, pair, 0);
   }
-  let left = <i32>FREQUENCY_TOTAL;
-  const spread = FREQUENCY_TOTAL - <f64>count;
-  for (let i = 0; i < count; i++) {
-    const frequency = 1 + <i32>floor<f64>((load<f64>(scores + (<usize>i << 3)) * spread) / sum);
-    store<i32>(out + (<usize>i << 2), frequency);
-    left -= frequency;
-  }
-  const at = out + (<usize>bestAt << 2);
+  const at = out + (bestAt << 2);
+  const left = <i32>FREQUENCY_TOTAL - i32x4.extract_lane(given, 0) - i32x4.extract_lane(given, 1);
   store<i32>(at, load<i32>(at) + left);
 }
 
-/** 2^-z for z >= 0. The power of two is put together from its exponent bits. */
+/** 2^-z for two z >= 0; 0 from 64 on. The power of two is put together from its exponent bits. */
 // @ts-ignore: decorator
 @inline
-function exp2Negative(z: f64): f64 {
-  if (!(z < 64)) return 0;
-  const whole = floor<f64>(z);
-  const f = z - whole;
-  let p: f64 = 0.0000013215486790144305;
-  p = p * f + -0.000015252733804059838;
-  p = p * f + 0.00015403530393381606;
-  p = p * f + -0.0013333558146428441;
-  p = p * f + 0.009618129107628477;
-  p = p * f + -0.055504108664821576;
-  p = p * f + 0.2402265069591007;
-  p = p * f + -0.6931471805599453;
-  p = p * f + 1.0;
-  return p * reinterpret<f64>((1023 - <i64>whole) << 52);
+function exp2Negative(z: v128): v128 {
+  const whole = f64x2.floor(z);
+  const f = f64x2.sub(z, whole);
+  let p = f64x2.splat(0.0000013215486790144305);
+  p = f64x2.add(f64x2.mul(p, f), f64x2.splat(-0.000015252733804059838));
+  p = f64x2.add(f64x2.mul(p, f), f64x2.splat(0.00015403530393381606));
+  p = f64x2.add(f64x2.mul(p, f), f64x2.splat(-0.0013333558146428441));
+  p = f64x2.add(f64x2.mul(p, f), f64x2.splat(0.009618129107628477));
+  p = f64x2.add(f64x2.mul(p, f), f64x2.splat(-0.055504108664821576));
+  p = f64x2.add(f64x2.mul(p, f), f64x2.splat(0.2402265069591007));
+  p = f64x2.add(f64x2.mul(p, f), f64x2.splat(-0.6931471805599453));
+  p = f64x2.add(f64x2.mul(p, f), f64x2.splat(1));
+  // The last bits of 2^52 + whole are those of the integer.
+  const exponent = i64x2.sub(i64x2.splat(reinterpret<i64>(TWO_52) + 1023), f64x2.add(f64x2.splat(TWO_52), whole));
+  return v128.and(f64x2.mul(p, i64x2.shl(exponent, 52)), f64x2.lt(z, f64x2.splat(64)));
 }
