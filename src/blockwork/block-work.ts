@@ -9,7 +9,7 @@ import { newestFirst } from "../codec/block.ts";
 import { bitsMaxAlone, CARRIERS_MAX, PREFIX_CARRIERS } from "../codec/block-room.ts";
 import { digitsFor } from "../codec/digits.ts";
 import type { BlockKey } from "../codec/seal.ts";
-import { unreadable } from "../codec/unreadable.ts";
+import { type UnreadableBlock, unreadable } from "../codec/unreadable.ts";
 import type { BlockScheduler, Work } from "./block-scheduler.ts";
 import type { AssembledBlock, BlockMessage, BlockResults, BlockTaskKind } from "./block-tasks.ts";
 import { type CodableFact, type ComputedCode, type FactCode, keptCode } from "./fact-code.ts";
@@ -39,7 +39,7 @@ export type ReadOutcome =
       readonly repaired: number;
       readonly guardLeft: number;
     }
-  | { readonly ok: false; readonly reason: string };
+  | UnreadableBlock;
 
 export class BlockWork {
   /** The codebook version that blocks are written with. */

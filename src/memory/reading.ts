@@ -1,6 +1,7 @@
 /**
  * read: a block from a caller, even if it is damaged or inside other text. Whether it cannot be read, or
- * belongs to another account or user, the refusal is the same. Also the check that a new block holds its facts.
+ * belongs to another account or user, the refusal is the same; only another format version, which any block shows in
+ * the clear, is named. Also the check that a new block holds its facts.
  */
 
 import type { Asker } from "../base/asker.ts";
@@ -20,7 +21,11 @@ export async function readPresentedBlock(
   checkIdentifier(input.userId, "user_id");
   const reading = await readWithAllKeys(services, services.blockWork.begin(asker), input.userId, input.block);
   if (reading.ok) return reading;
-  throw new Failure("block_unreadable", "This block cannot be read for this user.", { param: "block" });
+  const detail =
+    reading.kind === "unknown-version"
+      ? `This block cannot be read: ${reading.reason}. Get a new one with GET /context or POST /flush.`
+      : "This block cannot be read for this user.";
+  throw new Failure("block_unreadable", detail, { param: "block" });
 }
 
 /** Why a block, read back, does not hold exactly the expected facts; undefined where it does. */

@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { buildBlock } from "../../../src/codec/block.ts";
+import { PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
 import { KeyRing } from "../../../src/memory/key-ring.ts";
 import { findReadBackFault, readPresentedBlock } from "../../../src/memory/reading.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
@@ -59,6 +61,22 @@ test("another account, another user and a text without a block get the same refu
   await assert.rejects(read(text, { ...asker, account: "globex" } as never), unreadable);
   await assert.rejects(read(text, asker, "eve"), unreadable);
   await assert.rejects(read("There is no block here."), unreadable);
+});
+
+test("a block of another format version is refused with its version, whoever it belongs to", async (context) => {
+  const { read } = await setUp(context);
+  const key = { id: 1, material: new Uint8Array(64).fill(9) };
+  const codebook = { ...PLAIN_CODEBOOK, version: 9 };
+  const { text } = buildBlock(
+    FACTS.map((fact, order) => ({ ...fact, order })),
+    { key, userId: "eve", codebook },
+  );
+  await assert.rejects(read(text), {
+    code: "block_unreadable",
+    message:
+      "This block cannot be read: the block has format version 9; this reader knows 1. " +
+      "Get a new one with GET /context or POST /flush.",
+  });
 });
 
 test("a block from before a rotation of the master key is read after it", async (context) => {
