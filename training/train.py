@@ -1,12 +1,12 @@
 """Trains the reader model and writes its weights file. One command:
 
-    python3 training/train.py --data DIR --dev DEVDIR --work WORKDIR --out reader-3.bin
+    python3 training/train.py --data DIR --dev DEVDIR --work WORKDIR --out reader-4.bin
 
 DIR holds the cleaned sources (clean.py; or .tar.xz or .tar.bz2 archives of them), DEVDIR profiles as JSON lines, which are only
 measured on. Two models learn side by side, by a number of steps: the teacher, a larger one, from the text; the reader from
 the same text and from the teacher's probabilities. Needs PyTorch and one CUDA device. Seeded: text, order and labels of
 every step follow from the seed. The log is a CSV. What is made on the way stays in WORKDIR: a run that was stopped goes on
-at the step that was saved last. With --start the reader begins with the weights of an earlier file.
+at the step that was saved last. With --start the reader begins with the weights of an earlier file and keeps its merges.
 """
 
 import argparse
@@ -29,10 +29,11 @@ import weights_file
 from model import DEVICE, TEACHER, Reader, Shape
 from optimizer import Muon
 
-FALLING = 0.5  # the part of the training in which the learning rate falls
+FALLING = 0.7  # the part of the training in which the learning rate falls
 FINAL = 0.3  # the part that sees the mixture of FINAL_REPEATS
 MERGES_FROM_EVERY = 3  # of the lines; more does not change what is learnt
-TEACHER_DROPOUT = 0.1
+TEACHER_DROPOUT = 0.2
+STARTED_RATE = 0.7  # a reader that begins with the weights of an earlier file learns at this part of the rates
 
 
 def arguments():
@@ -42,17 +43,17 @@ def arguments():
     parser.add_argument("--work", required=True, help="folder for merges, symbols, checkpoints and the log")
     parser.add_argument("--out", required=True)
     parser.add_argument("--start", help="weights file that the reader begins with")
-    parser.add_argument("--steps", type=int, default=8_000)
+    parser.add_argument("--steps", type=int, default=5_900)
     parser.add_argument("--until", choices=("merges", "reader"), default="reader")
     parser.add_argument("--taught", type=float, default=0.75, help="share of the loss that is the distance to the teacher")
     parser.add_argument("--rows", type=int, default=1024, help="rows of 128 symbols in a batch")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--version", type=int, default=3)
-    parser.add_argument("--temperature", type=float, default=1.1, help="scores are divided by it when written")
+    parser.add_argument("--version", type=int, default=4)
+    parser.add_argument("--temperature", type=float, default=1.05, help="scores are divided by it when written")
     parser.add_argument("--muon-lr", type=float, default=0.02)
     parser.add_argument("--adam-lr", type=float, default=0.003)
     parser.add_argument("--decay", type=float, default=0.02, help="weight decay of the matrices")
-    parser.add_argument("--measure-every", type=int, default=600, help="steps; the state is saved as often")
+    parser.add_argument("--measure-every", type=int, default=500, help="steps; the state is saved as often")
     return parser.parse_args()
 
 
@@ -92,8 +93,8 @@ def rate(progress: float, step: int) -> float:
 class Learner:
     """A model with its optimizers."""
 
-    def __init__(self, name, model, args):
-        self.name, self.model, self.args, self.recent = name, model, args, []
+    def __init__(self, name, model, args, rate=1.0):
+        self.name, self.model, self.args, self.rate, self.recent = name, model, args, rate, []
         self.muon = Muon([model.qkvo, model.fc, model.proj], weight_decay=args.decay)
         self.adam = torch.optim.AdamW(
             [{"params": [model.embed], "factor": 1.0}, {"params": [model.taps, model.mix, model.gain], "factor": 2.0}],
@@ -110,6 +111,7 @@ class Learner:
             buffer.copy_(saved)
 
     def update(self, loss, plain, now, step):
+        now *= self.rate
         loss.backward()
         self.muon.momentum = min(0.95, 0.85 + 0.1 * step / 300)
         self.muon.step(self.args.muon_lr * now)
@@ -125,7 +127,8 @@ class Training:
 
     def __init__(self, teacher, reader, args):
         self.args = args
-        self.teacher, self.reader = Learner("teacher", teacher, args), Learner("reader", reader, args)
+        self.teacher = Learner("teacher", teacher, args)
+        self.reader = Learner("reader", reader, args, STARTED_RATE if args.start else 1.0)
         self.step, self.epoch, self.row, self.seconds = 0, 0, 0, 0.0
         self.path = os.path.join(args.work, "state.pt")
         if os.path.exists(self.path):
@@ -185,6 +188,8 @@ def prepared(args, shape):
     if os.path.exists(symbols_path):
         return learnt_merges(merges_path, None, None), batches.Corpus.load(symbols_path)
     sources = corpus.load(unpack(args.data, os.path.join(args.work, "text")), args.seed)
+    if args.start:
+        json.dump(weights_file.read(args.start)[1]["merges"], open(merges_path, "w"))
     merges = learnt_merges(merges_path, sources, shape.vocabulary - 257)
     if args.until == "merges":
         return merges, None
@@ -214,7 +219,7 @@ def main():
     teacher = Reader(TEACHER, rounds=False, dropout=TEACHER_DROPOUT).to(DEVICE)
     model = Reader(shape).to(DEVICE)
     if args.start:
-        weights_file.start_from(args.start, model, merges)
+        weights_file.start_from(args.start, model)
     Training(teacher, model, args).run(data, dev, log)
     for temperature in (1.0, 1.05, 1.1, 1.125, 1.15, 1.2):
         print(temperature, *(round(f, 4) for f in dev.bits_per_character(model, temperature)), flush=True)

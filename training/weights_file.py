@@ -87,18 +87,12 @@ def read(path: str):
     return shape, parts
 
 
-def start_from(path: str, model, merges) -> None:
-    """Puts the weights of a file into a PyTorch model of the same layers. A symbol that the file does not have begins with the
-    mean of the file's symbols that its bytes split into."""
+def start_from(path: str, model) -> None:
+    """Puts the weights of a file into a PyTorch model of the same shape and merges."""
     import torch
-    from tokenizer import Tokenizer
 
     _, parts = read(path)
-    old, new = Tokenizer(parts["merges"]), Tokenizer(merges)
-    embed = parts["embed"].astype(np.float32) * parts["embed_scale"][:, None]
-    number = {piece: i for i, piece in enumerate(old.pieces)}
-    rows = [embed[[number[p]] if p in number else old.split(p)].mean(0) for p in new.pieces]
-    tables = {"embed": np.concatenate([np.stack(rows), embed[old.end :]])}
+    tables = {"embed": parts["embed"] * parts["embed_scale"][:, None]}
     for name, scale in (("qkvo", "s_qkvo"), ("fc", "s_fc"), ("proj", "s_proj")):
         tables[name] = np.stack([layer[name] * layer[scale][..., None] for layer in parts["layers"]])
     for name in ("mix", "gain", "taps"):

@@ -58,7 +58,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "user_id": "ada",
-      "fdm_block": "[MEM] roi jealous sulph minimize … avoid [/MEM]",
+      "fdm_block": "[MEM] compositions depicts evidence outlined … unexpectedly [/MEM]",
       "channel_count": 2,
       "channel_labels": [
         "USER.name",
@@ -92,7 +92,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 39,
+      "latency_ms": 33,
       "verified": true
     }
   },
@@ -105,14 +105,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "status": "ok",
       "channel_count": 2,
       "lossless": true,
-      "fdm_block": "[MEM] roi jealous sulph minimize … avoid [/MEM]",
+      "fdm_block": "[MEM] compositions depicts evidence outlined … unexpectedly [/MEM]",
       "overflow": []
     }
   },
   "read": {
     "body": {
       "user_id": "ada",
-      "block": "[MEM] roi jealous sulph minimize … avoid [/MEM]"
+      "block": "[MEM] compositions depicts evidence outlined … unexpectedly [/MEM]"
     },
     "status": 200,
     "answer": {
@@ -150,14 +150,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "value": "Ada Lovelace",
           "channel": 0,
           "revision": 2,
-          "updated_at": "2026-11-16T01:54:55.735Z"
+          "updated_at": "2026-11-16T04:27:07.858Z"
         },
         {
           "label": "TASK.deadline",
           "value": "2026-12-01",
           "channel": 23,
           "revision": 3,
-          "updated_at": "2026-11-16T01:54:55.735Z"
+          "updated_at": "2026-11-16T04:27:07.858Z"
         }
       ]
     }
@@ -224,7 +224,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "user_id": "demo",
-      "fdm_block": "[MEM] ming pace differences timer … shape [/MEM]",
+      "fdm_block": "[MEM] resist scalar avg Bolivia … minds [/MEM]",
       "channel_count": 1,
       "channel_labels": [
         "TASK.deadline"
@@ -243,7 +243,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 27,
+      "latency_ms": 25,
       "verified": true
     }
   },
@@ -253,13 +253,13 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "status": "ok",
       "channel_count": 1,
       "lossless": true,
-      "fdm_block": "[MEM] ming pace differences timer … shape [/MEM]",
+      "fdm_block": "[MEM] resist scalar avg Bolivia … minds [/MEM]",
       "overflow": []
     }
   },
   "demoRead": {
     "body": {
-      "block": "[MEM] ming pace differences timer … shape [/MEM]"
+      "block": "[MEM] resist scalar avg Bolivia … minds [/MEM]"
     },
     "status": 200,
     "answer": {
@@ -289,7 +289,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
         }
       ],
       "versions": [
-        5,
+        6,
         1
       ]
     }
@@ -373,12 +373,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "87a3c5e1cc0a4908",
+      "id": "b0462d9e192c4cf2",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-16T01:54:56.633Z",
+      "created_at": "2026-11-16T04:27:08.916Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -392,12 +392,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "keys": [
         {
-          "id": "87a3c5e1cc0a4908",
+          "id": "b0462d9e192c4cf2",
           "account": "navy",
           "tier": "pro",
           "prefix": "sb_live_…",
           "note": "Grace",
-          "created_at": "2026-11-16T01:54:56.633Z",
+          "created_at": "2026-11-16T04:27:08.916Z",
           "expires_at": null,
           "revoked_at": null,
           "last_used_at": null
@@ -407,19 +407,19 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminExpireKey": {
     "params": {
-      "id": "87a3c5e1cc0a4908"
+      "id": "b0462d9e192c4cf2"
     },
     "body": {
       "expires_at": "2027-01-31T23:59:59.000Z"
     },
     "status": 200,
     "answer": {
-      "id": "87a3c5e1cc0a4908",
+      "id": "b0462d9e192c4cf2",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-16T01:54:56.633Z",
+      "created_at": "2026-11-16T04:27:08.916Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
       "revoked_at": null,
       "last_used_at": null
@@ -427,18 +427,18 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminRevokeKey": {
     "params": {
-      "id": "87a3c5e1cc0a4908"
+      "id": "b0462d9e192c4cf2"
     },
     "status": 200,
     "answer": {
-      "id": "87a3c5e1cc0a4908",
+      "id": "b0462d9e192c4cf2",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-16T01:54:56.633Z",
+      "created_at": "2026-11-16T04:27:08.916Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
-      "revoked_at": "2026-11-16T01:54:56.644Z",
+      "revoked_at": "2026-11-16T04:27:08.935Z",
       "last_used_at": null
     }
   },
@@ -448,12 +448,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "accounts": [
         {
           "account": "acme",
-          "created_at": "2026-11-16T01:54:55.640Z",
+          "created_at": "2026-11-16T04:27:07.510Z",
           "keys": 1
         },
         {
           "account": "navy",
-          "created_at": "2026-11-16T01:54:56.633Z",
+          "created_at": "2026-11-16T04:27:08.916Z",
           "keys": 1
         }
       ]
@@ -466,7 +466,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "to": "2026-11-16",
       "keys": [
         {
-          "key_id": "9bad94c129194d88",
+          "key_id": "4d43551a12984118",
           "account": "acme",
           "tier": "pro",
           "limit": 50000,
@@ -479,7 +479,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           ]
         },
         {
-          "key_id": "87a3c5e1cc0a4908",
+          "key_id": "b0462d9e192c4cf2",
           "account": "navy",
           "tier": "pro",
           "limit": 50000,
@@ -505,35 +505,35 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "requests": [
         {
-          "id": "52151ab2466d43c7",
+          "id": "be991f2a47694176",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "approved",
-          "created_at": "2026-11-16T01:54:56.655Z",
-          "decided_at": "2026-11-16T01:54:56.661Z",
-          "key_id": "caf3d8cb8b774d7d"
+          "created_at": "2026-11-16T04:27:08.945Z",
+          "decided_at": "2026-11-16T04:27:08.959Z",
+          "key_id": "bbae686a7d534475"
         },
         {
-          "id": "6f396e2c3ef7490e",
+          "id": "d517722a47614e94",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "declined",
-          "created_at": "2026-11-16T01:54:56.666Z",
-          "decided_at": "2026-11-16T01:54:56.677Z",
+          "created_at": "2026-11-16T04:27:08.973Z",
+          "decided_at": "2026-11-16T04:27:08.994Z",
           "key_id": null
         },
         {
-          "id": "403e5b05f4694252",
+          "id": "2023a25a6cc14fb5",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "open",
-          "created_at": "2026-11-16T01:54:56.680Z",
+          "created_at": "2026-11-16T04:27:08.999Z",
           "decided_at": null,
           "key_id": null
         }
@@ -542,7 +542,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminApprove": {
     "params": {
-      "id": "52151ab2466d43c7"
+      "id": "be991f2a47694176"
     },
     "body": {
       "account": "hopper"
@@ -550,12 +550,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "caf3d8cb8b774d7d",
+      "id": "bbae686a7d534475",
       "account": "hopper",
       "tier": "free",
       "prefix": "sb_live_…",
       "note": "Grace Hopper <grace@navy.example>",
-      "created_at": "2026-11-16T01:54:56.661Z",
+      "created_at": "2026-11-16T04:27:08.959Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -563,24 +563,24 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminDecline": {
     "params": {
-      "id": "6f396e2c3ef7490e"
+      "id": "d517722a47614e94"
     },
     "status": 200,
     "answer": {
-      "id": "6f396e2c3ef7490e",
+      "id": "d517722a47614e94",
       "name": "Grace Hopper",
       "email": "grace@navy.example",
       "purpose": "An assistant that remembers.",
       "tier": "free",
       "status": "declined",
-      "created_at": "2026-11-16T01:54:56.666Z",
-      "decided_at": "2026-11-16T01:54:56.677Z",
+      "created_at": "2026-11-16T04:27:08.973Z",
+      "decided_at": "2026-11-16T04:27:08.994Z",
       "key_id": null
     }
   },
   "adminDeleteRequest": {
     "params": {
-      "id": "403e5b05f4694252"
+      "id": "2023a25a6cc14fb5"
     },
     "status": 200,
     "answer": {
@@ -591,8 +591,8 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "version": "0.1.0",
-      "process_id": 29027,
-      "started_at": "2026-11-16T01:54:55.625Z",
+      "process_id": 21082,
+      "started_at": "2026-11-16T04:27:07.485Z",
       "ready": true,
       "store": {
         "facts": 0,
@@ -601,36 +601,36 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       },
       "demo": {
         "labels": [],
-        "resets_in_s": 304
+        "resets_in_s": 171
       },
       "recent_errors": [],
       "recent_requests": [
         {
-          "at": "2026-11-16T01:54:56.494Z",
+          "at": "2026-11-16T04:27:08.757Z",
           "method": "GET",
           "route": "/usage/days",
           "status": 200,
           "account": "acme",
-          "key_id": "9bad94c129194d88",
-          "request_id": "wjTVoNw3-c"
+          "key_id": "4d43551a12984118",
+          "request_id": "vGmNaS1h-c"
         },
         {
-          "at": "2026-11-16T01:54:56.490Z",
+          "at": "2026-11-16T04:27:08.754Z",
           "method": "GET",
           "route": "/usage",
           "status": 200,
           "account": "acme",
-          "key_id": "9bad94c129194d88",
-          "request_id": "wjTVoNw3-b"
+          "key_id": "4d43551a12984118",
+          "request_id": "vGmNaS1h-b"
         },
         {
-          "at": "2026-11-16T01:54:56.486Z",
+          "at": "2026-11-16T04:27:08.750Z",
           "method": "DELETE",
           "route": "/users",
           "status": 200,
           "account": "acme",
-          "key_id": "9bad94c129194d88",
-          "request_id": "wjTVoNw3-a"
+          "key_id": "4d43551a12984118",
+          "request_id": "vGmNaS1h-a"
         }
       ]
     }

@@ -23,7 +23,7 @@ suite("a reader in Python", { concurrency: true }, () => {
       }
       const script = join(packageFolder, "test", "format", "reader.py");
       const alphabet = join(packageFolder, "src", "codec", "alphabet-data.ts");
-      const weights = join(packageFolder, "models", "reader-3.bin");
+      const weights = join(packageFolder, "models", "reader-4.bin");
       const args = [script, "--alphabet", alphabet, "--weights", weights, join(vectors, name)];
       const { stdout } = await run("python3", args);
       assert.match(stdout, /: 12 blocks read, 107 values/);
