@@ -62,6 +62,7 @@ const silentX = SIZE.left + end * scale;
 const height = base + 50 + Math.ceil(parts.length / 2) * 20;
 const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${SIZE.width + 2 * SIZE.left} ${height}" role="img" font-family="system-ui, sans-serif" font-size="13" fill="#222">
 <title>The spectrum of a block with ${facts.length} facts: ${end} carriers in use, ${spectrum.length - end} silent</title>
+<style>@media (prefers-color-scheme: dark) { svg { filter: invert(0.93) hue-rotate(180deg) } }</style>
 <rect width="100%" height="100%" fill="#fff"/>
 <rect x="${silentX}" y="${SIZE.top}" width="${SIZE.left + SIZE.width - silentX}" height="${SIZE.height}" fill="#f1f4f6"/>
 <text x="${(silentX + SIZE.left + SIZE.width) / 2}" y="${SIZE.top + SIZE.height / 2}" text-anchor="middle" fill="#567">guard band: ${spectrum.length - end} silent carriers</text>

@@ -248,7 +248,7 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     fallback: "",
     parse: keysText,
     meaning:
-      "The text of the page /keys: who issues keys, and how they reach people. At most 1,000 characters. When empty: the operator decides, and the key is sent as the two agree.",
+      "The text of the page /keys: who issues keys, and how they reach people. At most 1,000 characters. When empty: the operator decides, and gets in touch with the person.",
   },
   SIDEBAND_LOG_LEVEL: {
     field: "logLevel",

@@ -39,6 +39,7 @@ export function drawDamage(rows: readonly DamageRow[]): string {
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" font-family="system-ui, sans-serif" font-size="12" fill="#333">
 <title>Blocks read exactly, by kind and amount of damage</title>
+<style>@media (prefers-color-scheme: dark) { svg { filter: invert(0.93) hue-rotate(180deg) } }</style>
 <rect width="100%" height="100%" fill="#fff"/>
 ${legend.join("\n")}
 ${panels.join("\n")}

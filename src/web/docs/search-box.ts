@@ -25,12 +25,12 @@ export function addSearchBox(place: HTMLElement): void {
     const query = input.value;
     try {
       loading ??= loadIndex();
-      const hits = findSections(await loading, query);
+      const { total, hits } = findSections(await loading, query);
       if (query !== input.value) return;
       list.replaceChildren(...hits.map(({ entry, excerpt }) => itemOf(entry, excerpt)));
       list.hidden = hits.length === 0;
       status.hidden = query.trim() === "";
-      status.textContent = hits.length === 0 ? "Nothing found." : `${hits.length} sections found`;
+      status.textContent = countText(total, hits.length);
     } catch {
       loading = undefined;
       status.hidden = false;
@@ -48,6 +48,12 @@ export function addSearchBox(place: HTMLElement): void {
     event.preventDefault();
     input.focus();
   });
+}
+
+function countText(total: number, shown: number): string {
+  if (total === 0) return "Nothing found.";
+  if (total > shown) return `The best ${shown} of ${total} sections`;
+  return total === 1 ? "1 section found" : `${total} sections found`;
 }
 
 function itemOf({ address, page, title }: SearchEntry, excerpt: string): HTMLLIElement {

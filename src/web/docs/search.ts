@@ -20,15 +20,24 @@ const HITS_MAX = 8;
 const BEFORE = 40;
 const EXCERPT_LENGTH = 140;
 
-export function findSections(entries: readonly SearchEntry[], query: string): Hit[] {
+export interface Findings {
+  /** Sections that hold all words. */
+  readonly total: number;
+  /** The best of them. */
+  readonly hits: readonly Hit[];
+}
+
+export function findSections(entries: readonly SearchEntry[], query: string): Findings {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  if (words.length === 0) return [];
-  return entries
+  if (words.length === 0) return { total: 0, hits: [] };
+  const found = entries
     .map((entry) => ({ entry, score: scoreOf(entry, words) }))
     .filter(({ score }) => score > 0)
-    .sort((a, b) => b.score - a.score)
+    .sort((a, b) => b.score - a.score);
+  const hits = found
     .slice(0, HITS_MAX)
     .map(({ entry }) => ({ entry, excerpt: excerptOf(entry.text, words) }));
+  return { total: found.length, hits };
 }
 
 /** 0 where a word is missing. */
@@ -46,7 +55,8 @@ function scoreOf({ page, title, text }: SearchEntry, words: readonly string[]): 
 
 function excerptOf(text: string, words: readonly string[]): string {
   const found = words.map((word) => text.toLowerCase().indexOf(word)).filter((at) => at >= 0);
-  const start = Math.max(0, Math.min(...found, text.length) - BEFORE);
+  const near = Math.max(0, Math.min(...found, text.length) - BEFORE);
+  const start = near === 0 ? 0 : text.indexOf(" ", near) + 1; // not in the middle of a word
   const piece = text.slice(start, start + EXCERPT_LENGTH);
   return `${start > 0 ? "… " : ""}${piece}${start + EXCERPT_LENGTH < text.length ? " …" : ""}`;
 }

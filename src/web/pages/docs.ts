@@ -6,3 +6,8 @@ import { addSearchBox } from "../docs/search-box.ts";
 addSearchBox(document.getElementById("search")!);
 addCopyButtons(document.querySelector("article")!);
 joinLanguageChoices(document);
+
+// On a desk the sidebar scrolls by itself: the page that is read is shown in it.
+const side = document.querySelector(".side");
+const current = side?.querySelector<HTMLElement>("[aria-current]");
+if (side && current) side.scrollTop = current.offsetTop - side.clientHeight / 2;

@@ -57,8 +57,11 @@ function curlText(group: string, operation: OperationText): string {
   const verb = method === "GET" || (method === "POST" && example.body !== undefined) ? "" : ` -X ${method}`;
   const lines = [`curl -s${verb} "${ADDRESS}${addressOf(operation)}"`];
   if (secret !== undefined) lines.push(`-H "Authorization: Bearer $${secret}"`);
-  if (example.body !== undefined)
-    lines.push('-H "Content-Type: application/json"', `-d '${JSON.stringify(example.body)}'`);
+  if (example.body !== undefined) {
+    const body = JSON.stringify(example.body);
+    const shown = body.length > LINE_LENGTH ? JSON.stringify(example.body, null, 2) : body;
+    lines.push('-H "Content-Type: application/json"', `-d '${shown}'`);
+  }
   return lines.join(" \\\n  ");
 }
 
