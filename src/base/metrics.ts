@@ -8,18 +8,23 @@ export interface MetricDefinition {
   readonly buckets?: readonly number[];
 }
 
-/** A number, or for a histogram [sum, count, bucket…]. */
-type Sample = number | number[];
+/** [value], or for a histogram [sum, count, bucket…]. */
+type Sample = number[];
+
+interface Metric {
+  readonly definition: MetricDefinition;
+  readonly buckets: readonly number[] | undefined;
+  /** By label texts. */
+  readonly samples: Map<string, Sample>;
+}
 
 export class Metrics {
-  readonly #definitions = new Map<string, MetricDefinition>();
-  readonly #samples = new Map<string, Map<string, Sample>>();
+  readonly #metrics = new Map<string, Metric>();
   readonly #collectors: (() => void)[] = [];
 
   define(definition: MetricDefinition): void {
-    if (this.#definitions.has(definition.name)) return;
-    this.#definitions.set(definition.name, definition);
-    this.#samples.set(definition.name, new Map());
+    if (this.#metrics.has(definition.name)) return;
+    this.#metrics.set(definition.name, { definition, buckets: definition.buckets, samples: new Map() });
   }
 
   /** Runs before each rendering: for gauges that are read, not counted. */
@@ -28,23 +33,20 @@ export class Metrics {
   }
 
   add(name: string, labels = "", amount = 1): void {
-    const samples = this.#samples.get(name);
-    samples?.set(labels, ((samples.get(labels) as number | undefined) ?? 0) + amount);
+    const metric = this.#metrics.get(name);
+    if (metric !== undefined) sampleOf(metric, labels)[0] += amount;
   }
 
   set(name: string, value: number, labels = ""): void {
-    this.#samples.get(name)?.set(labels, value);
+    const metric = this.#metrics.get(name);
+    if (metric !== undefined) sampleOf(metric, labels)[0] = value;
   }
 
   observe(name: string, value: number, labels = ""): void {
-    const buckets = this.#definitions.get(name)?.buckets;
-    const samples = this.#samples.get(name);
-    if (buckets === undefined || samples === undefined) return;
-    let sample = samples.get(labels) as number[] | undefined;
-    if (sample === undefined) {
-      sample = new Array(buckets.length + 2).fill(0);
-      samples.set(labels, sample);
-    }
+    const metric = this.#metrics.get(name);
+    if (metric?.buckets === undefined) return;
+    const { buckets } = metric;
+    const sample = sampleOf(metric, labels);
     sample[0] += value;
     sample[1] += 1;
     // Buckets are few and most observations are small: the first that fits is found at once.
@@ -59,27 +61,35 @@ export class Metrics {
   /** A counter or gauge as it is now; 0 where there is none. */
   value(name: string, labels = ""): number {
     for (const collect of this.#collectors) collect();
-    const sample = this.#samples.get(name)?.get(labels);
-    return typeof sample === "number" ? sample : 0;
+    return this.#metrics.get(name)?.samples.get(labels)?.[0] ?? 0;
   }
 
   /** The text that Prometheus scrapes. */
   render(): string {
     for (const collect of this.#collectors) collect();
     const lines: string[] = [];
-    for (const [name, samples] of this.#samples) {
-      const definition = this.#definitions.get(name)!;
+    for (const { definition, samples } of this.#metrics.values()) {
+      const { name, help, type } = definition;
       if (samples.size === 0) continue;
-      lines.push(`# HELP ${name} ${definition.help}`, `# TYPE ${name} ${definition.type}`);
+      lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
       for (const [labels, sample] of samples) lines.push(...sampleLines(definition, labels, sample));
     }
     return `${lines.join("\n")}\n`;
   }
 }
 
-function sampleLines(definition: MetricDefinition, labels: string, sample: Sample): string[] {
-  const { name, buckets = [] } = definition;
-  if (!Array.isArray(sample)) return [`${name}${labels === "" ? "" : `{${labels}}`} ${sample}`];
+function sampleOf({ samples, buckets }: Metric, labels: string): Sample {
+  let sample = samples.get(labels);
+  if (sample === undefined) {
+    sample = new Array<number>(buckets === undefined ? 1 : buckets.length + 2).fill(0);
+    samples.set(labels, sample);
+  }
+  return sample;
+}
+
+function sampleLines({ name, buckets }: MetricDefinition, labels: string, sample: Sample): string[] {
+  const suffix = labels === "" ? "" : `{${labels}}`;
+  if (buckets === undefined) return [`${name}${suffix} ${sample[0]}`];
   const [sum, count, ...counts] = sample;
   const comma = labels === "" ? "" : ",";
   let cumulated = 0;
@@ -87,7 +97,6 @@ function sampleLines(definition: MetricDefinition, labels: string, sample: Sampl
     cumulated += counts[i];
     return `${name}_bucket{${labels}${comma}le="${bound}"} ${cumulated}`;
   });
-  const suffix = labels === "" ? "" : `{${labels}}`;
   return [
     ...lines,
     `${name}_bucket{${labels}${comma}le="+Inf"} ${count}`,

@@ -26,7 +26,8 @@ interface Written {
 }
 
 export function encodeAnswer({ facts, channelCount }: Written): EncodeAnswer {
-  return { status: "ok", ...carriedFact(facts[0]), channel_count: channelCount };
+  const { label, value, channel } = carriedFact(facts[0]);
+  return { status: "ok", label, value, channel, channel_count: channelCount };
 }
 
 export function batchAnswer({ facts, channelCount }: Written): BatchAnswer {

@@ -4,13 +4,14 @@
  */
 
 import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { accessChecks } from "./access/access.ts";
 import { limitConnections } from "./access/connections.ts";
 import { ConsoleSessions } from "./access/console-session.ts";
 import { orderlyEnd } from "./access/orderly-end.ts";
 import { Origins, type OriginsOptions } from "./access/origins.ts";
 import { BareAnswers } from "./request/bare-answers.ts";
+import { isAnswered } from "./request/call.ts";
 import { clientReader, type TrustProxy, trustsOf } from "./request/client.ts";
 import { Dispatcher } from "./request/dispatcher.ts";
 import { OneWriteResponse } from "./request/one-write.ts";
@@ -89,6 +90,7 @@ export class HttpServer {
     );
     this.#server.timeout = answerMs;
     this.#server.maxConnections = options.connectionsMax;
+    this.#server.on("timeout", cutUnlessAwaited);
     this.#server.on("checkExpectation", this.handle);
     this.#server.on("clientError", answers.clientError);
     this.#server.on("connect", answers.connect);
@@ -120,4 +122,10 @@ export class HttpServer {
     this.#services.mcp.close();
     await this.#end(timeoutMs);
   }
+}
+
+/** A connection has been still for a while: it is idle, its client does not take the answer, or there is none yet. */
+function cutUnlessAwaited(socket: Socket): void {
+  if (socket.writableLength > 0 || isAnswered(socket)) socket.destroy();
+  else socket.setTimeout(socket.timeout ?? 0);
 }

@@ -40,16 +40,10 @@ export async function encodeFacts(
   const placed = placeFacts(facts, operation === "encode/batch");
   const nowMs = services.clock.now();
   const { keyId, limit } = caller;
-  const quota = { keyId, month: quotaWindow(nowMs).month, day: dayOf(nowMs), limit };
+  const day = dayOf(nowMs);
+  const quota = { keyId, month: day.slice(0, "YYYY-MM".length), day, limit };
   const write = (idempotency?: WriteRequest["idempotency"]) =>
-    services.store.write({
-      account: caller.account,
-      userId,
-      facts: placed,
-      nowMs,
-      quota,
-      ...(idempotency === undefined ? {} : { idempotency }),
-    });
+    services.store.write({ account: caller.account, userId, facts: placed, nowMs, quota, idempotency });
   const { idempotencyKey } = input;
   const outcome =
     idempotencyKey === undefined

@@ -42,12 +42,14 @@ export interface WriteRequest {
     readonly day: string;
     readonly limit: number | null;
   };
-  readonly idempotency?: {
-    readonly keyId: string;
-    readonly key: string;
-    readonly fingerprint: Uint8Array;
-    readonly expiresAtMs: number;
-  };
+  readonly idempotency?:
+    | {
+        readonly keyId: string;
+        readonly key: string;
+        readonly fingerprint: Uint8Array;
+        readonly expiresAtMs: number;
+      }
+    | undefined;
 }
 
 /** `used`: encodes of the key in the month. 0 without a limit, where a store need not know the sum at once. */

@@ -5,7 +5,6 @@
 
 import { randomBytes } from "node:crypto";
 import type { RequestListener } from "node:http";
-import type { Socket } from "node:net";
 import { Failure } from "../../base/errors.ts";
 import { type MaybePromise, whenThere } from "../../base/maybe-promise.ts";
 import type { Validator } from "../../contract/validation.ts";
@@ -51,7 +50,6 @@ export class Dispatcher {
   readonly handle: RequestListener = (request, response) => {
     const { services, clientOf } = this.#options;
     const call = new Call(request, response, this.#nextId(request.headers["x-request-id"]), clientOf);
-    response.on("timeout", cutUntaken);
     const cannotSend = (error: unknown) => {
       services.log.error({ err: error }, "an answer could not be sent");
       response.destroy();
@@ -139,12 +137,6 @@ function bodyOf({ request }: Call, { bodyBytesMax }: Route): MaybePromise<unknow
 
 function answerOf(result: unknown): Answer {
   return result instanceof Answer ? result : Answer.json(result);
-}
-
-/** A connection has been still for a while: its client does not take the answer, or there is none yet. */
-function cutUntaken(socket: Socket): void {
-  if (socket.writableLength > 0) socket.destroy();
-  else socket.setTimeout(socket.timeout ?? 0);
 }
 
 /** @param whole what to say of a value that is wrong as a whole */

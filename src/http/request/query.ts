@@ -38,7 +38,7 @@ function addPair(query: Query, pair: string): void {
   const rawName = equals < 0 ? pair : pair.slice(0, equals);
   try {
     const name = decode(rawName);
-    if (name in query) query[FAULT] ??= { param: name, detail: `${name} is given twice.` };
+    if (query[name] !== undefined) query[FAULT] ??= { param: name, detail: `${name} is given twice.` };
     query[name] = equals < 0 ? "" : decode(pair.slice(equals + 1));
   } catch {
     const param = /^\w{1,64}$/.test(rawName) ? rawName : "";

@@ -19,12 +19,15 @@ interface Labels {
 export class RequestMetrics {
   readonly #metrics: Metrics;
   readonly #log: Log;
+  /** Whether every request has a line. */
+  readonly #logsAll: boolean;
   /** By route, method and status. Few combinations occur: their label texts are made once. */
   readonly #labels = new Map<string, Map<string, Map<number, Labels>>>();
 
   constructor({ metrics, log }: Pick<HttpServices, "metrics" | "log">) {
     this.#metrics = metrics;
     this.#log = log;
+    this.#logsAll = log.isLevelEnabled("debug");
     metrics.define({
       name: "sideband_requests_total",
       help: "Answered requests by route and status.",
@@ -75,7 +78,7 @@ export class RequestMetrics {
   #writeLine(call: Call, status: number, ms: number): void {
     const { caller, sessionId } = call;
     const quiet = sessionId === undefined && status < 400 && ms < SLOW_MS;
-    if (quiet && !this.#log.isLevelEnabled("debug")) return;
+    if (quiet && !this.#logsAll) return;
     const line = {
       request_id: call.id,
       method: call.method,

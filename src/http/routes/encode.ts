@@ -8,13 +8,12 @@ import type { Call } from "../request/call.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 
-type EncodeCall = Pick<Call, "header" | "used" | "sessionId"> & { readonly caller: Caller };
+type EncodeCall = Pick<Call, "used" | "sessionId"> & { readonly caller: Caller };
 
 export function encodeRoutes({ memory }: HttpServices): Handlers<"encode" | "encodeBatch"> {
   const run = async <T>(call: EncodeCall, input: EncodeInput, answer: (result: EncodeResult) => T) => {
     call.sessionId = input.sessionId;
-    const idempotencyKey = call.header("idempotency-key");
-    const result = await encodeFacts(memory, call.caller, { ...input, idempotencyKey });
+    const result = await encodeFacts(memory, call.caller, input);
     call.used = result.used;
     return Answer.json(answer(result), { headers: result.replayed ? ["idempotency-replayed", "true"] : [] });
   };
@@ -22,12 +21,14 @@ export function encodeRoutes({ memory }: HttpServices): Handlers<"encode" | "enc
     encode(call) {
       const { user_id: userId, label, value, session_id: sessionId } = call.body;
       const facts = [{ label, value }];
-      return run(call, { operation: "encode", userId, facts, sessionId }, encodeAnswer);
+      const idempotencyKey = call.header("idempotency-key");
+      return run(call, { operation: "encode", userId, facts, sessionId, idempotencyKey }, encodeAnswer);
     },
 
     encodeBatch(call) {
       const { user_id: userId, facts, session_id: sessionId } = call.body;
-      return run(call, { operation: "encode/batch", userId, facts, sessionId }, batchAnswer);
+      const idempotencyKey = call.header("idempotency-key");
+      return run(call, { operation: "encode/batch", userId, facts, sessionId, idempotencyKey }, batchAnswer);
     },
   };
 }

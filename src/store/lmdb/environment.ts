@@ -172,13 +172,12 @@ export class Environment {
   }
 
   #valueOf(table: TableName, key: Buffer, record: Buffer): Buffer {
-    if (!isSound(table, key, record)) {
-      this.#onDamage();
-      throw new Failure("store_corrupt", "A stored record is damaged.", {
-        cause: new Error(`the record of ${describeKey(key)} in table ${table} fails its checksum`),
-      });
-    }
-    return record.subarray(0, record.length - CHECKSUM_BYTES);
+    const value = soundValue(table, key, record);
+    if (value !== undefined) return value;
+    this.#onDamage();
+    throw new Failure("store_corrupt", "A stored record is damaged.", {
+      cause: new Error(`the record of ${describeKey(key)} in table ${table} fails its checksum`),
+    });
   }
 
   entryCount(table: TableName): number {
@@ -195,9 +194,16 @@ export class Environment {
 }
 
 export function isSound(table: TableName, key: Buffer, record: Buffer): boolean {
-  // A view of exactly the value: the buffer of a peek is longer than its `length`.
+  return soundValue(table, key, record) !== undefined;
+}
+
+/** The value of a record, unless it fails its checksum. */
+function soundValue(table: TableName, key: Buffer, record: Buffer): Buffer | undefined {
   const end = record.length - CHECKSUM_BYTES;
-  return end >= 0 && record.readUInt32BE(end) === checksumOf(table, key, record.subarray(0, end));
+  if (end < 0) return undefined;
+  // A view of exactly the value: the buffer of a peek is longer than its `length`.
+  const value = record.subarray(0, end);
+  return record.readUInt32BE(end) === checksumOf(table, key, value) ? value : undefined;
 }
 
 /** A key for people: names in plain text, other bytes escaped. */

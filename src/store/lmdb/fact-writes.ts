@@ -96,8 +96,9 @@ function replay(
 
 function remember(writer: Writer, { idempotency }: WriteRequest, stored: number): void {
   if (idempotency === undefined) return;
-  const key = idempotencyKey(expiryDayOf(idempotency.expiresAtMs), idempotency.keyId, idempotency.key);
-  writer.put("idempotency", key, packIdempotency({ ...idempotency, channelCount: stored }));
+  const { keyId, key, expiresAtMs, fingerprint } = idempotency;
+  const record = packIdempotency({ fingerprint, channelCount: stored, expiresAtMs });
+  writer.put("idempotency", idempotencyKey(expiryDayOf(expiresAtMs), keyId, key), record);
 }
 
 /**

@@ -46,21 +46,15 @@ export function unpackFact(channel: number, bytes: Buffer, withCode = true): Fac
   const bitsLength = bytes.readUInt16BE(19);
   const codeStart = FACT_HEADER_BYTES + (version === 0 ? 0 : CHECKSUM_BYTES);
   const valueStart = codeStart + Math.ceil(bitsLength / 8);
-  return {
+  const fact = {
     channel,
     value: bytes.toString("utf8", valueStart, bytes.length),
     revision: bytes.readUIntBE(0, 6),
     updatedAtMs: bytes.readUIntBE(6, 6),
-    ...(version === 0 || !withCode
-      ? {}
-      : {
-          code: {
-            version,
-            bits: { length: bitsLength, bytes: Uint8Array.from(bytes.subarray(codeStart, valueStart)) },
-            checksum: bytes.readUInt32BE(FACT_HEADER_BYTES),
-          },
-        }),
   };
+  if (version === 0 || !withCode) return fact;
+  const bits = { length: bitsLength, bytes: Uint8Array.from(bytes.subarray(codeStart, valueStart)) };
+  return { ...fact, code: { version, bits, checksum: bytes.readUInt32BE(FACT_HEADER_BYTES) } };
 }
 
 export interface UserRecord {
