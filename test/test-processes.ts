@@ -39,6 +39,7 @@ export async function runTests(
   processes: readonly TestProcess[],
   project: string,
   limitMs = RUN_LIMIT_MS,
+  stopTimeoutMs = STOP_TIMEOUT_MS,
 ): Promise<void> {
   const stop = new AbortController();
   const limit = () => stop.abort(`The run took longer than ${limitMs / 1000} s.`);
@@ -48,7 +49,7 @@ export async function runTests(
   const checking = typeErrors(project, stop.signal).then((errors) => {
     if (errors !== "") stop.abort(`The types are wrong:\n${errors}`);
   });
-  const counts = await runProcesses(processes, stop.signal);
+  const counts = await runProcesses(processes, stop.signal, stopTimeoutMs);
   await checking;
   if (stop.signal.aborted) {
     console.log(`✖ ${stop.signal.reason}`);
@@ -60,7 +61,11 @@ export async function runTests(
 }
 
 /** Resolves with the counts of all. When `stop` is aborted, what runs is ended and nothing else is started. */
-async function runProcesses(processes: readonly TestProcess[], stop: AbortSignal): Promise<Counts> {
+async function runProcesses(
+  processes: readonly TestProcess[],
+  stop: AbortSignal,
+  stopTimeoutMs: number,
+): Promise<Counts> {
   const totals: Counts = new Map(COUNTED.map((name) => [name, 0]));
   const held: string[][] = processes.map(() => []);
   const ended = new Set<number>();
@@ -72,7 +77,7 @@ async function runProcesses(processes: readonly TestProcess[], stop: AbortSignal
       next += 1;
       const print = (line: string) => (index === printed ? console.log(line) : held[index].push(line));
       print(`── ${processes[index].name}`);
-      const counts = await runProcess(processes[index], print, stop);
+      const counts = await runProcess(processes[index], print, stop, stopTimeoutMs);
       for (const [name, count] of counts) add(totals, name, count);
       ended.add(index);
       while (ended.has(printed)) {
@@ -89,6 +94,7 @@ async function runProcess(
   { name, files, env }: TestProcess,
   print: (line: string) => void,
   stop: AbortSignal,
+  stopTimeoutMs: number,
 ): Promise<Counts> {
   const child = spawn(process.execPath, ["--import", "tsx", "--test-reporter=spec", SCRIPT, ...files], {
     env: { ...process.env, ...env },
@@ -105,7 +111,7 @@ async function runProcess(
   }
   const askToEnd = () => {
     child.kill("SIGTERM");
-    setTimeout(killGroup, STOP_TIMEOUT_MS, child).unref();
+    setTimeout(killGroup, stopTimeoutMs, child).unref();
   };
   stop.addEventListener("abort", askToEnd);
   child.once("exit", () => killGroup(child));
