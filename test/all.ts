@@ -18,10 +18,11 @@ const files = readdirSync(join(packageFolder, "test"), { recursive: true, encodi
   .sort();
 
 const among = (folders: RegExp) => files.filter((path) => folders.test(path));
-// Two of them run at a time, so that the longest come first.
+// Three of them run at a time, so that the longest come first.
 const processes: TestProcess[] = [
-  { name: "faults", files: among(/^test\/(fault|agents)/) },
   { name: "browser", files: among(/^test\/e2e/) },
+  { name: "faults", files: among(/^test\/fault/) },
+  { name: "agents", files: among(/^test\/agents/) },
   { name: "services", files: among(/^test\/(?!fault|agents|e2e|unit|property|tidy)/) },
   { name: "units", files: among(/^test\/(unit|property|tidy)/) },
 ];

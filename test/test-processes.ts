@@ -1,5 +1,5 @@
 /**
- * Runs tests in several processes, two at a time, and prints their output one after the other, the first one's as it
+ * Runs tests in several processes, three at a time, and prints their output one after the other, the first one's as it
  * comes; the counts of all of them are the last lines. A process that ends without its counts, or badly although no
  * test failed, is a failure of its own. Each is the leader of a group of processes that ends with it, so that what
  * its tests started does not outlive them.
@@ -21,7 +21,8 @@ export interface TestProcess {
 /** By the names that node:test gives them: tests, pass, fail, … */
 type Counts = Map<string, number>;
 
-const AT_ONCE = 2;
+/** One more than the cores of a small machine: much of a test is waiting. */
+const AT_ONCE = 3;
 /** All processes together. Each has a limit of its own too, which names the tests that are running. */
 const RUN_LIMIT_MS = 60 * 60_000;
 /** A process that does not end when it is asked to is killed after this. */
@@ -39,6 +40,7 @@ export async function runTests(
   processes: readonly TestProcess[],
   project: string,
   limitMs = RUN_LIMIT_MS,
+  stopTimeoutMs = STOP_TIMEOUT_MS,
 ): Promise<void> {
   const stop = new AbortController();
   const limit = () => stop.abort(`The run took longer than ${limitMs / 1000} s.`);
@@ -48,7 +50,7 @@ export async function runTests(
   const checking = typeErrors(project, stop.signal).then((errors) => {
     if (errors !== "") stop.abort(`The types are wrong:\n${errors}`);
   });
-  const counts = await runProcesses(processes, stop.signal);
+  const counts = await runProcesses(processes, stop.signal, stopTimeoutMs);
   await checking;
   if (stop.signal.aborted) {
     console.log(`✖ ${stop.signal.reason}`);
@@ -60,7 +62,11 @@ export async function runTests(
 }
 
 /** Resolves with the counts of all. When `stop` is aborted, what runs is ended and nothing else is started. */
-async function runProcesses(processes: readonly TestProcess[], stop: AbortSignal): Promise<Counts> {
+async function runProcesses(
+  processes: readonly TestProcess[],
+  stop: AbortSignal,
+  stopTimeoutMs: number,
+): Promise<Counts> {
   const totals: Counts = new Map(COUNTED.map((name) => [name, 0]));
   const held: string[][] = processes.map(() => []);
   const ended = new Set<number>();
@@ -72,7 +78,7 @@ async function runProcesses(processes: readonly TestProcess[], stop: AbortSignal
       next += 1;
       const print = (line: string) => (index === printed ? console.log(line) : held[index].push(line));
       print(`── ${processes[index].name}`);
-      const counts = await runProcess(processes[index], print, stop);
+      const counts = await runProcess(processes[index], print, stop, stopTimeoutMs);
       for (const [name, count] of counts) add(totals, name, count);
       ended.add(index);
       while (ended.has(printed)) {
@@ -89,6 +95,7 @@ async function runProcess(
   { name, files, env }: TestProcess,
   print: (line: string) => void,
   stop: AbortSignal,
+  stopTimeoutMs: number,
 ): Promise<Counts> {
   const child = spawn(process.execPath, ["--import", "tsx", "--test-reporter=spec", SCRIPT, ...files], {
     env: { ...process.env, ...env },
@@ -105,7 +112,7 @@ async function runProcess(
   }
   const askToEnd = () => {
     child.kill("SIGTERM");
-    setTimeout(killGroup, STOP_TIMEOUT_MS, child).unref();
+    setTimeout(killGroup, stopTimeoutMs, child).unref();
   };
   stop.addEventListener("abort", askToEnd);
   child.once("exit", () => killGroup(child));

@@ -186,7 +186,9 @@ export type Stopped = Int32Array<SharedArrayBuffer>;
 export function startWorker(module: URL): BlockThreadsOptions["start"] {
   return ({ ready, replied, ended }) => {
     const stopped: Stopped = new Int32Array(new SharedArrayBuffer(4));
-    const worker = new Worker(module, { workerData: stopped });
+    // In one piece, as in tests, a module needs no loader of the process.
+    const execArgv = module.protocol === "data:" ? [] : undefined;
+    const worker = new Worker(module, { workerData: stopped, execArgv });
     let number = 0;
     worker.on("message", (message: "ready" | Reply) => (message === "ready" ? ready() : replied(message)));
     worker.on("error", ended);

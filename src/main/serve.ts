@@ -5,7 +5,6 @@
  */
 
 import { join } from "node:path";
-import { type AtStep, noStep } from "../base/steps.ts";
 import type { Config } from "../config.ts";
 import { OwnerClient } from "../door/owner-client.ts";
 import { FolderInUseError } from "../store/lmdb/data-folder.ts";
@@ -13,7 +12,7 @@ import { readOwnerNote } from "../store/lmdb/folder-lock.ts";
 import type { Core } from "./core.ts";
 import { patientOpen, StartEndedError } from "./patient-start.ts";
 import { ADMIN_TOKEN_FILE } from "./secrets.ts";
-import { type Service, startService } from "./service.ts";
+import { type Service, type ServiceOptions, startService } from "./service.ts";
 
 const FIRST_ACCOUNT = "default";
 /** How long a background owner may take to hand the folder over. */
@@ -27,14 +26,14 @@ const CLOSE_GRACE_MS = 1_000;
 export async function serve(
   config: Config,
   print: (line: string) => void,
-  atStep: AtStep = noStep,
+  options: Pick<ServiceOptions, "atStep" | "warm"> = {},
 ): Promise<void> {
   const { dataFolder } = config;
   const embedded = config.databaseUrl === undefined;
   const signal = untilSignal();
   if (embedded) await endBackgroundOwner(dataFolder);
   const service = await startService(config, {
-    atStep,
+    ...options,
     lockWaitMs: embedded && readOwnerNote(dataFolder)?.address === null ? HAND_OVER_MS : 0,
     ...(embedded ? {} : { open: patientOpen(signal) }),
   }).catch((error: unknown) => {
@@ -45,7 +44,7 @@ export async function serve(
   const { core, url } = service;
   // Where nodes share a database, what they print is kept by others: a key is made only when it is asked for.
   const key = embedded ? await makeFirstKey(core) : undefined;
-  atStep("start: first key stored");
+  options.atStep?.("start: first key stored");
   print(`listening on ${url}`);
   print(startText(config) + (key === undefined ? "" : firstStartText(url, key, dataFolder)));
   await signal;

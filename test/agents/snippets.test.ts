@@ -9,6 +9,7 @@ import { dirname, join } from "node:path";
 import { suite, test } from "node:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { transformSync } from "esbuild";
 import { startStandInModel } from "../hosts/stand-in-model.ts";
 import { startRunning } from "../http/running-service.ts";
 import { caller, type TourClient } from "../mcp/tour.ts";
@@ -87,13 +88,11 @@ suite("snippets", { concurrency: false }, () => {
       OPENAI_API_KEY: "stand-in",
       OPENAI_AGENTS_DISABLE_TRACING: "1",
     };
-    const tsx = join(packageFolder, "node_modules", "tsx", "dist", "cli.mjs");
     const printed: Record<string, string> = {};
     for (const { page, text } of snippetsIn("ts")) {
-      writeFileSync(join(host.home, "snippet.ts"), text);
-      const { status, stdout, stderr } = await host.shell(`"${process.execPath}" "${tsx}" snippet.ts`, {
-        env,
-      });
+      const { code } = transformSync(text, { loader: "ts", format: "esm" });
+      writeFileSync(join(host.home, "snippet.mjs"), code);
+      const { status, stdout, stderr } = await host.shell(`"${process.execPath}" snippet.mjs`, { env });
       assert.deepEqual([status, stderr], [0, ""], `${page}: ${stderr}`);
       printed[page] = stdout.trim();
     }

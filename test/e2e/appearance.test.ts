@@ -133,11 +133,13 @@ for (const [name, show] of Object.entries(SCENES)) {
     async (visit) => {
       const { page } = visit;
       await show(visit);
+      await page.evaluate(AXE);
       for (const { size, viewport, colorScheme } of LOOKS) {
         await page.setViewportSize(viewport);
         await page.emulateMedia({ colorScheme });
         const look = `${name}-${size}-${colorScheme}`;
-        await page.screenshot({ path: join(OUTPUT, `${look}.png`), fullPage: true });
+        // As PNG a long page takes twice the time.
+        await page.screenshot({ path: join(OUTPUT, `${look}.jpg`), fullPage: true });
         for (const width of size === "phone" ? PHONE_WIDTHS : [DESK.width]) {
           await page.setViewportSize({ ...viewport, width });
           assert.deepEqual(await sidewaysScrollers(page, size === "phone"), [], `${look}, ${width}`);
@@ -187,11 +189,13 @@ async function showPlayground({ open, says }: Visit): Promise<void> {
   await says("TASK.deadline=2026-12-01");
 }
 
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
+/** What axe finds, which the page has loaded. */
+function violations(page: Page): Promise<string[]> {
   return page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: { run(): Promise<{ violations: AxeViolation[] }> } };
-    const found = await axe.run();
+    const { axe } = window as unknown as {
+      axe: { run(options: object): Promise<{ violations: AxeViolation[] }> };
+    };
+    const found = await axe.run({ resultTypes: ["violations"], selectors: false });
     return found.violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`),
     );

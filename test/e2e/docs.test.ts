@@ -71,10 +71,12 @@ visit(
     const waiting = ["/"];
     for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
       if (seen.has(path)) continue;
-      const response = await page.goto(running.url + path);
-      assert.equal(response?.status(), 200, path);
+      const { status, headers, text } = await running.call("GET", path, { key: null });
+      assert.equal(status, 200, path);
+      seen.set(path, text);
+      if (!headers.get("content-type")?.startsWith("text/html")) continue;
+      await page.goto(running.url + path);
       seen.set(path, await page.content());
-      if (!response.headers()["content-type"].startsWith("text/html")) continue;
       for (const href of await page
         .locator("a[href]")
         .evaluateAll((all) => all.map((a) => a.getAttribute("href")!))) {

@@ -37,6 +37,7 @@ else {
     SIDEBAND_LOG_LEVEL: "error",
     SIDEBAND_COMPACT_AFTER_S: "0",
   });
-  await serve(config, (line) => process.send?.(line), atStep);
+  // Nothing here is about blocks: no model is loaded before one is asked for.
+  await serve(config, (line) => process.send?.(line), { atStep, warm: false });
 }
 if (process.connected) process.disconnect();

@@ -8,7 +8,7 @@ test("ten seconds of all operations, with cut connections and compactions: every
   const seed = Date.now() % 2 ** 32;
   const report = await soak({
     minutes: 1 / 6,
-    rate: 40,
+    rate: 20,
     seed,
     users: 10,
     compactEveryMs: 2_000,
