@@ -79,9 +79,9 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "encode-tried-twice",
     fault: "A write whose outcome is not known is tried again.",
     file: "src/http/routes/encode.ts",
-    find: "const result = await encodeFacts(memory, call.caller, { ...input, idempotencyKey });",
+    find: "const result = await encodeFacts(memory, call.caller, input);",
     replace:
-      "const write = () => encodeFacts(memory, call.caller, { ...input, idempotencyKey });\n    const result = await write().catch(write);",
+      "const write = () => encodeFacts(memory, call.caller, input);\n    const result = await write().catch(write);",
     tests: ["test/http/failures.test.ts"],
     only: "writes once",
   },
