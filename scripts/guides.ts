@@ -54,7 +54,6 @@ const PATHS: Readonly<Record<string, string>> = {
 
 /** Titles that would be too long for the sidebar, or too short without their folder. */
 const TITLES: Readonly<Record<string, string>> = {
-  "docs/API.md": "Using the API",
   "docs/FORMAT.md": "The block",
   "docs/decisions/README.md": "Decisions",
 };
