@@ -40,8 +40,7 @@ export async function encodeFacts(
   const placed = placeFacts(facts, operation === "encode/batch");
   const nowMs = services.clock.now();
   const { keyId, limit } = caller;
-  const day = dayOf(nowMs);
-  const quota = { keyId, month: day.slice(0, "YYYY-MM".length), day, limit };
+  const quota = { keyId, month: quotaWindow(nowMs).month, day: dayOf(nowMs), limit };
   const write = (idempotency?: WriteRequest["idempotency"]) =>
     services.store.write({ account: caller.account, userId, facts: placed, nowMs, quota, idempotency });
   const { idempotencyKey } = input;
