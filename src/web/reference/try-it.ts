@@ -28,6 +28,7 @@ function formOf({ dataset }: HTMLElement, key: HTMLInputElement): HTMLFormElemen
   const where = element("input", { value: address, required: true, spellcheck: false });
   form.append(labelled(`${method}, the path and the query`, where));
   const json = element("textarea", {
+    className: "mono",
     value: body,
     rows: Math.min(10, body.split("\n").length + 1),
     spellcheck: false,
