@@ -71,6 +71,9 @@ export function guideHtml(guide: Guide, site: Site): string {
           .join("");
         return `<div class="scroll" tabindex="0" role="group" aria-label="Table"><table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table></div>\n`;
       },
+      // A picture leads to itself, because a phone shows it small.
+      image: ({ href, text }: Tokens.Image) =>
+        `<a href="${escapeHtml(href)}"><img src="${escapeHtml(href)}" alt="${escapeHtml(text)}"></a>`,
       // Without a language it is a picture or an output: nothing to copy.
       code: ({ text, lang = "" }: Tokens.Code) =>
         `<pre tabindex="0"${lang === "" ? ' class="diagram"' : ""}><code>${escapeHtml(text)}</code></pre>\n`,
