@@ -3,7 +3,7 @@
 Two ways: with the PyTorch model while training (DevSets), and exactly, with the integer frequencies
 of a weights file (run this file):
 
-    python3 training/evaluate.py --weights reader-4.bin --dev DEVDIR
+    python3 training/evaluate.py --weights reader-5.bin --dev DEVDIR
 
 A fact whose label is one of the 40 channels is coded under it; the others take the free channels in
 order, as a profile would when it is stored.

@@ -41,8 +41,9 @@ NOTES = re.compile(
 SECRET = re.compile(r"[\w.+-]+@[\w-]+\.\w+|[A-Za-z0-9+/_-]{32,}|https?://\S{40,}")
 LINES_PER_REPOSITORY_MAX = 20_000
 PATHS_PER_REPOSITORY_MAX = 500
-# A list of the very profile pages that one of the measured sets was made from.
-SKIPPED_REPOSITORIES = ("abhisheknaiidu+awesome-github-profile-readme",)
+# A list of the very profile pages that one of the measured sets was made from, and the repositories of the held-out sets.
+HELD_OUT = os.path.join(os.path.dirname(__file__), "held-out.txt")
+SKIPPED_REPOSITORIES = {"abhisheknaiidu+awesome-github-profile-readme", *open(HELD_OUT).read().split()}
 # Folders under another licence than the repository's, and copies of other work.
 SKIPPED_FOLDERS = re.compile(r"^(enterprise|ee)/|node_modules/|vendor/|third_party/|/dist/|\.min\.")
 

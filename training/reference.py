@@ -16,7 +16,7 @@ index order where they are not sums of integers. Steps, for one position:
   output      2^-(best - score) in units of 2^-30, as integers; total 2^20, every symbol at least 1:
               1 + floor(unit * (2^20 - symbols) / sum), what is left goes to the first best symbol
 Run it to check the golden vectors with this implementation: python3 training/reference.py --weights FILE
---vectors test/vectors/reader-4.json
+--vectors test/vectors/reader-5.json
 """
 
 import argparse

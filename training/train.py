@@ -1,6 +1,6 @@
 """Trains the reader model and writes its weights file. One command:
 
-    python3 training/train.py --data DIR --dev DEVDIR --work WORKDIR --out reader-4.bin
+    python3 training/train.py --data DIR --dev DEVDIR --work WORKDIR --out reader-5.bin
 
 DIR holds the cleaned sources (clean.py; or .tar.xz or .tar.bz2 archives of them), DEVDIR profiles as JSON lines, which are only
 measured on. Two models learn side by side, by a number of steps: the teacher, a larger one, from the text; the reader from
@@ -43,12 +43,12 @@ def arguments():
     parser.add_argument("--work", required=True, help="folder for merges, symbols, checkpoints and the log")
     parser.add_argument("--out", required=True)
     parser.add_argument("--start", help="weights file that the reader begins with")
-    parser.add_argument("--steps", type=int, default=5_900)
+    parser.add_argument("--steps", type=int, default=7_000)
     parser.add_argument("--until", choices=("merges", "reader"), default="reader")
     parser.add_argument("--taught", type=float, default=0.75, help="share of the loss that is the distance to the teacher")
     parser.add_argument("--rows", type=int, default=1024, help="rows of 128 symbols in a batch")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--version", type=int, default=4)
+    parser.add_argument("--version", type=int, default=5)
     parser.add_argument("--temperature", type=float, default=1.05, help="scores are divided by it when written")
     parser.add_argument("--muon-lr", type=float, default=0.02)
     parser.add_argument("--adam-lr", type=float, default=0.003)

@@ -1,6 +1,6 @@
 /**
- * The codebook of reader model 4, with the plain predictor for values that it codes shorter: format version 6. Blocks of
- * versions 3 to 5 need the weights of older models, which no release has had: they are refused by their number.
+ * The codebook of reader model 5, with the plain predictor for values that it codes shorter: format version 7. Blocks of
+ * versions 3 to 6 need the weights of older models, which no release has had: they are refused by their number.
  */
 
 import type { Codebook } from "../codec/codebook.ts";
@@ -10,9 +10,9 @@ import { ReaderPredictor } from "./predictor.ts";
 import { parseWeights, WeightsError } from "./weights.ts";
 
 /** The version that blocks are written in. */
-export const READER_FORMAT_VERSION = 6;
+export const READER_FORMAT_VERSION = 7;
 /** Never changes: another model needs another format version. */
-const MODEL_VERSION = 4;
+const MODEL_VERSION = 5;
 
 export function readerCodebook(weightsFile: Uint8Array): Codebook {
   const reader = new ReaderPredictor(weightsFile);

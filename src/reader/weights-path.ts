@@ -2,4 +2,4 @@
 
 import { PACKAGE_ROOT } from "../base/package-root.ts";
 
-export const READER_WEIGHTS = new URL("models/reader-4.bin", PACKAGE_ROOT);
+export const READER_WEIGHTS = new URL("models/reader-5.bin", PACKAGE_ROOT);

@@ -1,7 +1,7 @@
-"""A reader of undamaged blocks of format versions 1 and 6, written from docs/FORMAT.md alone: it follows the page and
+"""A reader of undamaged blocks of format versions 1 and 7, written from docs/FORMAT.md alone: it follows the page and
 not the code, and so proves that the page is enough.
 
-    python3 reader.py --alphabet alphabet-data.ts --weights reader-4.bin FILE.json …
+    python3 reader.py --alphabet alphabet-data.ts --weights reader-5.bin FILE.json …
 
 reads every golden block of the files and compares it with the facts that the block carries. Exit status 1 if
 anything differs. Only the standard library and numpy are used. "Section" in the comments is a section of FORMAT.md.
@@ -394,7 +394,7 @@ class Model:
             data = file.read()
         (magic, form, number, layers, width, heads, hidden, vocabulary, labels, self.window, self.taps, merges,
          length, crc) = struct.unpack_from("<4s10H3I", data)
-        require(magic == b"SBRM" and form == 1 and number == 4, "not the weights file of model 4")
+        require(magic == b"SBRM" and form == 1 and number == 5, "not the weights file of model 5")
         require(length == len(data) - 48 and crc == zlib.crc32(data[48:]), "the weights file is damaged")
         require(vocabulary == 257 + merges, "the vocabulary does not fit the merges")
         self.width, self.heads, self.vocabulary = width, heads, vocabulary
@@ -536,7 +536,7 @@ def read_with_model(decoder, channel, model):
 
 # ---- Section 7: values ----------------------------------------------------------------------------------------
 
-CODEBOOKS = {1: [read_plain], 6: [read_with_model, read_plain]}
+CODEBOOKS = {1: [read_plain], 7: [read_with_model, read_plain]}
 
 
 def read_value(bits, channel, version, model):

@@ -2,11 +2,12 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { promisify } from "node:util";
 import { packageFolder } from "../agents/built.ts";
+import type { Vectors } from "../fixtures/vectors.ts";
 import { findNumpy } from "./numpy.ts";
 
 const run = promisify(execFile);
@@ -23,12 +24,15 @@ suite("a reader in Python", { concurrency: true }, () => {
       }
       const script = join(packageFolder, "test", "format", "reader.py");
       const alphabet = join(packageFolder, "src", "codec", "alphabet-data.ts");
-      const weights = join(packageFolder, "models", "reader-4.bin");
+      const weights = join(packageFolder, "models", "reader-5.bin");
       const args = [script, "--alphabet", alphabet, "--weights", weights, join(vectors, name)];
       // Its products are too small to be shared by threads, which would wait for each other in vain.
       const env = { ...process.env, OPENBLAS_NUM_THREADS: "1" };
       const { stdout } = await run("python3", args, { env });
-      assert.match(stdout, /: 12 blocks read, 107 values/);
+      const { blocks } = JSON.parse(readFileSync(join(vectors, name), "utf8")) as Vectors;
+      const values = blocks.reduce((sum, { carried }) => sum + carried.length, 0);
+      assert.ok(values > 100, "there are values to read");
+      assert.equal(stdout, `${name}: ${blocks.length} blocks read, ${values} values\n`);
     });
   }
 });

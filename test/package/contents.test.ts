@@ -38,7 +38,7 @@ suite("package", { concurrency: false }, () => {
       "README.md",
       "LICENSE",
       "bin/sideband.js",
-      "models/reader-4.bin",
+      "models/reader-5.bin",
       "examples/forgetful-agent.mjs",
       "docs/agents/README.md",
       "dist/src/cli/main.js",

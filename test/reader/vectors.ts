@@ -9,7 +9,7 @@ import { readFileSync } from "node:fs";
 import { seededRandom } from "../../src/base/random.ts";
 import type { ReaderPredictor } from "../../src/reader/predictor.ts";
 
-export const VECTORS_FILE = new URL("../vectors/reader-4.json", import.meta.url);
+export const VECTORS_FILE = new URL("../vectors/reader-5.json", import.meta.url);
 
 export interface Vector {
   readonly channel: number;

@@ -1,5 +1,5 @@
 /**
- * Codebooks by format version, loaded with the first block of that version. Version 1 is part of the codec. Version 6
+ * Codebooks by format version, loaded with the first block of that version. Version 1 is part of the codec. Version 7
  * needs the reader model: its module is imported, its weights are fetched, and `onProgress` is called on the way.
  * Nothing else on the website knows about models.
  */
@@ -14,7 +14,7 @@ export type CodebookLoader = (onProgress: OnProgress) => Promise<Codebook>;
 
 export const CODEBOOK_LOADERS: Readonly<Record<number, CodebookLoader>> = {
   [PLAIN_CODEBOOK.version]: async () => PLAIN_CODEBOOK,
-  6: async (onProgress) => {
+  7: async (onProgress) => {
     const [{ readerCodebook }, weights] = await Promise.all([
       import("../../reader/codebook.ts"),
       fetchBytes(READER_WEIGHTS_URL, onProgress),

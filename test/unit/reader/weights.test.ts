@@ -18,7 +18,7 @@ const refuses = (file: Uint8Array, reason: RegExp) =>
 test("the file has at most 8 MiB and its shapes are those of the model card", () => {
   assert.ok(WEIGHTS_FILE.length <= SIZE_BYTES_MAX);
   const { shape, version, layers } = parseWeights(WEIGHTS_FILE);
-  assert.equal(version, 4);
+  assert.equal(version, 5);
   assert.equal(layers.length, shape.layers);
   assert.deepEqual(shape, {
     ...{ layers: 9, width: 256, heads: 8, hidden: 1024, vocabulary: 4352, labels: 41, window: 128, taps: 3 },
