@@ -58,7 +58,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "user_id": "ada",
-      "fdm_block": "[MEM] compositions depicts evidence outlined … unexpectedly [/MEM]",
+      "fdm_block": "[MEM] fonts upgrade formulation bones … massage [/MEM]",
       "channel_count": 2,
       "channel_labels": [
         "USER.name",
@@ -92,7 +92,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 33,
+      "latency_ms": 34,
       "verified": true
     }
   },
@@ -105,14 +105,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "status": "ok",
       "channel_count": 2,
       "lossless": true,
-      "fdm_block": "[MEM] compositions depicts evidence outlined … unexpectedly [/MEM]",
+      "fdm_block": "[MEM] fonts upgrade formulation bones … massage [/MEM]",
       "overflow": []
     }
   },
   "read": {
     "body": {
       "user_id": "ada",
-      "block": "[MEM] compositions depicts evidence outlined … unexpectedly [/MEM]"
+      "block": "[MEM] fonts upgrade formulation bones … massage [/MEM]"
     },
     "status": 200,
     "answer": {
@@ -150,14 +150,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "value": "Ada Lovelace",
           "channel": 0,
           "revision": 2,
-          "updated_at": "2026-11-16T04:27:07.858Z"
+          "updated_at": "2026-11-16T07:17:49.450Z"
         },
         {
           "label": "TASK.deadline",
           "value": "2026-12-01",
           "channel": 23,
           "revision": 3,
-          "updated_at": "2026-11-16T04:27:07.858Z"
+          "updated_at": "2026-11-16T07:17:49.450Z"
         }
       ]
     }
@@ -224,7 +224,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "user_id": "demo",
-      "fdm_block": "[MEM] resist scalar avg Bolivia … minds [/MEM]",
+      "fdm_block": "[MEM] lis varieties travelers Venezuela … deadline [/MEM]",
       "channel_count": 1,
       "channel_labels": [
         "TASK.deadline"
@@ -243,7 +243,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 25,
+      "latency_ms": 16,
       "verified": true
     }
   },
@@ -253,13 +253,13 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "status": "ok",
       "channel_count": 1,
       "lossless": true,
-      "fdm_block": "[MEM] resist scalar avg Bolivia … minds [/MEM]",
+      "fdm_block": "[MEM] lis varieties travelers Venezuela … deadline [/MEM]",
       "overflow": []
     }
   },
   "demoRead": {
     "body": {
-      "block": "[MEM] resist scalar avg Bolivia … minds [/MEM]"
+      "block": "[MEM] lis varieties travelers Venezuela … deadline [/MEM]"
     },
     "status": 200,
     "answer": {
@@ -289,7 +289,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
         }
       ],
       "versions": [
-        6,
+        7,
         1
       ]
     }
@@ -373,12 +373,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "b0462d9e192c4cf2",
+      "id": "d8cb1cf5f5c547db",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-16T04:27:08.916Z",
+      "created_at": "2026-11-16T07:17:49.894Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -392,12 +392,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "keys": [
         {
-          "id": "b0462d9e192c4cf2",
+          "id": "d8cb1cf5f5c547db",
           "account": "navy",
           "tier": "pro",
           "prefix": "sb_live_…",
           "note": "Grace",
-          "created_at": "2026-11-16T04:27:08.916Z",
+          "created_at": "2026-11-16T07:17:49.894Z",
           "expires_at": null,
           "revoked_at": null,
           "last_used_at": null
@@ -407,19 +407,19 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminExpireKey": {
     "params": {
-      "id": "b0462d9e192c4cf2"
+      "id": "d8cb1cf5f5c547db"
     },
     "body": {
       "expires_at": "2027-01-31T23:59:59.000Z"
     },
     "status": 200,
     "answer": {
-      "id": "b0462d9e192c4cf2",
+      "id": "d8cb1cf5f5c547db",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-16T04:27:08.916Z",
+      "created_at": "2026-11-16T07:17:49.894Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
       "revoked_at": null,
       "last_used_at": null
@@ -427,18 +427,18 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminRevokeKey": {
     "params": {
-      "id": "b0462d9e192c4cf2"
+      "id": "d8cb1cf5f5c547db"
     },
     "status": 200,
     "answer": {
-      "id": "b0462d9e192c4cf2",
+      "id": "d8cb1cf5f5c547db",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-16T04:27:08.916Z",
+      "created_at": "2026-11-16T07:17:49.894Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
-      "revoked_at": "2026-11-16T04:27:08.935Z",
+      "revoked_at": "2026-11-16T07:17:49.920Z",
       "last_used_at": null
     }
   },
@@ -448,12 +448,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "accounts": [
         {
           "account": "acme",
-          "created_at": "2026-11-16T04:27:07.510Z",
+          "created_at": "2026-11-16T07:17:49.310Z",
           "keys": 1
         },
         {
           "account": "navy",
-          "created_at": "2026-11-16T04:27:08.916Z",
+          "created_at": "2026-11-16T07:17:49.894Z",
           "keys": 1
         }
       ]
@@ -466,7 +466,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "to": "2026-11-16",
       "keys": [
         {
-          "key_id": "4d43551a12984118",
+          "key_id": "303e4a31d54c473f",
           "account": "acme",
           "tier": "pro",
           "limit": 50000,
@@ -479,7 +479,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           ]
         },
         {
-          "key_id": "b0462d9e192c4cf2",
+          "key_id": "d8cb1cf5f5c547db",
           "account": "navy",
           "tier": "pro",
           "limit": 50000,
@@ -505,35 +505,35 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "requests": [
         {
-          "id": "be991f2a47694176",
+          "id": "bac9b0849d33406c",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "approved",
-          "created_at": "2026-11-16T04:27:08.945Z",
-          "decided_at": "2026-11-16T04:27:08.959Z",
-          "key_id": "bbae686a7d534475"
+          "created_at": "2026-11-16T07:17:49.942Z",
+          "decided_at": "2026-11-16T07:17:49.955Z",
+          "key_id": "86e49405d7c8401f"
         },
         {
-          "id": "d517722a47614e94",
+          "id": "eb4239ed45514ee1",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "declined",
-          "created_at": "2026-11-16T04:27:08.973Z",
-          "decided_at": "2026-11-16T04:27:08.994Z",
+          "created_at": "2026-11-16T07:17:49.969Z",
+          "decided_at": "2026-11-16T07:17:49.989Z",
           "key_id": null
         },
         {
-          "id": "2023a25a6cc14fb5",
+          "id": "2c9cf2cbbfdd454f",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "open",
-          "created_at": "2026-11-16T04:27:08.999Z",
+          "created_at": "2026-11-16T07:17:50.001Z",
           "decided_at": null,
           "key_id": null
         }
@@ -542,7 +542,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminApprove": {
     "params": {
-      "id": "be991f2a47694176"
+      "id": "bac9b0849d33406c"
     },
     "body": {
       "account": "hopper"
@@ -550,12 +550,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "bbae686a7d534475",
+      "id": "86e49405d7c8401f",
       "account": "hopper",
       "tier": "free",
       "prefix": "sb_live_…",
       "note": "Grace Hopper <grace@navy.example>",
-      "created_at": "2026-11-16T04:27:08.959Z",
+      "created_at": "2026-11-16T07:17:49.955Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -563,24 +563,24 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminDecline": {
     "params": {
-      "id": "d517722a47614e94"
+      "id": "eb4239ed45514ee1"
     },
     "status": 200,
     "answer": {
-      "id": "d517722a47614e94",
+      "id": "eb4239ed45514ee1",
       "name": "Grace Hopper",
       "email": "grace@navy.example",
       "purpose": "An assistant that remembers.",
       "tier": "free",
       "status": "declined",
-      "created_at": "2026-11-16T04:27:08.973Z",
-      "decided_at": "2026-11-16T04:27:08.994Z",
+      "created_at": "2026-11-16T07:17:49.969Z",
+      "decided_at": "2026-11-16T07:17:49.989Z",
       "key_id": null
     }
   },
   "adminDeleteRequest": {
     "params": {
-      "id": "2023a25a6cc14fb5"
+      "id": "2c9cf2cbbfdd454f"
     },
     "status": 200,
     "answer": {
@@ -591,8 +591,8 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "version": "0.1.0",
-      "process_id": 21082,
-      "started_at": "2026-11-16T04:27:07.485Z",
+      "process_id": 4383,
+      "started_at": "2026-11-16T07:17:49.294Z",
       "ready": true,
       "store": {
         "facts": 0,
@@ -601,36 +601,36 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       },
       "demo": {
         "labels": [],
-        "resets_in_s": 171
+        "resets_in_s": 730
       },
       "recent_errors": [],
       "recent_requests": [
         {
-          "at": "2026-11-16T04:27:08.757Z",
+          "at": "2026-11-16T07:17:49.749Z",
           "method": "GET",
           "route": "/usage/days",
           "status": 200,
           "account": "acme",
-          "key_id": "4d43551a12984118",
-          "request_id": "vGmNaS1h-c"
+          "key_id": "303e4a31d54c473f",
+          "request_id": "YpkR9gN6-c"
         },
         {
-          "at": "2026-11-16T04:27:08.754Z",
+          "at": "2026-11-16T07:17:49.746Z",
           "method": "GET",
           "route": "/usage",
           "status": 200,
           "account": "acme",
-          "key_id": "4d43551a12984118",
-          "request_id": "vGmNaS1h-b"
+          "key_id": "303e4a31d54c473f",
+          "request_id": "YpkR9gN6-b"
         },
         {
-          "at": "2026-11-16T04:27:08.750Z",
+          "at": "2026-11-16T07:17:49.742Z",
           "method": "DELETE",
           "route": "/users",
           "status": 200,
           "account": "acme",
-          "key_id": "4d43551a12984118",
-          "request_id": "vGmNaS1h-a"
+          "key_id": "303e4a31d54c473f",
+          "request_id": "YpkR9gN6-a"
         }
       ]
     }
