@@ -31,13 +31,23 @@ export interface HeldLock {
 export function tryFolderLock(folder: string, file = LOCK_FILE, shared = false): HeldLock | undefined {
   const path = join(folder, file);
   const descriptor = openSync(path, "a+", 0o600);
-  const { ino } = fstatSync(descriptor);
-  const release = () => closeSync(descriptor);
-  if (tryLock(descriptor, { shared })) {
-    return { release, isHeld: () => statSync(path, { throwIfNoEntry: false })?.ino === ino };
+  let locked = false;
+  try {
+    const { ino } = fstatSync(descriptor);
+    locked = tryLock(descriptor, { shared });
+    return locked ? { release: () => closeSync(descriptor), isHeld: () => inodeOf(path) === ino } : undefined;
+  } finally {
+    if (!locked) closeSync(descriptor);
   }
-  release();
-  return undefined;
+}
+
+/** Undefined if the file cannot be found, for whatever reason. */
+function inodeOf(path: string): number | undefined {
+  try {
+    return statSync(path).ino;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Like tryFolderLock, but waits up to `waitMs` for the present owner to end. */

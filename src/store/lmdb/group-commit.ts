@@ -16,7 +16,7 @@ import { CommitMetrics } from "../../memory/commit-metrics.ts";
 import { type Change, CommitError, type Environment, KEY_BYTES_MAX, type TableName } from "./environment.ts";
 import { packNumber, unpackNumber } from "./records.ts";
 
-/** Must be synchronous, and must make all its checks before its first change. */
+/** Must be synchronous. */
 export type Write<T> = (writer: Writer) => T;
 
 export interface GroupCommitOptions {
@@ -46,7 +46,7 @@ const CONFIRM_MS = 10_000;
 const RETRY_AFTER_S = 5;
 
 export class GroupCommit {
-  #environment: Environment;
+  readonly #environment: () => Environment;
   readonly #options: GroupCommitOptions;
   readonly #metrics: CommitMetrics;
   #queue: Queued[] = [];
@@ -58,7 +58,8 @@ export class GroupCommit {
   #stuck = false;
   #failedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(environment: Environment, options: GroupCommitOptions) {
+  /** @param environment what a group is written to; asked anew for each group, because a compaction replaces it */
+  constructor(environment: () => Environment, options: GroupCommitOptions) {
     this.#environment = environment;
     this.#options = options;
     this.#metrics = new CommitMetrics(options.metrics, options.monotonic, () => this.#queue.length);
@@ -81,17 +82,11 @@ export class GroupCommit {
     });
   }
 
-  /** Runs `work` between two groups. Later groups go to the environment that it resolves to. */
-  between(work: () => Promise<Environment>): Promise<void> {
+  /** Runs `work` between two groups. */
+  between(work: () => Promise<void>): Promise<void> {
+    if (this.#closed) return Promise.reject(unavailable("The store is closed."));
     return new Promise((resolve, reject) => {
-      this.#alone.push(async () => {
-        try {
-          this.#environment = await work();
-          resolve();
-        } catch (error) {
-          reject(error);
-        }
-      });
+      this.#alone.push(() => work().then(resolve, reject));
       this.#running ??= this.#drain();
     });
   }
@@ -124,14 +119,15 @@ export class GroupCommit {
   async #commit(group: readonly Queued[]): Promise<void> {
     const { atStep, onCommitted } = this.#options;
     const ended = this.#metrics.begin();
-    const writer = new Writer(this.#environment);
+    const environment = this.#environment();
+    const writer = new Writer(environment);
     const answers = group.filter((queued) => run(queued, writer));
     const changes = writer.changes();
     atStep("group: checked");
     if (changes.length > 0 && !this.#options.isOwner())
       return this.#refuse(answers, unavailable("The data folder was removed or replaced."));
     if (changes.length > 0) {
-      const committed = this.#environment.commit(changes);
+      const committed = environment.commit(changes);
       atStep("group: sent");
       try {
         await this.#confirmed(committed, answers);

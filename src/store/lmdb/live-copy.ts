@@ -7,6 +7,7 @@
  * groups, copies what is left: from then on both stores hold the same.
  */
 
+import { Failure } from "../../base/errors.ts";
 import type { AtStep } from "../../base/steps.ts";
 import type { Progress } from "../../memory/ports.ts";
 import {
@@ -38,11 +39,17 @@ export class LiveCopy {
   #entries = 0;
   /** Something was forgotten during the copy: its bytes may be in the copy. */
   #forgot = false;
+  #stopped = false;
 
   constructor(from: Environment, to: Environment, atStep: AtStep) {
     this.#from = from;
     this.#to = to;
     this.#atStep = atStep;
+  }
+
+  /** Ends `copyAll` with a failure before it reads the next page. */
+  stop(): void {
+    this.#stopped = true;
   }
 
   /** Call it with the changes of every commit after the copy has begun. */
@@ -58,6 +65,7 @@ export class LiveCopy {
     const total = TABLES.reduce((sum, table) => sum + this.#from.entryCount(table), 0);
     for (const table of TABLES) {
       for (let start: Buffer | undefined = Buffer.of(0); start !== undefined; ) {
+        if (this.#stopped) throw new Failure("store_unavailable", "The store is closed.");
         const page = this.#from.records(table, { start, limit: PAGE });
         const kept = page.filter(({ key }) => !isForgetting(table, key));
         for (const { key, value } of kept) {

@@ -116,12 +116,16 @@ export class LmdbStore implements Store {
     this.#opened = opened;
     this.#name = opened.name;
     this.#environment = environment;
-    this.#commit = new GroupCommit(environment, {
+    this.#commit = new GroupCommit(() => this.#environment, {
       ...options,
       monotonic: this.#monotonic,
       atStep: this.#atStep,
       isOwner: () => this.isOwner,
-      onCommitted: (changes) => this.#copy?.note(changes),
+      onCommitted: (changes) => {
+        this.#copy?.note(changes);
+        // Here, not where a write is answered: a change that the disk confirms late counts too.
+        if (changes.some(({ table }) => table === "keys")) this.#keysVersion += 1;
+      },
     });
   }
 
@@ -233,18 +237,14 @@ export class LmdbStore implements Store {
   }
 
   async addKey(record: KeyRecord, approval?: KeyApproval): Promise<AddKeyOutcome> {
-    const outcome = await this.#commit.run(addKey(record, approval));
-    this.#keysVersion += 1;
-    return outcome;
+    return this.#commit.run(addKey(record, approval));
   }
 
   async changeKey(
     id: string,
     change: { revokedAtMs?: number; expiresAtMs?: number | null },
   ): Promise<KeyRecord | undefined> {
-    const changed = await this.#commit.run(changeKey(id, change));
-    this.#keysVersion += 1;
-    return changed;
+    return this.#commit.run(changeKey(id, change));
   }
 
   async touchKeys(uses: ReadonlyMap<string, number>): Promise<void> {
@@ -398,7 +398,6 @@ export class LmdbStore implements Store {
       await this.#commit.between(async () => {
         report = await copy.finish(this.#clock.now());
         await complete(fresh, name);
-        return this.#environment;
       });
       return report;
     } catch (error) {
@@ -418,7 +417,9 @@ export class LmdbStore implements Store {
     return bytes && unpackNumber(bytes);
   }
 
+  /** A compaction or backup in progress is given up, and its copy is removed. */
   async close(): Promise<void> {
+    this.#copy?.stop();
     await this.#commit.close();
     await this.#environment.close();
     this.#opened.release();

@@ -29,10 +29,14 @@ class HeldDisk {
   }
 }
 
-function groupCommit(options: { queueMax?: number; confirmMs?: number } = {}) {
+function groupCommit(
+  options: { queueMax?: number; confirmMs?: number } = {},
+  environment?: () => HeldDisk | undefined,
+) {
   const disk = new HeldDisk();
   const clock = new FakeClock();
-  const commit = new GroupCommit(disk as unknown as Environment, {
+  const committed: number[] = [];
+  const commit = new GroupCommit(() => (environment?.() ?? disk) as unknown as Environment, {
     queueMax: 100,
     confirmMs: 60_000,
     ...options,
@@ -40,7 +44,7 @@ function groupCommit(options: { queueMax?: number; confirmMs?: number } = {}) {
     monotonic: clock,
     atStep: noStep,
     isOwner: () => true,
-    onCommitted: () => {},
+    onCommitted: (changes) => void committed.push(changes.length),
   });
   const put = (key: string, value: string) =>
     commit.run((writer) => {
@@ -48,7 +52,7 @@ function groupCommit(options: { queueMax?: number; confirmMs?: number } = {}) {
       writer.put("meta", Buffer.from(key), Buffer.from(value));
       return before;
     });
-  return { disk, commit, clock, put };
+  return { disk, commit, clock, put, committed };
 }
 
 /** A group is made up in a turn of the event loop, and its commit is answered in the next. */
@@ -180,14 +184,13 @@ test("group commit: a full queue refuses, and takes writes again when it has roo
 });
 
 test("group commit: work between two groups runs alone, and writes go where it says", async () => {
-  const { disk, commit, put } = groupCommit();
   const next = new HeldDisk();
+  let moved = false;
+  const { disk, commit, put } = groupCommit({}, () => (moved ? next : undefined));
   const before = put("a", "1");
   await turn();
-  let moved = false;
   const between = commit.between(async () => {
     moved = true;
-    return next as unknown as Environment;
   });
   const after = put("b", "1");
   await turn();
@@ -224,4 +227,13 @@ test("group commit: a write that fails half-way leaves nothing behind, and the w
       ["other", "after"],
     ],
   );
+});
+
+test("group commit: a group that the disk confirms late is reported as on disk all the same", async () => {
+  const { disk, put, committed } = groupCommit({ confirmMs: 1 });
+  await assert.rejects(put("a", "1"), { code: "outcome_unknown" });
+  assert.deepEqual(committed, []);
+  disk.waiting[0].confirm();
+  await turn();
+  assert.deepEqual(committed, [1]);
 });

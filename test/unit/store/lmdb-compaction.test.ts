@@ -139,3 +139,39 @@ test("lmdb: two compactions at once: one is refused, nothing breaks", () =>
     assert.equal(store.readFact("acme", "ada", 0)?.value, "Ada");
     await store.close();
   }));
+
+test("lmdb: after a compaction that failed once the new store had its name, writes go where reads and the next start look", () =>
+  withFolder(async (folder) => {
+    const store = await openFolder(folder, true, (step) => {
+      if (step === "compaction: moved over") throw new Error("the disk failed");
+    });
+    await store.write(write("ada", [[0, "Ada"]]));
+    await assert.rejects(store.compact(), /the disk failed/);
+    await store.write(write("bob", [[0, "Bob"]]));
+    assert.equal(store.readFact("acme", "bob", 0)?.value, "Bob");
+    await store.close();
+    const again = await openFolder(folder, false);
+    assert.deepEqual(
+      ["ada", "bob"].map((user) => again.readFact("acme", user, 0)?.value),
+      ["Ada", "Bob"],
+    );
+    await again.close();
+  }));
+
+for (const moment of ["copy: begun", "copy: page written", "copy: complete"]) {
+  test(`lmdb: a compaction during which the store is closed (${moment}) changes nothing`, () =>
+    withFolder(async (folder) => {
+      let closing: Promise<void> | undefined;
+      const store = await openFolder(folder, true, (step) => {
+        if (step === moment) closing ??= store.close();
+      });
+      await store.write(write("ada", [[0, "Ada"]]));
+      const before = storeIn(folder);
+      await assert.rejects(store.compact(), { code: "store_unavailable" });
+      await closing;
+      assert.equal(storeIn(folder), before);
+      const again = await openFolder(folder, false);
+      assert.equal(again.readFact("acme", "ada", 0)?.value, "Ada");
+      await again.close();
+    }));
+}
