@@ -1,5 +1,7 @@
 /** The service without HTTP: store, workers, keys and memory, joined for one process. */
 
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { systemClock } from "../base/clock.ts";
 import { Metrics } from "../base/metrics.ts";
@@ -9,7 +11,7 @@ import { BlockThreads, startWorker, timerClock } from "../blockwork/block-thread
 import { BlockWork } from "../blockwork/block-work.ts";
 import { CODEBOOK_VERSION, checkReader } from "../blockwork/codebooks.ts";
 import { workerModule } from "../blockwork/worker-module.ts";
-import type { Config } from "../config.ts";
+import { type Config, ConfigError } from "../config.ts";
 import { Authentication } from "../memory/authentication.ts";
 import type { FlushedBlock } from "../memory/blocks.ts";
 import { Blocks } from "../memory/blocks.ts";
@@ -19,7 +21,7 @@ import { KeyRing, type MasterKey } from "../memory/key-ring.ts";
 import type { Store, StoreStatistics } from "../memory/ports.ts";
 import type { MemoryServices } from "../memory/services.ts";
 import type { LmdbStore } from "../store/lmdb/lmdb-store.ts";
-import { masterKeys } from "./secrets.ts";
+import { MASTER_KEY_FILE, masterKeys } from "./secrets.ts";
 import { agreeOnMasterKeys, type OpenedStore, type OpenOptions, openStore } from "./stores.ts";
 
 export interface Core {
@@ -44,6 +46,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Co
   const { store, embedded, compact, agreeOn } = await openStore(config, { ...options, metrics });
   let masters: MasterKey[];
   try {
+    if (embedded !== undefined) requireMasterKey(config, embedded);
     masters = masterKeys(config);
     await agreeOnMasterKeys(masters, agreeOn);
   } catch (error) {
@@ -81,6 +84,25 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Co
   };
 }
 
+/** A new key for a store that has users would make every block that was handed out unreadable, without a word. */
+function requireMasterKey({ dataFolder, masterKey }: Config, store: LmdbStore): void {
+  const path = join(dataFolder, MASTER_KEY_FILE);
+  if (masterKey !== undefined || existsSync(path) || !holdsUsers(store)) return;
+  throw new ConfigError(
+    `${dataFolder} holds facts but no master.key, without which the blocks handed out so far cannot be read: put the ` +
+      `file back, or set SIDEBAND_MASTER_KEY, or give those blocks up with a new key: openssl rand -hex 32 > ${path}`,
+  );
+}
+
+/** True also if a damaged counter hides how many there are. */
+function holdsUsers(store: LmdbStore): boolean {
+  try {
+    return store.statistics().users > 0;
+  } catch {
+    return true;
+  }
+}
+
 const DELAY_RESOLUTION_MS = 20;
 
 function defineGauges(metrics: Metrics, store: Store, blocks: Blocks): void {
@@ -103,10 +125,14 @@ function defineGauges(metrics: Metrics, store: Store, blocks: Blocks): void {
     metrics.set("sideband_store_users", users);
   };
   const look = () => {
-    const statistics = store.statistics();
-    // A store that has to ask for them shows those of the last collection.
-    if (statistics instanceof Promise) statistics.then(show).catch(() => {});
-    else show(statistics);
+    try {
+      const statistics = store.statistics();
+      // A store that has to ask for them shows those of the last collection.
+      if (statistics instanceof Promise) statistics.then(show).catch(() => {});
+      else show(statistics);
+    } catch {
+      // A damaged counter: the service starts and answers without these figures, and `sideband verify` names the record.
+    }
   };
   look();
   metrics.onCollect(() => {

@@ -1,4 +1,4 @@
-/** The service in one process: the core, its HTTP server, the door, and the work that comes round by the clock. */
+/** The service in one process: the core, its HTTP server, the door, and periodic work. */
 
 import { type DestinationStream, type Logger, pino } from "pino";
 import { systemClock } from "../base/clock.ts";
@@ -66,11 +66,12 @@ export async function startService(config: Config, options: ServiceOptions = {})
   const warn = (line: string) => log.warn(line);
   const core = await (options.open ?? openCore)(config, { create, atStep, lockWaitMs, readOnly, warn });
   const door = new Door();
+  let server: HttpServer | undefined;
   try {
     const token = adminToken(config.dataFolder, config.adminToken);
     atStep("start: secrets made");
     const publicUrl = config.publicUrl ?? `http://${hostInUrl(config.host)}:${config.port}`;
-    const server = new HttpServer(
+    server = new HttpServer(
       {
         log,
         memory: core.memory,
@@ -119,6 +120,7 @@ export async function startService(config: Config, options: ServiceOptions = {})
     log.info({ address }, "listening");
     atStep("start: listening");
     const stopUpkeep = keepUp(core, config, log);
+    const listening = server;
     if (warm) core.blockWork.warm();
     return {
       core,
@@ -127,13 +129,13 @@ export async function startService(config: Config, options: ServiceOptions = {})
       async close() {
         stopUpkeep();
         const timeoutMs = config.shutdownS * 1000;
-        await Promise.all([server.close(timeoutMs), door.close(timeoutMs)]);
+        await Promise.all([listening.close(timeoutMs), door.close(timeoutMs)]);
         await core.close();
         log.flush();
       },
     };
   } catch (error) {
-    await door.close(0);
+    await Promise.all([server?.close(0), door.close(0)]);
     await core.close();
     throw error;
   }
@@ -160,17 +162,21 @@ function keepUp(core: Core, config: Config, log: Logger): () => void {
   const touching = setInterval(() => {
     core.store.touchKeys(core.authentication.takeUses()).catch(complain("noting the use of keys"));
   }, TOUCH_INTERVAL_MS);
+  const compactIfDue = async () => {
+    const since = core.embedded?.forgottenSinceMs();
+    if (config.compactAfterS === 0 || since === undefined) return;
+    if (core.memory.clock.now() - since < config.compactAfterS * 1000) return;
+    log.info(await core.embedded?.compact(), "compacted");
+  };
+  let running = false;
   const upkeep = setInterval(
     async () => {
+      // A long compaction takes more than one interval.
+      if (running) return;
+      running = true;
       await core.store.sweep(core.memory.clock.now()).catch(complain("sweeping"));
-      const since = core.embedded?.forgottenSinceMs();
-      if (
-        config.compactAfterS === 0 ||
-        since === undefined ||
-        core.memory.clock.now() - since < config.compactAfterS * 1000
-      )
-        return;
-      await core.embedded?.compact().then((report) => log.info(report, "compacted"), complain("compacting"));
+      await compactIfDue().catch(complain("compacting"));
+      running = false;
     },
     Math.min(UPKEEP_INTERVAL_MS, Math.max(1, config.compactAfterS) * 1000),
   );

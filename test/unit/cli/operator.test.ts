@@ -145,6 +145,29 @@ test("verify names a damaged record and ends with status 1", () =>
     assert.match(out, /: 1 faults$/m);
   }));
 
+test("a damaged counter stops no command: verify names the record", () =>
+  withData(async (data) => {
+    await fill(data);
+    await damage(data, "counters", "users");
+    const { status, out } = await run("verify", "--data", data);
+    assert.equal(status, 1);
+    assert.match(out, /^the record counters "users" fails its checksum$/m);
+  }));
+
+test("a folder with facts and without its master key is not opened, and gets no new key", () =>
+  withData(async (data) => {
+    await fill(data);
+    const path = join(data, "master.key");
+    const key = readFileSync(path, "utf8");
+    rmSync(path);
+    const { status, err } = await run("verify", "--data", data);
+    assert.equal(status, 1);
+    assert.match(err, /holds facts but no master\.key.*openssl rand -hex 32 > /);
+    assert.equal(existsSync(path), false);
+    writeFileSync(path, key);
+    assert.equal((await run("verify", "--data", data)).status, 0);
+  }));
+
 for (const [what, answer, message] of [
   ["breaks off", '{"kind":"user","user_id":"ada"}', /ended before the export was whole/],
   [

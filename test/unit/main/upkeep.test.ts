@@ -1,7 +1,9 @@
-/** What comes round by the clock, and what a restore does not touch. */
+/** Periodic work, a start that fails half-way, and what a restore does not touch. */
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -69,3 +71,25 @@ test("a folder that somebody has open is not restored from", async (context) => 
   await store.close();
   restore(join(folder, "open"), join(folder, "new"));
 });
+
+test("a service that cannot open its door gives its port and its folder back", async (context) => {
+  const data = newFolder(context);
+  const port = await freePort();
+  const config = readConfig(
+    {},
+    { SIDEBAND_DATA: data, SIDEBAND_PORT: String(port), SIDEBAND_LOG_LEVEL: "silent" },
+  );
+  const doorPath = join(data, "no such folder", "door.sock");
+  await assert.rejects(startService(config, { warm: false, doorPath }), { code: "EACCES" });
+  const { close } = await startService(config, { warm: false });
+  await close();
+});
+
+/** A port that nothing listens on. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
