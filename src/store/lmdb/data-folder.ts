@@ -21,7 +21,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** 3: one owner, a checksum on every record. */
+/** A folder of another version is refused. */
 export const FORMAT_VERSION = 4;
 const NAME_FILE = "sideband.json";
 const STORE_NAME = /^store-[0-9a-f]{16}$/;

@@ -24,7 +24,7 @@ export const TABLES = [
 
 export type TableName = (typeof TABLES)[number];
 
-const PLACES = Object.fromEntries(TABLES.map((name, i) => [name, i + 1])) as Record<TableName, number>;
+const TABLE_NUMBERS = Object.fromEntries(TABLES.map((name, i) => [name, i + 1])) as Record<TableName, number>;
 
 export interface Entry {
   readonly key: Buffer;
@@ -73,7 +73,6 @@ export class Environment {
     this.#root = open<Buffer, Buffer>({
       path: folder,
       mapSize: MAP_BYTES,
-      // More than there are tables: history and expiry of facts will have tables of their own.
       maxDbs: 32,
       encoding: "binary",
       keyEncoding: "binary",
@@ -220,7 +219,7 @@ function recordOf(table: TableName, key: Buffer, value: Buffer): Buffer {
 
 /** Every read computes one: Node's own CRC-32 takes about a fifth of the time of base/crc32.ts for a value of 1 KiB. */
 function checksumOf(table: TableName, key: Buffer, value: Buffer): number {
-  return crc32(value, crc32(key, PLACES[table]));
+  return crc32(value, crc32(key, TABLE_NUMBERS[table]));
 }
 
 /** lmdb-js rejects with a general error; its `commitError` is a promise that rejects with the specific one. */

@@ -1,4 +1,4 @@
-/** The writes of facts. Each runs inside a group's transaction and makes all its checks before its first change. */
+/** The writes of facts. Each runs inside a group's transaction. */
 
 import { timingSafeEqual } from "node:crypto";
 import { CHANNEL_COUNT } from "../../base/limits.ts";
