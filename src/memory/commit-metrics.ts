@@ -29,6 +29,7 @@ export class CommitMetrics {
       buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
     });
     metrics.define({ name: FAILURES, help: "Group commits that failed.", type: "counter" });
+    metrics.add(FAILURES, "", 0);
     metrics.define({ name: DEPTH, help: "Writes that wait for a commit.", type: "gauge" });
     metrics.onCollect(() => metrics.set(DEPTH, waiting()));
   }

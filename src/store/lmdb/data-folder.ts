@@ -17,6 +17,8 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statfsSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
@@ -24,6 +26,11 @@ import { dirname, join } from "node:path";
 /** A folder of another version is refused. */
 export const FORMAT_VERSION = 4;
 const NAME_FILE = "sideband.json";
+export const DATA_FILE = "data.mdb";
+const SIZE_BYTES_MIN = 8_192;
+/** In a store: how long its data file was when it was opened or closed last. The file never gets shorter. */
+const SIZE_FILE = "size";
+const ROOM_BYTES_MIN = 2 ** 20;
 const STORE_NAME = /^store-[0-9a-f]{16}$/;
 
 /** Why a data folder cannot be opened. The message is for the operator. */
@@ -67,11 +74,36 @@ export function nameStore(folder: string, store: string): void {
   syncPath(folder);
 }
 
-/** Makes an empty folder for a store, under a name that nobody else has. */
+/**
+ * Makes an empty folder for a store, under a name that nobody else has. lmdb maps its files into memory: on a disk that
+ * has no room for them, touching a page would end the process. So a nearly full disk is refused here.
+ */
 export function makeStoreFolder(folder: string): string {
+  const { blocks, bavail, bsize } = statfsSync(folder);
+  // Some file systems do not know their size.
+  if (blocks > 0 && bavail * bsize < ROOM_BYTES_MIN)
+    throw new DataFolderError(
+      `cannot make a store in ${folder}: its disk has less than 1 MiB free; make room`,
+    );
   const name = `store-${randomBytes(8).toString("hex")}`;
   mkdirSync(join(folder, name), { mode: 0o700 });
   return name;
+}
+
+/** Notes the size of a store's data file. Without room for the note the old one stays, which is true as well. */
+export function noteSize(store: string): void {
+  try {
+    writeFileSync(join(store, SIZE_FILE), `${statSync(join(store, DATA_FILE)).size}\n`, { mode: 0o600 });
+  } catch {}
+}
+
+/** The size that a store's data file has at least; the two pages that every lmdb file begins with, if none is noted. */
+export function leastSize(store: string): number {
+  const path = join(store, SIZE_FILE);
+  return Math.max(
+    SIZE_BYTES_MIN,
+    existsSync(path) ? Number.parseInt(readFileSync(path, "utf8"), 10) || 0 : 0,
+  );
 }
 
 /** Removes a store that is not in use. */

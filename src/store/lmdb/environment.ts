@@ -9,6 +9,8 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { type Database, open, type RangeOptions, type RootDatabase } from "lmdb";
 import { Failure } from "../../base/errors.ts";
+import { DATA_FILE, noteSize } from "./data-folder.ts";
+import { inodeOf } from "./folder-lock.ts";
 
 /** A table's position goes into the checksums of its records: append only, never reorder. */
 export const TABLES = [
@@ -65,6 +67,7 @@ export class Environment {
   readonly #root: RootDatabase<Buffer, Buffer>;
   readonly #tables: Record<TableName, Database<Buffer, Buffer>>;
   readonly #onDamage: () => void;
+  readonly #inode: number | undefined;
 
   /** @param onDamage called for each read that meets a damaged record */
   constructor(folder: string, onDamage: () => void = () => {}) {
@@ -88,7 +91,9 @@ export class Environment {
       this.#root.openDB<Buffer, Buffer>({ name, encoding: "binary", keyEncoding: "binary" }),
     ]);
     this.#tables = Object.fromEntries(tables) as Record<TableName, Database<Buffer, Buffer>>;
-    for (const file of ["data.mdb", "lock.mdb"]) chmodSync(join(folder, file), 0o600);
+    for (const file of [DATA_FILE, "lock.mdb"]) chmodSync(join(folder, file), 0o600);
+    this.#inode = inodeOf(join(folder, DATA_FILE));
+    noteSize(folder);
   }
 
   get(table: TableName, key: Buffer): Buffer | undefined {
@@ -183,11 +188,17 @@ export class Environment {
     return (this.#tables[table].getStats() as { entryCount: number }).entryCount;
   }
 
+  /** False if the data file was removed or replaced: what is written would be lost. */
+  get isInPlace(): boolean {
+    return inodeOf(join(this.folder, DATA_FILE)) === this.#inode;
+  }
+
   get sizeBytes(): number {
-    return statSync(join(this.folder, "data.mdb")).size;
+    return statSync(join(this.folder, DATA_FILE)).size;
   }
 
   async close(): Promise<void> {
+    if (this.isInPlace) noteSize(this.folder);
     await this.#root.close();
   }
 }

@@ -42,7 +42,7 @@ export function tryFolderLock(folder: string, file = LOCK_FILE, shared = false):
 }
 
 /** Undefined if the file cannot be found, for whatever reason. */
-function inodeOf(path: string): number | undefined {
+export function inodeOf(path: string): number | undefined {
   try {
     return statSync(path).ino;
   } catch {

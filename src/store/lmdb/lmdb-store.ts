@@ -136,6 +136,7 @@ export class LmdbStore implements Store {
       help: "Reads that met a record which fails its checksum.",
       type: "counter",
     });
+    options.metrics.add(CORRUPT_RECORDS, "", 0);
     const opened = await openFolder(options);
     try {
       return new LmdbStore(options, opened, openStore(options.folder, opened.name, options.metrics));
@@ -145,9 +146,9 @@ export class LmdbStore implements Store {
     }
   }
 
-  /** False if the data folder was removed or replaced. */
+  /** False if the data folder or its data file was removed or replaced. */
   get isOwner(): boolean {
-    return this.#opened.isHeld();
+    return this.#opened.isHeld() && this.#environment.isInPlace;
   }
 
   readFact(account: string, userId: string, channel: number): FactRecord | undefined {

@@ -7,9 +7,11 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type AtStep, noStep } from "../../base/steps.ts";
 import {
+  DATA_FILE,
   DataFolderError,
   ensureWritable,
   FolderInUseError,
+  leastSize,
   makeStoreFolder,
   nameStore,
   readStoreName,
@@ -24,9 +26,6 @@ export interface OpenFolder extends HeldLock {
   /** The name of the store in use. */
   readonly name: string;
 }
-
-/** The two pages that every lmdb file begins with. */
-const SIZE_BYTES_MIN = 8_192;
 
 export interface OpenFolderOptions {
   readonly folder: string;
@@ -57,10 +56,11 @@ export async function openFolder(options: OpenFolderOptions): Promise<OpenFolder
   }
 }
 
-/** lmdb treats an empty file as a new one and would create an empty store in it. */
+/** lmdb treats an empty file as a new one and would create an empty store in it; reading a cut one ends the process. */
 function requireStore(folder: string, name: string): void {
-  const size = statSync(join(folder, name, "data.mdb"), { throwIfNoEntry: false })?.size ?? 0;
-  if (size >= SIZE_BYTES_MIN) return;
+  const store = join(folder, name);
+  const size = statSync(join(store, DATA_FILE), { throwIfNoEntry: false })?.size ?? 0;
+  if (size >= leastSize(store)) return;
   const what = size === 0 ? "is missing or empty" : "is truncated";
   throw new DataFolderError(
     `${folder} names the store ${name}, which ${what}: nothing was changed; restore a backup, or correct sideband.json`,

@@ -5,10 +5,12 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
+  copyFileSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   truncateSync,
@@ -222,9 +224,12 @@ test("lmdb: a wrong or damaged sideband.json, or a truncated store: nothing is r
     const again = await openFolder(folder, false);
     assert.equal(again.readFact("acme", "ada", 0)?.value, "Ada");
     await again.close();
-    truncateSync(join(folder, inUse, "data.mdb"), 0);
+    const file = join(folder, inUse, "data.mdb");
+    truncateSync(file, statSync(file).size - 1);
+    await assert.rejects(openFolder(folder), /is truncated: nothing was changed/);
+    truncateSync(file, 0);
     await assert.rejects(openFolder(folder), /is missing or empty: nothing was changed/);
-    truncateSync(join(folder, inUse, "data.mdb"), 4096);
+    truncateSync(file, 4096);
     await assert.rejects(openFolder(folder), /is truncated/);
   }));
 
@@ -288,6 +293,21 @@ test("lmdb: in a folder that was removed or replaced nothing is acknowledged", (
     await store.close();
     assert.equal(other.readFact("acme", "ada", 0)?.value, "kept");
     await other.close();
+  }));
+
+test("lmdb: once its data file was removed or replaced, nothing is acknowledged", () =>
+  withFolder(async (folder) => {
+    const store = await openFolder(folder);
+    await store.write(write("ada", [[0, "Ada"]]));
+    const file = join(folder, storeIn(folder), "data.mdb");
+    const aside = `${file}.aside`;
+    renameSync(file, aside);
+    await assert.rejects(store.write(write("ada", [[0, "lost"]])), { code: "store_unavailable" });
+    copyFileSync(aside, file);
+    await assert.rejects(store.probe(), { code: "store_unavailable" });
+    renameSync(aside, file);
+    await store.write(write("ada", [[0, "kept"]]));
+    await store.close();
   }));
 
 test("lmdb: a backup taken while writing is consistent", () =>
