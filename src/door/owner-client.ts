@@ -87,10 +87,15 @@ export class OwnerClient {
     };
     const response = await this.#send(call);
     if (response.statusCode !== 200) refuseProblem(response, JSON.parse(await textOf(response)));
-    for await (const text of linesOf(response)) {
-      const line = JSON.parse(text) as Record<string, unknown>;
-      if (line.problem !== undefined) throw failureOf(line.problem as Problem);
-      yield line;
+    try {
+      for await (const text of linesOf(response)) {
+        const line = JSON.parse(text) as Record<string, unknown>;
+        if (line.problem !== undefined) throw failureOf(line.problem as Problem);
+        yield line;
+      }
+    } catch (error) {
+      // The owner was killed.
+      throw (error as NodeJS.ErrnoException).code === "ECONNRESET" ? ownerEnded() : error;
     }
   }
 
@@ -101,7 +106,7 @@ export class OwnerClient {
       const { done, total } = line.progress as { done: number; total: number };
       progress(done, total);
     }
-    throw new Failure("internal_error", "The owner of the data folder ended before the work was finished.");
+    throw ownerEnded();
   }
 
   /** Sends lines as they arrive; the answer comes after the last one. */
@@ -164,4 +169,8 @@ function refuseProblem(response: IncomingMessage, answer: unknown): unknown {
 
 function failureOf({ code, detail }: Problem): Failure {
   return new Failure(code, detail);
+}
+
+function ownerEnded(): Failure {
+  return new Failure("internal_error", "The owner of the data folder ended before the work was finished.");
 }

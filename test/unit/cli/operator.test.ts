@@ -190,6 +190,20 @@ for (const [what, answer, message] of [
     }));
 }
 
+test("a command whose owner is killed in the middle ends with one line", () =>
+  withData(async (data) => {
+    mkdirSync(data);
+    const owner = createServer((request, response) => {
+      if (request.url === "/operator/owner") return response.end("{}");
+      response.write('{"progress":{"done":1,"total":2}}\n', () => response.destroy());
+    }).listen(doorPath(data));
+    await once(owner, "listening");
+    const { status, err } = await run("compact", "--data", data);
+    owner.close();
+    assert.equal(status, 1);
+    assert.match(err, /^sideband compact: .*ended before the work was finished\.?\n$/m);
+  }));
+
 test("every command has help, refuses unknown options with status 2, and says when there is no store", () =>
   withData(async (data) => {
     const { out } = await run("--help");
