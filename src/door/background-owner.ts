@@ -3,8 +3,8 @@
  * outlives them and serves the next agents. `command` is the script of the command `sideband`.
  */
 
-import { spawn } from "node:child_process";
-import { openSync, readFileSync, renameSync, statSync } from "node:fs";
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ConfigError } from "../config.ts";
 import type { Fetch } from "../sdk/index.ts";
@@ -46,22 +46,23 @@ async function startOwner(command: string, folder: string, signal?: AbortSignal)
   ]);
   makeFolder(resolve(folder));
   const client = OwnerClient.of(folder);
-  let starting: { lock: { release(): void }; failure: () => string | undefined } | undefined;
+  let lock: { release(): void } | undefined;
+  let failureOf = (): string | undefined => undefined;
   try {
     for (const endMs = performance.now() + START_MS; ; await pause()) {
       signal?.throwIfAborted();
       // If many processes get here at once, one starts the owner. If that process dies, the next one does.
-      if (starting === undefined) {
-        const lock = tryFolderLock(folder, STARTING_FILE);
-        if (lock !== undefined) starting = { lock, failure: spawnOwner(command, folder) };
+      if (lock === undefined) {
+        lock = tryFolderLock(folder, STARTING_FILE);
+        if (lock !== undefined) failureOf = spawnOwner(command, folder);
       }
       if (await client.hasOwner(ANSWER_MS).catch(() => false)) return;
-      const failure = starting?.failure();
+      const failure = failureOf();
       if (failure !== undefined) throw new ConfigError(failure);
       if (performance.now() >= endMs) throw new ConfigError(`no owner of ${folder} could be started in time`);
     }
   } finally {
-    starting?.lock.release();
+    lock?.release();
   }
 }
 
@@ -71,23 +72,36 @@ function spawnOwner(command: string, folder: string): () => string | undefined {
   const size = statSync(logPath, { throwIfNoEntry: false })?.size ?? 0;
   if (size > LOG_BYTES_MAX) renameSync(logPath, `${logPath}.old`);
   const log = openSync(logPath, "a", 0o600);
-  // The owner works in the folder itself: a relative path would lead somewhere else from there.
-  const child = spawn(process.execPath, [command, "owner", "--data", resolve(folder)], {
-    cwd: folder,
-    detached: true,
-    stdio: ["ignore", log, log],
-  });
+  let child: ChildProcess;
+  try {
+    // The owner works in the folder itself: a relative path would lead somewhere else from there.
+    child = spawn(process.execPath, [command, "owner", "--data", resolve(folder)], {
+      cwd: folder,
+      detached: true,
+      stdio: ["ignore", log, log],
+    });
+  } finally {
+    closeSync(log);
+  }
   let failure: string | undefined;
   child.once("error", (error) => {
     failure = `the owner of ${folder} could not be started: ${error.message}`;
   });
   child.once("exit", (status) => {
     if (status === 0) return;
-    const lines = readFileSync(logPath, "utf8").trimEnd().split("\n");
-    failure = `the owner of ${folder} could not start: ${lines[lines.length - 1]}`;
+    failure = `the owner of ${folder} could not start: ${lastLineOf(logPath)}`;
   });
   child.unref();
   return () => failure;
+}
+
+/** Never throws: it is read where nobody could catch the error. */
+function lastLineOf(logPath: string): string | undefined {
+  try {
+    return readFileSync(logPath, "utf8").trimEnd().split("\n").at(-1);
+  } catch (error) {
+    return `its log cannot be read: ${(error as Error).message}`;
+  }
 }
 
 /** A random time, so that many waiting processes do not ask at the same moment. */
