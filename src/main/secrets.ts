@@ -6,9 +6,10 @@
 
 import { randomBytes } from "node:crypto";
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type Config, ConfigError } from "../config.ts";
 import type { MasterKey } from "../memory/key-ring.ts";
+import { syncPath } from "../store/lmdb/data-folder.ts";
 
 export const MASTER_KEY_FILE = "master.key";
 export const ADMIN_TOKEN_FILE = "admin.token";
@@ -51,7 +52,10 @@ function parseMasterKeys(entries: readonly string[], source: string): MasterKey[
   return keys;
 }
 
-/** The file's text. Where several processes come first at once, one of them makes it and all read the same. */
+/**
+ * The file's text. Where several processes come first at once, one of them makes it and all read the same. It is on disk
+ * before it is used: what a lost key has sealed stays unreadable.
+ */
 function readOrCreate(path: string, make: () => string): string {
   try {
     return readFileSync(path, "utf8");
@@ -61,11 +65,13 @@ function readOrCreate(path: string, make: () => string): string {
   const draft = `${path}.${process.pid}.new`;
   writeFileSync(draft, make(), { mode: 0o600 });
   try {
+    syncPath(draft);
     linkSync(draft, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   } finally {
     rmSync(draft);
   }
+  syncPath(dirname(path));
   return readFileSync(path, "utf8");
 }

@@ -1,7 +1,8 @@
 /** The secrets of a data folder: which master key writes, who can read the files, and what errors do not tell. */
 
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import fs, { fstatSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -43,6 +44,29 @@ test("secrets are made once, and only their owner can read them", (context) => {
   assert.deepEqual([masterKeys(configOf(folder)), adminToken(folder, undefined)], first);
   for (const name of ["master.key", "admin.token"])
     assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600, name);
+});
+
+test("a new secret is on disk before it has its name, and its name before it is used", (context) => {
+  const folder = newFolder(context);
+  const { fsyncSync, linkSync } = fs;
+  const steps: (number | "link")[] = [];
+  context.mock.method(fs, "fsyncSync", (descriptor: number) => {
+    steps.push(fstatSync(descriptor).ino);
+    fsyncSync(descriptor);
+  });
+  context.mock.method(fs, "linkSync", (from: string, to: string) => {
+    steps.push("link");
+    linkSync(from, to);
+  });
+  syncBuiltinESMExports();
+  try {
+    masterKeys(configOf(folder));
+    masterKeys(configOf(folder));
+  } finally {
+    context.mock.restoreAll();
+    syncBuiltinESMExports();
+  }
+  assert.deepEqual(steps, [statSync(join(folder, "master.key")).ino, "link", statSync(folder).ino]);
 });
 
 test("a master key that is refused is not part of the message", (context) => {
