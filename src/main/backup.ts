@@ -12,6 +12,8 @@ import { describeOwner } from "../store/lmdb/open-folder.ts";
 import type { Core } from "./core.ts";
 import { MASTER_KEY_FILE } from "./secrets.ts";
 
+const NOT_WRITABLE = ["EACCES", "EPERM", "EROFS"];
+
 /** Copies store and master key into a new or empty folder, consistently, while requests go on. */
 export async function backUp(
   core: Core,
@@ -66,12 +68,14 @@ export function restore(backup: string, target: string, atStep: AtStep = noStep)
   }
 }
 
-/** A folder that cannot be written to has no owner either. */
+/** A folder that cannot be written to has no owner either. Any other error says nothing about an owner. */
 function lockFolder(folder: string, shared: boolean): { release(): void } {
   let lock: { release(): void } | undefined;
   try {
     lock = tryFolderLock(folder, LOCK_FILE, shared);
-  } catch {
+  } catch (error) {
+    const { code = "", message } = error as NodeJS.ErrnoException;
+    if (!NOT_WRITABLE.includes(code)) throw new Failure("conflict", `cannot lock ${folder}: ${message}`);
     return { release: () => {} };
   }
   if (lock === undefined) throw new Failure("conflict", `${folder} is in use ${describeOwner(folder)}`);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +13,8 @@ import { restore } from "../../../src/main/backup.ts";
 import { startService } from "../../../src/main/service.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { write } from "../../conformance/store.ts";
+
+const NOBODY = 65_534;
 
 function newFolder(context: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), "sideband-upkeep-"));
@@ -93,3 +95,43 @@ async function freePort(): Promise<number> {
   server.close();
   return port;
 }
+
+async function newBackup(folder: string): Promise<string> {
+  const backup = join(folder, "backup");
+  const store = await LmdbStore.open({ folder: backup, create: true, queueMax: 10, metrics: new Metrics() });
+  await store.close();
+  rmSync(join(backup, "owner.lock"));
+  return backup;
+}
+
+test("where the lock of a backup fails, nothing is restored", async (context) => {
+  const folder = newFolder(context);
+  const backup = await newBackup(folder);
+  mkdirSync(join(backup, "owner.lock"));
+  assert.throws(() => restore(backup, join(folder, "new")), /cannot lock .*EISDIR/);
+  assert.deepEqual(readdirSync(join(folder, "new")), ["owner.lock"]);
+});
+
+test("a backup that cannot be written to needs no lock", async (context) => {
+  const folder = newFolder(context);
+  const backup = await newBackup(folder);
+  chmodSync(backup, 0o500);
+  const isRoot = process.geteuid?.() === 0;
+  if (isRoot) {
+    // Root may write everywhere.
+    for (const path of [
+      folder,
+      backup,
+      ...readdirSync(backup, { recursive: true, encoding: "utf8" }).map((name) => join(backup, name)),
+    ])
+      chownSync(path, NOBODY, NOBODY);
+    process.seteuid?.(NOBODY);
+  }
+  try {
+    restore(backup, join(folder, "new"));
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+    chmodSync(backup, 0o700);
+  }
+  assert.ok(!existsSync(join(backup, "owner.lock")));
+});
