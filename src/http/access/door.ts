@@ -19,7 +19,9 @@ const GUARD_INTERVAL_MS = 1_000;
 export class Door {
   readonly #sockets = new WeakSet<Socket>();
   #server: Server | undefined;
-  #end: (timeoutMs: number) => Promise<void> = async () => {};
+  /** Of all servers with connections: one whose socket was removed still answers its requests. */
+  readonly #ends = new Set<(timeoutMs: number) => Promise<void>>();
+  #reopening = Promise.resolve();
   #guard: NodeJS.Timeout | undefined;
   #answering = 0;
   #lastMs = performance.now();
@@ -38,16 +40,17 @@ export class Door {
       await new Promise<void>((resolve, reject) => {
         server.once("error", reject).listen(path, resolve);
       });
-      if (isFile) chmodSync(path, 0o600);
       this.#server = server;
-      this.#end = end;
+      this.#ends.add(end);
+      server.once("close", () => this.#ends.delete(end));
+      if (isFile) chmodSync(path, 0o600);
     };
     await listen();
     this.#guard = setInterval(() => {
       if (!isFile || existsSync(path) || !isOwner()) return;
       // First: closing removes the socket by its name.
       this.#server?.close();
-      listen().catch(() => {});
+      this.#reopening = listen().catch(() => {});
     }, GUARD_INTERVAL_MS).unref();
   }
 
@@ -86,6 +89,7 @@ export class Door {
   /** Sends the answers that are being made; after `timeoutMs` the rest is cut. */
   async close(timeoutMs: number): Promise<void> {
     clearInterval(this.#guard);
-    await this.#end(timeoutMs);
+    await this.#reopening;
+    await Promise.all([...this.#ends].map((end) => end(timeoutMs)));
   }
 }

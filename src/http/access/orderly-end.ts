@@ -10,7 +10,7 @@ import { isAnswered } from "../request/call.ts";
 /** Also how long a request that is on its way may take to arrive. */
 const SWEEP_INTERVAL_MS = 50;
 
-/** @returns ends the server; after `timeoutMs` it cuts the connections that are left */
+/** @returns ends the server, listening or not; after `timeoutMs` it cuts the connections that are left */
 export function orderlyEnd(server: Server): (timeoutMs: number) => Promise<void> {
   const connections = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
@@ -18,7 +18,6 @@ export function orderlyEnd(server: Server): (timeoutMs: number) => Promise<void>
     socket.once("close", () => connections.delete(socket));
   });
   return async (timeoutMs) => {
-    if (!server.listening) return;
     const closed = new Promise((resolve) => server.close(resolve));
     const closeAnswered = () => {
       for (const socket of connections) if (isAnswered(socket)) socket.destroy();
