@@ -1,6 +1,7 @@
 /** sideband export and import: keys and facts as JSON lines, the whole service or one account. */
 
-import { createReadStream, createWriteStream, openSync } from "node:fs";
+import { createReadStream, openSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
@@ -18,7 +19,8 @@ Writes a line for each key (its hash, never the key) and for each user with all 
 and on a standby of PostgreSQL.
 
   --account NAME  only this account
-  --out FILE      a file instead of standard output; only you can read it
+  --out FILE      a file instead of standard output; only you can read it. An earlier FILE stays until the new one
+                  is whole
 ${DATA_HELP}
 
 Exit status: 0; 1 if it failed; 2 for a wrong call.`,
@@ -26,20 +28,18 @@ Exit status: 0; 1 if it failed; 2 for a wrong call.`,
   async run(args) {
     const options = { account: { type: "string" }, out: { type: "string" }, ...DATA_OPTION } as const;
     const { values } = parseArgs({ args, options });
-    const out =
-      values.out === undefined
-        ? process.stdout
-        : createWriteStream(values.out, { fd: openSync(values.out, "w", 0o600) });
     const progress = new Progress("lines");
     const query = values.account === undefined ? "" : `?account=${encodeURIComponent(values.account)}`;
     await withOwner(configWith(values.data), { create: false, readOnly: true }, async (owner) => {
       const lines = exportedLines(owner.lines("GET", `/operator/export${query}`), progress);
-      await pipeline(lines, out, { end: values.out !== undefined });
-    }).catch((error: NodeJS.ErrnoException) => {
-      // Whoever reads has enough (`| head`).
-      if (values.out !== undefined || error.code !== "EPIPE") throw error;
-    });
-    progress.end();
+      if (values.out === undefined) await pipeline(lines, process.stdout, { end: false });
+      else await writeWhole(lines, values.out);
+    })
+      .catch((error: NodeJS.ErrnoException) => {
+        // Whoever reads has enough (`| head`).
+        if (values.out !== undefined || error.code !== "EPIPE") throw error;
+      })
+      .finally(() => progress.end());
     return EXIT_OK;
   },
 };
@@ -70,8 +70,7 @@ Exit status: 0; 1 if a key was left out, or a line cannot be imported (those bef
     const body = Readable.from(countedChunks(input, progress));
     const { lines, facts, leftOut } = await withOwner(configWith(values.data), { create: true }, (owner) =>
       owner.upload<{ lines: number; facts: number; leftOut: string[] }>("/operator/import", body),
-    );
-    progress.end();
+    ).finally(() => progress.end());
     if (values.json) console.log(JSON.stringify({ lines, facts, left_out: leftOut }));
     else {
       for (const what of leftOut) console.error(`left out: ${what}`);
@@ -91,6 +90,20 @@ async function* exportedLines(
     progress.step();
   }
   throw new CommandError("the service ended before the export was whole");
+}
+
+/** Writes a new file beside the old one, which it replaces once it is whole. A pipe or a device is written to itself. */
+async function writeWhole(lines: AsyncIterable<string>, out: string): Promise<void> {
+  const found = statSync(out, { throwIfNoEntry: false });
+  if (found !== undefined && !found.isFile()) return writeFile(out, lines);
+  const path = found === undefined ? out : realpathSync(out);
+  const draft = `${path}.${process.pid}.new`;
+  try {
+    await writeFile(draft, lines, { flag: "wx", mode: 0o600, flush: true });
+    renameSync(draft, path);
+  } finally {
+    rmSync(draft, { force: true });
+  }
 }
 
 /** Nothing is read before it is asked for: a request may have to be sent twice. */

@@ -1,8 +1,21 @@
 /** The operator's commands on a real data folder: what they print, what they change, how they end. */
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -177,16 +190,20 @@ for (const [what, answer, message] of [
   ],
 ] as const) {
   test(`an export that the owner ${what} is a failure`, () =>
-    withData(async (data) => {
+    withData(async (data, folder) => {
       mkdirSync(data);
+      const file = join(folder, "facts.jsonl");
+      writeFileSync(file, "the last good export");
       const owner = createServer((request, response) => {
         response.end(request.url === "/operator/owner" ? "{}" : `${answer}\n`);
       }).listen(doorPath(data));
       await once(owner, "listening");
-      const { status, err } = await run("export", "--out", join(data, "facts.jsonl"), "--data", data);
+      const { status, err } = await run("export", "--out", file, "--data", data);
       owner.close();
       assert.equal(status, 1);
       assert.match(err, message);
+      assert.equal(readFileSync(file, "utf8"), "the last good export");
+      assert.deepEqual(readdirSync(folder).sort(), ["data", "facts.jsonl"]);
     }));
 }
 
@@ -202,6 +219,34 @@ test("a command whose owner is killed in the middle ends with one line", () =>
     owner.close();
     assert.equal(status, 1);
     assert.match(err, /^sideband compact: .*ended before the work was finished\.?\n$/m);
+  }));
+
+test("an export whose owner has just ended is made by the next one, and a link stays a link", () =>
+  withData(async (data, folder) => {
+    await fill(data);
+    const [file, link] = [join(folder, "facts.jsonl"), join(folder, "link")];
+    writeFileSync(file, "the last good export");
+    symlinkSync(file, link);
+    const owner = createServer((_request, response) => {
+      owner.close();
+      response.end("{}");
+    }).listen(doorPath(data));
+    await once(owner, "listening");
+    assert.equal((await run("export", "--out", link, "--data", data)).status, 0);
+    assert.ok(lstatSync(link).isSymbolicLink());
+    assert.equal(readFileSync(file, "utf8").split("\n").length, 21);
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+  }));
+
+test("an export into a pipe does not replace it", () =>
+  withData(async (data, folder) => {
+    await fill(data);
+    const pipe = join(folder, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    const read = readFile(pipe, "utf8");
+    assert.equal((await run("export", "--out", pipe, "--data", data)).status, 0);
+    assert.ok(lstatSync(pipe).isFIFO());
+    assert.equal((await read).split("\n").length, 21);
   }));
 
 test("every command has help, refuses unknown options with status 2, and says when there is no store", () =>
