@@ -108,6 +108,7 @@ function isRefusal(error: unknown): error is Error {
     [
       "AddressError",
       "ConfigError",
+      "NoOwnerError",
       "SilentOwnerError",
       "DataFolderError",
       "MigrationError",

@@ -146,7 +146,7 @@ export class OwnerClient {
       );
       sent.on("error", (error: NodeJS.ErrnoException) => {
         const nobody = error.code === "ENOENT" || error.code === "ECONNREFUSED";
-        reject(nobody ? new NoOwnerError("nobody has the data folder open") : error);
+        reject(nobody ? new NoOwnerError("nobody has the data folder open: run the command again") : error);
       });
       if (body instanceof Readable) {
         body.once("error", (error) => sent.destroy(error));

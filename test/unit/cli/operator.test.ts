@@ -298,6 +298,24 @@ test("what the system refuses is one line, not a stack trace", () =>
     }
   }));
 
+test("an owner that is gone each time it is needed is one line that says what to do", (context) =>
+  withData(async (data) => {
+    mkdirSync(data);
+    const owner = createServer((_request, response) => {
+      owner.close();
+      response.end("{}");
+    }).listen(doorPath(data));
+    await once(owner, "listening");
+    let nowMs = 0;
+    context.mock.method(performance, "now", () => {
+      nowMs += 20_000;
+      return nowMs;
+    });
+    const { status, err } = await run("usage", "--data", data);
+    assert.equal(status, 1);
+    assert.match(err, /^sideband usage: nobody has the data folder open: run the command again\n$/);
+  }));
+
 test("an upload that finds nobody takes nothing out of its stream", () =>
   withData(async (data) => {
     const body = Readable.from(["one\n", "two\n"]);
