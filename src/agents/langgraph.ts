@@ -2,8 +2,9 @@
  * LangGraph: facts as a BaseStore. The namespace is [user, group], the key is the name, the value is
  * { value: text }: put(["ada", "USER"], "name", { value: "Ada" }) is the fact USER.name of the user ada.
  *
- * The operations of a batch take effect in their order; the writes of one user are stored all or none. A put of null, or
- * delete, forgets. There is no semantic search: `query` is ignored, as in any store without an index.
+ * The operations of a batch take effect in their order. The facts that it writes for one user are stored all or none; what
+ * it forgets (a put of null, or delete) follows, one fact at a time. There is no semantic search: `query` is ignored, as
+ * in any store without an index.
  */
 
 import {
