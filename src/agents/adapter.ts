@@ -16,7 +16,7 @@ import {
 import { scopedMemory } from "../contract/scope.ts";
 import { isOutage, type Sideband } from "../sdk/index.ts";
 
-export const AGENT_TIMEOUT_MS = 2_000;
+const AGENT_TIMEOUT_MS = 2_000;
 
 export interface AdapterOptions {
   memory: Sideband;
@@ -25,7 +25,7 @@ export interface AdapterOptions {
   /** The project: TASK and PROJ facts are kept for it, and its facts are added to the user's. Default: none. */
   project?: string | (() => string | undefined | Promise<string | undefined>) | undefined;
   /** How long the agent waits for its memory. Default: 2 seconds. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** Keeps what looks like a key, a token or a password too. Default: refuses it. */
   allowSecrets?: boolean;
 }

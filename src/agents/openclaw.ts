@@ -60,7 +60,7 @@ export function openclawPlugin(environment: Readonly<Record<string, string | und
     description: "Facts that survive compaction, kept exactly.",
     kind: "memory",
     register(api: PluginApi): void {
-      const { apiUrl, apiKey, timeoutMs = 2_000, ...config } = api.pluginConfig ?? {};
+      const { apiUrl, apiKey, timeoutMs, ...config } = api.pluginConfig ?? {};
       const warn = (line: string) => (api.logger?.warn ? api.logger.warn(line) : console.error(line));
       const memory = new Sideband({ baseUrl: apiUrl, apiKey, onWarning: warn });
       const userId = config.userId ?? (environment.SIDEBAND_USER_ID || "default");
