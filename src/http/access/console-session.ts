@@ -14,6 +14,7 @@ import { BoundedCache } from "../../base/bounded-cache.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
 import type { Call } from "../request/call.ts";
+import { hostOf } from "./origins.ts";
 
 export const SESSION_COOKIE = "sideband_console";
 export const SESSION_MS = 8 * 3_600_000;
@@ -85,14 +86,6 @@ export function assertSameOrigin(call: Pick<Call, "request" | "client">): void {
     site === undefined ? origin !== undefined && hostOf(origin) === call.client.host : site === "same-origin";
   if (!same)
     throw new Failure("invalid_request", "This call is for the console of this site.", { param: "Origin" });
-}
-
-function hostOf(origin: string): string | undefined {
-  try {
-    return new URL(origin).host;
-  } catch {
-    return undefined;
-  }
 }
 
 export function cookieText({ client }: Pick<Call, "client">, value: string): string {
