@@ -109,12 +109,21 @@ function adminCheck({ limits, door }: HttpServices, sessions: ConsoleSessions): 
     if (token === undefined && sessions.admits(call)) return raiseQueryFault(call.query);
     if (token === undefined)
       throw new Failure("missing_key", "Send the admin token: Authorization: Bearer <TOKEN>.");
-    if (!sessions.isAdminToken(token)) {
-      enforce(limits.adminFailures, limitGroupOf(call.client));
-      throw new Failure("invalid_key", "This admin token is not valid.");
-    }
+    requireAdminToken(token, call, sessions, limits);
     raiseQueryFault(call.query);
   };
+}
+
+/** Wrong tokens count against the limit of their sender. */
+export function requireAdminToken(
+  token: string,
+  { client }: Pick<Call, "client">,
+  sessions: ConsoleSessions,
+  { adminFailures }: HttpServices["limits"],
+): void {
+  if (sessions.isAdminToken(token)) return;
+  enforce(adminFailures, limitGroupOf(client));
+  throw new Failure("invalid_key", "This admin token is not valid.");
 }
 
 function keyOf(call: Call): string {

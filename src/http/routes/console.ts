@@ -1,11 +1,9 @@
 /** POST, GET and DELETE /console/session: sign in, ask, sign out. They are the website's own, not part of the API. */
 
-import { Failure } from "../../base/errors.ts";
 import { Type } from "../../contract/type.ts";
+import { requireAdminToken } from "../access/access.ts";
 import { assertSameOrigin, type ConsoleSessions, cookieText, SESSION_MS } from "../access/console-session.ts";
-import { enforce } from "../access/rate-limiter.ts";
 import { Answer } from "../request/answer.ts";
-import { limitGroupOf } from "../request/client.ts";
 import { type Route, routeOf } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 
@@ -17,10 +15,7 @@ export function consoleRoutes(sessions: ConsoleSessions, { limits }: HttpService
   return [
     routeOf({ ...SESSION, method: "POST", body: SignInBody }, (call) => {
       assertSameOrigin(call);
-      if (!sessions.isAdminToken(call.body.token)) {
-        enforce(limits.adminFailures, limitGroupOf(call.client));
-        throw new Failure("invalid_key", "This admin token is not valid.");
-      }
+      requireAdminToken(call.body.token, call, sessions, limits);
       const { session, expiresAtMs } = sessions.open();
       const cookie = `${cookieText(call, session)}; Max-Age=${Math.floor(SESSION_MS / 1000)}`;
       return Answer.json(
