@@ -20,7 +20,7 @@ and on a standby of PostgreSQL.
 
   --account NAME  only this account
   --out FILE      a file instead of standard output; only you can read it. An earlier FILE stays until the new one
-                  is whole
+                  is whole; until then that is FILE.PID.new
 ${DATA_HELP}
 
 Exit status: 0; 1 if it failed; 2 for a wrong call.`,
