@@ -14,14 +14,14 @@ import { Call } from "../../../src/http/request/call.ts";
 import { clientReader } from "../../../src/http/request/client.ts";
 
 const GUARD_INTERVAL_MS = 1_000;
+const clientOf = clientReader(() => false);
 
 async function openDoor(context: TestContext, answer: (call: Call) => void) {
   const folder = mkdtempSync(join(tmpdir(), "sideband-door-"));
   context.after(() => rmSync(folder, { recursive: true }));
   const path = join(folder, "door.sock");
   const door = new Door();
-  const handle: RequestListener = (message, response) =>
-    answer(new Call(message, response, "id", clientReader(() => false)));
+  const handle: RequestListener = (message, response) => answer(new Call(message, response, "id", clientOf));
   await door.open(handle, path, () => true);
   return { door, path };
 }
