@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from "node:util";
 import { Failure } from "../base/errors.ts";
 import { requestTextsFault } from "./identifiers.ts";
 import type { KeyRequest, Store, UserState } from "./ports.ts";
-import { exportLines, importLine } from "./transfer.ts";
+import { exportLines, importLine, inGroups } from "./transfer.ts";
 
 export interface MoveReport {
   readonly keys: number;
@@ -20,8 +20,6 @@ export interface MoveReport {
   readonly differences: readonly string[];
 }
 
-/** Users that are written, or compared, at the same time, so that they share commits. */
-const AT_ONCE = 256;
 const DIFFERENCES_MAX = 100;
 const ALL_DAYS = ["0000-01-01", "9999-12-31"] as const;
 
@@ -93,15 +91,4 @@ function sortRequests(requests: readonly KeyRequest[]): { sound: KeyRequest[]; l
 function contentOf(state: UserState | undefined): unknown {
   const facts = [...(state?.facts ?? [])].sort((a, b) => a.revision - b.revision);
   return facts.map(({ channel, value, updatedAtMs }) => [channel, value, updatedAtMs]);
-}
-
-async function inGroups<T>(items: AsyncIterable<T>, work: (item: T) => Promise<void>): Promise<void> {
-  let group: Promise<void>[] = [];
-  for await (const item of items) {
-    group.push(work(item));
-    if (group.length < AT_ONCE) continue;
-    await Promise.all(group);
-    group = [];
-  }
-  await Promise.all(group);
 }

@@ -79,10 +79,7 @@ export async function importLine(
   return { facts: facts.length };
 }
 
-/** Lines that are written together, so that they share commits. */
-const PAGE = 256;
-
-/** Writes all lines into the store, page by page. Throws at the first that cannot be imported, with its number. */
+/** Writes all lines into the store, group by group. Throws at the first that cannot be imported, with its number. */
 export async function importLines(
   store: Store,
   lines: AsyncIterable<string>,
@@ -91,7 +88,12 @@ export async function importLines(
   let count = 0;
   let facts = 0;
   const leftOut: string[] = [];
-  let page: { text: string; number: number }[] = [];
+  const numbered = async function* () {
+    for await (const text of lines) {
+      count += 1;
+      if (text.trim() !== "") yield { text, number: count };
+    }
+  };
   const importOne = async ({ text, number }: { text: string; number: number }) => {
     try {
       const imported = await importLine(store, text, options.nowMs);
@@ -102,20 +104,32 @@ export async function importLines(
       throw new Failure(error.code, `line ${number}: ${error.message}`, error.extra);
     }
   };
-  const writePage = async () => {
-    const results = await Promise.allSettled(page.map(importOne));
+  await inGroups(numbered(), importOne, () => options.atStep("import: page written"));
+  return { lines: count, facts, leftOut };
+}
+
+/** Items that are worked on at the same time, so that they share commits. */
+const GROUP_SIZE = 256;
+
+/**
+ * Works on all items, group by group. Each group is complete before its work begins: a failure while the next item is
+ * waited for would be handled by nobody. Throws the failure of the first item of a group, when the whole group has ended.
+ */
+export async function inGroups<T>(
+  items: AsyncIterable<T>,
+  work: (item: T) => Promise<void>,
+  groupDone = () => {},
+): Promise<void> {
+  let group: T[] = [];
+  const workOnGroup = async () => {
+    const results = await Promise.allSettled(group.map(work));
     const failed = results.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
-    page = [];
-    options.atStep("import: page written");
+    group = [];
+    groupDone();
   };
-  for await (const text of lines) {
-    count += 1;
-    if (text.trim() !== "") page.push({ text, number: count });
-    if (page.length >= PAGE) await writePage();
-  }
-  await writePage();
-  return { lines: count, facts, leftOut };
+  for await (const item of items) if (group.push(item) >= GROUP_SIZE) await workOnGroup();
+  await workOnGroup();
 }
 
 function parse(text: string): ExportLine {

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { DEMO_ACCOUNT } from "../../../src/memory/demo.ts";
 import { compareStores, moveStore } from "../../../src/memory/move.ts";
 import type { KeyRecord, KeyRequest, Store } from "../../../src/memory/ports.ts";
@@ -101,6 +102,20 @@ test("each user is told when copied and when compared", async (context) => {
   const steps: string[] = [];
   await moveStore(from, to, { nowMs: LATER_MS, step: (phase) => void steps.push(phase) });
   assert.deepEqual(steps, ["copied", "copied", "compared", "compared"]);
+});
+
+test("a write that fails while the next user is being read ends the move with its error", async (context) => {
+  const [from, to] = [await filledStore(context), await temporaryStore(context)];
+  const readUser = from.readUser.bind(from);
+  // As from a database: the answer takes a while.
+  context.mock.method(from, "readUser", async (account: string, userId: string) => {
+    await setImmediate();
+    return readUser(account, userId);
+  });
+  context.mock.method(to, "addKey", async () => {
+    throw new Error("the disk is full");
+  });
+  await assert.rejects(move(from, to), { message: "the disk is full" });
 });
 
 test("a store that holds a user or a key already is not copied into", async (context) => {
