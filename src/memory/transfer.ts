@@ -5,6 +5,7 @@
 
 import { momentOf } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
+import { CHANNEL_COUNT, TIME_MS_MAX } from "../base/limits.ts";
 import type { AtStep } from "../base/steps.ts";
 import { TIERS } from "../base/tiers.ts";
 import { checkAccount, checkIdentifier, checkValue } from "./identifiers.ts";
@@ -150,10 +151,13 @@ function parse(text: string): ExportLine {
     const times = [expiresAtMs, revokedAtMs, lastUsedAtMs].filter((time) => time !== null);
     if (typeof note !== "string" || ![createdAtMs, ...times].every(Number.isInteger))
       throw wrong("the key has no note or times");
+    if ([createdAtMs, ...times].some((time) => time < 0 || time > TIME_MS_MAX))
+      throw wrong(`the key has a time that is not from 0 to ${TIME_MS_MAX}`);
     return line;
   }
-  if (line?.kind !== "user" || !Array.isArray(line.facts) || line.facts.length > 40)
-    throw wrong("it is neither a key nor a user");
+  if (line?.kind !== "user") throw wrong("it is neither a key nor a user");
+  if (!Array.isArray(line.facts)) throw wrong("the facts of a user must be a list");
+  if (line.facts.length > CHANNEL_COUNT) throw wrong(`a user has at most ${CHANNEL_COUNT} facts`);
   if (typeof line.account !== "string" || typeof line.user_id !== "string")
     throw wrong("account and user_id must be texts");
   checkAccount(line.account);

@@ -2,6 +2,7 @@
 
 import { momentOf } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
+import { TIME_MS_MAX } from "../../base/limits.ts";
 import type { AdminStatusAnswer, KeyRequestView, KeyView } from "../../contract/admin-schemas.ts";
 import { DEMO_ACCOUNT, DEMO_USER } from "../../memory/demo.ts";
 import { labelOf } from "../../memory/labels.ts";
@@ -173,7 +174,7 @@ function viewOfRequest(request: KeyRequest): KeyRequestView {
 function timeOf(text: string | null | undefined): number | null | undefined {
   if (text === null || text === undefined) return text;
   const ms = momentOf(text);
-  if (ms === undefined || ms < 0 || ms >= 2 ** 48) {
+  if (ms === undefined || ms < 0 || ms > TIME_MS_MAX) {
     throw new Failure("invalid_request", "expires_at must be a real moment as in RFC 3339.", {
       param: "expires_at",
     });

@@ -133,6 +133,13 @@ test("of two keys with one id in a file, one is imported and the other is report
   assert.equal(leftOut.length, 2);
 });
 
+test("a key with the first and the last time that a store holds is imported", async (context) => {
+  const store = await temporaryStore(context);
+  const extreme = { ...KEY, createdAtMs: 0, expiresAtMs: 2 ** 48 - 1 };
+  await importInto(store, { kind: "key", key: extreme });
+  assert.deepEqual(await store.listKeys(), [extreme]);
+});
+
 test("empty lines are passed over, and count as lines", async (context) => {
   const store = await temporaryStore(context);
   assert.deepEqual(await importInto(store, "", USER, " "), { lines: 3, facts: 1, leftOut: [] });
@@ -165,10 +172,12 @@ const BAD_LINES: Record<string, Record<string, unknown>> = {
     "that is null": "null",
     "that is an array": [],
     "of an unknown kind": { ...USER, kind: "fact" },
+  },
+  "the facts of a user must be a list": {
     "without facts": { ...USER, facts: undefined },
     "whose facts are no array": { ...USER, facts: { length: 1 } },
-    "with 41 facts": { ...USER, facts: new Array(41).fill(FACT) },
   },
+  "a user has at most 40 facts": { "with 41 facts": { ...USER, facts: new Array(41).fill(FACT) } },
   "account and user_id must be texts": {
     "without an account": { ...USER, account: undefined },
     "whose account is a number": { ...USER, account: 5 },
@@ -217,6 +226,11 @@ const BAD_LINES: Record<string, Record<string, unknown>> = {
     "of a key whose expiry is a text": key({ expiresAtMs: "2027-01-01" }),
     "of a key that does not say whether it is revoked": key({ revokedAtMs: undefined }),
     "of a key whose last use is a text": key({ lastUsedAtMs: "never" }),
+  },
+  "the key has a time that is not from 0 to 281474976710655": {
+    "of a key that was made before 1970": key({ createdAtMs: -1 }),
+    "of a key with an expiry that no store holds": key({ expiresAtMs: 2 ** 48 }),
+    "of a key whose last use is no moment": key({ lastUsedAtMs: 1e16 }),
   },
 };
 
