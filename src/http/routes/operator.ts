@@ -5,6 +5,7 @@
  */
 
 import { Readable } from "node:stream";
+import { finished } from "node:stream/promises";
 import { linesOf } from "../../base/lines.ts";
 import { problemOf } from "../../contract/errors.ts";
 import { Type } from "../../contract/type.ts";
@@ -39,9 +40,17 @@ export function operatorRoutes(services: HttpServices): Route[] {
       lines(exported(services, call, call.query.account)),
     ),
 
-    routeOf({ ...post("/operator/import"), bodyBytesMax: "stream" }, (call) =>
-      importLines(memory.store, linesOf(call.request), { nowMs: memory.clock.now(), atStep }),
-    ),
+    routeOf({ ...post("/operator/import"), bodyBytesMax: "stream" }, async ({ request }) => {
+      const chunks = request.iterator({ destroyOnReturn: false });
+      const options = { nowMs: memory.clock.now(), atStep };
+      try {
+        return await importLines(memory.store, linesOf(chunks), options);
+      } catch (error) {
+        // A sender whose connection ends while it still writes does not get the answer: the rest is read first.
+        if (!request.destroyed) await finished(request.resume());
+        throw error;
+      }
+    }),
 
     routeOf({ ...post("/operator/verify"), body: AccountQuery }, (call) =>
       run(call, (progress, signal) => verifyAll(memory, { ...call.body, progress, signal })),

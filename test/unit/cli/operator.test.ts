@@ -111,6 +111,19 @@ test("export and import: a second folder holds the same facts with their times, 
     assert.match(bad.err, /line 2: /);
   }));
 
+test("import: a line that is refused is named, however much of the file comes after it", () =>
+  withData(async (data, folder) => {
+    const file = join(folder, "facts.jsonl");
+    for (const [text, refusal] of [
+      [`\nbad\n${"{}\n".repeat(2_000_000)}`, "line 2: This line cannot be imported: it is not JSON."],
+      [`\n${"x".repeat(12_000_000)}`, "line 2: A line has at most 4194304 characters."],
+    ]) {
+      writeFileSync(file, text);
+      const { status, err } = await run("import", file, "--data", data);
+      assert.deepEqual([status, err], [1, `sideband import: ${refusal}\n`]);
+    }
+  }));
+
 test("backup, restore, verify, compact, read", () =>
   withData(async (data, folder) => {
     const block = await fill(data);
