@@ -146,10 +146,13 @@ export class Blocks {
   async #codeUsers(work: Work, coding: BackgroundCoding): Promise<void> {
     const isQuiet = () => this.#clock.now() >= coding.quietAtMs;
     for (const userId of coding.users) {
+      // Before the work: a write to this user in the meantime adds it again.
+      coding.users.delete(userId);
       // Dropped for a request, or the store is unavailable: then the codes are computed on demand.
       await this.#codeUser(work, userId, isQuiet).catch(() => {});
-      if (!isQuiet()) return;
-      coding.users.delete(userId);
+      if (isQuiet()) continue;
+      coding.users.add(userId);
+      return;
     }
   }
 

@@ -96,6 +96,25 @@ test("coding in the background stops when the account writes again, and goes on 
   assert.equal(workers.countOf("code"), 3);
 });
 
+test("a value written while its user is being coded in the background is coded after it", async (context) => {
+  const { blocks, workers, clock, write, factsOf } = await memoryServices(context);
+  await write("ada", "Ada");
+  blocks.codeInBackground(asker, "ada");
+  let open = () => {};
+  workers.gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  clock.advance(QUIET_MS);
+  await settled();
+  assert.equal(workers.countOf("code"), 1);
+  await write("ada", "Grace");
+  blocks.codeInBackground(asker, "ada");
+  clock.advance(QUIET_MS);
+  open();
+  await until(() => factsOf("ada").every(({ code }) => code !== undefined));
+  assert.equal(workers.countOf("code"), 2);
+});
+
 test("coding in the background ends, and leaves no timer behind", async (context) => {
   const { blocks, clock, write, factsOf } = await memoryServices(context);
   await write("ada", "Ada");
