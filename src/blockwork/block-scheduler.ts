@@ -214,16 +214,20 @@ export class BlockScheduler {
     const gone = () => this.#end(batch, "cancelled", signal?.reason);
     signal?.addEventListener("abort", gone, { once: true });
     let stopClock = () => {};
+    // Also where the deadline has passed since the work was let in: the batch must not end before its tasks are queued.
+    const checkLater = (leftMs: number) => {
+      stopClock = this.#clock.after(Math.max(leftMs, CHECK_MS), check);
+    };
     const check = () => {
       const leftMs = deadline!.atMs - this.#clock.now();
-      if (leftMs > 0 || batch.running > 0) stopClock = this.#clock.after(Math.max(leftMs, CHECK_MS), check);
+      if (leftMs > 0 || batch.running > 0) checkLater(leftMs);
       else {
         const retryAfterS = secondsOf(this.#waitMs(batch.account, 0));
         const late = new Failure("overloaded", "The block work was not done in time.", { retryAfterS });
         this.#end(batch, "late", late);
       }
     };
-    if (deadline !== undefined) check();
+    if (deadline !== undefined) checkLater(deadline.atMs - this.#clock.now());
     return () => {
       signal?.removeEventListener("abort", gone);
       stopClock();

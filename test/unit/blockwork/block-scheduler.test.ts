@@ -193,6 +193,27 @@ test("whoever still waits at the deadline is told so then, and its tasks are gon
   assert.equal(clock.alarmCount, 0);
 });
 
+test("a deadline that passes while the work is being let in is missed like any other, and leaves nothing behind", async () => {
+  const { clock, workers, scheduler, run, metric } = setUp();
+  void run(of("a"), 0);
+  const work = scheduler.begin(of("b"));
+  clock.advance(DEADLINE_MS - 1);
+  const now = clock.now.bind(clock);
+  clock.now = () => {
+    const readMs = now();
+    clock.advance(1);
+    return readMs;
+  };
+  const late = run(work, 1);
+  clock.now = now;
+  clock.advance(100);
+  assert.equal(await late, "The block work was not done in time. 1");
+  assert.equal(metric("sideband_block_queue_depth", 'kind="code"'), 0);
+  await workers.finish();
+  assert.deepEqual(workers.began, [0]);
+  assert.equal(clock.alarmCount, 0);
+});
+
 test("the time in which its own tasks run does not count against a request", async () => {
   const { clock, workers, scheduler, run } = setUp();
   const outcome = run(scheduler.begin(of("a")), 1, 5);
