@@ -1,8 +1,11 @@
 /** What a service does when something inside it fails or when it stops: what it answers, what it logs, what it does not try. */
 
 import assert from "node:assert/strict";
-import { connect } from "node:net";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { Failure } from "../../src/base/errors.ts";
 import { problemCode, type Running, startRunning } from "./running-service.ts";
 
@@ -48,6 +51,69 @@ test("over MCP, too, an internal error is told by tool, resource and prompt with
     const logged = running.logs.find((line) => line.includes("cannot open /secret/place"));
     assert.equal(JSON.parse(logged!).request_id, answer.headers.get("x-request-id"));
   }
+});
+
+/** Sends a text, and hangs up once the service has the request and `begun` has come; resolves when the service has noticed. */
+async function hangUp({ url }: Running, text: string, begun?: Promise<void>): Promise<void> {
+  const { hostname, port } = new URL(url);
+  const client = connect(Number(port), hostname);
+  const connection = await new Promise<Socket>((resolve) => {
+    const started = (message: unknown) => {
+      unsubscribe("http.server.request.start", started);
+      resolve((message as { socket: Socket }).socket);
+    };
+    subscribe("http.server.request.start", started);
+    client.write(text);
+  });
+  await begun;
+  const closed = once(connection, "close");
+  client.destroy();
+  await closed;
+  await setImmediate();
+}
+
+const errorsOf = ({ logs }: Running) =>
+  logs.map((line) => JSON.parse(line)).filter(({ level }) => level >= 50);
+
+test("an internal error is in the log although the sender has hung up, and a refusal is not", async (t) => {
+  const running = await start(t);
+  const head = `HTTP/1.1\r\nHost: x\r\nX-Request-Id: gone\r\nAuthorization: Bearer ${running.key}\r\n\r\n`;
+  for (const error of [new Error("cannot open /secret/place"), new Failure("not_found", "There is none.")]) {
+    let fail = () => {};
+    const begun = new Promise<void>((resolve) => {
+      t.mock.method(running.service.core.store, "readFact", () => {
+        resolve();
+        return new Promise<never>((_found, reject) => {
+          fail = () => reject(error);
+        });
+      });
+    });
+    await hangUp(running, `GET /decode?user_id=ada&label=USER.name ${head}`, begun);
+    fail();
+    await setImmediate();
+  }
+  assert.deepEqual(
+    errorsOf(running).map(({ err, request_id }) => [err.message, request_id]),
+    [["cannot open /secret/place", "gone"]],
+  );
+});
+
+test("a sender that hangs up is no error in the log, neither in its body nor while it waits for a block", async (t) => {
+  const running = await start(t);
+  const head = `HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${running.key}\r\n`;
+  await hangUp(
+    running,
+    `POST /encode ${head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"user_id":`,
+  );
+  await running.call("POST", "/encode", { body: BODY });
+  const begun = new Promise<void>((resolve) => {
+    t.mock.method(running.service.core.store, "readUser", () => {
+      resolve();
+      return new Promise(() => {});
+    });
+  });
+  await hangUp(running, `GET /context?user_id=ada ${head}\r\n`, begun);
+  assert.deepEqual(errorsOf(running), []);
 });
 
 test("a service whose store cannot be written to is not ready", async (t) => {

@@ -74,7 +74,12 @@ export class Dispatcher {
 
   #problem(call: Call, error: unknown): Answer | undefined {
     const { services, recent } = this.#options;
-    if (call.isGone) return undefined;
+    if (call.isGone) {
+      // Work that ended because its sender has gone is no fault. Whatever else failed is logged all the same.
+      const ended = error === call.signal.reason || error === call.request.errored;
+      if (!ended) failureOf(error, call, services.log);
+      return undefined;
+    }
     const failure = failureOf(error, call, services.log);
     // The rest of a body that is too large is not waited for.
     if (failure.code === "body_too_large") call.response.shouldKeepAlive = false;
