@@ -4,12 +4,13 @@
  */
 
 import { randomUUID } from "node:crypto";
+import { assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
 import { TIER_LIMITS, type Tier } from "../base/tiers.ts";
 import { checkAccount, checkRequestTexts } from "./identifiers.ts";
 import { hashOfKey, KEY_PREFIX_LENGTH, newApiKey } from "./key-format.ts";
-import type { FactStore, KeyRecord, KeyRequest, KeyStore } from "./ports.ts";
+import type { AddKeyOutcome, FactStore, KeyRecord, KeyRequest, KeyStore } from "./ports.ts";
 import { dayOf, quotaWindow } from "./quota.ts";
 
 export interface NewKey {
@@ -52,7 +53,7 @@ export class KeyManager {
   /** The key itself is in the answer and nowhere else. */
   async create(wanted: NewKey): Promise<{ key: string; record: KeyRecord }> {
     const made = this.#newKey(wanted);
-    await this.#store.addKey(made.record);
+    assertAdded(await this.#store.addKey(made.record));
     return made;
   }
 
@@ -93,12 +94,14 @@ export class KeyManager {
   }
 
   async accounts(): Promise<{ account: string; createdAtMs: number; keys: number }[]> {
-    const keys = await this.#store.listKeys();
+    const keyCounts = new Map<string, number>();
+    for (const { account } of await this.#store.listKeys())
+      keyCounts.set(account, (keyCounts.get(account) ?? 0) + 1);
     const accounts = await this.#store.listAccounts();
     return accounts.map(({ account, createdAtMs }) => ({
       account,
       createdAtMs,
-      keys: keys.filter((key) => key.account === account).length,
+      keys: keyCounts.get(account) ?? 0,
     }));
   }
 
@@ -166,6 +169,7 @@ export class KeyManager {
     if (outcome === "account_missing")
       throw new Failure("not_found", `There is no account ${wanted.account}.`, { param: "account" });
     if (outcome === "request_not_open") throw notOpen();
+    assertAdded(outcome);
     return made;
   }
 
@@ -192,6 +196,11 @@ export class KeyManager {
     if (request === undefined) throw notOpen();
     return request;
   }
+}
+
+/** A key that was not stored must not be handed out. */
+function assertAdded(outcome: AddKeyOutcome): void {
+  assert(outcome === "added", `a new key was not stored: ${outcome}`);
 }
 
 /** 16 hexadecimal digits. */

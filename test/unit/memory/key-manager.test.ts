@@ -52,6 +52,16 @@ test("the store holds a new key's hash and its first characters, and not the key
   assert.equal(JSON.stringify(record).includes(key), false);
 });
 
+test("a key that the store did not take is not handed out", async (context) => {
+  const { store, clock, request } = await setUp(context);
+  const keys = new KeyManager(store, clock, () => "same");
+  const { record } = await keys.create({ account: "acme" });
+  const unstored = { name: "AssertionError", message: "a new key was not stored: key_exists" };
+  await assert.rejects(keys.create({ account: "acme" }), unstored);
+  await assert.rejects(keys.approve(await request(), { account: "globex" }), unstored);
+  assert.deepEqual(await keys.list(), [record]);
+});
+
 test("an expiry that is not in the future is refused, and no key is made", async (context) => {
   const { clock, keys } = await setUp(context);
   const create = (expiresAtMs: number) => keys.create({ account: "acme", expiresAtMs });
