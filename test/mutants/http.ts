@@ -104,15 +104,6 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     only: "secret comparison",
   },
   {
-    name: "key-hash-compared-plainly",
-    fault: "The time of a comparison tells how much of a key's hash is right.",
-    file: "src/memory/authentication.ts",
-    find: '!timingSafeEqual(Buffer.from(record.hash, "hex"), hash)',
-    replace: 'record.hash !== hash.toString("hex")',
-    tests: ["test/tidy/tidy.test.ts"],
-    only: "secret comparison",
-  },
-  {
     name: "quota-not-updated",
     fault: "The quota headers of an encode do not count it.",
     file: "src/http/routes/encode.ts",
