@@ -164,8 +164,7 @@ export class BlockScheduler {
   /** Drops everything that waits and ends the threads, with the tasks that they run. */
   async close(): Promise<void> {
     this.#closed = true;
-    const stopping = new Failure("overloaded", "The service is stopping.", { retryAfterS: 1 });
-    for (const batch of [...this.#batches]) this.#end(batch, "dropped", stopping);
+    for (const batch of [...this.#batches]) this.#end(batch, "dropped", stopping());
     await this.#workers.close();
   }
 
@@ -174,7 +173,7 @@ export class BlockScheduler {
     const share = Math.max(1, this.#queueMax * ACCOUNT_SHARE);
     const refuse = (detail: string) => new Failure("overloaded", detail, { retryAfterS: secondsOf(waitMs) });
     const waitMs = this.#waitMs(account, ownMs);
-    if (this.#closed) return new Failure("overloaded", "The service is stopping.", { retryAfterS: 1 });
+    if (this.#closed) return stopping();
     if (account.foreground.size + (work.background ? account.background.size : 0) >= share)
       return refuse("Too much block work of this account is waiting.");
     while (this.#waiting >= this.#queueMax) {
@@ -363,4 +362,8 @@ export class BlockScheduler {
 
 function secondsOf(ms: number): number {
   return Math.max(1, Math.ceil(ms / 1000));
+}
+
+function stopping(): Failure {
+  return new Failure("overloaded", "The service is stopping.", { retryAfterS: 1 });
 }

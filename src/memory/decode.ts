@@ -4,8 +4,8 @@
  */
 
 import type { Asker } from "../base/asker.ts";
-import { Failure } from "../base/errors.ts";
 import { type MaybePromise, whenThere } from "../base/maybe-promise.ts";
+import { factNotFound } from "./facts.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import { channelOf } from "./labels.ts";
 import { findReadBackFault } from "./reading.ts";
@@ -31,7 +31,7 @@ export function decodeFact(
 ): MaybePromise<DecodedFact> {
   checkIdentifier(userId, "user_id");
   return whenThere(services.store.readFact(account, userId, channelOf(label)), (fact) => {
-    if (fact === undefined) throw notFound(label);
+    if (fact === undefined) throw factNotFound(label);
     return { userId, label, value: fact.value };
   });
 }
@@ -48,7 +48,7 @@ export async function decodeThroughModel(
   const work = services.blockWork.begin(asker);
   const block = await services.blocks.of(asker, userId);
   const fact = block?.facts.find((candidate) => candidate.channel === channel);
-  if (block === undefined || fact === undefined) throw notFound(label);
+  if (block === undefined || fact === undefined) throw factNotFound(label);
   const one = { text: block.text, expected: [fact], channels: [channel] };
   const verified =
     block.carried.includes(channel) && (await findReadBackFault(services, work, userId, one)) === undefined;
@@ -59,8 +59,4 @@ export async function decodeThroughModel(
     verified,
     latencyMs: Math.max(1, Math.ceil(performance.now() - started)),
   };
-}
-
-function notFound(label: string): Failure {
-  return new Failure("fact_not_found", `There is no fact on ${label}.`, { param: "label" });
 }

@@ -25,9 +25,7 @@ export async function forgetFact(
   checkIdentifier(input.userId, "user_id");
   const channel = channelOf(input.label);
   const { forgotten, channelCount } = await services.store.forgetFacts(account, input.userId, [{ channel }]);
-  if (forgotten === 0) {
-    throw new Failure("fact_not_found", `There is no fact on ${input.label}.`, { param: "label" });
-  }
+  if (forgotten === 0) throw factNotFound(input.label);
   services.blocks.drop(account, input.userId);
   return channelCount;
 }
@@ -37,4 +35,8 @@ export async function forgetUser(services: MemoryServices, account: string, user
   const known = await services.store.forgetUser(account, userId);
   services.blocks.drop(account, userId);
   if (!known) throw new Failure("not_found", "There is nothing stored for this user.", { param: "user_id" });
+}
+
+export function factNotFound(label: string): Failure {
+  return new Failure("fact_not_found", `There is no fact on ${label}.`, { param: "label" });
 }

@@ -6,6 +6,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { Failure } from "../base/errors.ts";
+import { DEMO_ACCOUNT } from "./demo.ts";
 import { requestTextsFault } from "./identifiers.ts";
 import type { KeyRequest, Store, UserState } from "./ports.ts";
 import { exportLines, importLine, inGroups } from "./transfer.ts";
@@ -62,7 +63,7 @@ export async function compareStores(from: Store, to: Store, step: () => void): P
   let users = 0;
   let facts = 0;
   await inGroups(from.walkUsers(), async ({ account, userId }) => {
-    if (account.startsWith("@")) return;
+    if (account === DEMO_ACCOUNT) return;
     const [before, after] = [await from.readUser(account, userId), await to.readUser(account, userId)];
     users += 1;
     facts += before?.facts.length ?? 0;
@@ -70,7 +71,7 @@ export async function compareStores(from: Store, to: Store, step: () => void): P
     step();
   });
   let found = 0;
-  for await (const { account } of to.walkUsers()) if (!account.startsWith("@")) found += 1;
+  for await (const { account } of to.walkUsers()) if (account !== DEMO_ACCOUNT) found += 1;
   check(`the number of users: ${users} and ${found}`, users, found);
   return { keys: keys.length, users, facts, leftOut, differences };
 }

@@ -8,6 +8,7 @@ import { Failure } from "../base/errors.ts";
 import { CHANNEL_COUNT, TIME_MS_MAX } from "../base/limits.ts";
 import type { AtStep } from "../base/steps.ts";
 import { TIERS } from "../base/tiers.ts";
+import { DEMO_ACCOUNT } from "./demo.ts";
 import { checkAccount, checkIdentifier, checkValue } from "./identifiers.ts";
 import { channelOf, labelOf } from "./labels.ts";
 import type { KeyRecord, Store } from "./ports.ts";
@@ -34,7 +35,7 @@ export async function* exportLines(store: Store, account?: string): AsyncGenerat
   for (const key of await store.listKeys(account)) yield { kind: "key", key };
   for await (const user of store.walkUsers(account)) {
     // The demo's account cannot be imported, and is nobody's.
-    if (user.account.startsWith("@")) continue;
+    if (user.account === DEMO_ACCOUNT) continue;
     const state = await store.readUser(user.account, user.userId);
     if (state === undefined) continue;
     const facts = state.facts.map(({ channel, value, revision, updatedAtMs }) => ({
