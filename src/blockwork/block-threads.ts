@@ -26,7 +26,7 @@ export interface Workers {
   /** Starts one more thread; `onIdle` is called when it is ready. */
   grow(): void;
   onIdle: () => void;
-  run(message: BlockMessage, options?: { interruptible: boolean }): Promise<Reply>;
+  run(message: BlockMessage, options: { interruptible: boolean }): Promise<Reply>;
   /** Stops one of the interruptible tasks. */
   interrupt(): void;
   close(): Promise<void>;
@@ -115,7 +115,7 @@ export class BlockThreads implements Workers {
     this.#members.add(member);
   }
 
-  run(message: BlockMessage, { interruptible } = { interruptible: false }): Promise<Reply> {
+  run(message: BlockMessage, { interruptible }: { interruptible: boolean }): Promise<Reply> {
     const member = [...this.#members].find(({ ready, reply }) => ready && reply === undefined)!;
     member.interruptible = interruptible;
     member.stopClock = this.#clock.after(TASK_BUDGET_MS, () => this.#lose(member));

@@ -34,9 +34,8 @@ export class Demo {
   async encode(
     label: string,
     value: string,
-    userId = DEMO_USER,
+    userId: string,
   ): Promise<Pick<EncodeResult, "facts" | "channelCount">> {
-    await this.resetIfDue(userId);
     const channel = channelOf(label);
     checkValue(value, DEMO_VALUE_BYTES_MAX);
     const { store, clock } = this.#services;
@@ -50,7 +49,7 @@ export class Demo {
     return { facts: [{ channel, value }], channelCount };
   }
 
-  async reset(userId = DEMO_USER): Promise<void> {
+  async reset(userId: string): Promise<void> {
     await this.#services.store.forgetUser(DEMO_ACCOUNT, userId);
     this.#services.blocks.drop(DEMO_ACCOUNT, userId);
   }

@@ -59,7 +59,7 @@ test("a task's answer comes back; the process stays alive for it, and only for i
   const { clock, started, threads } = setUp();
   threads.grow();
   started[0].events.ready();
-  const answer = threads.run(MESSAGE);
+  const answer = threads.run(MESSAGE, { interruptible: false });
   assert.deepEqual([started[0].posted, started[0].held, threads.idle], [[MESSAGE], true, 0]);
   const reply: Reply = { outcome: "ok", result: 1, ms: 2 };
   started[0].events.replied(reply);
@@ -87,7 +87,7 @@ test("tasks over their budget cost their threads, however many, and the workers 
   for (let i = 0; i < 10; i++) {
     threads.grow();
     started[i].events.ready();
-    const answer = threads.run(MESSAGE);
+    const answer = threads.run(MESSAGE, { interruptible: false });
     clock.advance(TASK_BUDGET_MS);
     assert.equal((await answer).outcome, "lost");
     assert.deepEqual([started[i].ended, threads.idle, threads.healthy], [true, 0, true]);
@@ -126,7 +126,7 @@ test("closing ends every thread, answers what they were at, and starts none", as
   threads.grow();
   started[0].events.ready();
   threads.grow();
-  const answer = threads.run(MESSAGE);
+  const answer = threads.run(MESSAGE, { interruptible: false });
   await threads.close();
   assert.equal((await answer).outcome, "lost");
   threads.grow();

@@ -24,15 +24,15 @@ async function setUp(context: TestContext, time: string) {
 
 test("a fact of the demo is written on the channel of its label", async (context) => {
   const { demo, store } = await setUp(context, "2026-11-15T12:00:00Z");
-  await demo.encode("USER.name", "Ada");
-  const result = await demo.encode("USER.role", "engineer");
+  await demo.encode("USER.name", "Ada", DEMO_USER);
+  const result = await demo.encode("USER.role", "engineer", DEMO_USER);
   assert.deepEqual(result, { facts: [{ channel: 6, value: "engineer" }], channelCount: 2 });
   assert.equal(store.readFact(DEMO_ACCOUNT, DEMO_USER, 6)?.value, "engineer");
 });
 
 test("what was written stays until the interval's last millisecond, and is gone in the next", async (context) => {
   const { demo, clock, values } = await setUp(context, "2026-11-15T12:00:00.000Z");
-  await demo.encode("USER.name", "Ada");
+  await demo.encode("USER.name", "Ada", DEMO_USER);
   clock.advance(HOUR_MS - 1);
   await demo.resetIfDue();
   assert.deepEqual(values(), ["Ada"]);
@@ -43,15 +43,15 @@ test("what was written stays until the interval's last millisecond, and is gone 
 
 test("a fact of an earlier interval is gone when the first fact of the next is written", async (context) => {
   const { demo, clock, values } = await setUp(context, "2026-11-15T12:59:59.999Z");
-  await demo.encode("USER.name", "Ada");
+  await demo.encode("USER.name", "Ada", DEMO_USER);
   clock.advance(1);
-  assert.equal((await demo.encode("USER.role", "engineer")).channelCount, 1);
+  assert.equal((await demo.encode("USER.role", "engineer", await demo.userOf(undefined))).channelCount, 1);
   assert.deepEqual(values(), ["engineer"]);
 });
 
 test("a process that starts within an interval keeps its facts, from its first millisecond on", async (context) => {
   const { demo, clock, newDemo, values } = await setUp(context, "2026-11-15T13:00:00.000Z");
-  await demo.encode("USER.name", "Ada");
+  await demo.encode("USER.name", "Ada", DEMO_USER);
   clock.advance(HOUR_MS / 2);
   await newDemo().resetIfDue();
   assert.deepEqual(values(), ["Ada"]);
@@ -59,7 +59,7 @@ test("a process that starts within an interval keeps its facts, from its first m
 
 test("what another process has written in the new interval stays, and what is older is gone", async (context) => {
   const { demo, clock, values, writeElsewhere } = await setUp(context, "2026-11-15T12:30:00Z");
-  await demo.encode("USER.name", "old");
+  await demo.encode("USER.name", "old", DEMO_USER);
   clock.advance(HOUR_MS / 2);
   await writeElsewhere(1, "new");
   await demo.resetIfDue();
@@ -68,7 +68,7 @@ test("what another process has written in the new interval stays, and what is ol
 
 test("what another process writes in place of an old fact during the reset stays", async (context) => {
   const { demo, store, clock, values, writeElsewhere } = await setUp(context, "2026-11-15T12:30:00Z");
-  await demo.encode("USER.name", "old");
+  await demo.encode("USER.name", "old", DEMO_USER);
   clock.advance(HOUR_MS / 2);
   const readUser = store.readUser.bind(store);
   const mock = context.mock.method(store, "readUser", async (account: string, userId: string) => {
@@ -94,9 +94,9 @@ test("the store is read for a reset once an interval", async (context) => {
 
 test("the operator's reset forgets everything at once, the cached block too", async (context) => {
   const { demo, blocks, values } = await setUp(context, "2026-11-15T12:30:00Z");
-  await demo.encode("USER.name", "Ada");
+  await demo.encode("USER.name", "Ada", DEMO_USER);
   await blocks.of(DEMO_ASKER, DEMO_USER);
-  await demo.reset();
+  await demo.reset(DEMO_USER);
   assert.deepEqual([values(), blocks.cachedCount], [[], 0]);
 });
 
@@ -114,14 +114,14 @@ test("the seconds to the next reset are those to the next full interval, rounded
 test("a value of the demo has at most 128 bytes, and a longer one is not written", async (context) => {
   const { demo, values } = await setUp(context, "2026-11-15T12:00:00Z");
   const longest = "é".repeat(64);
-  await demo.encode("USER.name", longest);
-  await assert.rejects(demo.encode("USER.role", `a${longest}`), { code: "invalid_value" });
+  await demo.encode("USER.name", longest, DEMO_USER);
+  await assert.rejects(demo.encode("USER.role", `a${longest}`, DEMO_USER), { code: "invalid_value" });
   assert.deepEqual(values(), [longest]);
 });
 
 test("an unknown label is refused by the demo", async (context) => {
   const { demo } = await setUp(context, "2026-11-15T12:00:00Z");
-  await assert.rejects(demo.encode("name", "Ada"), { code: "unknown_label" });
+  await assert.rejects(demo.encode("name", "Ada", DEMO_USER), { code: "unknown_label" });
 });
 
 test("a sandbox has facts of its own, and the reset of the shared state empties it too", async (context) => {
@@ -129,7 +129,7 @@ test("a sandbox has facts of its own, and the reset of the shared state empties 
   const valuesOf = async (userId: string) =>
     (await store.readUser(DEMO_ACCOUNT, userId))?.facts.map(({ value }) => value) ?? [];
   const sandbox = await demo.userOf("0af");
-  await demo.encode("USER.name", "shared");
+  await demo.encode("USER.name", "shared", DEMO_USER);
   await demo.encode("USER.name", "mine", sandbox);
   assert.deepEqual([await valuesOf(DEMO_USER), await valuesOf(sandbox)], [["shared"], ["mine"]]);
   await demo.reset(sandbox);
