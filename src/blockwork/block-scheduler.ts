@@ -203,7 +203,11 @@ export class BlockScheduler {
       if (account.background.size > (most?.background.size ?? 0)) most = account;
     if (most === undefined) return false;
     const { batch } = [...most.background].at(-1)!;
-    this.#end(batch, "dropped", new Failure("overloaded", "Others wait for block work.", { retryAfterS: 1 }));
+    this.#end(
+      batch,
+      "dropped",
+      new Failure("overloaded", "Dropped to make room for requests.", { retryAfterS: 1 }),
+    );
     return true;
   }
 

@@ -154,7 +154,7 @@ function isFull(ordered: readonly { channel: number }[], codes: ReadonlyMap<numb
   for (const { channel } of ordered) {
     const bits = codes.get(channel)?.bits.length;
     if (bits === undefined) return false;
-    // A value that rides in no block takes no room in this one.
+    // A value that does not fit in any block takes no room in this one.
     if (bits <= bitsMaxAlone(channel)) carriers += digitsFor(bits);
     if (carriers >= CARRIERS_MAX) return true;
   }

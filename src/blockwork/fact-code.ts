@@ -34,7 +34,7 @@ export interface ComputedCode {
   readonly code: FactCode;
 }
 
-/** The code of a value. One that rides in no block gets one bit more than would: it is passed over, and not tried again. */
+/** The code of a value. One that does not fit in any block gets one bit more than would fit: it is passed over, and not tried again. */
 export function codeOf(codebook: Codebook, channel: number, value: string): FactCode {
   const { version } = codebook;
   const bitsMax = bitsMaxAlone(channel);

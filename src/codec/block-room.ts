@@ -82,7 +82,7 @@ export class BlockRoom {
 
 const aloneBits = new Map<number, number>();
 
-/** The most bits that a code may have in a block of its own: a value with a longer code rides in no block. */
+/** The most bits that a code may have in a block of its own: a value with a longer code does not fit in any block. */
 export function bitsMaxAlone(channel: number): number {
   let bits = aloneBits.get(channel);
   if (bits === undefined) {

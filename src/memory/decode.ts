@@ -44,7 +44,7 @@ export async function decodeThroughModel(
   checkIdentifier(userId, "user_id");
   const channel = channelOf(label);
   const started = performance.now();
-  // One deadline for both: the block may have to be built before it is read.
+  // Begun before the build, so that both waits together stay within one deadline.
   const work = services.blockWork.begin(asker);
   const block = await services.blocks.of(asker, userId);
   const fact = block?.facts.find((candidate) => candidate.channel === channel);

@@ -12,7 +12,7 @@ import type { WriteRequest } from "./ports.ts";
 const KEPT_MS = 24 * 3600 * 1000;
 
 export class IdempotencyGate {
-  /** The secret as text. It stands before every text to be digested, which is fast, and all that is asked of the digest. */
+  /** Prefixed to each text before hashing; a keyed hash is all that is needed. */
   readonly #secret: string;
   readonly #inFlight = new Set<string>();
 

@@ -126,7 +126,7 @@ export class KeyManager {
     return { from: dayOf(nowMs - 30 * 86_400_000), to: dayOf(nowMs) };
   }
 
-  /** Where too many are open, the oldest give way: whoever sends many does not close the desk for others. */
+  /** The oldest open requests are deleted where there are too many, so that one sender cannot block others. */
   async request(wanted: {
     name: string;
     email: string;

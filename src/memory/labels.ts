@@ -3,7 +3,7 @@
 import { CHANNELS, findChannel } from "../base/channels.ts";
 import { Failure } from "../base/errors.ts";
 
-/** A label within this many edits is a slip of the keyboard. A wrong hint makes a model overwrite a real fact. */
+/** A label within this many edits is a typing error. A wrong hint makes a model overwrite a real fact. */
 const SLIP_EDITS_MAX = 2;
 
 export function channelOf(label: string): number {

@@ -10,7 +10,7 @@ import { findReadBackFault } from "./reading.ts";
 import type { MemoryServices } from "./services.ts";
 
 export interface VerifyFinding {
-  /** Empty, as the user is, for a record that belongs to nobody or is damaged. */
+  /** Empty, like userId, if the record belongs to nobody or is damaged. */
   readonly account: string;
   readonly userId: string;
   readonly fault: string;

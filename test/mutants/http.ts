@@ -61,7 +61,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "session-from-any-site",
     fault: "Another site can use the session cookie of a signed-in operator to change something.",
     file: "src/http/access/console-session.ts",
-    find: "if (!SAFE_METHODS.has(call.method)) assertSameOrigin(call);",
+    find: "if (!SAFE_METHODS.has(call.method)) requireSameOrigin(call);",
     replace: "",
     tests: ["test/http/console-session.test.ts"],
     only: "word that it comes from this site",

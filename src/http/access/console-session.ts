@@ -71,7 +71,7 @@ export class ConsoleSessions {
   /** Whether a request comes from the console of a signed-in operator. */
   admits(call: Call): boolean {
     if (this.expiryOf(call.header("cookie")) === undefined) return false;
-    if (!SAFE_METHODS.has(call.method)) assertSameOrigin(call);
+    if (!SAFE_METHODS.has(call.method)) requireSameOrigin(call);
     return true;
   }
 
@@ -80,7 +80,7 @@ export class ConsoleSessions {
   }
 }
 
-export function assertSameOrigin(call: Pick<Call, "request" | "client">): void {
+export function requireSameOrigin(call: Pick<Call, "request" | "client">): void {
   const { origin, "sec-fetch-site": site } = call.request.headers;
   const same =
     site === undefined ? origin !== undefined && hostOf(origin) === call.client.host : site === "same-origin";

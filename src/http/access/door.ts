@@ -76,7 +76,9 @@ export class Door {
   callerOf(request: IncomingMessage): Caller {
     const account = request.headers[ACCOUNT_HEADER] ?? ACCOUNT_DEFAULT;
     if (typeof account !== "string")
-      throw new Failure("invalid_request", "One account is named at a time.", { param: ACCOUNT_HEADER });
+      throw new Failure("invalid_request", "Send only one sideband-account header.", {
+        param: ACCOUNT_HEADER,
+      });
     checkAccount(account);
     return { account, keyId: `owner:${account}`, tier: "owner", limit: null, expiresAtMs: null };
   }

@@ -34,7 +34,7 @@ export class Origins {
     if (this.#isLocal && !viaProxy && !this.#names.has(hostnameOf(`http://${host}`)))
       throw new Failure(
         "origin_not_allowed",
-        `This service is not ${host}. The operator can allow its origin.`,
+        `The Host ${host} is not a name of this service. The operator can allow its origin.`,
         {
           param: "Host",
         },

@@ -129,7 +129,7 @@ function closeWithConnection(connection: Socket, response: ServerResponse): void
   response.once("close", () => connection.off("close", close));
 }
 
-/** Whom block work is for: a caller, or the demo. The work ends when the sender of the call hangs up. */
+/** The asker for block work: a caller, or the demo. The work ends when the sender of the call hangs up. */
 class CallAsker implements Asker {
   readonly account: string;
   readonly tier: Asker["tier"];

@@ -116,7 +116,7 @@ export class Dispatcher {
     const mark = url.indexOf("?");
     const { host, expect } = request.headers;
     if (host === undefined && request.httpVersion === "1.1")
-      throw new Failure("invalid_request", "A request has a Host header.", { param: "Host" });
+      throw new Failure("invalid_request", "The Host header is missing.", { param: "Host" });
     if (expect !== undefined && !/100-continue/i.test(expect))
       throw new Failure("invalid_request", "Only Expect: 100-continue is understood.", { param: "Expect" });
     const { route, params } = this.#options.router.find(call.method, mark < 0 ? url : url.slice(0, mark));

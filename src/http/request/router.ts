@@ -82,7 +82,7 @@ export class Router {
   }
 }
 
-/** Where such an answer is not for everyone. */
+/** Access kinds whose 405 and OPTIONS answers are restricted, each with the check for them. */
 const HIDDEN: Partial<Record<Route["access"], Route["access"]>> = { door: "door", mcp: "origin" };
 
 /** Answers a method that the address does not have. */

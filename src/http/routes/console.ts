@@ -2,7 +2,12 @@
 
 import { Type } from "../../contract/type.ts";
 import { requireAdminToken } from "../access/access.ts";
-import { assertSameOrigin, type ConsoleSessions, cookieText, SESSION_MS } from "../access/console-session.ts";
+import {
+  type ConsoleSessions,
+  cookieText,
+  requireSameOrigin,
+  SESSION_MS,
+} from "../access/console-session.ts";
 import { Answer } from "../request/answer.ts";
 import { type Route, routeOf } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
@@ -14,7 +19,7 @@ const SignInBody = Type.Object({ token: Type.String() });
 export function consoleRoutes(sessions: ConsoleSessions, { limits }: HttpServices): Route[] {
   return [
     routeOf({ ...SESSION, method: "POST", body: SignInBody }, (call) => {
-      assertSameOrigin(call);
+      requireSameOrigin(call);
       requireAdminToken(call.body.token, call, sessions, limits);
       const { session, expiresAtMs } = sessions.open();
       const cookie = `${cookieText(call, session)}; Max-Age=${Math.floor(SESSION_MS / 1000)}`;
@@ -29,7 +34,7 @@ export function consoleRoutes(sessions: ConsoleSessions, { limits }: HttpService
       return Answer.json({ expires_at: expiresAt }, { headers: NOT_STORED });
     }),
     routeOf({ ...SESSION, method: "DELETE" }, (call) => {
-      assertSameOrigin(call);
+      requireSameOrigin(call);
       sessions.end(call.header("cookie"));
       const cookie = `${cookieText(call, "")}; Max-Age=0`;
       return new Answer(undefined, { status: 204, headers: ["set-cookie", cookie] });

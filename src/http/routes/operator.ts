@@ -126,7 +126,7 @@ async function* longWork(work: LongWork, asProblem: (error: unknown) => object):
 
 function problem(error: unknown, call: Pick<Call, "id">, { log }: HttpServices): object {
   const failure = failureOf(error, call, log);
-  // The operator is told what a stranger is not.
+  // The operator sees the internal cause.
   const cause = failure.code === "internal_error" ? failure.extra.cause : undefined;
   return problemOf(failure.code, cause instanceof Error ? cause.message : failure.message, call.id);
 }

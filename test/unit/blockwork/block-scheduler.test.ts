@@ -136,7 +136,7 @@ test("the queue is bounded; background work makes room, and is refused when ther
   for (const account of ["b", "c", "d"]) void run(of(account), 2, 2);
   assert.match(await run(of("e", { background: true }), 1), /^Too much block work is waiting/);
   void run(of("e"), 3, 2);
-  assert.match(await background, /^Others wait for block work/);
+  assert.match(await background, /^Dropped to make room for requests/);
   assert.match(await run(of("f"), 4), /^Too much block work is waiting/);
   assert.equal(metric("sideband_block_queue_depth", 'kind="code"'), 8);
   assert.equal(metric("sideband_block_tasks_total", 'kind="ahead",result="dropped"'), 2);

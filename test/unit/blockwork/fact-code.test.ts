@@ -31,7 +31,7 @@ test("a kept code holds for its fact; not with any bit, the length, the value, t
   }
 });
 
-test("a value that rides in no block keeps a code that is too long for one, and is not tried again", () => {
+test("a value that does not fit in any block keeps a code that is too long for one, and is not tried again", () => {
   const random = seededRandom(1);
   const value = Array.from({ length: 1024 }, () => String.fromCodePoint(0x21 + random.below(94))).join("");
   const code = codeOf(PLAIN_CODEBOOK, 3, value);
