@@ -19,6 +19,8 @@ import { type Route, routeOf } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 
 const PROGRESS_INTERVAL_MS = 100;
+/** How long the rest of a refused import is read. */
+const REST_MS = 10_000;
 
 /** Work that reports how far it is, and stops early when nobody waits for it any more. */
 type LongWork = (progress: Progress, signal: AbortSignal) => Promise<object>;
@@ -47,7 +49,7 @@ export function operatorRoutes(services: HttpServices): Route[] {
         return await importLines(memory.store, linesOf(chunks), options);
       } catch (error) {
         // A sender whose connection ends while it still writes does not get the answer: the rest is read first.
-        if (!request.destroyed) await finished(request.resume());
+        await finished(request.resume(), { signal: AbortSignal.timeout(REST_MS) }).catch(() => {});
         throw error;
       }
     }),
