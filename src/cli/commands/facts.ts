@@ -18,8 +18,13 @@ const TIMEOUT_MS = 30_000;
 const HELP = `${MEMORY_HELP}
   --json          print one JSON object
 
-The facts are those that agents of this user see. Without --url, a running service on the data folder is used; if
-there is none, it is started in the background and ends after ten idle minutes.`;
+The facts are those kept under ID itself. Agents see them in every project that has no fact of its own with the label.
+What an agent keeps for one project, as a rule the TASK and PROJ facts of a git repository, is under ID/PROJECT: give
+that as --user. "sideband agents status" prints the project of the working directory.
+
+With --url, SIDEBAND_API_URL or SIDEBAND_API_KEY the command asks that service. Otherwise, and with --data, it asks the
+process that owns the data folder, such as a running service on it. If no process owns the folder, the command starts
+an owner in the background, which ends after ten minutes without use.`;
 
 interface Call {
   readonly memory: AgentMemory;
@@ -94,9 +99,9 @@ export const context: Command = factCommand(
   [],
   {
     name: "context",
-    summary: "print what an agent gets: the facts in plain text and the block",
+    summary: "print the section for an agent's prompt: the facts in plain text and the block",
     about:
-      "Prints the memory as an agent gets it in its prompt: the facts in plain text, and the sealed block.",
+      "Prints the memory as an agent outside of a project gets it in its prompt: the facts in plain text, and the\nsealed block.",
     failures: "1 if it failed",
   },
   async ({ memory, userId, print }) => {
