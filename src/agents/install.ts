@@ -80,7 +80,8 @@ export const AGENTS: readonly AgentKind[] = [
     pieces: (options) => tree(options, "hermes/sideband", join(options.target, "plugins", "sideband")),
     next: () => [
       "hermes config set memory.provider sideband",
-      "Settings (environment, or hermes memory setup): SIDEBAND_API_KEY, SIDEBAND_API_URL, SIDEBAND_USER_ID.",
+      "Settings (environment, or hermes memory setup): SIDEBAND_API_KEY and SIDEBAND_API_URL of a running service,",
+      "SIDEBAND_USER_ID.",
     ],
     after: ["hermes config set memory.provider none"],
   },
@@ -93,11 +94,11 @@ export const AGENTS: readonly AgentKind[] = [
       ...tree(options, "openclaw/plugin", join(options.target, "sideband-plugin")),
     ],
     next: (target) => [
-      "The skill works at once. For the plugin (memory in every prompt, a flush before every compaction):",
+      "The skill needs only the settings. For the plugin (memory in every prompt, a flush before every compaction):",
       `openclaw plugins install --link ${shellWord(join(target, "sideband-plugin"))} --force --accept-capabilities`,
       "openclaw config set plugins.slots.memory sideband",
       "openclaw config set plugins.entries.sideband.hooks.allowConversationAccess true",
-      "Settings (environment): SIDEBAND_API_KEY, SIDEBAND_API_URL, SIDEBAND_USER_ID.",
+      "Settings (environment): SIDEBAND_API_KEY and SIDEBAND_API_URL of a running service, SIDEBAND_USER_ID.",
     ],
     after: ["openclaw plugins uninstall sideband"],
   },
