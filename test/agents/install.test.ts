@@ -191,7 +191,7 @@ test("status says what is installed where, which version, and whether it starts 
   const good = await host.shell("sideband agents status", { env });
   assert.equal(good.status, 0);
   assert.ok(good.stdout.includes(`codex ${version} in ${join(host.home, "here")}`), good.stdout);
-  assert.match(good.stdout, /calls sideband, which starts/);
+  assert.match(good.stdout, /command sideband, which starts/);
 
   const record = join(host.home, ".sideband", "agents.json");
   const text = readFileSync(record, "utf8");

@@ -65,5 +65,5 @@ test("npx of the packed package: hooks, MCP server and OpenClaw plugin start as 
   assert.equal(plugin.default.id, "sideband");
   const status = await host.shell(`"${project.script}" agents status`, { env });
   assert.equal(status.status, 0, status.stdout);
-  assert.match(status.stdout, /claude-code .*\n {2}calls .*sideband\.js, which starts/);
+  assert.match(status.stdout, /claude-code .*\n {2}command .*sideband\.js, which starts/);
 });

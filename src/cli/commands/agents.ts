@@ -112,8 +112,11 @@ export const agentsStatus: Command = {
   summary: "show which agents have a memory, and whether it answers",
   help: `usage: sideband agents status
 
-Shows what "sideband agents install" put where and with which version, what the files call and whether that starts,
-and whether the memory answers.
+Shows what "sideband agents install" put where and with which version, whether the files are still there unchanged,
+and whether the command of that installation starts. Claude Code and Codex call this command. Hermes and OpenClaw do
+not: they call a service. It does not look into the host's own settings.
+
+The last line says whether the memory answers that the SIDEBAND_ variables of this shell lead to.
 
 Exit status: 0; 1 if something is installed that does not work, or the memory does not answer.`,
 
@@ -131,7 +134,7 @@ Exit status: 0; 1 if something is installed that does not work, or the memory do
       works &&= faults.length === 0;
       const advice = `: ${faults.join(", ")}; run "sideband agents install ${entry.agent}" again`;
       console.log(`${entry.agent} ${entry.version} in ${entry.target}`);
-      console.log(`  calls ${entry.command.join(" ")}${faults.length === 0 ? ", which starts" : advice}`);
+      console.log(`  command ${entry.command.join(" ")}${faults.length === 0 ? ", which starts" : advice}`);
     }
     const missing = NAMES.filter((name) => !installed.some(({ agent }) => agent === name));
     if (missing.length > 0) console.log(`not installed: ${missing.join(", ")}`);
