@@ -36,9 +36,10 @@ The project is the git repository of the folder in the host's JSON (SIDEBAND_PRO
   --user ID      whose memory (SIDEBAND_USER_ID; the name of the user who runs it)
   --include ...  the facts in plain text, the sealed block, or both
 
-Exit status: always 0, after 2 seconds at most (8 before a compaction; SIDEBAND_TIMEOUT_MS for both), or 15 where the
-owner must be started first: an agent never stops because of its memory. A failure, also a wrong call, is one line on
-standard error.`,
+Exit status: always 0: an agent never stops because of its memory. A failure, also a wrong call, is one line on
+standard error. The hook waits 2 seconds at most for an answer (8 before a compaction; SIDEBAND_TIMEOUT_MS for both).
+An owner that must be started first has 15 seconds for that, but the hooks that "sideband agents install" writes let
+the host end them after 10. The owner goes on starting then, and the next hook finds it.`,
 
   async run(args) {
     let output = "";
