@@ -35,6 +35,10 @@ const RUNS: Readonly<Record<string, { file: string; command: string; program: st
   Python: { file: "quickstart.py", command: "python3 quickstart.py", program: textsOf("python").join("\n") },
 };
 
+test("docs/QUICKSTART.md says how the TypeScript samples are run, as they are run here", () => {
+  assert.ok(QUICKSTART.includes(`\`node ${RUNS.TypeScript.file}\``));
+});
+
 test("docs/QUICKSTART.md has samples of known kinds only", () => {
   assert.deepEqual([...new Set(SAMPLES.map(({ language }) => language))], ["sh", "ts", "python"]);
 });
