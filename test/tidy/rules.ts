@@ -120,6 +120,12 @@ export const RULES: readonly Rule[] = [
     remedy: "Keep it in the page's memory: a key that is stored outlives its page.",
   },
   {
+    name: "link from the root",
+    applies: /^docs\/.*\.md$/,
+    find: matches(/\]\(\/[^)]*\)/g),
+    remedy: "Link to a file beside this one: a page of the website is not there in the repository.",
+  },
+  {
     name: "lock file",
     applies: /(^|\/)package-lock\.json$/,
     find: matches(/"resolved":\s*"[^"]*"/g),

@@ -175,6 +175,15 @@ const EXAMPLES: Record<string, { bad: SourceFile[]; good: SourceFile[] }> = {
       'if (token === undefined || token === "" || typeof token !== "string") return;',
     ].map((text) => ({ path: "src/http/access/a.ts", text })),
   },
+  "link from the root": {
+    bad: [{ path: "docs/API.md", text: "See the [playground](/playground)." }],
+    good: [
+      {
+        path: "docs/API.md",
+        text: "See [the block](FORMAT.md) and [agents](agents/README.md#person-and-project).",
+      },
+    ],
+  },
   "browser storage": {
     bad: [
       { path: "src/web/pages/a.tsx", text: 'localStorage.setItem("key", key);' },
