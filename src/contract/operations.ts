@@ -10,10 +10,10 @@ import type { Access, Operation } from "./operation.ts";
 import * as wire from "./schemas.ts";
 
 const LABELLED = ["invalid_request", "unknown_label"] as const;
+const WITH_BODY = ["unsupported_media_type", "body_too_large"] as const;
 const WRITING = [
   "invalid_value",
-  "unsupported_media_type",
-  "body_too_large",
+  ...WITH_BODY,
   "overloaded",
   "store_unavailable",
   "outcome_unknown",
@@ -96,7 +96,7 @@ export const OPERATIONS = {
       "Builds a new block, reads it back and compares every fact. Call it before a context is compacted.",
     body: wire.FlushBody,
     answer: wire.FlushAnswer,
-    errors: [...BLOCKS, "unsupported_media_type", "body_too_large"],
+    errors: [...BLOCKS, ...WITH_BODY],
   },
   read: {
     id: "read",
@@ -107,7 +107,7 @@ export const OPERATIONS = {
     body: wire.ReadBody,
     bodyBytesMax: 1024 * 1024,
     answer: wire.ReadAnswer,
-    errors: [...BLOCKS, "block_unreadable", "unsupported_media_type", "body_too_large"],
+    errors: [...BLOCKS, "block_unreadable", ...WITH_BODY],
   },
   facts: {
     id: "facts",
@@ -208,7 +208,7 @@ export const OPERATIONS = {
     body: wire.DemoReadBody,
     bodyBytesMax: 1024 * 1024,
     answer: wire.ReadAnswer,
-    errors: ["invalid_request", "overloaded", "block_unreadable", "unsupported_media_type", "body_too_large"],
+    errors: [...BLOCKS, "block_unreadable", ...WITH_BODY],
   },
   demoKey: {
     id: "demoKey",
@@ -261,8 +261,7 @@ export const OPERATIONS = {
     answer: admin.KeyRequestReceived,
     errors: [
       "invalid_request",
-      "unsupported_media_type",
-      "body_too_large",
+      ...WITH_BODY,
       "rate_limited",
       "overloaded",
       "store_unavailable",
@@ -324,7 +323,7 @@ export const OPERATIONS = {
     status: 201,
     body: admin.CreateKeyBody,
     answer: admin.CreatedKey,
-    errors: ["invalid_request", "store_unavailable", "outcome_unknown"],
+    errors: ["invalid_request", ...WITH_BODY, "store_unavailable", "outcome_unknown"],
   },
   adminRevokeKey: {
     id: "adminRevokeKey",
@@ -345,7 +344,7 @@ export const OPERATIONS = {
     params: admin.KeyIdParams,
     body: admin.ExpireKeyBody,
     answer: admin.KeyView,
-    errors: ["invalid_request", "not_found", "store_unavailable", "outcome_unknown"],
+    errors: ["invalid_request", ...WITH_BODY, "not_found", "store_unavailable", "outcome_unknown"],
   },
   adminAccounts: {
     id: "adminAccounts",
@@ -387,6 +386,7 @@ export const OPERATIONS = {
     answer: admin.CreatedKey,
     errors: [
       "invalid_request",
+      ...WITH_BODY,
       "not_found",
       "account_exists",
       "conflict",

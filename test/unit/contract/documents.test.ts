@@ -10,7 +10,7 @@ import { ERRORS } from "../../../src/base/error-codes.ts";
 import { BODY_BYTES_MAX } from "../../../src/base/limits.ts";
 import { TIERS } from "../../../src/base/tiers.ts";
 import { AGENT_SETTINGS, ConfigError, readConfig, SETTINGS } from "../../../src/config.ts";
-import type { Access } from "../../../src/contract/operation.ts";
+import type { Access, Operation } from "../../../src/contract/operation.ts";
 import { ACCESS_ERRORS, OPERATIONS } from "../../../src/contract/operations.ts";
 import { codeList, limitRows, operationRows, SECTION_TITLES, sizeText } from "./api-document.ts";
 
@@ -51,6 +51,14 @@ test("docs/API.md has each operation in the section of its access, with the erro
     assert.deepEqual(rows(section, /^\| `(GET|POST|DELETE) /).sort(), operationRows(access).sort());
     const shared = /^Every call may also answer ([^.]+)\./m.exec(section)?.[1] ?? "";
     assert.equal(shared, codeList(ACCESS_ERRORS[access]), SECTION_TITLES[access]);
+  }
+});
+
+test("every operation that takes a body may refuse its type and its size", () => {
+  for (const { id, body, errors } of Object.values(OPERATIONS) as Operation[]) {
+    if (body === undefined) continue;
+    for (const code of ["unsupported_media_type", "body_too_large"] as const)
+      assert.ok(errors.includes(code), `${id}: ${code}`);
   }
 });
 
