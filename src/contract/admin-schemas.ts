@@ -7,6 +7,7 @@ import { type Static, type TLiteral, Type } from "./type.ts";
 type Literals<T extends readonly string[]> = { -readonly [I in keyof T]: TLiteral<T[I]> };
 const Tier = Type.Union(TIERS.map((tier) => Type.Literal(tier)) as unknown as Literals<typeof TIERS>);
 const Time = Type.String({ description: "RFC 3339, UTC." });
+const Day = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", title: "a day as YYYY-MM-DD" });
 const OptionalTime = Type.Union([Time, Type.Null()]);
 const Account = Type.String({ description: "1 to 64 of a-z, 0-9, dot, underscore and hyphen." });
 const Line = (maxLength: number) => Type.String({ minLength: 1, maxLength });
@@ -44,8 +45,8 @@ export const AccountsAnswer = Type.Object({
 
 export const UsageQuery = Type.Object({
   key_id: Type.Optional(Type.String({ maxLength: 64 })),
-  from: Type.Optional(Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$" })),
-  to: Type.Optional(Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$" })),
+  from: Type.Optional(Day),
+  to: Type.Optional(Day),
 });
 export const UsageByDayAnswer = Type.Object({
   from: Type.String(),

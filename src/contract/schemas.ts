@@ -37,6 +37,7 @@ export const FactQuery = Type.Object({ user_id: UserId, label: Label });
 const UseModel = Type.Optional(
   Type.String({
     pattern: "^(?:[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|1|0)$",
+    title: "true, false, 1 or 0",
     description: "`true` verifies the value by model inference instead of the fast path.",
   }),
 );
@@ -44,6 +45,7 @@ export const DecodeQuery = Type.Object({ user_id: UserId, label: Label, use_mode
 const Sandbox = Type.Optional(
   Type.String({
     pattern: "^[0-9a-f]{3}$",
+    title: "three hexadecimal digits (0-9, a-f)",
     description:
       "A state of one's own instead of the shared one: three hexadecimal digits of your choice. It is as public, and reset at the same times.",
   }),

@@ -26,6 +26,8 @@ interface Schema {
   readonly anyOf?: readonly Schema[];
   readonly const?: string;
   readonly pattern?: string;
+  /** The pattern in words. */
+  readonly title?: string;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly minItems?: number;
@@ -40,6 +42,7 @@ const KEYWORDS = new Set([
   "anyOf",
   "const",
   "pattern",
+  "title",
   "minLength",
   "maxLength",
   "minItems",
@@ -47,18 +50,19 @@ const KEYWORDS = new Set([
   "description",
 ]);
 
-export function compileSchema(schema: TSchema): Validator {
-  const check = compile(schema as Schema);
+/** @param place where the fields are expected, such as "in the query" */
+export function compileSchema(schema: TSchema, place?: string): Validator {
+  const check = compile(schema as Schema, place);
   return (value) => check(value, "");
 }
 
-function compile(schema: Schema): Check {
+function compile(schema: Schema, place?: string): Check {
   for (const keyword of Object.keys(schema))
     assert(KEYWORDS.has(keyword), `the schema keyword ${keyword} is known`);
-  if (schema.anyOf !== undefined) return anyOf(schema.anyOf.map(compile));
+  if (schema.anyOf !== undefined) return anyOf(schema.anyOf);
   switch (schema.type) {
     case "object":
-      return object(schema);
+      return object(schema, place);
     case "array":
       return array(schema);
     case "string":
@@ -73,7 +77,8 @@ function compile(schema: Schema): Check {
   }
 }
 
-function object({ properties = {}, required = [] }: Schema): Check {
+function object({ properties = {}, required = [] }: Schema, place?: string): Check {
+  const isMissing = place === undefined ? "is required" : `is required ${place}`;
   const checks = Object.entries(properties).map(([name, schema]) => ({ name, check: compile(schema) }));
   return (value, path) => {
     if (typeof value !== "object" || value === null || Array.isArray(value))
@@ -81,7 +86,7 @@ function object({ properties = {}, required = [] }: Schema): Check {
     const fields = value as Readonly<Record<string, unknown>>;
     const nameOf = (name: string) => (path === "" ? name : `${path}.${name}`);
     for (const name of required)
-      if (fields[name] === undefined) return { param: nameOf(name), fault: "is required" };
+      if (fields[name] === undefined) return { param: nameOf(name), fault: isMissing };
     for (const { name, check } of checks) {
       if (fields[name] === undefined) continue;
       const fault = check(fields[name], nameOf(name));
@@ -108,22 +113,24 @@ function array({ items = {}, minItems = 0, maxItems = Number.POSITIVE_INFINITY }
 function string(schema: Schema): Check {
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema;
   const pattern = schema.pattern === undefined ? undefined : new RegExp(schema.pattern, "u");
+  assert(pattern === undefined || schema.title !== undefined, "a pattern is told in words");
   return (value, param) => {
     if (typeof value !== "string") return { param, fault: "must be string" };
     if (schema.const !== undefined && value !== schema.const)
-      return { param, fault: "is none of the allowed values" };
+      return { param, fault: `must be ${schema.const}` };
     if (value.length < minLength) return { param, fault: `must have at least ${minLength} character` };
     // Lengths are in code points: counted only where the text might be too long.
     if (value.length > maxLength && [...value].length > maxLength)
       return { param, fault: `must have at most ${maxLength} characters` };
-    if (pattern?.test(value) === false) return { param, fault: "does not have the right form" };
+    if (pattern?.test(value) === false) return { param, fault: `must be ${schema.title}` };
     return undefined;
   };
 }
 
-function anyOf(checks: readonly Check[]): Check {
+function anyOf(schemas: readonly Schema[]): Check {
+  const checks = schemas.map((schema) => compile(schema));
+  const names = schemas.map((schema) => schema.const ?? schema.type);
+  const fault = `must be ${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
   return (value, param) =>
-    checks.some((check) => check(value, param) === undefined)
-      ? undefined
-      : { param, fault: "is none of the allowed values" };
+    checks.some((check) => check(value, param) === undefined) ? undefined : { param, fault };
 }

@@ -59,14 +59,14 @@ export function routeOf<const D extends RouteDefinition>(
   handle: (call: CallOf<D>) => unknown,
 ): Route {
   const { method, path, access, query, params, body, bodyBytesMax = BODY_BYTES_MAX } = definition;
-  const validator = (schema: TSchema | undefined) => schema && compileSchema(schema);
+  const validator = (schema: TSchema | undefined, place: string) => schema && compileSchema(schema, place);
   return {
     method,
     path,
     access,
-    query: validator(query),
-    params: validator(params),
-    body: validator(body),
+    query: validator(query, "in the query"),
+    params: validator(params, "in the path"),
+    body: validator(body, "in the body"),
     bodyBytesMax,
     // The one place where the schemas' types are taken on trust: the validators make them true.
     handle: (call) => handle(call as Call & CallOf<D>),

@@ -15,7 +15,7 @@ const SCHEMA = Type.Object({
       maxItems: 2,
     }),
   ),
-  day: Type.Optional(Type.String({ pattern: "^\\d{4}$" })),
+  day: Type.Optional(Type.String({ pattern: "^\\d{4}$", title: "four digits" })),
 });
 
 test("a value that keeps every rule passes, with more fields than the schema names", () => {
@@ -40,16 +40,25 @@ test("the first fault is told with the name of its field", () => {
     [{ name: "" }, "name", "must have at least 1 character"],
     [{ name: "abcd" }, "name", "must have at most 3 characters"],
     [{ name: "🜁🜁🜁🜁" }, "name", "must have at most 3 characters"],
-    [{ name: "a", tier: "gold" }, "tier", "is none of the allowed values"],
+    [{ name: "a", tier: "gold" }, "tier", "must be free, pro or null"],
     [{ name: "a", list: {} }, "list", "must be array"],
     [{ name: "a", list: [] }, "list", "must have at least 1 entry"],
     [{ name: "a", list: [{ id: 1 }, { id: 1 }, { id: 1 }] }, "list", "must have at most 2 entries"],
     [{ name: "a", list: [{ id: 1 }, {}] }, "list[1].id", "is required"],
     [{ name: "a", list: [{ id: 1.5 }] }, "list[0].id", "must be integer"],
     [{ name: "a", list: [{ id: 1, on: 0 }] }, "list[0].on", "must be boolean"],
-    [{ name: "a", day: "20261" }, "day", "does not have the right form"],
+    [{ name: "a", day: "20261" }, "day", "must be four digits"],
   ] as const)
     assert.deepEqual(validate(value), { param, fault }, JSON.stringify(value));
+});
+
+test("a field that is missing is told with the place where it is expected", () => {
+  const validate = compileSchema(SCHEMA, "in the query");
+  assert.deepEqual(validate({}), { param: "name", fault: "is required in the query" });
+});
+
+test("a pattern that is not told in words does not compile", () => {
+  assert.throws(() => compileSchema(Type.String({ pattern: "^a$" })), /in words/);
 });
 
 test("a schema with a rule that is not enforced does not compile", () => {
