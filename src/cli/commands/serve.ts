@@ -14,8 +14,8 @@ export const serve: Command = {
 Runs the service until SIGTERM or SIGINT, then ends in order. Prints "listening on http://HOST:PORT" on standard
 output; logs are JSON lines on standard error. A start makes what the data folder does not have yet: the
 master key, the admin token, and, if there is no account, the account "default" with one key, which is printed once.
-With SIDEBAND_DATABASE_URL it makes no master key and no account: SIDEBAND_MASTER_KEY sets the one, and "sideband keys
-create" makes the other.
+With SIDEBAND_DATABASE_URL it makes no master key (set SIDEBAND_MASTER_KEY) and no account: "sideband keys create"
+makes one with its key.
 
   --port PORT     the port to listen on; 0 picks a free one (default SIDEBAND_PORT, else 8787)
   --host ADDRESS  the address to listen on; 0.0.0.0 for all (default SIDEBAND_HOST, else 127.0.0.1)
