@@ -351,6 +351,11 @@ export function readAgentConfig(
   };
 }
 
+/** Whether the memory is that of a service, and not a data folder's. */
+export function usesService({ apiUrl, apiKey }: Pick<AgentConfig, "apiUrl" | "apiKey">): boolean {
+  return apiUrl !== undefined || apiKey !== undefined;
+}
+
 function timeoutOf(value: string): number {
   try {
     return integer(1, 600_000)(value);

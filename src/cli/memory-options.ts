@@ -3,7 +3,7 @@
  * an address or a key is set; otherwise the owner of the data folder, which is started where there is none.
  */
 
-import { type AgentConfig, readAgentConfig } from "../config.ts";
+import { type AgentConfig, readAgentConfig, usesService } from "../config.ts";
 import { UsageError } from "./command.ts";
 
 export const MEMORY_OPTIONS = {
@@ -26,8 +26,10 @@ export function memoryConfig(
   },
 ): AgentConfig {
   if (values.data === "") throw new UsageError("--data takes a folder");
+  if (values.url !== undefined && values.data !== undefined)
+    throw new UsageError("--url is a service and --data a folder: give one of them");
   const given = readAgentConfig();
-  return {
+  const config = {
     ...given,
     ...(values.url === undefined ? {} : { apiUrl: values.url }),
     // A folder named in the call wins over a service set in the environment.
@@ -35,4 +37,9 @@ export function memoryConfig(
     account: values.account ?? given.account,
     userId: values.user ?? given.userId,
   };
+  if (values.account !== undefined && usesService(config))
+    throw new UsageError(
+      "--account is for a data folder: add --data FOLDER, or leave it out, as a key has its account",
+    );
+  return config;
 }

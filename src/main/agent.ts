@@ -4,7 +4,7 @@
  */
 
 import { projectOf } from "../agents/project.ts";
-import type { AgentConfig } from "../config.ts";
+import { type AgentConfig, usesService } from "../config.ts";
 import type { AgentMemory } from "../contract/agent-memory.ts";
 import { scopedMemory } from "../contract/scope.ts";
 import { nodeFetch } from "../door/node-fetch.ts";
@@ -18,7 +18,7 @@ export { scopedMemory } from "../contract/scope.ts";
 /** Where an owner has to be started, that may take longer than a call of the memory may. */
 export async function openAgentMemory(config: AgentConfig): Promise<AgentMemory> {
   const { apiUrl, apiKey, timeoutMs, dataFolder, account } = config;
-  if (apiUrl !== undefined || apiKey !== undefined) {
+  if (usesService(config)) {
     return new Sideband({ baseUrl: apiUrl ?? DEFAULT_BASE_URL, apiKey, timeoutMs, fetch: nodeFetch });
   }
   // Loaded only now: a hook against a remote service needs no owner.

@@ -84,6 +84,8 @@ test("a wrong call of these commands is refused with status 2 before a memory is
       [/takes LABEL\n/, "recall"],
       [/takes no argument, and "now" is one/, "facts", "now"],
       [/--data takes a folder/, "facts", "--data", ""],
+      [/give one of them/, "facts", "--url", "http://127.0.0.1:9", "--data", data],
+      [/--account is for a data folder/, "facts", "--url", "http://127.0.0.1:9", "--account", "acme"],
     ];
     for (const [message, ...call] of calls) {
       const { status, err } = await run(...call);
@@ -133,6 +135,9 @@ test("--url and SIDEBAND_API_KEY use that service; --data names another folder, 
       const refused = await run("facts", "--url", "http://127.0.0.1:9");
       assert.equal(refused.status, 1);
       assert.match(refused.err, /^sideband facts: cannot reach http:\/\/127\.0\.0\.1:9\n$/);
+      const foreign = await run("facts", "--account", "acme");
+      assert.equal(foreign.status, 2, "the key in the environment has its own account");
+      assert.match(foreign.err, /--account is for a data folder/);
       const folder = join(env.HOME ?? "", "notes");
       mkdirSync(folder);
       assert.equal((await run("remember", "USER.os", "Inferno", "--data", "./notes")).status, 0);
