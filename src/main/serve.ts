@@ -4,7 +4,7 @@
  * database is away waits for it.
  */
 
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Config } from "../config.ts";
 import { OwnerClient } from "../door/owner-client.ts";
 import { FolderInUseError } from "../store/lmdb/data-folder.ts";
@@ -28,7 +28,8 @@ export async function serve(
   print: (line: string) => void,
   options: Pick<ServiceOptions, "atStep" | "warm"> = {},
 ): Promise<void> {
-  const { dataFolder } = config;
+  // Whole, since people are told it: they may run the next command in another folder.
+  const dataFolder = resolve(config.dataFolder);
   const embedded = config.databaseUrl === undefined;
   const signal = untilSignal();
   if (embedded) await endBackgroundOwner(dataFolder);
@@ -46,7 +47,9 @@ export async function serve(
   const key = embedded ? await makeFirstKey(core) : undefined;
   options.atStep?.("start: first key stored");
   print(`listening on ${url}`);
-  print(startText(config) + (key === undefined ? "" : firstStartText(url, key, dataFolder)));
+  print(
+    startText({ ...config, dataFolder }) + (key === undefined ? "" : firstStartText(url, key, dataFolder)),
+  );
   await signal;
   await closeInTime(service, config.shutdownS);
 }

@@ -95,15 +95,26 @@ test("a wrong call of these commands is refused with status 2 before a memory is
     assert.ok(!existsSync(data));
   }));
 
+/** Runs a service, and hands what it said at its first start over. */
+async function whileServing(env: NodeJS.ProcessEnv, args: string[], work: (said: string) => Promise<void>) {
+  const options = { env, cwd: env.HOME };
+  const service = spawn(process.execPath, [builtSideband(), "serve", "--port", "0", ...args], options);
+  try {
+    let said = "";
+    for await (const chunk of service.stdout) {
+      said += chunk;
+      if (said.includes("/encode")) break;
+    }
+    await work(said);
+  } finally {
+    service.kill("SIGTERM");
+    await once(service, "exit");
+  }
+}
+
 test("the service, the operator's commands and the terminal use one default folder; the user is the one who runs it", () =>
-  withHome(async ({ data, env, run }) => {
-    const service = spawn(process.execPath, [builtSideband(), "serve", "--port", "0"], { env });
-    try {
-      let said = "";
-      for await (const chunk of service.stdout) {
-        said += chunk;
-        if (said.includes("/encode")) break;
-      }
+  withHome(({ data, env, run }) =>
+    whileServing(env, [], async (said) => {
       const [, url] = /^listening on (http:\S+)/.exec(said)!;
       const [key] = /sb_live_\w+/.exec(said)!;
       assert.equal((await run("remember", "USER.name", "Ada", "--json")).status, 0);
@@ -115,11 +126,18 @@ test("the service, the operator's commands and the terminal use one default fold
       assert.equal(((await answer.json()) as { value: string }).value, "Ada");
       assert.match((await run("keys", "list")).out, new RegExp(key.slice(0, 12)));
       assert.ok(existsSync(join(data, "sideband.json")));
-    } finally {
-      service.kill("SIGTERM");
-      await once(service, "exit");
-    }
-  }));
+    }),
+  ));
+
+test("a service on a relative folder names the whole path, so that its advice works in every folder", () =>
+  withHome(({ env }) =>
+    whileServing(env, ["--data", "notes"], async (said) => {
+      const folder = join(env.HOME ?? "", "notes");
+      assert.ok(said.includes(`admin token in ${join(folder, "admin.token")};`), said);
+      assert.ok(said.includes(` --data ${folder}\n`), said);
+      assert.ok(said.includes(`first start on ${folder}.`), said);
+    }),
+  ));
 
 test("--url and SIDEBAND_API_KEY use that service; --data names another folder, also relative to the working directory", async (t) => {
   const running = await startRunning();
