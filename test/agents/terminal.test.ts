@@ -95,6 +95,31 @@ test("a wrong call of these commands is refused with status 2 before a memory is
     assert.ok(!existsSync(data));
   }));
 
+/** As a shell passes it: Node.js itself can pass valid UTF-8 alone. */
+function shell(env: NodeJS.ProcessEnv, line: string): Promise<{ status: number; err: string }> {
+  return new Promise((resolve) => {
+    execFile(
+      "/bin/sh",
+      ["-c", line],
+      { env: { ...env, NODE: process.execPath, CLI: builtSideband() } },
+      (error, _, err) => resolve({ status: error === null ? 0 : Number(error.code), err }),
+    );
+  });
+}
+
+test("a value that is not valid UTF-8 is refused where its bytes can be told; a typed U+FFFD is kept", () =>
+  withHome(async ({ env, run }) => {
+    if (existsSync("/proc/self/cmdline")) {
+      const { status, err } = await shell(
+        env,
+        `"$NODE" "$CLI" remember USER.name "$(printf 'a\\377\\376b')"`,
+      );
+      assert.equal(status, 2, err);
+      assert.match(err, /is not valid UTF-8: pass text in UTF-8/);
+    }
+    assert.equal((await run("remember", "USER.name", "a\uFFFDb")).out, "USER.name=a\uFFFDb\n");
+  }));
+
 /** Runs a service, and hands what it said at its first start over. */
 async function whileServing(env: NodeJS.ProcessEnv, args: string[], work: (said: string) => Promise<void>) {
   const options = { env, cwd: env.HOME };

@@ -9,6 +9,7 @@ import { LABELS } from "../../contract/channel-labels.ts";
 import { memorySection } from "../../contract/memory-section.ts";
 import { openAgentMemory } from "../../main/agent.ts";
 import { isSidebandError } from "../../sdk/index.ts";
+import { refuseReplacedBytes } from "../argument-bytes.ts";
 import { type Command, CommandError, EXIT_OK, UsageError } from "../command.ts";
 import { MEMORY_HELP, MEMORY_OPTIONS, MEMORY_USAGE, memoryConfig } from "../memory-options.ts";
 
@@ -136,6 +137,7 @@ Exit status: 0; ${failures}; 2 for a wrong call.`,
 
     async run(args) {
       const options = { ...MEMORY_OPTIONS, json: { type: "boolean", default: false } } as const;
+      refuseReplacedBytes(args);
       const { values, positionals: words } = parseArgs({ args, options, allowPositionals: true });
       if (words.length !== names.length) throw new UsageError(countText(names, words));
       const config = memoryConfig(values);
