@@ -50,7 +50,11 @@ export async function main(args: readonly string[]): Promise<number> {
       for (const known of group) console.log(`${(await COMMANDS[known]()).help}\n`);
       return args.length === 1 ? EXIT_USAGE : EXIT_OK;
     }
-    console.error(`sideband: there is no command "${first}"; sideband --help lists them`);
+    console.error(
+      group.length === 0
+        ? `sideband: there is no command "${first}"; sideband --help lists them`
+        : `sideband: there is no command "${first} ${args[1]}"; there is ${group.join(", ")}`,
+    );
     return EXIT_USAGE;
   }
   const command = await COMMANDS[name]();

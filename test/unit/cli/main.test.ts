@@ -79,6 +79,12 @@ test("the first word of a group of commands shows the help of each", async (cont
     assert.match(alone.out, new RegExp(`^usage: sideband ${group} `));
     assert.match(alone.out, new RegExp(`^usage: sideband ${group} ${verb}`, "m"));
     assert.equal((await run(context, group, "--help")).status, 0);
+    const unknown = await run(context, group, "delete");
+    assert.equal(unknown.status, 2);
+    assert.match(
+      unknown.err,
+      new RegExp(`^sideband: there is no command "${group} delete"; .*${group} ${verb}.*\n$`),
+    );
   }
 });
 
