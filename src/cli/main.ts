@@ -2,6 +2,7 @@
 
 import { packageVersion } from "../main/package.ts";
 import { type Command, CommandError, EXIT_FAILED, EXIT_OK, EXIT_USAGE, UsageError } from "./command.ts";
+import { optionErrorText } from "./option-errors.ts";
 
 /** Each command is loaded when it is called: an agent's hook must not wait for the store and the server. */
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
@@ -67,8 +68,9 @@ export async function main(args: readonly string[]): Promise<number> {
     return await command.run(rest);
   } catch (error) {
     if (error instanceof UsageError || isParseArgsError(error)) {
+      const text = error instanceof UsageError ? error.message : optionErrorText(error);
       console.error(
-        `sideband ${command.name}: ${error.message}\nsideband ${command.name} --help says how to call it`,
+        `sideband ${command.name}: ${text} (sideband ${command.name} --help says how to call it)`,
       );
       return EXIT_USAGE;
     }
@@ -95,7 +97,7 @@ async function overview(): Promise<string> {
   ].join("\n");
 }
 
-/** node:util's parseArgs explains a wrong option well enough to pass its message on. */
+/** What node:util's parseArgs throws for a wrong option. */
 function isParseArgsError(error: unknown): error is Error {
   return error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
 }

@@ -17,6 +17,7 @@ import {
   usesMemory,
 } from "../../main/agent.ts";
 import { type Command, EXIT_OK, UsageError } from "../command.ts";
+import { optionErrorText } from "../option-errors.ts";
 
 const INPUT_BYTES_MAX = 1 << 20;
 const PARTS = ["both", "index", "block"] as const;
@@ -88,7 +89,7 @@ function optionsOf(args: string[]): HookArguments {
       },
     }).values;
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    throw new UsageError(optionErrorText(error as Error));
   }
   const include = PARTS.find((part) => part === values.include);
   if (include === undefined) throw new UsageError(`--include takes one of ${PARTS.join(", ")}`);

@@ -89,11 +89,23 @@ test("the first word of a group of commands shows the help of each", async (cont
 });
 
 test("wrong options and arguments are a wrong call", async (context) => {
-  const calls = [["measure"], ["measure", "a", "b"], ["measure", "--nonsense", "a"]];
-  for (const call of calls) {
+  const calls: [string, ...string[]][] = [
+    ["expected one file of profiles", "measure"],
+    ["expected one file of profiles", "measure", "a", "b"],
+    ["there is no option --nonsense", "measure", "--nonsense", "a"],
+    ["there is no option --jsn", "facts", "--jsn"],
+    [
+      'there is no option -5; put an argument that begins with "-" last, after --',
+      ...["remember", "USER.name", "-5 degrees"],
+    ],
+    ["--data needs a value", "facts", "--data"],
+    ['--data needs a value; write one that begins with "-" as --data=VALUE', "facts", "--data", "--json"],
+    ["Option '--json' does not take an argument", "facts", "--json=1"],
+  ];
+  for (const [text, ...call] of calls) {
     const { status, err } = await run(context, ...call);
     assert.equal(status, 2, call.join(" "));
-    assert.match(err, /--help says how/);
+    assert.equal(err, `sideband ${call[0]}: ${text} (sideband ${call[0]} --help says how to call it)\n`);
   }
 });
 
