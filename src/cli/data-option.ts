@@ -1,11 +1,35 @@
-/** The option --data, which every command on a data folder takes, and the configuration that it leads to. */
+/** The options that stand for a setting, such as --data of every command on a data folder, and the configuration. */
 
-import { type Config, readConfig } from "../config.ts";
+import { type Config, ConfigError, readConfig } from "../config.ts";
+import { UsageError } from "./command.ts";
 
 export const DATA_OPTION = { data: { type: "string" } } as const;
 
 export const DATA_HELP = "  --data FOLDER   the data folder (default SIDEBAND_DATA, else ~/.sideband/data)";
 
 export function configWith(data: string | undefined): Config {
-  return readConfig(data === undefined ? {} : { SIDEBAND_DATA: data });
+  return configOf({ data });
+}
+
+/** @param options by name: --port stands for SIDEBAND_PORT. A wrong one is a wrong call, and its message names it. */
+export function configOf(
+  options: Readonly<Record<string, string | undefined>>,
+  settings: Readonly<Record<string, string>> = {},
+): Config {
+  const given = Object.entries(options).flatMap(([option, value]) =>
+    value === undefined
+      ? []
+      : [{ option: `--${option}`, setting: `SIDEBAND_${option.toUpperCase()}`, value }],
+  );
+  try {
+    return readConfig({
+      ...settings,
+      ...Object.fromEntries(given.map(({ setting, value }) => [setting, value])),
+    });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const wrong = given.find(({ setting }) => error.message.startsWith(`${setting} `));
+    if (wrong === undefined) throw error;
+    throw new UsageError(error.message.replace(wrong.setting, wrong.option));
+  }
 }

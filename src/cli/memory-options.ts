@@ -25,7 +25,7 @@ export function memoryConfig(
     readonly [name in keyof typeof MEMORY_OPTIONS]?: string | undefined;
   },
 ): AgentConfig {
-  if (values.data === "") throw new UsageError("--data takes a folder");
+  if (values.data === "") throw new UsageError("--data must not be empty");
   if (values.url !== undefined && values.data !== undefined)
     throw new UsageError("--url is a service and --data a folder: give one of them");
   const given = readAgentConfig();

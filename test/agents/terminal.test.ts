@@ -83,7 +83,7 @@ test("a wrong call of these commands is refused with status 2 before a memory is
       [/takes LABEL and VALUE \(/, "remember", "USER.name"],
       [/takes LABEL \(/, "recall"],
       [/takes no argument, and "now" is one/, "facts", "now"],
-      [/--data takes a folder/, "facts", "--data", ""],
+      [/--data must not be empty/, "facts", "--data", ""],
       [/give one of them/, "facts", "--url", "http://127.0.0.1:9", "--data", data],
       [/--account is for a data folder/, "facts", "--url", "http://127.0.0.1:9", "--account", "acme"],
     ];

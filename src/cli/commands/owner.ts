@@ -1,10 +1,9 @@
 /** sideband owner: owns a data folder for agents that run without a service. They start it by themselves. */
 
 import { parseArgs } from "node:util";
-import { readConfig } from "../../config.ts";
 import { runOwner } from "../../main/serve.ts";
 import { type Command, EXIT_OK, UsageError } from "../command.ts";
-import { DATA_OPTION } from "../data-option.ts";
+import { configOf, DATA_OPTION } from "../data-option.ts";
 
 const IDLE_S = "600";
 
@@ -26,10 +25,7 @@ Exit status: 0 after an orderly end; 1 if it cannot start; 2 for a wrong call.`,
     const { values } = parseArgs({ args, options });
     const idleS = Number(values["idle-s"]);
     if (!(idleS > 0 && idleS <= 86_400)) throw new UsageError("--idle-s takes seconds, up to 86400");
-    const config = readConfig({
-      ...(values.data === undefined ? {} : { SIDEBAND_DATA: values.data }),
-      SIDEBAND_DATABASE_URL: "",
-    });
+    const config = configOf({ data: values.data }, { SIDEBAND_DATABASE_URL: "" });
     // At "info" every request is a line, and nobody looks after the file.
     const logLevel = config.logLevel === "info" ? "warn" : config.logLevel;
     await runOwner({ ...config, logLevel }, idleS * 1000);

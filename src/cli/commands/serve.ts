@@ -1,10 +1,9 @@
 /** sideband serve: runs the service. */
 
 import { parseArgs } from "node:util";
-import { readConfig } from "../../config.ts";
 import { serve as runService } from "../../main/serve.ts";
 import { type Command, EXIT_OK } from "../command.ts";
-import { DATA_HELP, DATA_OPTION } from "../data-option.ts";
+import { configOf, DATA_HELP, DATA_OPTION } from "../data-option.ts";
 
 export const serve: Command = {
   name: "serve",
@@ -28,13 +27,8 @@ Exit status: 0 after an orderly end; 1 if it cannot start; 2 for a wrong call.`,
 
   async run(args) {
     const options = { port: { type: "string" }, host: { type: "string" }, ...DATA_OPTION } as const;
-    const { port, host, data } = parseArgs({ args, options }).values;
-    const config = readConfig({
-      ...(port === undefined ? {} : { SIDEBAND_PORT: port }),
-      ...(host === undefined ? {} : { SIDEBAND_HOST: host }),
-      ...(data === undefined ? {} : { SIDEBAND_DATA: data }),
-    });
-    await runService(config, (line) => console.log(line));
+    const { values } = parseArgs({ args, options });
+    await runService(configOf(values), (line) => console.log(line));
     return EXIT_OK;
   },
 };

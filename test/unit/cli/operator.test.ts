@@ -294,6 +294,21 @@ test("every command has help, refuses unknown options with status 2, and says wh
     }
   }));
 
+test("a wrong value of an option is a wrong call that names the option, not its setting", async () => {
+  for (const [text, ...call] of [
+    ["--port takes a whole number from 0 to 65535", "serve", "--port", "abc"],
+    ["--port takes a whole number from 0 to 65535", "serve", "--port", "99999"],
+    ["--host takes an address or a name", "serve", "--host", "a b"],
+    ["--data must not be empty", "serve", "--data", ""],
+    ["--data must not be empty", "owner", "--data", ""],
+    ["--data must not be empty", "verify", "--data", ""],
+  ]) {
+    const { status, err } = await run(...call);
+    assert.equal(status, 2, call.join(" "));
+    assert.match(err, new RegExp(`^sideband [a-z]+: ${text} \\(`));
+  }
+});
+
 test("what the system refuses is one line, not a stack trace", () =>
   withData(async (data, folder) => {
     const file = join(folder, "a-file");
