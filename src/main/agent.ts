@@ -9,6 +9,7 @@ import type { AgentMemory } from "../contract/agent-memory.ts";
 import { scopedMemory } from "../contract/scope.ts";
 import { nodeFetch } from "../door/node-fetch.ts";
 import { DEFAULT_BASE_URL, Sideband } from "../sdk/index.ts";
+import { folderError } from "./folder-errors.ts";
 import { COMMAND_PATH } from "./package.ts";
 
 export { askAtEnd, HOSTS, type HookHost, hookInput, runHook, usesMemory } from "../agents/hooks.ts";
@@ -23,7 +24,9 @@ export async function openAgentMemory(config: AgentConfig): Promise<AgentMemory>
   }
   // Loaded only now: a hook against a remote service needs no owner.
   const { ownerFetch, reachOwner } = await import("../door/background-owner.ts");
-  await reachOwner(COMMAND_PATH, dataFolder, timeoutMs);
+  await reachOwner(COMMAND_PATH, dataFolder, timeoutMs).catch((error) => {
+    throw folderError(dataFolder, error);
+  });
   return new Sideband({
     baseUrl: "http://owner",
     timeoutMs,

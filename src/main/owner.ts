@@ -11,6 +11,7 @@ import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { doorPath } from "../door/door-path.ts";
 import { NoOwnerError, OwnerClient } from "../door/owner-client.ts";
+import { folderError } from "./folder-errors.ts";
 
 export type { OwnerClient };
 
@@ -45,9 +46,13 @@ export async function withOwner<T>(
   }
   const path = doorPath(config.dataFolder);
   const client = new OwnerClient(path);
+  const hasOwner = () =>
+    client.hasOwner(ANSWER_MS).catch((error) => {
+      throw folderError(config.dataFolder, error);
+    });
   for (const endMs = performance.now() + HAND_OVER_MS; ; await pause()) {
     try {
-      return await ((await client.hasOwner(ANSWER_MS)) ? work(client) : asOwner(path));
+      return await ((await hasOwner()) ? work(client) : asOwner(path));
     } catch (error) {
       // Another process has just become the owner, or is about to end: its door will open, or the folder be free.
       const changing = error instanceof FolderInUseError || error instanceof NoOwnerError;

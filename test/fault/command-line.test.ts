@@ -66,13 +66,15 @@ test("whatever file or folder is wrong, a command ends with one line that names 
     ["ENOTDIR", "backup", join(file, "x"), "--data", data],
     ["holds no backup", "restore", missing, "--data", join(folder, "restored")],
     ["there is no store", "keys", "list", "--data", missing],
-    ["ENOTDIR", "keys", "create", "--account", "acme", "--data", join(file, "x")],
+    ["is a file, or inside of one", "keys", "create", "--account", "acme", "--data", join(file, "x")],
+    ["is a file, or inside of one", "verify", "--data", file],
+    ["is a file, or inside of one", "facts", "--data", file],
     ["there is no store", "usage", "--data", missing],
     ["there is no store", "verify", "--data", missing],
     ["there is no store", "compact", "--data", missing],
     ["EEXIST", "agents", "install", "codex", "--dir", file],
     ["ENOTDIR", "owner", "--data", join(file, "x")],
-    ["ENOTDIR", "mcp", "--data", join(file, "x")],
+    ["is a file, or inside of one", "mcp", "--data", join(file, "x")],
   ]) {
     const { status, error } = await finish(start(...args));
     const said = `${args.join(" ")}: ${error}`;
