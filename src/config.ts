@@ -69,7 +69,7 @@ const text = (value: string) => {
   return value;
 };
 /** A folder; `~/` is expanded here, since a shell does not do it in a default or in a file of settings. */
-const folder = (value: string) => text(value).replace(/^~(?=\/|$)/, homedir());
+export const folder = (value: string) => text(value).replace(/^~(?=\/|$)/, homedir());
 const optionalText = (value: string) => (value === "" ? undefined : value);
 const flag = (value: string) => {
   if (value === "1" || value === "true") return true;
@@ -95,12 +95,13 @@ const host = (value: string) => {
   if (isIP(value) === 0 && !isName) throw new ConfigError("takes an address or a name");
   return value;
 };
-const url = (value: string) => {
-  if (value === "") return undefined;
+/** An address that is needed, as of --url. */
+export const serviceUrl = (value: string) => {
   if (!/^https?:\/\/[\x21-\x7e]+$/.test(value) || !URL.canParse(value))
-    throw new ConfigError("takes an http(s) address");
+    throw new ConfigError("takes an http(s) address such as http://127.0.0.1:8787");
   return value.replace(/\/+$/, "");
 };
+const url = (value: string) => (value === "" ? undefined : serviceUrl(value));
 const database = (value: string) => {
   if (value === "") return undefined;
   // The address holds a password: it is never part of the message.
@@ -304,14 +305,8 @@ export function readConfig(
   if (unknown.length > 0)
     throw new ConfigError(`unknown setting ${unknown.join(", ")} (docs/CONFIG.md lists them)`);
   const config: Record<string, unknown> = {};
-  for (const [name, { field, fallback, parse }] of Object.entries(SETTINGS)) {
-    try {
-      config[field] = parse(environment[name] ?? fallback);
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      throw new ConfigError(`${name} ${error.message}`);
-    }
-  }
+  for (const [name, { field, fallback, parse }] of Object.entries(SETTINGS))
+    config[field] = named(name, parse, environment[name] ?? fallback);
   return Object.freeze(config) as unknown as Config;
 }
 
@@ -339,7 +334,7 @@ export function readAgentConfig(
     optionalText(environment[`SIDEBAND_${name}`] ?? "") ??
     optionalText(environment[`SPECTRAL_MEMORY_${name}`] ?? "");
   return {
-    apiUrl: find("API_URL"),
+    apiUrl: named("SIDEBAND_API_URL", url, find("API_URL") ?? ""),
     apiKey: find("API_KEY"),
     userId: find("USER_ID") ?? userName(),
     dataFolder: folder(optionalText(environment.SIDEBAND_DATA ?? "") ?? DATA_FOLDER),
@@ -357,10 +352,16 @@ export function usesService({ apiUrl, apiKey }: Pick<AgentConfig, "apiUrl" | "ap
 }
 
 function timeoutOf(value: string): number {
+  return named("SIDEBAND_TIMEOUT_MS", integer(1, 600_000), value);
+}
+
+/** Parses a value; a message about it begins with the name of its setting or option. */
+export function named<T>(name: string, parse: (value: string) => T, value: string): T {
   try {
-    return integer(1, 600_000)(value);
+    return parse(value);
   } catch (error) {
-    throw new ConfigError(`SIDEBAND_TIMEOUT_MS ${(error as Error).message}`);
+    if (!(error instanceof ConfigError)) throw error;
+    throw new ConfigError(`${name} ${error.message}`);
   }
 }
 

@@ -3,7 +3,15 @@
  * an address or a key is set; otherwise the owner of the data folder, which is started where there is none.
  */
 
-import { type AgentConfig, readAgentConfig, usesService } from "../config.ts";
+import {
+  type AgentConfig,
+  ConfigError,
+  folder,
+  named,
+  readAgentConfig,
+  serviceUrl,
+  usesService,
+} from "../config.ts";
 import { UsageError } from "./command.ts";
 
 export const MEMORY_OPTIONS = {
@@ -25,15 +33,16 @@ export function memoryConfig(
     readonly [name in keyof typeof MEMORY_OPTIONS]?: string | undefined;
   },
 ): AgentConfig {
-  if (values.data === "") throw new UsageError("--data must not be empty");
   if (values.url !== undefined && values.data !== undefined)
     throw new UsageError("--url is a service and --data a folder: give one of them");
   const given = readAgentConfig();
   const config = {
     ...given,
-    ...(values.url === undefined ? {} : { apiUrl: values.url }),
+    ...(values.url === undefined ? {} : { apiUrl: parsed("--url", serviceUrl, values.url) }),
     // A folder named in the call wins over a service set in the environment.
-    ...(values.data === undefined ? {} : { dataFolder: values.data, apiUrl: undefined, apiKey: undefined }),
+    ...(values.data === undefined
+      ? {}
+      : { dataFolder: parsed("--data", folder, values.data), apiUrl: undefined, apiKey: undefined }),
     account: values.account ?? given.account,
     userId: values.user ?? given.userId,
   };
@@ -42,4 +51,12 @@ export function memoryConfig(
       "--account is for a data folder: add --data FOLDER, or leave it out, as a key has its account",
     );
   return config;
+}
+
+function parsed<T>(option: string, parse: (value: string) => T, value: string): T {
+  try {
+    return named(option, parse, value);
+  } catch (error) {
+    throw error instanceof ConfigError ? new UsageError(error.message) : error;
+  }
 }

@@ -84,6 +84,8 @@ test("a wrong call of these commands is refused with status 2 before a memory is
       [/takes LABEL \(/, "recall"],
       [/takes no argument, and "now" is one/, "facts", "now"],
       [/--data must not be empty/, "facts", "--data", ""],
+      [/--url takes an http\(s\) address such as http:/, "facts", "--url", "nonsense"],
+      [/--url takes an http\(s\) address/, "facts", "--url", ""],
       [/give one of them/, "facts", "--url", "http://127.0.0.1:9", "--data", data],
       [/--account is for a data folder/, "facts", "--url", "http://127.0.0.1:9", "--account", "acme"],
     ];
@@ -185,8 +187,33 @@ test("--url and SIDEBAND_API_KEY use that service; --data names another folder, 
       mkdirSync(folder);
       assert.equal((await run("remember", "USER.os", "Inferno", "--data", "./notes")).status, 0);
       assert.ok(existsSync(join(folder, "sideband.json")));
+      // As "--data=~/notes" comes from a shell.
+      assert.equal((await run("recall", "USER.os", "--data", "~/notes")).out, "Inferno\n");
       assert.ok(!existsSync(data));
     },
     { SIDEBAND_API_KEY: running.key },
+  );
+});
+
+test("a service that wants a key, and an address that is none, lead to the setting", async (t) => {
+  const running = await startRunning();
+  t.after(() => running.end());
+  await withHome(async ({ run }) => {
+    assert.deepEqual(await run("facts", "--url", running.url), {
+      status: 1,
+      out: "",
+      err: "sideband facts: the service asks for a key: set SIDEBAND_API_KEY to one\n",
+    });
+  });
+  await withHome(
+    async ({ run }) => {
+      const { status, err } = await run("facts");
+      assert.equal(status, 1);
+      assert.match(
+        err,
+        /^sideband facts: SIDEBAND_API_URL takes an http\(s\) address such as http:[^\n]*\n$/,
+      );
+    },
+    { SIDEBAND_API_URL: "127.0.0.1:8787" },
   );
 });

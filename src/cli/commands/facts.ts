@@ -11,6 +11,7 @@ import { openAgentMemory } from "../../main/agent.ts";
 import { isSidebandError } from "../../sdk/index.ts";
 import { refuseReplacedBytes } from "../argument-bytes.ts";
 import { type Command, CommandError, EXIT_OK, UsageError } from "../command.ts";
+import { memoryError } from "../memory-errors.ts";
 import { MEMORY_HELP, MEMORY_OPTIONS, MEMORY_USAGE, memoryConfig } from "../memory-options.ts";
 
 /** A person waits longer than an agent does: the first block needs the reader model, which takes seconds to load. */
@@ -146,7 +147,9 @@ Exit status: 0; ${failures}; 2 for a wrong call.`,
         if (values.json) console.log(JSON.stringify(object));
         else if (lines !== "") console.log(lines);
       };
-      await work({ memory, userId: config.userId, words, print });
+      await work({ memory, userId: config.userId, words, print }).catch((error) => {
+        throw memoryError(error);
+      });
       return EXIT_OK;
     },
   };
