@@ -3,9 +3,12 @@
 import { isSidebandError } from "../sdk/index.ts";
 import { CommandError } from "./command.ts";
 
-/** The error to throw instead. */
-export function memoryError(error: unknown): unknown {
+/** The error to throw instead. `words` are the arguments of the call: a label, if there is any, is the first. */
+export function memoryError(error: unknown, words: readonly string[]): unknown {
   if (isSidebandError(error, "missing_key"))
     return new CommandError("the service asks for a key: set SIDEBAND_API_KEY to one");
+  // A label that was probably meant is in the service's own text.
+  if (isSidebandError(error, "unknown_label") && error.hint === undefined)
+    return new CommandError(`there is no label ${words[0]}; sideband remember --help lists all of them`);
   return error;
 }

@@ -68,6 +68,14 @@ test("a fact is remembered, recalled, listed and forgotten, and what is not ther
     const unknown = await run("remember", "USER.nam", "Ada", ...ada);
     assert.equal(unknown.status, 1);
     assert.match(unknown.err, /^sideband remember: .*Did you mean USER\.name\?\n$/);
+    for (const call of [
+      ["remember", "USER.rol", "x"],
+      ["recall", "USER.rol"],
+    ]) {
+      const { status, err } = await run(...call);
+      assert.equal(status, 1);
+      assert.match(err, /there is no label USER\.rol; sideband remember --help lists all of them\n$/);
+    }
   }));
 
 test("a wrong call of these commands is refused with status 2 before a memory is opened", () =>
