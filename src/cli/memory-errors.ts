@@ -1,10 +1,17 @@
 /** What a service says about a call, for a person at a terminal: it speaks of requests, and a person has settings. */
 
+import { type AgentConfig, usesService } from "../config.ts";
 import { isSidebandError } from "../sdk/index.ts";
 import { CommandError } from "./command.ts";
 
 /** The error to throw instead. `words` are the arguments of the call: a label, if there is any, is the first. */
-export function memoryError(error: unknown, words: readonly string[]): unknown {
+export function memoryError(error: unknown, words: readonly string[], config: AgentConfig): unknown {
+  if (isSidebandError(error, "connection_failed") && usesService(config) && config.apiUrl === undefined) {
+    return new CommandError(
+      `${error.message}, which is used because SIDEBAND_API_KEY is set: set SIDEBAND_API_URL to the address of the ` +
+        "service, or name a data folder with --data",
+    );
+  }
   if (isSidebandError(error, "missing_key"))
     return new CommandError("the service asks for a key: set SIDEBAND_API_KEY to one");
   // A label that was probably meant is in the service's own text.

@@ -12,6 +12,7 @@ import {
   serviceUrl,
   usesService,
 } from "../config.ts";
+import { DEFAULT_BASE_URL } from "../sdk/index.ts";
 import { UsageError } from "./command.ts";
 
 export const MEMORY_OPTIONS = {
@@ -24,7 +25,8 @@ export const MEMORY_OPTIONS = {
 export const MEMORY_USAGE = "[--user ID] [--url URL | --data FOLDER [--account NAME]]";
 
 export const MEMORY_HELP = `  --user ID       whose memory (default SIDEBAND_USER_ID, else the name of the user who runs it)
-  --url URL       the service (default SIDEBAND_API_URL); its key is SIDEBAND_API_KEY
+  --url URL       the service (default SIDEBAND_API_URL); its key is SIDEBAND_API_KEY. If only the key is set, the
+                  service is ${DEFAULT_BASE_URL}
   --data FOLDER   the data folder (default SIDEBAND_DATA, else ~/.sideband/data)
   --account NAME  the account in the data folder (default "default")`;
 

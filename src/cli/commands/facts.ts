@@ -148,7 +148,7 @@ Exit status: 0; ${failures}; 2 for a wrong call.`,
         else if (lines !== "") console.log(lines);
       };
       await work({ memory, userId: config.userId, words, print }).catch((error) => {
-        throw memoryError(error, words);
+        throw memoryError(error, words, config);
       });
       return EXIT_OK;
     },
