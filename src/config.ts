@@ -33,7 +33,7 @@ export interface Config {
   readonly compactAfterS: number;
 }
 
-/** The agent's side: `sideband mcp`, `sideband hook`. */
+/** The agent's side: `sideband mcp`, `sideband hook`, and the memory for a person at a terminal. */
 export interface AgentConfig {
   readonly apiUrl: string | undefined;
   readonly apiKey: string | undefined;
@@ -44,6 +44,8 @@ export interface AgentConfig {
   readonly timeoutMs: number;
   /** How long it waits before a compaction, where hosts give a hook 10 seconds. */
   readonly compactionTimeoutMs: number;
+  /** How long a person at a terminal waits: the first block needs the reader model, which takes seconds to load. */
+  readonly personTimeoutMs: number;
   /** The name of the project, "off", or undefined to find it. */
   readonly project: string | undefined;
   readonly allowSecrets: boolean;
@@ -317,10 +319,11 @@ export const AGENT_SETTINGS: Readonly<Record<string, string>> = {
   SIDEBAND_API_KEY: "The key that an agent uses.",
   SIDEBAND_USER_ID: "Whose memory an agent uses. When empty: the name of the operating-system user.",
   SIDEBAND_TIMEOUT_MS:
-    "Milliseconds that an agent waits for its memory before it goes on without it. When empty: 2000, and 8000 before a compaction.",
+    "Milliseconds that an agent waits for its memory before it goes on without it. When empty: 2000, 8000 before a compaction, and 30000 for a person at a terminal.",
   SIDEBAND_PROJECT:
     "The project whose TASK and PROJ facts an agent uses. When empty: the git repository of the working directory. `off`: the person's facts alone.",
-  SIDEBAND_ALLOW_SECRETS: "1 lets an agent keep what looks like a key, a token or a password.",
+  SIDEBAND_ALLOW_SECRETS:
+    "1 lets an agent, and a person at a terminal, keep what looks like a key, a token or a password.",
 };
 
 /**
@@ -341,6 +344,7 @@ export function readAgentConfig(
     account: "default",
     timeoutMs: timeoutOf(find("TIMEOUT_MS") ?? "2000"),
     compactionTimeoutMs: timeoutOf(find("TIMEOUT_MS") ?? "8000"),
+    personTimeoutMs: timeoutOf(find("TIMEOUT_MS") ?? "30000"),
     project: find("PROJECT"),
     allowSecrets: find("ALLOW_SECRETS") === "1",
   };

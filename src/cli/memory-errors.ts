@@ -1,6 +1,7 @@
-/** What a service says about a call, for a person at a terminal: it speaks of requests, and a person has settings. */
+/** What is wrong with a call, for a person at a terminal: a service speaks of requests, and a person has settings. */
 
 import { type AgentConfig, usesService } from "../config.ts";
+import { RefusedValueError } from "../contract/secrets.ts";
 import { isSidebandError } from "../sdk/index.ts";
 import { CommandError } from "./command.ts";
 
@@ -17,5 +18,9 @@ export function memoryError(error: unknown, words: readonly string[], config: Ag
   // A label that was probably meant is in the service's own text.
   if (isSidebandError(error, "unknown_label") && error.hint === undefined)
     return new CommandError(`there is no label ${words[0]}; sideband remember --help lists all of them`);
+  if (error instanceof RefusedValueError) {
+    const allow = error.code === "secret_refused" ? " SIDEBAND_ALLOW_SECRETS=1 lets it be stored." : "";
+    return new CommandError(error.message + allow);
+  }
   return error;
 }

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -223,5 +224,45 @@ test("a service that wants a key, and an address that is none, lead to the setti
       );
     },
     { SIDEBAND_API_URL: "127.0.0.1:8787" },
+  );
+});
+
+test("what looks like a secret is refused as from an agent, and SIDEBAND_ALLOW_SECRETS=1 lets it be stored", async () => {
+  const call = ["remember", "USER.role", "sk-ant-api03-AAAAAAAAAAAAAAAA", "--user", "ada"];
+  await withHome(async ({ run }) => {
+    const { status, err } = await run(...call);
+    assert.equal(status, 1);
+    assert.match(
+      err,
+      /^sideband remember: This looks like an API key: .* SIDEBAND_ALLOW_SECRETS=1 lets it be stored\.\n$/,
+    );
+    assert.equal((await run("facts", "--user", "ada")).err, "ada has no facts\n");
+    assert.equal(
+      (await run("remember", "USER.name", "Ada <private>Lovelace</private>", "--user", "ada")).out,
+      "USER.name=Ada\n",
+    );
+  });
+  await withHome(
+    async ({ run }) => {
+      assert.equal((await run(...call)).out, `USER.role=${call[2]}\n`);
+    },
+    { SIDEBAND_ALLOW_SECRETS: "1" },
+  );
+});
+
+test("SIDEBAND_TIMEOUT_MS is how long a command waits", async (t) => {
+  const silent = createServer().listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  t.after(() => silent.close());
+  const { port } = silent.address() as AddressInfo;
+  await withHome(
+    async ({ run }) => {
+      assert.deepEqual(await run("facts", "--url", `http://127.0.0.1:${port}`), {
+        status: 1,
+        out: "",
+        err: "sideband facts: no answer within 300 ms\n",
+      });
+    },
+    { SIDEBAND_TIMEOUT_MS: "300" },
   );
 });

@@ -4,18 +4,17 @@
  */
 
 import { parseArgs } from "node:util";
+import type { AgentConfig } from "../../config.ts";
 import type { AgentMemory } from "../../contract/agent-memory.ts";
 import { LABELS } from "../../contract/channel-labels.ts";
 import { memorySection } from "../../contract/memory-section.ts";
+import { keptValue } from "../../contract/secrets.ts";
 import { openAgentMemory } from "../../main/agent.ts";
 import { isSidebandError } from "../../sdk/index.ts";
 import { refuseReplacedBytes } from "../argument-bytes.ts";
 import { type Command, CommandError, EXIT_OK, UsageError } from "../command.ts";
 import { memoryError } from "../memory-errors.ts";
 import { MEMORY_HELP, MEMORY_OPTIONS, MEMORY_USAGE, memoryConfig } from "../memory-options.ts";
-
-/** A person waits longer than an agent does: the first block needs the reader model, which takes seconds to load. */
-const TIMEOUT_MS = 30_000;
 
 const HELP = `${MEMORY_HELP}
   --json          print one JSON object
@@ -30,7 +29,7 @@ an owner in the background, which ends after ten minutes without use.`;
 
 interface Call {
   readonly memory: AgentMemory;
-  readonly userId: string;
+  readonly config: AgentConfig;
   /** The arguments after the options, as many as the command takes. */
   readonly words: readonly string[];
   /** Prints the lines, or the object if the call has --json. */
@@ -42,13 +41,15 @@ export const remember: Command = factCommand(
   {
     name: "remember",
     summary: "store a fact; one with the same label is replaced",
-    about: `Stores a fact, exactly as written: sideband remember USER.gpu "RTX 5090". The 40 labels:
+    about: `Stores a fact, exactly as written: sideband remember USER.gpu "RTX 5090". As with agents, <private> parts are left
+out, and what looks like a key, a token or a password is refused (SIDEBAND_ALLOW_SECRETS=1 lets it be stored). The 40
+labels:
 
 ${labelLines()}`,
     failures: "1 if it was refused",
   },
-  async ({ memory, userId, words: [label, value], print }) => {
-    const answer = await memory.encode(userId, label, value);
+  async ({ memory, config: { userId, allowSecrets }, words: [label, value], print }) => {
+    const answer = await memory.encode(userId, label, keptValue(value, allowSecrets));
     print(`${answer.label}=${answer.value}`, answer);
   },
 );
@@ -61,7 +62,7 @@ export const recall: Command = factCommand(
     about: "Prints the value of one fact.",
     failures: "1 if there is no such fact",
   },
-  async ({ memory, userId, words: [label], print }) => {
+  async ({ memory, config: { userId }, words: [label], print }) => {
     const answer = await orNoFact(memory.decode(userId, label), userId, label);
     print(answer.value, answer);
   },
@@ -75,7 +76,7 @@ export const forget: Command = factCommand(
     about: "Deletes one fact for good.",
     failures: "1 if there is no such fact",
   },
-  async ({ memory, userId, words: [label], print }) => {
+  async ({ memory, config: { userId }, words: [label], print }) => {
     const answer = await orNoFact(memory.forget(userId, label), userId, label);
     print(`forgot ${label}`, answer);
   },
@@ -89,7 +90,7 @@ export const facts: Command = factCommand(
     about: "Prints all facts of a user as LABEL=value lines.",
     failures: "1 if it failed",
   },
-  async ({ memory, userId, print }) => {
+  async ({ memory, config: { userId }, print }) => {
     const answer = await memory.facts(userId);
     const lines = answer.facts.map(({ label, value }) => `${label}=${value}`);
     if (lines.length === 0) console.error(`${userId} has no facts`);
@@ -106,7 +107,7 @@ export const context: Command = factCommand(
       "Prints the memory as an agent outside of a project gets it in its prompt: the facts in plain text, and the\nsealed block.",
     failures: "1 if it failed",
   },
-  async ({ memory, userId, print }) => {
+  async ({ memory, config: { userId }, print }) => {
     const answer = await memory.context(userId);
     if (answer.channel_count === 0) console.error(`${userId} has no facts`);
     print(memorySection(answer), answer);
@@ -142,12 +143,12 @@ Exit status: 0; ${failures}; 2 for a wrong call.`,
       const { values, positionals: words } = parseArgs({ args, options, allowPositionals: true });
       if (words.length !== names.length) throw new UsageError(countText(names, words));
       const config = memoryConfig(values);
-      const memory = await openAgentMemory({ ...config, timeoutMs: TIMEOUT_MS });
+      const memory = await openAgentMemory({ ...config, timeoutMs: config.personTimeoutMs });
       const print = (lines: string, object: object) => {
         if (values.json) console.log(JSON.stringify(object));
         else if (lines !== "") console.log(lines);
       };
-      await work({ memory, userId: config.userId, words, print }).catch((error) => {
+      await work({ memory, config, words, print }).catch((error) => {
         throw memoryError(error, words, config);
       });
       return EXIT_OK;
