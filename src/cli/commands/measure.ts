@@ -67,7 +67,12 @@ async function measureFile(path: string) {
   } finally {
     progress.end();
   }
-  return measured.result();
+  const result = measured.result();
+  if (result.profiles === 0)
+    throw new CommandError(
+      `${path} holds no profile: give it lines of {"profile": [{"label": …, "value": …}]}`,
+    );
+  return result;
 }
 
 function profileOf(text: string, where: string) {

@@ -158,8 +158,10 @@ test("a file that is not there, or is a folder, ends with status 1 and says so",
   }
 });
 
-test("an empty file measures nothing and is fine", async (context) => {
-  const { status, out } = await run(context, "measure", file("empty.jsonl"), "--json");
-  assert.equal(status, 0);
-  assert.equal(JSON.parse(out).profiles, 0);
+test("a file without a profile ends with status 1 and says what belongs into it", async (context) => {
+  for (const path of [file("empty.jsonl"), file("blank.jsonl", "", " ", "")]) {
+    const { status, out, err } = await run(context, "measure", path, "--json");
+    assert.deepEqual([status, out], [1, ""]);
+    assert.match(err, /^sideband measure: .*\.jsonl holds no profile: give it lines of [^\n]+\n$/);
+  }
 });
