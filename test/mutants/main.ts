@@ -168,7 +168,7 @@ export const MAIN_MUTANTS: readonly Mutant[] = [
     name: "owner-not-asked",
     fault: "A command opens the data folder itself although another process owns it.",
     file: "src/main/owner.ts",
-    find: "(await client.hasOwner(ANSWER_MS)) ? work(client) : asOwner(path)",
+    find: "(await hasOwner()) ? work(client) : asOwner(path)",
     replace: "asOwner(path)",
     tests: OPERATOR,
     only: "breaks off",
