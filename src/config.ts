@@ -53,6 +53,16 @@ export interface AgentConfig {
 
 export class ConfigError extends Error {
   override name = "ConfigError";
+  /** The setting whose value is wrong, if it is one setting's. */
+  readonly setting: string | undefined;
+  /** What is wrong, without the name of the setting. */
+  readonly fault: string;
+
+  constructor(fault: string, setting?: string) {
+    super(setting === undefined ? fault : `${setting} ${fault}`);
+    this.setting = setting;
+    this.fault = fault;
+  }
 }
 
 interface Setting {
@@ -365,7 +375,7 @@ export function named<T>(name: string, parse: (value: string) => T, value: strin
     return parse(value);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    throw new ConfigError(`${name} ${error.message}`);
+    throw new ConfigError(error.fault, name);
   }
 }
 

@@ -27,9 +27,8 @@ export function configOf(
       ...Object.fromEntries(given.map(({ setting, value }) => [setting, value])),
     });
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    const wrong = given.find(({ setting }) => error.message.startsWith(`${setting} `));
-    if (wrong === undefined) throw error;
-    throw new UsageError(error.message.replace(wrong.setting, wrong.option));
+    const wrong =
+      error instanceof ConfigError ? given.find(({ setting }) => setting === error.setting) : undefined;
+    throw wrong === undefined ? error : new UsageError(`${wrong.option} ${(error as ConfigError).fault}`);
   }
 }

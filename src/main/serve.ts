@@ -131,7 +131,7 @@ function firstStartText(url: string, key: string, dataFolder: string): string {
   return [
     "",
     "",
-    `This is the first start on ${dataFolder}. The account "${FIRST_ACCOUNT}" has this key, shown once:`,
+    `${dataFolder} had no account yet. The account "${FIRST_ACCOUNT}" has this key, shown once:`,
     "",
     `  ${key}`,
     "",

@@ -1,6 +1,6 @@
 /**
  * sideband remember, recall, forget, facts, context: the memory for a person at a terminal. The commands use the
- * memory as agents do, so both see the same facts.
+ * memory as agents outside of a project do.
  */
 
 import { parseArgs } from "node:util";
