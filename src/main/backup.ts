@@ -90,5 +90,6 @@ function copySecret(from: string, to: string): void {
 
 function requireEmpty(folder: string): void {
   const names = existsSync(folder) ? readdirSync(folder).filter((name) => name !== LOCK_FILE) : [];
-  if (names.length > 0) throw new Failure("conflict", `${folder} is not empty`);
+  if (names.length > 0)
+    throw new Failure("conflict", `${folder} is not empty: name a folder that is empty or new`);
 }

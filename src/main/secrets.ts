@@ -43,7 +43,7 @@ function parseMasterKeys(entries: readonly string[], source: string): MasterKey[
     const id = Number(match?.[1] ?? 1);
     // The text itself is secret: it is never part of the message.
     if (match === null || id > 255)
-      throw new ConfigError(`${source} takes keys as id and 64 hexadecimal digits`);
+      throw new ConfigError(`${source} takes keys as id (0 to 255) and 64 hexadecimal digits`);
     return { id, material: Uint8Array.from(Buffer.from(match[2], "hex")) };
   });
   if (keys.length === 0) throw new ConfigError(`${source} holds no key`);

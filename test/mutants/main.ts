@@ -37,8 +37,8 @@ export const MAIN_MUTANTS: readonly Mutant[] = [
     name: "master-key-in-message",
     fault: "A master key that is refused is shown in the message.",
     file: "src/main/secrets.ts",
-    find: "`${source} takes keys as id and 64 hexadecimal digits`",
-    replace: "`${source} takes keys as id and 64 hexadecimal digits, not ${entry}`",
+    find: "`${source} takes keys as id (0 to 255) and 64 hexadecimal digits`",
+    replace: "`${source} takes keys as id (0 to 255) and 64 hexadecimal digits, not ${entry}`",
     tests: SECRETS,
   },
   {
