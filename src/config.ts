@@ -325,7 +325,7 @@ export function readConfig(
 /** Settings of the agent's side. The service accepts and ignores them, since both may run from one shell. */
 export const AGENT_SETTINGS: Readonly<Record<string, string>> = {
   SIDEBAND_API_URL:
-    "The address of the service that an agent uses. If only a key is set: http://127.0.0.1:8787. Without both, the agent uses the data folder's owner.",
+    "The address of the service that an agent uses. If only a key is set: `http://127.0.0.1:8787`. Without both, the agent uses the data folder's owner.",
   SIDEBAND_API_KEY: "The key that an agent uses.",
   SIDEBAND_USER_ID: "Whose memory an agent uses. When empty: the name of the operating-system user.",
   SIDEBAND_TIMEOUT_MS:

@@ -92,7 +92,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 34,
+      "latency_ms": 41,
       "verified": true
     }
   },
@@ -150,14 +150,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "value": "Ada Lovelace",
           "channel": 0,
           "revision": 2,
-          "updated_at": "2026-11-16T07:17:49.450Z"
+          "updated_at": "2026-11-16T08:15:59.898Z"
         },
         {
           "label": "TASK.deadline",
           "value": "2026-12-01",
           "channel": 23,
           "revision": 3,
-          "updated_at": "2026-11-16T07:17:49.450Z"
+          "updated_at": "2026-11-16T08:15:59.898Z"
         }
       ]
     }
@@ -243,7 +243,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 16,
+      "latency_ms": 24,
       "verified": true
     }
   },
@@ -362,7 +362,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "metrics": {
     "status": 200,
-    "answer": "# HELP sideband_commit_size Writes in one group commit.\n# TYPE sideband_commit_size histogram\n…"
+    "answer": "# HELP sideband_corrupt_records_total Reads that met a record which fails its checksum.\n# TYPE sideband_corrupt_records_total counter\n…"
   },
   "adminCreateKey": {
     "body": {
@@ -373,12 +373,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "d8cb1cf5f5c547db",
+      "id": "d769c3d7471245a1",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-16T07:17:49.894Z",
+      "created_at": "2026-11-16T08:16:00.378Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -392,12 +392,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "keys": [
         {
-          "id": "d8cb1cf5f5c547db",
+          "id": "d769c3d7471245a1",
           "account": "navy",
           "tier": "pro",
           "prefix": "sb_live_…",
           "note": "Grace",
-          "created_at": "2026-11-16T07:17:49.894Z",
+          "created_at": "2026-11-16T08:16:00.378Z",
           "expires_at": null,
           "revoked_at": null,
           "last_used_at": null
@@ -407,19 +407,19 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminExpireKey": {
     "params": {
-      "id": "d8cb1cf5f5c547db"
+      "id": "d769c3d7471245a1"
     },
     "body": {
       "expires_at": "2027-01-31T23:59:59.000Z"
     },
     "status": 200,
     "answer": {
-      "id": "d8cb1cf5f5c547db",
+      "id": "d769c3d7471245a1",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-16T07:17:49.894Z",
+      "created_at": "2026-11-16T08:16:00.378Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
       "revoked_at": null,
       "last_used_at": null
@@ -427,18 +427,18 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminRevokeKey": {
     "params": {
-      "id": "d8cb1cf5f5c547db"
+      "id": "d769c3d7471245a1"
     },
     "status": 200,
     "answer": {
-      "id": "d8cb1cf5f5c547db",
+      "id": "d769c3d7471245a1",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-16T07:17:49.894Z",
+      "created_at": "2026-11-16T08:16:00.378Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
-      "revoked_at": "2026-11-16T07:17:49.920Z",
+      "revoked_at": "2026-11-16T08:16:00.405Z",
       "last_used_at": null
     }
   },
@@ -448,12 +448,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "accounts": [
         {
           "account": "acme",
-          "created_at": "2026-11-16T07:17:49.310Z",
+          "created_at": "2026-11-16T08:15:59.750Z",
           "keys": 1
         },
         {
           "account": "navy",
-          "created_at": "2026-11-16T07:17:49.894Z",
+          "created_at": "2026-11-16T08:16:00.378Z",
           "keys": 1
         }
       ]
@@ -466,7 +466,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "to": "2026-11-16",
       "keys": [
         {
-          "key_id": "303e4a31d54c473f",
+          "key_id": "efa50f7c88584d4e",
           "account": "acme",
           "tier": "pro",
           "limit": 50000,
@@ -479,7 +479,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           ]
         },
         {
-          "key_id": "d8cb1cf5f5c547db",
+          "key_id": "d769c3d7471245a1",
           "account": "navy",
           "tier": "pro",
           "limit": 50000,
@@ -505,35 +505,35 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "requests": [
         {
-          "id": "bac9b0849d33406c",
+          "id": "65f568486e234a4d",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "approved",
-          "created_at": "2026-11-16T07:17:49.942Z",
-          "decided_at": "2026-11-16T07:17:49.955Z",
-          "key_id": "86e49405d7c8401f"
+          "created_at": "2026-11-16T08:16:00.424Z",
+          "decided_at": "2026-11-16T08:16:00.440Z",
+          "key_id": "5ca130063feb48e2"
         },
         {
-          "id": "eb4239ed45514ee1",
+          "id": "b04431a259d24abb",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "declined",
-          "created_at": "2026-11-16T07:17:49.969Z",
-          "decided_at": "2026-11-16T07:17:49.989Z",
+          "created_at": "2026-11-16T08:16:00.453Z",
+          "decided_at": "2026-11-16T08:16:00.469Z",
           "key_id": null
         },
         {
-          "id": "2c9cf2cbbfdd454f",
+          "id": "e95224f487a84e52",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "open",
-          "created_at": "2026-11-16T07:17:50.001Z",
+          "created_at": "2026-11-16T08:16:00.481Z",
           "decided_at": null,
           "key_id": null
         }
@@ -542,7 +542,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminApprove": {
     "params": {
-      "id": "bac9b0849d33406c"
+      "id": "65f568486e234a4d"
     },
     "body": {
       "account": "hopper"
@@ -550,12 +550,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "86e49405d7c8401f",
+      "id": "5ca130063feb48e2",
       "account": "hopper",
       "tier": "free",
       "prefix": "sb_live_…",
       "note": "Grace Hopper <grace@navy.example>",
-      "created_at": "2026-11-16T07:17:49.955Z",
+      "created_at": "2026-11-16T08:16:00.440Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -563,24 +563,24 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminDecline": {
     "params": {
-      "id": "eb4239ed45514ee1"
+      "id": "b04431a259d24abb"
     },
     "status": 200,
     "answer": {
-      "id": "eb4239ed45514ee1",
+      "id": "b04431a259d24abb",
       "name": "Grace Hopper",
       "email": "grace@navy.example",
       "purpose": "An assistant that remembers.",
       "tier": "free",
       "status": "declined",
-      "created_at": "2026-11-16T07:17:49.969Z",
-      "decided_at": "2026-11-16T07:17:49.989Z",
+      "created_at": "2026-11-16T08:16:00.453Z",
+      "decided_at": "2026-11-16T08:16:00.469Z",
       "key_id": null
     }
   },
   "adminDeleteRequest": {
     "params": {
-      "id": "2c9cf2cbbfdd454f"
+      "id": "e95224f487a84e52"
     },
     "status": 200,
     "answer": {
@@ -591,8 +591,8 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "version": "0.1.0",
-      "process_id": 4383,
-      "started_at": "2026-11-16T07:17:49.294Z",
+      "process_id": 18235,
+      "started_at": "2026-11-16T08:15:59.706Z",
       "ready": true,
       "store": {
         "facts": 0,
@@ -601,36 +601,36 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       },
       "demo": {
         "labels": [],
-        "resets_in_s": 730
+        "resets_in_s": 840
       },
       "recent_errors": [],
       "recent_requests": [
         {
-          "at": "2026-11-16T07:17:49.749Z",
+          "at": "2026-11-16T08:16:00.218Z",
           "method": "GET",
           "route": "/usage/days",
           "status": 200,
           "account": "acme",
-          "key_id": "303e4a31d54c473f",
-          "request_id": "YpkR9gN6-c"
+          "key_id": "efa50f7c88584d4e",
+          "request_id": "KFdVU-Og-c"
         },
         {
-          "at": "2026-11-16T07:17:49.746Z",
+          "at": "2026-11-16T08:16:00.214Z",
           "method": "GET",
           "route": "/usage",
           "status": 200,
           "account": "acme",
-          "key_id": "303e4a31d54c473f",
-          "request_id": "YpkR9gN6-b"
+          "key_id": "efa50f7c88584d4e",
+          "request_id": "KFdVU-Og-b"
         },
         {
-          "at": "2026-11-16T07:17:49.742Z",
+          "at": "2026-11-16T08:16:00.210Z",
           "method": "DELETE",
           "route": "/users",
           "status": 200,
           "account": "acme",
-          "key_id": "303e4a31d54c473f",
-          "request_id": "YpkR9gN6-a"
+          "key_id": "efa50f7c88584d4e",
+          "request_id": "KFdVU-Og-a"
         }
       ]
     }
