@@ -171,7 +171,7 @@ test("a service on a relative folder names the whole path, so that its advice wo
       const folder = join(env.HOME ?? "", "notes");
       assert.ok(said.includes(`admin token in ${join(folder, "admin.token")};`), said);
       assert.ok(said.includes(` --data ${folder}\n`), said);
-      assert.ok(said.includes(`first start on ${folder}.`), said);
+      assert.ok(said.includes(`${folder} had no account yet.`), said);
     }),
   ));
 
