@@ -11,6 +11,7 @@ import { after, type TestContext, test } from "node:test";
 import postgres from "postgres";
 import { PostgresServer } from "../../bench/store/postgres-server.ts";
 import { builtSideband } from "../agents/built.ts";
+import { freePort } from "../fixtures/free-port.ts";
 import { problemCode, send } from "../http/plain-client.ts";
 import { newDatabase } from "./server.ts";
 
@@ -55,14 +56,6 @@ function start(t: TestContext, url: string, args: string[], settings: Record<str
     return output;
   };
   return { process: child, ended, says };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 test("a node whose database is away at the start waits, is alive and not ready, and serves once it is there", async (t) => {

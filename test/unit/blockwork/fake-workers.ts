@@ -89,7 +89,7 @@ export class DirectWorkers implements Workers {
   /** The kinds of the tasks that began, in order. */
   readonly began: BlockTaskKind[] = [];
   /** Resolves when a task may be done. */
-  gate: Promise<void> = Promise.resolve();
+  #gate: Promise<void> = Promise.resolve();
   /** May replace a result, as a faulty thread would. */
   distort = (_message: BlockMessage, result: unknown): unknown => result;
   #running = 0;
@@ -102,10 +102,19 @@ export class DirectWorkers implements Workers {
 
   interrupt(): void {}
 
+  /** Tasks that begin from now on are not done before the result is called. */
+  hold(): () => void {
+    let open = () => {};
+    this.#gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    return open;
+  }
+
   async run(message: BlockMessage): Promise<Reply> {
     this.began.push(message.kind);
     this.#running++;
-    await this.gate;
+    await this.#gate;
     this.#running--;
     try {
       return { outcome: "ok", result: this.distort(message, runBlockTask([PLAIN_CODEBOOK], message)), ms: 1 };

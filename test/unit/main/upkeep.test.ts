@@ -1,9 +1,7 @@
 /** Periodic work, a start that fails half-way, and what a restore does not touch. */
 
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -13,6 +11,7 @@ import { restore } from "../../../src/main/backup.ts";
 import { startService } from "../../../src/main/service.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { write } from "../../conformance/store.ts";
+import { freePort } from "../../fixtures/free-port.ts";
 
 const NOBODY = 65_534;
 
@@ -86,15 +85,6 @@ test("a service that cannot open its door gives its port and its folder back", a
   const { close } = await startService(config, { warm: false });
   await close();
 });
-
-/** A port that nothing listens on. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
-}
 
 async function newBackup(folder: string): Promise<string> {
   const backup = join(folder, "backup");

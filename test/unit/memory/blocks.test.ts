@@ -21,10 +21,7 @@ test("a block is built once for a stamp, and anew after a write", async (context
 test("a request after a change does not get the block that was begun before it", async (context) => {
   const { blocks, workers, write } = await memoryServices(context);
   await write("ada", "Ada");
-  let openGate = () => {};
-  workers.gate = new Promise((resolve) => {
-    openGate = resolve;
-  });
+  const openGate = workers.hold();
   const before = blocks.of(asker, "ada");
   await settled();
   await write("ada", "Grace");
@@ -80,10 +77,7 @@ test("coding in the background stops when the account writes again, and goes on 
   const { blocks, workers, clock, write, factsOf } = await memoryServices(context);
   await write("ada", "Ada", "London", "chess");
   blocks.codeInBackground(asker, "ada");
-  let open = () => {};
-  workers.gate = new Promise((resolve) => {
-    open = resolve;
-  });
+  const open = workers.hold();
   clock.advance(QUIET_MS);
   await settled();
   assert.equal(workers.countOf("code"), 1);
@@ -100,10 +94,7 @@ test("a value written while its user is being coded in the background is coded a
   const { blocks, workers, clock, write, factsOf } = await memoryServices(context);
   await write("ada", "Ada");
   blocks.codeInBackground(asker, "ada");
-  let open = () => {};
-  workers.gate = new Promise((resolve) => {
-    open = resolve;
-  });
+  const open = workers.hold();
   clock.advance(QUIET_MS);
   await settled();
   assert.equal(workers.countOf("code"), 1);

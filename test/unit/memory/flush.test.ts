@@ -71,10 +71,7 @@ test("two callers of the same state share one flush", async (context) => {
 test("who flushes after a write does not share the flush of the state before it", async (context) => {
   const { services, workers, write } = await memoryServices(context);
   await write("ada", "Ada");
-  let open = () => {};
-  workers.gate = new Promise((resolve) => {
-    open = resolve;
-  });
+  const open = workers.hold();
   const before = flushUser(services, asker, input);
   await settled();
   assert.equal(workers.began.length, 1);
