@@ -32,6 +32,7 @@ function setUp(change: Partial<KeyRecord> = {}) {
       await state.hold;
       return hash === found.hash ? found : undefined;
     },
+    readKey: async (id: string) => (id === record.id ? record : undefined),
   } as unknown as KeyStore;
   const authentication = new Authentication(keys, { now: () => state.nowMs });
   const codeOf = async (text = key) => {
@@ -118,4 +119,17 @@ test("authentication: a caller has the account, the tier and the limit of the ke
     limit: 50_000,
     expiresAtMs: NOW + 1000,
   });
+});
+
+test("authentication: what outlives a request ends with its key: revoked, expired or gone", async () => {
+  const { key, state, authentication, revoke } = setUp({ expiresAtMs: NOW + 1000 });
+  const caller = await authentication.callerOf(key);
+  state.nowMs = NOW + 999;
+  assert.equal(await authentication.isLive(caller), true);
+  state.nowMs = NOW + 1000;
+  assert.equal(await authentication.isLive(caller), false);
+  state.nowMs = NOW;
+  assert.equal(await authentication.isLive({ ...caller, keyId: "gone" }), false);
+  revoke();
+  assert.equal(await authentication.isLive(caller), false);
 });

@@ -82,6 +82,17 @@ test("what another process writes in place of an old fact during the reset stays
   assert.deepEqual(values(), ["new"]);
 });
 
+test("a reset that the store could not make is made by whoever comes next", async (context) => {
+  const { demo, store, clock, values } = await setUp(context, "2026-11-15T12:30:00Z");
+  await demo.encode("USER.name", "old", DEMO_USER);
+  clock.advance(HOUR_MS / 2);
+  const { mock } = context.mock.method(store, "forgetFacts", () => Promise.reject(new Error("away")));
+  await assert.rejects(demo.userOf(undefined), /away/);
+  mock.restore();
+  await demo.userOf(undefined);
+  assert.deepEqual(values(), []);
+});
+
 test("the store is read for a reset once an interval", async (context) => {
   const { demo, store, clock } = await setUp(context, "2026-11-15T12:30:00Z");
   const { mock } = context.mock.method(store, "readUser");

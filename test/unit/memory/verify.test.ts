@@ -64,3 +64,15 @@ test("a failing user does not end the walk", async (context) => {
   assert.equal(users, 2);
   assert.deepEqual(findings, [{ account: "acme", userId: "ada", fault: "block task failed: RangeError" }]);
 });
+
+test("whoever hangs up ends the walk at the next user", async (context) => {
+  const { services, store } = await setUp(context);
+  const { mock } = context.mock.method(store, "readUser");
+  const caller = new AbortController();
+  const progress = () => caller.abort(new Error("gone"));
+  await assert.rejects(verifyAll(services, { progress, signal: caller.signal }), /gone/);
+  assert.deepEqual(
+    mock.calls.map((call) => call.arguments[1]),
+    ["ada"],
+  );
+});
