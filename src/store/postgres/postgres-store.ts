@@ -79,12 +79,13 @@ export class PostgresStore implements Store {
     const { url, queueMax, metrics, groupMax = GROUP_MAX, monotonic = monotonicClock, ...more } = options;
     const { migrations = loadMigrations(), readOnly = false, ...limits } = more;
     const database = new Database({ ...DATABASE_DEFAULTS, ...limits, readOnly, url });
+    const workers = new SlotWorkers(database);
+    const watch = new KeysWatch(database, monotonic);
     try {
       await database.withoutTimeLimit(async (sql) => {
         await (readOnly ? checkSchema(sql, migrations) : migrate(sql, migrations));
       });
-      const workers = await SlotWorkers.read(database);
-      const watch = new KeysWatch(database, monotonic);
+      await workers.start();
       await watch.start(!readOnly);
       defineMetrics(metrics, database);
       const lockWaitMs = limits.statementTimeoutMs ?? DATABASE_DEFAULTS.statementTimeoutMs;
@@ -98,6 +99,8 @@ export class PostgresStore implements Store {
       });
       return new PostgresStore(database, commit, watch, workers, { monotonic, readOnly });
     } catch (error) {
+      workers.stop();
+      watch.stop();
       await database.close();
       throw error;
     }

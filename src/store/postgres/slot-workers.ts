@@ -9,25 +9,18 @@ import { readWorkers } from "./distribution.ts";
 const AGAIN_MS = 10_000;
 
 export class SlotWorkers {
+  readonly #database: Database;
   #workers: readonly number[] | undefined;
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
 
-  private constructor(workers: readonly number[] | undefined, again: () => void) {
-    this.#workers = workers;
-    this.#timer = setInterval(again, AGAIN_MS);
-    this.#timer.unref();
+  constructor(database: Database) {
+    this.#database = database;
   }
 
-  static async read(database: Database): Promise<SlotWorkers> {
-    const known = new SlotWorkers(await database.read(readWorkers()), () => {
-      database
-        .read(readWorkers())
-        .then((workers) => {
-          known.#workers = workers;
-        })
-        .catch(() => {});
-    });
-    return known;
+  async start(): Promise<void> {
+    await this.#read();
+    this.#timer = setInterval(() => this.#read().catch(() => {}), AGAIN_MS);
+    this.#timer.unref();
   }
 
   /** A single PostgreSQL is worker 0. */
@@ -41,5 +34,9 @@ export class SlotWorkers {
 
   stop(): void {
     clearInterval(this.#timer);
+  }
+
+  async #read(): Promise<void> {
+    this.#workers = await this.#database.read(readWorkers());
   }
 }

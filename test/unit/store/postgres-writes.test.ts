@@ -68,31 +68,48 @@ test("postgres: a queue that was full takes as many writes again when they are d
   await store.close();
 });
 
-test("postgres: a write is on disk when it is answered, also where the database need not wait for its disk", async () => {
+test("postgres: a change is on disk when it is answered, also where the database need not wait for its disk", async () => {
   const url = await newDatabase();
   const sql = postgres(url, { max: 1 });
   const [{ name }] = await sql`SELECT current_database() AS name`;
   await sql`ALTER DATABASE ${sql(name)} SET synchronous_commit = off`;
   const store = await openStore(url);
-  for (let i = 0; i < 5; i++) {
+  const changes = [
+    () =>
+      store.write(
+        write("ada", [
+          [0, "Ada"],
+          [1, "London"],
+        ]),
+      ),
+    () => store.forgetFacts("acme", "ada", [{ channel: 0 }]),
+    () => store.forgetUser("acme", "ada"),
+  ];
+  for (const change of [...changes, ...changes]) {
     const [{ begun }] = await sql`SELECT pg_current_wal_insert_lsn() AS begun`;
-    await store.write(write("ada", [[0, `${i}`]]));
+    await change();
     const [{ flushed }] = await sql`SELECT pg_current_wal_flush_lsn() > ${begun}::pg_lsn AS flushed`;
     assert.ok(flushed);
   }
   await Promise.all([store.close(), sql.end()]);
 });
 
-test("postgres: a walk over one account goes on after a full page", async () => {
+test("postgres: a walk goes on after a full page, in its slot and in the next ones", async () => {
   const url = await newDatabase();
   const store = await openStore(url);
   const sql = postgres(url, { max: 1 });
-  // In one slot, so that one query meets more than a page of them.
+  // In neighbouring slots, so that one query meets more than a page of them, and the next page smaller ids again.
   await sql`
     INSERT INTO sideband.users (slot, life, revision, channels, account, user_id)
-    SELECT 5, 1, 1, 1, 'acme', 'user-' || i FROM generate_series(1, 2500) AS i`;
-  const walked = new Set<string>();
-  for await (const { userId } of store.walkUsers("acme")) walked.add(userId);
-  assert.equal(walked.size, 2500);
+    SELECT 5 + i % 3 / 2, 1, 1, 1, account, 'user-' || i
+    FROM generate_series(1, 2500) AS i, unnest(ARRAY['acme', 'globex']) AS account`;
+  for (const [account, count] of [
+    ["acme", 2500],
+    [undefined, 5000],
+  ] as const) {
+    const walked = new Set<string>();
+    for await (const user of store.walkUsers(account)) walked.add(`${user.account} ${user.userId}`);
+    assert.equal(walked.size, count);
+  }
   await Promise.all([store.close(), sql.end()]);
 });

@@ -6,9 +6,10 @@ import { test } from "node:test";
 import fc from "fast-check";
 import postgres from "postgres";
 import { Failure } from "../../../src/base/errors.ts";
+import { Metrics } from "../../../src/base/metrics.ts";
 import { CLUSTER_FORMS } from "../../../src/store/postgres/distribution.ts";
 import { userSlot } from "../../../src/store/postgres/placement.ts";
-import { keyRequestConformance } from "../../conformance/key-requests.ts";
+import { keyRequest, keyRequestConformance } from "../../conformance/key-requests.ts";
 import { keyRecord, storeConformance, write } from "../../conformance/store.ts";
 import { storeCountsConformance } from "../../conformance/store-counts.ts";
 import { newDatabase, openNewStore, openStore } from "../../postgres/server.ts";
@@ -232,4 +233,62 @@ test("postgres: a database that takes no writes is not ready, and refuses as una
   }
   await sql.end();
   await store.close();
+});
+
+test("postgres: a request that is being approved cannot be declined meanwhile", async () => {
+  const url = await newDatabase();
+  const [store, other] = await Promise.all([openStore(url), openStore(url)]);
+  const sql = postgres(url, { max: 2 });
+  await store.addKeyRequest(keyRequest("r1"));
+  const key = keyRecord("key1");
+  let letGo = () => {};
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  // The approval stops where it adds its key: another transaction is about to add the same one.
+  let holding: Promise<unknown> = Promise.resolve();
+  await new Promise<void>((resolve) => {
+    holding = sql
+      .begin(async (tx) => {
+        await tx`INSERT INTO sideband.api_keys (slot, created_at_ms, id, account, tier, hash, prefix, note)
+          VALUES (0, 0, ${key.id}, 'acme', 'free', ${key.hash}, '', '')`;
+        resolve();
+        await held;
+        throw new Error("rolled back");
+      })
+      .catch(() => {});
+  });
+  const waiting = async () =>
+    (
+      await sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    ).length;
+  const approving = store.addKey(key, { requestId: "r1", account: "new" });
+  while ((await waiting()) < 1) await new Promise(setImmediate);
+  let isDeclined = false;
+  const declining = other
+    .decideKeyRequest("r1", { status: "declined", decidedAtMs: NOW, keyId: null })
+    .finally(() => {
+      isDeclined = true;
+    });
+  while (!isDeclined && (await waiting()) < 2) await new Promise(setImmediate);
+  letGo();
+  assert.deepEqual([await approving, await declining], ["added", undefined]);
+  assert.equal((await store.listKeyRequests())[0].status, "approved");
+  await holding;
+  await Promise.all([store.close(), other.close(), sql.end()]);
+});
+
+test("postgres: a store that could not be opened leaves no timer behind", async (context) => {
+  const url = await newDatabase();
+  const metrics = new Metrics();
+  context.mock.method(metrics, "define", () => {
+    throw new Error("a late step");
+  });
+  const begun = context.mock.method(globalThis, "setInterval");
+  const ended = context.mock.method(globalThis, "clearInterval");
+  await assert.rejects(openStore(url, { metrics }), /a late step/);
+  const timers = new Set(begun.mock.calls.map(({ result }) => result));
+  assert.ok(timers.size > 0);
+  for (const { arguments: given } of ended.mock.calls) timers.delete(given[0] as NodeJS.Timeout);
+  assert.equal(timers.size, 0);
 });
