@@ -57,6 +57,20 @@ export function storeCountsConformance(name: string, open: () => Promise<StoreUn
     assert.equal((await store.write({ ...again, nowMs: NOW + 2000 })).outcome, "replayed");
   });
 
+  check("sweeping removes every idempotency record that has expired, however many", async ({ store }) => {
+    const requests = Array.from({ length: 300 }, (_, i) => {
+      const fingerprint = Buffer.alloc(32, 1);
+      const idempotency = { keyId: "big", key: `${i}`, fingerprint, expiresAtMs: NOW + 1000 };
+      return write("ada", [[0, "Ada"]], { idempotency });
+    });
+    await Promise.all(requests.map((request) => store.write(request)));
+    assert.equal((await store.write(requests[0])).outcome, "replayed");
+    await store.sweep(NOW + 2 * 24 * 3_600_000);
+    // By the time of these writes no record has expired: each that is still there is used.
+    const ends = await Promise.all(requests.map((request) => store.write(request)));
+    assert.equal(ends.filter(({ outcome }) => outcome === "stored").length, requests.length);
+  });
+
   check("a revocation alone gives the keys another version", async ({ store }) => {
     await store.addKey(keyRecord("key1"));
     const version = await store.keysVersion();

@@ -192,6 +192,14 @@ export const CODEC_MUTANTS: readonly Mutant[] = [
     only: "still waits at the deadline",
   },
   {
+    name: "own-time-counted-as-waiting",
+    fault: "The time in which the tasks of a request run is taken from the time that it may wait.",
+    file: "src/blockwork/block-scheduler.ts",
+    find: "    if (work.deadline !== undefined) work.deadline.atMs += reply.ms;\n",
+    replace: "",
+    tests: ["test/unit/blockwork/block-scheduler.test.ts"],
+  },
+  {
     name: "late-work-accepted",
     fault: "A request that will miss its deadline is let in, and waits in vain.",
     file: "src/blockwork/block-scheduler.ts",

@@ -199,4 +199,14 @@ export const STORE_MUTANTS: readonly Mutant[] = [
     tests: ["test/unit/memory/transfer.test.ts"],
     only: "another key's id",
   },
+  {
+    name: "sweep-one-page",
+    fault:
+      "A sweep removes 256 idempotency records and leaves the rest, so that a busy store grows for ever.",
+    file: "src/store/lmdb/lmdb-store.ts",
+    find: "while ((await this.#commit.run(sweepExpired(nowMs, PAGE))) === PAGE);",
+    replace: "await this.#commit.run(sweepExpired(nowMs, PAGE));",
+    tests: LMDB_TESTS,
+    only: "however many",
+  },
 ];

@@ -225,6 +225,18 @@ test("the time in which its own tasks run does not count against a request", asy
   assert.equal(clock.alarmCount, 0);
 });
 
+test("after its own tasks have run, a request still has its time to wait for others", async () => {
+  const { clock, workers, scheduler, run } = setUp();
+  const outcome = run(scheduler.begin(of("a")), 1, 2);
+  void run(of("b"), 2);
+  for (let i = 0; i < 3; i++) {
+    clock.advance(DEADLINE_MS * 0.7);
+    await workers.finish(DEADLINE_MS * 0.7);
+  }
+  assert.equal(await outcome, "done");
+  assert.deepEqual(workers.began, [1, 2, 1]);
+});
+
 test("whoever hangs up has his waiting tasks removed; the running one ends unheard", async () => {
   const { clock, workers, scheduler, run, results, metric } = setUp();
   const caller = new AbortController();
