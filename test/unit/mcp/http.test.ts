@@ -37,7 +37,16 @@ async function setUp(context: TestContext) {
   const ask = (userId: string | undefined, method: string, params: object, session?: string) =>
     visit(userId, "POST", session, { jsonrpc: "2.0", id: 1, method, params });
   const openStream = (session: string) => visit(undefined, "GET", session, undefined);
-  return { store, ask, openStream, ended, isLive };
+  /** A new session. */
+  const initialize = async () => {
+    const params = {
+      protocolVersion: "2025-06-18",
+      capabilities: {},
+      clientInfo: { name: "c", version: "1" },
+    };
+    return (await ask("ada", "initialize", params)).headers.get("mcp-session-id")!;
+  };
+  return { store, ask, initialize, openStream, ended, isLive };
 }
 
 /** Timers that come round when told to. */
@@ -71,7 +80,7 @@ test("a memory is watched as long as a client listens to it, and a bound client 
 });
 
 test("what a session has subscribed to is watched while its stream is open, and a bound client's is its own", async (context) => {
-  const { store, ask, openStream, ended } = await setUp(context);
+  const { store, ask, initialize, openStream, ended } = await setUp(context);
   const reads = context.mock.method(store, "readUser");
   const comeRound = timersByHand(context);
   const usersRead = async () => {
@@ -80,8 +89,7 @@ test("what a session has subscribed to is watched while its stream is open, and 
     await comeRound();
     return reads.mock.calls.map((call) => call.arguments[1]);
   };
-  const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "c", version: "1" } };
-  const session = (await ask("ada", "initialize", params)).headers.get("mcp-session-id")!;
+  const session = await initialize();
   const each = async (method: string) => {
     for (const user of USERS)
       await (await ask("ada", method, { uri: `sideband://memory/${user}` }, session)).text();
@@ -109,6 +117,22 @@ test("a visit is kept in mind until its answer has been sent or its client has g
   ended.abort();
   await comeRound();
   assert.equal(isLive.mock.callCount(), 1);
+});
+
+test("a store that does not answer ends no stream, and a key that has ended does", async (context) => {
+  const comeRound = timersByHand(context);
+  const { initialize, openStream, isLive } = await setUp(context);
+  const { body } = await openStream(await initialize());
+  let isEnded = false;
+  const text = new Response(body).text().finally(() => {
+    isEnded = true;
+  });
+  isLive.mock.mockImplementationOnce(() => Promise.reject(new Error("away")));
+  await comeRound();
+  assert.deepEqual([isLive.mock.callCount(), isEnded], [1, false]);
+  isLive.mock.mockImplementation(async () => false);
+  await comeRound();
+  await text;
 });
 
 test("a client that is bound to a user reaches no other, by tool, resource or prompt", async (context) => {
