@@ -124,7 +124,6 @@ async function sectionOf(
   const soon =
     include === "block" ? await context : await Promise.race([context, pause(timeoutMs * BLOCK_SHARE)]);
   if (soon !== undefined) return memorySection(soon, include, lengthMax);
-  context.catch(() => {});
   const { facts } = await memory.facts(userId, { timeoutMs });
   const plain_index = facts.map(({ label, value }) => `${label}=${value}`).join("\n");
   return memorySection({ fdm_block: "", plain_index }, "index", lengthMax);

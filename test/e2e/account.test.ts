@@ -14,24 +14,28 @@ visit(
   async (visit) => {
     const { page, running, says } = visit;
     const key = await running.newKey("navy", "pro");
-    for (const [label, value] of [
-      ["USER.name", "Grace"],
-      ["USER.os", "<b>UNIVAC</b> & co"],
+    for (const [user_id, label, value] of [
+      ["grace hopper", "USER.name", "Grace"],
+      ["grace hopper", "USER.os", "<b>UNIVAC</b> & co"],
+      ["ada", "USER.name", "Lovelace"],
     ]) {
-      await running.call("POST", "/encode", { key, body: { user_id: "grace hopper", label, value } });
+      await running.call("POST", "/encode", { key, body: { user_id, label, value } });
     }
     await signIn(visit, key);
-    await says("2 of 50,000");
+    await says("3 of 50,000");
     await page.getByRole("heading", { name: "navy pro" }).waitFor();
-    await page.getByRole("img", { name: /Facts written by day: 2 facts/ }).waitFor();
+    await page.getByRole("img", { name: /Facts written by day: 3 facts/ }).waitFor();
     await page.getByLabel("User id").fill("grace hopper");
     await page.keyboard.press("Enter");
     await says("2 facts of grace hopper");
     await says("<b>UNIVAC</b> & co");
+    // Typed, and not asked for.
+    await page.getByLabel("User id").fill("ada");
     await page.getByRole("button", { name: "Forget USER.os" }).click();
     await page.getByRole("button", { name: "Confirm: forget USER.os" }).click();
     await says("USER.os is forgotten.");
     await says("1 fact of grace hopper");
+    assert.equal(await page.getByText("Lovelace").count(), 0);
     const { json } = await running.call("GET", "/facts?user_id=grace%20hopper", { key });
     assert.deepEqual(
       json.facts.map(({ label }: { label: string }) => label),

@@ -145,13 +145,19 @@ visit("a key is created, used, given an expiry and revoked", async (visit) => {
   assert.equal((await running.call("POST", "/encode", { key, body })).status, 403);
 });
 
-visit("what the service refuses is said in the form", async (visit) => {
+visit("what the service refuses is said in the form, which can be sent again", async (visit) => {
   const { page, says } = visit;
   await signIn(visit);
   await page.getByLabel("Account, new or existing").fill("kernel");
-  await page.getByRole("form", { name: "Create a key" }).getByLabel("Expires").fill("2001-01-01");
-  await page.getByRole("button", { name: "Create a key" }).click();
+  const expires = page.getByRole("form", { name: "Create a key" }).getByLabel("Expires");
+  const create = page.getByRole("button", { name: "Create a key" });
+  await expires.fill("2001-01-01");
+  await create.click();
   await says("The expiry lies in the past.");
+  assert.ok(await create.isEnabled());
+  await expires.fill("");
+  await create.click();
+  await says("The key of kernel, shown only once");
 });
 
 visit("a session that has ended leads back to the sign-in, which says so", async (visit) => {

@@ -187,6 +187,14 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     only: "unchanged context",
   },
   {
+    name: "retry-after-date-in-seconds",
+    fault: "The client takes the time to a date in Retry-After for seconds, and waits a thousandth of it.",
+    file: "src/sdk/errors.ts",
+    find: "Math.max(0, dateMs - Date.now())",
+    replace: "Math.max(0, (dateMs - Date.now()) / 1000)",
+    tests: ["test/unit/sdk/errors.test.ts"],
+  },
+  {
     name: "retry-after-ignored",
     fault: "A refused call is repeated before the service wants it to be.",
     file: "src/sdk/transport.ts",
@@ -222,6 +230,15 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     tests: ["test/unit/agents/hooks.test.ts"],
   },
   {
+    name: "late-block-ends-the-hook",
+    fault: "A hook ends with an error where the block fails after its time was over.",
+    file: "src/agents/hooks.ts",
+    find: "Promise.race([context, pause(timeoutMs * BLOCK_SHARE)])",
+    replace: "pause(timeoutMs * BLOCK_SHARE)",
+    tests: ["test/unit/agents/hooks.test.ts"],
+    only: "fails after its time",
+  },
+  {
     name: "website-key-in-address",
     fault: "The account page puts the key into the address of its calls.",
     file: "src/web/api/request.ts",
@@ -237,5 +254,24 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     replace: 'const [key, setKey] = useState(localStorage.getItem("key") ?? "");',
     tests: ["test/tidy/tidy.test.ts"],
     only: "tidy: browser storage",
+  },
+  {
+    name: "console-busy-after-error",
+    fault: "A form of the console cannot be sent again after the service has refused it.",
+    file: "src/web/console/action.ts",
+    find: "      setError(failure);\n      return undefined;\n    } finally {\n      setBusy(false);\n    }",
+    replace: "      setError(failure);\n      return undefined;\n    }",
+    tests: ["test/e2e/console.test.ts"],
+    only: "sent again",
+  },
+  {
+    name: "facts-of-the-typed-user",
+    fault:
+      "After Forget, the account page shows the facts of the user who stands in the field as those of another.",
+    file: "src/web/parts/user-facts.tsx",
+    find: "facts: await fetchFacts(apiKey, user) });",
+    replace: "facts: await fetchFacts(apiKey, userId) });",
+    tests: ["test/e2e/account.test.ts"],
+    only: "forgets one",
   },
 ];

@@ -208,4 +208,12 @@ export const MAIN_MUTANTS: readonly Mutant[] = [
     replace: "if (remedy !== undefined) return new DatabaseAwayError(",
     tests: ["test/unit/main/database-errors.test.ts"],
   },
+  {
+    name: "last-use-lost-at-stop",
+    fault: "The use of a key in the last seconds before a stop is not noted.",
+    file: "src/main/core.ts",
+    find: "      await store.touchKeys(authentication.takeUses()).catch(() => {});\n",
+    replace: "",
+    tests: ["test/unit/main/core.test.ts"],
+  },
 ];

@@ -1,12 +1,13 @@
 /**
  * Puts one fault at a time into a scratch copy of the code and runs the tests that must notice it:
- * npm run test:mutants [-- NAME …] [--quick] [--write]. Without names all mutants run. The exit status is 1 when a fault
- * goes unnoticed that should not, when a mutant no longer applies, or when its tests fail without it. --write keeps the
- * table in test/mutants/table.md.
+ * npm run test:mutants [-- NAME …] [--quick] [--write]. Without names all mutants run, with --quick the few that run
+ * before every merge; either way all must apply to the code as it is. The exit status is 1 when one does not, when a fault
+ * goes unnoticed that should not, or when the tests of a mutant fail without it. --write keeps the table in
+ * test/mutants/table.md.
  */
 
 import { spawn } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -29,8 +30,12 @@ interface Finding {
 }
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const COPIED = ["src", "test", "bench", "scripts", "docs", "agents", "bin", "package.json", "tsconfig.json"];
-const LINKED = ["node_modules", "models", "dist", "README.md", "AGENTS.md", "package-lock.json"];
+/** Also what tests build: a build with a fault in it must not come into the repository. */
+const COPIED = [
+  ...["src", "test", "bench", "scripts", "docs", "agents", "bin", "dist"],
+  ...["package.json", "tsconfig.json", "tsconfig.build.json"],
+];
+const LINKED = ["node_modules", "models", "README.md", "AGENTS.md", "CHANGELOG.md", "package-lock.json"];
 const AT_ONCE = 2;
 const RUN_LIMIT_MS = 120_000;
 const NOT_ENDED = "(the tests did not end)";
@@ -40,9 +45,11 @@ class Scratch {
   readonly folder = mkdtempSync(join(tmpdir(), "sideband-mutants-"));
 
   constructor() {
-    for (const name of COPIED)
+    for (const name of COPIED.filter((name) => existsSync(join(ROOT, name))))
       cpSync(join(ROOT, name), join(this.folder, name), {
         recursive: true,
+        // What is older than its sources is built anew.
+        preserveTimestamps: true,
         filter: (path) => !path.startsWith(join(ROOT, "test/output")) && !path.endsWith("node_modules"),
       });
     for (const name of LINKED) symlinkSync(join(ROOT, name), join(this.folder, name));
@@ -103,6 +110,9 @@ const chosen = MUTANTS.filter(({ name }) => positionals.length === 0 || position
   ({ quick }) => !values.quick || quick,
 );
 
+const outdated = (positionals.length === 0 ? MUTANTS : chosen).flatMap(faultOf);
+for (const fault of outdated) console.error(`✖ ${fault}`);
+if (outdated.length > 0) process.exit(1);
 const findings = await runAll(chosen);
 const wrong = findings.filter(({ fault }) => fault !== undefined);
 const noticed = findings.filter(({ noticedBy }) => noticedBy !== undefined).length;
@@ -110,6 +120,20 @@ for (const { mutant, fault } of wrong) console.log(`✖ ${mutant.name}: ${fault}
 console.log(`${findings.length} faults, ${noticed} noticed, ${wrong.length} not as expected`);
 if (values.write) writeFileSync(join(ROOT, "test/mutants/table.md"), tableOf(findings));
 process.exitCode = wrong.length === 0 ? 0 : 1;
+
+/** What is wrong with the mutant itself: it does not apply, has the name of another, or names a test that is not there. */
+function faultOf(mutant: Mutant): string[] {
+  const { name, file, tests } = mutant;
+  const missing = [file, ...tests].find((path) => !existsSync(join(ROOT, path)));
+  if (missing !== undefined) return [`${name}: there is no ${missing}`];
+  if (MUTANTS.find((other) => other.name === name) !== mutant) return [`${name}: another has this name`];
+  try {
+    applyTo(readFileSync(join(ROOT, file), "utf8"), mutant);
+    return [];
+  } catch (error) {
+    return [(error as Error).message];
+  }
+}
 
 async function runAll(mutants: readonly Mutant[]): Promise<Finding[]> {
   const waiting = [...mutants];

@@ -5,18 +5,41 @@ import { test } from "node:test";
 import { hookInput, runHook } from "../../../src/agents/hooks.ts";
 import type { AgentMemory } from "../../../src/contract/agent-memory.ts";
 
-test("a session starts with the facts alone where the block does not come", async () => {
-  const facts = [
-    { label: "USER.name", value: "Ada", channel: 0, revision: 1, updated_at: "2026-11-15T00:00:00.000Z" },
-  ];
-  const memory = {
-    context: () => new Promise(() => {}),
-    facts: async () => ({ user_id: "ada", channel_count: 1, facts }),
-  } as unknown as AgentMemory;
+/** What a session is told at its start. */
+async function startWith(memory: Pick<AgentMemory, "context" | "facts">): Promise<string> {
   const input = hookInput(JSON.stringify({ hook_event_name: "SessionStart" }));
   const options = { host: "claude-code", include: "both", timeoutMs: 10 } as const;
-  const { output } = await runHook(memory, "ada", input, options);
-  const { additionalContext } = JSON.parse(output).hookSpecificOutput;
-  assert.match(additionalContext, /USER\.name=Ada/);
-  assert.doesNotMatch(additionalContext, /\[MEM\]/);
+  const { output } = await runHook(memory as AgentMemory, "ada", input, options);
+  return JSON.parse(output).hookSpecificOutput.additionalContext;
+}
+
+const facts = async () => ({
+  user_id: "ada",
+  channel_count: 1,
+  facts: [
+    { label: "USER.name", value: "Ada", channel: 0, revision: 1, updated_at: "2026-11-15T00:00:00.000Z" },
+  ],
+});
+
+test("a session starts with the facts alone where the block does not come", async () => {
+  const told = await startWith({ context: () => new Promise(() => {}), facts });
+  assert.match(told, /USER\.name=Ada/);
+  assert.doesNotMatch(told, /\[MEM\]/);
+});
+
+test("a block that fails after its time was over does not end the hook", async () => {
+  let fail = (_error: Error) => {};
+  const told = await startWith({
+    context: () =>
+      new Promise((_resolve, reject) => {
+        fail = reject;
+      }),
+    // The test fails by a rejection that nobody hears.
+    facts: async () => {
+      fail(new Error("late"));
+      await new Promise(setImmediate);
+      return facts();
+    },
+  });
+  assert.match(told, /USER\.name=Ada/);
 });

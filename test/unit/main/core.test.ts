@@ -1,0 +1,24 @@
+/** What a process that stops leaves behind. */
+
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { readConfig } from "../../../src/config.ts";
+import { openCore } from "../../../src/main/core.ts";
+
+test("the last use of a key is noted although the process stops before the next round", async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), "sideband-core-"));
+  context.after(() => rmSync(folder, { recursive: true }));
+  const open = () => openCore(readConfig({ SIDEBAND_DATA: folder }), { create: true });
+  const first = await open();
+  const { key, record } = await first.keys.create({ account: "acme" });
+  const beforeMs = Date.now();
+  await first.authentication.callerOf(key);
+  await first.close();
+  const second = await open();
+  const noted = await second.store.readKey(record.id);
+  await second.close();
+  assert.ok((noted?.lastUsedAtMs ?? 0) >= beforeMs);
+});
