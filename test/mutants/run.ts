@@ -2,8 +2,8 @@
  * Puts one fault at a time into a scratch copy of the code and runs the tests that must notice it:
  * npm run test:mutants [-- NAME …] [--quick] [--write]. Without names all mutants run, with --quick the few that run
  * before every merge; either way all must apply to the code as it is. The exit status is 1 when one does not, when a fault
- * goes unnoticed that should not, or when the tests of a mutant fail without it. --write keeps the table in
- * test/mutants/table.md.
+ * goes unnoticed that should not, or when the tests of a mutant fail without it. --write keeps what was
+ * found in test/mutants/table.md.
  */
 
 import { spawn } from "node:child_process";
@@ -38,6 +38,8 @@ const COPIED = [
 const LINKED = ["node_modules", "models", "README.md", "AGENTS.md", "CHANGELOG.md", "package-lock.json"];
 const AT_ONCE = 2;
 const RUN_LIMIT_MS = 120_000;
+const TABLE = join(ROOT, "test/mutants/table.md");
+const UNNOTICED = "not noticed:";
 const NOT_ENDED = "(the tests did not end)";
 
 /** A copy of the repository in which faults are put. */
@@ -118,7 +120,7 @@ const wrong = findings.filter(({ fault }) => fault !== undefined);
 const noticed = findings.filter(({ noticedBy }) => noticedBy !== undefined).length;
 for (const { mutant, fault } of wrong) console.log(`✖ ${mutant.name}: ${fault}`);
 console.log(`${findings.length} faults, ${noticed} noticed, ${wrong.length} not as expected`);
-if (values.write) writeFileSync(join(ROOT, "test/mutants/table.md"), tableOf(findings));
+if (values.write) writeFileSync(TABLE, tableOf(findings, readFileSync(TABLE, "utf8")));
 process.exitCode = wrong.length === 0 ? 0 : 1;
 
 /** What is wrong with the mutant itself: it does not apply, has the name of another, or names a test that is not there. */
@@ -181,20 +183,24 @@ async function judge(
   return { ...none, seconds, fault: mutant.unnoticed === undefined ? "no test notices it" : undefined };
 }
 
-function tableOf(findings: readonly Finding[]): string {
-  const cell = (text: string) => text.replaceAll("|", "\\|").replaceAll("\n", " ");
-  const rows = findings.map(
-    ({ mutant, noticedBy }) =>
-      `| ${mutant.name} | ${cell(mutant.fault)} | ${cell(noticedBy ?? `not noticed: ${mutant.unnoticed ?? "no test"}`)} |`,
-  );
-  const noticed = findings.filter(({ noticedBy }) => noticedBy !== undefined).length;
+/** With the rows of the mutants that did not run as they are. */
+function tableOf(findings: readonly Finding[], before: string): string {
+  const kept = new Map([...before.matchAll(/^\| ([a-z0-9-]+) \|.*$/gm)].map(([row, name]) => [name, row]));
+  for (const finding of findings) kept.set(finding.mutant.name, rowOf(finding));
+  const rows = MUTANTS.flatMap(({ name }) => kept.get(name) ?? []);
+  const unnoticed = rows.filter((row) => row.includes(UNNOTICED)).length;
   return `# Faults, and the tests that notice them
 
 Made by \`npm run test:mutants -- --write\`: each fault is put into the code alone, and the tests named in its entry are run.
-${noticed} of ${findings.length} are noticed.
+${rows.length - unnoticed} of ${rows.length} are noticed.
 
 | fault | what is wrong then | the first test that notices it |
 |---|---|---|
 ${rows.join("\n")}
 `;
+}
+
+function rowOf({ mutant: { name, fault, unnoticed }, noticedBy }: Finding): string {
+  const cells = [name, fault, noticedBy ?? `${UNNOTICED} ${unnoticed ?? "no test"}`];
+  return `| ${cells.map((text) => text.replaceAll("|", "\\|").replaceAll("\n", " ")).join(" | ")} |`;
 }
