@@ -16,6 +16,8 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 /** Of common phones: the narrowest, and the usual one. */
 const PHONE_WIDTHS = [PHONE.width, 390];
 
+const LAPTOP = { width: 1024, height: 700 };
+
 const LOOKS = [
   { size: "desk", viewport: DESK, colorScheme: "light" },
   { size: "desk", viewport: DESK, colorScheme: "dark" },
@@ -167,6 +169,97 @@ visit("no page scrolls sideways on a phone, and no table either", async ({ page,
   }
   assert.deepEqual(tooWide, []);
 });
+
+const LONG = "w".repeat(140);
+/** The pages whose values come from outside, each with values that have no space where a line could break. */
+const LONG_VALUES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
+  account: async ({ page, running, open, says }) => {
+    const user = LONG.slice(0, 128);
+    const key = await running.newKey(LONG.slice(0, 64), "pro");
+    const facts = ["USER.name", "PREF.response_style"].map((label) => ({ label, value: LONG }));
+    await running.call("POST", "/encode/batch", { key, body: { user_id: user, facts } });
+    await open("/account");
+    await page.getByLabel("Your key").fill(key);
+    await page.keyboard.press("Enter");
+    await page.getByLabel("User id").fill(user);
+    await page.keyboard.press("Enter");
+    await says(`2 facts of ${user}`);
+  },
+  playground: async (visit) => {
+    await showPlayground(visit);
+    await visit.page.getByLabel("What the user is called").fill(LONG.slice(0, 120));
+    await visit.page.getByRole("button", { name: "Write" }).click();
+    await visit.page.locator(".facts").getByText(LONG.slice(0, 120)).waitFor();
+    const heights = await visit.page
+      .locator(".board .name")
+      .evaluateAll((names) => new Set(names.map((name) => name.getBoundingClientRect().height)).size);
+    assert.equal(heights, 1, "every name of the board stands in one line");
+  },
+  console: async ({ page, running, open, says }) => {
+    const account = LONG.slice(0, 64);
+    const key = await running.newKey(account, "pro");
+    await running.service.core.keys.create({ account, tier: "free", note: LONG });
+    const headers = { "x-request-id": LONG.slice(0, 64) };
+    await running.call("GET", "/facts?user_id=ada", { key, headers });
+    const body = { name: LONG.slice(0, 100), email: `${LONG}@navy.example`, purpose: LONG };
+    for (const status of [202, 202])
+      assert.equal((await running.call("POST", "/key-requests", { key: null, body })).status, status);
+    await page.route("**/admin/status", async (route) => {
+      const response = await route.fetch();
+      const status = await response.json();
+      const { account: _, key_id, ...failed } = status.recent_requests[0];
+      status.recent_errors = [{ ...failed, status: 503, code: "store_unavailable" }];
+      await route.fulfill({ response, json: status });
+    });
+    // The service writes down the last use of a key only now and then.
+    await page.route("**/admin/keys", async (route) => {
+      const response = await route.fetch();
+      const { keys } = await response.json();
+      const used = keys.map((view: object) => ({ ...view, last_used_at: "2026-11-16T08:16:00.378Z" }));
+      await route.fulfill({ response, json: { keys: used } });
+    });
+    await open("/console");
+    await page.getByLabel("Admin token").fill(ADMIN_TOKEN);
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Approve" }).first().click();
+    await says(/shown only once/);
+    await page.getByText("Decided", { exact: true }).click();
+    await says("store_unavailable");
+  },
+};
+
+for (const [name, show] of Object.entries(LONG_VALUES)) {
+  visit(`${name}: a long value without a space pushes nothing off the screen`, async (visit) => {
+    const { page } = visit;
+    await show(visit);
+    for (const viewport of [DESK, LAPTOP, PHONE]) {
+      await page.setViewportSize(viewport);
+      const look = `${name}-long-${viewport.width}`;
+      await page.screenshot({ path: join(OUTPUT, `${look}.jpg`), fullPage: true });
+      assert.deepEqual(await sidewaysScrollers(page, true), [], look);
+      assert.deepEqual(await outsideTheirCard(page), [], look);
+    }
+  });
+}
+
+/** What ends further right than the card that it stands in, but for what scrolls within it. */
+function outsideTheirCard(page: Page): Promise<string[]> {
+  return page.evaluate(() =>
+    [...document.querySelectorAll(".card *")]
+      .filter((element) => element.checkVisibility() && element.closest("pre, svg, .chart") === null)
+      .filter(
+        (element) =>
+          element.getBoundingClientRect().right > element.closest(".card")!.getBoundingClientRect().right ||
+          // Text that flows out of its box has no rectangle of its own.
+          (element.scrollWidth > element.clientWidth &&
+            getComputedStyle(element).display === "block" &&
+            getComputedStyle(element).overflowX === "visible"),
+      )
+      .map(
+        ({ localName, className, textContent }) => `${localName}.${className} ${textContent?.slice(0, 30)}`,
+      ),
+  );
+}
 
 /** What can be scrolled sideways: the page, and on a phone its tables. Code scrolls in its own frame. */
 function sidewaysScrollers(page: Page, withTables: boolean): Promise<string[]> {

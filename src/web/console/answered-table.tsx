@@ -33,11 +33,11 @@ export function AnsweredTable<Row extends Answered>({
       rows={requests}
       keyOf={({ at, request_id }) => `${at} ${request_id}`}
       columns={[
-        { name: "When", cell: ({ at }) => at.slice(0, 19).replace("T", " ") },
+        { name: "When", class: "whole", cell: ({ at }) => at.slice(0, 19).replace("T", " ") },
         { name: "Call", cell: ({ method, route }) => `${method} ${route}` },
         { name: "Status", cell: ({ status }) => status },
         ...columns,
-        { name: "Request", class: "mono", cell: ({ request_id }) => request_id },
+        { name: "Request", class: "mono text", cell: ({ request_id }) => request_id },
       ]}
     />
   );

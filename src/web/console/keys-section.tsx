@@ -62,7 +62,7 @@ export function KeysSection({ keys, accounts, usage }: KeysSectionProps) {
         rows={shown}
         keyOf={({ id }) => id}
         columns={[
-          { name: "Account", cell: AccountCell },
+          { name: "Account", class: "text", cell: AccountCell },
           { name: "Key", class: "mono", cell: ({ prefix }) => `${prefix}…` },
           { name: "Tier", cell: ({ tier }) => tier },
           { name: "State", cell: StateCell },
@@ -71,8 +71,8 @@ export function KeysSection({ keys, accounts, usage }: KeysSectionProps) {
             class: "number",
             cell: ({ id }) => (used.get(id) ?? 0).toLocaleString("en"),
           },
-          { name: "Last used", cell: ({ last_used_at }) => minuteOf(last_used_at) },
-          { name: "Created", cell: ({ created_at }) => minuteOf(created_at) },
+          { name: "Last used", class: "whole", cell: ({ last_used_at }) => minuteOf(last_used_at) },
+          { name: "Created", class: "whole", cell: ({ created_at }) => created_at.slice(0, 10) },
           { name: "Expires", cell: (view) => view.revoked_at === null && <Change view={view} run={run} /> },
         ]}
       />

@@ -18,8 +18,8 @@ export function RecentSection({ status, keys }: RecentSectionProps) {
         caption="With a key, to this process"
         label="The last requests with a key"
         columns={[
-          { name: "Account", cell: ({ account }) => account },
-          { name: "Key", class: "mono", cell: ({ key_id }) => prefixes.get(key_id) ?? key_id },
+          { name: "Account", class: "text", cell: ({ account }) => account },
+          { name: "Key", class: "mono whole", cell: ({ key_id }) => prefixes.get(key_id) ?? key_id },
         ]}
       />
     </section>

@@ -41,14 +41,13 @@ export function UsageSection({ usage, keys }: UsageSectionProps) {
       </div>
       <UsageChart from={usage.from} to={usage.to} days={days} label={label} />
       <RowsTable
-        class="usage-rows"
         caption="This month, the most used keys first"
         label="Usage of each key"
         rows={byUse.slice(0, ROWS_MAX)}
         keyOf={({ key_id }) => key_id}
         columns={[
-          { name: "Key", cell: ({ key_id }) => nameOf(key_id) },
-          { name: "Tier", cell: ({ tier }) => tier },
+          { name: "Key", class: "text", cell: ({ key_id }) => nameOf(key_id) },
+          { name: "Tier", class: "whole", cell: ({ tier }) => tier },
           {
             name: "Facts written, of the limit",
             cell: ({ key_id, limit, used_this_month }) => (

@@ -67,9 +67,13 @@ export function UserFacts({ apiKey }: { readonly apiKey: string }) {
           rows={shown.facts}
           keyOf={({ label }) => label}
           columns={[
-            { name: "Label", class: "label", cell: BreakableLabel },
-            { name: "Value", cell: ({ value }) => value },
-            { name: "Written", cell: ({ updated_at }) => updated_at.slice(0, 16).replace("T", " ") },
+            { name: "Label", class: "whole", cell: BreakableLabel },
+            { name: "Value", class: "text", cell: ({ value }) => value },
+            {
+              name: "Written",
+              class: "whole",
+              cell: ({ updated_at }) => updated_at.slice(0, 16).replace("T", " "),
+            },
             {
               name: "Change",
               cell: ({ label }) => (
