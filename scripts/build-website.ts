@@ -1,6 +1,7 @@
 /**
  * Builds the website into dist/web: scripts and styles with hashes in their names, pages as plain files, each also
- * compressed (Brotli and gzip), and manifest.json, which says what is served at which path. Run by npm run build.
+ * compressed (Brotli and gzip), manifest.json, which says what is served at which path, and redirects.json, which says
+ * which page a guessed address means. Run by npm run build.
  */
 
 import { createHash } from "node:crypto";
@@ -12,6 +13,7 @@ import { type BuildOptions, build, type Metafile } from "esbuild";
 import { READER_WEIGHTS } from "../src/reader/weights-path.ts";
 import { type Asset, markdownPath, type Page, renderPage } from "../src/web/shell.ts";
 import { NOT_FOUND_PAGE, SITE_PAGES } from "../src/web/site-pages.ts";
+import { guessedAddresses } from "./guessed-addresses.ts";
 import { findGuides } from "./guides.ts";
 import { llmsText } from "./llms-text.ts";
 import { renderGuides } from "./render-guides.ts";
@@ -127,6 +129,7 @@ async function main(): Promise<void> {
     false,
   );
   writeFileSync(join(out, "manifest.json"), `${JSON.stringify(manifest, null, 1)}\n`);
+  writeFileSync(join(out, "redirects.json"), `${JSON.stringify(guessedAddresses(all, groups), null, 1)}\n`);
   report();
 }
 

@@ -33,7 +33,7 @@ export function guideHtml(guide: Guide, site: Site): string {
     walkTokens: (token: Token) => {
       if (token.type === "link") token.href = linkOf(guide, token.href, site);
       if (token.type === "image" && !/^[a-z]+:/.test(token.href))
-        token.href = site.pictureUrl(posix.join(posix.dirname(guide.file), token.href));
+        token.href = site.pictureUrl(pictureOf(guide, token.href));
     },
     extensions: [
       {
@@ -89,6 +89,11 @@ export function linkOf(guide: Guide, href: string, { pathOf }: Pick<Site, "pathO
   const target = posix.join(posix.dirname(guide.file), file).replace(/\/$/, "");
   const known = pathOf.get(target) ?? pathOf.get(`${target}/README.md`) ?? "/docs";
   return anchor === undefined ? known : `${known}#${anchor}`;
+}
+
+/** The file of a guide's picture, from the root of the repository. */
+export function pictureOf({ file }: Guide, href: string): string {
+  return posix.join(posix.dirname(file), href);
 }
 
 /** Samples that follow each other in different languages, sh first, become one token. */

@@ -3,7 +3,7 @@
 import { ERRORS } from "../src/base/error-codes.ts";
 import { escapeHtml, type Page } from "../src/web/shell.ts";
 import { TIERS_TABLE } from "../src/web/site-pages.ts";
-import { guideHtml, linkOf, type Site } from "./guide-html.ts";
+import { guideHtml, linkOf, pictureOf, type Site } from "./guide-html.ts";
 import type { Guide, GuideGroup } from "./guides.ts";
 
 /** Pages that are no guides and stand in the sidebar's first group. */
@@ -59,10 +59,10 @@ function sidebar(groups: readonly GuideGroup[], here: string, contents: string):
   return `<nav class="side" id="pages" aria-label="Docs">${lists.join("\n")}</nav>`;
 }
 
-/** The guide as it is, with links that work here: to the Markdown of other pages. */
+/** The guide as it is, with links that work here: to the Markdown of other pages, and to the site's pictures. */
 function markdownOf(guide: Guide, site: Site): string {
-  return guide.text.replace(/\]\(([^)\s]+)\)/g, (whole, href: string) => {
-    if (/\.(svg|png)$/.test(href)) return whole;
+  return guide.text.replace(/\]\(([^)\s]+)\)/g, (_, href: string) => {
+    if (/\.(svg|png)$/.test(href)) return `](${site.pictureUrl(pictureOf(guide, href))})`;
     const [path, anchor] = linkOf(guide, href, site).split("#");
     if (!path.startsWith("/docs")) return `](${path}${anchor === undefined ? "" : `#${anchor}`})`;
     return `](${path}.md${anchor === undefined ? "" : `#${anchor}`})`;

@@ -20,7 +20,7 @@ import { RecentRequests } from "./request/recent-requests.ts";
 import { RequestMetrics } from "./request/request-metrics.ts";
 import { Router } from "./request/router.ts";
 import { allRoutes } from "./routes/all.ts";
-import { notFoundPage, type WebsiteOptions, websiteRoutes } from "./routes/website-files.ts";
+import { signposts, type WebsiteOptions, websiteRoutes } from "./routes/website-files.ts";
 import type { HttpServices } from "./services.ts";
 
 export interface HttpServerOptions {
@@ -73,7 +73,7 @@ export class HttpServer {
       clientOf: clientReader(trusts),
       metrics: requestMetrics,
       recent,
-      notFoundPage: website === undefined ? undefined : notFoundPage(website.folder),
+      signposts: website === undefined ? undefined : signposts(website.folder),
     });
     this.#server = createServer(
       {

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { after, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { marked } from "marked";
 import { loadCodebooks } from "../../src/blockwork/codebooks.ts";
 import { readBlock } from "../../src/codec/read-block.ts";
 import { CONTENT_SECURITY_POLICY, chooseEncoding } from "../../src/http/routes/website-files.ts";
@@ -180,6 +181,72 @@ test("every page exists as Markdown, and /llms.txt lists them", async () => {
       assert.ok(manifest[target] !== undefined && target.endsWith(".md"), `${address} links to ${target}`);
   }
 });
+
+test("an address that people guess leads to its page: any case, with or without an ending, by file, title or last part", async () => {
+  const guesses = {
+    "/docs/quickstart": "/docs",
+    "/docs/QUICKSTART.md": "/docs",
+    "/QuickStart/": "/docs",
+    "/docs/": "/docs",
+    "/api": "/docs/api",
+    "/Docs/API": "/docs/api",
+    "/docs/api-reference.html": "/docs/api",
+    "/docs/ERRORS.md": "/docs/errors",
+    "/errors": "/docs/errors",
+    "/docs/Model_Card": "/docs/model-card",
+    "/docs/agents/README.md": "/docs/agents",
+    "/docs/agents/": "/docs/agents",
+    "/docs/codex": "/docs/agents/codex",
+    "/docs/decisions/README.md": "/docs/decisions",
+    "/Playground": "/playground",
+    "/v1/quickstart?from=mail": "/docs",
+  };
+  for (const [guess, page] of Object.entries(guesses)) {
+    for (const method of ["GET", "HEAD"]) {
+      const { status, headers, body } = await raw(guess, {}, method);
+      assert.deepEqual([status, headers.location, body.length], [301, page, 0], `${method} ${guess}`);
+      assert.equal(headers["cache-control"], "no-cache");
+    }
+    assert.equal((await raw(guess, {}, "POST")).status, 404, guess);
+  }
+  const redirects = JSON.parse(readFileSync(new URL("redirects.json", pathToFileURL(manifestFile)), "utf8"));
+  const manifest = JSON.parse(readFileSync(manifestFile, "utf8"));
+  for (const [guess, page] of Object.entries<string>(redirects)) {
+    assert.ok(manifest[page]?.type.startsWith("text/html"), `${guess} leads to a page`);
+    assert.match(guess, /^\/[a-z0-9./-]*$/, "as the service looks it up");
+  }
+});
+
+test("every link and every picture of every page is there, on the pages in Markdown too", async () => {
+  const manifest = JSON.parse(readFileSync(manifestFile, "utf8")) as Record<string, { type: string }>;
+  const origin = "http://site.example";
+  const targets = new Map<string, string>();
+  for (const [path, { type }] of Object.entries(manifest)) {
+    if (!/^text\/(html|markdown|plain)/.test(type)) continue;
+    const text = (await raw(path)).body.toString();
+    const found = type.startsWith("text/html")
+      ? [...text.matchAll(/\s(?:href|src)="([^"]*)"/g)].map(([, href]) => href.replaceAll("&#38;", "&"))
+      : linksOf(text);
+    assert.ok(found.length > 0 || !type.startsWith("text/html"), path);
+    for (const href of found) {
+      const url = new URL(href, origin + path);
+      if (url.origin === origin) targets.set(url.pathname + url.search, path);
+    }
+  }
+  assert.ok([...targets.keys()].some((target) => target.endsWith(".svg")) && targets.size > 100);
+  for (const [target, from] of targets) {
+    assert.equal((await raw(target, {}, "HEAD")).status, 200, `${from} links to ${target}`);
+  }
+});
+
+/** Where the links and pictures of a Markdown text lead. */
+function linksOf(text: string): string[] {
+  const found: string[] = [];
+  marked.walkTokens(marked.lexer(text), (token) => {
+    if (token.type === "link" || token.type === "image") found.push(token.href);
+  });
+  return found;
+}
 
 test("no page weighs more than 120 KiB with its scripts, styles and pictures", () => {
   const manifest = JSON.parse(readFileSync(manifestFile, "utf8")) as Record<

@@ -58,7 +58,7 @@ export function accessChecks(
     },
     page() {},
     door(call) {
-      if (!door.admits(call.request)) throw new UnknownAddress();
+      if (!door.admits(call.request)) throw new UnknownAddress(call.routePath);
     },
   };
 }

@@ -26,6 +26,14 @@ import { type Router, UnknownAddress } from "./router.ts";
 /** A target may have them, as proxies get it; what follows is the address. */
 const SCHEME_AND_HOST = /^https?:\/\/[^/?]*\/?/i;
 
+/** The website's answers at an address that has no route. */
+export interface Signposts {
+  /** For a browser. */
+  readonly nothingHere: Answer;
+  /** A redirect to the page that the address seems to mean, if there is one. */
+  wayTo(path: string): Answer | undefined;
+}
+
 export interface DispatcherOptions {
   readonly services: HttpServices;
   readonly router: Router;
@@ -33,8 +41,8 @@ export interface DispatcherOptions {
   readonly clientOf: ClientReader;
   readonly metrics: RequestMetrics;
   readonly recent: { readonly errors: RecentErrors; readonly requests: RecentRequests };
-  /** For browsers, at an address where there is nothing. */
-  readonly notFoundPage: Answer | undefined;
+  /** For an address that has no route; undefined without the website. */
+  readonly signposts: Signposts | undefined;
 }
 
 export class Dispatcher {
@@ -102,10 +110,13 @@ export class Dispatcher {
     sendAnswer(call, answer, nowMs);
   }
 
-  #nothingHere(failure: Failure, call: Call): Answer {
-    const { notFoundPage, services } = this.#options;
+  #nothingHere(failure: UnknownAddress, call: Call): Answer {
+    const { signposts, services } = this.#options;
+    const reads = call.method === "GET" || call.method === "HEAD";
+    const way = reads ? signposts?.wayTo(failure.path) : undefined;
+    if (way !== undefined) return way;
     call.headers = ["vary", "accept"];
-    if (notFoundPage !== undefined && prefersHtml(call.header("accept"))) return notFoundPage;
+    if (signposts !== undefined && prefersHtml(call.header("accept"))) return signposts.nothingHere;
     return problemAnswer(failure, call, services.upgradeUrl);
   }
 

@@ -20,10 +20,13 @@ export interface Match {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** A browser is shown a page for it; everyone else gets the problem. */
+/** Where it looks like a page it leads there. Else a browser is shown a page for it, and everyone else gets the problem. */
 export class UnknownAddress extends Failure {
-  constructor() {
+  readonly path: string;
+
+  constructor(path: string) {
     super("not_found", "There is nothing at this address.");
+    this.path = path;
   }
 }
 
@@ -63,7 +66,7 @@ export class Router {
       if (match === null) continue;
       return { routes, params: Object.fromEntries(names.map((name, i) => [name, decode(match[i + 1])])) };
     }
-    throw new UnknownAddress();
+    throw new UnknownAddress(path);
   }
 
   #placeOf(path: string): Map<string, Route> {

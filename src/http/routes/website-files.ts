@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
+import type { Signposts } from "../request/dispatcher.ts";
 import { hasEntity } from "../request/preferences.ts";
 import type { Route } from "../request/route.ts";
 
@@ -99,12 +100,31 @@ function withKeysText(built: ManifestEntry, file: string, keysText: string): [Ma
   return [{ ...built, etag: createHash("sha256").update(page).digest("base64url").slice(0, 22) }, forms];
 }
 
-/** What a browser is shown at an address where there is nothing; undefined where the website was not built. */
-export function notFoundPage(folder: string): Answer | undefined {
+/** What the website answers where there is no route; undefined where it was not built. */
+export function signposts(folder: string): Signposts | undefined {
   const file = join(folder, "not-found.html");
   if (!existsSync(file)) return undefined;
   const headers = [...SECURITY_HEADERS, "cache-control", ASK_AGAIN];
-  return new Answer(readFileSync(file), { status: 404, type: "text/html; charset=utf-8", headers });
+  const redirects = new Map<string, string>(
+    Object.entries(JSON.parse(readFileSync(join(folder, "redirects.json"), "utf8"))),
+  );
+  return {
+    nothingHere: new Answer(readFileSync(file), { status: 404, type: "text/html; charset=utf-8", headers }),
+    wayTo: (path) => {
+      const page = redirects.get(guessOf(path));
+      if (page === undefined) return undefined;
+      return new Answer(undefined, { status: 301, headers: [...headers, "location", page] });
+    },
+  };
+}
+
+/** /Docs/MODEL_CARD.md/ → /docs/model-card */
+function guessOf(path: string): string {
+  return path
+    .toLowerCase()
+    .replaceAll("_", "-")
+    .replace(/\/$/, "")
+    .replace(/\.(md|html)$/, "");
 }
 
 function readForms(file: string, { encodings }: ManifestEntry): Forms {
