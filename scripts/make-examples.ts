@@ -25,6 +25,8 @@ export const EXAMPLE_SETTINGS = { SIDEBAND_MASTER_KEY: "5b".repeat(32) };
 const LIST_LENGTH = 3;
 const WORDS_SHOWN = 4;
 const USER = { user_id: "ada" };
+/** Whoever tries a deletion has "ada" from the README: that user's facts stay. */
+const FORGOTTEN = { user_id: "a-user-to-forget" };
 const DEADLINE = { label: "TASK.deadline", value: "2026-12-01" };
 const NAME = { label: "USER.name", value: "Ada Lovelace" };
 const ASKING = { name: "Grace Hopper", email: "grace@navy.example", purpose: "An assistant that remembers." };
@@ -47,8 +49,9 @@ export async function makeExamples(target: Target): Promise<Examples> {
   await example("flush", { body: USER });
   await example("read", { body: { ...USER, block } });
   await example("facts", { query: USER });
-  await example("forgetFact", { query: { ...USER, label: DEADLINE.label } });
-  await example("forgetUser", { query: USER });
+  await callOperation(target, "encodeBatch", { body: { ...FORGOTTEN, facts: [NAME, DEADLINE] } });
+  await example("forgetFact", { query: { ...FORGOTTEN, label: DEADLINE.label } });
+  await example("forgetUser", { query: FORGOTTEN });
   await example("usage");
   await example("usageDays");
   await example("demoEncode", { body: DEADLINE });
@@ -128,7 +131,7 @@ export function shorten(value: unknown, name = ""): unknown {
 }
 
 /** [MEM] with its first words, "…" and its last word. */
-export function shortBlock(text: string): string {
+function shortBlock(text: string): string {
   if (!text.startsWith("[MEM] ")) return text;
   const words = text.split(" ");
   return [...words.slice(0, WORDS_SHOWN + 1), "…", ...words.slice(-2)].join(" ");

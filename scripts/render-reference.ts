@@ -7,7 +7,7 @@ import { openApiDocument } from "../src/contract/openapi.ts";
 import { codeBlock, sampleBox } from "../src/web/docs/code-samples.ts";
 import type { SearchEntry } from "../src/web/docs/search.ts";
 import { type Document, type Field, groupsOf, type OperationText } from "../src/web/reference/openapi.ts";
-import { addressOf, requestSamples } from "../src/web/reference/request-samples.ts";
+import { addressOf, blockAddressOf, requestSamples } from "../src/web/reference/request-samples.ts";
 import { escapeHtml, type Page } from "../src/web/shell.ts";
 import type { GuideGroup } from "./guides.ts";
 import { docsFrame } from "./render-guides.ts";
@@ -80,7 +80,7 @@ function operationHtml(group: string, operation: OperationText): string {
   const tries =
     group === "Admin"
       ? ""
-      : `<div class="try" data-method="${method}" data-address="${escapeHtml(addressOf(operation))}" data-key="${group === "Memory"}" data-body="${example.body === undefined ? "" : escapeHtml(JSON.stringify(example.body, null, 2))}"></div>`;
+      : `<div class="try" data-method="${method}" data-address="${escapeHtml(addressOf(operation))}" data-key="${group === "Memory"}" data-block="${escapeHtml(blockAddressOf(operation) ?? "")}" data-body="${example.body === undefined ? "" : escapeHtml(JSON.stringify(example.body, null, 2))}"></div>`;
   return `<section class="operation card" id="${id}" aria-labelledby="${id}-title">
 <h3 id="${id}-title"><a href="#${id}"><code class="method">${method}</code> <code>${path}</code></a></h3>
 <p>${withCode(summary)}</p>

@@ -92,7 +92,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 41,
+      "latency_ms": 218,
       "verified": true
     }
   },
@@ -150,21 +150,21 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "value": "Ada Lovelace",
           "channel": 0,
           "revision": 2,
-          "updated_at": "2026-11-16T08:15:59.898Z"
+          "updated_at": "2026-11-16T14:22:14.420Z"
         },
         {
           "label": "TASK.deadline",
           "value": "2026-12-01",
           "channel": 23,
           "revision": 3,
-          "updated_at": "2026-11-16T08:15:59.898Z"
+          "updated_at": "2026-11-16T14:22:14.420Z"
         }
       ]
     }
   },
   "forgetFact": {
     "query": {
-      "user_id": "ada",
+      "user_id": "a-user-to-forget",
       "label": "TASK.deadline"
     },
     "status": 200,
@@ -175,7 +175,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "forgetUser": {
     "query": {
-      "user_id": "ada"
+      "user_id": "a-user-to-forget"
     },
     "status": 200,
     "answer": {
@@ -188,8 +188,8 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "account": "acme",
       "tier": "pro",
       "limit": 50000,
-      "used": 3,
-      "remaining": 49997,
+      "used": 5,
+      "remaining": 49995,
       "resets_at": "2026-12-01T00:00:00.000Z"
     }
   },
@@ -201,7 +201,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "days": [
         {
           "day": "2026-11-16",
-          "count": 3
+          "count": 5
         }
       ]
     }
@@ -243,7 +243,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 24,
+      "latency_ms": 117,
       "verified": true
     }
   },
@@ -373,12 +373,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "d769c3d7471245a1",
+      "id": "dc24c6e45e41423e",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-16T08:16:00.378Z",
+      "created_at": "2026-11-16T14:22:15.975Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -392,12 +392,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "keys": [
         {
-          "id": "d769c3d7471245a1",
+          "id": "dc24c6e45e41423e",
           "account": "navy",
           "tier": "pro",
           "prefix": "sb_live_…",
           "note": "Grace",
-          "created_at": "2026-11-16T08:16:00.378Z",
+          "created_at": "2026-11-16T14:22:15.975Z",
           "expires_at": null,
           "revoked_at": null,
           "last_used_at": null
@@ -407,19 +407,19 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminExpireKey": {
     "params": {
-      "id": "d769c3d7471245a1"
+      "id": "dc24c6e45e41423e"
     },
     "body": {
       "expires_at": "2027-01-31T23:59:59.000Z"
     },
     "status": 200,
     "answer": {
-      "id": "d769c3d7471245a1",
+      "id": "dc24c6e45e41423e",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-16T08:16:00.378Z",
+      "created_at": "2026-11-16T14:22:15.975Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
       "revoked_at": null,
       "last_used_at": null
@@ -427,18 +427,18 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminRevokeKey": {
     "params": {
-      "id": "d769c3d7471245a1"
+      "id": "dc24c6e45e41423e"
     },
     "status": 200,
     "answer": {
-      "id": "d769c3d7471245a1",
+      "id": "dc24c6e45e41423e",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-16T08:16:00.378Z",
+      "created_at": "2026-11-16T14:22:15.975Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
-      "revoked_at": "2026-11-16T08:16:00.405Z",
+      "revoked_at": "2026-11-16T14:22:16.064Z",
       "last_used_at": null
     }
   },
@@ -448,12 +448,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "accounts": [
         {
           "account": "acme",
-          "created_at": "2026-11-16T08:15:59.750Z",
+          "created_at": "2026-11-16T14:22:13.642Z",
           "keys": 1
         },
         {
           "account": "navy",
-          "created_at": "2026-11-16T08:16:00.378Z",
+          "created_at": "2026-11-16T14:22:15.975Z",
           "keys": 1
         }
       ]
@@ -466,20 +466,20 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "to": "2026-11-16",
       "keys": [
         {
-          "key_id": "efa50f7c88584d4e",
+          "key_id": "26fcfb4e65924a58",
           "account": "acme",
           "tier": "pro",
           "limit": 50000,
-          "used_this_month": 3,
+          "used_this_month": 5,
           "days": [
             {
               "day": "2026-11-16",
-              "count": 3
+              "count": 5
             }
           ]
         },
         {
-          "key_id": "d769c3d7471245a1",
+          "key_id": "dc24c6e45e41423e",
           "account": "navy",
           "tier": "pro",
           "limit": 50000,
@@ -505,35 +505,35 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "requests": [
         {
-          "id": "65f568486e234a4d",
+          "id": "f8acd71e6a484fc3",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "approved",
-          "created_at": "2026-11-16T08:16:00.424Z",
-          "decided_at": "2026-11-16T08:16:00.440Z",
-          "key_id": "5ca130063feb48e2"
+          "created_at": "2026-11-16T14:22:16.097Z",
+          "decided_at": "2026-11-16T14:22:16.142Z",
+          "key_id": "c5bc2832ef4b40c9"
         },
         {
-          "id": "b04431a259d24abb",
+          "id": "41a3b824366a4cc4",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "declined",
-          "created_at": "2026-11-16T08:16:00.453Z",
-          "decided_at": "2026-11-16T08:16:00.469Z",
+          "created_at": "2026-11-16T14:22:16.160Z",
+          "decided_at": "2026-11-16T14:22:16.177Z",
           "key_id": null
         },
         {
-          "id": "e95224f487a84e52",
+          "id": "4b5b265847224c3f",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "open",
-          "created_at": "2026-11-16T08:16:00.481Z",
+          "created_at": "2026-11-16T14:22:16.206Z",
           "decided_at": null,
           "key_id": null
         }
@@ -542,7 +542,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminApprove": {
     "params": {
-      "id": "65f568486e234a4d"
+      "id": "f8acd71e6a484fc3"
     },
     "body": {
       "account": "hopper"
@@ -550,12 +550,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "5ca130063feb48e2",
+      "id": "c5bc2832ef4b40c9",
       "account": "hopper",
       "tier": "free",
       "prefix": "sb_live_…",
       "note": "Grace Hopper <grace@navy.example>",
-      "created_at": "2026-11-16T08:16:00.440Z",
+      "created_at": "2026-11-16T14:22:16.142Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -563,24 +563,24 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminDecline": {
     "params": {
-      "id": "b04431a259d24abb"
+      "id": "41a3b824366a4cc4"
     },
     "status": 200,
     "answer": {
-      "id": "b04431a259d24abb",
+      "id": "41a3b824366a4cc4",
       "name": "Grace Hopper",
       "email": "grace@navy.example",
       "purpose": "An assistant that remembers.",
       "tier": "free",
       "status": "declined",
-      "created_at": "2026-11-16T08:16:00.453Z",
-      "decided_at": "2026-11-16T08:16:00.469Z",
+      "created_at": "2026-11-16T14:22:16.160Z",
+      "decided_at": "2026-11-16T14:22:16.177Z",
       "key_id": null
     }
   },
   "adminDeleteRequest": {
     "params": {
-      "id": "e95224f487a84e52"
+      "id": "4b5b265847224c3f"
     },
     "status": 200,
     "answer": {
@@ -591,46 +591,46 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "version": "0.1.0",
-      "process_id": 18235,
-      "started_at": "2026-11-16T08:15:59.706Z",
+      "process_id": 31921,
+      "started_at": "2026-11-16T14:22:13.603Z",
       "ready": true,
       "store": {
-        "facts": 0,
-        "users": 0,
-        "size_bytes": 77824
+        "facts": 2,
+        "users": 1,
+        "size_bytes": 81920
       },
       "demo": {
         "labels": [],
-        "resets_in_s": 840
+        "resets_in_s": 464
       },
       "recent_errors": [],
       "recent_requests": [
         {
-          "at": "2026-11-16T08:16:00.218Z",
+          "at": "2026-11-16T14:22:15.460Z",
           "method": "GET",
           "route": "/usage/days",
           "status": 200,
           "account": "acme",
-          "key_id": "efa50f7c88584d4e",
-          "request_id": "KFdVU-Og-c"
+          "key_id": "26fcfb4e65924a58",
+          "request_id": "Wrck2Rti-d"
         },
         {
-          "at": "2026-11-16T08:16:00.214Z",
+          "at": "2026-11-16T14:22:15.428Z",
           "method": "GET",
           "route": "/usage",
           "status": 200,
           "account": "acme",
-          "key_id": "efa50f7c88584d4e",
-          "request_id": "KFdVU-Og-b"
+          "key_id": "26fcfb4e65924a58",
+          "request_id": "Wrck2Rti-c"
         },
         {
-          "at": "2026-11-16T08:16:00.210Z",
+          "at": "2026-11-16T14:22:15.416Z",
           "method": "DELETE",
           "route": "/users",
           "status": 200,
           "account": "acme",
-          "key_id": "efa50f7c88584d4e",
-          "request_id": "KFdVU-Og-a"
+          "key_id": "26fcfb4e65924a58",
+          "request_id": "Wrck2Rti-b"
         }
       ]
     }

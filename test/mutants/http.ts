@@ -146,7 +146,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "operator-on-tcp",
     fault: "The operator's calls are open on the TCP port.",
     file: "src/http/access/access.ts",
-    find: "if (!door.admits(call.request)) throw new UnknownAddress();",
+    find: "if (!door.admits(call.request)) throw new UnknownAddress(call.routePath);",
     replace: "void [door, call];",
     tests: ["test/http/service.test.ts"],
     only: "operator's calls",

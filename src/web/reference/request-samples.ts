@@ -1,6 +1,7 @@
 /**
  * A call as code: for curl, for TypeScript (with the client where it has the call, else with fetch), and for Python
- * with its standard library. A test runs every one of them against a real service.
+ * with its standard library. A call that takes a block gets it first: a block belongs to one account, so that none
+ * written here could be read. A test runs every one of them against a real service.
  */
 
 import type { Sample } from "../docs/code-samples.ts";
@@ -35,6 +36,17 @@ const CLIENT_CALLS: Readonly<Record<string, readonly [method: string, ...args: s
   demoReset: ["demo.reset"],
 };
 
+/** The calls that take a block, each with the call whose answer has it (`fdm_block`). */
+const BLOCK_SOURCES: Readonly<Record<string, string>> = { read: "/context", demoRead: "/demo/context" };
+
+/** Where the block of a call's body comes from; undefined for a call that takes none. */
+export function blockAddressOf({ id, example }: OperationText): string | undefined {
+  const path = BLOCK_SOURCES[id];
+  if (path === undefined) return undefined;
+  const { user_id } = example.body as { readonly user_id?: string };
+  return user_id === undefined ? path : `${path}?${new URLSearchParams({ user_id })}`;
+}
+
 export function requestSamples(group: string, operation: OperationText): Sample[] {
   return [
     { language: "sh", text: curlText(group, operation) },
@@ -57,6 +69,14 @@ function curlText(group: string, operation: OperationText): string {
   const verb = method === "GET" || (method === "POST" && example.body !== undefined) ? "" : ` -X ${method}`;
   const lines = [`curl -s${verb} "${ADDRESS}${addressOf(operation)}"`];
   if (secret !== undefined) lines.push(`-H "Authorization: Bearer $${secret}"`);
+  const source = blockAddressOf(operation);
+  if (source !== undefined) {
+    // The answer is the body, but for the block's name: fields that a call does not know are left alone.
+    const first = [`curl -s "${ADDRESS}${source}"`, ...lines.slice(1), "| sed 's/fdm_block/block/'"];
+    lines[0] = `| ${lines[0]}`;
+    lines.push('-H "Content-Type: application/json"', "-d @-");
+    return [...first, ...lines].join(" \\\n  ");
+  }
   if (example.body !== undefined) {
     const body = JSON.stringify(example.body);
     const shown = body.length > LINE_LENGTH ? JSON.stringify(example.body, null, 2) : body;
@@ -69,14 +89,16 @@ function typescriptText(group: string, operation: OperationText): string {
   const { id, method, example, answer } = operation;
   const secret = SECRETS[group];
   const call = CLIENT_CALLS[id];
+  const source = blockAddressOf(operation);
   if (call !== undefined) {
     const values: Readonly<Record<string, unknown>> = { ...example.query, ...(example.body as object) };
-    const args = call.slice(1).map((name) => literal(values[name]));
+    const args = call.slice(1).map((name) => (name === "block" ? "fdm_block" : literal(values[name])));
     const options = secret === undefined ? "" : `apiKey: process.env.${secret}, `;
+    const first = source === undefined ? "" : `const { fdm_block } = await memory.context(${args[0]});\n`;
     return `import { Sideband } from "sideband";
 
 const memory = new Sideband({ ${options}baseUrl: "${ADDRESS}" });
-console.log(await memory.${call[0]}(${args.join(", ")}));`;
+${first}console.log(await memory.${call[0]}(${args.join(", ")}));`;
   }
   const headers = [
     ...(secret === undefined ? [] : [`    Authorization: \`Bearer \${process.env.${secret}}\`,`]),
@@ -85,10 +107,16 @@ console.log(await memory.${call[0]}(${args.join(", ")}));`;
   const options = [
     ...(method === "GET" ? [] : [`  method: "${method}",`]),
     ...(headers.length === 0 ? [] : ["  headers: {", ...headers, "  },"]),
-    ...(example.body === undefined ? [] : [`  body: JSON.stringify(${literal(example.body)}),`]),
+    ...(example.body === undefined
+      ? []
+      : [`  body: JSON.stringify(${withBlock(literal(example.body), "fdm_block")}),`]),
   ];
   const second = options.length === 0 ? "" : `, {\n${options.join("\n")}\n}`;
-  return `const answer = await fetch("${ADDRESS}${addressOf(operation)}"${second});
+  const first =
+    source === undefined
+      ? ""
+      : `const context = await fetch("${ADDRESS}${source}");\nconst { fdm_block } = await context.json();\n`;
+  return `${first}const answer = await fetch("${ADDRESS}${addressOf(operation)}"${second});
 console.log(await answer.${answer.length > 0 ? "json" : "text"}());`;
 }
 
@@ -100,20 +128,32 @@ function pythonText(group: string, operation: OperationText): string {
     ...(answer.length > 0 || hasBody ? ["json"] : []),
     ...(secret === undefined ? [] : ["os"]),
   ];
-  const lines = [
-    `import ${[...imports, "urllib.request"].join(", ")}`,
-    "",
+  const authorization =
+    secret === undefined ? [] : [`request.add_header("Authorization", "Bearer " + os.environ["${secret}"])`];
+  const lines = [`import ${[...imports, "urllib.request"].join(", ")}`, ""];
+  const source = blockAddressOf(operation);
+  if (source !== undefined) {
+    lines.push(`request = urllib.request.Request("${ADDRESS}${source}")`, ...authorization);
+    lines.push("with urllib.request.urlopen(request) as answer:");
+    lines.push('    block = json.load(answer)["fdm_block"]', "");
+  }
+  lines.push(
     `request = urllib.request.Request("${ADDRESS}${addressOf(operation)}", method="${method}")`,
-  ];
-  if (secret !== undefined)
-    lines.push(`request.add_header("Authorization", "Bearer " + os.environ["${secret}"])`);
+    ...authorization,
+  );
   if (hasBody) {
+    const body = withBlock(pythonLiteral(example.body), "block");
     lines.push('request.add_header("Content-Type", "application/json")');
-    lines.push(`request.data = json.dumps(${pythonLiteral(example.body)}).encode()`);
+    lines.push(`request.data = json.dumps(${body}).encode()`);
   }
   lines.push("with urllib.request.urlopen(request) as answer:");
   lines.push(answer.length > 0 ? "    print(json.load(answer))" : "    print(answer.read().decode())");
   return lines.join("\n");
+}
+
+/** The code of a body with a variable in place of its block. */
+function withBlock(code: string, variable: string): string {
+  return code.replace(/"\[MEM\][^"]*"/, variable);
 }
 
 /** A value as TypeScript; object keys need no quotes here. */
