@@ -1,10 +1,12 @@
 /** The OpenAPI 3.1 document, made of the table of operations and the table of errors. */
 
+import { LABELS } from "../base/channel-labels.ts";
 import { ERRORS } from "../base/error-codes.ts";
 import { IDEMPOTENCY_KEY_LENGTH_MAX } from "../base/limits.ts";
 import type { Operation, OperationExample } from "./operation.ts";
 import { OPERATION_EXAMPLES } from "./operation-examples.generated.ts";
 import { ACCESS_ERRORS, OPERATIONS, type OperationId } from "./operations.ts";
+import { Label } from "./schemas.ts";
 import type { TSchema } from "./type.ts";
 
 type Json = Record<string, unknown>;
@@ -30,16 +32,23 @@ export function openApiDocument(info: { version: string; serverUrl: string }): J
         "Facts are written by label onto 40 channels per user and handed back one by one, or all together as one sealed block of 512 tokens. Every path also exists under /v1.",
     },
     servers: [{ url: info.serverUrl }],
-    paths,
+    paths: withLabelNamed(paths),
     components: {
       securitySchemes: {
         key: { type: "http", scheme: "bearer", description: "An API key: `sb_live_…`." },
         keyInQuery: { type: "apiKey", in: "query", name: "api_key", description: "For GET only." },
         admin: { type: "http", scheme: "bearer", description: "The operator's admin token." },
       },
-      schemas: { Problem: problemSchema() },
+      // As examples, not as an enum: a label that is added later must not break a generated client.
+      schemas: { Label: { ...Label, examples: LABELS }, Problem: problemSchema() },
     },
   };
+}
+
+/** The label's schema stands once, with all labels, and is referred to everywhere else. */
+function withLabelNamed(paths: Json): Json {
+  const reference = { $ref: "#/components/schemas/Label" };
+  return JSON.parse(JSON.stringify(paths, (_, value) => (value === Label ? reference : value)));
 }
 
 function describe(operation: Operation): Json {

@@ -12,7 +12,7 @@ const UserId = Type.String({
   maxLength: USER_ID_LENGTH_MAX,
   description: `Owner of the facts: 1 to ${USER_ID_LENGTH_MAX} characters, no control characters. Belongs to the account of the key.`,
 });
-const Label = Type.String({
+export const Label = Type.String({
   description: "One of the 40 labels, exact and case-sensitive (`GET /channels`).",
 });
 const Value = Type.String({
@@ -104,7 +104,9 @@ export const FlushAnswer = Type.Object({
 
 export const ReadBody = Type.Object({
   user_id: UserId,
-  block: Type.String({ description: "A block, even if it is damaged or inside other text." }),
+  block: Type.String({
+    description: "A block (`fdm_block` of `GET /context`), even if it is damaged or inside other text.",
+  }),
 });
 export const ReadAnswer = Type.Object({
   status: Ok,
@@ -169,7 +171,9 @@ export const DemoKeyAnswer = Type.Object({
   versions: Type.Array(Type.Integer(), { description: "Format versions that the demo's blocks may have." }),
 });
 export const DemoReadBody = Type.Object({
-  block: Type.String({ description: "A block of the demo, even if it is damaged or inside other text." }),
+  block: Type.String({
+    description: "A block of the demo (`GET /demo/context`), even if it is damaged or inside other text.",
+  }),
 });
 export const UsageDaysAnswer = Type.Object({
   from: Day,

@@ -42,6 +42,7 @@ interface DocumentOperation {
 
 export interface Document {
   readonly info: { readonly version: string; readonly description: string };
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentOperation>>>>;
 }
 
@@ -82,7 +83,7 @@ const GROUPS: readonly (readonly [name: string, about: string])[] = [
 ];
 
 export function groupsOf(document: Document): { name: string; about: string; operations: OperationText[] }[] {
-  const all = Object.entries(document.paths).flatMap(([path, methods]) =>
+  const all = Object.entries(resolved(document)).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       group: operation.tags[0],
       text: describe(method.toUpperCase(), path, operation),
@@ -93,6 +94,14 @@ export function groupsOf(document: Document): { name: string; about: string; ope
     about,
     operations: all.filter(({ group }) => group === name).map(({ text }) => text),
   })).filter(({ operations }) => operations.length > 0);
+}
+
+/** The paths with each reference replaced by the schema that it names. */
+function resolved({ paths, components }: Document): Document["paths"] {
+  const schemaOf = (reference: string) => components.schemas[reference.split("/").at(-1)!];
+  return JSON.parse(JSON.stringify(paths), (_, value) =>
+    typeof value?.$ref === "string" ? schemaOf(value.$ref) : value,
+  );
 }
 
 function describe(method: string, path: string, operation: DocumentOperation): OperationText {
