@@ -159,6 +159,10 @@ visit("no page scrolls sideways on a phone, and no table either", async ({ page,
   const tooWide: string[] = [];
   for (const path of paths) {
     await open(path);
+    await page.evaluate(() => {
+      for (const details of document.querySelectorAll("details")) details.open = true;
+      for (const button of document.querySelectorAll<HTMLElement>(".try button")) button.click();
+    });
     for (const width of PHONE_WIDTHS)
       for (const colorScheme of ["light", "dark"] as const) {
         await page.setViewportSize({ ...PHONE, width });
