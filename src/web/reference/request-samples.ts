@@ -72,10 +72,10 @@ function curlText(group: string, operation: OperationText): string {
   const source = blockAddressOf(operation);
   if (source !== undefined) {
     // The answer is the body, but for the block's name: fields that a call does not know are left alone.
-    const first = [`curl -s "${ADDRESS}${source}"`, ...lines.slice(1), "| sed 's/fdm_block/block/'"];
-    lines[0] = `| ${lines[0]}`;
-    lines.push('-H "Content-Type: application/json"', "-d @-");
-    return [...first, ...lines].join(" \\\n  ");
+    const [call, ...headers] = lines;
+    const first = [`curl -s "${ADDRESS}${source}"`, ...headers].join(" \\\n    ");
+    const second = [call, ...headers, '-H "Content-Type: application/json"', "-d @-"].join(" \\\n    ");
+    return `${first} \\\n  | sed 's/fdm_block/block/' \\\n  | ${second}`;
   }
   if (example.body !== undefined) {
     const body = JSON.stringify(example.body);
