@@ -20,14 +20,14 @@ export interface TimerClock extends MonotonicClock {
 
 export const monotonicClock: MonotonicClock = { now: () => performance.now() };
 
-/** A day, or a time with its zone: one without it would be another moment on each machine. */
-const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:[T ].+(?:Z|[+-]\d{2}:\d{2}))?$/i;
+/** A day, which begins at midnight UTC, or a time with its zone: without one it would be another moment on each machine. */
+const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2}))?$/i;
 
-/** Milliseconds of a date or a time in ISO 8601; undefined where there is no such moment (2027-02-30). */
+/** Milliseconds of a day or a time as in RFC 3339; undefined where there is no such moment (2027-02-30), or no zone. */
 export function momentOf(text: string): number | undefined {
-  const ms = Date.parse(text);
-  const day = MOMENT.exec(text)?.[1];
-  if (Number.isNaN(ms) || day === undefined) return undefined;
+  const [moment, day] = MOMENT.exec(text) ?? [];
+  const ms = Date.parse(moment?.toUpperCase() ?? "");
+  if (Number.isNaN(ms)) return undefined;
   // Date.parse takes the 30th of February for the 2nd of March.
-  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day) ? ms : undefined;
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(`${day}T`) ? ms : undefined;
 }

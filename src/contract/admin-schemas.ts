@@ -9,6 +9,10 @@ const Tier = Type.Union(TIERS.map((tier) => Type.Literal(tier)) as unknown as Li
 const Time = Type.String({ description: "RFC 3339, UTC." });
 const Day = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", title: "a day as YYYY-MM-DD" });
 const OptionalTime = Type.Union([Time, Type.Null()]);
+const OptionalMoment = Type.Union([
+  Type.String({ description: "RFC 3339, with Z or another zone; or a day, which begins at midnight UTC." }),
+  Type.Null(),
+]);
 const Account = Type.String({ description: "1 to 64 of a-z, 0-9, dot, underscore and hyphen." });
 const Line = (maxLength: number) => Type.String({ minLength: 1, maxLength });
 
@@ -29,7 +33,7 @@ export const KeysAnswer = Type.Object({ keys: Type.Array(KeyView) });
 export const CreateKeyBody = Type.Object({
   account: Account,
   tier: Type.Optional(Tier),
-  expires_at: Type.Optional(OptionalTime),
+  expires_at: Type.Optional(OptionalMoment),
   note: Type.Optional(Type.String({ maxLength: 200 })),
 });
 export const CreatedKey = Type.Object({
@@ -37,7 +41,7 @@ export const CreatedKey = Type.Object({
   ...KeyView.properties,
 });
 export const KeyIdParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: 64 }) });
-export const ExpireKeyBody = Type.Object({ expires_at: OptionalTime });
+export const ExpireKeyBody = Type.Object({ expires_at: OptionalMoment });
 
 export const AccountsAnswer = Type.Object({
   accounts: Type.Array(Type.Object({ account: Type.String(), created_at: Time, keys: Type.Integer() })),
@@ -85,7 +89,7 @@ export const KeyRequestsAnswer = Type.Object({ requests: Type.Array(KeyRequestVi
 export const ApproveBody = Type.Object({
   account: Account,
   tier: Type.Optional(Tier),
-  expires_at: Type.Optional(OptionalTime),
+  expires_at: Type.Optional(OptionalMoment),
   join: Type.Optional(
     Type.Boolean({
       description: "True gives the key access to an account that exists; else the account must be new.",

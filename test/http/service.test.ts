@@ -282,6 +282,7 @@ test("admin: a key that cannot be is 400", async () => {
     { account: "a", tier: "gold" },
     { account: "a", expires_at: "2001-01-01T00:00:00Z" },
     { account: "a", expires_at: "2999-02-30" },
+    { account: "a", expires_at: "2999-01-31T12:00:00" },
     {},
   ]) {
     assert.equal(problemCode(await admin("POST", "/admin/keys", { body })), "400 invalid_request");

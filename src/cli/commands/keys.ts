@@ -1,6 +1,7 @@
 /** sideband keys create, list, revoke: the operator's keys on the command line. */
 
 import { parseArgs } from "node:util";
+import { momentOf } from "../../base/clock.ts";
 import { TIERS, type Tier } from "../../base/tiers.ts";
 import type { KeyView } from "../../contract/admin-schemas.ts";
 import { type OwnerClient, withOwner } from "../../main/owner.ts";
@@ -14,7 +15,8 @@ export const keysCreate: Command = {
 
   --account NAME  the account; it is created if it is new (a-z, 0-9, dot, underscore, hyphen)
   --tier TIER     one of ${TIERS.join(", ")} (default free)
-  --expires TIME  when the key expires, as in 2027-01-31 or 2027-01-31T12:00:00Z
+  --expires TIME  when the key expires: a day (2027-01-31, from its midnight UTC on), or a time with its zone
+                  (2027-01-31T12:00:00Z)
   --note TEXT     a note for the operator
   --json          print one JSON object
 ${DATA_HELP}
@@ -36,8 +38,10 @@ Works beside a running service. Exit status: 0; 1 if it failed; 2 for a wrong ca
     const { account, tier, expires, note } = values;
     if (account === undefined) throw new UsageError("--account is needed");
     if (!TIERS.includes(tier as Tier)) throw new UsageError(`--tier takes one of ${TIERS.join(", ")}`);
-    if (expires !== undefined && Number.isNaN(Date.parse(expires)))
-      throw new UsageError("--expires takes a time such as 2027-01-31");
+    if (expires !== undefined && momentOf(expires) === undefined)
+      throw new UsageError(
+        "--expires takes a day (2027-01-31) or a time with its zone (2027-01-31T12:00:00Z)",
+      );
     const wanted = {
       account,
       tier,

@@ -175,9 +175,13 @@ function timeOf(text: string | null | undefined): number | null | undefined {
   if (text === null || text === undefined) return text;
   const ms = momentOf(text);
   if (ms === undefined || ms < 0 || ms > TIME_MS_MAX) {
-    throw new Failure("invalid_request", "expires_at must be a real moment as in RFC 3339.", {
-      param: "expires_at",
-    });
+    throw new Failure(
+      "invalid_request",
+      "expires_at must be a real moment as in RFC 3339, with Z or another zone.",
+      {
+        param: "expires_at",
+      },
+    );
   }
   return ms;
 }

@@ -9,6 +9,8 @@ function checkMoments(): void {
   assert.equal(momentOf("2027-01-31"), Date.UTC(2027, 0, 31));
   assert.equal(momentOf("2028-02-29T12:00:00Z"), Date.UTC(2028, 1, 29, 12));
   assert.equal(momentOf("2027-12-31T23:30:00-01:00"), Date.UTC(2028, 0, 1, 0, 30));
+  assert.equal(momentOf("2027-12-31 23:30:00.5+00:00"), Date.UTC(2027, 11, 31, 23, 30, 0, 500));
+  assert.equal(momentOf("2027-12-31t23:30z"), Date.UTC(2027, 11, 31, 23, 30));
   for (const text of [
     "2027-02-30",
     "2027-02-29T00:00:00Z",
@@ -17,6 +19,7 @@ function checkMoments(): void {
     "soon",
     "",
     "1799999999",
+    "2027-01-31T noon Z",
   ]) {
     assert.equal(momentOf(text), undefined, text);
   }

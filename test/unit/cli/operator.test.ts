@@ -86,6 +86,10 @@ test("keys: create prints the key once, list shows its prefix, revoke is final, 
     const missing = await run("keys", "revoke", "nobody", "--data", data);
     assert.equal(missing.status, 1);
     assert.match(missing.err, /there is no key nobody/);
+    const zoneless = ["--expires", "2999-01-31T12:00:00"];
+    const refused = await run("keys", "create", "--account", "acme", ...zoneless, "--data", data);
+    assert.equal(refused.status, 2);
+    assert.match(refused.err, /a time with its zone/);
   }));
 
 test("export and import: a second folder holds the same facts with their times, and the same keys", () =>
