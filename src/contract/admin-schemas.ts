@@ -87,7 +87,12 @@ export const KeyRequestView = Type.Object({
 });
 export const KeyRequestsAnswer = Type.Object({ requests: Type.Array(KeyRequestView) });
 export const ApproveBody = Type.Object({
-  account: Account,
+  account: Type.Optional(
+    Type.String({
+      description:
+        "1 to 64 of a-z, 0-9, dot, underscore and hyphen. Without it, a new account under an unused name, made of the address.",
+    }),
+  ),
   tier: Type.Optional(Tier),
   expires_at: Type.Optional(OptionalMoment),
   join: Type.Optional(

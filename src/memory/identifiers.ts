@@ -13,7 +13,8 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 /** Overrides and isolates of the direction of text: with them a text looks like another one. */
 const BIDIRECTIONAL = /[\u202a-\u202e\u2066-\u2069]/;
 const EMAIL = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/;
-const ACCOUNT = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+export const ACCOUNT_LENGTH_MAX = 64;
+const ACCOUNT = new RegExp(`^[a-z0-9][a-z0-9._-]{0,${ACCOUNT_LENGTH_MAX - 1}}$`);
 const IDEMPOTENCY_KEY = new RegExp(`^[\\x21-\\x7e]{1,${IDEMPOTENCY_KEY_LENGTH_MAX}}$`);
 
 /** user_id and session_id: 1 to 128 characters (code points), no control characters. */

@@ -8,6 +8,7 @@ import { assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
 import { TIER_LIMITS, type Tier } from "../base/tiers.ts";
+import { unusedAccounts } from "./account-names.ts";
 import { checkAccount, checkRequestTexts } from "./identifiers.ts";
 import { hashOfKey, KEY_PREFIX_LENGTH, newApiKey } from "./key-format.ts";
 import type { AddKeyOutcome, FactStore, KeyRecord, KeyRequest, KeyStore } from "./ports.ts";
@@ -20,6 +21,12 @@ export interface NewKey {
   readonly note?: string | undefined;
 }
 
+/** The key itself is here and nowhere else. */
+export interface MadeKey {
+  readonly key: string;
+  readonly record: KeyRecord;
+}
+
 export interface KeyUsage {
   readonly key: KeyRecord;
   readonly limit: number | null;
@@ -27,7 +34,9 @@ export interface KeyUsage {
   readonly days: readonly { day: string; count: number }[];
 }
 
-export interface Approval extends NewKey {
+export interface Approval extends Omit<NewKey, "account"> {
+  /** Without it the account is a new one under an unused name. */
+  readonly account?: string | undefined;
   /** True where the key is for an account that exists; else the account must be new. */
   readonly join?: boolean | undefined;
 }
@@ -50,14 +59,13 @@ export class KeyManager {
     this.#newId = newId;
   }
 
-  /** The key itself is in the answer and nowhere else. */
-  async create(wanted: NewKey): Promise<{ key: string; record: KeyRecord }> {
+  async create(wanted: NewKey): Promise<MadeKey> {
     const made = this.#newKey(wanted);
     assertAdded(await this.#store.addKey(made.record));
     return made;
   }
 
-  #newKey(wanted: NewKey): { key: string; record: KeyRecord } {
+  #newKey(wanted: NewKey): MadeKey {
     checkAccount(wanted.account);
     const nowMs = this.#clock.now();
     const expiresAtMs = wanted.expiresAtMs ?? null;
@@ -154,20 +162,47 @@ export class KeyManager {
     return this.#store.listKeyRequests();
   }
 
-  /** The store checks and decides in one step: of two approvals at once, the refused one leaves nothing behind. */
-  async approve(id: string, wanted: Approval): Promise<{ key: string; record: KeyRecord }> {
+  async approve(id: string, wanted: Approval): Promise<MadeKey> {
     const request = (await this.#store.listKeyRequests()).find((candidate) => candidate.id === id);
     if (request?.status !== "open") throw notOpen();
+    const { account } = wanted;
+    if (account === undefined) return this.#approveUnnamed(request, wanted);
+    const made = await this.#approveInto(account, request, wanted);
+    if (made === undefined) throw await this.#accountExists(account);
+    return made;
+  }
+
+  /** Into a new account whose name nobody uses. */
+  async #approveUnnamed(request: KeyRequest, wanted: Approval): Promise<MadeKey> {
+    if (wanted.join) {
+      const detail = "An approval with join needs the name of the account.";
+      throw new Failure("invalid_request", detail, { param: "account" });
+    }
+    const accounts = await this.#store.listAccounts();
+    const names = unusedAccounts(request.email, new Set(accounts.map(({ account }) => account)));
+    for (;;) {
+      const made = await this.#approveInto(names.next().value, request, wanted);
+      if (made !== undefined) return made;
+      // The name has facts and no key, or another approval has just taken it.
+    }
+  }
+
+  /**
+   * The store checks and decides in one step: of two approvals at once, the refused one leaves nothing behind.
+   * @returns undefined where the account is to be new and exists
+   */
+  async #approveInto(account: string, request: KeyRequest, wanted: Approval): Promise<MadeKey | undefined> {
     const made = this.#newKey({
       ...wanted,
+      account,
       tier: wanted.tier ?? request.tier,
       note: wanted.note ?? `${request.name} <${request.email}>`,
     });
-    const account = wanted.join ? "existing" : "new";
-    const outcome = await this.#store.addKey(made.record, { requestId: id, account });
-    if (outcome === "account_exists") throw await this.#accountExists(wanted.account);
+    const approval = { requestId: request.id, account: wanted.join ? "existing" : "new" } as const;
+    const outcome = await this.#store.addKey(made.record, approval);
+    if (outcome === "account_exists") return undefined;
     if (outcome === "account_missing")
-      throw new Failure("not_found", `There is no account ${wanted.account}.`, { param: "account" });
+      throw new Failure("not_found", `There is no account ${account}.`, { param: "account" });
     if (outcome === "request_not_open") throw notOpen();
     assertAdded(outcome);
     return made;

@@ -49,6 +49,15 @@ test("an approval gives no access to an account that exists, unless it says join
   assert.equal(read.json.facts[0].value, "secret");
 });
 
+test("an approval without an account makes one under an unused name", async () => {
+  const first = await approve(await newRequest(), {});
+  const second = await approve(await newRequest(), { tier: "pro" });
+  assert.deepEqual([first.status, first.json.account], [201, "example-grace"]);
+  assert.deepEqual([second.status, second.json.account, second.json.tier], [201, "example-grace-2", "pro"]);
+  const refused = await approve(await newRequest(), { join: true });
+  assert.deepEqual([problemCode(refused), refused.json.param], ["400 invalid_request", "account"]);
+});
+
 test("an approval that joins an account that does not exist is 404, and makes no account", async () => {
   const id = await newRequest();
   const refused = await approve(id, { account: "nowhere", join: true });

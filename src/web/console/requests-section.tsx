@@ -1,11 +1,10 @@
 /**
- * Requests for keys: open ones with a form to decide them, and a list of decided ones. An approval makes a new account
- * and shows its key once. A name that is taken leads to a second step, which says what the account holds.
+ * Requests for keys: open ones with a form to decide them, and a list of decided ones. An approval makes a new account,
+ * which the service names where the operator does not, and shows its key once. A name that is taken leads to a second step, which says what the account holds.
  */
 
 import { useState } from "preact/hooks";
 import {
-  type Account,
   approveRequest,
   type CreatedKey,
   declineRequest,
@@ -26,13 +25,11 @@ interface Approved {
 
 interface RequestsSectionProps {
   readonly requests: readonly KeyRequestView[];
-  readonly accounts: readonly Account[];
 }
 
-export function RequestsSection({ requests, accounts }: RequestsSectionProps) {
+export function RequestsSection({ requests }: RequestsSectionProps) {
   const [approved, setApproved] = useState<Approved>();
   const { error, run } = useAction();
-  const names = new Set(accounts.map(({ account }) => account));
   const open = requests.filter(({ status }) => status === "open");
   const decided = requests
     .filter(({ status }) => status !== "open")
@@ -63,7 +60,6 @@ export function RequestsSection({ requests, accounts }: RequestsSectionProps) {
           <OpenRequest
             key={request.id}
             request={request}
-            suggestion={unusedName(accountFrom(request.email), names)}
             onApproved={(created) => setApproved({ created, request })}
           />
         ))}
@@ -94,17 +90,14 @@ export function RequestsSection({ requests, accounts }: RequestsSectionProps) {
 
 interface OpenRequestProps {
   readonly request: KeyRequestView;
-  /** A name for the account that no account has. */
-  readonly suggestion: string;
   readonly onApproved: (created: CreatedKey) => void;
 }
 
-function OpenRequest({ request, suggestion, onApproved }: OpenRequestProps) {
+function OpenRequest({ request, onApproved }: OpenRequestProps) {
   const { id, name, email, purpose, created_at } = request;
   const { busy, error, run } = useAction();
-  const [typed, setTyped] = useState<string>();
+  const [account, setAccount] = useState("");
   const [taken, setTaken] = useState<{ account: string; text: string }>();
-  const account = typed ?? suggestion;
   const [terms, setTerms] = useState<KeyTerms>({ tier: request.tier, expires: "" });
 
   const approve = async (join: boolean) => {
@@ -112,14 +105,13 @@ function OpenRequest({ request, suggestion, onApproved }: OpenRequestProps) {
     const created = await run(async () => {
       try {
         return await approveRequest(id, {
-          account,
+          ...(account === "" ? {} : { account }),
           tier: terms.tier,
           expires_at: endOfDay(terms.expires),
           join,
         });
       } catch (failure) {
         if (!(failure instanceof ApiError) || failure.code !== "account_exists") throw failure;
-        setTyped(account);
         setTaken({ account, text: failure.message });
         return undefined;
       }
@@ -144,11 +136,11 @@ function OpenRequest({ request, suggestion, onApproved }: OpenRequestProps) {
         <label class="field">
           <span>Account</span>
           <input
-            required
             pattern="[a-z0-9._\-]{1,64}"
-            title="1 to 64 of a-z, 0-9, dot, underscore and hyphen"
+            title="1 to 64 of a-z, 0-9, dot, underscore and hyphen; empty: a new account under an unused name"
+            placeholder="a new one"
             value={account}
-            onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+            onInput={({ currentTarget }) => setAccount(currentTarget.value)}
           />
         </label>
         <KeyTermsFields terms={terms} onChange={setTerms} />
@@ -177,18 +169,4 @@ function OpenRequest({ request, suggestion, onApproved }: OpenRequestProps) {
       <ErrorNotice error={error} />
     </li>
   );
-}
-
-/** A suggestion for the account's name: the address without characters that an account may not have. */
-export function accountFrom(email: string): string {
-  const [user, host = ""] = email.toLowerCase().split("@");
-  const company = host.split(".").slice(0, -1).join("-");
-  return `${company === "" ? "" : `${company}-`}${user}`.replace(/[^a-z0-9._-]+/g, "-").slice(0, 64);
-}
-
-/** The name itself, or with the first of -2, -3 … that no account has. */
-export function unusedName(name: string, names: ReadonlySet<string>): string {
-  let unused = name;
-  for (let i = 2; names.has(unused); i++) unused = `${name.slice(0, 63 - String(i).length)}-${i}`;
-  return unused;
 }

@@ -84,7 +84,7 @@ function Console() {
         </button>
       </nav>
       <ErrorNotice error={error} />
-      <RequestsSection requests={overview.requests} accounts={overview.accounts} />
+      <RequestsSection requests={overview.requests} />
       <KeysSection keys={overview.keys} accounts={overview.accounts} usage={overview.usage} />
       <UsageSection usage={overview.usage} keys={overview.keys} />
       <RecentSection status={overview.status} keys={overview.keys} />

@@ -195,6 +195,30 @@ test("an account without a key that holds facts exists", async (context) => {
   assert.equal((await keys.approve(id, { account: "acme", join: true })).record.account, "acme");
 });
 
+test("an approval without an account makes a new one under an unused name", async (context) => {
+  const { store, keys, request } = await setUp(context);
+  await keys.create({ account: "example-ada" });
+  // Facts without a key make a name used too.
+  await store.write({
+    account: "example-ada-2",
+    userId: "ada",
+    facts: [{ channel: 0, value: "Ada" }],
+    nowMs: Date.parse(NOON),
+  });
+  const ids = [await request(), await request(), await request()];
+  const made = await Promise.all(ids.map((id) => keys.approve(id, {})));
+  const names = made.map(({ record }) => record.account).sort();
+  assert.deepEqual(names, ["example-ada-3", "example-ada-4", "example-ada-5"]);
+  assert.equal((await keys.list("example-ada")).length, 1);
+});
+
+test("an approval that joins names the account", async (context) => {
+  const { keys, request } = await setUp(context);
+  const id = await request();
+  await assert.rejects(keys.approve(id, { join: true }), { code: "invalid_request" });
+  assert.deepEqual(await keys.list(), []);
+});
+
 test("an approval that joins needs an account that exists", async (context) => {
   const { keys, request } = await setUp(context);
   const id = await request();

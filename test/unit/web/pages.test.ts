@@ -7,7 +7,6 @@ import { OPERATIONS } from "../../../src/contract/operations.ts";
 import { ApiError, duration } from "../../../src/web/api/request.ts";
 import { stateOf } from "../../../src/web/console/keys-section.tsx";
 import { letterOf } from "../../../src/web/console/new-key.tsx";
-import { accountFrom, unusedName } from "../../../src/web/console/requests-section.tsx";
 import { daysOf } from "../../../src/web/console/usage-section.tsx";
 import { bandsOf } from "../../../src/web/parts/bands.ts";
 import { type Document, groupsOf, typeOf } from "../../../src/web/reference/openapi.ts";
@@ -81,19 +80,6 @@ test("the letter to a new holder has the key, a call that works when pasted, and
   assert.equal(stateOf({ ...created, expires_at: null }, 0), "active");
   assert.equal(stateOf(created, Date.parse("2027-02-01")), "expired");
   assert.equal(stateOf({ ...created, revoked_at: "2026-11-16T00:00:00.000Z" }, 0), "revoked");
-});
-
-test("an account's name is guessed from the address with letters that it may have", () => {
-  assert.equal(accountFrom("Grace.Hopper+x@Navy.example"), "navy-grace.hopper-x");
-  assert.equal(accountFrom("root@localhost"), "root");
-  assert.match(accountFrom(`${"ü".repeat(300)}@x.example`), /^[a-z0-9._-]{1,64}$/);
-});
-
-test("a suggested account is one that nobody has, also where the name has its full length", () => {
-  const names = new Set(["default", "default-2", "default-4", "x".repeat(64), `${"x".repeat(62)}-2`]);
-  assert.equal(unusedName(accountFrom("default@b"), names), "default-3");
-  assert.equal(unusedName("other", names), "other");
-  assert.equal(unusedName("x".repeat(64), names), `${"x".repeat(62)}-3`);
 });
 
 test("use of all keys adds up by day, that of one is its own", () => {
