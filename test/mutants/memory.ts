@@ -290,8 +290,8 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
     name: "approval-takes-an-account-over",
     fault: "An approval gives a stranger a key to an existing account that the operator did not mean.",
     file: "src/memory/key-manager.ts",
-    find: 'const account = wanted.join ? "existing" : "new";',
-    replace: 'const account = "existing";',
+    find: 'account: wanted.join ? "existing" : "new"',
+    replace: 'account: "existing"',
     tests: tests("key-manager"),
   },
   {
