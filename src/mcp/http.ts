@@ -13,8 +13,9 @@ import type { Caller } from "../memory/authentication.ts";
 import type { MemoryServices } from "../memory/services.ts";
 import { directMemory, type FailureOf, type MemoryCaller } from "./direct-memory.ts";
 import type { Subscriptions } from "./memory-server.ts";
+import { memoryUri, userOfUri, watchableUser } from "./memory-uri.ts";
 import { type ChangeSource, Session } from "./session.ts";
-import { isWatchable, SharedWatches, WATCHED_MAX } from "./shared-watches.ts";
+import { type OnChange, SharedWatches, TooManyWatches, WATCHED_MAX } from "./shared-watches.ts";
 
 export interface McpHttpOptions {
   readonly memory: MemoryServices;
@@ -29,6 +30,8 @@ interface Visitor extends Record<string, unknown> {
   readonly userId: string | undefined;
   /** The session that a client of the 2025 revisions names, where this node has it. */
   readonly session: Session | undefined;
+  /** Resolves when no change of a memory that is watched can be missed any more. */
+  readonly check: (userId: string) => Promise<void>;
 }
 
 /** A request to /mcp; http/routes/mcp.ts makes it of a call. */
@@ -45,8 +48,9 @@ interface Visit {
 
 interface AccountEntry {
   readonly handler: McpHttpHandler;
-  readonly watches: SharedWatches;
   readonly sessions: BoundedCache<Session>;
+  /** Tells whoever listens. */
+  readonly tell: OnChange;
   readonly onChange: ChangeSource["onChange"];
 }
 
@@ -56,12 +60,16 @@ const SESSIONS_MAX = 1_024;
 const SESSION_HEADER = "mcp-session-id";
 const SESSION_NOT_FOUND = -32_001;
 const INVALID_PARAMS = -32_602;
+/** As the library answers where there are too many streams. */
+const LIMIT_REACHED = -32_603;
+const TOO_MANY_REQUESTS = 429;
 const NEW_SESSION = "Send initialize, and its Mcp-Session-Id with each request.";
 const KEYS_INTERVAL_MS = 1_000;
 
 export class McpHttp {
   readonly #options: McpHttpOptions;
   readonly #accounts = new BoundedCache<Promise<AccountEntry>>({ entriesMax: ACCOUNTS_MAX });
+  readonly #watches: SharedWatches;
   /** The visits that are being answered. */
   readonly #open = new Map<AbortController, Caller>();
   readonly #timer: NodeJS.Timeout;
@@ -69,6 +77,7 @@ export class McpHttp {
 
   constructor(options: McpHttpOptions) {
     this.#options = options;
+    this.#watches = new SharedWatches(options.memory.store);
     this.#timer = setInterval(() => void this.#endRevoked(), KEYS_INTERVAL_MS).unref();
   }
 
@@ -77,30 +86,37 @@ export class McpHttp {
     const controller = new AbortController();
     this.#open.set(controller, caller);
     const memoryOf = (owner: MemoryCaller) => directMemory(this.#options.memory, owner, failureOf);
-    const watch = (uri: string) => account.watches.hold(uri, memoryOf(caller));
-    const watched = urisOf(body).filter((uri) => isWatchable(uri, userId));
-    const releases = watched.map(watch);
+    const watch = (user: string) => this.#watches.hold(caller.account, user, account.tell);
+    const check = (user: string) => this.#watches.check(caller.account, user);
+    const releases: (() => void)[] = [];
     const end = () => {
       this.#open.delete(controller);
       controller.abort();
-      for (const release of releases) release();
+      for (const release of releases.splice(0)) release();
     };
+    const listened = listenedOf(body, userId);
+    try {
+      for (const user of listened.users) releases.push(watch(user));
+    } catch (error) {
+      end();
+      return refusalOf(error, (body as { id?: unknown }).id, 200);
+    }
     if (ended.aborted) end();
     else ended.addEventListener("abort", end, { once: true });
     // A client is told that it listens when no change can be missed any more.
-    await Promise.all(watched.map((uri) => account.watches.check(uri)));
+    await Promise.all(listened.users.map(check));
     const { method, url, headers } = request;
     const sessionId = headers.get(SESSION_HEADER);
     const session = sessionId === null ? undefined : account.sessions.get(sessionId);
     if (method === "GET" && sessionId !== null)
       return streamOf(session, { watch, onChange: account.onChange }, controller.signal);
     const memory = memoryOf({ ...caller, signal: controller.signal });
-    const visitor: Visitor = { memory, userId, session };
+    const visitor: Visitor = { memory, userId, session, check };
     const response = await account.handler.fetch(
       new Request(new URL(url, "http://service"), { method, headers, signal: controller.signal }),
       {
         authInfo: { token: "", clientId: caller.keyId, scopes: [], extra: visitor },
-        ...(body === undefined || body === null ? {} : { parsedBody: body }),
+        ...(body === undefined || body === null ? {} : { parsedBody: listened.body }),
       },
     );
     if (methodOf(body) === "initialize" && response.ok) {
@@ -146,21 +162,23 @@ export class McpHttp {
       import("./memory-server.ts"),
     ]);
     const { version } = this.#options;
-    const watches: SharedWatches = new SharedWatches((uri) => handler.notify.resourceUpdated(uri));
     const handler: McpHttpHandler = createMcpHandler(
       ({ authInfo, era }) => {
-        const { memory, userId, session } = authInfo!.extra as Visitor;
-        const subscriptions = era === "legacy" ? subscriptionsOf(session, userId, watches) : undefined;
+        const visitor = authInfo!.extra as Visitor;
+        const { memory, userId } = visitor;
+        const subscriptions = era === "legacy" ? subscriptionsOf(visitor) : undefined;
         return memoryServer({ memory, userId, version, subscriptions });
       },
       { maxSubscriptions: STREAMS_MAX },
     );
     return {
       handler,
-      watches,
       sessions: new BoundedCache<Session>({ entriesMax: SESSIONS_MAX }),
+      tell: (user) => handler.notify.resourceUpdated(memoryUri(user)),
       onChange: (listener) =>
-        handler.bus.subscribe((event) => event.kind === "resource_updated" && listener(event.uri)),
+        handler.bus.subscribe(
+          (event) => event.kind === "resource_updated" && listener(userOfUri(event.uri)!),
+        ),
     };
   }
 }
@@ -172,35 +190,65 @@ function streamOf(session: Session | undefined, source: ChangeSource, ended: Abo
     return Response.json({ jsonrpc: "2.0", error, id: null }, { status: 404 });
   }
   const headers = { "content-type": "text/event-stream", "cache-control": "no-cache" };
-  return new Response(session.open(source, ended), { headers });
+  try {
+    return new Response(session.open(source, ended), { headers });
+  } catch (error) {
+    return refusalOf(error, null, TOO_MANY_REQUESTS);
+  }
 }
 
-function subscriptionsOf(
-  session: Session | undefined,
-  userId: string | undefined,
-  watches: SharedWatches,
-): Subscriptions {
+/** What a client is told whose account listens to too much; any other error is no answer. */
+function refusalOf(error: unknown, id: unknown, status: number): Response {
+  if (!(error instanceof TooManyWatches)) throw error;
+  const { message } = error;
+  return Response.json({ jsonrpc: "2.0", error: { code: LIMIT_REACHED, message }, id }, { status });
+}
+
+function subscriptionsOf({ session, userId, check }: Visitor): Subscriptions {
   const refuse = (code: number, message: string) => Object.assign(new Error(message), { code });
+  const subscribe = (user: string, uri: string) => {
+    try {
+      return session!.subscribe(user, uri);
+    } catch (error) {
+      throw error instanceof TooManyWatches ? refuse(LIMIT_REACHED, error.message) : error;
+    }
+  };
   return {
     async subscribe(uri) {
       if (session === undefined)
         throw refuse(SESSION_NOT_FOUND, `A subscription needs a session of this node. ${NEW_SESSION}`);
-      if (isWatchable(uri, userId) && !session.subscribe(uri))
+      const user = watchableUser(uri, userId);
+      if (user === undefined) return;
+      if (!subscribe(user, uri))
         throw refuse(INVALID_PARAMS, `A session has at most ${WATCHED_MAX} subscriptions.`);
-      await watches.check(uri);
+      await check(user);
     },
-    unsubscribe: (uri) => session?.unsubscribe(uri),
+    unsubscribe(uri) {
+      const user = watchableUser(uri, userId);
+      if (user !== undefined) session?.unsubscribe(user);
+    },
   };
 }
 
-/** The resources that a `subscriptions/listen` request wants to hear of. */
-function urisOf(body: unknown): string[] {
-  if (methodOf(body) !== "subscriptions/listen") return [];
-  const { params } = body as { params?: { notifications?: { resourceSubscriptions?: unknown } } };
+/**
+ * The users whose memories a `subscriptions/listen` request wants to hear of, and the request with one address for each,
+ * as notices write it. What the client may not hear of is not in it: the library tells all streams of an account.
+ */
+function listenedOf(body: unknown, boundUser: string | undefined): { users: string[]; body: unknown } {
+  const { params } = (body ?? {}) as { params?: { notifications?: { resourceSubscriptions?: unknown } } };
   const uris = params?.notifications?.resourceSubscriptions;
-  if (!Array.isArray(uris)) return [];
-  const texts = uris.filter((uri): uri is string => typeof uri === "string");
-  return [...new Set(texts)].slice(0, WATCHED_MAX);
+  if (methodOf(body) !== "subscriptions/listen" || !Array.isArray(uris) || !uris.every(isText))
+    return { users: [], body };
+  const watched = new Set(uris.flatMap((uri) => watchableUser(uri, boundUser) ?? []));
+  const users = [...watched].slice(0, WATCHED_MAX);
+  const others = uris.filter((uri) => userOfUri(uri) === undefined);
+  const resourceSubscriptions = [...users.map(memoryUri), ...others];
+  const notifications = { ...params!.notifications, resourceSubscriptions };
+  return { users, body: { ...(body as object), params: { ...params, notifications } } };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
 }
 
 function methodOf(body: unknown): unknown {

@@ -1,4 +1,9 @@
-/** The address of a user's memory as an MCP resource: sideband://memory/USER, the user percent-encoded. */
+/**
+ * The address of a user's memory as an MCP resource: sideband://memory/USER, the user percent-encoded. A client may
+ * write it in other ways (a letter percent-encoded, an @ as it is), so a memory is known by its user.
+ */
+
+import { isIdentifier } from "../memory/identifiers.ts";
 
 export const URI_PREFIX = "sideband://memory/";
 
@@ -14,4 +19,11 @@ export function userOfUri(uri: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The user whose memory at `uri` a server, bound to a user or not, may watch. */
+export function watchableUser(uri: string, boundUser: string | undefined): string | undefined {
+  const user = userOfUri(uri);
+  if (user === undefined) return undefined;
+  return (boundUser === undefined ? isIdentifier(user) : user === boundUser) ? user : undefined;
 }

@@ -10,43 +10,55 @@ import { WATCHED_MAX } from "./shared-watches.ts";
 
 /** Where a stream learns of changes. */
 export interface ChangeSource {
-  /** Watches a memory until the function that it returns is called. */
-  watch(uri: string): () => void;
-  /** Tells of each memory that has changed, until the function that it returns is called. */
-  onChange(listener: (uri: string) => void): () => void;
+  /** Watches a user's memory until the function that it returns is called. */
+  watch(userId: string): () => void;
+  /** Tells of each user whose memory has changed, until the function that it returns is called. */
+  onChange(listener: (userId: string) => void): () => void;
+}
+
+/** A memory, as its client writes its address. */
+interface Subscription {
+  readonly uri: string;
+  /** While a stream is open. */
+  endWatch: (() => void) | undefined;
 }
 
 const KEEP_ALIVE_MS = 15_000;
 
 export class Session {
   readonly id = randomUUID();
-  /** What is subscribed to; while a stream is open, with the function that ends the watch. */
-  readonly #subscriptions = new Map<string, (() => void) | undefined>();
+  /** By user. */
+  readonly #subscriptions = new Map<string, Subscription>();
   #source: ChangeSource | undefined;
   #endStream = () => {};
 
   /** @returns false where the session has too many subscriptions */
-  subscribe(uri: string): boolean {
-    if (this.#subscriptions.has(uri)) return true;
-    if (this.#subscriptions.size >= WATCHED_MAX) return false;
-    this.#subscriptions.set(uri, this.#source?.watch(uri));
+  subscribe(userId: string, uri: string): boolean {
+    const known = this.#subscriptions.get(userId);
+    if (known === undefined && this.#subscriptions.size >= WATCHED_MAX) return false;
+    const endWatch = known === undefined ? this.#source?.watch(userId) : known.endWatch;
+    this.#subscriptions.set(userId, { uri, endWatch });
     return true;
   }
 
-  unsubscribe(uri: string): void {
-    this.#subscriptions.get(uri)?.();
-    this.#subscriptions.delete(uri);
+  unsubscribe(userId: string): void {
+    this.#subscriptions.get(userId)?.endWatch?.();
+    this.#subscriptions.delete(userId);
   }
 
-  /** A stream of server-sent events. It takes the place of an earlier one, which its client may have lost. */
+  /**
+   * A stream of server-sent events. It takes the place of an earlier one, which its client may have lost.
+   * Throws where something cannot be watched.
+   */
   open(source: ChangeSource, ended: AbortSignal): ReadableStream<Uint8Array> {
     this.#endStream();
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
     const writer = writable.getWriter();
     // A write fails only where the client has gone.
     const send = (text: string) => void writer.write(utf8(`${text}\n\n`)).catch(() => {});
-    const tell = (uri: string) => {
-      if (this.#subscriptions.has(uri)) send(`event: message\ndata: ${updated(uri)}`);
+    const tell = (userId: string) => {
+      const subscription = this.#subscriptions.get(userId);
+      if (subscription !== undefined) send(`event: message\ndata: ${updated(subscription.uri)}`);
     };
     const unlisten = source.onChange(tell);
     const keepAlive = setInterval(() => send(": keep-alive"), KEEP_ALIVE_MS).unref();
@@ -59,10 +71,15 @@ export class Session {
     };
     this.#endStream = end;
     this.#source = source;
-    for (const uri of this.#subscriptions.keys()) {
-      this.#subscriptions.set(uri, source.watch(uri));
-      // It may have changed while no stream was open.
-      tell(uri);
+    try {
+      for (const [userId, subscription] of this.#subscriptions) {
+        subscription.endWatch = source.watch(userId);
+        // It may have changed while no stream was open.
+        tell(userId);
+      }
+    } catch (error) {
+      end();
+      throw error;
     }
     if (ended.aborted) end();
     else ended.addEventListener("abort", end);
@@ -73,9 +90,9 @@ export class Session {
   #suspend(): void {
     this.#endStream = () => {};
     this.#source = undefined;
-    for (const [uri, endWatch] of this.#subscriptions) {
-      endWatch?.();
-      this.#subscriptions.set(uri, undefined);
+    for (const subscription of this.#subscriptions.values()) {
+      subscription.endWatch?.();
+      subscription.endWatch = undefined;
     }
   }
 }

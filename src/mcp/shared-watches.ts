@@ -1,48 +1,142 @@
 /**
- * The memories of one account that somebody listens to. However many listen to a memory, it is watched once.
+ * The memories that somebody listens to at /mcp, of all accounts. However many listen to a user's memory, and however they
+ * write its address, it is watched once. Another stamp is a change: no fact is read for it. One timer serves all, and
+ * reads the stamps of many users at once.
  */
 
-import type { AgentMemory } from "../contract/agent-memory.ts";
-import { isIdentifier } from "../memory/identifiers.ts";
-import { userOfUri } from "./memory-uri.ts";
-import { type Watch, watchMemory } from "./watch.ts";
+import type { FactStore } from "../memory/ports.ts";
+import { WATCH_INTERVAL_MS } from "./watch.ts";
 
 /** How many memories one client may listen to. */
 export const WATCHED_MAX = 16;
+/** How many memories the clients of one account may listen to at once. */
+export const ACCOUNT_WATCHED_MAX = 1_024;
+/** Users in one read. */
+const PAGE = 256;
+/** What no stamp is equal to: whatever is read next counts as a change. */
+const UNREADABLE = "";
+
+/** Hears of a user whose memory has changed. */
+export type OnChange = (userId: string) => void;
+
+interface Watch {
+  readonly account: string;
+  readonly userId: string;
+  /** Who is told, with the number of those who asked for it. */
+  readonly listeners: Map<OnChange, number>;
+  /** The stamp that was seen last; null without facts, undefined before the first look. */
+  seen: string | null | undefined;
+}
+
+export class TooManyWatches extends Error {
+  override name = "TooManyWatches";
+
+  constructor() {
+    super(
+      `The clients of an account listen to at most ${ACCOUNT_WATCHED_MAX.toLocaleString("en")} memories at once on a node. ` +
+        "End a subscription before you begin another.",
+    );
+  }
+}
 
 export class SharedWatches {
-  readonly #watches = new Map<string, { readonly watch: Watch; holders: number }>();
-  readonly #onChange: (uri: string) => void;
+  readonly #store: Pick<FactStore, "readStamp" | "readStamps">;
+  readonly #watches = new Map<string, Watch>();
+  /** Watches by account. */
+  readonly #counts = new Map<string, number>();
+  #timer: NodeJS.Timeout | undefined;
+  #looking = false;
 
-  constructor(onChange: (uri: string) => void) {
-    this.#onChange = onChange;
+  constructor(store: Pick<FactStore, "readStamp" | "readStamps">) {
+    this.#store = store;
   }
 
-  /** Watches the memory at `uri` until the function that it returns is called. */
-  hold(uri: string, memory: AgentMemory): () => void {
-    const known = this.#watches.get(uri);
-    const entry = known ?? {
-      watch: watchMemory(memory, userOfUri(uri)!, () => this.#onChange(uri)),
-      holders: 0,
-    };
-    if (known === undefined) this.#watches.set(uri, entry);
-    entry.holders += 1;
+  /** Watches a memory until the function that it returns is called. Throws TooManyWatches. */
+  hold(account: string, userId: string, onChange: OnChange): () => void {
+    const key = keyOf(account, userId);
+    const watch = this.#watches.get(key) ?? this.#begin(key, account, userId);
+    const { listeners } = watch;
+    listeners.set(onChange, (listeners.get(onChange) ?? 0) + 1);
     return () => {
-      entry.holders -= 1;
-      if (entry.holders > 0) return;
-      entry.watch.stop();
-      this.#watches.delete(uri);
+      const left = listeners.get(onChange)! - 1;
+      if (left > 0) listeners.set(onChange, left);
+      else listeners.delete(onChange);
+      if (listeners.size === 0) this.#end(key, account);
     };
   }
 
   /** Resolves when no change of a memory that is watched can be missed any more. */
-  async check(uri: string): Promise<void> {
-    await this.#watches.get(uri)?.watch.check();
+  async check(account: string, userId: string): Promise<void> {
+    const watch = this.#watches.get(keyOf(account, userId));
+    if (watch?.seen === undefined && watch !== undefined) await this.#readOne(watch);
+  }
+
+  #begin(key: string, account: string, userId: string): Watch {
+    const count = this.#counts.get(account) ?? 0;
+    if (count >= ACCOUNT_WATCHED_MAX) throw new TooManyWatches();
+    this.#counts.set(account, count + 1);
+    const watch: Watch = { account, userId, listeners: new Map(), seen: undefined };
+    this.#watches.set(key, watch);
+    // Watching keeps no process alive.
+    this.#timer ??= setInterval(() => void this.#look(), WATCH_INTERVAL_MS).unref();
+    return watch;
+  }
+
+  #end(key: string, account: string): void {
+    this.#watches.delete(key);
+    const count = this.#counts.get(account)! - 1;
+    if (count > 0) this.#counts.set(account, count);
+    else this.#counts.delete(account);
+    if (this.#watches.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #look(): Promise<void> {
+    if (this.#looking) return;
+    this.#looking = true;
+    try {
+      const watches = [...this.#watches.values()];
+      for (let first = 0; first < watches.length; first += PAGE) {
+        // A store that answers at once would hold up the requests that wait.
+        if (first > 0) await new Promise((resolve) => setImmediate(resolve));
+        await this.#read(watches.slice(first, first + PAGE));
+      }
+    } finally {
+      this.#looking = false;
+    }
+  }
+
+  async #read(watches: readonly Watch[]): Promise<void> {
+    let stamps: readonly (string | undefined)[];
+    try {
+      stamps = await this.#store.readStamps(watches);
+    } catch {
+      // A damaged record, or a machine of a cluster that is away, concerns its own users only.
+      for (const watch of watches) await this.#readOne(watch);
+      return;
+    }
+    for (const [i, watch] of watches.entries()) note(watch, stamps[i]);
+  }
+
+  async #readOne(watch: Watch): Promise<void> {
+    try {
+      note(watch, await this.#store.readStamp(watch.account, watch.userId));
+    } catch {
+      // A change is seen when the memory is back. What it was before may not be known then: it counts as one.
+      watch.seen ??= UNREADABLE;
+    }
   }
 }
 
-/** Whether a server, bound to a user or not, has a memory at `uri` that can change. */
-export function isWatchable(uri: string, boundUser: string | undefined): boolean {
-  const user = userOfUri(uri);
-  return user !== undefined && (boundUser === undefined ? isIdentifier(user) : user === boundUser);
+function note(watch: Watch, stamp: string | undefined): void {
+  const found = stamp ?? null;
+  const changed = watch.seen !== undefined && watch.seen !== found;
+  watch.seen = found;
+  if (changed) for (const tell of watch.listeners.keys()) tell(watch.userId);
+}
+
+// Neither accounts nor user ids hold U+0000: the key names exactly one user.
+function keyOf(account: string, userId: string): string {
+  return `${account}\0${userId}`;
 }

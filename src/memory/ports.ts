@@ -132,6 +132,10 @@ export interface FactStore {
   readFact(account: string, userId: string, channel: number): MaybePromise<FactRecord | undefined>;
   readUser(account: string, userId: string): MaybePromise<UserState | undefined>;
   readStamp(account: string, userId: string): MaybePromise<string | undefined>;
+  /** The stamps of many users, in their order; fails where one cannot be read. */
+  readStamps(
+    users: readonly { account: string; userId: string }[],
+  ): MaybePromise<readonly (string | undefined)[]>;
   write(request: WriteRequest): Promise<WriteOutcome>;
   /** Keeps code bits with their facts, where revision and value are still those. The stamp stays as it is. */
   saveCodes(account: string, userId: string, codes: readonly ComputedCode[]): Promise<void>;

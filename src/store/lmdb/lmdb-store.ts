@@ -164,6 +164,10 @@ export class LmdbStore implements Store {
     return bytes && stampOf(bytes);
   }
 
+  readStamps(users: readonly { account: string; userId: string }[]): (string | undefined)[] {
+    return users.map(({ account, userId }) => this.readStamp(account, userId));
+  }
+
   /** Both reads are of one snapshot: nothing else runs between them. */
   readUser(account: string, userId: string): UserState | undefined {
     const environment = this.#environment;

@@ -50,6 +50,30 @@ export function readStamp(account: string, userId: string): Query<string | undef
   };
 }
 
+/** The limit lets a cluster find the users before it joins them to the ticket. */
+export function readStamps(
+  users: readonly { account: string; userId: string }[],
+): Query<(string | undefined)[]> {
+  return async (sql) => {
+    const rows = await answerOf(
+      (ticket) => sql<{ ticket: number; place: number | null; life: number; revision: number }[]>`
+        SELECT t.ticket, u.place, u.life, u.revision FROM (SELECT ${ticket}::bigint AS ticket) AS t LEFT JOIN (
+          SELECT w.place::integer AS place, u.life, u.revision
+          FROM sideband.users AS u JOIN unnest(
+            ${users.map(({ account, userId }) => userSlot(account, userId))}::integer[],
+            ${users.map(({ account }) => account)}::text[],
+            ${users.map(({ userId }) => userId)}::text[]
+          ) WITH ORDINALITY AS w (slot, account, user_id, place)
+            ON u.slot = w.slot AND u.account = w.account AND u.user_id = w.user_id
+          LIMIT ${users.length}) AS u ON true`,
+    );
+    const stamps = new Array<string | undefined>(users.length).fill(undefined);
+    for (const { place, life, revision } of rows)
+      if (place !== null) stamps[place - 1] = stampOf(life, revision);
+    return stamps;
+  };
+}
+
 /** Both tables are named by the user itself, so that a cluster finds their machine. */
 export function readUser(account: string, userId: string): Query<UserState | undefined> {
   const slot = userSlot(account, userId);

@@ -118,6 +118,10 @@ export class PostgresStore implements Store {
     return this.#ofUser(account, userId, () => this.#database.read(facts.readStamp(account, userId)));
   }
 
+  readStamps(users: readonly { account: string; userId: string }[]): Promise<(string | undefined)[]> {
+    return this.#database.read(facts.readStamps(users));
+  }
+
   write(request: WriteRequest): Promise<WriteOutcome> {
     return this.#ofUser(request.account, request.userId, () => this.#commit.write(request));
   }

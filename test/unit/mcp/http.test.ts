@@ -3,11 +3,13 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { McpHttp } from "../../../src/mcp/http.ts";
+import type { Store } from "../../../src/memory/ports.ts";
 import { settled } from "../blockwork/fake-workers.ts";
 import { ACCOUNT, memoryServices } from "../memory/memory-services.ts";
 
 const CALLER = { account: ACCOUNT, keyId: "k", tier: "unlimited", limit: null, expiresAtMs: null } as const;
 const USERS = ["ada", "eve"] as const;
+const MODERN = "2026-07-28";
 
 async function setUp(context: TestContext) {
   const { services, store, write } = await memoryServices(context);
@@ -15,7 +17,13 @@ async function setUp(context: TestContext) {
   const isLive = context.mock.fn(async () => true);
   const mcp = new McpHttp({ memory: services, version: "1.0.0", isLive });
   const ended = new AbortController();
-  const visit = (userId: string | undefined, method: string, session: string | undefined, body: unknown) =>
+  const visit = (
+    userId: string | undefined,
+    method: string,
+    session: string | undefined,
+    body: unknown,
+    revision = "2025-06-18",
+  ) =>
     mcp.answer({
       caller: CALLER,
       userId,
@@ -25,7 +33,8 @@ async function setUp(context: TestContext) {
         headers: new Headers({
           accept: "application/json, text/event-stream",
           "content-type": "application/json",
-          "mcp-protocol-version": "2025-06-18",
+          "mcp-protocol-version": revision,
+          ...(revision === MODERN ? { "mcp-method": "subscriptions/listen" } : {}),
           ...(session === undefined ? {} : { "mcp-session-id": session }),
         }),
       },
@@ -46,7 +55,24 @@ async function setUp(context: TestContext) {
     };
     return (await ask("ada", "initialize", params)).headers.get("mcp-session-id")!;
   };
-  return { store, ask, initialize, openStream, ended, isLive };
+  /** Listens as a client of 2026-07-28. Returns what the stream has told so far. */
+  const listen = async (userId: string | undefined, resourceSubscriptions: string[]) => {
+    const _meta = {
+      "io.modelcontextprotocol/protocolVersion": MODERN,
+      "io.modelcontextprotocol/clientInfo": { name: "c", version: "1" },
+      "io.modelcontextprotocol/clientCapabilities": {},
+    };
+    const params = { _meta, notifications: { resourceSubscriptions } };
+    const body = { jsonrpc: "2.0", id: 1, method: "subscriptions/listen", params };
+    const response = await visit(userId, "POST", undefined, body, MODERN);
+    let text = "";
+    void (async () => {
+      for await (const chunk of response.body!) text += Buffer.from(chunk).toString();
+    })();
+    await settled();
+    return () => text;
+  };
+  return { store, write, ask, openStream, initialize, listen, ended, isLive };
 }
 
 /** Timers that come round when told to. */
@@ -64,10 +90,21 @@ function timersByHand(context: TestContext): () => Promise<void> {
   };
 }
 
+/** The users whose stamps have been read, each time. */
+function stampReads(context: TestContext, store: Store): () => string[] {
+  const users: string[] = [];
+  const { readStamp } = store;
+  context.mock.method(store, "readStamp", (account: string, userId: string) => {
+    users.push(userId);
+    return readStamp.call(store, account, userId);
+  });
+  context.mock.method(store, "readUser", () => assert.fail("the facts of a memory were read to watch it"));
+  return () => users;
+}
+
 test("a memory is watched as long as a client listens to it, and a bound client listens to its own alone", async (context) => {
   const { store, ask, ended } = await setUp(context);
-  const reads = context.mock.method(store, "readUser");
-  const usersRead = () => reads.mock.calls.map((call) => call.arguments[1]);
+  const usersRead = stampReads(context, store);
   const comeRound = timersByHand(context);
   const resourceSubscriptions = USERS.map((user) => `sideband://memory/${user}`);
   await ask("ada", "subscriptions/listen", { notifications: { resourceSubscriptions } });
@@ -79,15 +116,85 @@ test("a memory is watched as long as a client listens to it, and a bound client 
   assert.deepEqual(usersRead(), ["ada", "ada"]);
 });
 
+/** Sixteen ways to write one address: four of its letters, each as it is or percent-encoded. */
+function spellingsOf(user: string): string[] {
+  return Array.from({ length: 16 }, (_, bits) => {
+    const letters = [...user].map((letter, i) =>
+      (bits >> i) % 2 === 1 ? `%${Buffer.from(letter).toString("hex")}` : letter,
+    );
+    return `sideband://memory/${letters.join("")}`;
+  });
+}
+
+test("a memory is watched once, however many listen to it and however they write its address", async (context) => {
+  const { store, ask, openStream, initialize } = await setUp(context);
+  const usersRead = stampReads(context, store);
+  const comeRound = timersByHand(context);
+  const resourceSubscriptions = spellingsOf("eve1");
+  assert.equal(new Set(resourceSubscriptions).size, 16);
+  for (let i = 0; i < 3; i++)
+    await ask(undefined, "subscriptions/listen", { notifications: { resourceSubscriptions } });
+  const session = await initialize();
+  await openStream(session);
+  for (const uri of resourceSubscriptions)
+    assert.match(await (await ask(undefined, "resources/subscribe", { uri }, session)).text(), /"result":/);
+  // Sixteen ways to write one address are one subscription of the sixteen.
+  for (let i = 0; i < 15; i++) {
+    const params = { uri: `sideband://memory/other${i}` };
+    assert.match(await (await ask(undefined, "resources/subscribe", params, session)).text(), /"result":/);
+    await ask(undefined, "resources/unsubscribe", params, session);
+  }
+  await settled();
+  const earlier = usersRead().length;
+  await comeRound();
+  assert.deepEqual(usersRead().slice(earlier), ["eve1"]);
+});
+
+test("a stream tells of the client's own memories, in one way to write each", async (context) => {
+  const comeRound = timersByHand(context);
+  const { write, listen } = await setUp(context);
+  const everybody = await listen(undefined, ["sideband://memory/ad%61", "sideband://memory/eve"]);
+  const bound = await listen("ada", ["sideband://memory/%61da", "sideband://memory/eve", "other://memory"]);
+  assert.match(
+    everybody(),
+    /"resourceSubscriptions":\["sideband:\/\/memory\/ada","sideband:\/\/memory\/eve"\]/,
+  );
+  assert.match(bound(), /"resourceSubscriptions":\["sideband:\/\/memory\/ada","other:\/\/memory"\]/);
+  for (const user of USERS) await write(user, "another");
+  await comeRound();
+  const told = (text: string) => [...text.matchAll(/updated.*?"uri":"([^"]*)"/g)].map(([, uri]) => uri);
+  assert.deepEqual(told(everybody()), ["sideband://memory/ada", "sideband://memory/eve"]);
+  assert.deepEqual(told(bound()), ["sideband://memory/ada"]);
+});
+
+test("an account that listens to too much is told so, on every way to listen", async (context) => {
+  const { ask, openStream, initialize, ended } = await setUp(context);
+  const session = await initialize();
+  await ask(undefined, "resources/subscribe", { uri: "sideband://memory/late" }, session);
+  const listen = async (users: string[]) => {
+    const resourceSubscriptions = users.map((user) => `sideband://memory/${user}`);
+    return ask(undefined, "subscriptions/listen", { notifications: { resourceSubscriptions } });
+  };
+  for (let i = 0; i < 64; i++) await listen(Array.from({ length: 16 }, (_, j) => `user${16 * i + j}`));
+  const tooMany = /"code":-32603,"message":"The clients of an account listen to at most 1,024 memories/;
+  // The first is listened to already, and is let go with the refusal.
+  assert.match(await (await listen(["user0", "late"])).text(), tooMany);
+  const stream = await openStream(session);
+  assert.equal(stream.status, 429);
+  assert.match(await stream.text(), tooMany);
+  ended.abort();
+  assert.equal((await openStream(session)).status, 200);
+});
+
 test("what a session has subscribed to is watched while its stream is open, and a bound client's is its own", async (context) => {
-  const { store, ask, initialize, openStream, ended } = await setUp(context);
-  const reads = context.mock.method(store, "readUser");
+  const { store, ask, openStream, initialize, ended } = await setUp(context);
+  const reads = stampReads(context, store);
   const comeRound = timersByHand(context);
   const usersRead = async () => {
     await settled();
-    reads.mock.resetCalls();
+    const earlier = reads().length;
     await comeRound();
-    return reads.mock.calls.map((call) => call.arguments[1]);
+    return reads().slice(earlier);
   };
   const session = await initialize();
   const each = async (method: string) => {
