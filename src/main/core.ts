@@ -1,6 +1,5 @@
 /** The service without HTTP: store, workers, keys and memory, joined for one process. */
 
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { systemClock } from "../base/clock.ts";
@@ -21,7 +20,7 @@ import { KeyRing, type MasterKey } from "../memory/key-ring.ts";
 import type { Store, StoreStatistics } from "../memory/ports.ts";
 import type { MemoryServices } from "../memory/services.ts";
 import type { LmdbStore } from "../store/lmdb/lmdb-store.ts";
-import { MASTER_KEY_FILE, masterKeys } from "./secrets.ts";
+import { hasMasterKey, MASTER_KEY_FILE, masterKeys } from "./secrets.ts";
 import { agreeOnMasterKeys, type OpenedStore, type OpenOptions, openStore } from "./stores.ts";
 
 export interface Core {
@@ -43,6 +42,11 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Co
   const metrics = new Metrics();
   const clock = systemClock;
   const { queueMax } = config;
+  if (options.newMasterKey === false && config.databaseUrl === undefined && !hasMasterKey(config))
+    throw new ConfigError(
+      `${config.dataFolder} has no master.key. Blocks handed out so far can be read only with the one they were made with: ` +
+        "name its file with --master-key FILE, or give those blocks up with --new-master-key",
+    );
   const { store, embedded, compact, agreeOn } = await openStore(config, { ...options, metrics });
   let masters: MasterKey[];
   try {
@@ -85,11 +89,11 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Co
 }
 
 /** A new key for a store that has users would make every block that was handed out unreadable, without a word. */
-function requireMasterKey({ dataFolder, masterKey }: Config, store: LmdbStore): void {
-  const path = join(dataFolder, MASTER_KEY_FILE);
-  if (masterKey !== undefined || existsSync(path) || !holdsUsers(store)) return;
+function requireMasterKey(config: Config, store: LmdbStore): void {
+  if (hasMasterKey(config) || !holdsUsers(store)) return;
+  const path = join(config.dataFolder, MASTER_KEY_FILE);
   throw new ConfigError(
-    `${dataFolder} holds facts but no master.key, without which the blocks handed out so far cannot be read: put the ` +
+    `${config.dataFolder} holds facts but no master.key, without which the blocks handed out so far cannot be read: put the ` +
       `file back, or set SIDEBAND_MASTER_KEY, or give those blocks up with a new key: openssl rand -hex 32 > ${path}`,
   );
 }

@@ -12,6 +12,7 @@ import type { Config } from "../config.ts";
 import { doorPath } from "../door/door-path.ts";
 import { NoOwnerError, OwnerClient } from "../door/owner-client.ts";
 import { folderError } from "./folder-errors.ts";
+import type { OpenOptions } from "./stores.ts";
 
 export type { OwnerClient };
 
@@ -23,7 +24,7 @@ const POLL_MS = 20;
 /** Runs `work` with the owner of the data folder; where there is none, this process is it until `work` is done. */
 export async function withOwner<T>(
   config: Config,
-  options: { create: boolean; readOnly?: boolean },
+  options: Pick<OpenOptions, "create" | "readOnly" | "newMasterKey">,
   work: (client: OwnerClient) => Promise<T>,
 ): Promise<T> {
   const [{ startService }, { FolderInUseError }] = await Promise.all([

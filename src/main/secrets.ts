@@ -9,7 +9,7 @@ import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:
 import { dirname, join } from "node:path";
 import { type Config, ConfigError } from "../config.ts";
 import type { MasterKey } from "../memory/key-ring.ts";
-import { syncPath } from "../store/lmdb/data-folder.ts";
+import { makeFolder, syncPath } from "../store/lmdb/data-folder.ts";
 
 export const MASTER_KEY_FILE = "master.key";
 export const ADMIN_TOKEN_FILE = "admin.token";
@@ -24,7 +24,36 @@ export function masterKeys(config: Pick<Config, "dataFolder" | "masterKey" | "da
         `(a new one: openssl rand -hex 32), or copy the file master.key to ${dataFolder}`,
     );
   }
-  const text = readOrCreate(path, () => `1 ${randomBytes(32).toString("hex")}\n`);
+  return parseFile(
+    readOrCreate(path, () => `1 ${randomBytes(32).toString("hex")}\n`),
+    path,
+  );
+}
+
+export function hasMasterKey({ dataFolder, masterKey }: Pick<Config, "dataFolder" | "masterKey">): boolean {
+  return masterKey !== undefined || existsSync(join(dataFolder, MASTER_KEY_FILE));
+}
+
+/** Gives a data folder the master keys in `file`. One that has master keys keeps them, and must have these among them. */
+export function adoptMasterKeys(
+  config: Pick<Config, "dataFolder" | "masterKey" | "databaseUrl">,
+  file: string,
+): void {
+  const text = readFileSync(file, "utf8");
+  const adopted = parseFile(text, file);
+  if (!hasMasterKey(config)) {
+    makeFolder(config.dataFolder);
+    readOrCreate(join(config.dataFolder, MASTER_KEY_FILE), () => text);
+  }
+  const present = new Map(masterKeys(config).map(({ id, material }) => [id, material]));
+  for (const { id, material } of adopted)
+    if (!Buffer.from(material).equals(present.get(id) ?? Buffer.of()))
+      throw new ConfigError(
+        `${config.dataFolder} has other master keys than ${file}: blocks sealed with key ${id} could not be read`,
+      );
+}
+
+function parseFile(text: string, path: string): MasterKey[] {
   const lines = text.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("#"));
   return parseMasterKeys(lines, path);
 }

@@ -19,6 +19,8 @@ import { adminToken } from "./secrets.ts";
 export interface ServiceOptions {
   /** Makes the store where the data folder has none. */
   readonly create?: boolean;
+  /** False refuses a data folder without a master key, instead of making one. */
+  readonly newMasterKey?: boolean;
   /** How long to wait for an owner of the data folder that is about to end. */
   readonly lockWaitMs?: number;
   /** Nothing is changed, so that a standby of PostgreSQL will do. */
@@ -64,7 +66,14 @@ export async function startService(config: Config, options: ServiceOptions = {})
     options.logTo ?? pino.destination({ fd: 2, sync: false }),
   );
   const warn = (line: string) => log.warn(line);
-  const core = await (options.open ?? openCore)(config, { create, atStep, lockWaitMs, readOnly, warn });
+  const core = await (options.open ?? openCore)(config, {
+    create,
+    newMasterKey: options.newMasterKey ?? true,
+    atStep,
+    lockWaitMs,
+    readOnly,
+    warn,
+  });
   const door = new Door();
   let server: HttpServer | undefined;
   try {

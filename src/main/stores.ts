@@ -17,6 +17,8 @@ import { toldToOperator } from "./database-errors.ts";
 export interface OpenOptions {
   /** Makes the store where the data folder has none. */
   readonly create: boolean;
+  /** False refuses a data folder without a master key, instead of making one. */
+  readonly newMasterKey?: boolean;
   /** How long to wait for an owner of the data folder that is about to end. */
   readonly lockWaitMs?: number;
   /** Nothing is changed, so that a standby of PostgreSQL will do. */

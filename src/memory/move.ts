@@ -9,7 +9,7 @@ import { Failure } from "../base/errors.ts";
 import { DEMO_ACCOUNT } from "./demo.ts";
 import { requestTextsFault } from "./identifiers.ts";
 import type { KeyRequest, Store, UserState } from "./ports.ts";
-import { exportLines, importLine, inGroups } from "./transfer.ts";
+import { ALL_DAYS, exportLines, inGroups, lineImport } from "./transfer.ts";
 
 export interface MoveReport {
   readonly keys: number;
@@ -22,7 +22,6 @@ export interface MoveReport {
 }
 
 const DIFFERENCES_MAX = 100;
-const ALL_DAYS = ["0000-01-01", "9999-12-31"] as const;
 
 export async function moveStore(
   from: Store,
@@ -32,15 +31,11 @@ export async function moveStore(
   if ((await to.listKeys()).length > 0 || (await to.statistics()).users > 0) {
     throw new Failure("conflict", "The store to copy into holds keys or users already.");
   }
+  const importLine = lineImport(to, options.nowMs);
   await inGroups(exportLines(from), async (line) => {
-    await importLine(to, JSON.stringify(line), options.nowMs);
+    await importLine(JSON.stringify(line));
     if (line.kind === "user") options.step("copied");
   });
-  for (const key of await from.listKeys()) {
-    await to.addUsage(key, await from.readDailyUsage(key.id, ...ALL_DAYS));
-  }
-  const { sound } = sortRequests(await from.listKeyRequests());
-  for (const request of sound) await to.addKeyRequest(request);
   return compareStores(from, to, () => options.step("compared"));
 }
 
@@ -76,7 +71,7 @@ export async function compareStores(from: Store, to: Store, step: () => void): P
   return { keys: keys.length, users, facts, leftOut, differences };
 }
 
-/** An older release took texts into requests that PostgreSQL cannot hold, or that mislead the operator. */
+/** Those that an import takes, and those that it leaves out. */
 function sortRequests(requests: readonly KeyRequest[]): { sound: KeyRequest[]; leftOut: string[] } {
   const sound: KeyRequest[] = [];
   const leftOut: string[] = [];

@@ -1,6 +1,7 @@
 /**
- * Export and import: one JSON object a line, a line for each key and each user. A user's facts have the form
- * of GET /facts; keys travel as their hashes, so that they go on working where they are imported.
+ * Export and import: one JSON object a line, a line for each key, each user and each request for a key. A user's facts
+ * have the form of GET /facts; keys travel as their hashes, so that they go on working where they are imported, with
+ * what they have used. Secrets of the service, and records of Idempotency-Key, do not travel.
  */
 
 import { momentOf } from "../base/clock.ts";
@@ -9,9 +10,9 @@ import { CHANNEL_COUNT, TIME_MS_MAX } from "../base/limits.ts";
 import type { AtStep } from "../base/steps.ts";
 import { TIERS } from "../base/tiers.ts";
 import { DEMO_ACCOUNT } from "./demo.ts";
-import { checkAccount, checkIdentifier, checkValue } from "./identifiers.ts";
+import { checkAccount, checkIdentifier, checkValue, requestTextsFault } from "./identifiers.ts";
 import { channelOf, labelOf } from "./labels.ts";
-import type { KeyRecord, Store } from "./ports.ts";
+import type { KeyRecord, KeyRequest, Store } from "./ports.ts";
 
 export interface ExportedFact {
   readonly label: string;
@@ -21,18 +22,35 @@ export interface ExportedFact {
   readonly updated_at: string;
 }
 
+type UserLine = Extract<ExportLine, { kind: "user" }>;
+
 export type ExportLine =
-  | { readonly kind: "key"; readonly key: KeyRecord }
+  | { readonly kind: "key"; readonly key: KeyRecord; readonly usage?: readonly DayUsage[] }
   | {
       readonly kind: "user";
       readonly account: string;
       readonly user_id: string;
       readonly facts: readonly ExportedFact[];
-    };
+    }
+  | { readonly kind: "request"; readonly request: KeyRequest };
 
-/** Everything, or one account. What changes meanwhile is in it or not; each user is whole. */
+interface DayUsage {
+  readonly day: string;
+  readonly count: number;
+}
+
+/** What an import of a line has done. */
+interface Imported {
+  readonly facts: number;
+  readonly leftOut?: string;
+}
+
+export const ALL_DAYS = ["0000-01-01", "9999-12-31"] as const;
+
+/** Everything, or one account, which has no requests. What changes meanwhile is in it or not; each user is whole. */
 export async function* exportLines(store: Store, account?: string): AsyncGenerator<ExportLine> {
-  for (const key of await store.listKeys(account)) yield { kind: "key", key };
+  for (const key of await store.listKeys(account))
+    yield { kind: "key", key, usage: await store.readDailyUsage(key.id, ...ALL_DAYS) };
   for await (const user of store.walkUsers(account)) {
     // The demo's account cannot be imported, and is nobody's.
     if (user.account === DEMO_ACCOUNT) continue;
@@ -47,24 +65,43 @@ export async function* exportLines(store: Store, account?: string): AsyncGenerat
     }));
     yield { kind: "user", account: user.account, user_id: user.userId, facts };
   }
+  // Last: a release that does not know them has everything else by then.
+  if (account === undefined)
+    for (const request of await store.listKeyRequests()) yield { kind: "request", request };
 }
 
 /**
- * Writes one line into the store. A key that is known already stays as it is; one whose id another key has is left out.
- * @returns how many facts were written, and what was left out
+ * Writes lines into the store, one at a call. A key or a request that is known already stays as it is; a key whose id
+ * another key has, and a request that breaks today's rules, are left out.
  */
-export async function importLine(
-  store: Store,
-  text: string,
-  nowMs: number,
-): Promise<{ facts: number; leftOut?: string }> {
-  const line = parse(text);
-  if (line.kind === "key") {
-    const { id, hash, account } = line.key;
-    const outcome = await store.addKey(line.key);
-    if (outcome === "added" || (await store.findKey(hash)) !== undefined) return { facts: 0 };
+export function lineImport(store: Store, nowMs: number): (text: string) => Promise<Imported> {
+  let requestIds: Promise<Set<string>> | undefined;
+  return async (text) => {
+    const line = parse(text);
+    if (line.kind === "key") return importKey(store, line.key, line.usage ?? []);
+    if (line.kind === "user") return importUser(store, line, nowMs);
+    requestIds ??= store.listKeyRequests().then((requests) => new Set(requests.map(({ id }) => id)));
+    return importRequest(store, line.request, await requestIds);
+  };
+}
+
+async function importKey(store: Store, key: KeyRecord, usage: readonly DayUsage[]): Promise<Imported> {
+  const { id, hash, account } = key;
+  const outcome = await store.addKey(key);
+  const known = outcome === "added" ? key : await store.findKey(hash);
+  if (known === undefined)
     return { facts: 0, leftOut: `the key ${id} of account ${account}: another key has this id` };
-  }
+  // Only what is missing: an import may be repeated.
+  const counts = new Map(
+    (await store.readDailyUsage(known.id, ...ALL_DAYS)).map(({ day, count }) => [day, count]),
+  );
+  const missing = usage.map(({ day, count }) => ({ day, count: count - (counts.get(day) ?? 0) }));
+  const added = missing.filter(({ count }) => count > 0);
+  if (added.length > 0) await store.addUsage(known, added);
+  return { facts: 0 };
+}
+
+async function importUser(store: Store, line: UserLine, nowMs: number): Promise<Imported> {
   if (line.facts.length === 0) return { facts: 0 };
   // In the order in which they were written: what does not fit a block later is still the oldest.
   const facts = [...line.facts].sort((a, b) => a.revision - b.revision);
@@ -81,6 +118,17 @@ export async function importLine(
   return { facts: facts.length };
 }
 
+/** An older release took texts into requests that PostgreSQL cannot hold, or that mislead the operator. */
+async function importRequest(store: Store, request: KeyRequest, known: Set<string>): Promise<Imported> {
+  const found = requestTextsFault(request);
+  if (found !== undefined)
+    return { facts: 0, leftOut: `the request ${request.id} for a key: ${found.param} ${found.fault}` };
+  const isNew = !known.has(request.id);
+  known.add(request.id);
+  if (isNew) await store.addKeyRequest(request);
+  return { facts: 0 };
+}
+
 /** Writes all lines into the store, group by group. Throws at the first that cannot be imported, with its number. */
 export async function importLines(
   store: Store,
@@ -90,6 +138,7 @@ export async function importLines(
   let count = 0;
   let facts = 0;
   const leftOut: string[] = [];
+  const importLine = lineImport(store, options.nowMs);
   const numbered = async function* () {
     for await (const text of lines) {
       count += 1;
@@ -98,7 +147,7 @@ export async function importLines(
   };
   const importOne = async ({ text, number }: { text: string; number: number }) => {
     try {
-      const imported = await importLine(store, text, options.nowMs);
+      const imported = await importLine(text);
       facts += imported.facts;
       if (imported.leftOut !== undefined) leftOut.push(`line ${number}: ${imported.leftOut}`);
     } catch (error) {
@@ -141,22 +190,49 @@ function parse(text: string): ExportLine {
   } catch {
     throw wrong("it is not JSON");
   }
-  if (line?.kind === "key") {
-    const { id, hash, account, tier, prefix, note } = line.key ?? {};
-    if (typeof account !== "string") throw wrong("the account must be a text");
-    checkAccount(account);
-    if (!/^[0-9a-f]{64}$/.test(String(hash)) || !/^[\w-]{1,64}$/.test(String(id)))
-      throw wrong("the key has no hash or id");
-    if (!TIERS.includes(tier) || typeof prefix !== "string") throw wrong("the key has no tier or prefix");
-    const { createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs } = line.key;
-    const times = [expiresAtMs, revokedAtMs, lastUsedAtMs].filter((time) => time !== null);
-    if (typeof note !== "string" || ![createdAtMs, ...times].every(Number.isInteger))
-      throw wrong("the key has no note or times");
-    if ([createdAtMs, ...times].some((time) => time < 0 || time > TIME_MS_MAX))
-      throw wrong(`the key has a time that is not from 0 to ${TIME_MS_MAX}`);
-    return line;
-  }
-  if (line?.kind !== "user") throw wrong("it is neither a key nor a user");
+  if (line?.kind === "key") checkKeyLine(line);
+  else if (line?.kind === "user") checkUserLine(line);
+  else if (line?.kind === "request") checkRequestLine(line);
+  else throw wrong("it is neither a key, a user nor a request for a key");
+  return line;
+}
+
+function checkKeyLine({ key, usage = [] }: Extract<ExportLine, { kind: "key" }>): void {
+  const { id, hash, account, tier, prefix, note } = key ?? {};
+  if (typeof account !== "string") throw wrong("the account must be a text");
+  checkAccount(account);
+  if (!/^[0-9a-f]{64}$/.test(String(hash)) || !isId(id)) throw wrong("the key has no hash or id");
+  if (!TIERS.includes(tier) || typeof prefix !== "string") throw wrong("the key has no tier or prefix");
+  const { createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs } = key;
+  if (typeof note !== "string") throw wrong("the key has no note or times");
+  checkTimes("the key", createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs);
+  const isSound = ({ day, count }: Partial<DayUsage>) =>
+    /^[\d-]{10}$/.test(String(day)) &&
+    momentOf(day!) !== undefined &&
+    Number.isSafeInteger(count) &&
+    count! > 0;
+  if (!Array.isArray(usage) || !usage.every((use) => isSound(use ?? {})))
+    throw wrong("the usage has no day or count");
+}
+
+function checkRequestLine({ request }: Extract<ExportLine, { kind: "request" }>): void {
+  const { id, name, email, purpose, tier, status, createdAtMs, decidedAtMs, keyId } = request ?? {};
+  if (![name, email, purpose].every((text) => typeof text === "string") || !isId(id))
+    throw wrong("the request has no id, name, email or purpose");
+  if (!TIERS.includes(tier) || !["open", "approved", "declined"].includes(status))
+    throw wrong("the request has no tier or status");
+  if (keyId !== null && !isId(keyId)) throw wrong("the request has no key_id");
+  checkTimes("the request", createdAtMs, decidedAtMs);
+}
+
+function checkTimes(what: string, createdAtMs: number, ...others: (number | null)[]): void {
+  const times = [createdAtMs, ...others.filter((time) => time !== null)];
+  if (!times.every(Number.isInteger)) throw wrong(`${what} has no note or times`);
+  if (times.some((time) => time < 0 || time > TIME_MS_MAX))
+    throw wrong(`${what} has a time that is not from 0 to ${TIME_MS_MAX}`);
+}
+
+function checkUserLine(line: UserLine): void {
   if (!Array.isArray(line.facts)) throw wrong("the facts of a user must be a list");
   if (line.facts.length > CHANNEL_COUNT) throw wrong(`a user has at most ${CHANNEL_COUNT} facts`);
   if (typeof line.account !== "string" || typeof line.user_id !== "string")
@@ -175,7 +251,10 @@ function parse(text: string): ExportLine {
   }
   if (new Set(line.facts.map(({ label }) => label)).size < line.facts.length)
     throw wrong("a label is given twice");
-  return line;
+}
+
+function isId(id: unknown): boolean {
+  return typeof id === "string" && /^[\w-]{1,64}$/.test(id);
 }
 
 function wrong(reason: string): Failure {

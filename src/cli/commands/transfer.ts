@@ -1,4 +1,4 @@
-/** sideband export and import: keys and facts as JSON lines, the whole service or one account. */
+/** sideband export and import: keys, facts and requests for keys as JSON lines, the whole service or one account. */
 
 import { createReadStream, openSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
@@ -6,6 +6,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
 import { withOwner } from "../../main/owner.ts";
+import { adoptMasterKeys } from "../../main/secrets.ts";
 import { type Command, CommandError, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
 import { Progress } from "../progress.ts";
@@ -15,8 +16,9 @@ export const exportCommand: Command = {
   summary: "write keys and facts as JSON lines",
   help: `usage: sideband export [--account NAME] [--out FILE]
 
-Writes a line for each key (its hash, never the key) and for each user with all facts. Works beside a running service,
-and on a standby of PostgreSQL.
+Writes a line for each key (its hash, never the key) with its counts of encodes, for each user with all facts, and for
+each request for a key. Says on standard error what is not in it: above all the master key, without which blocks
+handed out so far cannot be read. Works beside a running service, and on a standby of PostgreSQL.
 
   --account NAME  only this account
   --out FILE      a file instead of standard output; only you can read it. An earlier FILE stays until the new one
@@ -40,35 +42,54 @@ Exit status: 0; 1 if it failed; 2 for a wrong call.`,
         if (values.out !== undefined || error.code !== "EPIPE") throw error;
       })
       .finally(() => progress.end());
+    console.error(leftOutOf(values.account));
     return EXIT_OK;
   },
 };
 
+/** An account has no requests of its own. */
+function leftOutOf(account: string | undefined): string {
+  const requests = account === undefined ? "" : "requests for keys, ";
+  return `not exported: master.key and admin.token (copy them yourself), ${requests}records of Idempotency-Key (kept for 24 hours)`;
+}
+
 export const importCommand: Command = {
   name: "import",
   summary: "read keys and facts from JSON lines",
-  help: `usage: sideband import [FILE] [--json]
+  help: `usage: sideband import [FILE] [--master-key FILE | --new-master-key] [--json]
 
 Reads what "sideband export" wrote, from FILE or standard input. Facts keep their times and their order; a fact that
-exists is overwritten, a key that exists stays. A key whose id another key has is left out and reported. Nothing counts
-against a limit. Works beside a running service.
+exists is overwritten, a key or a request for one that exists stays. A key whose id another key has is left out and
+reported. Nothing counts against a limit. Works beside a running service. A data folder without a master key needs one of:
 
-  --json   print one JSON object: lines, facts, left_out
+  --master-key FILE  the master.key of the service that was exported: blocks that it handed out stay readable
+  --new-master-key   a new one: blocks that were handed out so far cannot be read any more
+  --json             print one JSON object: lines, facts, left_out
 ${DATA_HELP}
 
 Exit status: 0; 1 if a key was left out, or a line cannot be imported (those before it are); 2 for a wrong call.`,
 
   async run(args) {
-    const options = { json: { type: "boolean", default: false }, ...DATA_OPTION } as const;
+    const options = {
+      json: { type: "boolean", default: false },
+      "master-key": { type: "string" },
+      "new-master-key": { type: "boolean", default: false },
+      ...DATA_OPTION,
+    } as const;
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+    const { "master-key": masterKey, "new-master-key": newMasterKey } = values;
     if (positionals.length > 1) throw new UsageError("one FILE at most");
+    if (newMasterKey && masterKey !== undefined)
+      throw new UsageError("--master-key or --new-master-key, not both");
     const input =
       positionals[0] === undefined
         ? process.stdin
         : createReadStream(positionals[0], { fd: openSync(positionals[0], "r") });
+    const config = configWith(values.data);
+    if (masterKey !== undefined) adoptMasterKeys(config, masterKey);
     const progress = new Progress("lines");
     const body = Readable.from(countedChunks(input, progress));
-    const { lines, facts, leftOut } = await withOwner(configWith(values.data), { create: true }, (owner) =>
+    const { lines, facts, leftOut } = await withOwner(config, { create: true, newMasterKey }, (owner) =>
       owner.upload<{ lines: number; facts: number; leftOut: string[] }>("/operator/import", body),
     ).finally(() => progress.end());
     if (values.json) console.log(JSON.stringify({ lines, facts, left_out: leftOut }));

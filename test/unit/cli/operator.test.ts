@@ -101,7 +101,7 @@ test("export and import: a second folder holds the same facts with their times, 
     const lines = readFileSync(file, "utf8").trim().split("\n");
     assert.equal(lines.length, 21);
     const other = join(folder, "other");
-    const imported = await run("import", file, "--json", "--data", other);
+    const imported = await run("import", file, "--new-master-key", "--json", "--data", other);
     assert.deepEqual(JSON.parse(imported.out), { lines: 21, facts: 60, left_out: [] });
     const again = join(folder, "again.jsonl");
     await run("export", "--out", again, "--data", other);
@@ -115,6 +115,42 @@ test("export and import: a second folder holds the same facts with their times, 
     assert.match(bad.err, /line 2: /);
   }));
 
+test("import: a folder without a master key is given one by the operator, and blocks stay readable under the old one", () =>
+  withData(async (data, folder) => {
+    const block = await fill(data);
+    const [file, other, wrong] = ["facts.jsonl", "other", "wrong.key"].map((name) => join(folder, name));
+    const exported = await run("export", "--out", file, "--data", data);
+    assert.match(
+      exported.err,
+      /not exported: master\.key and admin\.token \(copy them yourself\), records of Idempo/,
+    );
+    assert.doesNotMatch(readFileSync(file, "utf8"), /master|[0-9a-f]{64}/);
+    const ownKey = join(data, "master.key");
+    const asked = await run("import", file, "--data", other);
+    assert.notEqual(asked.status, 0);
+    assert.match(asked.err, /has no master\.key.*--master-key FILE.*--new-master-key/);
+    assert.ok(!existsSync(other), "a refused import leaves nothing behind");
+    assert.equal(
+      (await run("import", file, "--master-key", ownKey, "--new-master-key", "--data", other)).status,
+      2,
+    );
+    assert.equal((await run("import", file, "--master-key", ownKey, "--data", other)).status, 0);
+    const copied = join(other, "master.key");
+    assert.equal(readFileSync(copied, "utf8"), readFileSync(ownKey, "utf8"));
+    assert.equal(statSync(copied).mode & 0o777, 0o600);
+    const account = ["--account", "acme", "--user", "user-7"];
+    const blockFile = join(folder, "block.txt");
+    writeFileSync(blockFile, block);
+    assert.equal((await run("read", blockFile, ...account, "--data", other)).status, 0);
+    // A folder with a key needs none, and does not take another one.
+    assert.equal((await run("import", file, "--data", other)).status, 0);
+    writeFileSync(wrong, `1 ${"0a".repeat(32)}\n`);
+    const refused = await run("import", file, "--master-key", wrong, "--data", other);
+    assert.equal(refused.status, 1);
+    assert.match(refused.err, /has other master keys than .*wrong\.key/);
+    assert.equal(readFileSync(copied, "utf8"), readFileSync(ownKey, "utf8"));
+  }));
+
 test("import: a line that is refused is named, however much of the file comes after it", () =>
   withData(async (data, folder) => {
     const file = join(folder, "facts.jsonl");
@@ -123,7 +159,7 @@ test("import: a line that is refused is named, however much of the file comes af
       [`\n${"x".repeat(12_000_000)}`, "line 2: A line has at most 4194304 characters."],
     ]) {
       writeFileSync(file, text);
-      const { status, err } = await run("import", file, "--data", data);
+      const { status, err } = await run("import", file, "--new-master-key", "--data", data);
       assert.deepEqual([status, err], [1, `sideband import: ${refusal}\n`]);
     }
   }));

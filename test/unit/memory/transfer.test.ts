@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { noStep } from "../../../src/base/steps.ts";
 import { DEMO_ACCOUNT } from "../../../src/memory/demo.ts";
-import type { KeyRecord, Store } from "../../../src/memory/ports.ts";
+import type { KeyRecord, KeyRequest, Store } from "../../../src/memory/ports.ts";
 import { exportLines, importLines } from "../../../src/memory/transfer.ts";
 import { temporaryStore } from "./memory-services.ts";
 
@@ -19,6 +19,17 @@ const KEY: KeyRecord = {
   expiresAtMs: 2,
   revokedAtMs: null,
   lastUsedAtMs: 3,
+};
+const REQUEST: KeyRequest = {
+  id: "request1",
+  name: "Grace",
+  email: "grace@navy.example",
+  purpose: "notes",
+  tier: "free",
+  createdAtMs: 5,
+  status: "open",
+  decidedAtMs: null,
+  keyId: null,
 };
 const FACT = {
   label: "USER.name",
@@ -67,6 +78,47 @@ test("what is exported and imported is exported the same again", async (context)
   const copy = await temporaryStore(context);
   assert.deepEqual(await importInto(copy, ...lines), { lines: 3, facts: 3, leftOut: [] });
   assert.deepEqual(await exported(copy), lines);
+});
+
+test("what keys have used and requests for keys are exported, and an import may be repeated", async (context) => {
+  const store = await filledStore(context);
+  await store.addUsage(KEY, [
+    { day: "2026-10-31", count: 2 },
+    { day: "2026-11-15", count: 3 },
+  ]);
+  const decided = { ...REQUEST, id: "request2", status: "approved", decidedAtMs: 6, keyId: "key1" } as const;
+  for (const asked of [REQUEST, decided]) await store.addKeyRequest(asked);
+  const lines = await exported(store);
+  const copy = await temporaryStore(context);
+  await importInto(copy, ...lines);
+  assert.equal(await copy.readUsage("key1", "2026-11"), 3);
+  await copy.decideKeyRequest("request1", { status: "declined", decidedAtMs: 7, keyId: null });
+  await copy.addUsage(KEY, [{ day: "2026-11-16", count: 4 }]);
+  assert.deepEqual((await importInto(copy, ...lines)).leftOut, []);
+  assert.equal(await copy.readUsage("key1", "2026-11"), 7);
+  assert.deepEqual(
+    (await copy.listKeyRequests()).map(({ id, status }) => [id, status]),
+    [
+      ["request1", "declined"],
+      ["request2", "approved"],
+    ],
+  );
+  assert.ok(!JSON.stringify(await exported(store, "acme")).includes("grace"));
+});
+
+test("a request that breaks today's rules is left out and reported", async (context) => {
+  const store = await temporaryStore(context);
+  const { leftOut } = await importInto(store, request({ name: "Gr\u0000ace" }), request({ id: "request2" }));
+  assert.match(leftOut.join(), /^line 1: the request request1 for a key: name/);
+  assert.deepEqual(
+    (await store.listKeyRequests()).map(({ id }) => id),
+    ["request2"],
+  );
+});
+
+test("an export of the release before, without usage and requests, is imported", async (context) => {
+  const store = await temporaryStore(context);
+  assert.deepEqual(await importInto(store, key({}), USER), { lines: 2, facts: 1, leftOut: [] });
 });
 
 test("a user's line has the facts in the form of GET /facts", async (context) => {
@@ -164,15 +216,31 @@ test("more lines than a page are imported, each page at its step", async (contex
 
 const fact = (change: object) => ({ ...USER, facts: [FACT, { ...FACT, label: "USER.role", ...change }] });
 const key = (change: object) => ({ kind: "key", key: { ...KEY, ...change } });
+const request = (change: object) => ({ kind: "request", request: { ...REQUEST, ...change } });
 
 /** By the reason that is given. */
 const BAD_LINES: Record<string, Record<string, unknown>> = {
   "it is not JSON": { "that is cut off": "{" },
-  "neither a key nor a user": {
+  "neither a key, a user nor a request": {
     "that is null": "null",
     "that is an array": [],
     "of an unknown kind": { ...USER, kind: "fact" },
   },
+  "the usage has no day or count": {
+    "with usage that is no list": { ...key({}), usage: 5 },
+    "with usage that is null": { ...key({}), usage: [null] },
+    "with usage of a day that is none": { ...key({}), usage: [{ day: "2026-02-30", count: 1 }] },
+    "with usage below nothing": { ...key({}), usage: [{ day: "2026-02-03", count: -1 }] },
+  },
+  "the request has no": {
+    "without its request": { kind: "request" },
+    "whose request has no name": request({ name: undefined }),
+    "whose request has no tier": request({ tier: "gold" }),
+    "whose request has no status": request({ status: "lost" }),
+    "whose request has a key_id that is none": request({ keyId: 5 }),
+    "whose request has no time": request({ createdAtMs: null }),
+  },
+  "the request has a time": { "whose request is from before 1970": request({ decidedAtMs: -1 }) },
   "the facts of a user must be a list": {
     "without facts": { ...USER, facts: undefined },
     "whose facts are no array": { ...USER, facts: { length: 1 } },
