@@ -32,17 +32,23 @@ Exit status: 0; 1 if it failed; 2 for a wrong call.`,
     const { values } = parseArgs({ args, options });
     const progress = new Progress("lines");
     const query = values.account === undefined ? "" : `?account=${encodeURIComponent(values.account)}`;
-    await withOwner(configWith(values.data), { create: false, readOnly: true }, async (owner) => {
-      const lines = exportedLines(owner.lines("GET", `/operator/export${query}`), progress);
-      if (values.out === undefined) await pipeline(lines, process.stdout, { end: false });
-      else await writeWhole(lines, values.out);
-    })
+    const isWhole = await withOwner(
+      configWith(values.data),
+      { create: false, readOnly: true },
+      async (owner) => {
+        const lines = exportedLines(owner.lines("GET", `/operator/export${query}`), progress);
+        if (values.out === undefined) await pipeline(lines, process.stdout, { end: false });
+        else await writeWhole(lines, values.out);
+        return true;
+      },
+    )
       .catch((error: NodeJS.ErrnoException) => {
         // Whoever reads has enough (`| head`).
         if (values.out !== undefined || error.code !== "EPIPE") throw error;
+        return false;
       })
       .finally(() => progress.end());
-    console.error(leftOutOf(values.account));
+    if (isWhole) console.error(leftOutOf(values.account));
     return EXIT_OK;
   },
 };

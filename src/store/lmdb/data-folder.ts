@@ -55,7 +55,7 @@ export function readStoreName(folder: string): string | undefined {
   if (state.format !== FORMAT_VERSION) {
     throw new DataFolderError(
       `${folder} has data format ${state.format}, this release uses format ${FORMAT_VERSION}: run "sideband export" ` +
-        'with the release that wrote it, and "sideband import" with this one into another folder',
+        `with the release that wrote it, and "sideband import --master-key ${join(folder, "master.key")}" with this one into another folder`,
     );
   }
   if (typeof state.store !== "string" || !STORE_NAME.test(state.store)) {
