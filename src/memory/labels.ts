@@ -1,10 +1,8 @@
 /** From labels to channels and back. An unknown label is refused, with a hint where one label is really near. */
 
 import { CHANNELS, findChannel } from "../base/channels.ts";
+import { isSlip } from "../base/edit-distance.ts";
 import { Failure } from "../base/errors.ts";
-
-/** A label within this many edits is a typing error. A wrong hint makes a model overwrite a real fact. */
-const SLIP_EDITS_MAX = 2;
 
 export function channelOf(label: string): number {
   const found = findChannel(label);
@@ -21,33 +19,39 @@ export function labelOf(channel: number): string {
   return CHANNELS[channel].label;
 }
 
-/** The one label that differs by one or two letters, or only in case or separators. */
+interface Spelling {
+  readonly label: string;
+  readonly whole: string;
+  readonly name: string;
+}
+
+const SPELLINGS: readonly Spelling[] = CHANNELS.map(({ label }) => {
+  const [, name] = label.split(".");
+  return { label, whole: plain(label), name: plain(name) };
+});
+const GROUPS = [...new Set(CHANNELS.map(({ label }) => plain(label.split(".")[0])))];
+
+/**
+ * The one label that was probably meant: its name stands alone or after another group, or the label has a slip, or only
+ * another case or other separators. A wrong hint makes a model overwrite a real fact.
+ */
 export function nearLabel(text: string): string | undefined {
   const wanted = plain(text);
-  const near = CHANNELS.map(({ label }) => label).filter((label) => {
-    const known = plain(label);
-    if (Math.abs(known.length - wanted.length) > SLIP_EDITS_MAX) return false;
-    return editDistance(wanted, known) <= SLIP_EDITS_MAX;
-  });
-  const same = near.filter((label) => plain(label) === wanted);
-  const [only, ...others] = same.length > 0 ? same : near;
-  return others.length === 0 ? only : undefined;
+  const same = SPELLINGS.find(({ name }) => wanted === name || inAllGroups(name).includes(wanted));
+  if (same !== undefined) return same.label;
+  const isNear = (whole: string, name: string) => isSlip(wanted, whole, name.length);
+  const [only, ...others] = SPELLINGS.filter(({ name }) =>
+    inAllGroups(name).some((whole) => isNear(whole, name)),
+  );
+  // A slip in the name and another group are two faults: what was meant is not sure any more.
+  return only !== undefined && others.length === 0 && isNear(only.whole, only.name) ? only.label : undefined;
+}
+
+function inAllGroups(name: string): string[] {
+  return GROUPS.map((group) => group + name);
 }
 
 /** Without case and separators. */
 function plain(text: string): string {
   return text.toLowerCase().replace(/[\s._:/-]/g, "");
-}
-
-/** Levenshtein's distance, one row at a time. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1));
-    }
-    row = next;
-  }
-  return row[b.length];
 }

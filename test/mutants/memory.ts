@@ -200,7 +200,7 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
   {
     name: "distant-hint",
     fault: "A label that is not near is hinted, and a model overwrites a real fact.",
-    file: "src/memory/labels.ts",
+    file: "src/base/edit-distance.ts",
     find: "const SLIP_EDITS_MAX = 2;",
     replace: "const SLIP_EDITS_MAX = 5;",
     tests: tests("labels"),
@@ -209,8 +209,8 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
     name: "ambiguous-hint",
     fault: "Of several near labels the first is hinted.",
     file: "src/memory/labels.ts",
-    find: "return others.length === 0 ? only : undefined;",
-    replace: "return only;",
+    find: "only !== undefined && others.length === 0 &&",
+    replace: "only !== undefined &&",
     tests: tests("labels"),
   },
   {

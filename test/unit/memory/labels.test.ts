@@ -43,14 +43,30 @@ test("two edits are a slip, three are not", () => {
   assert.equal(nearLabel("TASK.xxxdline"), undefined);
 });
 
+test("of a short name fewer than half of the letters are a slip", () => {
+  assert.equal(nearLabel("USER.rol"), "USER.role");
+  assert.equal(nearLabel("USER.gup"), "USER.gpu");
+  for (const text of ["USER.age", "USER.date", "USER.mode", "USER.log", "USER.ox"])
+    assert.equal(nearLabel(text), undefined, text);
+});
+
+test("a name without a group, or after another group, is hinted", () => {
+  for (const text of ["USER.tone", "tone", "PROJ.Tone", "task-tone"])
+    assert.equal(nearLabel(text), "PREF.tone", text);
+  assert.equal(nearLabel("gpu"), "USER.gpu");
+  assert.equal(nearLabel("code style"), "PREF.code_style");
+});
+
 test("a text that is near to two labels is not hinted", () => {
   // One edit from PREF.tone, two from PREF.tools.
   assert.equal(nearLabel("PREF.tooe"), undefined);
+  // One letter from USER.role, and with another group from PREF.tone.
+  assert.equal(nearLabel("USER.tole"), undefined);
 });
 
-test("a label of another kind is not hinted", () => {
-  for (const text of ["", "name", "pet", "USER.email", "FAMILY.wife"])
-    assert.equal(nearLabel(text), undefined, text);
+test("a label of another kind is not hinted, nor a slip after another group", () => {
+  for (const text of ["", "pet", "USER.email", "FAMILY.wife", "PET.name", "USER.zone", "x".repeat(1_000_000)])
+    assert.equal(nearLabel(text), undefined, text.slice(0, 20));
 });
 
 test("an unknown label is refused with the hint, where there is one", () => {
