@@ -1,5 +1,6 @@
 /** The command line: finds the command, runs it, and turns what went wrong into one clear line and an exit status. */
 
+import { isSlip } from "../base/edit-distance.ts";
 import { packageVersion } from "../main/package.ts";
 import { type Command, CommandError, EXIT_FAILED, EXIT_OK, EXIT_USAGE, UsageError } from "./command.ts";
 import { optionErrorText } from "./option-errors.ts";
@@ -36,6 +37,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 
 export async function main(args: readonly string[]): Promise<number> {
   const [first] = args;
+  if (first === "help" && args.length > 1) return main([...args.slice(1), "--help"]);
   if (first === undefined || first === "--help" || first === "-h" || first === "help") {
     console.log(await overview());
     return first === undefined ? EXIT_USAGE : EXIT_OK;
@@ -53,7 +55,7 @@ export async function main(args: readonly string[]): Promise<number> {
     }
     console.error(
       group.length === 0
-        ? `sideband: there is no command "${first}"; sideband --help lists them`
+        ? `sideband: there is no command "${first}"; ${hint(first)}sideband --help lists them`
         : `sideband: there is no command "${first} ${args[1]}"; there is ${group.join(", ")}`,
     );
     return EXIT_USAGE;
@@ -82,6 +84,13 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
+/** The command that was probably meant, as the beginning of a sentence. */
+function hint(typed: string): string {
+  const words = new Set(Object.keys(COMMANDS).map((name) => name.split(" ")[0]));
+  const near = [...words].filter((word) => isSlip(typed.toLowerCase(), word));
+  return near.length === 1 ? `did you mean "sideband ${near[0]}"? ` : "";
+}
+
 async function overview(): Promise<string> {
   const width = Math.max(...Object.keys(COMMANDS).map((name) => name.length));
   const commands = await Promise.all(Object.values(COMMANDS).map((load) => load()));
@@ -93,7 +102,7 @@ async function overview(): Promise<string> {
     "",
     ...rows,
     "",
-    "sideband COMMAND --help tells more; sideband --version prints the version.",
+    "sideband help COMMAND tells more; sideband --version prints the version.",
   ].join("\n");
 }
 
@@ -115,6 +124,7 @@ function isRefusal(error: unknown): error is Error {
       "AddressError",
       "ConfigError",
       "NoOwnerError",
+      "NoStoreError",
       "SilentOwnerError",
       "DataFolderError",
       "MigrationError",

@@ -1,26 +1,40 @@
-/** Progress of long work: one line that is rewritten, on standard error, and only where that is a terminal. */
+/**
+ * Progress of long work, on standard error: at a terminal one line that is rewritten; elsewhere a line every ten seconds,
+ * where the work says so.
+ */
 
 const INTERVAL_MS = 200;
+const LOG_INTERVAL_MS = 10_000;
 
 export class Progress {
   readonly #what: string;
   #total: number | undefined;
+  readonly #logs: boolean;
   readonly #startMs = Date.now();
   #done = 0;
-  #shownMs = 0;
+  #shownMs: number | undefined;
 
-  /** @param total where it is known beforehand */
-  constructor(what: string, total?: number) {
+  /**
+   * @param total where it is known beforehand
+   * @param logs whether it is shown without a terminal too
+   */
+  constructor(what: string, total?: number, logs = false) {
     this.#what = what;
     this.#total = total;
+    this.#logs = logs;
   }
 
   step(count = 1): void {
     this.#done += count;
     const now = Date.now();
-    if (!process.stderr.isTTY || now - this.#shownMs < INTERVAL_MS) return;
+    if (process.stderr.isTTY) {
+      if (now - (this.#shownMs ?? 0) < INTERVAL_MS) return;
+      process.stderr.write(`\r\x1b[K${this.#line(now)}`);
+    } else {
+      if (!this.#logs || now - (this.#shownMs ?? this.#startMs) < LOG_INTERVAL_MS) return;
+      process.stderr.write(`${this.#line(now)}\n`);
+    }
     this.#shownMs = now;
-    process.stderr.write(`\r\x1b[K${this.#line(now)}`);
   }
 
   /** Sets the progress to what the work reports. */
@@ -31,15 +45,15 @@ export class Progress {
 
   /** Clears the line. */
   end(): void {
-    if (this.#shownMs > 0) process.stderr.write("\r\x1b[K");
+    if (process.stderr.isTTY && this.#shownMs !== undefined) process.stderr.write("\r\x1b[K");
   }
 
   #line(now: number): string {
     const seconds = (now - this.#startMs) / 1000;
-    if (this.#total === undefined) return `${this.#done} ${this.#what} (${seconds.toFixed(0)} s)`;
+    if (this.#total === undefined) return `${this.#what}: ${this.#done} (${seconds.toFixed(0)} s)`;
     const share = this.#total === 0 ? 1 : this.#done / this.#total;
     const bar = "█".repeat(Math.round(share * 24)).padEnd(24, "░");
     const left = share > 0 ? (seconds / share) * (1 - share) : 0;
-    return `${bar} ${this.#done}/${this.#total} ${this.#what}, ${left.toFixed(0)} s left`;
+    return `${bar} ${this.#what}: ${this.#done}/${this.#total}, ${left.toFixed(0)} s left`;
   }
 }

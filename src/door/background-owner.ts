@@ -18,8 +18,13 @@ const STARTING_FILE = "starting.lock";
 const LOG_FILE = "owner.log";
 const LOG_BYTES_MAX = 1 << 20;
 
+/** How an owner is started: `begin` makes the store where the folder has none. */
+export interface StartOptions {
+  readonly begin: boolean;
+}
+
 /** A fetch for the client that goes to the folder's owner, and starts an owner if there is none. */
-export function ownerFetch(command: string, folder: string, account: string): Fetch {
+export function ownerFetch(command: string, folder: string, account: string, options: StartOptions): Fetch {
   const fetch = OwnerClient.of(folder).fetch(account);
   return async (url, init) => {
     for (;;) {
@@ -27,24 +32,35 @@ export function ownerFetch(command: string, folder: string, account: string): Fe
         return await fetch(url, init);
       } catch (error) {
         if (!(error instanceof NoOwnerError)) throw error;
-        await startOwner(command, folder, init.signal ?? undefined);
+        await startOwner(command, folder, options, init.signal ?? undefined);
       }
     }
   };
 }
 
 /** Resolves when the folder has an owner that answers. An existing owner must answer within `timeoutMs`. */
-export async function reachOwner(command: string, folder: string, timeoutMs: number): Promise<void> {
-  if (!(await OwnerClient.of(folder).hasOwner(timeoutMs))) await startOwner(command, folder);
+export async function reachOwner(
+  command: string,
+  folder: string,
+  timeoutMs: number,
+  options: StartOptions,
+): Promise<void> {
+  if (!(await OwnerClient.of(folder).hasOwner(timeoutMs))) await startOwner(command, folder, options);
 }
 
 /** Starts an owner, unless another process is doing so, and waits until it answers. */
-async function startOwner(command: string, folder: string, signal?: AbortSignal): Promise<void> {
-  const [{ tryFolderLock }, { makeFolder }] = await Promise.all([
+async function startOwner(
+  command: string,
+  folder: string,
+  { begin }: StartOptions,
+  signal?: AbortSignal,
+): Promise<void> {
+  const [{ tryFolderLock }, { makeFolder, requireNamedStore }] = await Promise.all([
     import("../store/lmdb/folder-lock.ts"),
     import("../store/lmdb/data-folder.ts"),
   ]);
-  makeFolder(resolve(folder));
+  if (begin) makeFolder(resolve(folder));
+  else requireNamedStore(folder);
   const client = OwnerClient.of(folder);
   let lock: { release(): void } | undefined;
   let failureOf = (): string | undefined => undefined;

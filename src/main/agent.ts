@@ -16,21 +16,24 @@ export { askAtEnd, HOSTS, type HookHost, hookInput, runHook, usesMemory } from "
 export { projectOf } from "../agents/project.ts";
 export { scopedMemory } from "../contract/scope.ts";
 
-/** Where an owner has to be started, that may take longer than a call of the memory may. */
-export async function openAgentMemory(config: AgentConfig): Promise<AgentMemory> {
+/**
+ * Where an owner has to be started, that may take longer than a call of the memory may.
+ * @param begin whether the data folder's store is made where there is none; else that is an error
+ */
+export async function openAgentMemory(config: AgentConfig, { begin = true } = {}): Promise<AgentMemory> {
   const { apiUrl, apiKey, timeoutMs, dataFolder, account } = config;
   if (usesService(config)) {
     return new Sideband({ baseUrl: apiUrl ?? DEFAULT_BASE_URL, apiKey, timeoutMs, fetch: nodeFetch });
   }
   // Loaded only now: a hook against a remote service needs no owner.
   const { ownerFetch, reachOwner } = await import("../door/background-owner.ts");
-  await reachOwner(COMMAND_PATH, dataFolder, timeoutMs).catch((error) => {
+  await reachOwner(COMMAND_PATH, dataFolder, timeoutMs, { begin }).catch((error) => {
     throw folderError(dataFolder, error);
   });
   return new Sideband({
     baseUrl: "http://owner",
     timeoutMs,
-    fetch: ownerFetch(COMMAND_PATH, dataFolder, account),
+    fetch: ownerFetch(COMMAND_PATH, dataFolder, account, { begin }),
   });
 }
 

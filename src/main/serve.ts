@@ -37,19 +37,21 @@ export async function serve(
     ...options,
     lockWaitMs: embedded && readOwnerNote(dataFolder)?.address === null ? HAND_OVER_MS : 0,
     ...(embedded ? {} : { open: patientOpen(signal) }),
+    announce: async ({ core, url }) => {
+      // Where nodes share a database, what they print is kept by others: a key is made only when it is asked for.
+      const key = embedded ? await makeFirstKey(core) : undefined;
+      options.atStep?.("start: first key stored");
+      print(`listening on ${url}`);
+      print(
+        startText({ ...config, dataFolder }) +
+          (key === undefined ? "" : firstStartText(url, key, dataFolder)),
+      );
+    },
   }).catch((error: unknown) => {
     // Nothing has begun yet; a connection that is being tried must not hold the end up.
     if (error instanceof StartEndedError) process.exit(0);
     throw error;
   });
-  const { core, url } = service;
-  // Where nodes share a database, what they print is kept by others: a key is made only when it is asked for.
-  const key = embedded ? await makeFirstKey(core) : undefined;
-  options.atStep?.("start: first key stored");
-  print(`listening on ${url}`);
-  print(
-    startText({ ...config, dataFolder }) + (key === undefined ? "" : firstStartText(url, key, dataFolder)),
-  );
   await signal;
   await closeInTime(service, config.shutdownS);
 }

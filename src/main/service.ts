@@ -35,6 +35,8 @@ export interface ServiceOptions {
   readonly timeouts?: Timeouts;
   /** Opens the core, instead of at the first attempt. */
   readonly open?: typeof openCore;
+  /** Tells people that it listens, before its log does. */
+  readonly announce?: (listening: Pick<Service, "core" | "url">) => Promise<void>;
   /** Called when somebody asks the process to end. */
   readonly onEnd?: () => void;
   readonly atStep?: AtStep;
@@ -126,8 +128,9 @@ export async function startService(config: Config, options: ServiceOptions = {})
     if (path !== undefined) await door.open(server.handle, path, () => core.embedded?.isOwner ?? true);
     const url = address === undefined ? "" : `http://${hostInUrl(config.host)}:${address.port}`;
     if (embedded) writeOwnerNote(config.dataFolder, { pid: process.pid, address: url || null });
-    log.info({ address }, "listening");
     atStep("start: listening");
+    await options.announce?.({ core, url });
+    log.info({ address }, "listening");
     const stopUpkeep = keepUp(core, config, log);
     const listening = server;
     if (warm) core.blockWork.warm();

@@ -3,12 +3,26 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+} from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { projectName } from "../../src/agents/project.ts";
 import { startRunning } from "../http/running-service.ts";
+import { caller, type TourClient } from "../mcp/tour.ts";
 import { builtSideband } from "./built.ts";
 import { endOwner } from "./host.ts";
 
@@ -16,7 +30,14 @@ interface Home {
   /** The folder that is used where none is named. */
   readonly data: string;
   readonly env: NodeJS.ProcessEnv;
-  readonly run: (...args: string[]) => Promise<{ status: number; out: string; err: string }>;
+  readonly run: (...args: string[]) => Promise<Finished>;
+  readonly runIn: (folder: string, ...args: string[]) => Promise<Finished>;
+}
+
+interface Finished {
+  readonly status: number;
+  readonly out: string;
+  readonly err: string;
 }
 
 /** A home folder of its own, whose owner is ended with the test, and commands in it. */
@@ -27,14 +48,14 @@ async function withHome(
   const home = mkdtempSync(join(tmpdir(), "sideband-terminal-"));
   const data = join(home, ".sideband", "data");
   const env = { PATH: process.env.PATH ?? "", HOME: home, ...settings };
-  const run = (...args: string[]) =>
-    new Promise<{ status: number; out: string; err: string }>((resolve) => {
-      execFile(process.execPath, [builtSideband(), ...args], { env, cwd: home }, (error, out, err) =>
+  const runIn = (cwd: string, ...args: string[]) =>
+    new Promise<Finished>((resolve) => {
+      execFile(process.execPath, [builtSideband(), ...args], { env, cwd }, (error, out, err) =>
         resolve({ status: error === null ? 0 : Number(error.code), out, err }),
       );
     });
   try {
-    await work({ data, env, run });
+    await work({ data, env, run: (...args) => runIn(home, ...args), runIn });
   } finally {
     for (const folder of [data, join(home, "notes")]) await endOwner(folder);
     rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
@@ -69,13 +90,14 @@ test("a fact is remembered, recalled, listed and forgotten, and what is not ther
     const unknown = await run("remember", "USER.nam", "Ada", ...ada);
     assert.equal(unknown.status, 1);
     assert.match(unknown.err, /^sideband remember: .*Did you mean USER\.name\?\n$/);
+    assert.match((await run("remember", "USER.tone", "dry", ...ada)).err, /Did you mean PREF\.tone\?\n$/);
     for (const call of [
-      ["remember", "USER.rol", "x"],
-      ["recall", "USER.rol"],
+      ["remember", "USER.email", "x"],
+      ["recall", "USER.email"],
     ]) {
       const { status, err } = await run(...call);
       assert.equal(status, 1);
-      assert.match(err, /there is no label USER\.rol; sideband remember --help lists all of them\n$/);
+      assert.match(err, /there is no label USER\.email; sideband remember --help lists all of them\n$/);
     }
   }));
 
@@ -104,6 +126,73 @@ test("a wrong call of these commands is refused with status 2 before a memory is
       assert.match(err, message);
     }
     assert.ok(!existsSync(data));
+  }));
+
+test("a command that reads makes nothing where there is no store, and says how one begins", () =>
+  withHome(async ({ data, env, run }) => {
+    const typo = join(env.HOME ?? "", "typo", "path");
+    for (const [folder, ...option] of [[data], [typo, "--data", typo]]) {
+      for (const call of [["facts"], ["context"], ["recall", "USER.name"], ["forget", "USER.name"]]) {
+        assert.deepEqual(await run(...call, ...option), {
+          status: 1,
+          out: "",
+          err:
+            `sideband ${call[0]}: there is no store in ${folder}: nothing is remembered there yet; ` +
+            '"sideband remember" or "sideband serve" begins one\n',
+        });
+      }
+    }
+    const { status, out } = await run("agents", "status");
+    assert.equal(status, 0, "what is not begun is not broken");
+    assert.match(out, /memory of .*: there is no store in .*nothing is remembered there yet/);
+    const blank = await run("remember", "USER.name", "  \t ");
+    assert.equal(blank.status, 1);
+    assert.match(blank.err, /^sideband remember: the VALUE is empty or spaces alone: [^\n]*\n$/);
+    assert.deepEqual(readdirSync(env.HOME ?? ""), []);
+  }));
+
+test("in a repository the terminal has the facts of an agent there, and in another one it has not", () =>
+  withHome(async ({ env, runIn }) => {
+    const repositories = ["loom", "mill"].map((name) => join(env.HOME ?? "", name));
+    for (const folder of repositories) mkdirSync(join(folder, ".git"), { recursive: true });
+    const [loom, mill] = repositories;
+    const client = new Client({ name: "test", version: "1.0.0" });
+    const launch = { command: process.execPath, args: [builtSideband(), "mcp", "--user", "ada"], cwd: loom };
+    await client.connect(new StdioClientTransport({ ...launch, env: env as Record<string, string> }));
+    const agent = caller(client as unknown as TourClient);
+    await agent("remember", { label: "TASK.next", value: "weave" });
+    await agent("remember", { label: "USER.name", value: "Ada" });
+    await client.close();
+    const factsIn = async (cwd: string, user = "ada") => (await runIn(cwd, "facts", "--user", user)).out;
+    assert.equal(await factsIn(loom), "USER.name=Ada\nTASK.next=weave\n");
+    assert.equal(await factsIn(mill), "USER.name=Ada\n");
+    assert.equal((await runIn(loom, "remember", "PROJ.goal", "cloth", "--user", "ada")).status, 0);
+    const project = `ada/${projectName(realpathSync(loom))}`;
+    assert.equal(await factsIn(mill, project), "TASK.next=weave\nPROJ.goal=cloth\n");
+    assert.equal((await runIn(loom, "forget", "TASK.next", "--user", "ada")).status, 0);
+    assert.equal(await factsIn(loom), "USER.name=Ada\nPROJ.goal=cloth\n");
+    const { out } = await runIn(loom, "context", "--user", "ada", "--json");
+    assert.equal(JSON.parse(out).plain_index, "USER.name=Ada\nPROJ.goal=cloth");
+  }));
+
+test("a service prints its lines before those of its log", () =>
+  withHome(async ({ env }) => {
+    const path = join(env.HOME ?? "", "said");
+    const file = openSync(path, "w");
+    const args = [builtSideband(), "serve", "--port", "0"];
+    const service = spawn(process.execPath, args, { env, stdio: ["ignore", file, file] });
+    closeSync(file);
+    try {
+      while (!readFileSync(path, "utf8").includes('"msg":"listening"'))
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      assert.match(
+        readFileSync(path, "utf8"),
+        /^listening on http.*\nadmin token [^{]*\n {2}sb_live_[^{]*\n {2}curl [^\n]*\n\n\{"level":30,/,
+      );
+    } finally {
+      service.kill("SIGTERM");
+      await once(service, "exit");
+    }
   }));
 
 /** As a shell passes it: Node.js itself can pass valid UTF-8 alone. */

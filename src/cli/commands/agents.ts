@@ -15,6 +15,7 @@ import {
 } from "../../main/installation.ts";
 import { AGENT_FILES, COMMAND_PATH, OPENCLAW_MODULE, packageVersion } from "../../main/package.ts";
 import { type Command, CommandError, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
+import { counted } from "../printed.ts";
 
 const NAMES = AGENTS.map(({ name }) => name);
 
@@ -116,7 +117,8 @@ Shows what "sideband agents install" put where and with which version, whether t
 and whether the command of that installation starts. Claude Code and Codex call this command. Hermes and OpenClaw do
 not: they call a service. It does not look into the host's own settings.
 
-The last line says whether the memory answers that the SIDEBAND_ variables of this shell lead to.
+The last line says whether the memory answers that the SIDEBAND_ variables of this shell lead to, or that nothing is
+remembered there yet.
 
 Exit status: 0; 1 if something is installed that does not work, or the memory does not answer.`,
 
@@ -148,14 +150,21 @@ async function memoryAnswers(): Promise<boolean> {
   const where = config.apiUrl ?? (config.apiKey === undefined ? config.dataFolder : "the default address");
   try {
     const project = projectOf([process.cwd()], config.project);
-    const memory = scopedMemory(await openAgentMemory(config), () => project);
+    const memory = scopedMemory(await openAgentMemory(config, { begin: false }), () => project);
     const startMs = performance.now();
     const { channel_count } = await memory.facts(config.userId, { timeoutMs: config.timeoutMs });
     const ms = Math.round(performance.now() - startMs);
     const here = project === undefined ? "outside of a project" : `in the project ${project}`;
-    console.log(`memory of ${config.userId} ${here}: ${where} answers in ${ms} ms, ${channel_count} facts`);
+    console.log(
+      `memory of ${config.userId} ${here}: ${where} answers in ${ms} ms, ${counted(channel_count, "fact")}`,
+    );
     return true;
   } catch (error) {
+    // The first session of an agent begins it: nothing is wrong.
+    if ((error as Error).name === "NoStoreError") {
+      console.log(`memory of ${config.userId}: ${(error as Error).message}`);
+      return true;
+    }
     console.log(`memory of ${config.userId}: ${where} does not answer: ${(error as Error).message}`);
     return false;
   }

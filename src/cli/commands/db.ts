@@ -11,6 +11,7 @@ import {
 } from "../../main/database-upkeep.ts";
 import { type MoveReport, moveData } from "../../main/move.ts";
 import { type Command, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
+import { counted } from "../printed.ts";
 import { Progress } from "../progress.ts";
 
 const VERBS = "migrate, status, import, export, distribute";
@@ -84,11 +85,12 @@ async function move(direction: Parameters<typeof moveData>[1]): Promise<MoveRepo
 }
 
 function moveLines({ keys, users, facts, leftOut, differences }: MoveReport): string[] {
-  const verdict = differences.length === 0 ? "all the same in both" : `${differences.length} differences`;
+  const verdict =
+    differences.length === 0 ? "all the same in both" : counted(differences.length, "difference");
   return [
     ...leftOut.map((what) => `left out: ${what}`),
     ...differences.map((what) => `not the same: ${what}`),
-    `${keys} keys, ${users} users, ${facts} facts: ${verdict}`,
+    `${counted(keys, "key")}, ${counted(users, "user")}, ${counted(facts, "fact")}: ${verdict}`,
   ];
 }
 

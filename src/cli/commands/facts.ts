@@ -1,6 +1,6 @@
 /**
  * sideband remember, recall, forget, facts, context: the memory for a person at a terminal. The commands use the
- * memory as agents outside of a project do.
+ * memory as an agent in the same folder does. Only remember begins a store.
  */
 
 import { parseArgs } from "node:util";
@@ -9,7 +9,7 @@ import type { AgentMemory } from "../../contract/agent-memory.ts";
 import { LABELS } from "../../contract/channel-labels.ts";
 import { memorySection } from "../../contract/memory-section.ts";
 import { keptValue } from "../../contract/secrets.ts";
-import { openAgentMemory } from "../../main/agent.ts";
+import { openAgentMemory, projectOf, scopedMemory } from "../../main/agent.ts";
 import { isSidebandError } from "../../sdk/index.ts";
 import { refuseReplacedBytes } from "../argument-bytes.ts";
 import { type Command, CommandError, EXIT_OK, UsageError } from "../command.ts";
@@ -19,13 +19,14 @@ import { MEMORY_HELP, MEMORY_OPTIONS, MEMORY_USAGE, memoryConfig } from "../memo
 const HELP = `${MEMORY_HELP}
   --json          print one JSON object
 
-The facts are those kept under ID itself. Agents see them in every project that has no fact of its own with the label.
-What an agent keeps for one project, as a rule the TASK and PROJ facts of a git repository, is under ID/PROJECT: give
-that as --user. "sideband agents status" prints the project of the working directory.
+The facts are those of an agent in the working directory. Inside a git repository that is a project: its TASK and PROJ
+facts are kept for it, under ID/PROJECT, and the other facts under ID. Where both have a label, the project's counts.
+"sideband agents status" prints the project; SIDEBAND_PROJECT names another one, and "off" is none. With an ID that has
+a "/", such as ID/PROJECT, the facts are those under it alone.
 
 With --url, SIDEBAND_API_URL or SIDEBAND_API_KEY the command asks that service. Otherwise, and with --data, it asks the
 process that owns the data folder, such as a running service on it. If no process owns the folder, the command starts
-an owner in the background, which ends after ten minutes without use.`;
+an owner in the background, which ends after ten minutes without use. Only remember begins a store where there is none.`;
 
 interface Call {
   readonly memory: AgentMemory;
@@ -47,6 +48,7 @@ labels:
 
 ${labelLines()}`,
     failures: "1 if it was refused",
+    begins: true,
   },
   async ({ memory, config: { userId, allowSecrets }, words: [label, value], print }) => {
     const answer = await memory.encode(userId, label, keptValue(value, allowSecrets));
@@ -104,7 +106,7 @@ export const context: Command = factCommand(
     name: "context",
     summary: "print the section for an agent's prompt: the facts in plain text and the block",
     about:
-      "Prints the memory as an agent outside of a project gets it in its prompt: the facts in plain text, and the\nsealed block.",
+      "Prints the memory as an agent here gets it in its prompt: the facts in plain text, and the sealed block.",
     failures: "1 if it failed",
   },
   async ({ memory, config: { userId }, print }) => {
@@ -120,12 +122,20 @@ function labelLines(): string {
   return lines.map((labels) => `  ${labels.join(" ")}`).join("\n");
 }
 
+interface FactCommand {
+  readonly name: string;
+  readonly summary: string;
+  readonly about: string;
+  readonly failures: string;
+  /** Whether it makes the data folder's store where there is none. */
+  readonly begins?: boolean;
+}
+
 function factCommand(
   names: readonly string[],
-  texts: { name: string; summary: string; about: string; failures: string },
+  { name, summary, about, failures, begins = false }: FactCommand,
   work: (call: Call) => Promise<void>,
 ): Command {
-  const { name, summary, about, failures } = texts;
   return {
     name,
     summary,
@@ -142,8 +152,19 @@ Exit status: 0; ${failures}; 2 for a wrong call.`,
       refuseReplacedBytes(args);
       const { values, positionals: words } = parseArgs({ args, options, allowPositionals: true });
       if (words.length !== names.length) throw new UsageError(countText(names, words));
+      if (words[names.indexOf("VALUE")]?.trim() === "")
+        throw new CommandError(
+          "the VALUE is empty or spaces alone: there is nothing to remember; sideband forget LABEL deletes a fact",
+        );
       const config = memoryConfig(values);
-      const memory = await openAgentMemory({ ...config, timeoutMs: config.personTimeoutMs });
+      const opened = await openAgentMemory(
+        { ...config, timeoutMs: config.personTimeoutMs },
+        { begin: begins },
+      );
+      // A user_id of a project already says which facts are meant.
+      const memory = values.user?.includes("/")
+        ? opened
+        : scopedMemory(opened, () => projectOf([process.cwd()], config.project));
       const print = (lines: string, object: object) => {
         if (values.json) console.log(JSON.stringify(object));
         else if (lines !== "") console.log(lines);

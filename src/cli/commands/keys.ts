@@ -2,11 +2,14 @@
 
 import { parseArgs } from "node:util";
 import { momentOf } from "../../base/clock.ts";
-import { TIERS, type Tier } from "../../base/tiers.ts";
+import { TIER_LIMITS, TIERS, type Tier } from "../../base/tiers.ts";
 import type { KeyView } from "../../contract/admin-schemas.ts";
 import { type OwnerClient, withOwner } from "../../main/owner.ts";
 import { type Command, CommandError, EXIT_OK, UsageError } from "../command.ts";
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
+import { limitText, table } from "../printed.ts";
+
+const ID_LENGTH_MIN = 12;
 
 export const keysCreate: Command = {
   name: "keys create",
@@ -14,9 +17,15 @@ export const keysCreate: Command = {
   help: `usage: sideband keys create --account NAME [--tier TIER] [--expires TIME] [--note TEXT] [--json]
 
   --account NAME  the account; it is created if it is new (a-z, 0-9, dot, underscore, hyphen)
+<<<<<<< HEAD
   --tier TIER     one of ${TIERS.join(", ")} (default free)
   --expires TIME  when the key expires: a day (2027-01-31, from its midnight UTC on), or a time with its zone
                   (2027-01-31T12:00:00Z)
+=======
+  --tier TIER     how many facts it may write (default free):
+${TIERS.map((tier) => `                    ${tier.padEnd(10)}${limitText(TIER_LIMITS[tier])}`).join("\n")}
+  --expires TIME  when the key expires, as in 2027-01-31 or 2027-01-31T12:00:00Z
+>>>>>>> 072fcdf (Let the command line ask as an agent does, begin no store by reading, and say what it did)
   --note TEXT     a note for the operator
   --json          print one JSON object
 ${DATA_HELP}
@@ -54,7 +63,8 @@ Works beside a running service. Exit status: 0; 1 if it failed; 2 for a wrong ca
     if (values.json) console.log(JSON.stringify(created));
     else
       console.log(
-        `key for account "${account}" (${tier}), shown this once:\n${created.key}\nid ${created.id}`,
+        `key for account "${account}" (${tier}: ${limitText(TIER_LIMITS[tier as Tier])}), shown this once:\n` +
+          `${created.key}\nid ${created.id}`,
       );
     return EXIT_OK;
   },
@@ -82,7 +92,7 @@ Exit status: 0; 1 if it failed; 2 for a wrong call.`,
       listKeys(owner, values.account),
     );
     if (values.json) console.log(JSON.stringify({ keys }));
-    else console.log(table(keys));
+    else console.log(keyTable(keys));
     return EXIT_OK;
   },
 };
@@ -92,7 +102,8 @@ export const keysRevoke: Command = {
   summary: "revoke a key, for good and at once",
   help: `usage: sideband keys revoke ID [--json]
 
-ID is the key's id as "keys list" shows it, or its first 12 characters if only one key has them.
+ID is the key's id as "keys list" shows it, or the beginning of the id, or of the key itself: its first ${ID_LENGTH_MIN}
+characters, if only one key has them.
 
   --json          print one JSON object
 ${DATA_HELP}
@@ -105,7 +116,9 @@ Exit status: 0; 1 if there is no such key; 2 for a wrong call.`,
     const [name] = positionals;
     if (positionals.length !== 1) throw new UsageError("one ID is needed");
     const revoked = await withOwner(configWith(values.data), { create: false }, async (owner) => {
-      const found = (await listKeys(owner)).filter(({ id, prefix }) => id === name || prefix === name);
+      const isNamed = ({ id, prefix }: KeyView) =>
+        id === name || prefix === name || (name.length >= ID_LENGTH_MIN && id.startsWith(name));
+      const found = (await listKeys(owner)).filter(isNamed);
       if (found.length === 0) throw new CommandError(`there is no key ${name}`);
       if (found.length > 1) throw new CommandError(`${found.length} keys begin with ${name}: use the id`);
       return owner.json<KeyView>("POST", `/admin/keys/${found[0].id}/revoke`);
@@ -123,7 +136,7 @@ export async function listKeys(owner: OwnerClient, account?: string): Promise<Ke
   return (await owner.json<{ keys: KeyView[] }>("GET", `/admin/keys${query}`)).keys;
 }
 
-function table(keys: readonly KeyView[]): string {
+function keyTable(keys: readonly KeyView[]): string {
   const rows = keys.map((key) => {
     const { id, prefix, account, tier, created_at, expires_at, revoked_at, last_used_at } = key;
     const state =
@@ -142,14 +155,5 @@ function table(keys: readonly KeyView[]): string {
       last_used_at?.slice(0, 16) ?? "never",
     ];
   });
-  const all = [["id", "key", "account", "tier", "state", "created", "last used"], ...rows];
-  const widths = all[0].map((_, column) => Math.max(...all.map((row) => row[column].length)));
-  return all
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column]))
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
+  return table(["id", "key", "account", "tier", "state", "created", "last used"], rows);
 }

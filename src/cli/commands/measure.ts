@@ -1,6 +1,6 @@
 /** sideband measure: what the blocks of a file of profiles carry, and whether all of it comes back exactly. */
 
-import { createReadStream } from "node:fs";
+import { createReadStream, statSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { findProfileProblem, openMeasure } from "../../main/measure.ts";
@@ -14,7 +14,8 @@ export const measure: Command = {
 
 Reads lines of {"profile": [{"label": …, "value": …}, …]}, at most 40 facts each ("-" reads standard input).
 Labels outside the 40 channels are put on channels that are free. Later facts count as written later.
-Each profile's block is built, read back and compared byte for byte.
+Each profile's block is built, read back and compared byte for byte. Progress is on standard error: a line that is
+rewritten at a terminal, a line every ten seconds elsewhere.
 
   --json   print one JSON object: profiles, facts, carried, exact, chars, bits, bits_per_char,
            carriers (mean in use), lossless_profiles, tokens
@@ -51,10 +52,10 @@ Exit status: 0; 1 if a carried fact did not come back exactly or the file is bad
 async function measureFile(path: string) {
   const input = path === "-" ? process.stdin : createReadStream(path, "utf8");
   const measured = openMeasure();
-  const progress = new Progress("profiles measured");
+  const progress = new Progress("profiles", await profileCount(path), true);
   let line = 0;
   try {
-    for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    for await (const text of linesOf(input)) {
       line++;
       if (text.trim() === "") continue;
       measured.add(profileOf(text, `${path}:${line}`));
@@ -73,6 +74,18 @@ async function measureFile(path: string) {
       `${path} holds no profile: give it lines of {"profile": [{"label": …, "value": …}]}`,
     );
   return result;
+}
+
+/** How many lines have a profile, where the file can be read twice. */
+async function profileCount(path: string): Promise<number | undefined> {
+  if (path === "-" || !statSync(path, { throwIfNoEntry: false })?.isFile()) return undefined;
+  let count = 0;
+  for await (const text of linesOf(createReadStream(path, "utf8"))) if (text.trim() !== "") count++;
+  return count;
+}
+
+function linesOf(input: NodeJS.ReadableStream): AsyncIterable<string> {
+  return createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
 }
 
 function profileOf(text: string, where: string) {

@@ -6,6 +6,7 @@ import type { ReadAnswer } from "../../contract/answers.ts";
 import { withOwner } from "../../main/owner.ts";
 import { type Command, EXIT_OK, UsageError } from "../command.ts";
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
+import { counted } from "../printed.ts";
 
 export const read: Command = {
   name: "read",
@@ -44,7 +45,7 @@ Exit status: 0; 1 if it cannot be read; 2 for a wrong call.`,
     else {
       for (const { label, value } of facts) console.log(`${label}=${value}`);
       console.error(
-        `${missing} words missing, ${wrong} wrong, ${repaired} repaired, ${guard_left} more could be lost`,
+        `${counted(missing, "word")} missing, ${wrong} wrong, ${repaired} repaired, ${guard_left} more could be lost`,
       );
     }
     return EXIT_OK;

@@ -9,6 +9,7 @@ import { withOwner } from "../../main/owner.ts";
 import { adoptMasterKeys } from "../../main/secrets.ts";
 import { type Command, CommandError, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
+import { counted } from "../printed.ts";
 import { Progress } from "../progress.ts";
 
 export const exportCommand: Command = {
@@ -22,7 +23,7 @@ handed out so far cannot be read. Works beside a running service, and on a stand
 
   --account NAME  only this account
   --out FILE      a file instead of standard output; only you can read it. An earlier FILE stays until the new one
-                  is whole; until then that is FILE.PID.new
+                  is whole; until then that is FILE.PID.new. What was written is counted in a line
 ${DATA_HELP}
 
 Exit status: 0; 1 if it failed; 2 for a wrong call.`,
@@ -36,9 +37,16 @@ Exit status: 0; 1 if it failed; 2 for a wrong call.`,
       configWith(values.data),
       { create: false, readOnly: true },
       async (owner) => {
-        const lines = exportedLines(owner.lines("GET", `/operator/export${query}`), progress);
-        if (values.out === undefined) await pipeline(lines, process.stdout, { end: false });
-        else await writeWhole(lines, values.out);
+        const written: Written = { keys: 0, requests: 0, users: 0, facts: 0 };
+        const lines = exportedLines(owner.lines("GET", `/operator/export${query}`), written, progress);
+        if (values.out === undefined) {
+          await pipeline(lines, process.stdout, { end: false });
+          return true;
+        }
+        const isFile = await writeWhole(lines, values.out);
+        progress.end();
+        // A pipe or a device may be our own output.
+        (isFile ? console.log : console.error)(writtenText(written, values.out));
         return true;
       },
     )
@@ -101,33 +109,57 @@ Exit status: 0; 1 if a key was left out, or a line cannot be imported (those bef
     if (values.json) console.log(JSON.stringify({ lines, facts, left_out: leftOut }));
     else {
       for (const what of leftOut) console.error(`left out: ${what}`);
-      console.log(`imported ${facts} facts from ${lines} lines`);
+      console.log(`imported ${counted(facts, "fact")} from ${counted(lines, "line")}`);
     }
     return leftOut.length === 0 ? EXIT_OK : EXIT_FAILED;
   },
 };
 
+interface Written {
+  keys: number;
+  requests: number;
+  users: number;
+  facts: number;
+}
+
+function writtenText({ keys, requests, users, facts }: Written, out: string): string {
+  const asked = requests === 0 ? "" : `, ${counted(requests, "request")} for keys`;
+  return `wrote ${counted(keys, "key")}${asked} and ${counted(users, "user")} with ${counted(facts, "fact")} to ${out}`;
+}
+
 async function* exportedLines(
   lines: AsyncIterable<Record<string, unknown>>,
+  written: Written,
   progress: Progress,
 ): AsyncGenerator<string> {
   for await (const line of lines) {
     if (line.kind === "end") return;
+    if (line.kind === "key") written.keys++;
+    if (line.kind === "request") written.requests++;
+    if (line.kind === "user") written.users++;
+    written.facts += (line.facts as unknown[] | undefined)?.length ?? 0;
     yield `${JSON.stringify(line)}\n`;
     progress.step();
   }
   throw new CommandError("the service ended before the export was whole");
 }
 
-/** Writes a new file beside the old one, which it replaces once it is whole. A pipe or a device is written to itself. */
-async function writeWhole(lines: AsyncIterable<string>, out: string): Promise<void> {
+/**
+ * Writes a new file beside the old one, which it replaces once it is whole. A pipe or a device is written to itself.
+ * @returns whether it is a file
+ */
+async function writeWhole(lines: AsyncIterable<string>, out: string): Promise<boolean> {
   const found = statSync(out, { throwIfNoEntry: false });
-  if (found !== undefined && !found.isFile()) return writeFile(out, lines);
+  if (found !== undefined && !found.isFile()) {
+    await writeFile(out, lines);
+    return false;
+  }
   const path = found === undefined ? out : realpathSync(out);
   const draft = `${path}.${process.pid}.new`;
   try {
     await writeFile(draft, lines, { flag: "wx", mode: 0o600, flush: true });
     renameSync(draft, path);
+    return true;
   } finally {
     rmSync(draft, { force: true });
   }

@@ -6,6 +6,7 @@ import { restore } from "../../main/backup.ts";
 import { type OwnerClient, withOwner } from "../../main/owner.ts";
 import { type Command, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
+import { counted } from "../printed.ts";
 import { Progress } from "../progress.ts";
 
 export const backup: Command = {
@@ -33,7 +34,7 @@ Exit status: 0; 1 if it failed, or if damaged records are in the backup; 2 for a
       longWork<{ entries: number; damaged: string[] }>(owner, "/operator/backup", wanted, "entries"),
     );
     for (const record of damaged) console.error(`the record ${record} fails its checksum, in the backup too`);
-    console.log(`backed up ${entries} entries of ${config.dataFolder} to ${target}`);
+    console.log(`backed up ${counted(entries, "entry", "entries")} of ${config.dataFolder} to ${target}`);
     return damaged.length === 0 ? EXIT_OK : EXIT_FAILED;
   },
 };
@@ -90,8 +91,9 @@ Exit status: 0 if everything is right; 1 if something is wrong, with a line for 
       for (const { account: owner, userId, fault } of findings) {
         console.log(owner === "" ? fault : `${owner} ${userId}: ${fault}`);
       }
-      const verdict = findings.length === 0 ? "all read back exactly" : `${findings.length} faults`;
-      console.log(`${users} users, ${facts} facts, ${overflowed} did not fit into their block: ${verdict}`);
+      const verdict = findings.length === 0 ? "all read back exactly" : counted(findings.length, "fault");
+      const checked = `${counted(users, "user")}, ${counted(facts, "fact")}`;
+      console.log(`${checked}, ${overflowed} did not fit into their block: ${verdict}`);
     }
     return findings.length === 0 ? EXIT_OK : EXIT_FAILED;
   },
@@ -127,7 +129,9 @@ Exit status: 0; 1 if it failed or one is running already; 2 for a wrong call.`,
         }),
       );
     else
-      console.log(`${entries} entries, ${beforeBytes} bytes before, ${afterBytes} after, ${durationMs} ms`);
+      console.log(
+        `${counted(entries, "entry", "entries")}, ${beforeBytes} bytes before, ${afterBytes} after, ${durationMs} ms`,
+      );
     return EXIT_OK;
   },
 };

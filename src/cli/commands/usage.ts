@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { withOwner } from "../../main/owner.ts";
 import { type Command, EXIT_OK } from "../command.ts";
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
+import { table } from "../printed.ts";
 import { listKeys } from "./keys.ts";
 
 interface KeyUsageView {
@@ -43,11 +44,14 @@ Exit status: 0; 1 if it failed; 2 for a wrong call.`,
     });
     if (values.json) console.log(JSON.stringify({ keys }));
     else {
-      for (const { key_id, account, tier, limit, used_this_month } of keys) {
-        console.log(
-          `${account}  ${prefixes.get(key_id)}…  ${tier}  ${used_this_month} of ${limit ?? "any number"}`,
-        );
-      }
+      const rows = keys.map(({ key_id, account, tier, limit, used_this_month }) => [
+        account,
+        `${prefixes.get(key_id)}…`,
+        tier,
+        used_this_month.toLocaleString("en"),
+        limit?.toLocaleString("en") ?? "none",
+      ]);
+      console.log(table(["account", "key", "tier", "this month", "limit"], rows));
     }
     return EXIT_OK;
   },

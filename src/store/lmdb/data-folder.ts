@@ -38,6 +38,11 @@ export class DataFolderError extends Error {
   override name = "DataFolderError";
 }
 
+/** Nothing was stored in the folder yet, and it was not asked for that it begins. */
+class NoStoreError extends DataFolderError {
+  override name = "NoStoreError";
+}
+
 /** Another process owns the folder. */
 export class FolderInUseError extends DataFolderError {}
 
@@ -62,6 +67,23 @@ export function readStoreName(folder: string): string | undefined {
     throw new DataFolderError(`${path} does not name a store`);
   }
   return state.store;
+}
+
+/** Throws if the folder names no store. Nothing is made. */
+export function requireNamedStore(folder: string): void {
+  if (readStoreName(folder) !== undefined) return;
+  const [unnamed] = existsSync(folder) ? unnamedStores(folder, undefined) : [];
+  if (unnamed !== undefined) throw new DataFolderError(unnamedText(folder, unnamed));
+  throw new NoStoreError(
+    `there is no store in ${folder}: nothing is remembered there yet; "sideband remember" or "sideband serve" begins one`,
+  );
+}
+
+export function unnamedText(folder: string, store: string): string {
+  return (
+    `${folder} holds the store ${store}, but no sideband.json names it: an interrupted backup or restore left it, or ` +
+    "sideband.json was lost; use another folder, or remove that store"
+  );
 }
 
 /** Names the store in use; on disk when it returns. */

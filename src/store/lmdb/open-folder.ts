@@ -16,8 +16,10 @@ import {
   nameStore,
   readStoreName,
   removeStore,
+  requireNamedStore,
   syncPath,
   unnamedStores,
+  unnamedText,
 } from "./data-folder.ts";
 import { Environment, TABLES } from "./environment.ts";
 import { type HeldLock, readOwnerNote, takeFolderLock, writeOwnerNote } from "./folder-lock.ts";
@@ -37,7 +39,7 @@ export interface OpenFolderOptions {
 export async function openFolder(options: OpenFolderOptions): Promise<OpenFolder> {
   const { folder, create, lockWaitMs = 0, atStep = noStep } = options;
   // A folder that is no data folder stays unchanged.
-  if (!create && readStoreName(folder) === undefined) throw noStore(folder);
+  if (!create) requireNamedStore(folder);
   ensureWritable(folder);
   const lock = await takeFolderLock(folder, lockWaitMs);
   if (lock === undefined) throw new FolderInUseError(`${folder} is in use ${describeOwner(folder)}`);
@@ -45,7 +47,7 @@ export async function openFolder(options: OpenFolderOptions): Promise<OpenFolder
     writeOwnerNote(folder, { pid: process.pid, address: null });
     atStep("start: locked");
     const named = readStoreName(folder);
-    if (named === undefined && !create) throw noStore(folder);
+    if (!create) requireNamedStore(folder);
     // Checked before anything is removed: if the name is wrong, an apparent leftover may be the only store.
     if (named !== undefined) requireStore(folder, named);
     await removeLeftovers(folder, named);
@@ -106,18 +108,4 @@ async function isEmptyStore(folder: string): Promise<boolean> {
   } finally {
     await environment.close();
   }
-}
-
-function noStore(folder: string): DataFolderError {
-  const [unnamed] = existsSync(folder) ? unnamedStores(folder, undefined) : [];
-  return new DataFolderError(
-    unnamed === undefined ? `there is no store in ${folder}` : unnamedText(folder, unnamed),
-  );
-}
-
-function unnamedText(folder: string, store: string): string {
-  return (
-    `${folder} holds the store ${store}, but no sideband.json names it: an interrupted backup or restore left it, or ` +
-    "sideband.json was lost; use another folder, or remove that store"
-  );
 }

@@ -69,6 +69,36 @@ test("no command is a wrong call that shows the overview; an unknown one is name
   }
 });
 
+test("help before a command is that command's help", async (context) => {
+  for (const name of ["remember", "keys create"]) {
+    const { status, out } = await run(context, "help", ...name.split(" "));
+    assert.equal(status, 0);
+    assert.match(out, new RegExp(`^usage: sideband ${name} `));
+  }
+  assert.match((await run(context, "help", "keys")).out, /^usage: sideband keys revoke/m);
+  const unknown = await run(context, "help", "nonsense");
+  assert.deepEqual([unknown.status, unknown.out], [2, ""]);
+  assert.match((await run(context, "help")).out, /usage: sideband COMMAND/);
+});
+
+test("a mistyped command is answered with the one that was probably meant", async (context) => {
+  for (const [typed, meant] of [
+    ["rember", "remember"],
+    ["Facts", "facts"],
+    ["key", "keys"],
+    ["servce", "serve"],
+  ]) {
+    const { status, err } = await run(context, typed, "list");
+    assert.equal(status, 2);
+    assert.equal(
+      err,
+      `sideband: there is no command "${typed}"; did you mean "sideband ${meant}"? sideband --help lists them\n`,
+    );
+  }
+  for (const typed of ["remind", "", "x"])
+    assert.doesNotMatch((await run(context, typed)).err, /did you mean/, typed);
+});
+
 test("the first word of a group of commands shows the help of each", async (context) => {
   for (const [group, verb] of [
     ["keys", "revoke"],
@@ -127,6 +157,32 @@ test("measure prints one JSON object whose counts add up", async (context) => {
   assert.equal(result.tokens, 512);
   const text = await run(context, "measure", path);
   assert.match(text.out, /profiles +2, 2 of them carried whole and exact/);
+});
+
+test("measure shows how far it is: at a terminal in one line, elsewhere in a line every ten seconds", async (context) => {
+  const path = file("progress.jsonl", GOOD, GOOD, GOOD, "");
+  const said: string[] = [];
+  context.mock.method(process.stderr, "write", (text: string) => said.push(text) > 0);
+  let nowMs = 0;
+  context.mock.method(Date, "now", () => {
+    nowMs += 6_000;
+    return nowMs;
+  });
+  const { isTTY } = process.stderr;
+  try {
+    process.stderr.isTTY = true;
+    await run(context, "measure", path, "--json");
+    assert.deepEqual(
+      said.map((text) => text.replace(/^.*profiles/s, "profiles")),
+      ["profiles: 1/3, 12 s left", "profiles: 2/3, 6 s left", "profiles: 3/3, 0 s left", "\r\u001b[K"],
+    );
+    said.length = 0;
+    process.stderr.isTTY = false;
+    await run(context, "measure", path, "--json");
+    assert.match(said.join(""), /^█+░+ profiles: 2\/3, 6 s left\n$/);
+  } finally {
+    process.stderr.isTTY = isTTY;
+  }
 });
 
 test("a bad line ends with status 1, file and line number", async (context) => {

@@ -71,6 +71,10 @@ async function fill(data: string): Promise<string> {
   }
 }
 
+const ONE_FACT = JSON.stringify([
+  { label: "USER.name", value: "Ada", channel: 0, revision: 1, updated_at: "2026-01-01T00:00:00.000Z" },
+]);
+
 test("keys: create prints the key once, list shows its prefix, revoke is final, usage counts", () =>
   withData(async (data) => {
     const created = await run("keys", "create", "--account", "acme", "--tier", "pro", "--data", data);
@@ -80,8 +84,16 @@ test("keys: create prints the key once, list shows its prefix, revoke is final, 
     assert.equal(listed.keys[0].prefix, key.slice(0, 12));
     assert.equal(listed.keys[0].tier, "pro");
     assert.ok(!JSON.stringify(listed).includes(key) && !JSON.stringify(listed).includes("hash"));
-    assert.match((await run("usage", "--data", data)).out, /acme.*pro.*0 of 50000/);
-    assert.equal((await run("keys", "revoke", listed.keys[0].id, "--data", data)).status, 0);
+    assert.match(created.out, /^key for account "acme" \(pro: 50,000 facts a month\), shown this once:\n/);
+    await run("keys", "create", "--account", "zenith-industries", "--tier", "unlimited", "--data", data);
+    const { out } = await run("usage", "--data", data);
+    const [head, ...rows] = out.trim().split("\n");
+    assert.deepEqual(head.split(/ {2,}/), ["account", "key", "tier", "this month", "limit"]);
+    assert.deepEqual(rows.map((row) => row.split(/ {2,}/)[4]).sort(), ["50,000", "none"]);
+    for (const row of rows) assert.equal(row.indexOf("sb_live_"), head.indexOf("key"), out);
+    const short = await run("keys", "revoke", listed.keys[0].id.slice(0, 11), "--data", data);
+    assert.match(short.err, /there is no key/);
+    assert.equal((await run("keys", "revoke", listed.keys[0].id.slice(0, 12), "--data", data)).status, 0);
     assert.match((await run("keys", "list", "--data", data)).out, /revoked/);
     const missing = await run("keys", "revoke", "nobody", "--data", data);
     assert.equal(missing.status, 1);
@@ -97,7 +109,11 @@ test("export and import: a second folder holds the same facts with their times, 
     await fill(data);
     await run("keys", "create", "--account", "acme", "--data", data);
     const file = join(folder, "facts.jsonl");
-    assert.equal((await run("export", "--out", file, "--data", data)).status, 0);
+    assert.deepEqual(await run("export", "--out", file, "--data", data), {
+      status: 0,
+      out: `wrote 1 key and 20 users with 60 facts to ${file}\n`,
+      err: "",
+    });
     const lines = readFileSync(file, "utf8").trim().split("\n");
     assert.equal(lines.length, 21);
     const other = join(folder, "other");
@@ -113,6 +129,8 @@ test("export and import: a second folder holds the same facts with their times, 
     const bad = await run("import", file, "--data", other);
     assert.equal(bad.status, 1);
     assert.match(bad.err, /line 2: /);
+    writeFileSync(file, `{"kind":"user","account":"acme","user_id":"one","facts":${ONE_FACT}}\n`);
+    assert.equal((await run("import", file, "--data", other)).out, "imported 1 fact from 1 line\n");
   }));
 
 test("import: a folder without a master key is given one by the operator, and blocks stay readable under the old one", () =>
@@ -208,7 +226,7 @@ test("verify names a damaged record and ends with status 1", () =>
     const { status, out } = await run("verify", "--data", data);
     assert.equal(status, 1);
     assert.match(out, /^the record accounts "acme" fails its checksum$/m);
-    assert.match(out, /: 1 faults$/m);
+    assert.match(out, /^0 users, 0 facts, 0 did not fit into their block: 1 fault$/m);
   }));
 
 test("a damaged counter stops no command: verify names the record", () =>
@@ -327,10 +345,14 @@ test("every command has help, refuses unknown options with status 2, and says wh
       assert.match(help.out, /Exit status: /);
       assert.equal((await run(...name.split(" "), "--no-such-option")).status, 2, name);
     }
-    for (const name of ["verify", "compact", "export", "usage"]) {
-      const refused = await run(name, "--data", data);
+    for (const name of ["verify", "compact", "export", "usage", "keys list", "keys revoke x"]) {
+      const refused = await run(...name.split(" "), "--data", data);
       assert.equal(refused.status, 1);
-      assert.match(refused.err, /there is no store in/);
+      assert.match(
+        refused.err,
+        /there is no store in [^\n]*; "sideband remember" or "sideband serve" begins one\n$/,
+      );
+      assert.ok(!existsSync(data), name);
     }
   }));
 

@@ -37,14 +37,17 @@ test("an owner that ends at once is reported with its last line, and its log is 
     context,
     'console.error("first\\nno room left"); process.exitCode = 1;',
   );
-  await assert.rejects(reachOwner(command, folder, ANSWER_MS), /could not start: no room left$/);
+  await assert.rejects(
+    reachOwner(command, folder, ANSWER_MS, { begin: true }),
+    /could not start: no room left$/,
+  );
   if (process.platform === "linux") assert.deepEqual(openDescriptorsOf(log), []);
 });
 
 test("where no owner can be started, the next process may try", async (context) => {
   const { folder, command, log } = newOwner(context, "");
   mkdirSync(log);
-  await assert.rejects(reachOwner(command, folder, ANSWER_MS), { code: "EISDIR" });
+  await assert.rejects(reachOwner(command, folder, ANSWER_MS, { begin: true }), { code: "EISDIR" });
   const lock = tryFolderLock(folder, "starting.lock");
   assert.ok(lock, "the lock is still held");
   lock.release();
@@ -53,5 +56,8 @@ test("where no owner can be started, the next process may try", async (context) 
 test("an owner whose log is gone is reported too", async (context) => {
   const script = 'import { rmSync } from "node:fs"; rmSync("owner.log"); process.exitCode = 1;';
   const { folder, command } = newOwner(context, script);
-  await assert.rejects(reachOwner(command, folder, ANSWER_MS), /could not start: its log cannot be read/);
+  await assert.rejects(
+    reachOwner(command, folder, ANSWER_MS, { begin: true }),
+    /could not start: its log cannot be read/,
+  );
 });
