@@ -11,8 +11,9 @@ export npm_config_cache
 
 folder="$(mktemp -d)"
 service=""
+started=""
 finish() {
-  if [ -n "$service" ]; then kill "$service" && wait "$service" || true; fi
+  if [ -n "$service" ]; then kill "$service" && wait "$started" || true; fi
   rm -rf "$folder"
 }
 trap finish EXIT
@@ -33,16 +34,16 @@ quietly() { "$@" >"$log" 2>&1 || { cat "$log"; echo "first hour: failed: $*"; ex
 expect() { [[ "$1" == *"$2"* ]] || { echo "first hour: expected $2, but got: $1"; exit 1; }; }
 
 cd "$folder/clone"
-quietly npm ci
-quietly npm install -g .
-reached "installed and built ($(du -sm node_modules | cut -f1) MB in node_modules)"
-
-sideband serve >"$folder/said" 2>"$folder/service.log" &
-service=$!
+(npm ci && npm start) >"$folder/said" 2>"$folder/service.log" &
+started=$!
 until grep -q "curl -s" "$folder/said"; do
-  kill -0 "$service" 2>/dev/null || { cat "$folder/said" "$folder/service.log"; exit 1; }
+  kill -0 "$started" 2>/dev/null || { cat "$folder/said" "$folder/service.log"; exit 1; }
   sleep 0.1
 done
+# The process itself, and not npm in front of it.
+service="$(node -p "require('$HOME/.sideband/data/owner.json').pid")"
+reached "installed, built and running ($(du -sm node_modules | cut -f1) MB in node_modules)"
+quietly npm install -g .
 # The command that the first start prints, as a user would copy it.
 expect "$(bash -c "$(grep "curl -s" "$folder/said")")" '"status":"ok"'
 expect "$(sideband recall USER.name --user ada)" "Ada Lovelace"

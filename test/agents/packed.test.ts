@@ -5,8 +5,8 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { test } from "node:test";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -15,18 +15,29 @@ import { caller, type TourClient } from "../mcp/tour.ts";
 import { makeHost } from "./host.ts";
 import { packedProject } from "./packed.ts";
 
+function programPath(name: string): string {
+  if (name === "node") return process.execPath;
+  const folders = (process.env.PATH ?? "").split(delimiter);
+  return join(folders.find((folder) => existsSync(join(folder, name))) ?? "", name);
+}
+
 test("npx of the packed package: hooks, MCP server and OpenClaw plugin start as the files say", async (t) => {
   const running = await startRunning();
   t.after(() => running.end());
   const host = makeHost(t);
   const project = packedProject();
   t.after(() => project.end());
-  const bare = { PATH: "/usr/bin:/bin", HOME: host.home, USER: "ada" };
+  // Only what npx needs: a `sideband` that is installed beside npm would be found before the packed one.
+  const programs = join(project.folder, "programs");
+  mkdirSync(programs);
+  for (const name of ["node", "npx", "sh"])
+    symlinkSync(realpathSync(programPath(name)), join(programs, name));
+  const bare = { PATH: programs, HOME: host.home, USER: "ada" };
   const npx = (...args: string[]) =>
-    execFileSync("npx", ["--no", "sideband", ...args], {
+    execFileSync(join(programs, "npx"), ["--no", "sideband", ...args], {
       cwd: project.folder,
       encoding: "utf8",
-      env: { ...bare, PATH: process.env.PATH ?? "" },
+      env: bare,
       stdio: ["ignore", "pipe", "ignore"],
     });
   for (const agent of ["claude-code", "codex", "openclaw"]) npx("agents", "install", agent);

@@ -15,7 +15,10 @@ import { builtSideband, packageFolder } from "./built.ts";
 import { makeHost } from "./host.ts";
 
 const README = readFileSync(join(packageFolder, "README.md"), "utf8");
-const FIRST_HOUR = readFileSync(join(packageFolder, "scripts", "first-hour.sh"), "utf8");
+/** What runs commands as a new user does, and what runs before a merge. */
+const ELSEWHERE = ["scripts/first-hour.sh", ".ci/run"]
+  .map((path) => readFileSync(join(packageFolder, path), "utf8"))
+  .join("\n");
 const ADDRESS = "http://127.0.0.1:8787";
 
 /** The samples of a language, in order. */
@@ -41,10 +44,16 @@ test("README.md has samples of known kinds only, and no command takes a package 
     assert.doesNotMatch(command, /^npx|npm (i|install|exec)( -g| --global)? [^./-]/);
 });
 
-test("every command of README.md runs, here or in scripts/first-hour.sh", async (t) => {
+test("the first screen of README.md has the two commands: one runs the service, one runs the tests", () => {
+  const [first, second] = samples("sh");
+  assert.deepEqual([first, second], ["npm ci && npm start\n", "npm ci && npm test\n"]);
+  assert.ok(README.slice(0, README.indexOf(second)).split("\n").length <= 24, "within the first screen");
+});
+
+test("every command of README.md runs, here, in scripts/first-hour.sh or in .ci/run", async (t) => {
   const host = makeHost(t);
   const said: string[] = [];
-  for (const command of COMMANDS.filter((line) => !FIRST_HOUR.includes(line))) {
+  for (const command of COMMANDS.filter((line) => !ELSEWHERE.includes(line))) {
     const { status, stdout, stderr } = await host.shell(command);
     assert.deepEqual([status, stderr], [0, ""], command);
     said.push(stdout);
@@ -52,7 +61,7 @@ test("every command of README.md runs, here or in scripts/first-hour.sh", async 
   const [remembered, listed, context] = said;
   assert.deepEqual([remembered, listed], ["USER.gpu=RTX 5090\n", "USER.gpu=RTX 5090\n"]);
   assert.match(context, /\[MEM\] /);
-  assert.equal(said.length, 3, "the other commands are in scripts/first-hour.sh");
+  assert.equal(said.length, 3, "the other commands are in scripts/first-hour.sh and .ci/run");
 });
 
 test("the program of README.md puts the fact into the prompt", async (t) => {
