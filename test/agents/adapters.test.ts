@@ -1,6 +1,7 @@
 /**
- * The adapters inside the real packages: a model of the AI SDK (versions 6 and 7), a run of OpenAI Agents; LangGraph
- * has a file of its own. The models are scripted, the memory is a real service.
+ * The adapters inside the real packages, as far as they promise to run on Node 20: a model of the AI SDK (the oldest and
+ * the newest version 6), a run of OpenAI Agents; LangGraph has a file of its own, and `npm run test:hosts` has the newer
+ * ones. The models are scripted, the memory is a real service.
  */
 
 import assert from "node:assert/strict";
@@ -15,9 +16,9 @@ import {
   Usage,
 } from "@openai/agents";
 import { generateText, stepCountIs, wrapLanguageModel } from "ai";
-import { MockLanguageModelV4 } from "ai/test";
+import { MockLanguageModelV3 } from "ai/test";
 import * as ai6 from "ai-6";
-import { MockLanguageModelV3 } from "ai-6/test";
+import { MockLanguageModelV3 as OldestModel } from "ai-6/test";
 import { sidebandTools as aiTools, sidebandMiddleware } from "../../src/agents/ai-sdk.ts";
 import { SidebandStore } from "../../src/agents/langgraph.ts";
 import {
@@ -46,7 +47,7 @@ const say = (text: string) => ({
 });
 
 suite("adapters", { concurrency: false }, () => {
-  test("AI SDK 7: the facts are in the system prompt, the tools work, and a wrong call is told to the model", async (t) => {
+  test("AI SDK 6: the facts are in the system prompt, the tools work, and a wrong call is told to the model", async (t) => {
     const memory = await memoryFor(t);
     const call = (toolName: string, input: object, id: string) => ({
       ...say(""),
@@ -60,7 +61,7 @@ suite("adapters", { concurrency: false }, () => {
       call("remember", { label: "PREF.tone", value: "two\nlines" }, "3"),
       say("done"),
     ];
-    const mock = new MockLanguageModelV4({
+    const mock = new MockLanguageModelV3({
       doGenerate: (async ({ prompt }: { prompt: never }) => {
         prompts.push(prompt);
         return script[prompts.length - 1];
@@ -69,7 +70,7 @@ suite("adapters", { concurrency: false }, () => {
     const userId = () => "ada";
     const model = wrapLanguageModel({
       model: mock,
-      middleware: sidebandMiddleware({ memory, userId, timeoutMs }),
+      middleware: sidebandMiddleware({ memory, userId, timeoutMs, specificationVersion: "v3" }),
     });
     const { text } = await generateText({
       model,
@@ -88,11 +89,11 @@ suite("adapters", { concurrency: false }, () => {
     assert.match(results, /invalid_value/);
   });
 
-  test("AI SDK 6: the same middleware, and a prompt without a system message", async (t) => {
+  test("the oldest AI SDK 6: the same middleware, and a prompt without a system message", async (t) => {
     const memory = await memoryFor(t);
     await memory.encode("ada", "USER.name", "Ada");
     let seen: { role: string; content: unknown }[] = [];
-    const mock = new MockLanguageModelV3({
+    const mock = new OldestModel({
       doGenerate: (async ({ prompt }: { prompt: never }) => {
         seen = prompt;
         return { ...say("hi"), finishReason: { unified: "stop", raw: "stop" } };

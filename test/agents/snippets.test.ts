@@ -134,12 +134,12 @@ suite("snippets", { concurrency: false }, () => {
 
 /** A model for the AI SDK that says one sentence. */
 const PROVIDER = `
-import { MockLanguageModelV4 } from ${JSON.stringify(join(packageFolder, "node_modules/ai/dist/test/index.js"))};
+import { MockLanguageModelV3 } from ${JSON.stringify(join(packageFolder, "node_modules/ai/dist/test/index.js"))};
 const answer = {
   content: [{ type: "text", text: "It is decided." }],
   finishReason: { unified: "stop", raw: "stop" },
   usage: { inputTokens: { total: 1 }, outputTokens: { total: 1 } },
   warnings: [],
 };
-export const openai = () => new MockLanguageModelV4({ doGenerate: async () => answer });
+export const openai = () => new MockLanguageModelV3({ doGenerate: async () => answer });
 `;

@@ -1,7 +1,15 @@
 /** The real hosts, each installed from npm, run through the same steps. What each step showed is a row of the table. */
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { ASK, modules, type Room } from "./room.ts";
 
 /** What was seen; undefined for what a host does not have. */
@@ -179,4 +187,27 @@ export async function runInspector(room: Room): Promise<Row> {
     remember: await room.isGoalKept(),
     down: down.output.includes("connection_failed"),
   };
+}
+
+const NEWEST = "newest-frameworks.mjs";
+
+/** The frameworks that do not promise to run on Node 20, beside the packed package. */
+export async function runNewestFrameworks(room: Room): Promise<Row[]> {
+  const { folder } = room.packed;
+  for (const name of ["ai", "@openai/agents"]) {
+    const link = join(folder, "node_modules", name);
+    mkdirSync(dirname(link), { recursive: true });
+    if (!existsSync(link)) symlinkSync(join(modules, name), link, "dir");
+  }
+  copyFileSync(join(modules, "..", NEWEST), join(folder, NEWEST));
+  const node = join(modules, `node-${platform}`, "bin", "node");
+  const away = { AWAY_URL: room.away.SIDEBAND_API_URL };
+  const { status, output } = await room.run(node, [join(folder, NEWEST)], away);
+  if (status !== 0) throw new Error(output);
+  const rows = JSON.parse(output.trim().split("\n").at(-1) ?? "") as Record<string, Partial<Row>>;
+  const packages: Record<string, string> = { "AI SDK 7": "ai", "OpenAI Agents": "@openai/agents" };
+  return Object.entries(rows).map(([host, row]) => {
+    const { version } = JSON.parse(readFileSync(join(modules, packages[host], "package.json"), "utf8"));
+    return { host, version, how: "its package, on Node 24", install: true, ...row };
+  });
 }

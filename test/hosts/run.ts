@@ -1,22 +1,30 @@
 /**
  * npm run test:hosts [-- NAME …]: installs the hosts of package.json beside this file, runs each with a stand-in for its
- * model, measures the hooks, runs the tests of the frameworks, and writes the table in docs/agents/README.md. A step
- * that failed fails the run.
+ * model, and the frameworks that need a newer Node, measures the hooks, runs the tests of the other frameworks, and writes
+ * the table in docs/agents/README.md. A step that failed fails the run.
  */
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageFolder } from "../agents/built.ts";
-import { type Row, runClaudeCode, runCodex, runInspector, runOpenClaw } from "./real-hosts.ts";
+import {
+  type Row,
+  runClaudeCode,
+  runCodex,
+  runInspector,
+  runNewestFrameworks,
+  runOpenClaw,
+} from "./real-hosts.ts";
 import { modules, openRoom, type Room } from "./room.ts";
 import { writeTable } from "./table.ts";
 
-const HOSTS: Readonly<Record<string, (room: Room) => Promise<Row>>> = {
+const HOSTS: Readonly<Record<string, (room: Room) => Promise<Row | Row[]>>> = {
   "claude-code": runClaudeCode,
   codex: runCodex,
   openclaw: runOpenClaw,
   inspector: runInspector,
+  frameworks: runNewestFrameworks,
 };
 const ROUNDS = 15;
 
@@ -37,7 +45,7 @@ try {
     if (wanted.length > 0 && !wanted.includes(name)) continue;
     const row = await run(room);
     console.log(JSON.stringify(row));
-    rows.push(row);
+    rows.push(...[row].flat());
   }
   hooks = await hookTimes(room);
   console.log(hooks);
@@ -99,9 +107,12 @@ function frameworks(): Row[] {
   const graph = passes("langgraph.test.ts");
   const hermes = passes("hermes.test.ts");
   return [
-    { host: "AI SDK 7", version: versionOf("ai"), how, ...shown },
-    { host: "AI SDK 6", version: versionOf("ai-6"), how, install: true, section: adapters },
-    { host: "OpenAI Agents", version: versionOf("@openai/agents"), how, ...shown, flush: adapters },
+    { host: "AI SDK 6", version: versionOf("ai"), how, ...shown },
+    { host: "AI SDK 6 oldest", version: versionOf("ai-6"), how, install: true, section: adapters },
+    {
+      ...{ host: "OpenAI Agents on Node 20", version: versionOf("@openai/agents"), how },
+      ...{ ...shown, flush: adapters },
+    },
     { host: "LangGraph", version: versionOf("@langchain/langgraph"), how, install: true, remember: graph },
     {
       ...{ host: "Hermes Agent", version: "", how: "by its loader" },

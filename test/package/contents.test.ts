@@ -160,8 +160,8 @@ import { SidebandStore } from "sideband/langgraph";
 import { sidebandInputFilter } from "sideband/openai-agents";
 
 const memory = new Sideband();
-declare const model: Exclude<LanguageModel, string> & { specificationVersion: "v4" };
-wrapLanguageModel({ model, middleware: sidebandMiddleware({ memory, userId: () => "ada" }) });
+declare const model: Exclude<LanguageModel, string> & { specificationVersion: "v3" };
+wrapLanguageModel({ model, middleware: sidebandMiddleware({ memory, userId: () => "ada", specificationVersion: "v3" }) });
 console.log(sidebandTools({ memory, userId: "ada" }), new SidebandStore({ memory }), sidebandInputFilter({ memory, userId: "ada" }));
 `;
 

@@ -135,9 +135,11 @@ test("docs/agents/README.md names the versions that the tests install", () => {
     "Codex CLI": installed(hosts, "@openai/codex"),
     OpenClaw: installed(hosts, "openclaw"),
     "MCP inspector": installed(hosts, "@modelcontextprotocol/inspector"),
-    "AI SDK 7": installed("package-lock.json", "ai"),
-    "AI SDK 6": installed("package-lock.json", "ai-6"),
-    "OpenAI Agents": installed("package-lock.json", "@openai/agents"),
+    "AI SDK 7": installed(hosts, "ai"),
+    "AI SDK 6": installed("package-lock.json", "ai"),
+    "AI SDK 6 oldest": installed("package-lock.json", "ai-6"),
+    "OpenAI Agents": installed(hosts, "@openai/agents"),
+    "OpenAI Agents on Node 20": installed("package-lock.json", "@openai/agents"),
     LangGraph: installed("package-lock.json", "@langchain/langgraph"),
   };
   const page = read("agents/README.md");
