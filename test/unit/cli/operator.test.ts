@@ -109,11 +109,8 @@ test("export and import: a second folder holds the same facts with their times, 
     await fill(data);
     await run("keys", "create", "--account", "acme", "--data", data);
     const file = join(folder, "facts.jsonl");
-    assert.deepEqual(await run("export", "--out", file, "--data", data), {
-      status: 0,
-      out: `wrote 1 key and 20 users with 60 facts to ${file}\n`,
-      err: "",
-    });
+    const { status, out } = await run("export", "--out", file, "--data", data);
+    assert.deepEqual([status, out], [0, `wrote 1 key and 20 users with 60 facts to ${file}\n`]);
     const lines = readFileSync(file, "utf8").trim().split("\n");
     assert.equal(lines.length, 21);
     const other = join(folder, "other");
