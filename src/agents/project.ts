@@ -2,6 +2,9 @@
  * The project that a folder belongs to: its git repository. All worktrees of a repository are one project, and a
  * submodule is a project of its own. Reads files and starts no git: a hook has little time.
  *
+ * Anybody can write a `.git` file that names a foreign repository, for example into an archive. So a folder is a worktree
+ * only if the repository itself lists it: a forged one would get the facts of the foreign project into its prompt.
+ *
  * The name is made of the folder's name, for people, and of a hash of its path, so that two repositories with the same
  * name stay apart.
  */
@@ -13,6 +16,8 @@ import { fileURLToPath } from "node:url";
 
 const NAME_LENGTH_MAX = 40;
 const HASH_DIGITS = 12;
+/** More than any system takes for a path. */
+const LINK_BYTES_MAX = 1 << 16;
 
 /** The setting that turns projects off. */
 const OFF = "off";
@@ -60,14 +65,33 @@ function rootAt(folder: string): string | undefined {
   if (entry === undefined) return undefined;
   if (entry.isDirectory()) return folder;
   // A worktree or a submodule: the file names its git folder, and only a worktree's names a common one.
-  const own = resolve(
-    folder,
-    readFileSync(git, "utf8")
-      .replace(/^gitdir: /, "")
-      .trim(),
-  );
-  const shared = statSync(join(own, "commondir"), { throwIfNoEntry: false });
+  const own = resolve(folder, linkText(git)?.replace(/^gitdir: /, "") ?? "");
+  const shared = linkText(join(own, "commondir"));
   if (shared === undefined) return folder;
-  const common = realpathSync(resolve(own, readFileSync(join(own, "commondir"), "utf8").trim()));
+  const common = realpathSync(resolve(realpathSync(own), shared));
+  if (!listsWorktree(common, realpathSync(own), folder)) return folder;
   return basename(common) === ".git" ? dirname(common) : common;
+}
+
+/** Whether a repository has a worktree in the folder: its own entry for it names the folder's `.git`. */
+function listsWorktree(repository: string, entry: string, folder: string): boolean {
+  const git = resolve(entry, linkText(join(entry, "gitdir")) ?? "");
+  return (
+    isSame(dirname(entry), join(repository, "worktrees")) &&
+    basename(git) === ".git" &&
+    isSame(dirname(git), folder)
+  );
+}
+
+/** Whether two paths are one folder. Their texts can differ by links, and by case where the disk ignores it. */
+function isSame(a: string, b: string): boolean {
+  const [one, other] = [a, b].map((path) => statSync(path, { bigint: true, throwIfNoEntry: false }));
+  return one !== undefined && one.dev === other?.dev && one.ino === other.ino;
+}
+
+/** The path in a small file of git's; undefined if there is no such file. A pipe would be waited for without end. */
+function linkText(path: string): string | undefined {
+  const entry = statSync(path, { throwIfNoEntry: false });
+  if (entry === undefined || !entry.isFile() || entry.size > LINK_BYTES_MAX) return undefined;
+  return readFileSync(path, "utf8").trim();
 }

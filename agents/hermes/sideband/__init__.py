@@ -417,11 +417,33 @@ def _root_at(folder: Path) -> Optional[Path]:
         return None
     if git.is_dir():
         return folder
-    own = folder / git.read_text(encoding="utf-8").replace("gitdir: ", "", 1).strip()
-    if not (own / "commondir").exists():
+    own = folder / (_link_text(git) or "").replace("gitdir: ", "", 1)
+    shared = _link_text(own / "commondir")
+    if shared is None:
         return folder
-    common = (own / (own / "commondir").read_text(encoding="utf-8").strip()).resolve()
+    common = (own.resolve() / shared).resolve(strict=True)
+    if not _lists_worktree(common, own.resolve(), folder):
+        return folder
     return common.parent if common.name == ".git" else common
+
+
+def _lists_worktree(repository: Path, entry: Path, folder: Path) -> bool:
+    """Whether a repository has a worktree in the folder: anybody can write a `.git` file that names a foreign one."""
+    git = Path(os.path.normpath(entry / (_link_text(entry / "gitdir") or "")))
+    return (
+        _is_same(entry.parent, repository / "worktrees") and git.name == ".git" and _is_same(git.parent, folder)
+    )
+
+
+def _is_same(a: Path, b: Path) -> bool:
+    return a.exists() and b.exists() and a.samefile(b)
+
+
+def _link_text(path: Path) -> Optional[str]:
+    """The path in a small file of git's. A pipe would be waited for without end."""
+    if not path.is_file() or path.stat().st_size > 1 << 16:
+        return None
+    return path.read_text(encoding="utf-8").strip()
 
 
 def _read_config(hermes_home: Optional[str]) -> Dict[str, Any]:

@@ -2,12 +2,22 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { projectName, projectOf } from "../../../src/agents/project.ts";
+import { hermesCalls } from "../../agents/hermes-calls.ts";
 
 function scratch(t: TestContext): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "sideband-project-")));
@@ -18,6 +28,11 @@ function scratch(t: TestContext): string {
 function git(folder: string, ...args: string[]): void {
   const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
   execFileSync("git", [...identity, ...args], { cwd: folder, stdio: "ignore" });
+}
+
+/** The projects of the folders as the Hermes provider names them. */
+function projectsInPython(folders: readonly string[]): unknown[] {
+  return hermesCalls(folders.map((folder) => ["_project_of", [folder, ""]]));
 }
 
 test("a repository and everything in it is one project; its worktrees too; a folder outside is none", (t) => {
@@ -63,6 +78,94 @@ test("worktrees of a bare repository share a project, and a submodule is its own
   mkdirSync(join(source, ".git", "modules", "inner"), { recursive: true });
   writeFileSync(join(inner, ".git"), "gitdir: ../.git/modules/inner\n");
   assert.match(String(projectOf([inner])), /^inner-/);
+});
+
+test("a folder that only says that it belongs to a repository does not: the repository must list it", (t) => {
+  const home = scratch(t);
+  const victim = join(home, "loom");
+  mkdirSync(victim);
+  git(victim, "init", "-q");
+  git(victim, "commit", "-q", "--allow-empty", "-m", "Start");
+  git(victim, "worktree", "add", "-q", join(home, "real"));
+  const entry = join(victim, ".git", "worktrees", "real");
+  /** A folder of the attacker's with the files, named by their paths in it. */
+  const forged = (name: string, files: Record<string, string>, make?: (folder: string) => void) => {
+    const folder = join(home, name);
+    mkdirSync(join(folder, "g", "worktrees", "x"), { recursive: true });
+    for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, path), text);
+    make?.(folder);
+    return folder;
+  };
+  const back = (name: string) => `${join(home, name, ".git")}\n`;
+  const folders = [
+    forged("bare-claim", { ".git": "gitdir: g\n", "g/commondir": `${victim}/.git\n` }),
+    forged("points-back", {
+      ".git": "gitdir: g\n",
+      "g/commondir": `${victim}/.git\n`,
+      "g/gitdir": back("points-back"),
+    }),
+    forged("own-entry", {
+      ".git": "gitdir: g/worktrees/x\n",
+      "g/worktrees/x/commondir": `../../../../loom/.git\n`,
+      "g/worktrees/x/gitdir": back("own-entry"),
+    }),
+    forged("entry-of-another", { ".git": `gitdir: ${entry}\n` }),
+    forged("relative-entry", { ".git": "gitdir: ../loom/.git/worktrees/real\n" }),
+    forged("whole-repository", { ".git": `gitdir: ${victim}/.git\n` }),
+    forged("linked-file", {}, (folder) => symlinkSync(join(home, "real", ".git"), join(folder, ".git"))),
+    forged("linked-folder", {}, (folder) => symlinkSync(join(victim, ".git"), join(folder, ".git"))),
+    forged("linked-entry", { ".git": "gitdir: entry\n" }, (folder) =>
+      symlinkSync(entry, join(folder, "entry")),
+    ),
+    forged("two\nlines", { ".git": `gitdir: ${entry}\n\n`, commondir: `${victim}/.git` }),
+    forged("commondir-beside", { ".git": "", commondir: `${victim}/.git`, gitdir: back("commondir-beside") }),
+    forged("long", { ".git": `gitdir: ${"x/../".repeat(1 << 20)}${entry}\n` }),
+    forged("pipe", {}, (folder) => execFileSync("mkfifo", [join(folder, ".git")])),
+    forged("pipe-behind", { ".git": "gitdir: g\n" }, (folder) =>
+      execFileSync("mkfifo", [join(folder, "g", "commondir")]),
+    ),
+  ];
+  const names = folders.map((folder) => projectOf([folder]));
+  assert.deepEqual(names, folders.map(projectName));
+  assert.deepEqual(projectsInPython(folders), names);
+  // The real ones are those of the repository, also where git writes the way back as a relative path.
+  assert.equal(projectOf([join(home, "real")]), projectName(victim));
+  writeFileSync(join(entry, "gitdir"), "../../../../real/.git\n");
+  assert.equal(projectOf([join(home, "real")]), projectName(victim));
+  assert.deepEqual(projectsInPython([join(home, "real"), victim]), [
+    projectName(victim),
+    projectName(victim),
+  ]);
+  // A worktree that was moved by hand is listed again when git has mended it.
+  renameSync(join(home, "real"), join(home, "moved"));
+  assert.equal(projectOf([join(home, "moved")]), projectName(join(home, "moved")));
+  git(join(home, "moved"), "worktree", "repair");
+  assert.equal(projectOf([join(home, "moved")]), projectName(victim));
+});
+
+test("a real submodule is its own project, and so are its worktrees", (t) => {
+  const home = scratch(t);
+  for (const name of ["part", "whole"]) {
+    mkdirSync(join(home, name));
+    git(join(home, name), "init", "-q");
+    git(join(home, name), "commit", "-q", "--allow-empty", "-m", "Start");
+  }
+  const whole = join(home, "whole");
+  const inner = join(whole, "lib", "part");
+  git(whole, "-c", "protocol.file.allow=always", "submodule", "add", "-q", join(home, "part"), "lib/part");
+  assert.match(
+    readFileSync(join(inner, ".git"), "utf8"),
+    /^gitdir: \.\.\/\.\.\/\.git\/modules\/lib\/part\n$/,
+  );
+  git(inner, "worktree", "add", "-q", join(home, "branch"));
+  const folders = [inner, join(home, "branch"), whole];
+  const modules = join(whole, ".git", "modules", "lib", "part");
+  const names = [inner, modules, whole].map(projectName);
+  assert.deepEqual(
+    folders.map((folder) => projectOf([folder])),
+    names,
+  );
+  assert.deepEqual(projectsInPython(folders), names);
 });
 
 test("two repositories of one name differ, a setting wins, and off is off", (t) => {
