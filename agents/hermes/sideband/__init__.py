@@ -18,6 +18,7 @@ import os
 import re
 import threading
 import time
+import unicodedata
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -49,9 +50,10 @@ LABELS = [
 ]
 
 # Copies of src/contract/secrets.ts and src/contract/capture.ts; tests keep them the same.
+_PATTERNS = json.loads((Path(__file__).parent / "secrets.json").read_text(encoding="utf-8"))
+HIDDEN = re.compile(f"[{_PATTERNS['hidden']}]")
 SECRETS = [
-    (entry["what"], re.compile(entry["pattern"], re.IGNORECASE))
-    for entry in json.loads((Path(__file__).parent / "secrets.json").read_text(encoding="utf-8"))
+    (entry["what"], re.compile(entry["pattern"], re.IGNORECASE | re.ASCII)) for entry in _PATTERNS["patterns"]
 ]
 PRIVATE = re.compile(r"<private>.*?(?:</private>|$)", re.IGNORECASE | re.DOTALL)
 WORTH_KEEPING = (
@@ -390,8 +392,9 @@ def _kept_value(value: str) -> str:
     kept = value if public == value else public.strip()
     if value and not kept:
         raise MemoryRefused("private_refused", "All of the value is <private>: nothing was kept.")
+    seen = unicodedata.normalize("NFKC", HIDDEN.sub("", kept))
     for what, form in SECRETS:
-        if form.search(kept) and os.environ.get("SIDEBAND_ALLOW_SECRETS") != "1":
+        if form.search(seen) and os.environ.get("SIDEBAND_ALLOW_SECRETS") != "1":
             raise MemoryRefused("secret_refused", f"This looks like {what}: nothing was kept. Leave the secret out.")
     return kept
 

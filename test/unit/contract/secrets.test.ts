@@ -3,7 +3,11 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { keptValue, SECRET_PATTERNS } from "../../../src/contract/secrets.ts";
+import { HIDDEN_CHARACTERS } from "../../../src/contract/hidden-characters.ts";
+import { SECRET_PATTERNS } from "../../../src/contract/secret-patterns.ts";
+import { keptValue } from "../../../src/contract/secrets.ts";
+import { hermesCalls } from "../../agents/hermes-calls.ts";
+import { filledSecrets, HARMLESS_TEXTS } from "./secret-texts.ts";
 
 /** Put together here, so that no tool that looks for secrets takes this file for one. */
 const random = "a1B2c3D4e5F6g7H8i9J0";
@@ -59,6 +63,46 @@ test("facts that only speak of secrets are kept as they are", () => {
   for (const fact of FACTS) assert.equal(keptValue(fact), fact);
 });
 
+function isRefused(value: string): boolean {
+  try {
+    keptValue(value);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+test("of 60 forms of secrets all are found, and of 200 harmless texts at most 2 are refused", (t) => {
+  const secrets = filledSecrets(1);
+  assert.deepEqual([secrets.length, new Set(HARMLESS_TEXTS).size], [60, 200]);
+  const missed = secrets.filter((secret) => !isRefused(secret));
+  const wrong = HARMLESS_TEXTS.filter(isRefused);
+  t.diagnostic(`${missed.length} of 60 secrets missed, ${wrong.length} of 200 texts refused wrongly`);
+  assert.deepEqual(missed, []);
+  assert.ok(wrong.length <= 2, wrong.join("\n"));
+  // docs/agents/README.md has the figures.
+  const guide = readFileSync(new URL("../../../docs/agents/README.md", import.meta.url), "utf8").replace(
+    /\s+/g,
+    " ",
+  );
+  const told = `finds ${60 - missed.length} of 60 forms of real secrets and refuses ${wrong.length} of 200 harmless texts`;
+  assert.ok(guide.includes(told), told);
+});
+
+test("a secret with invisible characters in it, or in other letters, is found as well", () => {
+  for (const hidden of ["\u200b", "\u00ad", "\u2060", "\ufeff", "\u202e", "\ufe0f", "\u{e0041}"]) {
+    const missed = filledSecrets(2)
+      .map((secret) => [...secret].join(hidden))
+      .filter((secret) => !isRefused(secret));
+    assert.deepEqual(missed, [], `with ${hidden.codePointAt(0)?.toString(16)}`);
+  }
+  // Wide letters, as Japanese keyboards write them.
+  const wide = (text: string) =>
+    text.replace(/[!-~]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0));
+  const missed = filledSecrets(3).filter((secret) => !isRefused(wide(secret)));
+  assert.deepEqual(missed, []);
+});
+
 test("private parts are never kept, not even where secrets are allowed", () => {
   assert.equal(keptValue("lives in <private>12 St James's Square, </private>London"), "lives in London");
   assert.equal(keptValue("Ada <PRIVATE>King", true), "Ada");
@@ -76,7 +120,23 @@ test("long values are looked at in no time", () => {
   assert.ok(performance.now() - startMs < 500);
 });
 
-test("the Hermes provider has the same patterns", () => {
+test("the Hermes provider has the same patterns, and they find the same", () => {
   const copy = readFileSync(new URL("../../../agents/hermes/sideband/secrets.json", import.meta.url), "utf8");
-  assert.deepEqual(JSON.parse(copy), SECRET_PATTERNS);
+  assert.deepEqual(JSON.parse(copy), { hidden: HIDDEN_CHARACTERS, patterns: SECRET_PATTERNS });
+  const values = [
+    ...SECRETS,
+    ...FACTS,
+    ...filledSecrets(4),
+    ...filledSecrets(5).map((secret) => [...secret].join("\u200b")),
+    ...HARMLESS_TEXTS,
+  ];
+  const kept = hermesCalls(values.map((value) => ["_kept_value", [value]]));
+  assert.deepEqual(
+    kept,
+    values.map((value, i) => (isRefused(value) ? kept[i] : value)),
+  );
+  for (const [i, value] of values.entries()) {
+    const { refused = "" } = Object(kept[i]) as { refused?: string };
+    assert.equal(refused.startsWith("secret_refused: "), isRefused(value), value);
+  }
 });
