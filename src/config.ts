@@ -111,7 +111,7 @@ const host = (value: string) => {
 export const serviceUrl = (value: string) => {
   if (!/^https?:\/\/[\x21-\x7e]+$/.test(value) || !URL.canParse(value))
     throw new ConfigError("takes an http(s) address such as http://127.0.0.1:8787");
-  return value.replace(/\/+$/, "");
+  return value.replace(/(?<!\/)\/+$/, "");
 };
 const url = (value: string) => (value === "" ? undefined : serviceUrl(value));
 const database = (value: string) => {

@@ -180,7 +180,7 @@ interface HookGroup {
 export function withPiece(present: string | undefined, { kind, text }: Piece): string {
   if (present === undefined || kind === "file") return text;
   if (kind === "toml") {
-    if (/^\s*\[mcp_servers\.sideband\]/m.test(present)) return present;
+    if (/^[ \t]*\[mcp_servers\.sideband\]/m.test(present)) return present;
     return `${present}${present === "" || present.endsWith("\n") ? "" : "\n"}\n${text}`;
   }
   const added = JSON.parse(text) as Required<HooksFile>;

@@ -105,7 +105,7 @@ export const SECRET_PATTERNS: readonly SecretPattern[] = [
       `|(?:db|database|user|root|admin|smtp|mail|mysql|pg|redis|ftp|ssh|login)[_-]?pass${SUFFIX}\\s{0,4}[=:]\\s{0,4}${NO_SECRET}\\S{3}` +
       `|(?<![a-z0-9])(?:[a-z0-9]{1,30}[_-])?token["'\`]?\\s{0,4}[=:]\\s{0,4}["'\`]?${NO_SECRET}(?=[a-z_.-]{0,100}[0-9])[a-z0-9_.-]{16}` +
       "|\\blogin\\s{1,4}\\S{1,64}\\s{1,4}password\\s{1,4}\\S{3}" +
-      `|\\bcurl\\s.{0,200}\\s-u\\s{0,4}["']?[^\\s:"']{1,64}:${NO_SECRET}\\S{3}` +
-      `|\\bsshpass\\s{1,4}-p\\s{0,4}${NO_SECRET}\\S{3}|\\bmysql(?:dump|admin)?\\s.{0,100}\\s-p${NO_SECRET}[^\\s-]\\S{2}`,
+      `|\\bcurl\\s.{0,80}\\s-u\\s{0,4}["']?[^\\s:"']{1,64}:${NO_SECRET}\\S{3}` +
+      `|\\bsshpass\\s{1,4}-p\\s{0,4}${NO_SECRET}\\S{3}|\\bmysql(?:dump|admin)?\\s.{0,80}\\s-p${NO_SECRET}[^\\s-]\\S{2}`,
   },
 ];

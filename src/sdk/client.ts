@@ -83,7 +83,10 @@ export class Sideband implements AgentMemory {
   constructor(options: SidebandOptions = {}) {
     this.#transport = new Transport({
       apiKey: options.apiKey ?? variable("SIDEBAND_API_KEY"),
-      baseUrl: (options.baseUrl ?? variable("SIDEBAND_API_URL") ?? DEFAULT_BASE_URL).replace(/\/+$/, ""),
+      baseUrl: (options.baseUrl ?? variable("SIDEBAND_API_URL") ?? DEFAULT_BASE_URL).replace(
+        /(?<!\/)\/+$/,
+        "",
+      ),
       timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
       retries: options.retries ?? 2,
       // Called without an object: browsers refuse fetch with another `this`.

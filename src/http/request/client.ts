@@ -50,7 +50,7 @@ export function limitGroupOf({ address }: Pick<Client, "address">): string {
 /** The eight words of an IPv6 address, in any of its spellings. */
 function wordsOf(address: string): number[] {
   const [plain] = address.split("%");
-  const hexadecimal = plain.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) =>
+  const hexadecimal = plain.replace(/(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/, (_, a, b, c, d) =>
     [Number(a) * 256 + Number(b), Number(c) * 256 + Number(d)].map((word) => word.toString(16)).join(":"),
   );
   const [head, tail = []] = hexadecimal

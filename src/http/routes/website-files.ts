@@ -69,7 +69,7 @@ export interface WebsiteOptions {
   readonly keysText: string | undefined;
 }
 
-const KEYS_TEXT = /(<p id="keys-text">)[\s\S]*?(<\/p>)/;
+const KEYS_TEXT = /(<p id="keys-text">)[^<]*(<\/p>)/;
 
 /** A route for each file of the website; none where it was not built. */
 export function websiteRoutes({ folder, keysText }: WebsiteOptions): Route[] {
@@ -164,7 +164,7 @@ export function chooseEncoding(
   const offered = (accepted ?? "").split(",").map((part) => part.trim().toLowerCase());
   const takes = (encoding: Encoding) =>
     offered.some((part) => {
-      const [name, ...parameters] = part.split(/\s*;\s*/);
+      const [name, ...parameters] = part.split(";").map((word) => word.trim());
       return name === encoding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
     });
   if (forms.has("br") && takes("br")) return "br";

@@ -25,7 +25,8 @@ function KeyRequestForm() {
     const form = event.currentTarget as HTMLFormElement;
     const fields = Object.fromEntries(new FormData(form)) as Record<string, string>;
     // The service takes no line breaks.
-    fields.purpose = fields.purpose.replace(/\s*[\r\n]\s*/g, " ").trim();
+    const lines = fields.purpose.split(/[\r\n]/).map((line) => line.trim());
+    fields.purpose = lines.filter((line) => line !== "").join(" ");
     setBusy(true);
     setError(undefined);
     try {

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { memorySection, Sideband, withSection } from "../../../src/sdk/index.ts";
+import { growthFault } from "../../tidy/expressions.ts";
 import { closedPort, scriptedServer } from "./scripted-server.ts";
 
 const CONTEXT = {
@@ -52,6 +53,29 @@ test("a value cannot end the section early", () => {
   const prompt = withSection("p", memorySection(hostile));
   assert.equal(prompt.split("</sideband-memory>").length, 2);
   assert.equal(withSection(prompt, ""), "p");
+});
+
+test("a long prompt takes time in proportion to its length, whatever it is made of", () => {
+  for (const unit of [
+    "\n",
+    "a\n",
+    "<sideband-memory>\n",
+    "\n</sideband-memory>",
+    "[MEM]",
+    "\n<sideband-memory>",
+  ]) {
+    const make = (length: number) => unit.repeat(length);
+    assert.equal(
+      growthFault((prompt) => withSection(prompt, "x"), make),
+      undefined,
+      unit,
+    );
+    assert.equal(
+      growthFault((text) => memorySection({ fdm_block: text, plain_index: text }), make),
+      undefined,
+      unit,
+    );
+  }
 });
 
 test("inject adds the memory, and the same facts give the same bytes", async (t) => {
