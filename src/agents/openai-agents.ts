@@ -9,6 +9,7 @@
 
 import { type CallModelInputFilter, type FunctionTool, tool } from "@openai/agents";
 import { type MemoryTool, objectSchema, SCOPE_INPUT } from "../contract/memory-tools.ts";
+import { shownJson } from "../contract/shown-text.ts";
 import type { SectionParts } from "../sdk/index.ts";
 import { type AdapterOptions, flushed, injected, MODEL_TOOLS, runTool } from "./adapter.ts";
 
@@ -33,7 +34,7 @@ export function sidebandTools(options: AdapterOptions): FunctionTool[] {
       parameters: strictSchema(definition, options) as never,
       strict: true,
       execute: async (input: unknown) =>
-        JSON.stringify(await runTool(definition, options, (input ?? {}) as Record<string, string>)),
+        shownJson(await runTool(definition, options, (input ?? {}) as Record<string, string>)),
     }),
   ) as unknown as FunctionTool[];
 }

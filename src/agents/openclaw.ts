@@ -5,6 +5,7 @@
  */
 
 import { STORE_BEFORE_COMPACTION, WORTH_KEEPING } from "../contract/capture.ts";
+import { shownJson } from "../contract/shown-text.ts";
 import { Sideband } from "../sdk/index.ts";
 import { type AdapterOptions, flushed, injected, inputSchema, MODEL_TOOLS, runTool } from "./adapter.ts";
 import { projectOf } from "./project.ts";
@@ -93,7 +94,7 @@ export function openclawPlugin(environment: Readonly<Record<string, string | und
           parameters: inputSchema(tool, optionsIn(context)),
           async execute(_id, params) {
             const details = await runTool(tool, optionsIn(context), params ?? {});
-            return { content: [{ type: "text", text: JSON.stringify(details) }], details };
+            return { content: [{ type: "text", text: shownJson(details) }], details };
           },
         });
         api.registerTool(make, { names: [name] });

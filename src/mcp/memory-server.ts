@@ -17,6 +17,7 @@ import type { AgentMemory } from "../contract/agent-memory.ts";
 import { WORTH_KEEPING } from "../contract/capture.ts";
 import { memorySection } from "../contract/memory-section.ts";
 import { MEMORY_TOOLS, objectSchema, SCOPE_INPUT, toolErrorText } from "../contract/memory-tools.ts";
+import { shownJson } from "../contract/shown-text.ts";
 import { memoryUri, URI_PREFIX, userOfUri } from "./memory-uri.ts";
 
 export interface Subscriptions {
@@ -93,7 +94,7 @@ function addTools(server: McpServer, options: MemoryServerOptions): void {
         try {
           const result = { ...(await tool.run(memory, user, args, { coolDown: true, allowSecrets })) };
           if (!tool.annotations.readOnlyHint) onChange?.(user);
-          return { content: [{ type: "text", text: JSON.stringify(result) }], structuredContent: result };
+          return { content: [{ type: "text", text: shownJson(result) }], structuredContent: result };
         } catch (error) {
           return { content: [{ type: "text", text: toolErrorText(error) }], isError: true };
         }

@@ -8,6 +8,7 @@
 
 import { HIDDEN_CHARACTERS } from "../../src/contract/hidden-characters.ts";
 import { SECRET_PATTERNS } from "../../src/contract/secret-patterns.ts";
+import { HIDDEN, TAG } from "../../src/contract/shown-text.ts";
 import type { SourceFile } from "./rules.ts";
 
 export interface Expression {
@@ -18,6 +19,7 @@ export interface Expression {
 /** What `new RegExp` makes, by file: the arguments are known only when the program runs. */
 const CONSTRUCTED: Readonly<Record<string, readonly RegExp[]>> = {
   "src/contract/hidden-characters.ts": [new RegExp(`[${HIDDEN_CHARACTERS}]`, "gu")],
+  "src/contract/shown-text.ts": [HIDDEN, TAG],
   "src/contract/secret-patterns.ts": [],
   "src/contract/secrets.ts": SECRET_PATTERNS.map(({ pattern }) => new RegExp(pattern, "i")),
   // The patterns of schemas, which are collected where they are written.
@@ -97,10 +99,11 @@ const LENGTH_FACTOR = 4;
 const QUICK_MS = 1;
 const FLOOR_MS = 20;
 /** Linear work grows by 4, quadratic work by 16. */
-const GROWTH_MAX = 10;
+const GROWTH_MAX = 12;
 /** An expression that takes exponential time shows it at one of these, and would not end on a longer text. */
 const SHORT_LENGTHS = [16, 20, 24, 28, 32, 40];
 const RUNS = 3;
+const ROUNDS = 2;
 
 /** How much longer a piece of work takes on a text four times as long, if it is clearly more than four times as long. */
 export function growthFault(
@@ -110,11 +113,16 @@ export function growthFault(
   const long = SHORT_LENGTHS.find((length) => timeMs(work, make(length), 3, FLOOR_MS) > FLOOR_MS);
   if (long !== undefined) return `more than ${FLOOR_MS} ms for ${long} characters`;
   const text = make(LENGTH);
-  const shortMs = timeMs(work, text, RUNS, QUICK_MS);
-  if (shortMs < QUICK_MS) return undefined;
-  const longMs = timeMs(work, make(LENGTH * LENGTH_FACTOR), RUNS, shortMs * GROWTH_MAX);
-  if (longMs < FLOOR_MS || longMs <= shortMs * GROWTH_MAX) return undefined;
-  return `${shortMs.toFixed(1)} ms for ${LENGTH} characters, ${longMs.toFixed(1)} ms for ${LENGTH * LENGTH_FACTOR}`;
+  let fault: string | undefined;
+  // A busy machine can make a text look slow once.
+  for (let round = 0; round < ROUNDS; round++) {
+    const shortMs = timeMs(work, text, RUNS, QUICK_MS);
+    if (shortMs < QUICK_MS) return undefined;
+    const longMs = timeMs(work, make(LENGTH * LENGTH_FACTOR), RUNS, shortMs * GROWTH_MAX);
+    if (longMs < FLOOR_MS || longMs <= shortMs * GROWTH_MAX) return undefined;
+    fault = `${shortMs.toFixed(1)} ms for ${LENGTH} characters, ${longMs.toFixed(1)} ms for ${LENGTH * LENGTH_FACTOR}`;
+  }
+  return fault;
 }
 
 /** The shortest of some runs; the first that is short enough ends them. */
