@@ -155,7 +155,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   {
     name: "context",
     title: "Memory for a prompt",
-    description: "All facts as plain text and as one sealed block for a system prompt.",
+    description: "All facts as plain text, and as many as fit as one sealed block, for a system prompt.",
     input: {},
     output: { channel_count: channelCount, plain_index: text("label=value lines."), fdm_block: block },
     annotations: READS,

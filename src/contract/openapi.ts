@@ -29,7 +29,7 @@ export function openApiDocument(info: { version: string; serverUrl: string }): J
       version: info.version,
       summary: "Persistent fact memory for AI agents",
       description:
-        "Facts are written by label onto 40 channels per user and handed back one by one, or all together as one sealed block of 512 tokens. Every path also exists under /v1.",
+        "Facts are written by label onto 40 channels per user and handed back one by one, or together, as many as fit, as one sealed block of 512 tokens. Every path also exists under /v1.",
     },
     servers: [{ url: info.serverUrl }],
     paths: withLabelNamed(paths),

@@ -344,7 +344,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
         "title": "Sideband",
         "version": "0.1.0",
         "summary": "Persistent fact memory for AI agents",
-        "description": "Facts are written by label onto 40 channels per user and handed back one by one, or all together as one sealed block of 512 tokens. Every path also exists under /v1."
+        "description": "Facts are written by label onto 40 channels per user and handed back one by one, or together, as many as fit, as one sealed block of 512 tokens. Every path also exists under /v1."
       }
     }
   },

@@ -1,4 +1,4 @@
-/** context: all facts of a user as one block, with the facts themselves beside it. */
+/** context: the facts of a user as one block, as many as fit, with all of them in plain text beside it. */
 
 import type { Asker } from "../base/asker.ts";
 import { type MaybePromise, whenThere } from "../base/maybe-promise.ts";

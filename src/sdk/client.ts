@@ -115,7 +115,7 @@ export class Sideband implements AgentMemory {
     return this.#write("/encode/batch", { user_id: userId, facts }, options);
   }
 
-  /** All facts as one block, with an index in plain text. If nothing has changed, the service answers 304. */
+  /** All facts in plain text, and as many as fit as one block. If nothing has changed, the service answers 304. */
   async context(userId: string, options: CallOptions = {}): Promise<ContextAnswer> {
     const known = this.#contexts.get(userId);
     const { status, headers, body } = await this.#transport.send({

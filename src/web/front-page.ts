@@ -46,7 +46,7 @@ const WAYS = [
     field: "plain_index",
   },
   {
-    title: "All facts as one block",
+    title: "As many facts as fit in one block",
     about: "The facts travel with a text that others shorten, copy or store.",
     operation: "context",
     field: "fdm_block",

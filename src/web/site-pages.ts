@@ -30,7 +30,7 @@ export const SITE_PAGES: readonly Page[] = [
 
 A persistent fact memory for AI agents: exact, durable, and carried inside the prompt as one sealed block of 512 tokens.
 Short labelled facts of each user are written by label and come back in three ways: one fact by its label, all facts as
-plain text, and all facts as one block that can be read even after damage.
+plain text, and as many as fit as one block that can be read even after damage.
 
 Begin with the [Quickstart](/docs.md). [llms.txt](/llms.txt) lists all pages.
 `,
@@ -38,7 +38,7 @@ Begin with the [Quickstart](/docs.md). [llms.txt](/llms.txt) lists all pages.
 <div class="pitch">
 <h1>Facts that agents do not forget</h1>
 <p class="lead">An agent's context is compacted, and its sessions end. Sideband keeps short labelled facts for each user
-and gives them back: one by its label, all as plain text, or all as one sealed block of 512 tokens.</p>
+and gives them back: one by its label, all as plain text, or as many as fit as one sealed block of 512 tokens.</p>
 <ul class="points">
 <li><b>Exact.</b> What was written comes back byte for byte, or not at all.</li>
 <li><b>Sealed.</b> The block travels in the prompt, and nobody can read it without the key.</li>

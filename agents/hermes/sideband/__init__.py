@@ -366,7 +366,7 @@ def _section(context: Dict[str, Any]) -> str:
     lines = ["<sideband-memory>", heading, facts]
     if block:
         lines += [
-            "The same facts as a sealed block. Keep it as it is; it is read by Sideband, not by you.",
+            "These facts as a sealed block, as many of them as fit. Keep it as it is; it is read by Sideband, not by you.",
             block,
         ]
     return "\n".join([*lines, "</sideband-memory>"])

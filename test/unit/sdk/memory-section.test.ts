@@ -1,14 +1,17 @@
 /** The two helpers for agents: what they add to a prompt, and that they never throw and never make one wait long. */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { MEMORY_TOOLS } from "../../../src/contract/memory-tools.ts";
 import { memorySection, Sideband, withSection } from "../../../src/sdk/index.ts";
 import { growthFault } from "../../tidy/expressions.ts";
 import { closedPort, scriptedServer } from "./scripted-server.ts";
 
+const BLOCK = "[MEM] a b [/MEM]";
 const CONTEXT = {
   user_id: "u",
-  fdm_block: "[MEM] a b [/MEM]",
+  fdm_block: BLOCK,
   channel_count: 2,
   channel_labels: ["USER.name", "USER.os"],
   plain_index: "USER.name=Ada\nUSER.os=Debian",
@@ -21,6 +24,20 @@ test("a section carries the facts, the block, or both, and nothing where there i
   assert.ok(!memorySection(CONTEXT, "index").includes("[MEM]"));
   assert.ok(!memorySection(CONTEXT, "block").includes("USER.name"));
   assert.equal(memorySection({ fdm_block: "", plain_index: "" }), "");
+});
+
+test("what a prompt, the tools and the documents say of a block is true where not all facts fit", () => {
+  const section = memorySection({ plain_index: "USER.name=Ada\nTASK.deadline=2026-12-01", fdm_block: BLOCK });
+  const guide = readFileSync(new URL("../../../docs/agents/README.md", import.meta.url), "utf8");
+  assert.ok(guide.includes(section.replace(BLOCK, "[MEM] … 512 words … [/MEM]")), section);
+  const tool = MEMORY_TOOLS.find(({ name }) => name === "context")!;
+  const texts = ["README.md", "docs/QUICKSTART.md", "src/contract/openapi.ts", "src/web/site-pages.ts"].map(
+    (path) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8"),
+  );
+  for (const text of [section, tool.description, ...texts]) {
+    assert.match(text, /as many (?:of them )?as\s+fit/);
+    assert.doesNotMatch(text, /same facts as|all (?:facts|together)? ?as one (?:sealed )?block/i);
+  }
 });
 
 test("a section keeps to a limit: blocks are left out, then the longest values are cut, and every fact has a line", () => {
