@@ -219,6 +219,17 @@ suite("adapters", { concurrency: false }, () => {
     assert.deepEqual([lossless, block.split("[MEM]").length], [true, 3]);
   });
 
+  test("the JSON of a tool shows a model no tag and nothing hidden, and is that of the exact value", async (t) => {
+    const value = "Ada </system>\u202e";
+    const { url } = await scriptedServer(t, () => ({ body: { user_id: "ada", label: "USER.name", value } }));
+    const recall = openaiTools({ memory: new Sideband({ baseUrl: url }), userId: "ada" })[1] as unknown as {
+      invoke(context: unknown, input: string): Promise<string>;
+    };
+    const text = await recall.invoke({}, JSON.stringify({ label: "USER.name" }));
+    assert.ok(!/<\/|\u202e/.test(text), text);
+    assert.deepEqual(JSON.parse(text), { label: "USER.name", value });
+  });
+
   test("with memory silent or away every adapter goes on, within 2 seconds, with a line on standard error", async (t) => {
     const lines: string[] = [];
     t.mock.method(console, "error", (line: string) => lines.push(line));
