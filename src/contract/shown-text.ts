@@ -20,7 +20,7 @@ const HAN = /[\u3400-\u9fff\uf900-\ufaff\u{20000}-\u{3ffff}]/u;
 const SPACES = " \u00a0\u2000-\u200a\u202f\u205f\u3000";
 /** The start of a tag, with all of its brackets. "a < b", "<=", "<-", "<3" are none. */
 export const TAG = new RegExp(
-  `(?<![<＜﹤])[<＜﹤]+(?=[^${SPACES}0-9=<＜﹤>-]|[${SPACES}]{1,8}(?:[/!?|]|[A-Za-z0-9_:.-]{1,40}[${SPACES}]{0,8}>))`,
+  `(?<![<＜﹤])[<＜﹤]+(?=[^${SPACES}0-9=<＜﹤>-]|[${SPACES}]{0,8}(?:[/!?|]|[A-Za-z0-9][A-Za-z0-9_:.-]{0,40}[${SPACES}]{0,8}>))`,
   "g",
 );
 /** What looks like an escape of ours, and the marks of a block. */

@@ -383,7 +383,7 @@ _HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _SPACES = " \u00a0\u2000-\u200a\u202f\u205f\u3000"
 _TAG = re.compile(
     f"(?<![<＜﹤])[<＜﹤]+(?=[^{_SPACES}0-9=<＜﹤>-]"
-    f"|[{_SPACES}]{{1,8}}(?:[/!?|]|[A-Za-z0-9_:.-]{{1,40}}[{_SPACES}]{{0,8}}>))"
+    f"|[{_SPACES}]{{0,8}}(?:[/!?|]|[A-Za-z0-9][A-Za-z0-9_:.-]{{0,40}}[{_SPACES}]{{0,8}}>))"
 )
 _OWN_MARKS = re.compile(r"\\(?=u\{)|\[(?=/?MEM\])", re.IGNORECASE)
 _OWN_ENTITIES = re.compile(r"&(?=(?:amp;)*lt;)")

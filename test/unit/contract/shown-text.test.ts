@@ -60,7 +60,7 @@ function original(shown: string): string {
 }
 
 /** Tags, comments and marks of chat templates, also with spaces; overrides and isolates, tags, fillers, line breaks. */
-const MARKUP = /[<＜﹤]\s*[/!?|]|[<＜﹤][^\s0-9=<＜﹤>-]|[<＜﹤]\s*[\w-]+\s*>|\[\/?MEM\]/iu;
+const MARKUP = /[<＜﹤]\s*[/!?|]|[<＜﹤][^\s0-9=<＜﹤>-]|[<＜﹤]\s*\w[\w:.-]{0,40}\s*>|\[\/?MEM\]/iu;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: none may be left.
 const UNSEEN =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u200b\u2028-\u202e\u2060-\u206f\u3164\ufeff\u{e0000}-\u{e00ff}]/u;
@@ -87,7 +87,7 @@ test("no value in a section looks like markup or another line, or hides anything
       assert.equal(withSection(prompt, memorySection(context)), prompt);
       assert.equal(withSection(prompt, ""), "Be brief.");
     }),
-    { numRuns: 3_000 },
+    { numRuns: 5_000 },
   );
 });
 
@@ -98,7 +98,7 @@ test("JSON for a model is the same object, without markup or anything hidden in 
       assert.deepEqual(JSON.parse(text), { label: "USER.name", value });
       assert.ok(!/[<＜﹤]\s*[/!?|]|[<＜﹤][^\s0-9=<＜﹤>-]/u.test(text) && !UNSEEN.test(text), text);
     }),
-    { numRuns: 3_000 },
+    { numRuns: 5_000 },
   );
   const block = { fdm_block: "[MEM] a b [/MEM]" };
   assert.equal(shownJson(block), JSON.stringify(block), "a block stays as it is");
@@ -109,7 +109,7 @@ test("ordinary text is shown as it is", () => {
     ...[
       "a < b",
       "x <= 3, y <- z, I <3 it",
-      "C++ -> Rust => Zig",
+      "C++ -> Rust => Zig, a <-> b",
       "Tom & Jerry &amp; co",
       "a < b and c > d",
       "5 > 4",
