@@ -61,8 +61,8 @@ function original(shown: string): string {
 
 /** Tags, comments and marks of chat templates, also with spaces; overrides and isolates, tags, fillers, line breaks. */
 const MARKUP = /[<＜﹤]\s*[/!?|]|[<＜﹤][^\s0-9=<＜﹤>-]|[<＜﹤]\s*\w[\w:.-]{0,40}\s*>|\[\/?MEM\]/iu;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: none may be left.
 const UNSEEN =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: none may be left.
   /[\u0000-\u001f\u007f-\u009f\u00ad\u200b\u2028-\u202e\u2060-\u206f\u3164\ufeff\u{e0000}-\u{e00ff}]/u;
 
 test("no value in a section looks like markup or another line, or hides anything, and each can be read back", () => {
