@@ -7,7 +7,7 @@ import { type AtStep, noStep } from "../base/steps.ts";
 import type { Config } from "../config.ts";
 import type { BackupReport, Progress } from "../memory/ports.ts";
 import { makeFolder, nameStore, readStoreName, syncPath } from "../store/lmdb/data-folder.ts";
-import { LOCK_FILE, tryFolderLock } from "../store/lmdb/folder-lock.ts";
+import { type FolderLock, LOCK_FILE, tryFolderLock } from "../store/lmdb/folder-lock.ts";
 import { describeOwner } from "../store/lmdb/open-folder.ts";
 import type { Core } from "./core.ts";
 import { MASTER_KEY_FILE } from "./secrets.ts";
@@ -47,10 +47,10 @@ export function restore(backup: string, target: string, atStep: AtStep = noStep)
   if (name === undefined) throw new Failure("not_found", `${backup} holds no backup`);
   requireEmpty(target);
   makeFolder(target);
-  const locks: { release(): void }[] = [];
+  const lock = lockFolder(target);
+  let source: FolderLock | undefined;
   try {
-    locks.push(lockFolder(target, false));
-    locks.push(lockFolder(backup, true));
+    source = lockBackup(backup);
     requireEmpty(target);
     atStep("restore: begun");
     mkdirSync(join(target, name), { mode: 0o700 });
@@ -61,22 +61,31 @@ export function restore(backup: string, target: string, atStep: AtStep = noStep)
     if (existsSync(key)) copySecret(key, join(target, MASTER_KEY_FILE));
     for (const path of [file, join(target, name), target]) syncPath(path);
     atStep("restore: copied");
-    nameStore(target, name);
+    nameStore(lock, name);
     atStep("restore: named");
   } finally {
-    for (const lock of locks) lock.release();
+    source?.release();
+    lock.release();
   }
 }
 
-/** A folder that cannot be written to has no owner either. Any other error says nothing about an owner. */
-function lockFolder(folder: string, shared: boolean): { release(): void } {
-  let lock: { release(): void } | undefined;
+/** A backup that cannot be written to has no owner either. Any other error says nothing about an owner. */
+function lockBackup(folder: string): FolderLock | undefined {
+  try {
+    return lockFolder(folder, true);
+  } catch (error) {
+    const { code = "" } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
+    if (NOT_WRITABLE.includes(code)) return undefined;
+    throw error;
+  }
+}
+
+function lockFolder(folder: string, shared = false): FolderLock {
+  let lock: FolderLock | undefined;
   try {
     lock = tryFolderLock(folder, LOCK_FILE, shared);
-  } catch (error) {
-    const { code = "", message } = error as NodeJS.ErrnoException;
-    if (!NOT_WRITABLE.includes(code)) throw new Failure("conflict", `cannot lock ${folder}: ${message}`);
-    return { release: () => {} };
+  } catch (cause) {
+    throw new Failure("conflict", `cannot lock ${folder}: ${(cause as Error).message}`, { cause });
   }
   if (lock === undefined) throw new Failure("conflict", `${folder} is in use ${describeOwner(folder)}`);
   return lock;

@@ -51,7 +51,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Co
   let masters: MasterKey[];
   try {
     if (embedded !== undefined) requireMasterKey(config, embedded);
-    masters = masterKeys(config);
+    masters = masterKeys(config, () => embedded?.requireOwner());
     await agreeOnMasterKeys(masters, agreeOn);
   } catch (error) {
     await store.close();

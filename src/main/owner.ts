@@ -27,14 +27,14 @@ export async function withOwner<T>(
   options: Pick<OpenOptions, "create" | "readOnly" | "newMasterKey">,
   work: (client: OwnerClient) => Promise<T>,
 ): Promise<T> {
-  const [{ startService }, { FolderInUseError }] = await Promise.all([
+  const [{ endForGood, startService }, { FolderInUseError }] = await Promise.all([
     import("./service.ts"),
     import("../store/lmdb/data-folder.ts"),
   ]);
   const asOwner = async (path: string, adminToken = config.adminToken) => {
     const service = await startService(
       { ...config, adminToken, logLevel: "error" },
-      { ...options, tcp: false, warm: false, doorPath: path },
+      { ...options, tcp: false, warm: false, doorPath: path, onLost: endForGood },
     );
     return work(new OwnerClient(path)).finally(() => service.close());
   };

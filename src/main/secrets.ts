@@ -14,7 +14,11 @@ import { makeFolder, syncPath } from "../store/lmdb/data-folder.ts";
 export const MASTER_KEY_FILE = "master.key";
 export const ADMIN_TOKEN_FILE = "admin.token";
 
-export function masterKeys(config: Pick<Config, "dataFolder" | "masterKey" | "databaseUrl">): MasterKey[] {
+/** @param requireOwner throws if the data folder is no longer this process's: then no file is made */
+export function masterKeys(
+  config: Pick<Config, "dataFolder" | "masterKey" | "databaseUrl">,
+  requireOwner: () => void = () => {},
+): MasterKey[] {
   const { dataFolder, masterKey, databaseUrl } = config;
   if (masterKey !== undefined) return parseMasterKeys(masterKey.split(","), "SIDEBAND_MASTER_KEY");
   const path = join(dataFolder, MASTER_KEY_FILE);
@@ -25,7 +29,7 @@ export function masterKeys(config: Pick<Config, "dataFolder" | "masterKey" | "da
     );
   }
   return parseFile(
-    readOrCreate(path, () => `1 ${randomBytes(32).toString("hex")}\n`),
+    readOrCreate(path, () => `1 ${randomBytes(32).toString("hex")}\n`, requireOwner),
     path,
   );
 }
@@ -58,10 +62,15 @@ function parseFile(text: string, path: string): MasterKey[] {
   return parseMasterKeys(lines, path);
 }
 
-export function adminToken(folder: string, setting: string | undefined): string {
+/** @param requireOwner throws if the data folder is no longer this process's: then no file is made */
+export function adminToken(
+  folder: string,
+  setting: string | undefined,
+  requireOwner: () => void = () => {},
+): string {
   if (setting !== undefined) return setting;
   const path = join(folder, ADMIN_TOKEN_FILE);
-  const token = readOrCreate(path, () => `${randomBytes(24).toString("base64url")}\n`).trim();
+  const token = readOrCreate(path, () => `${randomBytes(24).toString("base64url")}\n`, requireOwner).trim();
   if (token.length < 16) throw new ConfigError(`${path} holds no token of at least 16 characters`);
   return token;
 }
@@ -85,16 +94,18 @@ function parseMasterKeys(entries: readonly string[], source: string): MasterKey[
  * The file's text. Where several processes come first at once, one of them makes it and all read the same. It is on disk
  * before it is used: what a lost key has sealed stays unreadable.
  */
-function readOrCreate(path: string, make: () => string): string {
+function readOrCreate(path: string, make: () => string, requireOwner = () => {}): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
+  requireOwner();
   const draft = `${path}.${process.pid}.new`;
   writeFileSync(draft, make(), { mode: 0o600 });
   try {
     syncPath(draft);
+    requireOwner();
     linkSync(draft, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;

@@ -1,7 +1,7 @@
 /**
  * `sideband serve`, and `sideband owner`, which is the same without a TCP port: one process that owns the data folder.
- * SIGTERM and SIGINT end it in order: no new connections, running requests finish, the store is closed. A node whose
- * database is away waits for it.
+ * SIGTERM and SIGINT end it in order: no new connections, running requests finish, the store is closed. A process that
+ * has lost its folder ends at once. A node whose database is away waits for it.
  */
 
 import { join, resolve } from "node:path";
@@ -12,7 +12,7 @@ import { readOwnerNote } from "../store/lmdb/folder-lock.ts";
 import type { Core } from "./core.ts";
 import { patientOpen, StartEndedError } from "./patient-start.ts";
 import { ADMIN_TOKEN_FILE } from "./secrets.ts";
-import { type Service, type ServiceOptions, startService } from "./service.ts";
+import { endForGood, type Service, type ServiceOptions, startService } from "./service.ts";
 
 const FIRST_ACCOUNT = "default";
 /** How long a background owner may take to hand the folder over. */
@@ -35,6 +35,7 @@ export async function serve(
   if (embedded) await endBackgroundOwner(dataFolder);
   const service = await startService(config, {
     ...options,
+    onLost: endForGood,
     lockWaitMs: embedded && readOwnerNote(dataFolder)?.address === null ? HAND_OVER_MS : 0,
     ...(embedded ? {} : { open: patientOpen(signal) }),
     announce: async ({ core, url }) => {
@@ -82,7 +83,12 @@ export async function runOwner(config: Config, idleMs: number): Promise<void> {
   let service: Service | undefined;
   for (const endMs = performance.now() + HAND_OVER_MS; service === undefined; ) {
     try {
-      service = await startService(config, { tcp: false, lockWaitMs: LOCK_WAIT_MS, onEnd: end });
+      service = await startService(config, {
+        tcp: false,
+        lockWaitMs: LOCK_WAIT_MS,
+        onEnd: end,
+        onLost: endForGood,
+      });
     } catch (error) {
       if (!(error instanceof FolderInUseError) || performance.now() >= endMs) throw error;
       if (await client.hasOwner(HAND_OVER_MS).catch(() => false)) return;

@@ -1,6 +1,6 @@
 /** The service in one process: the core, its HTTP server, the door, and periodic work. */
 
-import { type DestinationStream, type Logger, pino } from "pino";
+import { type DestinationStream, pino } from "pino";
 import { systemClock } from "../base/clock.ts";
 import { type AtStep, noStep } from "../base/steps.ts";
 import { type Config, ConfigError } from "../config.ts";
@@ -10,11 +10,11 @@ import { RateLimiter } from "../http/access/rate-limiter.ts";
 import { HttpServer, type Timeouts } from "../http/server.ts";
 import { McpHttp } from "../mcp/http.ts";
 import { Demo } from "../memory/demo.ts";
-import { writeOwnerNote } from "../store/lmdb/folder-lock.ts";
 import { backUp } from "./backup.ts";
 import { type Core, openCore } from "./core.ts";
 import { packageVersion, WEBSITE_FOLDER } from "./package.ts";
 import { adminToken } from "./secrets.ts";
+import { keepUp } from "./upkeep.ts";
 
 export interface ServiceOptions {
   /** Makes the store where the data folder has none. */
@@ -39,6 +39,8 @@ export interface ServiceOptions {
   readonly announce?: (listening: Pick<Service, "core" | "url">) => Promise<void>;
   /** Called when somebody asks the process to end. */
   readonly onEnd?: () => void;
+  /** Called once, with a line for the operator, when the embedded store is given up. */
+  readonly onLost?: (line: string) => void;
   readonly atStep?: AtStep;
 }
 
@@ -51,8 +53,6 @@ export interface Service {
 }
 
 const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
-const TOUCH_INTERVAL_MS = 10_000;
-const UPKEEP_INTERVAL_MS = 30_000;
 
 export async function startService(config: Config, options: ServiceOptions = {}): Promise<Service> {
   const {
@@ -75,11 +75,12 @@ export async function startService(config: Config, options: ServiceOptions = {})
     lockWaitMs,
     readOnly,
     warn,
+    ...(options.onLost === undefined ? {} : { onLost: options.onLost }),
   });
   const door = new Door();
   let server: HttpServer | undefined;
   try {
-    const token = adminToken(config.dataFolder, config.adminToken);
+    const token = adminToken(config.dataFolder, config.adminToken, () => core.embedded?.requireOwner());
     atStep("start: secrets made");
     const publicUrl = config.publicUrl ?? `http://${hostInUrl(config.host)}:${config.port}`;
     server = new HttpServer(
@@ -127,7 +128,7 @@ export async function startService(config: Config, options: ServiceOptions = {})
     const path = options.doorPath ?? (embedded ? doorPath(config.dataFolder) : undefined);
     if (path !== undefined) await door.open(server.handle, path, () => core.embedded?.isOwner ?? true);
     const url = address === undefined ? "" : `http://${hostInUrl(config.host)}:${address.port}`;
-    if (embedded) writeOwnerNote(config.dataFolder, { pid: process.pid, address: url || null });
+    core.embedded?.noteOwner(url || null);
     atStep("start: listening");
     await options.announce?.({ core, url });
     log.info({ address }, "listening");
@@ -153,6 +154,12 @@ export async function startService(config: Config, options: ServiceOptions = {})
   }
 }
 
+/** When the embedded store is given up. An orderly end would answer from it, and work in a folder that is another's. */
+export function endForGood(line: string): never {
+  console.error(`sideband: ${line}`);
+  process.exit(1);
+}
+
 export async function listen(
   server: Pick<HttpServer, "listen">,
   { host, port }: Config,
@@ -167,35 +174,6 @@ export async function listen(
       throw new ConfigError(`cannot listen on ${host}, port ${port}: ${(error as Error).message}`);
     throw error;
   }
-}
-
-function keepUp(core: Core, config: Config, log: Logger): () => void {
-  const complain = (what: string) => (error: unknown) => log.warn({ err: error }, `${what} failed`);
-  const touching = setInterval(() => {
-    core.store.touchKeys(core.authentication.takeUses()).catch(complain("noting the use of keys"));
-  }, TOUCH_INTERVAL_MS);
-  const compactIfDue = async () => {
-    const since = core.embedded?.forgottenSinceMs();
-    if (config.compactAfterS === 0 || since === undefined) return;
-    if (core.memory.clock.now() - since < config.compactAfterS * 1000) return;
-    log.info(await core.embedded?.compact(), "compacted");
-  };
-  let running = false;
-  const upkeep = setInterval(
-    async () => {
-      // A long compaction takes more than one interval.
-      if (running) return;
-      running = true;
-      await core.store.sweep(core.memory.clock.now()).catch(complain("sweeping"));
-      await compactIfDue().catch(complain("compacting"));
-      running = false;
-    },
-    Math.min(UPKEEP_INTERVAL_MS, Math.max(1, config.compactAfterS) * 1000),
-  );
-  return () => {
-    clearInterval(touching);
-    clearInterval(upkeep);
-  };
 }
 
 function limiters(config: Config) {

@@ -25,6 +25,10 @@ export interface OpenOptions {
   readonly readOnly?: boolean;
   /** What the operator should know. */
   readonly warn?: (line: string) => void;
+  /** Called once, with a line for the operator, when the embedded store is given up. */
+  readonly onLost?: (line: string) => void;
+  /** Free bytes of the disk that a folder is on. */
+  readonly freeBytes?: (folder: string) => number;
   readonly atStep?: AtStep;
 }
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -62,28 +62,56 @@ test("a port in use: one line that says what to do, and the first key comes with
     assert.equal(await server.ended, 0);
   }));
 
-test("a folder that is removed under a service: nothing is acknowledged, and its end does not touch the next owner's", () =>
+test("a folder that is removed under a service: it ends with one line, and does not touch the next owner's", () =>
   withFolder(async (folder) => {
     const data = join(folder, "data");
-    const first = await startServerProcess({ SIDEBAND_DATA: data });
+    const settings = { SIDEBAND_DATA: data, SIDEBAND_LOG_LEVEL: "silent" };
+    const first = await startServerProcess(settings);
     const key = await firstKey(first);
     rmSync(data, { recursive: true });
     const body = { user_id: "ada", label: "USER.name", value: "Ada" };
-    const refused = await send(first.url, "POST", "/encode", { key, body });
-    assert.equal(problemCode(refused), "503 store_unavailable");
-    assert.equal((await send(first.url, "GET", "/readyz", {})).status, 503);
-    const second = await startServerProcess({ SIDEBAND_DATA: data });
-    first.process.kill("SIGTERM");
-    assert.equal(await first.ended, 0);
-    // The first removes the socket by its name as it ends: the second opens its door again.
-    const client = OwnerClient.of(data);
-    for (let tries = 0; !(await client.hasOwner(5_000)); tries++) {
-      assert.ok(tries < 500, "the door is open again");
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-    assert.equal((await client.json<{ pid: number }>("GET", "/operator/owner")).pid, second.process.pid);
+    const answer = await send(first.url, "POST", "/encode", { key, body }).catch(() => undefined);
+    assert.notEqual(answer?.status, 200);
+    const second = await startServerProcess(settings);
+    assert.equal(await first.ended, 1);
+    const lines = first.output().trim().split("\n");
+    assert.match(lines.at(-1)!, /^sideband: the data folder .* is no longer this process's/);
+    assert.equal(lines.filter((line) => line.startsWith("sideband:")).length, 1);
+    const owner = await OwnerClient.of(data).json<{ pid: number }>("GET", "/operator/owner");
+    assert.equal(owner.pid, second.process.pid, "the second's door is open");
     second.process.kill("SIGTERM");
     assert.equal(await second.ended, 0);
+  }));
+
+test("a folder that is swapped for a copy, with a compaction due: what the next owner acknowledged stays", () =>
+  withFolder(async (folder) => {
+    const data = join(folder, "data");
+    const settings = { SIDEBAND_DATA: data, SIDEBAND_LOG_LEVEL: "silent", SIDEBAND_COMPACT_AFTER_S: "1" };
+    const first = await startServerProcess(settings);
+    const key = await firstKey(first);
+    const body = { user_id: "ada", label: "USER.name", value: "Ada" };
+    assert.equal((await send(first.url, "POST", "/encode", { key, body })).status, 200);
+    // Stopped, so that it finds everything due at once when it goes on: touching keys, sweeping, compacting.
+    await send(first.url, "DELETE", "/users?user_id=nobody", { key });
+    await send(first.url, "DELETE", "/users?user_id=ada", { key });
+    first.process.kill("SIGSTOP");
+    renameSync(data, join(folder, "aside"));
+    cpSync(join(folder, "aside"), data, { recursive: true, filter: (path) => !path.endsWith(".sock") });
+    const second = await startServerProcess({ ...settings, SIDEBAND_COMPACT_AFTER_S: "0" });
+    const kept = { ...body, user_id: "bob" };
+    assert.equal((await send(second.url, "POST", "/encode", { key, body: kept })).status, 200);
+    const names = () => readdirSync(data, { recursive: true, encoding: "utf8" }).sort();
+    const before = names();
+    first.process.kill("SIGCONT");
+    assert.equal(await first.ended, 1);
+    assert.deepEqual(names(), before);
+    second.process.kill("SIGTERM");
+    assert.equal(await second.ended, 0);
+    const third = await startServerProcess(settings);
+    const { json } = await send(third.url, "GET", "/decode?user_id=bob&label=USER.name", { key });
+    assert.equal(json.value, "Ada");
+    third.process.kill("SIGTERM");
+    assert.equal(await third.ended, 0);
   }));
 
 test("first start: secrets with mode 600, a key and a curl line; SIGTERM ends it in order with status 0", () =>

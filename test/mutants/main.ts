@@ -140,9 +140,9 @@ export const MAIN_MUTANTS: readonly Mutant[] = [
   {
     name: "forgotten-bytes-stay",
     fault: "The automatic compaction waits a thousand times as long as the setting says.",
-    file: "src/main/service.ts",
-    find: "core.memory.clock.now() - since < config.compactAfterS * 1000",
-    replace: "core.memory.clock.now() - since < config.compactAfterS * 1000 * 1000",
+    file: "src/main/upkeep.ts",
+    find: "agoMs < config.compactAfterS * 1000",
+    replace: "agoMs < config.compactAfterS * 1000 * 1000",
     tests: UPKEEP,
     only: "what was forgotten",
   },

@@ -3,6 +3,7 @@
 import type { Mutant } from "./mutant.ts";
 
 const LMDB_TESTS = ["test/unit/store/lmdb.test.ts"];
+const LOST_TESTS = ["test/unit/store/lmdb-lost-folder.test.ts"];
 const COMPACTION_TESTS = ["test/unit/store/lmdb-compaction.test.ts"];
 
 export const STORE_MUTANTS: readonly Mutant[] = [
@@ -46,7 +47,7 @@ export const STORE_MUTANTS: readonly Mutant[] = [
     name: "lmdb-compaction-forgets-writes",
     fault: "A compaction loses what was written while it ran.",
     file: "src/store/lmdb/lmdb-store.ts",
-    find: "this.#copy?.note(changes);",
+    find: "this.#copies.note(changes);",
     replace: "",
     tests: COMPACTION_TESTS,
     only: "behind the copy's back",
@@ -63,9 +64,9 @@ export const STORE_MUTANTS: readonly Mutant[] = [
   {
     name: "lmdb-two-compactions",
     fault: "A second compaction begins while one runs.",
-    file: "src/store/lmdb/lmdb-store.ts",
-    find: "if (this.#copy !== undefined)",
-    replace: "if (this.#copy === null)",
+    file: "src/store/lmdb/store-copies.ts",
+    find: "if (this.#working !== undefined)",
+    replace: "if (this.#working === null)",
     tests: COMPACTION_TESTS,
     only: "two compactions at once",
   },
@@ -73,9 +74,10 @@ export const STORE_MUTANTS: readonly Mutant[] = [
     name: "lmdb-leftovers-without-lock",
     fault: "Who opens a folder removes leftovers before it has the lock, and with them a compaction's copy.",
     file: "src/store/lmdb/open-folder.ts",
-    find: "  const lock = await takeFolderLock(folder, lockWaitMs);",
+    find: "  const lock = await lockFolder(folder, lockWaitMs);",
     replace:
-      "  await removeLeftovers(folder, readStoreName(folder));\n  const lock = await takeFolderLock(folder, lockWaitMs);",
+      "  await removeLeftovers({ folder, requireHeld() {} } as FolderLock, readStoreName(folder));\n" +
+      "  const lock = await lockFolder(folder, lockWaitMs);",
     tests: COMPACTION_TESTS,
     only: "during a compaction is refused",
   },
@@ -83,11 +85,29 @@ export const STORE_MUTANTS: readonly Mutant[] = [
     name: "lmdb-lock-shared",
     fault: "The lock of a data folder lets a second owner in.",
     file: "src/store/lmdb/folder-lock.ts",
-    find: "locked = tryLock(descriptor, { shared });",
-    replace: "locked = tryLock(descriptor, { shared: true });",
+    find: "tryLock(descriptors[0], { shared })",
+    replace: "tryLock(descriptors[0], { shared: true })",
     tests: LMDB_TESTS,
     only: "exactly one owns it",
     quick: true,
+  },
+  {
+    name: "lmdb-lost-folder-named",
+    fault: "A process that has lost its folder names its own store there.",
+    file: "src/store/lmdb/data-folder.ts",
+    find: "  lock.requireHeld();\n  renameSync(draft,",
+    replace: "  renameSync(draft,",
+    tests: LOST_TESTS,
+    only: "there is nothing to name",
+  },
+  {
+    name: "lmdb-lost-store-removed",
+    fault: "A compaction removes the old store from a folder that another process has by now.",
+    file: "src/store/lmdb/store-copies.ts",
+    find: "if (lock.isHeld() && environment.isInPlace) removeStore(lock, name);",
+    replace: "removeStore({ folder: lock.folder, requireHeld() {} } as FolderLock, name);",
+    tests: LOST_TESTS,
+    only: "swapped for a copy during a compaction .compaction: moved over",
   },
   {
     name: "lmdb-later-format-opened",

@@ -18,7 +18,7 @@ a while. Agents and commands start it if the folder has no owner; its log is own
   --data FOLDER     the data folder (default SIDEBAND_DATA, else ~/.sideband/data)
   --idle-s SECONDS  how long it stays without being used (default ${IDLE_S})
 
-Exit status: 0 after an orderly end; 1 if it cannot start; 2 for a wrong call.`,
+Exit status: 0 after an orderly end; 1 if it cannot start, or has lost its data folder; 2 for a wrong call.`,
 
   async run(args) {
     const options = { "idle-s": { type: "string", default: IDLE_S }, ...DATA_OPTION } as const;

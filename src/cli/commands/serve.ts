@@ -23,7 +23,7 @@ ${DATA_HELP}
 All other settings are SIDEBAND_ variables: docs/CONFIG.md lists them.
 If the database of SIDEBAND_DATABASE_URL is away, it waits for it.
 
-Exit status: 0 after an orderly end; 1 if it cannot start; 2 for a wrong call.`,
+Exit status: 0 after an orderly end; 1 if it cannot start, or has lost its data folder; 2 for a wrong call.`,
 
   async run(args) {
     const options = { port: { type: "string" }, host: { type: "string" }, ...DATA_OPTION } as const;

@@ -2,11 +2,15 @@
  * The door of a data folder: a local socket that only its owner's user can open. File permission is the
  * authentication: who comes through it is the operator, and acts for any account it names. It answers everything
  * that the TCP port answers, and the operator's own calls (routes/operator.ts).
+ *
+ * A server removes its socket by name when it is closed, whosever socket has that name by then. So the socket is made
+ * under another name and renamed, and the door removes it itself, if it is still its own.
  */
 
-import { chmodSync, existsSync, rmSync } from "node:fs";
+import { chmodSync, renameSync, rmSync, statSync } from "node:fs";
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { Socket } from "node:net";
+import { dirname, join } from "node:path";
 import { Failure } from "../../base/errors.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import { checkAccount } from "../../memory/identifiers.ts";
@@ -15,6 +19,8 @@ import { orderlyEnd } from "./orderly-end.ts";
 const ACCOUNT_HEADER = "sideband-account";
 const ACCOUNT_DEFAULT = "default";
 const GUARD_INTERVAL_MS = 1_000;
+/** Not longer than the door's own name: a socket's address has few bytes. */
+const DRAFT_FILE = "door.new";
 
 export class Door {
   readonly #sockets = new WeakSet<Socket>();
@@ -22,6 +28,8 @@ export class Door {
   /** Of all servers with connections: one whose socket was removed still answers its requests. */
   readonly #ends = new Set<(timeoutMs: number) => Promise<void>>();
   #reopening = Promise.resolve();
+  /** Removes the socket, if it is still this door's. */
+  #remove = () => {};
   #guard: NodeJS.Timeout | undefined;
   #answering = 0;
   #lastMs = performance.now();
@@ -29,26 +37,34 @@ export class Door {
   /**
    * Opens the door, and opens it again where its socket is removed.
    * @param path of the socket; what an earlier owner left there is removed
-   * @param isOwner whether this process still owns the folder
+   * @param isOwner whether this process still owns the folder; asked every second
    */
   async open(handle: RequestListener, path: string, isOwner: () => boolean): Promise<void> {
     const isFile = !path.startsWith("\\\\");
+    const draft = isFile ? join(dirname(path), DRAFT_FILE) : path;
+    let socket: string | undefined;
+    const isInPlace = () => socket === identityOf(path);
     const listen = async () => {
-      if (isFile) rmSync(path, { force: true });
+      if (isFile) rmSync(draft, { force: true });
       const server = this.#serverFor(handle);
       const end = orderlyEnd(server);
       await new Promise<void>((resolve, reject) => {
-        server.once("error", reject).listen(path, resolve);
+        server.once("error", reject).listen(draft, resolve);
       });
       this.#server = server;
       this.#ends.add(end);
       server.once("close", () => this.#ends.delete(end));
-      if (isFile) chmodSync(path, 0o600);
+      if (!isFile) return;
+      chmodSync(draft, 0o600);
+      socket = identityOf(draft);
+      if (isOwner()) renameSync(draft, path);
     };
     await listen();
+    this.#remove = () => {
+      if (isFile && isOwner() && isInPlace()) rmSync(path, { force: true });
+    };
     this.#guard = setInterval(() => {
-      if (!isFile || existsSync(path) || !isOwner()) return;
-      // First: closing removes the socket by its name.
+      if (!isOwner() || !isFile || isInPlace()) return;
       this.#server?.close();
       this.#reopening = listen().catch(() => {});
     }, GUARD_INTERVAL_MS).unref();
@@ -92,6 +108,12 @@ export class Door {
   async close(timeoutMs: number): Promise<void> {
     clearInterval(this.#guard);
     await this.#reopening;
+    this.#remove();
     await Promise.all([...this.#ends].map((end) => end(timeoutMs)));
   }
+}
+
+function identityOf(path: string): string | undefined {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found && `${found.dev}:${found.ino}`;
 }

@@ -2,12 +2,12 @@
  * The data folder. `sideband.json` names the format and the one store in use, a folder with a random name beside
  * it. Compacting fills another store and then replaces sideband.json in one step, so at every moment exactly one
  * whole store is named. The named store is never removed. Stores without a name there are left over from interrupted
- * work; the owner removes them when it opens the folder, with the lock held.
+ * work; the owner removes them when it opens the folder. Whoever names or removes a store holds the folder's lock, and
+ * asks directly before each such step whether the folder is still the locked one.
  */
 
 import { randomBytes } from "node:crypto";
 import {
-  chmodSync,
   closeSync,
   existsSync,
   fsyncSync,
@@ -22,15 +22,17 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { type FolderLock, textOf } from "./folder-lock.ts";
 
 /** A folder of another version is refused. */
 export const FORMAT_VERSION = 4;
-const NAME_FILE = "sideband.json";
+export const NAME_FILE = "sideband.json";
 export const DATA_FILE = "data.mdb";
 const SIZE_BYTES_MIN = 8_192;
 /** In a store: how long its data file was when it was opened or closed last. The file never gets shorter. */
 const SIZE_FILE = "size";
-const ROOM_BYTES_MIN = 2 ** 20;
+/** What a new store takes at least. */
+export const STORE_BYTES_MIN = 2 ** 20;
 const STORE_NAME = /^store-[0-9a-f]{16}$/;
 
 /** Why a data folder cannot be opened. The message is for the operator. */
@@ -86,30 +88,36 @@ export function unnamedText(folder: string, store: string): string {
   );
 }
 
-/** Names the store in use; on disk when it returns. */
-export function nameStore(folder: string, store: string): void {
-  const path = join(folder, NAME_FILE);
-  const draft = `${path}.new`;
-  writeFileSync(draft, `${JSON.stringify({ format: FORMAT_VERSION, store })}\n`, { mode: 0o600 });
+/**
+ * Names the store in use; on disk when it returns. The draft of sideband.json is in the store's own folder. A process that
+ * takes the folder over at this very moment removes unnamed stores first: then there is nothing left to rename.
+ */
+export function nameStore(lock: FolderLock, store: string): void {
+  const { folder } = lock;
+  const text = `${JSON.stringify({ format: FORMAT_VERSION, store })}\n`;
+  const draft = join(folder, store, NAME_FILE);
+  lock.requireHeld();
+  writeFileSync(draft, text, { mode: 0o600 });
   syncPath(draft);
-  renameSync(draft, path);
+  lock.requireHeld();
+  renameSync(draft, join(folder, NAME_FILE));
+  lock.keep(NAME_FILE, textOf, text);
+  lock.requireHeld();
   syncPath(folder);
 }
 
-/**
- * Makes an empty folder for a store, under a name that nobody else has. lmdb maps its files into memory: on a disk that
- * has no room for them, touching a page would end the process. So a nearly full disk is refused here.
- */
-export function makeStoreFolder(folder: string): string {
-  const { blocks, bavail, bsize } = statfsSync(folder);
-  // Some file systems do not know their size.
-  if (blocks > 0 && bavail * bsize < ROOM_BYTES_MIN)
-    throw new DataFolderError(
-      `cannot make a store in ${folder}: its disk has less than 1 MiB free; make room`,
-    );
+/** Makes an empty folder for a store, under a name that nobody else has. */
+export function makeStoreFolder(lock: FolderLock): string {
   const name = `store-${randomBytes(8).toString("hex")}`;
-  mkdirSync(join(folder, name), { mode: 0o700 });
+  lock.requireHeld();
+  mkdirSync(join(lock.folder, name), { mode: 0o700 });
   return name;
+}
+
+/** Free bytes of the disk that a folder is on. Some file systems do not know their size. */
+export function freeBytesOf(folder: string): number {
+  const { blocks, bavail, bsize } = statfsSync(folder);
+  return blocks > 0 ? bavail * bsize : Number.POSITIVE_INFINITY;
 }
 
 /** Notes the size of a store's data file. Without room for the note the old one stays, which is true as well. */
@@ -129,8 +137,10 @@ export function leastSize(store: string): number {
 }
 
 /** Removes a store that is not in use. */
-export function removeStore(folder: string, name: string): void {
+export function removeStore(lock: FolderLock, name: string): void {
+  const { folder } = lock;
   if (readStoreName(folder) === name) throw new DataFolderError(`${name} is in use and is not removed`);
+  lock.requireHeld();
   rmSync(join(folder, name), { recursive: true, force: true });
 }
 
@@ -149,20 +159,6 @@ export function makeFolder(folder: string): void {
   } catch (error) {
     // Another process may have made it at the same moment.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
-}
-
-/** Makes the folder if it is missing, sets mode 700 if it is empty or a data folder, and tries to write into it. */
-export function ensureWritable(folder: string): void {
-  const probe = join(folder, `.probe-${process.pid}`);
-  try {
-    makeFolder(folder);
-    const names = readdirSync(folder);
-    if (names.length === 0 || names.includes(NAME_FILE)) chmodSync(folder, 0o700);
-    writeFileSync(probe, "sideband", { mode: 0o600 });
-    rmSync(probe);
-  } catch (error) {
-    throw new DataFolderError(`cannot write to the data folder ${folder}: ${(error as Error).message}`);
   }
 }
 

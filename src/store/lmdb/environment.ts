@@ -10,7 +10,7 @@ import { crc32 } from "node:zlib";
 import { type Database, open, type RangeOptions, type RootDatabase } from "lmdb";
 import { Failure } from "../../base/errors.ts";
 import { DATA_FILE, noteSize } from "./data-folder.ts";
-import { inodeOf } from "./folder-lock.ts";
+import { identityOf } from "./folder-lock.ts";
 
 /** A table's position goes into the checksums of its records: append only, never reorder. */
 export const TABLES = [
@@ -67,7 +67,7 @@ export class Environment {
   readonly #root: RootDatabase<Buffer, Buffer>;
   readonly #tables: Record<TableName, Database<Buffer, Buffer>>;
   readonly #onDamage: () => void;
-  readonly #inode: number | undefined;
+  readonly #identity: string;
 
   /** @param onDamage called for each read that meets a damaged record */
   constructor(folder: string, onDamage: () => void = () => {}) {
@@ -92,7 +92,7 @@ export class Environment {
     ]);
     this.#tables = Object.fromEntries(tables) as Record<TableName, Database<Buffer, Buffer>>;
     for (const file of [DATA_FILE, "lock.mdb"]) chmodSync(join(folder, file), 0o600);
-    this.#inode = inodeOf(join(folder, DATA_FILE));
+    this.#identity = identityOf(join(folder, DATA_FILE));
     noteSize(folder);
   }
 
@@ -188,19 +188,41 @@ export class Environment {
     return (this.#tables[table].getStats() as { entryCount: number }).entryCount;
   }
 
-  /** False if the data file was removed or replaced: what is written would be lost. */
+  /** False if the data file was removed or replaced. */
   get isInPlace(): boolean {
-    return inodeOf(join(this.folder, DATA_FILE)) === this.#inode;
+    try {
+      return identityOf(join(this.folder, DATA_FILE)) === this.#identity;
+    } catch {
+      return false;
+    }
+  }
+
+  /** The size of what is in use, without free pages: about what a copy takes. */
+  get liveBytes(): number {
+    return TABLES.reduce((bytes, table) => bytes + bytesIn(this.#tables[table].getStats()), 0);
   }
 
   get sizeBytes(): number {
     return statSync(join(this.folder, DATA_FILE)).size;
   }
 
-  async close(): Promise<void> {
-    if (this.isInPlace) noteSize(this.folder);
+  /** @param isOwn whether the folder still is this process's, so that the size can be noted */
+  async close(isOwn = true): Promise<void> {
+    if (isOwn && this.isInPlace) noteSize(this.folder);
     await this.#root.close();
   }
+}
+
+interface TableStatistics {
+  readonly pageSize: number;
+  readonly treeBranchPageCount: number;
+  readonly treeLeafPageCount: number;
+  readonly overflowPages: number;
+}
+
+function bytesIn(statistics: unknown): number {
+  const { pageSize, treeBranchPageCount, treeLeafPageCount, overflowPages } = statistics as TableStatistics;
+  return pageSize * (treeBranchPageCount + treeLeafPageCount + overflowPages);
 }
 
 export function isSound(table: TableName, key: Buffer, record: Buffer): boolean {

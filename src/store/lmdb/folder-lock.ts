@@ -1,16 +1,23 @@
 /**
- * The lock on a data folder: an operating-system lock on the file `owner.lock`. It ends with the process that holds
- * it, however that process ends. The file has no content; it is made once and never removed. `owner.json` tells
- * people who the owner is; no decision depends on it.
+ * The lock on a folder: an operating-system lock on the file `owner.lock`. It ends with the process that holds it,
+ * however that process ends. The file has no content; it is made once and never removed. `owner.json` tells people who
+ * the owner is; no decision depends on it.
+ *
+ * The lock is on a file, and the work goes by name: under the process, the folder can be moved, swapped for a copy or
+ * overwritten, and the next process locks what it finds there. So the holder knows the folder, the lock file and what
+ * else must stay as it is, by device and inode, and asks before it names, renames or removes anything. What was lost
+ * once is lost for good.
  */
 
-import { chmodSync, closeSync, fstatSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tryLock } from "fs-native-extensions";
+import { Failure } from "../../base/errors.ts";
 
 export const LOCK_FILE = "owner.lock";
 const NOTE_FILE = "owner.json";
 const RETRY_MS = 25;
+const FOLDER = ".";
 
 export interface OwnerNote {
   readonly pid: number;
@@ -18,40 +25,109 @@ export interface OwnerNote {
   readonly address: string | null;
 }
 
-export interface HeldLock {
-  /** False if the folder was removed or replaced: then the lock protects nothing. */
-  isHeld(): boolean;
-  release(): void;
+/** What a file of the folder must stay, and how it is looked at. */
+interface Mark {
+  readonly expected: string | undefined;
+  readonly look: (path: string) => string;
+}
+
+export class FolderLock {
+  readonly folder: string;
+  /** Of the lock file, and of the folder: as long as it is open, no other folder gets its inode. */
+  readonly #descriptors: readonly number[];
+  readonly #marks = new Map<string, Mark>();
+  #lookedMs = Number.NEGATIVE_INFINITY;
+  #lost = false;
+  #onLost: (line: string) => void = () => {};
+
+  /** @param descriptors of the lock file and, where the system has such, of the folder */
+  constructor(folder: string, file: string, descriptors: readonly number[]) {
+    this.folder = folder;
+    this.#descriptors = descriptors;
+    const [lock, itself] = descriptors.map((descriptor) => idOf(fstatSync(descriptor, { bigint: true })));
+    this.keep(FOLDER, identityOf, itself);
+    this.keep(file, identityOf, lock);
+  }
+
+  /** @param onLost called once, with a line for the operator, when the folder is found to be lost */
+  watch(onLost: (line: string) => void): void {
+    this.#onLost = onLost;
+  }
+
+  /** From now on the folder counts as lost if this file of it changes. By default: if it is removed or replaced. */
+  keep(file: string, look = identityOf, expected = seen(look, join(this.folder, file))): void {
+    this.#marks.set(file, { look, expected });
+  }
+
+  letGo(file: string): void {
+    this.#marks.delete(file);
+  }
+
+  /**
+   * Whether the folder is still the one that this process locked.
+   * @param withinMs an answer that is not older will do
+   */
+  isHeld(withinMs = 0): boolean {
+    if (this.#lost) return false;
+    const nowMs = performance.now();
+    if (nowMs - this.#lookedMs < withinMs) return true;
+    for (const [file, { look, expected }] of this.#marks) {
+      if (expected !== undefined && seen(look, join(this.folder, file)) === expected) continue;
+      const what = file === FOLDER ? "it" : join(this.folder, file);
+      this.giveUp(
+        `the data folder ${this.folder} is no longer this process's: ${what} was moved, removed or replaced. It has ` +
+          "stopped and writes nothing more; make sure that one process alone uses the folder, and start it again",
+      );
+      return false;
+    }
+    this.#lookedMs = nowMs;
+    return true;
+  }
+
+  /** Directly before each change that others would see. */
+  requireHeld(): void {
+    if (!this.isHeld()) throw folderLost();
+  }
+
+  /** The process is done with the folder for good. */
+  giveUp(line: string): void {
+    if (this.#lost) return;
+    this.#lost = true;
+    this.#onLost(line);
+  }
+
+  release(): void {
+    this.#lost = true;
+    for (const descriptor of this.#descriptors) closeSync(descriptor);
+  }
+}
+
+export function folderLost(): Failure {
+  return new Failure("store_unavailable", "The data folder was moved, removed or replaced.");
 }
 
 /**
  * Takes a lock, or returns undefined if another process has it.
  * @param shared excludes an owner, but not other shared locks
  */
-export function tryFolderLock(folder: string, file = LOCK_FILE, shared = false): HeldLock | undefined {
-  const path = join(folder, file);
-  const descriptor = openSync(path, "a+", 0o600);
-  let locked = false;
+export function tryFolderLock(folder: string, file = LOCK_FILE, shared = false): FolderLock | undefined {
+  const descriptors = [openSync(join(folder, file), "a+", 0o600)];
+  let lock: FolderLock | undefined;
   try {
-    const { ino } = fstatSync(descriptor);
-    locked = tryLock(descriptor, { shared });
-    return locked ? { release: () => closeSync(descriptor), isHeld: () => inodeOf(path) === ino } : undefined;
+    // Windows opens no folders.
+    if (process.platform !== "win32") descriptors.push(openSync(folder, "r"));
+    if (!tryLock(descriptors[0], { shared })) return undefined;
+    const taken = new FolderLock(folder, file, descriptors);
+    // The file may have been replaced after it was opened: then the lock excludes nobody.
+    if (taken.isHeld()) lock = taken;
+    return lock;
   } finally {
-    if (!locked) closeSync(descriptor);
-  }
-}
-
-/** Undefined if the file cannot be found, for whatever reason. */
-export function inodeOf(path: string): number | undefined {
-  try {
-    return statSync(path).ino;
-  } catch {
-    return undefined;
+    if (lock === undefined) for (const descriptor of descriptors) closeSync(descriptor);
   }
 }
 
 /** Like tryFolderLock, but waits up to `waitMs` for the present owner to end. */
-export async function takeFolderLock(folder: string, waitMs: number): Promise<HeldLock | undefined> {
+export async function takeFolderLock(folder: string, waitMs: number): Promise<FolderLock | undefined> {
   for (const endMs = performance.now() + waitMs; ; ) {
     const lock = tryFolderLock(folder);
     if (lock !== undefined || performance.now() >= endMs) return lock;
@@ -59,10 +135,36 @@ export async function takeFolderLock(folder: string, waitMs: number): Promise<He
   }
 }
 
-export function writeOwnerNote(folder: string, note: OwnerNote): void {
-  const path = join(folder, NOTE_FILE);
-  writeFileSync(path, `${JSON.stringify(note)}\n`, { mode: 0o600 });
-  chmodSync(path, 0o600);
+/** Which file or folder it is, whatever its name. An inode may have more digits than a number. */
+export function identityOf(path: string): string {
+  return idOf(statSync(path, { bigint: true }));
+}
+
+export function textOf(path: string): string {
+  return readFileSync(path, "utf8");
+}
+
+function idOf({ dev, ino }: { dev: bigint; ino: bigint }): string {
+  return `${dev}:${ino}`;
+}
+
+/** Undefined if it cannot be found or read, for whatever reason. */
+function seen(look: (path: string) => string, path: string): string | undefined {
+  try {
+    return look(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** In place of the old note at one moment: who reads it meanwhile gets one of the two. */
+export function writeOwnerNote(lock: FolderLock, note: OwnerNote): void {
+  const path = join(lock.folder, NOTE_FILE);
+  const draft = `${path}.new`;
+  lock.requireHeld();
+  writeFileSync(draft, `${JSON.stringify(note)}\n`, { mode: 0o600 });
+  lock.requireHeld();
+  renameSync(draft, path);
 }
 
 /** What the last owner wrote about itself; undefined if it cannot be read. */

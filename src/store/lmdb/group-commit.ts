@@ -26,8 +26,10 @@ export interface GroupCommitOptions {
   readonly metrics: Metrics;
   readonly monotonic: MonotonicClock;
   readonly atStep: AtStep;
-  /** Whether what is written is still in the data folder. */
+  /** Whether what is written is still in the data folder. Asked before and after each commit. */
   readonly isOwner: () => boolean;
+  /** Called when a failed commit has left an environment that lmdb neither reads nor writes any more. */
+  readonly onPanic: (error: CommitError) => void;
   /** Called for each group that is on disk. */
   readonly onCommitted: (changes: readonly Change[]) => void;
 }
@@ -44,6 +46,7 @@ interface Queued {
 const GROUP_MAX = 512;
 const CONFIRM_MS = 10_000;
 const RETRY_AFTER_S = 5;
+const LOST = "The data folder was moved, removed or replaced.";
 
 export class GroupCommit {
   readonly #environment: () => Environment;
@@ -117,25 +120,29 @@ export class GroupCommit {
   }
 
   async #commit(group: readonly Queued[]): Promise<void> {
-    const { atStep, onCommitted } = this.#options;
+    const { atStep, isOwner, onCommitted, onPanic } = this.#options;
     const ended = this.#metrics.begin();
     const environment = this.#environment();
     const writer = new Writer(environment);
     const answers = group.filter((queued) => run(queued, writer));
     const changes = writer.changes();
     atStep("group: checked");
-    if (changes.length > 0 && !this.#options.isOwner())
-      return this.#refuse(answers, unavailable("The data folder was removed or replaced."));
+    // Also where nothing changes: the answer would come from a store that is another's by now.
+    if (!isOwner()) return this.#refuse(answers, unavailable(LOST));
     if (changes.length > 0) {
       const committed = environment.commit(changes);
       atStep("group: sent");
       try {
         await this.#confirmed(committed, answers);
       } catch (error) {
-        return this.#refuse(answers, failureOf(error));
+        this.#refuse(answers, failureOf(error));
+        if (error instanceof CommitError && !error.nothingStored) onPanic(error);
+        return;
       }
       onCommitted(changes);
       atStep("group: on disk");
+      // The folder may have been copied before, and replaced by the copy after the first look.
+      if (!isOwner()) return this.#refuse(answers, unknown(LOST));
     }
     for (const { resolve, result } of answers) resolve(result);
     ended(group.length);

@@ -27,14 +27,7 @@ import type {
   WriteOutcome,
   WriteRequest,
 } from "../../memory/ports.ts";
-import {
-  makeFolder,
-  makeStoreFolder,
-  nameStore,
-  readStoreName,
-  removeStore,
-  syncPath,
-} from "./data-folder.ts";
+import { DATA_FILE, freeBytesOf } from "./data-folder.ts";
 import {
   channelOfFactKey,
   counterKey,
@@ -47,6 +40,7 @@ import {
 } from "./entry-keys.ts";
 import { describeKey, Environment, FIRST_KEY, isSound, TABLES, type TableName } from "./environment.ts";
 import { addUsage, forgetFacts, forgetUser, saveCodes, sweepExpired, writeFacts } from "./fact-writes.ts";
+import { type FolderLock, folderLost, writeOwnerNote } from "./folder-lock.ts";
 import { GroupCommit } from "./group-commit.ts";
 import {
   addKey,
@@ -56,7 +50,6 @@ import {
   deleteKeyRequest,
   touchKeys,
 } from "./key-writes.ts";
-import { type CopyReport, LiveCopy } from "./live-copy.ts";
 import { type OpenFolder, openFolder } from "./open-folder.ts";
 import {
   channelCount,
@@ -70,6 +63,7 @@ import {
   unpackNumber,
   unpackUser,
 } from "./records.ts";
+import { type NamedStore, StoreCopies } from "./store-copies.ts";
 
 export interface LmdbStoreOptions {
   readonly folder: string;
@@ -85,47 +79,63 @@ export interface LmdbStoreOptions {
   readonly monotonic?: MonotonicClock;
   /** Bytes that nobody can guess. */
   readonly randomBytes?: (length: number) => Buffer;
+  /** Free bytes of the disk that a folder is on. */
+  readonly freeBytes?: (folder: string) => number;
+  /** Called once, with a line for the operator, when the store is given up: nothing is read or written any more. */
+  readonly onLost?: (line: string) => void;
   readonly atStep?: AtStep;
 }
 
 const PAGE = 256;
 const PROBE = Buffer.from("probe");
+/** A read does not ask the file system again whether the folder is still its own, if it did so not long ago. */
+const HELD_MS = 50;
 const CORRUPT_RECORDS = "sideband_corrupt_records_total";
 
 export class LmdbStore implements Store {
-  readonly #options: LmdbStoreOptions;
   readonly #clock: Clock;
-  readonly #monotonic: MonotonicClock;
   readonly #lives: LifeSource;
-  readonly #atStep: AtStep;
-  readonly #opened: OpenFolder;
+  readonly #lock: FolderLock;
   readonly #commit: GroupCommit;
-  #environment: Environment;
-  /** The name of the store in use. */
-  #name: string;
-  /** The copy in progress, if any. */
-  #copy: LiveCopy | undefined;
+  readonly #copies: StoreCopies;
+  #inUse: NamedStore;
   #keysVersion = 0;
 
-  private constructor(options: LmdbStoreOptions, opened: OpenFolder, environment: Environment) {
-    this.#options = options;
+  private constructor(options: LmdbStoreOptions, { name, lock }: OpenFolder, environment: Environment) {
     this.#clock = options.clock ?? systemClock;
-    this.#monotonic = options.monotonic ?? monotonicClock;
     this.#lives = new LifeSource(options.randomBytes ?? randomBytes);
-    this.#atStep = options.atStep ?? noStep;
-    this.#opened = opened;
-    this.#name = opened.name;
-    this.#environment = environment;
-    this.#commit = new GroupCommit(() => this.#environment, {
+    this.#lock = lock;
+    this.#inUse = { environment, name };
+    lock.keep(join(name, DATA_FILE));
+    lock.watch(options.onLost ?? (() => {}));
+    const { atStep = noStep, monotonic = monotonicClock } = options;
+    this.#commit = new GroupCommit(() => this.#inUse.environment, {
       ...options,
-      monotonic: this.#monotonic,
-      atStep: this.#atStep,
+      monotonic,
+      atStep,
       isOwner: () => this.isOwner,
+      onPanic: (error) =>
+        lock.giveUp(
+          `the disk failed while the store in ${options.folder} was written (${messageOf(error.cause)}), and lmdb has ` +
+            "given it up. What was acknowledged is stored: start it again",
+        ),
       onCommitted: (changes) => {
-        this.#copy?.note(changes);
+        this.#copies.note(changes);
         // Here, not where a write is answered: a change that the disk confirms late counts too.
         if (changes.some(({ table }) => table === "keys")) this.#keysVersion += 1;
       },
+    });
+    this.#copies = new StoreCopies({
+      lock,
+      commit: this.#commit,
+      inUse: () => this.#inUse,
+      moveTo: (store) => this.#moveTo(store),
+      open: (folder, store) => openStore(folder, store, options.metrics),
+      freeBytes: options.freeBytes ?? freeBytesOf,
+      clock: this.#clock,
+      monotonic,
+      metrics: options.metrics,
+      atStep,
     });
   }
 
@@ -141,26 +151,48 @@ export class LmdbStore implements Store {
     try {
       return new LmdbStore(options, opened, openStore(options.folder, opened.name, options.metrics));
     } catch (error) {
-      opened.release();
+      opened.lock.release();
       throw error;
     }
   }
 
-  /** False if the data folder or its data file was removed or replaced. */
+  /** False once the data folder, or what matters in it, was moved, removed or replaced. */
   get isOwner(): boolean {
-    return this.#opened.isHeld() && this.#environment.isInPlace;
+    return this.#lock.isHeld();
+  }
+
+  /** Throws if the data folder is no longer this process's: to be called before something in it is changed. */
+  requireOwner(): void {
+    this.#lock.requireHeld();
+  }
+
+  /** Tells people where the owner answers. */
+  noteOwner(address: string | null): void {
+    writeOwnerNote(this.#lock, { pid: process.pid, address });
+  }
+
+  /** What reads go to: never a store that another process has taken over. */
+  get #readable(): Environment {
+    if (!this.#lock.isHeld(HELD_MS)) throw folderLost();
+    return this.#inUse.environment;
+  }
+
+  #moveTo(store: NamedStore): void {
+    this.#lock.keep(join(store.name, DATA_FILE));
+    this.#lock.letGo(join(this.#inUse.name, DATA_FILE));
+    this.#inUse = store;
   }
 
   readFact(account: string, userId: string, channel: number): FactRecord | undefined {
-    const bytes = this.#environment.peek("facts", factKey(account, userId, channel));
+    const bytes = this.#readable.peek("facts", factKey(account, userId, channel));
     if (bytes !== undefined) return unpackFact(channel, bytes, false);
-    const user = this.#environment.peek("facts", userKey(account, userId));
+    const user = this.#readable.peek("facts", userKey(account, userId));
     if (user !== undefined && hasChannel(unpackUser(user), channel)) throw incomplete(account, userId);
     return undefined;
   }
 
   readStamp(account: string, userId: string): string | undefined {
-    const bytes = this.#environment.peek("facts", userKey(account, userId));
+    const bytes = this.#readable.peek("facts", userKey(account, userId));
     return bytes && stampOf(bytes);
   }
 
@@ -170,7 +202,7 @@ export class LmdbStore implements Store {
 
   /** Both reads are of one snapshot: nothing else runs between them. */
   readUser(account: string, userId: string): UserState | undefined {
-    const environment = this.#environment;
+    const environment = this.#readable;
     const key = userKey(account, userId);
     const bytes = environment.get("facts", key);
     const facts = environment
@@ -209,7 +241,7 @@ export class LmdbStore implements Store {
       // Each page is read from a fresh snapshot: one long snapshot would keep lmdb from reusing old pages.
       const users: Buffer[] = [];
       while (users.length < PAGE) {
-        const [key] = this.#environment.keys("facts", { ...range, start, limit: 1 });
+        const [key] = this.#readable.keys("facts", { ...range, start, limit: 1 });
         if (key === undefined) break;
         const user = userOfKey(key);
         users.push(user);
@@ -221,12 +253,12 @@ export class LmdbStore implements Store {
   }
 
   findKey(hash: string): KeyRecord | undefined {
-    const id = this.#environment.get("key-hashes", Buffer.from(hash, "hex"));
+    const id = this.#readable.get("key-hashes", Buffer.from(hash, "hex"));
     return id && this.readKey(id.toString());
   }
 
   readKey(id: string): KeyRecord | undefined {
-    const bytes = this.#environment.get("keys", Buffer.from(id));
+    const bytes = this.#readable.get("keys", Buffer.from(id));
     return bytes && unpackJson<KeyRecord>(bytes);
   }
 
@@ -261,7 +293,7 @@ export class LmdbStore implements Store {
   }
 
   readUsage(keyId: string, month: string): number {
-    return unpackNumber(this.#environment.peek("counters", counterKey(keyId, month)));
+    return unpackNumber(this.#readable.peek("counters", counterKey(keyId, month)));
   }
 
   async readDailyUsage(
@@ -271,7 +303,7 @@ export class LmdbStore implements Store {
   ): Promise<{ day: string; count: number }[]> {
     const start = counterKey(keyId, fromDay);
     const end = counterKey(keyId, `${toDay}~`);
-    return this.#environment
+    return this.#readable
       .entries("counters", { start, end })
       .map(({ key, value }) => ({ day: key.toString("utf8", keyId.length + 1), count: unpackNumber(value) }))
       .filter(({ day }) => day.length === 10);
@@ -308,7 +340,7 @@ export class LmdbStore implements Store {
   }
 
   statistics(): StoreStatistics {
-    const environment = this.#environment;
+    const environment = this.#readable;
     const users = unpackNumber(environment.get("counters", Buffer.from(USERS)));
     return {
       facts: environment.entryCount("facts") - users,
@@ -324,7 +356,7 @@ export class LmdbStore implements Store {
   async *findDamage(): AsyncGenerator<string> {
     for (const table of TABLES) {
       for (let start = FIRST_KEY; ; ) {
-        const page = this.#environment.records(table, { start, limit: PAGE });
+        const page = this.#readable.records(table, { start, limit: PAGE });
         for (const { key, value } of page) {
           if (!isSound(table, key, value)) yield `${table} ${describeKey(key)}`;
         }
@@ -336,107 +368,44 @@ export class LmdbStore implements Store {
   }
 
   /** Rewrites the store without the bytes of what was forgotten or overwritten before it began. */
-  async compact(progress?: Progress): Promise<CompactReport> {
-    const { folder } = this.#options;
-    const startedMs = this.#monotonic.now();
-    const old = { environment: this.#environment, name: this.#name };
-    const beforeBytes = old.environment.sizeBytes;
-    const { entries } = await this.#copyInto(folder, progress, async (fresh, name) => {
-      this.#atStep("compaction: caught up");
-      try {
-        nameStore(folder, name);
-      } finally {
-        // Also if the disk failed after the name was replaced: writes must go to the store that the next start opens.
-        if (readStoreName(folder) === name) {
-          this.#environment = fresh;
-          this.#name = name;
-        }
-      }
-      this.#atStep("compaction: moved over");
-    });
-    await old.environment.close();
-    removeStore(folder, old.name);
-    this.#atStep("compaction: old store removed");
-    const afterBytes = this.#environment.sizeBytes;
-    return { beforeBytes, afterBytes, entries, durationMs: Math.round(this.#monotonic.now() - startedMs) };
+  compact(progress?: Progress): Promise<CompactReport> {
+    return this.#copies.compact(progress);
   }
 
   /**
    * A consistent copy while requests go on: the new folder is a data folder that can be opened.
    * @param beforeNaming adds what else belongs in the folder; until the store is named, the folder is no backup
    */
-  async backup(
-    folder: string,
-    beforeNaming: () => void = () => {},
-    progress?: Progress,
-  ): Promise<BackupReport> {
-    makeFolder(folder);
-    let done = { name: "", copy: undefined as Environment | undefined };
-    const report = await this.#copyInto(folder, progress, async (copy, name) => {
-      done = { name, copy };
-      this.#atStep("backup: caught up");
-    });
-    await done.copy?.close();
-    beforeNaming();
-    this.#atStep("backup: master key copied");
-    syncPath(folder);
-    nameStore(folder, done.name);
-    this.#atStep("backup: named");
-    return report;
-  }
-
-  /** Fills a new store in `folder` with all live entries, and calls `complete` between two groups. */
-  async #copyInto(
-    folder: string,
-    progress: Progress | undefined,
-    complete: (fresh: Environment, name: string) => Promise<void>,
-  ): Promise<CopyReport> {
-    if (this.#copy !== undefined)
-      throw new Failure("conflict", "A compaction or a backup is already running.");
-    const name = makeStoreFolder(folder);
-    const fresh = openStore(folder, name, this.#options.metrics);
-    const copy = new LiveCopy(this.#environment, fresh, this.#atStep);
-    this.#copy = copy;
-    let report: CopyReport = { entries: 0, damaged: [] };
-    try {
-      await copy.copyAll(progress);
-      await this.#commit.between(async () => {
-        report = await copy.finish(this.#clock.now());
-        await complete(fresh, name);
-      });
-      return report;
-    } catch (error) {
-      if (this.#environment !== fresh) {
-        await fresh.close();
-        removeStore(folder, name);
-      }
-      throw error;
-    } finally {
-      this.#copy = undefined;
-    }
+  backup(folder: string, beforeNaming: () => void = () => {}, progress?: Progress): Promise<BackupReport> {
+    return this.#copies.backUp(folder, beforeNaming, progress);
   }
 
   /** When something was first forgotten since the last compaction. */
   forgottenSinceMs(): number | undefined {
-    const bytes = this.#environment.get("meta", FORGOTTEN);
+    const bytes = this.#readable.get("meta", FORGOTTEN);
     return bytes && unpackNumber(bytes);
   }
 
   /** A compaction or backup in progress is given up, and its copy is removed. */
   async close(): Promise<void> {
-    this.#copy?.stop();
+    this.#copies.stop();
     await this.#commit.close();
-    await this.#environment.close();
-    this.#opened.release();
+    await this.#copies.ended();
+    await this.#inUse.environment.close(this.isOwner);
+    this.#lock.release();
   }
 
   #all<T>(table: TableName): T[] {
-    return this.#environment.entries(table).map(({ value }) => unpackJson<T>(value));
+    return this.#readable.entries(table).map(({ value }) => unpackJson<T>(value));
   }
 }
 
 function openStore(folder: string, name: string, metrics: Metrics): Environment {
   return new Environment(join(folder, name), () => metrics.add(CORRUPT_RECORDS));
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function incomplete(account: string, userId: string): Failure {

@@ -3,59 +3,120 @@
  * the leftovers of interrupted work. Everything here happens with the lock held.
  */
 
-import { existsSync, statSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type AtStep, noStep } from "../../base/steps.ts";
 import {
   DATA_FILE,
   DataFolderError,
-  ensureWritable,
   FolderInUseError,
+  freeBytesOf,
   leastSize,
+  makeFolder,
   makeStoreFolder,
+  NAME_FILE,
   nameStore,
   readStoreName,
   removeStore,
   requireNamedStore,
+  STORE_BYTES_MIN,
   syncPath,
   unnamedStores,
   unnamedText,
 } from "./data-folder.ts";
 import { Environment, TABLES } from "./environment.ts";
-import { type HeldLock, readOwnerNote, takeFolderLock, writeOwnerNote } from "./folder-lock.ts";
+import {
+  type FolderLock,
+  LOCK_FILE,
+  readOwnerNote,
+  takeFolderLock,
+  textOf,
+  writeOwnerNote,
+} from "./folder-lock.ts";
 
-export interface OpenFolder extends HeldLock {
+/** What opening takes beside the store: lmdb's lock file, and a few small ones. */
+const OPEN_BYTES_MIN = 65_536;
+
+export interface OpenFolder {
   /** The name of the store in use. */
   readonly name: string;
+  readonly lock: FolderLock;
 }
 
 export interface OpenFolderOptions {
   readonly folder: string;
   readonly create: boolean;
   readonly lockWaitMs?: number;
+  readonly freeBytes?: (folder: string) => number;
   readonly atStep?: AtStep;
 }
 
 export async function openFolder(options: OpenFolderOptions): Promise<OpenFolder> {
-  const { folder, create, lockWaitMs = 0, atStep = noStep } = options;
+  const { folder, create, lockWaitMs = 0, freeBytes = freeBytesOf, atStep = noStep } = options;
   // A folder that is no data folder stays unchanged.
   if (!create) requireNamedStore(folder);
-  ensureWritable(folder);
-  const lock = await takeFolderLock(folder, lockWaitMs);
+  const lock = await lockFolder(folder, lockWaitMs);
   if (lock === undefined) throw new FolderInUseError(`${folder} is in use ${describeOwner(folder)}`);
   try {
-    writeOwnerNote(folder, { pid: process.pid, address: null });
+    closeToOthers(lock);
+    requireRoom(folder, freeBytes(folder), OPEN_BYTES_MIN);
+    noteOwner(lock);
     atStep("start: locked");
+    if (existsSync(join(folder, NAME_FILE))) lock.keep(NAME_FILE, textOf);
     const named = readStoreName(folder);
     if (!create) requireNamedStore(folder);
     // Checked before anything is removed: if the name is wrong, an apparent leftover may be the only store.
     if (named !== undefined) requireStore(folder, named);
-    await removeLeftovers(folder, named);
-    return { name: named ?? (await makeStore(folder, atStep)), ...lock };
+    await removeLeftovers(lock, named);
+    if (named !== undefined) return { name: named, lock };
+    requireRoom(folder, freeBytes(folder), STORE_BYTES_MIN);
+    return { name: await makeStore(lock, atStep), lock };
   } catch (error) {
     lock.release();
     throw error;
   }
+}
+
+/** Makes the folder if it is missing, and locks it. */
+async function lockFolder(folder: string, waitMs: number): Promise<FolderLock | undefined> {
+  try {
+    makeFolder(folder);
+    return await takeFolderLock(folder, waitMs);
+  } catch (error) {
+    throw notWritable(folder, error);
+  }
+}
+
+/** Sets mode 700 if the folder is new or a data folder: others may have a use for another one. */
+function closeToOthers({ folder }: FolderLock): void {
+  const names = readdirSync(folder).filter((name) => name !== LOCK_FILE);
+  if (names.length > 0 && !names.includes(NAME_FILE)) return;
+  try {
+    chmodSync(folder, 0o700);
+  } catch (error) {
+    throw notWritable(folder, error);
+  }
+}
+
+/** The first file that is made in the folder: it shows that the folder can be written to. */
+function noteOwner(lock: FolderLock): void {
+  try {
+    writeOwnerNote(lock, { pid: process.pid, address: null });
+  } catch (error) {
+    throw notWritable(lock.folder, error);
+  }
+}
+
+function notWritable(folder: string, error: unknown): DataFolderError {
+  return new DataFolderError(`cannot write to the data folder ${folder}: ${(error as Error).message}`);
+}
+
+/** lmdb maps its files into memory: on a disk that has no room for them, touching a page would end the process. */
+function requireRoom(folder: string, freeBytes: number, bytesMin: number): void {
+  if (freeBytes >= bytesMin) return;
+  throw new DataFolderError(
+    `cannot open a store in ${folder}: its disk has less than ${bytesMin / 1024} KiB free; make room`,
+  );
 }
 
 /** lmdb treats an empty file as a new one and would create an empty store in it; reading a cut one ends the process. */
@@ -76,13 +137,14 @@ export function describeOwner(folder: string): string {
   return `by process ${owner.pid}${owner.address === null ? "" : `, which answers at ${owner.address}`}`;
 }
 
-async function makeStore(folder: string, atStep: AtStep): Promise<string> {
-  const name = makeStoreFolder(folder);
+async function makeStore(lock: FolderLock, atStep: AtStep): Promise<string> {
+  const { folder } = lock;
+  const name = makeStoreFolder(lock);
   const environment = new Environment(join(folder, name));
   await environment.close();
   syncPath(join(folder, name));
   atStep("start: store made");
-  nameStore(folder, name);
+  nameStore(lock, name);
   atStep("start: store named");
   return name;
 }
@@ -91,12 +153,13 @@ async function makeStore(folder: string, atStep: AtStep): Promise<string> {
  * With a store in use, the others are interrupted copies. Without one, only a store that never held anything is
  * removed: sideband.json may have been lost.
  */
-async function removeLeftovers(folder: string, named: string | undefined): Promise<void> {
+async function removeLeftovers(lock: FolderLock, named: string | undefined): Promise<void> {
+  const { folder } = lock;
   for (const name of unnamedStores(folder, named)) {
     if (named === undefined && !(await isEmptyStore(join(folder, name)))) {
       throw new DataFolderError(unnamedText(folder, name));
     }
-    removeStore(folder, name);
+    removeStore(lock, name);
   }
 }
 

@@ -5,10 +5,14 @@ import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { pino } from "pino";
+import { systemClock } from "../../../src/base/clock.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
 import { readConfig } from "../../../src/config.ts";
 import { restore } from "../../../src/main/backup.ts";
+import type { Core } from "../../../src/main/core.ts";
 import { startService } from "../../../src/main/service.ts";
+import { keepUp } from "../../../src/main/upkeep.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { write } from "../../conformance/store.ts";
 import { freePort } from "../../fixtures/free-port.ts";
@@ -61,6 +65,48 @@ test("the bytes of what was forgotten leave the disk after the time of the setti
   } finally {
     await close();
   }
+});
+
+/** Rounds of upkeep under mocked timers, with a store whose compactions are counted. */
+function rounds(context: TestContext, forgottenSinceMs: number, compact: () => Promise<unknown>) {
+  context.mock.timers.enable({ apis: ["setInterval", "Date"], now: Date.UTC(2026, 10, 15) });
+  let count = 0;
+  const embedded = {
+    forgottenSinceMs: () => forgottenSinceMs,
+    compact: () => {
+      count += 1;
+      return compact();
+    },
+  };
+  const store = { sweep: async () => {}, touchKeys: async () => {} };
+  const authentication = { takeUses: () => new Map() };
+  const core = { embedded, store, authentication, memory: { clock: systemClock } };
+  context.after(keepUp(core as unknown as Core, readConfig({}, {}), pino({ level: "silent" })));
+  return async (number: number) => {
+    for (let i = 0; i < number; i++) {
+      context.mock.timers.tick(30_000);
+      await new Promise(setImmediate);
+    }
+    return count;
+  };
+}
+
+test("a compaction is due also if a wrong clock has noted the forgetting in the future", async (context) => {
+  const pass = rounds(context, Date.UTC(2027, 11, 20), async () => {});
+  assert.equal(await pass(1), 1);
+});
+
+test("a compaction that fails is tried again less and less often, one that succeeds in each round", async (context) => {
+  let works = false;
+  const pass = rounds(context, 0, async () => {
+    if (!works) throw new Error("the disk is full");
+  });
+  assert.equal(await pass(11), 4, "in rounds 1, 3, 6 and 11");
+  assert.equal(await pass(8), 4);
+  assert.equal(await pass(2_000), 22, "in the end in every 129th round");
+  works = true;
+  const before = await pass(129);
+  assert.equal(await pass(10), before + 10);
 });
 
 test("a folder that somebody has open is not restored from", async (context) => {

@@ -44,6 +44,7 @@ function groupCommit(
     monotonic: clock,
     atStep: noStep,
     isOwner: () => true,
+    onPanic: () => {},
     onCommitted: (changes) => void committed.push(changes.length),
   });
   const put = (key: string, value: string) =>

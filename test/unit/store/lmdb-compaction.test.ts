@@ -1,9 +1,11 @@
 /** Compaction of the embedded store: no byte of what was forgotten is left, and nothing else is lost. */
 
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { Metrics } from "../../../src/base/metrics.ts";
+import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { write } from "../../conformance/store.ts";
 import { storeIn } from "../../fixtures/behind-the-store.ts";
 import { openFolder, withFolder } from "./lmdb-folder.ts";
@@ -156,6 +158,55 @@ test("lmdb: after a compaction that failed once the new store had its name, writ
       ["Ada", "Bob"],
     );
     await again.close();
+  }));
+
+test("lmdb: a compaction for which the disk has no room is not begun, and is counted", () =>
+  withFolder(async (folder) => {
+    let freeBytes = Number.POSITIVE_INFINITY;
+    const metrics = new Metrics();
+    const options = { folder, create: true, queueMax: 1000, metrics, freeBytes: () => freeBytes };
+    const store = await LmdbStore.open(options);
+    const value = "v".repeat(4000);
+    await Promise.all(Array.from({ length: 600 }, (_, i) => store.write(write(`user-${i}`, [[0, value]]))));
+    const names = readdirSync(folder);
+    freeBytes = 2 * 2 ** 20;
+    await assert.rejects(store.compact(), {
+      code: "store_unavailable",
+      message: /a copy of the store takes up to \d+\.\d MiB, and its disk has 2\.0 MiB free: make room/,
+    });
+    assert.deepEqual(readdirSync(folder), names);
+    await assert.rejects(store.backup(join(folder, "backup")), { code: "store_unavailable" });
+    assert.equal(existsSync(join(folder, "backup", "sideband.json")), false);
+    // Most of the file is free pages now: the copy needs little.
+    for (let i = 0; i < 600; i++) void store.forgetUser("acme", `user-${i}`);
+    await store.sweep(Date.now());
+    assert.ok(store.statistics().sizeBytes > freeBytes);
+    const { afterBytes } = await store.compact();
+    assert.ok(afterBytes < freeBytes);
+    const counts = ["ok", "no_room", "failed"].map(
+      (outcome) => metrics.render().match(`sideband_compactions_total{outcome="${outcome}"} (\\d+)`)?.[1],
+    );
+    assert.deepEqual(counts, ["1", "1", "0"]);
+    await store.close();
+  }));
+
+test("lmdb: a disk without room for lmdb's lock file is refused in one line, also with a store", () =>
+  withFolder(async (folder) => {
+    const open = (freeBytes: number) =>
+      LmdbStore.open({
+        folder,
+        create: true,
+        queueMax: 10,
+        metrics: new Metrics(),
+        freeBytes: () => freeBytes,
+      });
+    await assert.rejects(open(2 ** 20 - 1), /its disk has less than 1024 KiB free; make room/);
+    await (await open(2 ** 20)).close();
+    await assert.rejects(
+      open(4096),
+      /cannot open a store in .*: its disk has less than 64 KiB free; make room/,
+    );
+    await (await open(65_536)).close();
   }));
 
 for (const moment of ["copy: begun", "copy: page written", "copy: complete"]) {

@@ -295,7 +295,7 @@ test("lmdb: in a folder that was removed or replaced nothing is acknowledged", (
     await other.close();
   }));
 
-test("lmdb: once its data file was removed or replaced, nothing is acknowledged", () =>
+test("lmdb: once its data file was removed or replaced, nothing is acknowledged for good", () =>
   withFolder(async (folder) => {
     const store = await openFolder(folder);
     await store.write(write("ada", [[0, "Ada"]]));
@@ -306,7 +306,7 @@ test("lmdb: once its data file was removed or replaced, nothing is acknowledged"
     copyFileSync(aside, file);
     await assert.rejects(store.probe(), { code: "store_unavailable" });
     renameSync(aside, file);
-    await store.write(write("ada", [[0, "kept"]]));
+    await assert.rejects(store.write(write("ada", [[0, "lost"]])), { code: "store_unavailable" });
     await store.close();
   }));
 

@@ -1,0 +1,68 @@
+/**
+ * Periodic work of a service: notes which keys were used, sweeps what has expired, and compacts the embedded store some
+ * time after something was forgotten. A compaction that failed, on a full disk for example, is tried again after twice as
+ * many rounds as before, up to about an hour.
+ */
+
+import type { Logger } from "pino";
+import type { Config } from "../config.ts";
+import type { Core } from "./core.ts";
+
+const TOUCH_INTERVAL_MS = 10_000;
+const UPKEEP_INTERVAL_MS = 30_000;
+const PAUSE_ROUNDS_MAX = 128;
+
+/** @returns ends it */
+export function keepUp(core: Core, config: Config, log: Logger): () => void {
+  const complain = (what: string) => (error: unknown) => log.warn({ err: error }, `${what} failed`);
+  const touching = setInterval(() => {
+    core.store.touchKeys(core.authentication.takeUses()).catch(complain("noting the use of keys"));
+  }, TOUCH_INTERVAL_MS);
+  const compact = retrying(async () => {
+    log.info(await core.embedded?.compact(), "compacted");
+  });
+  const compactIfDue = async () => {
+    const since = core.embedded?.forgottenSinceMs();
+    if (config.compactAfterS === 0 || since === undefined) return;
+    const agoMs = core.memory.clock.now() - since;
+    // A time in the future was noted by a wrong clock: how long ago it was, nobody knows.
+    if (agoMs >= 0 && agoMs < config.compactAfterS * 1000) return;
+    await compact();
+  };
+  let running = false;
+  const upkeep = setInterval(
+    async () => {
+      // A long compaction takes more than one interval.
+      if (running) return;
+      running = true;
+      await core.store.sweep(core.memory.clock.now()).catch(complain("sweeping"));
+      await compactIfDue().catch(complain("compacting"));
+      running = false;
+    },
+    Math.min(UPKEEP_INTERVAL_MS, Math.max(1, config.compactAfterS) * 1000),
+  );
+  return () => {
+    clearInterval(touching);
+    clearInterval(upkeep);
+  };
+}
+
+/** Work that is called in rounds; after a failure it pauses for some of them. */
+function retrying(work: () => Promise<void>): () => Promise<void> {
+  let pauseRounds = 1;
+  let roundsLeft = 0;
+  return async () => {
+    if (roundsLeft > 0) {
+      roundsLeft -= 1;
+      return;
+    }
+    try {
+      await work();
+      pauseRounds = 1;
+    } catch (error) {
+      roundsLeft = pauseRounds;
+      pauseRounds = Math.min(2 * pauseRounds, PAUSE_ROUNDS_MAX);
+      throw error;
+    }
+  };
+}
