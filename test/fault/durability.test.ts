@@ -186,6 +186,34 @@ test("a full disk: 503 and not a word stored, earlier data intact, ready again w
     assert.equal(await roomy.ended, 0);
   }));
 
+test("a disk that fails at lmdb's last page: the service ends with a line, and the next start has all that was acknowledged", () =>
+  withFolder(async (folder) => {
+    const settings = { SIDEBAND_DATA: folder, SIDEBAND_LOG_LEVEL: "silent" };
+    const fault = new URL("../fixtures/failing-meta-page.mjs", import.meta.url).href;
+    const failing = await startServerProcess({ ...settings, NODE_OPTIONS: `--import ${fault}` });
+    const key = await firstKey(failing);
+    const encode = (url: string, user: string) =>
+      send(url, "POST", "/encode", { key, body: { user_id: user, label: "USER.name", value: user } });
+    assert.equal((await encode(failing.url, "before")).status, 200);
+    failing.process.kill("SIGUSR2");
+    while (!failing.output().includes("the meta page fails from now on: 1")) await new Promise(setImmediate);
+    const reading = Array.from({ length: 20 }, () =>
+      send(failing.url, "GET", "/context?user_id=before", { key }).catch(() => undefined),
+    );
+    const answers = await Promise.allSettled(["u1", "u2", "u3"].map((user) => encode(failing.url, user)));
+    for (const answer of answers) assert.notEqual(answer.status === "fulfilled" && answer.value.status, 200);
+    await Promise.all(reading);
+    assert.equal(await failing.ended, 1);
+    const told = failing.output().match(/^sideband: the disk failed while the store .* start it again$/gm);
+    assert.equal(told?.length, 1, failing.output());
+    const again = await startServerProcess(settings);
+    const { json } = await send(again.url, "GET", "/decode?user_id=before&label=USER.name", { key });
+    assert.equal(json.value, "before");
+    assert.equal((await encode(again.url, "after")).status, 200);
+    again.process.kill("SIGTERM");
+    assert.equal(await again.ended, 0);
+  }));
+
 test("a start that cannot be: an unwritable folder, a newer format, an unknown setting, each with a clear line", () =>
   withFolder(async (folder) => {
     writeFileSync(join(folder, "file"), "");

@@ -36,6 +36,7 @@ function groupCommit(
   const disk = new HeldDisk();
   const clock = new FakeClock();
   const committed: number[] = [];
+  const panics: CommitError[] = [];
   const commit = new GroupCommit(() => (environment?.() ?? disk) as unknown as Environment, {
     queueMax: 100,
     confirmMs: 60_000,
@@ -44,7 +45,7 @@ function groupCommit(
     monotonic: clock,
     atStep: noStep,
     isOwner: () => true,
-    onPanic: () => {},
+    onPanic: (error) => void panics.push(error),
     onCommitted: (changes) => void committed.push(changes.length),
   });
   const put = (key: string, value: string) =>
@@ -53,7 +54,7 @@ function groupCommit(
       writer.put("meta", Buffer.from(key), Buffer.from(value));
       return before;
     });
-  return { disk, commit, clock, put, committed };
+  return { disk, commit, clock, put, committed, panics };
 }
 
 /** A group is made up in a turn of the event loop, and its commit is answered in the next. */
@@ -112,11 +113,12 @@ test("group commit: a failed commit is store_unavailable where nothing was store
     [true, "store_unavailable"],
     [false, "outcome_unknown"],
   ] as const) {
-    const { disk, put } = groupCommit();
+    const { disk, put, panics } = groupCommit();
     const written = assert.rejects(put("a", "1"), (error) => codeOf(error) === code);
     await turn();
     disk.waiting[0].fail(new CommitError(new Error("no room"), nothingStored));
     await written;
+    assert.equal(panics.length, nothingStored ? 0 : 1, "who cannot go on is told");
     const next = put("b", "1");
     await turn();
     disk.waiting[1].confirm();
