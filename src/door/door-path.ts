@@ -1,9 +1,9 @@
 /** The address of a data folder's door: a socket in the folder, or on Windows a named pipe with a hash of its path. */
 
 import { createHash } from "node:crypto";
-import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { LINK_FILE, makePrivateFolder } from "./private-folder.ts";
 
 const DOOR_FILE = "door.sock";
 /** A socket's address has at most 104 bytes on macOS and 108 on Linux, with the final zero. */
@@ -24,11 +24,11 @@ export function doorPath(folder: string): string {
 function shortLink(folder: string): string {
   let link = shortened.get(folder);
   if (link === undefined) {
-    const home = mkdtempSync(join(tmpdir(), "sideband-"));
-    link = join(home, "d");
+    const home = makePrivateFolder();
+    link = join(home.path, LINK_FILE);
     symlinkSync(folder, link);
     shortened.set(folder, link);
-    process.once("exit", () => rmSync(home, { recursive: true, force: true }));
+    process.once("exit", home.remove);
   }
   return link;
 }

@@ -5,12 +5,11 @@
  */
 
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { doorPath } from "../door/door-path.ts";
 import { NoOwnerError, OwnerClient } from "../door/owner-client.ts";
+import { makePrivateFolder, SOCKET_FILE } from "../door/private-folder.ts";
 import { folderError } from "./folder-errors.ts";
 import type { OpenOptions } from "./stores.ts";
 
@@ -39,11 +38,10 @@ export async function withOwner<T>(
     return work(new OwnerClient(path)).finally(() => service.close());
   };
   if (config.databaseUrl !== undefined) {
-    const home = mkdtempSync(join(tmpdir(), "sideband-"));
+    const home = makePrivateFolder();
     // Nobody else comes to that socket: no file with a token is made for it.
-    return asOwner(join(home, "door.sock"), randomBytes(24).toString("base64url")).finally(() =>
-      rmSync(home, { recursive: true }),
-    );
+    const path = join(home.path, SOCKET_FILE);
+    return asOwner(path, randomBytes(24).toString("base64url")).finally(home.remove);
   }
   const path = doorPath(config.dataFolder);
   const client = new OwnerClient(path);

@@ -5,6 +5,7 @@ import { systemClock } from "../base/clock.ts";
 import { type AtStep, noStep } from "../base/steps.ts";
 import { type Config, ConfigError } from "../config.ts";
 import { doorPath } from "../door/door-path.ts";
+import { removeLeftFolders } from "../door/private-folder.ts";
 import { Door } from "../http/access/door.ts";
 import { RateLimiter } from "../http/access/rate-limiter.ts";
 import { HttpServer, type Timeouts } from "../http/server.ts";
@@ -68,6 +69,7 @@ export async function startService(config: Config, options: ServiceOptions = {})
     options.logTo ?? pino.destination({ fd: 2, sync: false }),
   );
   const warn = (line: string) => log.warn(line);
+  removeLeftFolders();
   const core = await (options.open ?? openCore)(config, {
     create,
     newMasterKey: options.newMasterKey ?? true,

@@ -10,14 +10,15 @@
  */
 
 import { closeSync, fstatSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
-import { tryLock } from "fs-native-extensions";
 import { Failure } from "../../base/errors.ts";
 
 export const LOCK_FILE = "owner.lock";
 const NOTE_FILE = "owner.json";
 const RETRY_MS = 25;
 const FOLDER = ".";
+const load = createRequire(import.meta.url);
 
 export interface OwnerNote {
   readonly pid: number;
@@ -114,6 +115,8 @@ export function tryFolderLock(folder: string, file = LOCK_FILE, shared = false):
   const descriptors = [openSync(join(folder, file), "a+", 0o600)];
   let lock: FolderLock | undefined;
   try {
+    // Loaded with the first lock: an agent's hook takes none and must not wait for it.
+    const { tryLock } = load("fs-native-extensions") as typeof import("fs-native-extensions");
     // Windows opens no folders.
     if (process.platform !== "win32") descriptors.push(openSync(folder, "r"));
     if (!tryLock(descriptors[0], { shared })) return undefined;

@@ -1,0 +1,73 @@
+/**
+ * Folders that a process has for itself in the system's temporary folder: for a short link to a data folder, or for a
+ * socket. A killed process leaves its folder behind; the next start, and the next process that needs such a folder, takes
+ * it away. Each folder is locked as long as its process lives, so nobody takes away one in use.
+ */
+
+import { lstatSync, mkdtempSync, readdirSync, rmdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type FolderLock, LOCK_FILE, tryFolderLock } from "../store/lmdb/folder-lock.ts";
+
+const PREFIX = "sideband-own-";
+const NAME = /^sideband-own-\w{6}$/;
+/** The only names in such a folder: the link, the socket and its draft, the lock. Nothing else is ever removed. */
+export const LINK_FILE = "d";
+export const SOCKET_FILE = "door.sock";
+const FILES = [LINK_FILE, SOCKET_FILE, "door.new", LOCK_FILE];
+
+export interface PrivateFolder {
+  readonly path: string;
+  remove(): void;
+}
+
+export function makePrivateFolder(): PrivateFolder {
+  removeLeftFolders();
+  for (;;) {
+    const path = mkdtempSync(join(tmpdir(), PREFIX));
+    const lock = lockOf(path);
+    // Before it was locked, another process may have taken it for left behind.
+    if (lock !== undefined) return { path, remove: () => remove(path, lock) };
+  }
+}
+
+/** Takes away what killed processes of this user have left. What cannot be removed stays. */
+export function removeLeftFolders(): void {
+  try {
+    for (const name of readdirSync(tmpdir())) {
+      const path = join(tmpdir(), name);
+      if (!NAME.test(name) || !isOwnFolder(path)) continue;
+      const lock = lockOf(path);
+      if (lock !== undefined) remove(path, lock);
+    }
+  } catch {
+    // The temporary folder cannot be read, or one in it cannot be locked: no start fails for that.
+  }
+}
+
+/** False for a link: others may make links in the temporary folder, and lead them anywhere. */
+function isOwnFolder(path: string): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  return found?.isDirectory() === true && (process.getuid === undefined || found.uid === process.getuid());
+}
+
+/** Undefined if another process has it, or has just removed it. */
+function lockOf(path: string): FolderLock | undefined {
+  try {
+    return tryFolderLock(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function remove(path: string, lock: FolderLock): void {
+  try {
+    for (const file of FILES) rmSync(join(path, file), { force: true });
+    rmdirSync(path);
+  } catch {
+    // It holds something else, or another process looks at it at this moment.
+  } finally {
+    lock.release();
+  }
+}
