@@ -76,8 +76,8 @@ export class FolderLock {
       if (expected !== undefined && seen(look, join(this.folder, file)) === expected) continue;
       const what = file === FOLDER ? "it" : join(this.folder, file);
       this.giveUp(
-        `the data folder ${this.folder} is no longer this process's: ${what} was moved, removed or replaced. It has ` +
-          "stopped and writes nothing more; make sure that one process alone uses the folder, and start it again",
+        `the data folder ${this.folder} is no longer this process's: ${what} was moved, removed or replaced. The process ` +
+          "ends and writes nothing more; make sure that one process alone uses the folder, and start it again",
       );
       return false;
     }
