@@ -23,7 +23,7 @@ import { Metrics } from "../../../src/base/metrics.ts";
 import { type AtStep, noStep, type Step } from "../../../src/base/steps.ts";
 import { Door } from "../../../src/http/access/door.ts";
 import { nameStore } from "../../../src/store/lmdb/data-folder.ts";
-import { tryFolderLock } from "../../../src/store/lmdb/folder-lock.ts";
+import type { FolderLock } from "../../../src/store/lmdb/folder-lock.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { write } from "../../conformance/store.ts";
 import { openFolder, withFolder } from "./lmdb-folder.ts";
@@ -201,15 +201,18 @@ test("lmdb: a folder that comes back is still lost", () =>
 
 test("lmdb: of a store that the next owner has removed there is nothing to name", () =>
   withFolder(async (folder) => {
-    const lock = tryFolderLock(folder)!;
+    const store = join(folder, "store-00000000deadbeef");
+    mkdirSync(store);
     // The next owner comes between the last look and the renaming: it removes unnamed stores before anything else.
-    mkdirSync(join(folder, "store-00000000deadbeef"));
-    const hasty = Object.assign(Object.create(lock) as typeof lock, {
-      requireHeld: () => rmSync(join(folder, "store-00000000deadbeef"), { recursive: true, force: true }),
-    });
-    assert.throws(() => nameStore(hasty, "store-00000000deadbeef"), { code: "ENOENT" });
+    let looks = 0;
+    const requireHeld = () => {
+      looks += 1;
+      if (looks === 2) rmSync(store, { recursive: true });
+    };
+    const lock = { folder, requireHeld, keep: () => {} } as unknown as FolderLock;
+    assert.throws(() => nameStore(lock, "store-00000000deadbeef"), { code: "ENOENT" });
+    assert.equal(looks, 2);
     assert.ok(!existsSync(join(folder, "sideband.json")));
-    lock.release();
   }));
 
 test("the door of a lost folder leaves the next owner's socket in place when it is closed", () =>
