@@ -11,7 +11,6 @@ import { ConsoleSessions } from "./access/console-session.ts";
 import { orderlyEnd } from "./access/orderly-end.ts";
 import { Origins, type OriginsOptions } from "./access/origins.ts";
 import { BareAnswers } from "./request/bare-answers.ts";
-import { isAnswered } from "./request/call.ts";
 import { clientReader, type TrustProxy, trustsOf } from "./request/client.ts";
 import { Dispatcher } from "./request/dispatcher.ts";
 import { OneWriteResponse } from "./request/one-write.ts";
@@ -19,6 +18,7 @@ import { RecentErrors } from "./request/recent-errors.ts";
 import { RecentRequests } from "./request/recent-requests.ts";
 import { RequestMetrics } from "./request/request-metrics.ts";
 import { Router } from "./request/router.ts";
+import { isAnswered, takeTurns } from "./request/turns.ts";
 import { allRoutes } from "./routes/all.ts";
 import { signposts, type WebsiteOptions, websiteRoutes } from "./routes/website-files.ts";
 import type { HttpServices } from "./services.ts";
@@ -75,24 +75,20 @@ export class HttpServer {
       recent,
       signposts: website === undefined ? undefined : signposts(website.folder),
     });
-    this.#server = createServer(
-      {
-        headersTimeout: headMs,
-        requestTimeout: headMs + bodyMs,
-        connectionsCheckingInterval: checkMs,
-        keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-        maxHeaderSize: HEADER_BYTES_MAX,
-        // The dispatcher refuses a request without Host or with a strange Expect: Node would do it without a problem body.
-        requireHostHeader: false,
-        ServerResponse: OneWriteResponse,
-      },
-      this.handle,
-    );
+    this.#server = createServer({
+      headersTimeout: headMs,
+      requestTimeout: headMs + bodyMs,
+      connectionsCheckingInterval: checkMs,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      maxHeaderSize: HEADER_BYTES_MAX,
+      // The dispatcher refuses a request without Host or with a strange Expect: Node would do it without a problem body.
+      requireHostHeader: false,
+      ServerResponse: OneWriteResponse,
+    });
+    takeTurns(this.#server, this.handle, answers.clientError);
     this.#server.timeout = answerMs;
     this.#server.maxConnections = options.connectionsMax;
     this.#server.on("timeout", cutUnlessAwaited);
-    this.#server.on("checkExpectation", this.handle);
-    this.#server.on("clientError", answers.clientError);
     this.#server.on("connect", answers.connect);
     this.#end = orderlyEnd(this.#server);
     limitConnections(this.#server, {

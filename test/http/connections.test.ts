@@ -69,6 +69,20 @@ test("what is no HTTP is answered after the requests before it, and they have th
   }
 });
 
+test("requests of one connection take effect in their order, on the port and at the door", async () => {
+  const head = (line: string) => `${line} HTTP/1.1\r\n${HOST}Authorization: Bearer ${running.key}\r\n`;
+  const body = '{"user_id":"in-order","label":"USER.name","value":"Ada"}';
+  const encode = `${head("POST /encode")}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const forget = `${head("DELETE /facts?user_id=in-order&label=USER.name")}\r\n`;
+  const last = `${head("GET /facts?user_id=in-order")}Connection: close\r\n\r\n`;
+  const door = process.env.TEST_STORE === "postgres" ? [] : [connect(doorPath(running.folder))];
+  for (const socket of [open(), ...door]) {
+    const text = await answerTo((encode + forget).repeat(10) + last, socket);
+    assert.deepEqual(text.match(/HTTP\/1.1 \d+/g), new Array(21).fill("HTTP/1.1 200"));
+    assert.match(text, /"facts":\[\]/);
+  }
+});
+
 test("stopping sends every answer that is being made, and one alone on its connection says that it ends", async () => {
   const stopping = await startRunning();
   const { store } = stopping.service.core;
@@ -182,8 +196,8 @@ test("one address has its limit of connections, and a trusted proxy has none", a
 });
 
 /** Everything that comes back until the service closes. */
-async function answerTo(bytes: string, url = running.url): Promise<string> {
-  const socket = open(url).setEncoding("latin1");
+async function answerTo(bytes: string, to: string | Socket = running.url): Promise<string> {
+  const socket = (typeof to === "string" ? open(to) : to).setEncoding("latin1");
   socket.setTimeout(5_000, () => socket.destroy(new Error("no end of the answer")));
   socket.write(bytes);
   let text = "";

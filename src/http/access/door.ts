@@ -14,6 +14,7 @@ import { dirname, join } from "node:path";
 import { Failure } from "../../base/errors.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import { checkAccount } from "../../memory/identifiers.ts";
+import { takeTurns } from "../request/turns.ts";
 import { orderlyEnd } from "./orderly-end.ts";
 
 const ACCOUNT_HEADER = "sideband-account";
@@ -72,14 +73,16 @@ export class Door {
 
   #serverFor(handle: RequestListener): Server {
     // An import may take hours to send: no limit on the time of a request.
-    const server = createServer({ requestTimeout: 0 }, (request, response) => {
+    const server = createServer({ requestTimeout: 0 });
+    const counted: RequestListener = (request, response) => {
       this.#answering += 1;
       response.once("close", () => {
         this.#answering -= 1;
         this.#lastMs = performance.now();
       });
       handle(request, response);
-    });
+    };
+    takeTurns(server, counted, (_error, socket) => socket.destroy());
     return server.on("connection", (socket) => this.#sockets.add(socket));
   }
 

@@ -5,7 +5,7 @@
 
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
-import { isAnswered } from "../request/call.ts";
+import { isAnswered } from "../request/turns.ts";
 
 /** Also how long a request that is on its way may take to arrive. */
 const SWEEP_INTERVAL_MS = 50;

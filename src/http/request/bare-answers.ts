@@ -6,9 +6,9 @@
 import type { Socket } from "node:net";
 import { ERRORS } from "../../base/error-codes.ts";
 import { problemOf } from "../../contract/errors.ts";
-import { Call } from "./call.ts";
 import { PROBLEM_TYPE } from "./problem.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
+import { afterAnswers } from "./turns.ts";
 
 export class BareAnswers {
   readonly #metrics: Pick<RequestMetrics, "countBare">;
@@ -18,12 +18,12 @@ export class BareAnswers {
   }
 
   /**
-   * For Node's event of that name. It waits until the requests before it on the connection have their answers: the
+   * To what is no request. It waits until the requests before it on the connection have their answers: the
    * client would take it for one of theirs.
    */
   readonly clientError = (error: NodeJS.ErrnoException, socket: Socket): void => {
     if (error.code === "ECONNRESET") socket.destroy();
-    else Call.afterAnswers(socket, (isAnswered) => this.#refuse(error, socket, isAnswered));
+    else afterAnswers(socket, (isAnswered) => this.#refuse(error, socket, isAnswered));
   };
 
   #refuse(error: NodeJS.ErrnoException, socket: Socket, isAnswered: boolean): void {

@@ -1,7 +1,6 @@
 /** One request on its way through the service: what was sent, who sent it, and what its answer needs. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
 import type { Asker } from "../../base/asker.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import type { Client, ClientReader } from "./client.ts";
@@ -9,14 +8,6 @@ import type { Query } from "./query.ts";
 
 const NO_PARAMS = {};
 const NO_HEADERS: readonly string[] = [];
-const pipelined = new WeakSet<Socket>();
-/** The latest call of each connection. */
-const latest = new WeakMap<Socket, Call>();
-
-/** Whether every request that came on a connection has been answered. */
-export function isAnswered(connection: Socket): boolean {
-  return latest.get(connection)?.response.writableFinished ?? true;
-}
 
 export class Call {
   readonly id: string;
@@ -39,40 +30,12 @@ export class Call {
   readonly #clientOf: ClientReader;
   #controller: AbortController | undefined;
   #client: Client | undefined;
-  /** The answer before this one on its connection, where it was not sent when this call came. */
-  readonly #before: ServerResponse | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, id: string, clientOf: ClientReader) {
     this.request = request;
     this.response = response;
     this.id = id;
     this.#clientOf = clientOf;
-    const { socket } = request;
-    const before = latest.get(socket);
-    latest.set(socket, this);
-    if (response.socket !== null) return;
-    this.#before = before?.response;
-    pipelined.add(socket);
-    closeWithConnection(socket, response);
-  }
-
-  /**
-   * Runs `then` when the calls on a connection have their answers, but for one whose body is not complete: nothing more
-   * of it will come. Whether that one was answered all the same is passed on.
-   */
-  static afterAnswers(connection: Socket, then: (isAnswered: boolean) => void): void {
-    const call = latest.get(connection);
-    if (call === undefined) then(false);
-    else call.#afterAnswers(then);
-  }
-
-  #afterAnswers(then: (isAnswered: boolean) => void): void {
-    const { request, response } = this;
-    const awaited = request.complete || response.headersSent ? response : this.#before;
-    const go = () => then(!request.complete && response.headersSent);
-    // Not `writableFinished`: an answer that was sent still has its turn until it is closed, and the next one waits for it.
-    if (awaited === undefined || awaited.destroyed) go();
-    else awaited.once("close", go);
   }
 
   get method(): string {
@@ -88,11 +51,6 @@ export class Call {
   get client(): Client {
     this.#client ??= this.#clientOf(this.request);
     return this.#client;
-  }
-
-  /** Whether several requests came at once on its connection: closing it may cut off the answers of others. */
-  get isPipelined(): boolean {
-    return pipelined.has(this.request.socket);
   }
 
   /** Whether nobody is there to be answered. */
@@ -113,20 +71,6 @@ export class Call {
     }
     return this.#controller.signal;
   }
-}
-
-/**
- * An answer that waits behind others on its connection has no socket yet, and Node does not close it when the
- * connection ends: work and open files for it would stay behind.
- */
-function closeWithConnection(connection: Socket, response: ServerResponse): void {
-  const close = () => {
-    // With its turn it has become Node's to close.
-    if (response.socket === null) response.destroy().emit("close");
-  };
-  // One for each waiting answer: more than Node takes for a leak.
-  connection.setMaxListeners(0).once("close", close);
-  response.once("close", () => connection.off("close", close));
 }
 
 /** The asker for block work: a caller, or the demo. The work ends when the sender of the call hangs up. */

@@ -22,6 +22,7 @@ import type { RecentRequests } from "./recent-requests.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 import type { Route } from "./route.ts";
 import { type Router, UnknownAddress } from "./router.ts";
+import { isLast } from "./turns.ts";
 
 /** A target may have them, as proxies get it; what follows is the address. */
 const SCHEME_AND_HOST = /^https?:\/\/[^/?]*\/?/i;
@@ -48,7 +49,7 @@ export interface DispatcherOptions {
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #nextId = requestIds();
-  /** From then on each connection ends with its answer; one with several at once, when all are sent. */
+  /** From then on each connection ends with the answer to its last request. */
   closing = false;
 
   constructor(options: DispatcherOptions) {
@@ -103,7 +104,7 @@ export class Dispatcher {
     if (answer === undefined) return;
     const { services, metrics, recent } = this.#options;
     // Asked now, not when the request came: the service may have begun to stop since.
-    if (this.closing && !call.isPipelined) call.response.shouldKeepAlive = false;
+    if (this.closing && isLast(call.response)) call.response.shouldKeepAlive = false;
     const nowMs = services.clock.now();
     metrics.count(call, answer.status);
     recent.requests.add(call, answer.status, nowMs);

@@ -1,0 +1,112 @@
+/**
+ * Requests of one connection run one after the other, as RFC 9112, 9.3.2 wants it: one begins when the answer before
+ * it has been sent, and after the other connections had their turn. A few may wait; what is behind them is not read.
+ * None begins for a connection that is gone.
+ *
+ * Node keeps the order of answers itself and gives each its socket in turn: that is the queue. But it makes a request of
+ * all that has come in one piece, which is thousands of them in 64 KiB. Its parser stops after a head when the listener
+ * for it returns the code for a pause. It reports the pause as an error of the client, with the bytes that are left;
+ * they go back into the socket, which is read on when there is room.
+ */
+
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+
+/** How many requests wait behind the one that runs. */
+export const WAITING_MAX = 8;
+/** HPE_PAUSED of llhttp. */
+const PAUSE = 21;
+
+/** What Node has at a socket of its HTTP server. */
+interface Parser {
+  onIncoming: (request: IncomingMessage, keepAlive: boolean) => number;
+  resume(): void;
+}
+type ParsedSocket = Socket & { readonly parser: Parser };
+
+export interface ClientError extends NodeJS.ErrnoException {
+  readonly rawPacket?: Buffer;
+  readonly bytesParsed?: number;
+}
+
+interface Connection {
+  /** The answer to the request that came last. */
+  latest: ServerResponse | undefined;
+  waiting: number;
+  isHeld: boolean;
+}
+
+const connections = new WeakMap<Socket, Connection>();
+
+/** @param refuse what to do with that which is no request */
+export function takeTurns(
+  server: Server,
+  handle: RequestListener,
+  refuse: (error: ClientError, socket: Socket) => void,
+): void {
+  const take: RequestListener = (request, response) => {
+    const { socket } = request;
+    const connection = connections.get(socket)!;
+    connection.latest = response;
+    if (response.socket !== null) return handle(request, response);
+    connection.waiting += 1;
+    const begin = () => {
+      connection.waiting -= 1;
+      if (connection.isHeld && connection.waiting <= WAITING_MAX / 2) {
+        connection.isHeld = false;
+        socket.resume();
+      }
+      if (!socket.destroyed) handle(request, response);
+    };
+    response.once("socket", () => setImmediate(begin));
+  };
+  server.on("connection", (socket: ParsedSocket) => {
+    const connection: Connection = { latest: undefined, waiting: 0, isHeld: false };
+    connections.set(socket, connection);
+    const { parser } = socket;
+    const { onIncoming } = parser;
+    parser.onIncoming = (request, keepAlive) => {
+      const code = onIncoming(request, keepAlive);
+      return code === 0 && connection.waiting >= WAITING_MAX ? PAUSE : code;
+    };
+  });
+  server.on("request", take);
+  server.on("checkExpectation", take);
+  server.on("clientError", (error: ClientError, socket: ParsedSocket) => {
+    if (error.code === "HPE_PAUSED") hold(error, socket);
+    else refuse(error, socket);
+  });
+}
+
+function hold({ rawPacket, bytesParsed }: ClientError, socket: ParsedSocket): void {
+  connections.get(socket)!.isHeld = true;
+  // The parser itself goes on: whoever resumes the socket, such as the reader of a body, gets the bytes in their order.
+  socket.parser.resume();
+  socket.pause();
+  socket.unshift(rawPacket!.subarray(bytesParsed!));
+}
+
+/** Whether every request that came on a connection has been answered. */
+export function isAnswered(connection: Socket): boolean {
+  return connections.get(connection)?.latest?.writableFinished ?? true;
+}
+
+/** Whether no other request waits behind this one on its connection. */
+export function isLast(response: ServerResponse): boolean {
+  return connections.get(response.req.socket)?.latest === response;
+}
+
+/**
+ * Runs `then` when the requests on a connection have their answers, but for one whose body is not complete: nothing
+ * more of it will come. Whether that one was answered all the same is passed on.
+ */
+export function afterAnswers(connection: Socket, then: (isAnswered: boolean) => void): void {
+  const response = connections.get(connection)?.latest;
+  const go = () => then(response !== undefined && !response.req.complete && response.headersSent);
+  // Not `writableFinished`: an answer that was sent still has its turn until it is closed, and the next one waits for it.
+  if (response === undefined || response.destroyed) go();
+  else if (response.req.complete || response.headersSent) response.once("close", go);
+  else if (response.socket !== null) go();
+  // After its beginning: it may be refused without its body.
+  else response.once("socket", () => setImmediate(go));
+}

@@ -1,0 +1,216 @@
+/** Requests of one connection run in their order, a few of them are read ahead, and none is for a connection that is gone. */
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
+import { type TestContext, test } from "node:test";
+import { isAnswered, isLast, takeTurns, WAITING_MAX } from "../../../src/http/request/turns.ts";
+
+const TIMEOUT = { timeout: 20_000 };
+const get = (path: string | number) => `GET /${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+const gets = (count: number) => Array.from({ length: count }, (_, i) => get(i)).join("");
+
+interface Served {
+  /** Requests that Node has made of what it has read. */
+  readonly read: () => number;
+  open(bytes: string): Socket;
+}
+
+async function serve(context: TestContext, handle: RequestListener): Promise<Served> {
+  const server = createServer();
+  takeTurns(server, handle, (error) => assert.fail(`${error.code}: ${error.message}`));
+  let read = 0;
+  server.on("request", () => {
+    read += 1;
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  context.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    read: () => read,
+    open: (bytes) => {
+      const socket = connect(port, "127.0.0.1").setEncoding("latin1");
+      socket.write(bytes);
+      return socket;
+    },
+  };
+}
+
+/** The bodies of so many answers. */
+async function answersOf(socket: Socket, count: number): Promise<string[]> {
+  let all = "";
+  for await (const chunk of socket) {
+    all += chunk;
+    const answers = [...all.matchAll(/\r\n\r\n<([^>]*)>/g)].map(([, body]) => body);
+    if (answers.length >= count) return answers;
+  }
+  return assert.fail(`the connection ended after ${all}`);
+}
+
+function answer(response: ServerResponse, body: string): void {
+  response.writeHead(200, { "content-length": body.length + 2 }).end(`<${body}>`);
+}
+
+/** A few turns of the event loop, in which what is wrongly done would be done. */
+async function turns(count = 20): Promise<void> {
+  for (let i = 0; i < count; i++) await new Promise(setImmediate);
+}
+
+test(
+  "a request begins when the one before it on its connection has been answered",
+  TIMEOUT,
+  async (context) => {
+    let running = 0;
+    const { open } = await serve(context, async ({ url }, response) => {
+      running += 1;
+      assert.equal(running, 1, "one at a time");
+      await turns(1 + Math.floor(Math.random() * 3));
+      running -= 1;
+      answer(response, url!);
+    });
+    const paths = Array.from({ length: 40 }, (_, i) => `/${i}`);
+    assert.deepEqual(await answersOf(open(gets(40)), 40), paths);
+  },
+);
+
+test(
+  "of thousands of requests in one piece a few are read, and the rest as they are answered",
+  TIMEOUT,
+  async (context) => {
+    let first: ServerResponse | undefined;
+    const { open, read } = await serve(context, (_request, response) => {
+      if (first === undefined) first = response;
+      else answer(response, "");
+    });
+    const answers = answersOf(open(gets(1_900)), 1_900);
+    while (read() < WAITING_MAX + 1) await turns();
+    await turns();
+    assert.equal(read(), WAITING_MAX + 1);
+    answer(first!, "");
+    assert.equal((await answers).length, 1_900);
+    assert.equal(read(), 1_900);
+  },
+);
+
+test(
+  "bodies come to their requests, whatever they look like and wherever they are cut",
+  TIMEOUT,
+  async (context) => {
+    const { open } = await serve(context, async (request, response) => {
+      answer(response, `${request.url} ${(await text(request)).length}`);
+    });
+    const requests = Array.from({ length: 600 }, (_, i) => {
+      const body = get("inner").repeat((i % 7) * 30);
+      if (i % 3 === 0) return { bytes: get(i), expected: `/${i} 0` };
+      const head = `POST /${i} HTTP/1.1\r\nHost: x\r\n`;
+      const whole = `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
+      if (i % 3 === 1) return { bytes: whole, expected: `/${i} ${body.length}` };
+      const chunks = ["abc", body, "d"].filter((chunk) => chunk !== "");
+      const coded = chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join("");
+      const bytes = `${head}Transfer-Encoding: chunked\r\n\r\n${coded}0\r\n\r\n`;
+      return { bytes, expected: `/${i} ${body.length + 4}` };
+    });
+    const answers = await answersOf(open(requests.map(({ bytes }) => bytes).join("")), requests.length);
+    assert.deepEqual(
+      answers,
+      requests.map(({ expected }) => expected),
+    );
+  },
+);
+
+test("a body that comes slowly behind other requests is read to its end", TIMEOUT, async (context) => {
+  const { open } = await serve(context, async (request, response) => {
+    answer(response, await text(request));
+  });
+  const socket = open(`${gets(30)}POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n`);
+  const answers = answersOf(socket, 32);
+  for (const byte of "abc") {
+    await turns();
+    socket.write(byte);
+  }
+  socket.write(get("last"));
+  assert.equal((await answers)[30], "abc");
+});
+
+test("no request begins for a connection that is gone", TIMEOUT, async (context) => {
+  let begun = 0;
+  let first: ServerResponse | undefined;
+  let message: IncomingMessage | undefined;
+  const { open, read } = await serve(context, (request, response) => {
+    begun += 1;
+    message = request;
+    first ??= response;
+  });
+  const socket = open(gets(5));
+  while (read() < 5) await turns();
+  assert.equal(isAnswered(message!.socket), false);
+  assert.equal(isLast(first!), false);
+  const gone = once(first!, "close");
+  socket.destroy();
+  await gone;
+  await turns();
+  assert.equal(begun, 1);
+});
+
+test(
+  "a client that hangs up on thousands of requests leaves only those behind that were read",
+  TIMEOUT,
+  async (context) => {
+    let begun = 0;
+    let go = () => {};
+    const { open } = await serve(context, (_request, response) => {
+      begun += 1;
+      if (begun > 1) answer(response, "");
+      else go = () => answer(response, "");
+    });
+    const socket = open(gets(1_900));
+    while (begun === 0) await turns();
+    socket.destroy();
+    await once(socket, "close");
+    go();
+    await turns(200);
+    assert.ok(begun <= WAITING_MAX + 1, `${begun} were worked on`);
+  },
+);
+
+test("between two requests of a connection the others have their turn", TIMEOUT, async (context) => {
+  const order: string[] = [];
+  const { open } = await serve(context, ({ url }, response) => {
+    order.push(url!);
+    answer(response, url!);
+  });
+  const many = answersOf(open(gets(1_000)), 1_000);
+  while (order.length === 0) await turns(1);
+  await answersOf(open(get("other")), 1);
+  assert.ok(order.indexOf("/other") < 1_000, "it had to wait for all of them");
+  await many;
+});
+
+test(
+  "a request behind a stream waits for its end, and goes with the connection",
+  TIMEOUT,
+  async (context) => {
+    const streams: ServerResponse[] = [];
+    const { open, read } = await serve(context, ({ url }, response) => {
+      if (url === "/stream") {
+        streams.push(response);
+        response.writeHead(200).write("event");
+      } else answer(response, url!);
+    });
+    const patient = open(get("stream") + get("behind"));
+    const hasty = open(get("stream") + get("behind"));
+    while (read() < 4) await turns();
+    await turns();
+    const hastyIndex = streams.findIndex(({ req }) => req.socket.remotePort === hasty.localPort);
+    const gone = once(streams[hastyIndex], "close");
+    hasty.destroy();
+    await gone;
+    streams[1 - hastyIndex].end();
+    assert.deepEqual(await answersOf(patient, 1), ["/behind"]);
+  },
+);
