@@ -6,6 +6,7 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { accessChecks } from "./access/access.ts";
+import { BodyRoom } from "./access/body-room.ts";
 import { limitConnections } from "./access/connections.ts";
 import { ConsoleSessions } from "./access/console-session.ts";
 import { orderlyEnd } from "./access/orderly-end.ts";
@@ -70,6 +71,7 @@ export class HttpServer {
         allRoutes({ services, sessions, recent, pages: website === undefined ? [] : websiteRoutes(website) }),
       ),
       access: accessChecks(services, { sessions, origins: new Origins(options.origins), isProxy }),
+      bodies: new BodyRoom(services.metrics),
       clientOf: clientReader(trusts),
       metrics: requestMetrics,
       recent,

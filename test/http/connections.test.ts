@@ -195,6 +195,71 @@ test("one address has its limit of connections, and a trusted proxy has none", a
   }
 });
 
+test("bodies have bounded room, for an account and for an address; what is over is 503, and what has gone gives it back", async () => {
+  const roomy = await startRunning({ SIDEBAND_TRUST_PROXY: "1" }, undefined, { warm: false });
+  const other = await roomy.newKey("other");
+  const head = (from: string, key: string) =>
+    `POST /read HTTP/1.1\r\n${HOST}X-Forwarded-For: 192.0.2.${from}\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
+  const announce = (from: string, key = roomy.key) => `${head(from, key)}Content-Length: 1048576\r\n`;
+  const sockets: Socket[] = [];
+  const hold = async (request: string, count: number) => {
+    const bytes = await bodyBytes(roomy);
+    for (let i = 0; i < count; i++) {
+      const socket = open(roomy.url);
+      sockets.push(socket);
+      socket.write(request);
+    }
+    await until(async () => (await bodyBytes(roomy)) === bytes + count * 2 ** 20);
+  };
+  const refusal = async (request: string) => {
+    const text = await answerTo(`${request}Connection: close\r\n\r\n`, roomy.url);
+    assert.match(text, /^HTTP\/1.1 503 .*\r\nretry-after: 1\r\n.*"code":"overloaded"/is);
+    return /of this account|from this address/.exec(text)?.[0];
+  };
+  try {
+    await hold(`${announce("1")}\r\n`, 8);
+    assert.equal(await refusal(announce("1")), "from this address");
+    assert.equal(await refusal(announce("1", other)), "from this address");
+    await hold(`${announce("2")}Expect: 100-continue\r\n\r\n{`, 8);
+    assert.equal(await refusal(announce("3")), "of this account");
+    const chunked = `${head("3", roomy.key)}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n5\r\n{"a":\r\n`;
+    assert.match(await answerTo(chunked, roomy.url), /^HTTP\/1.1 503 /);
+    const body = { user_id: "ada", block: "no block" };
+    const headers = { "x-forwarded-for": "192.0.2.3" };
+    assert.equal((await roomy.call("POST", "/read", { key: other, body, headers })).status, 422);
+    for (const socket of sockets) socket.destroy();
+    await until(async () => (await bodyBytes(roomy)) === 0);
+    assert.equal((await roomy.call("POST", "/read", { body, headers })).status, 422);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    await roomy.end();
+  }
+});
+
+test("a body has its room until its request is answered, and no longer than it may take to come", async (context) => {
+  const hasty = await startRunning({}, undefined, { warm: false, timeouts: SHORT });
+  let go = () => {};
+  const gate = new Promise<undefined>((resolve) => {
+    go = () => resolve(undefined);
+  });
+  try {
+    const { store } = hasty.service.core;
+    const reading = context.mock.method(store, "readUser", () => gate);
+    const flushed = hasty.call("POST", "/flush", { body: { user_id: "ada" } });
+    await until(async () => reading.mock.callCount() > 0);
+    assert.ok((await bodyBytes(hasty)) >= 17);
+    go();
+    assert.equal((await flushed).status, 200);
+    assert.equal(await bodyBytes(hasty), 0);
+    const slow = `POST /demo/read HTTP/1.1\r\n${HOST}Content-Type: application/json\r\nContent-Length: 9999\r\n\r\n{`;
+    assert.match(await answerTo(slow, hasty.url), /^HTTP\/1.1 408 /);
+    await until(async () => (await bodyBytes(hasty)) === 0);
+  } finally {
+    go();
+    await hasty.end();
+  }
+});
+
 /** Everything that comes back until the service closes. */
 async function answerTo(bytes: string, to: string | Socket = running.url): Promise<string> {
   const socket = (typeof to === "string" ? open(to) : to).setEncoding("latin1");
@@ -212,9 +277,12 @@ function open(url = running.url): Socket {
   return connect({ host: hostname, port: Number(port), allowHalfOpen: true });
 }
 
-async function connections(service = running): Promise<number> {
+const connections = (service = running) => metric(service, "sideband_connections");
+const bodyBytes = (service = running) => metric(service, "sideband_body_bytes");
+
+async function metric(service: Running, name: string): Promise<number> {
   const { text } = await service.call("GET", "/metrics");
-  return Number(/^sideband_connections (\d+)$/m.exec(text)?.[1]);
+  return Number(new RegExp(`^${name} (\\d+)$`, "m").exec(text)?.[1]);
 }
 
 async function until(condition: () => Promise<boolean>): Promise<void> {

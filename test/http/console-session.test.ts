@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { ConsoleSessions, SESSION_COOKIE, SESSION_MS } from "../../src/http/access/console-session.ts";
-import { type Running, startRunning } from "./running-service.ts";
+import { problemCode, type Running, startRunning } from "./running-service.ts";
 
 const ADMIN_TOKEN = "admin-token-for-tests";
 const SAME_ORIGIN = { "sec-fetch-site": "same-origin" };
@@ -110,6 +110,37 @@ test("wrong tokens are refused without a cookie, then slowed down", async () => 
       headers: SAME_ORIGIN,
     });
     assert.equal(odd.status, 400);
+  } finally {
+    await running.end();
+  }
+});
+
+test("after ten wrong tokens an address waits with every token, also with the right one", async () => {
+  const running = await startRunning({ SIDEBAND_TRUST_PROXY: "1" }, undefined, { warm: false });
+  const from = (address: string) => ({ ...SAME_ORIGIN, "x-forwarded-for": address });
+  const ask = (key: string, headers: Record<string, string>) =>
+    running.call("GET", "/admin/keys", { key, headers });
+  const signIn = (token: string, headers: Record<string, string>) =>
+    running.call("POST", "/console/session", { key: null, body: { token }, headers });
+  try {
+    const opened = await signIn(ADMIN_TOKEN, from("192.0.2.1"));
+    const cookie = opened.headers.get("set-cookie")!.split(";")[0];
+    for (let i = 0; i < 10; i++) {
+      // A proxy may name the port, too: it is the same address.
+      const headers = from(`192.0.2.1:${5_000 + i}`);
+      const wrong = i % 2 === 0 ? await ask(`wrong-${i}`, headers) : await signIn(`wrong-${i}`, headers);
+      assert.equal(wrong.status, 401);
+    }
+    for (const token of [ADMIN_TOKEN, "wrong"]) {
+      for (const answer of [await ask(token, from("192.0.2.1")), await signIn(token, from("192.0.2.1"))]) {
+        assert.equal(problemCode(answer), "429 rate_limited");
+        assert.ok(Number(answer.headers.get("retry-after")) > 0);
+        assert.equal(answer.headers.get("set-cookie"), null);
+      }
+    }
+    assert.equal((await ask(ADMIN_TOKEN, from("192.0.2.2"))).status, 200);
+    const inSession = { key: null, headers: { ...from("192.0.2.1"), cookie } };
+    assert.equal((await running.call("GET", "/admin/keys", inSession)).status, 200);
   } finally {
     await running.end();
   }

@@ -250,7 +250,7 @@ test("a write is seen by the next read, and a condition is honoured", async () =
   assert.equal((await running.call("GET", path)).status, 404);
 });
 
-test("of a header that comes twice the first counts, under any case", async () => {
+test("of a header that comes twice the first counts, under any case, and Host must come once", async () => {
   const path = "/context?user_id=ada";
   const plain = (await running.call("GET", path)).headers.get("etag")!;
   for (const [headers, status] of [
@@ -258,7 +258,9 @@ test("of a header that comes twice the first counts, under any case", async () =
     [["IF-NONE-MATCH", '"other"'], 200],
     [["Authorization", `Bearer ${running.key}`], 200],
     [["AUTHORIZATION", "Bearer sb_live_wrong"], 200],
-    [["Host", "other"], 200],
+    [["Host", "other"], 400],
+    [["HOST", "x"], 400],
+    [["X-Forwarded-Host", "other"], 200],
   ] as const) {
     const lines = ["Host", "x", "Authorization", `Bearer ${running.key}`, ...headers];
     assert.equal(await statusOf(path, lines), status, headers.join(": "));

@@ -114,15 +114,21 @@ function adminCheck({ limits, door }: HttpServices, sessions: ConsoleSessions): 
   };
 }
 
-/** Wrong tokens count against the limit of their sender. */
+/**
+ * Wrong tokens count against the limit of their sender. Beyond it every token is refused, also the right one: who guesses
+ * must not be told which it is.
+ */
 export function requireAdminToken(
   token: string,
   { client }: Pick<Call, "client">,
   sessions: ConsoleSessions,
   { adminFailures }: HttpServices["limits"],
 ): void {
+  const sender = limitGroupOf(client);
+  const waitS = adminFailures.waitS(sender);
+  if (waitS > 0) throw tooMany(waitS);
   if (sessions.isAdminToken(token)) return;
-  enforce(adminFailures, limitGroupOf(client));
+  adminFailures.take(sender);
   throw new Failure("invalid_key", "This admin token is not valid.");
 }
 

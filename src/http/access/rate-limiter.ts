@@ -36,17 +36,31 @@ export class RateLimiter {
 
   /** Seconds to wait, or 0 where `count` operations may pass; they are counted then. */
   take(caller: string, count = 1): number {
-    const nowMs = this.#clock.now();
-    const window = this.#windows.get(caller);
-    if (window === undefined || nowMs >= window.startMs + this.#windowMs || nowMs < window.startMs) {
-      if (count > this.#countMax) return Math.ceil(this.#windowMs / 1000);
-      this.#windows.set(caller, { startMs: nowMs, count });
-      return 0;
-    }
-    if (window.count + count > this.#countMax)
-      return Math.max(1, Math.ceil((window.startMs + this.#windowMs - nowMs) / 1000));
-    window.count += count;
+    const window = this.#windowOf(caller);
+    const waitS = this.#waitS(window, count);
+    if (waitS > 0) return waitS;
+    if (window === undefined) this.#windows.set(caller, { startMs: this.#clock.now(), count });
+    else window.count += count;
     return 0;
+  }
+
+  /** Seconds until an operation may pass, or 0 where it may now; nothing is counted. */
+  waitS(caller: string): number {
+    return this.#waitS(this.#windowOf(caller), 1);
+  }
+
+  #waitS(window: Window | undefined, count: number): number {
+    if ((window?.count ?? 0) + count <= this.#countMax) return 0;
+    const leftMs =
+      window === undefined ? this.#windowMs : window.startMs + this.#windowMs - this.#clock.now();
+    return Math.max(1, Math.ceil(leftMs / 1000));
+  }
+
+  /** The window that is open. */
+  #windowOf(caller: string): Window | undefined {
+    const window = this.#windows.get(caller);
+    const agedMs = window === undefined ? 0 : this.#clock.now() - window.startMs;
+    return agedMs >= 0 && agedMs < this.#windowMs ? window : undefined;
   }
 }
 

@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Asker } from "../../base/asker.ts";
 import type { Caller } from "../../memory/authentication.ts";
+import type { BodyPlace } from "../access/body-room.ts";
 import type { Client, ClientReader } from "./client.ts";
 import type { Query } from "./query.ts";
 
@@ -19,6 +20,8 @@ export class Call {
   query: Query | undefined;
   params: Readonly<Record<string, string>> = NO_PARAMS;
   body: unknown;
+  /** Its body's, until the answer is sent. */
+  place: BodyPlace | undefined;
   /** Set on routes that need a key, once it is known. */
   caller: Caller | undefined;
   /** Encodes of the caller's key in this month, for the quota headers. */

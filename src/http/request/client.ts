@@ -24,7 +24,7 @@ export function clientReader(trusts: Trusts): ClientReader {
     const peer = socket.remoteAddress ?? "";
     const direct = { address: peer, host: headers.host ?? "", protocol: "http" };
     if (!trusts(peer, 0)) return direct;
-    const hops = [peer, ...listOf(headers["x-forwarded-for"]).reverse()];
+    const hops = [peer, ...listOf(headers["x-forwarded-for"]).map(addressIn).reverse()];
     const client = hops.findIndex((address, hop) => !trusts(address, hop));
     return {
       address: hops.at(client)!,
@@ -32,6 +32,14 @@ export function clientReader(trusts: Trusts): ClientReader {
       protocol: listOf(headers["x-forwarded-proto"]).at(-1) ?? direct.protocol,
     };
   };
+}
+
+/** Some proxies write the port of their client too, and quote what has a colon: a port of its own is no client of its own. */
+const WITH_PORT = /^"?(?:\[([\da-f:.]+(?:%[^\]]+)?)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?"?$/i;
+
+function addressIn(hop: string): string {
+  const [, ipv6, ipv4] = WITH_PORT.exec(hop) ?? [];
+  return ipv6 ?? ipv4 ?? hop;
 }
 
 /**

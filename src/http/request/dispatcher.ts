@@ -4,16 +4,18 @@
  */
 
 import { randomBytes } from "node:crypto";
-import type { RequestListener } from "node:http";
+import type { IncomingMessage, RequestListener } from "node:http";
+import { Readable } from "node:stream";
 import { Failure } from "../../base/errors.ts";
 import { type MaybePromise, whenThere } from "../../base/maybe-promise.ts";
 import type { Validator } from "../../contract/validation.ts";
 import type { AccessChecks } from "../access/access.ts";
+import type { BodyPlace, BodyRoom } from "../access/body-room.ts";
 import type { HttpServices } from "../services.ts";
 import { Answer, sendAnswer } from "./answer.ts";
 import { readJson } from "./body.ts";
 import { Call } from "./call.ts";
-import type { ClientReader } from "./client.ts";
+import { type ClientReader, limitGroupOf } from "./client.ts";
 import { prefersHtml } from "./preferences.ts";
 import { failureOf, problemAnswer } from "./problem.ts";
 import { parseQuery } from "./query.ts";
@@ -39,6 +41,7 @@ export interface DispatcherOptions {
   readonly services: HttpServices;
   readonly router: Router;
   readonly access: AccessChecks;
+  readonly bodies: BodyRoom;
   readonly clientOf: ClientReader;
   readonly metrics: RequestMetrics;
   readonly recent: { readonly errors: RecentErrors; readonly requests: RecentRequests };
@@ -61,6 +64,7 @@ export class Dispatcher {
     const call = new Call(request, response, this.#nextId(request.headers["x-request-id"]), clientOf);
     const cannotSend = (error: unknown) => {
       services.log.error({ err: error }, "an answer could not be sent");
+      call.place?.leave();
       response.destroy();
     };
     try {
@@ -101,6 +105,7 @@ export class Dispatcher {
   }
 
   #send(call: Call, answer: Answer | undefined): void {
+    if (call.place !== undefined) leave(call.place, call, answer);
     if (answer === undefined) return;
     const { services, metrics, recent } = this.#options;
     // Asked now, not when the request came: the service may have begun to stop since.
@@ -129,6 +134,8 @@ export class Dispatcher {
     const { host, expect } = request.headers;
     if (host === undefined && request.httpVersion === "1.1")
       throw new Failure("invalid_request", "The Host header is missing.", { param: "Host" });
+    if (hostsOf(request) > 1)
+      throw new Failure("invalid_request", "There is more than one Host header.", { param: "Host" });
     if (expect !== undefined && !/100-continue/i.test(expect))
       throw new Failure("invalid_request", "Only Expect: 100-continue is understood.", { param: "Expect" });
     const { route, params } = this.#options.router.find(call.method, mark < 0 ? url : url.slice(0, mark));
@@ -136,7 +143,7 @@ export class Dispatcher {
     call.params = params;
     call.query = parseQuery(mark < 0 ? "" : url.slice(mark + 1));
     return whenThere(this.#options.access[route.access](call), () =>
-      whenThere(bodyOf(call, route), (body) => {
+      whenThere(this.#bodyOf(call, route), (body) => {
         call.body = body;
         check(route.params, call.params, "The address is not valid.");
         check(route.query, call.query, "The query is not valid.");
@@ -145,11 +152,33 @@ export class Dispatcher {
       }),
     );
   }
+
+  #bodyOf(call: Call, { access, bodyBytesMax }: Route): MaybePromise<unknown> {
+    const { method, request } = call;
+    if (method === "GET" || method === "HEAD" || bodyBytesMax === "stream") return undefined;
+    return readJson(request, bodyBytesMax, () => {
+      // Strangers count together on each kind of route; no account has such a name.
+      const account = call.caller?.account ?? `:${access}`;
+      call.place = this.#options.bodies.placeFor(account, limitGroupOf(call.client));
+      return call.place;
+    });
+  }
 }
 
-function bodyOf({ request }: Call, { bodyBytesMax }: Route): MaybePromise<unknown> {
-  const hasNone = request.method === "GET" || request.method === "HEAD" || bodyBytesMax === "stream";
-  return hasNone ? undefined : readJson(request, bodyBytesMax);
+/** With the answer; one that is a stream is still being made of the body. */
+function leave(place: BodyPlace, { response, isGone }: Call, answer: Answer | undefined): void {
+  if (answer?.body instanceof Readable && !isGone) response.once("close", () => place.leave());
+  else place.leave();
+}
+
+/** Node itself takes the first and drops the others: a proxy may have taken another one. */
+function hostsOf({ rawHeaders }: IncomingMessage): number {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i];
+    if (name.length === 4 && name.toLowerCase() === "host") hosts += 1;
+  }
+  return hosts;
 }
 
 function answerOf(result: unknown): Answer {

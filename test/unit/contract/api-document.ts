@@ -2,6 +2,7 @@
 
 import {
   BODY_BYTES_MAX,
+  BODY_PARTS_MAX,
   CHANNEL_COUNT,
   DEMO_VALUE_BYTES_MAX,
   IDEMPOTENCY_KEY_LENGTH_MAX,
@@ -13,6 +14,7 @@ import { SETTINGS } from "../../../src/config.ts";
 import type { Access, Operation } from "../../../src/contract/operation.ts";
 import { OPERATIONS } from "../../../src/contract/operations.ts";
 import { BatchBody } from "../../../src/contract/schemas.ts";
+import { ACCOUNT_SHARE, ADDRESS_SHARE, ROOM_BYTES } from "../../../src/http/access/body-room.ts";
 
 /** The heading of the operations with this access. */
 export const SECTION_TITLES: Readonly<Record<Access, string>> = {
@@ -55,6 +57,9 @@ export function limitRows(): string[] {
     ["`Idempotency-Key`", `1 to ${IDEMPOTENCY_KEY_LENGTH_MAX} visible ASCII characters`],
     ["body", sizeText(BODY_BYTES_MAX)],
     ...bodies,
+    ["names and values in a body", count(BODY_PARTS_MAX)],
+    ["bodies of one account in flight", sizeText(ROOM_BYTES * ACCOUNT_SHARE)],
+    ["bodies from one address in flight", sizeText(ROOM_BYTES * ADDRESS_SHARE)],
     ...tiers,
     ["demo requests a minute from one address", SETTINGS.SIDEBAND_DEMO_RATE.fallback],
     ["seconds between resets of the demo", SETTINGS.SIDEBAND_DEMO_RESET_S.fallback],

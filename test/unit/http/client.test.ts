@@ -47,6 +47,26 @@ test("networks are believed hop by hop, IPv4 in IPv6 too", () => {
   );
 });
 
+test("an address with a port, in brackets or in quotes is that address, of a proxy too", () => {
+  for (const [hop, address] of [
+    ["1.2.3.4:5678", "1.2.3.4"],
+    ['"1.2.3.4:5678"', "1.2.3.4"],
+    ['"1.2.3.4"', "1.2.3.4"],
+    ["2001:db8::1", "2001:db8::1"],
+    ["[2001:db8::1]", "2001:db8::1"],
+    ["[2001:db8::1]:443", "2001:db8::1"],
+    ['"[2001:DB8::1]:443"', "2001:DB8::1"],
+    ["[::ffff:1.2.3.4]:443", "::ffff:1.2.3.4"],
+    ["[fe80::1%eth0]:443", "fe80::1%eth0"],
+    ["unknown", "unknown"],
+    ["example.org:443", "example.org:443"],
+  ]) {
+    assert.equal(clientOf(1, "10.0.0.1", { "x-forwarded-for": hop }).address, address, hop);
+  }
+  const hops = { "x-forwarded-for": "2.2.2.2:1, 10.0.0.5:2, [fd00::1]:3" };
+  assert.equal(clientOf(["10.0.0.0/8", "fd00::/8"], "10.0.0.1", hops).address, "2.2.2.2");
+});
+
 test("a rate limit counts an IPv6 address by its /64, and IPv4 in IPv6 as the IPv4 address", () => {
   for (const [address, group] of [
     ["1.2.3.4", "1.2.3.4"],

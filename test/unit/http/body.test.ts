@@ -1,0 +1,77 @@
+/** Room is taken for a body before it is read, for its bytes and for its parts, however it comes. */
+
+import assert from "node:assert/strict";
+import type { IncomingMessage } from "node:http";
+import { PassThrough } from "node:stream";
+import { test } from "node:test";
+import { Failure } from "../../../src/base/errors.ts";
+import { BodyPlace } from "../../../src/http/access/body-room.ts";
+import { readJson } from "../../../src/http/request/body.ts";
+
+const BYTES_MAX = 1_000_000;
+
+function setUp(headers: Record<string, string>, roomBytes = Number.POSITIVE_INFINITY) {
+  const request = Object.assign(new PassThrough(), {
+    headers: { "content-type": "application/json", ...headers },
+  });
+  const taken: number[] = [];
+  const place = new BodyPlace((bytes) => {
+    if (taken.reduce((sum, one) => sum + one, bytes) > roomBytes) throw new Failure("overloaded", "full");
+    taken.push(bytes);
+  });
+  const body = readJson(request as unknown as IncomingMessage, BYTES_MAX, () => place);
+  body.catch(() => {});
+  return { request, taken, body };
+}
+
+test("an announced body has its room before a byte of it comes, or is refused without one being read", async () => {
+  const { taken, request, body } = setUp({ "content-length": "7" });
+  assert.deepEqual(taken, [7]);
+  for (const byte of '{"a":1}') request.write(byte);
+  request.end();
+  assert.deepEqual(await body, { a: 1 });
+  const full = setUp({ "content-length": "7" }, 6);
+  await assert.rejects(full.body, { code: "overloaded" });
+  assert.equal(full.request.listenerCount("data"), 0);
+});
+
+test("a body that is not announced has its room as it comes, and what comes after the refusal is dropped", async () => {
+  const text = JSON.stringify({ text: "x".repeat(300_000) });
+  const { taken, request, body } = setUp({ "transfer-encoding": "chunked" });
+  for (let i = 0; i < text.length; i += 999) {
+    request.write(text.slice(i, i + 999));
+    await new Promise(setImmediate);
+    const room = taken.reduce((sum, bytes) => sum + bytes);
+    assert.ok(room >= i + 999 && room <= Math.max(4_096, 2 * (i + 999)), `${room} for ${i}`);
+  }
+  request.end();
+  assert.equal(JSON.stringify(await body), text);
+  const full = setUp({ "transfer-encoding": "chunked" }, 100_000);
+  full.request.end(text);
+  await assert.rejects(full.body, { code: "overloaded" });
+  assert.equal(full.request.listenerCount("data"), 0);
+});
+
+test("each name and value takes room, and no body has more than 10,000 of them", async () => {
+  const parts = async (text: string) => {
+    const { taken, request, body } = setUp({ "content-length": String(Buffer.byteLength(text)) });
+    request.end(text);
+    await body;
+    return taken[1] / 64;
+  };
+  assert.equal(await parts('{"a":[1,2],"b":{}}'), 7);
+  assert.equal(await parts('{"[{:,":"\\"[{:,\\\\"}'), 2);
+  assert.equal(await parts(`[${"1,".repeat(9_998)}1]`), 9_999);
+  await assert.rejects(parts(`[${"[],".repeat(5_000)}1]`), { code: "invalid_request" });
+  await assert.rejects(parts('"["open'), { code: "invalid_request" });
+});
+
+test("a body in chunks of one byte is one piece of memory", async () => {
+  const text = JSON.stringify({ text: "é".repeat(50_000) });
+  const bytes = Buffer.from(text);
+  const { taken, request, body } = setUp({ "transfer-encoding": "chunked" });
+  for (let i = 0; i < bytes.length; i++) request.write(bytes.subarray(i, i + 1));
+  request.end();
+  assert.equal(JSON.stringify(await body), text);
+  assert.ok(taken.length < 10, "room is taken in large steps");
+});
