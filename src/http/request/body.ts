@@ -13,6 +13,8 @@ import type { BodyPlace } from "../access/body-room.ts";
 const JSON_BODY = /^application\/json\s*(?:;|$)/i;
 /** Of a body without an announced size. */
 const FIRST_BYTES = 4_096;
+/** The pieces that a body comes in: each costs time, however short it is. */
+const PIECES_MAX = 10_000;
 /** What a part of a body takes in memory, beside its text. */
 const PART_BYTES = 64;
 
@@ -59,6 +61,7 @@ function readBytes(
   return new Promise((resolve, reject) => {
     let bytes: Buffer | undefined;
     let size = 0;
+    let pieces = 0;
     const fit = (sizeNext: number) => {
       const capacity = bytes?.length ?? 0;
       if (sizeNext <= capacity) return bytes!;
@@ -71,7 +74,9 @@ function readBytes(
     const take = (chunk: Buffer) => {
       try {
         const sizeNext = size + chunk.length;
+        pieces += 1;
         if (sizeNext > bytesMax) throw tooLarge();
+        if (pieces > PIECES_MAX) throw new Failure("body_too_large", "The body comes in too many pieces.");
         if (chunk.length === announced) bytes = chunk;
         else {
           bytes = fit(sizeNext);
