@@ -69,6 +69,16 @@ test("what is no HTTP is answered after the requests before it, and they have th
   }
 });
 
+test("a body without a length that is refused is not read to its end: the connection ends with the answer", async () => {
+  const head = `POST /read HTTP/1.1\r\n${HOST}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n`;
+  const byte = "1\r\n1\r\n";
+  for (const [bytes, status] of [
+    [`${head}\r\n${byte}`, 401],
+    [`${head}Authorization: Bearer ${running.key}\r\n\r\n${byte.repeat(10_001)}`, 413],
+  ] as const)
+    assert.match(await answerTo(bytes), new RegExp(`^HTTP/1.1 ${status} .*\r\nconnection: close\r\n`, "is"));
+});
+
 test("requests of one connection take effect in their order, on the port and at the door", async () => {
   const head = (line: string) => `${line} HTTP/1.1\r\n${HOST}Authorization: Bearer ${running.key}\r\n`;
   const body = '{"user_id":"in-order","label":"USER.name","value":"Ada"}';
@@ -236,26 +246,30 @@ test("bodies have bounded room, for an account and for an address; what is over 
   }
 });
 
-test("a body has its room until its request is answered, and no longer than it may take to come", async (context) => {
-  const hasty = await startRunning({}, undefined, { warm: false, timeouts: SHORT });
+test("a body has its room until its request is answered", async (context) => {
   let go = () => {};
   const gate = new Promise<undefined>((resolve) => {
     go = () => resolve(undefined);
   });
+  const reading = context.mock.method(running.service.core.store, "readUser", () => gate);
+  const flushed = running.call("POST", "/flush", { body: { user_id: "ada" } });
   try {
-    const { store } = hasty.service.core;
-    const reading = context.mock.method(store, "readUser", () => gate);
-    const flushed = hasty.call("POST", "/flush", { body: { user_id: "ada" } });
     await until(async () => reading.mock.callCount() > 0);
-    assert.ok((await bodyBytes(hasty)) >= 17);
+    assert.ok((await bodyBytes()) >= '{"user_id":"ada"}'.length);
+  } finally {
     go();
-    assert.equal((await flushed).status, 200);
-    assert.equal(await bodyBytes(hasty), 0);
-    const slow = `POST /demo/read HTTP/1.1\r\n${HOST}Content-Type: application/json\r\nContent-Length: 9999\r\n\r\n{`;
+  }
+  assert.equal((await flushed).status, 200);
+  assert.equal(await bodyBytes(), 0);
+});
+
+test("a body that does not come in time has its room no longer", async () => {
+  const hasty = await startRunning({}, undefined, { warm: false, timeouts: SHORT });
+  const slow = `POST /demo/read HTTP/1.1\r\n${HOST}Content-Type: application/json\r\nContent-Length: 9999\r\n\r\n{`;
+  try {
     assert.match(await answerTo(slow, hasty.url), /^HTTP\/1.1 408 /);
     await until(async () => (await bodyBytes(hasty)) === 0);
   } finally {
-    go();
     await hasty.end();
   }
 });

@@ -84,8 +84,8 @@ function readBytes(
         }
         size = sizeNext;
       } catch (error) {
-        // The rest comes to nobody.
-        request.off("data", take).resume();
+        // The rest is not read: the connection ends with the answer.
+        request.off("data", take).pause();
         reject(error);
       }
     };

@@ -110,6 +110,9 @@ export class Dispatcher {
     const { services, metrics, recent } = this.#options;
     // Asked now, not when the request came: the service may have begun to stop since.
     if (this.closing && isLast(call.response)) call.response.shouldKeepAlive = false;
+    // The rest of a body without a length may be without an end.
+    const { complete, headers } = call.request;
+    if (!complete && headers["transfer-encoding"] !== undefined) call.response.shouldKeepAlive = false;
     const nowMs = services.clock.now();
     metrics.count(call, answer.status);
     recent.requests.add(call, answer.status, nowMs);

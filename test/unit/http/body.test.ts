@@ -35,7 +35,7 @@ test("an announced body has its room before a byte of it comes, or is refused wi
   assert.equal(full.request.listenerCount("data"), 0);
 });
 
-test("a body that is not announced has its room as it comes, and what comes after the refusal is dropped", async () => {
+test("a body that is not announced has its room as it comes, and is not read on after a refusal", async () => {
   const text = JSON.stringify({ text: "x".repeat(300_000) });
   const { taken, request, body } = setUp({ "transfer-encoding": "chunked" });
   for (let i = 0; i < text.length; i += 999) {
@@ -49,7 +49,7 @@ test("a body that is not announced has its room as it comes, and what comes afte
   const full = setUp({ "transfer-encoding": "chunked" }, 100_000);
   full.request.end(text);
   await assert.rejects(full.body, { code: "overloaded" });
-  assert.equal(full.request.listenerCount("data"), 0);
+  assert.ok(full.request.isPaused());
 });
 
 test("each name and value takes room, and no body has more than 10,000 of them", async () => {
