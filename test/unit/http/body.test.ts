@@ -35,7 +35,7 @@ test("an announced body has its room before a byte of it comes, or is refused wi
   assert.equal(full.request.listenerCount("data"), 0);
 });
 
-test("a body that is not announced has its room as it comes, and is not read on after a refusal", async () => {
+test("a body that is not announced has its room as it comes, and what comes after a refusal is dropped", async () => {
   const text = JSON.stringify({ text: "x".repeat(300_000) });
   const { taken, request, body } = setUp({ "transfer-encoding": "chunked" });
   for (let i = 0; i < text.length; i += 999) {
@@ -49,7 +49,7 @@ test("a body that is not announced has its room as it comes, and is not read on 
   const full = setUp({ "transfer-encoding": "chunked" }, 100_000);
   full.request.end(text);
   await assert.rejects(full.body, { code: "overloaded" });
-  assert.ok(full.request.isPaused());
+  assert.equal(full.request.listenerCount("data"), 0);
 });
 
 test("each name and value takes room, and no body has more than 10,000 of them", async () => {
@@ -66,7 +66,7 @@ test("each name and value takes room, and no body has more than 10,000 of them",
   await assert.rejects(parts('"["open'), { code: "invalid_request" });
 });
 
-test("a body in pieces of one byte is one piece of memory, and has at most 10,000 of them", async () => {
+test("a body in pieces of one byte is one piece of memory, and has at most 4,000 of them", async () => {
   const inBytes = (length: number) => {
     const bytes = Buffer.from(JSON.stringify("é".repeat(length / 2 - 1)));
     const sent = setUp({ "transfer-encoding": "chunked" });
@@ -74,8 +74,8 @@ test("a body in pieces of one byte is one piece of memory, and has at most 10,00
     sent.request.end();
     return sent;
   };
-  const { taken, body } = inBytes(10_000);
-  assert.equal(await body, "é".repeat(4_999));
+  const { taken, body } = inBytes(4_000);
+  assert.equal(await body, "é".repeat(1_999));
   assert.ok(taken.length < 10, "room is taken in large steps");
-  await assert.rejects(inBytes(10_002).body, { code: "body_too_large" });
+  await assert.rejects(inBytes(4_002).body, { code: "body_too_large" });
 });
