@@ -17,15 +17,10 @@ export const keysCreate: Command = {
   help: `usage: sideband keys create --account NAME [--tier TIER] [--expires TIME] [--note TEXT] [--json]
 
   --account NAME  the account; it is created if it is new (a-z, 0-9, dot, underscore, hyphen)
-<<<<<<< HEAD
-  --tier TIER     one of ${TIERS.join(", ")} (default free)
-  --expires TIME  when the key expires: a day (2027-01-31, from its midnight UTC on), or a time with its zone
-                  (2027-01-31T12:00:00Z)
-=======
   --tier TIER     how many facts it may write (default free):
 ${TIERS.map((tier) => `                    ${tier.padEnd(10)}${limitText(TIER_LIMITS[tier])}`).join("\n")}
-  --expires TIME  when the key expires, as in 2027-01-31 or 2027-01-31T12:00:00Z
->>>>>>> 072fcdf (Let the command line ask as an agent does, begin no store by reading, and say what it did)
+  --expires TIME  when the key expires: a day (2027-01-31, from its midnight UTC on), or a time with its zone
+                  (2027-01-31T12:00:00Z)
   --note TEXT     a note for the operator
   --json          print one JSON object
 ${DATA_HELP}
