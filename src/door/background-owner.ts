@@ -55,9 +55,10 @@ async function startOwner(
   { begin }: StartOptions,
   signal?: AbortSignal,
 ): Promise<void> {
-  const [{ tryFolderLock }, { makeFolder, requireNamedStore }] = await Promise.all([
+  const [{ tryFolderLock }, { requireNamedStore }, { makeFolder }] = await Promise.all([
     import("../store/lmdb/folder-lock.ts"),
     import("../store/lmdb/data-folder.ts"),
+    import("../store/lmdb/durable-files.ts"),
   ]);
   if (begin) makeFolder(resolve(folder));
   else requireNamedStore(folder);

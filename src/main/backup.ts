@@ -1,12 +1,13 @@
 /** Backup and restore of a data folder: the store, and the master key that its blocks are read with. */
 
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Failure } from "../base/errors.ts";
 import { type AtStep, noStep } from "../base/steps.ts";
 import type { Config } from "../config.ts";
 import type { BackupReport, Progress } from "../memory/ports.ts";
-import { makeFolder, nameStore, readStoreName, syncPath } from "../store/lmdb/data-folder.ts";
+import { DATA_FILE, nameStore, readStoreName } from "../store/lmdb/data-folder.ts";
+import { copyFile, makeFolder } from "../store/lmdb/durable-files.ts";
 import { type FolderLock, LOCK_FILE, tryFolderLock } from "../store/lmdb/folder-lock.ts";
 import { describeOwner } from "../store/lmdb/open-folder.ts";
 import type { Core } from "./core.ts";
@@ -30,7 +31,7 @@ export async function backUp(
   }
   const copyKey = () => {
     const source = join(config.dataFolder, MASTER_KEY_FILE);
-    if (withMasterKey && existsSync(source)) copySecret(source, join(target, MASTER_KEY_FILE));
+    if (withMasterKey && existsSync(source)) copyFile(source, join(target, MASTER_KEY_FILE));
   };
   try {
     requireEmpty(target);
@@ -54,12 +55,9 @@ export function restore(backup: string, target: string, atStep: AtStep = noStep)
     requireEmpty(target);
     atStep("restore: begun");
     mkdirSync(join(target, name), { mode: 0o700 });
-    const file = join(target, name, "data.mdb");
-    copyFileSync(join(backup, name, "data.mdb"), file);
-    chmodSync(file, 0o600);
+    copyFile(join(backup, name, DATA_FILE), join(target, name, DATA_FILE));
     const key = join(backup, MASTER_KEY_FILE);
-    if (existsSync(key)) copySecret(key, join(target, MASTER_KEY_FILE));
-    for (const path of [file, join(target, name), target]) syncPath(path);
+    if (existsSync(key)) copyFile(key, join(target, MASTER_KEY_FILE));
     atStep("restore: copied");
     nameStore(lock, name);
     atStep("restore: named");
@@ -89,12 +87,6 @@ function lockFolder(folder: string, shared = false): FolderLock {
   }
   if (lock === undefined) throw new Failure("conflict", `${folder} is in use ${describeOwner(folder)}`);
   return lock;
-}
-
-function copySecret(from: string, to: string): void {
-  copyFileSync(from, to);
-  chmodSync(to, 0o600);
-  syncPath(to);
 }
 
 function requireEmpty(folder: string): void {

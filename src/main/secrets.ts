@@ -9,7 +9,7 @@ import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:
 import { dirname, join } from "node:path";
 import { type Config, ConfigError } from "../config.ts";
 import type { MasterKey } from "../memory/key-ring.ts";
-import { makeFolder, syncPath } from "../store/lmdb/data-folder.ts";
+import { makeFolder, syncPath } from "../store/lmdb/durable-files.ts";
 
 export const MASTER_KEY_FILE = "master.key";
 export const ADMIN_TOKEN_FILE = "admin.token";
@@ -92,17 +92,19 @@ function parseMasterKeys(entries: readonly string[], source: string): MasterKey[
 
 /**
  * The file's text. Where several processes come first at once, one of them makes it and all read the same. It is on disk
- * before it is used: what a lost key has sealed stays unreadable.
+ * before it is used, whoever made it: what a lost key has sealed stays unreadable.
  */
 function readOrCreate(path: string, make: () => string, requireOwner = () => {}): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-  }
+  if (!existsSync(path)) create(path, make(), requireOwner);
+  syncPath(path);
+  syncPath(dirname(path));
+  return readFileSync(path, "utf8");
+}
+
+function create(path: string, text: string, requireOwner: () => void): void {
   requireOwner();
   const draft = `${path}.${process.pid}.new`;
-  writeFileSync(draft, make(), { mode: 0o600 });
+  writeFileSync(draft, text, { mode: 0o600 });
   try {
     syncPath(draft);
     requireOwner();
@@ -112,6 +114,4 @@ function readOrCreate(path: string, make: () => string, requireOwner = () => {})
   } finally {
     rmSync(draft);
   }
-  syncPath(dirname(path));
-  return readFileSync(path, "utf8");
 }

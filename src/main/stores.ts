@@ -10,7 +10,7 @@ import type { AtStep } from "../base/steps.ts";
 import { type Config, ConfigError } from "../config.ts";
 import type { MasterKey } from "../memory/key-ring.ts";
 import type { CompactReport, Progress, Store } from "../memory/ports.ts";
-import { makeFolder } from "../store/lmdb/data-folder.ts";
+import { makeFolder } from "../store/lmdb/durable-files.ts";
 import { LmdbStore } from "../store/lmdb/lmdb-store.ts";
 import { toldToOperator } from "./database-errors.ts";
 

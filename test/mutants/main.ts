@@ -29,8 +29,8 @@ export const MAIN_MUTANTS: readonly Mutant[] = [
     name: "secrets-readable",
     fault: "The files of the secrets can be read by everybody on the machine.",
     file: "src/main/secrets.ts",
-    find: "make(), { mode: 0o600 });",
-    replace: "make());",
+    find: "text, { mode: 0o600 });",
+    replace: "text);",
     tests: SECRETS,
   },
   {

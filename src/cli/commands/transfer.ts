@@ -1,10 +1,10 @@
 /** sideband export and import: keys, facts and requests for keys as JSON lines, the whole service or one account. */
 
-import { createReadStream, openSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { createReadStream, openSync } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
+import { writeWhole } from "../../main/export-file.ts";
 import { withOwner } from "../../main/owner.ts";
 import { adoptMasterKeys } from "../../main/secrets.ts";
 import { type Command, CommandError, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
@@ -142,27 +142,6 @@ async function* exportedLines(
     progress.step();
   }
   throw new CommandError("the service ended before the export was whole");
-}
-
-/**
- * Writes a new file beside the old one, which it replaces once it is whole. A pipe or a device is written to itself.
- * @returns whether it is a file
- */
-async function writeWhole(lines: AsyncIterable<string>, out: string): Promise<boolean> {
-  const found = statSync(out, { throwIfNoEntry: false });
-  if (found !== undefined && !found.isFile()) {
-    await writeFile(out, lines);
-    return false;
-  }
-  const path = found === undefined ? out : realpathSync(out);
-  const draft = `${path}.${process.pid}.new`;
-  try {
-    await writeFile(draft, lines, { flag: "wx", mode: 0o600, flush: true });
-    renameSync(draft, path);
-    return true;
-  } finally {
-    rmSync(draft, { force: true });
-  }
 }
 
 /** Nothing is read before it is asked for: a request may have to be sent twice. */

@@ -10,25 +10,28 @@ import { randomBytes } from "node:crypto";
 import {
   closeSync,
   existsSync,
-  fsyncSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
+  readSync,
   renameSync,
-  rmSync,
   statfsSync,
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
+import { removeFolder, replaceFile, syncPath } from "./durable-files.ts";
 import { type FolderLock, textOf } from "./folder-lock.ts";
 
 /** A folder of another version is refused. */
 export const FORMAT_VERSION = 4;
 export const NAME_FILE = "sideband.json";
 export const DATA_FILE = "data.mdb";
-const SIZE_BYTES_MIN = 8_192;
+/** The two pages that every lmdb file begins with. A file without a third holds no entry. */
+export const SIZE_BYTES_MIN = 8_192;
+/** Where the first of them says what it is, and how. */
+const LMDB_MAGIC = { offset: 24, value: 0xbeefc0de };
 /** In a store: how long its data file was when it was opened or closed last. The file never gets shorter. */
 const SIZE_FILE = "size";
 /** What a new store takes at least. */
@@ -89,8 +92,9 @@ export function unnamedText(folder: string, store: string): string {
 }
 
 /**
- * Names the store in use; on disk when it returns. The draft of sideband.json is in the store's own folder. A process that
- * takes the folder over at this very moment removes unnamed stores first: then there is nothing left to rename.
+ * Names the store in use; on disk when it returns. The store is on disk first: it is never named without its file. The
+ * draft of sideband.json is in the store's own folder. A process that takes the folder over at this very moment removes
+ * unnamed stores first: then there is nothing left to rename.
  */
 export function nameStore(lock: FolderLock, store: string): void {
   const { folder } = lock;
@@ -98,12 +102,18 @@ export function nameStore(lock: FolderLock, store: string): void {
   const draft = join(folder, store, NAME_FILE);
   lock.requireHeld();
   writeFileSync(draft, text, { mode: 0o600 });
-  syncPath(draft);
+  for (const path of [draft, join(folder, store), folder]) syncPath(path);
   lock.requireHeld();
   renameSync(draft, join(folder, NAME_FILE));
   lock.keep(NAME_FILE, textOf, text);
   lock.requireHeld();
   syncPath(folder);
+}
+
+/** For a store that was found named: who named it may have been killed before all of that was on disk. */
+export function syncNamed(folder: string, store: string): void {
+  const path = join(folder, store);
+  for (const part of [join(path, DATA_FILE), path, join(folder, NAME_FILE), folder]) syncPath(part);
 }
 
 /** Makes an empty folder for a store, under a name that nobody else has. */
@@ -120,14 +130,37 @@ export function freeBytesOf(folder: string): number {
   return blocks > 0 ? bavail * bsize : Number.POSITIVE_INFINITY;
 }
 
-/** Notes the size of a store's data file. Without room for the note the old one stays, which is true as well. */
+/**
+ * Notes the size of a store's data file. Without room for the note the old one stays, which is true as well. The end of
+ * the file may be of a commit that failed or was killed: it is synced, else the file could be shorter than its note.
+ */
 export function noteSize(store: string): void {
   try {
-    writeFileSync(join(store, SIZE_FILE), `${statSync(join(store, DATA_FILE)).size}\n`, { mode: 0o600 });
+    const size = dataSize(store);
+    if (size === leastSize(store)) return;
+    syncPath(join(store, DATA_FILE));
+    replaceFile(join(store, SIZE_FILE), `${size}\n`);
   } catch {}
 }
 
-/** The size that a store's data file has at least; the two pages that every lmdb file begins with, if none is noted. */
+/** The size of a store's data file; 0 if it is missing. */
+export function dataSize(store: string): number {
+  return statSync(join(store, DATA_FILE), { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** Whether a store's data file begins as lmdb's files do. lmdb-js ends the process when it opens another. */
+export function isBegun(store: string): boolean {
+  const bytes = Buffer.alloc(LMDB_MAGIC.offset + 4);
+  const descriptor = openSync(join(store, DATA_FILE), "r");
+  try {
+    readSync(descriptor, bytes, 0, bytes.length, 0);
+  } finally {
+    closeSync(descriptor);
+  }
+  return bytes.readUInt32LE(LMDB_MAGIC.offset) === LMDB_MAGIC.value;
+}
+
+/** The size that a store's data file has at least. */
 export function leastSize(store: string): number {
   const path = join(store, SIZE_FILE);
   return Math.max(
@@ -141,33 +174,10 @@ export function removeStore(lock: FolderLock, name: string): void {
   const { folder } = lock;
   if (readStoreName(folder) === name) throw new DataFolderError(`${name} is in use and is not removed`);
   lock.requireHeld();
-  rmSync(join(folder, name), { recursive: true, force: true });
+  removeFolder(join(folder, name));
 }
 
 /** Store folders that are not the one in use. */
 export function unnamedStores(folder: string, inUse: string | undefined): string[] {
   return readdirSync(folder).filter((name) => STORE_NAME.test(name) && name !== inUse);
-}
-
-/** Makes a folder and its parents with mode 700. `mkdirSync` with `recursive` never returns on /proc and the like. */
-export function makeFolder(folder: string): void {
-  if (existsSync(folder)) return;
-  const above = dirname(folder);
-  if (above !== folder) makeFolder(above);
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    // Another process may have made it at the same moment.
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
-}
-
-/** Waits until a file, or the names in a folder, are on disk. */
-export function syncPath(path: string): void {
-  const descriptor = openSync(path, "r");
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }

@@ -3,27 +3,32 @@
  * the leftovers of interrupted work. Everything here happens with the lock held.
  */
 
-import { chmodSync, existsSync, readdirSync, statSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync } from "node:fs";
+
 import { join } from "node:path";
 import { type AtStep, noStep } from "../../base/steps.ts";
 import {
   DATA_FILE,
   DataFolderError,
+  dataSize,
   FolderInUseError,
   freeBytesOf,
+  isBegun,
   leastSize,
-  makeFolder,
   makeStoreFolder,
   NAME_FILE,
   nameStore,
   readStoreName,
   removeStore,
   requireNamedStore,
+  SIZE_BYTES_MIN,
   STORE_BYTES_MIN,
-  syncPath,
+  syncNamed,
   unnamedStores,
   unnamedText,
 } from "./data-folder.ts";
+
+import { draftOf, makeFolder } from "./durable-files.ts";
 import { Environment, TABLES } from "./environment.ts";
 import {
   type FolderLock,
@@ -66,7 +71,10 @@ export async function openFolder(options: OpenFolderOptions): Promise<OpenFolder
     const named = readStoreName(folder);
     if (!create) requireNamedStore(folder);
     // Checked before anything is removed: if the name is wrong, an apparent leftover may be the only store.
-    if (named !== undefined) requireStore(folder, named);
+    if (named !== undefined) {
+      requireStore(folder, named);
+      syncNamed(folder, named);
+    }
     await removeLeftovers(lock, named);
     if (named !== undefined) return { name: named, lock };
     requireRoom(folder, freeBytes(folder), STORE_BYTES_MIN);
@@ -80,7 +88,8 @@ export async function openFolder(options: OpenFolderOptions): Promise<OpenFolder
 /** Makes the folder if it is missing, and locks it. */
 async function lockFolder(folder: string, waitMs: number): Promise<FolderLock | undefined> {
   try {
-    makeFolder(folder);
+    // A folder that names a store is on disk itself: it was made before.
+    if (!existsSync(join(folder, NAME_FILE))) makeFolder(folder);
     return await takeFolderLock(folder, waitMs);
   } catch (error) {
     throw notWritable(folder, error);
@@ -119,12 +128,15 @@ function requireRoom(folder: string, freeBytes: number, bytesMin: number): void 
   );
 }
 
-/** lmdb treats an empty file as a new one and would create an empty store in it; reading a cut one ends the process. */
+/**
+ * lmdb treats an empty file as a new one and would create an empty store in it; opening a cut one, or one that lmdb has not
+ * begun, ends the process.
+ */
 function requireStore(folder: string, name: string): void {
   const store = join(folder, name);
-  const size = statSync(join(store, DATA_FILE), { throwIfNoEntry: false })?.size ?? 0;
-  if (size >= leastSize(store)) return;
-  const what = size === 0 ? "is missing or empty" : "is truncated";
+  const size = dataSize(store);
+  if (size >= leastSize(store) && isBegun(store)) return;
+  const what = size === 0 ? "is missing or empty" : size < leastSize(store) ? "is truncated" : "is damaged";
   throw new DataFolderError(
     `${folder} names the store ${name}, which ${what}: nothing was changed; restore a backup, or correct sideband.json`,
   );
@@ -142,7 +154,6 @@ async function makeStore(lock: FolderLock, atStep: AtStep): Promise<string> {
   const name = makeStoreFolder(lock);
   const environment = new Environment(join(folder, name));
   await environment.close();
-  syncPath(join(folder, name));
   atStep("start: store made");
   nameStore(lock, name);
   atStep("start: store named");
@@ -163,9 +174,13 @@ async function removeLeftovers(lock: FolderLock, named: string | undefined): Pro
   }
 }
 
-async function isEmptyStore(folder: string): Promise<boolean> {
-  if (!existsSync(join(folder, "data.mdb"))) return true;
-  const environment = new Environment(folder);
+/** False also for a store that cannot be read. */
+async function isEmptyStore(store: string): Promise<boolean> {
+  // An interrupted restore.
+  if (existsSync(draftOf(join(store, DATA_FILE)))) return false;
+  if (dataSize(store) <= SIZE_BYTES_MIN) return true;
+  if (!isBegun(store)) return false;
+  const environment = new Environment(store);
   try {
     return TABLES.every((table) => environment.entryCount(table) === 0);
   } finally {

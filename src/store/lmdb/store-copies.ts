@@ -10,15 +10,8 @@ import { Failure } from "../../base/errors.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { AtStep } from "../../base/steps.ts";
 import type { BackupReport, CompactReport, Progress } from "../../memory/ports.ts";
-import {
-  makeFolder,
-  makeStoreFolder,
-  nameStore,
-  readStoreName,
-  removeStore,
-  STORE_BYTES_MIN,
-  syncPath,
-} from "./data-folder.ts";
+import { makeStoreFolder, nameStore, readStoreName, removeStore, STORE_BYTES_MIN } from "./data-folder.ts";
+import { makeFolder } from "./durable-files.ts";
 import type { Change, Environment } from "./environment.ts";
 import { type FolderLock, tryFolderLock } from "./folder-lock.ts";
 import type { GroupCommit } from "./group-commit.ts";
@@ -133,7 +126,6 @@ export class StoreCopies {
     await copy?.environment.close();
     beforeNaming();
     atStep("backup: master key copied");
-    syncPath(target.folder);
     // Also the master key that was copied is that of the folder's owner.
     lock.requireHeld();
     if (copy !== undefined) nameStore(target, copy.name);

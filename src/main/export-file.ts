@@ -1,0 +1,26 @@
+/** The file of an export. An earlier one stays until the new one is whole and on disk. */
+
+import { realpathSync, rmSync, statSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { renameFile } from "../store/lmdb/durable-files.ts";
+
+/**
+ * Writes a new file beside the old one, which it replaces once it is whole. A pipe or a device is written to itself.
+ * @returns whether it is a file
+ */
+export async function writeWhole(lines: AsyncIterable<string>, out: string): Promise<boolean> {
+  const found = statSync(out, { throwIfNoEntry: false });
+  if (found !== undefined && !found.isFile()) {
+    await writeFile(out, lines);
+    return false;
+  }
+  const path = found === undefined ? out : realpathSync(out);
+  const draft = `${path}.${process.pid}.new`;
+  try {
+    await writeFile(draft, lines, { flag: "wx", mode: 0o600, flush: true });
+    renameFile(draft, path);
+    return true;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
