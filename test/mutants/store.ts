@@ -4,9 +4,35 @@ import type { Mutant } from "./mutant.ts";
 
 const LMDB_TESTS = ["test/unit/store/lmdb.test.ts"];
 const LOST_TESTS = ["test/unit/store/lmdb-lost-folder.test.ts"];
+const POWER_TESTS = ["test/fault/power.test.ts"];
 const COMPACTION_TESTS = ["test/unit/store/lmdb-compaction.test.ts"];
 
 export const STORE_MUTANTS: readonly Mutant[] = [
+  {
+    name: "store-named-before-it-is-on-disk",
+    fault: "After a loss of power sideband.json may name a store that is not there.",
+    file: "src/store/lmdb/data-folder.ts",
+    find: "  syncPath(join(folder, store));\n  syncPath(folder);\n",
+    replace: "",
+    tests: POWER_TESTS,
+  },
+  {
+    name: "new-name-not-on-disk",
+    fault: "After a loss of power a file that was put in place may be missing.",
+    file: "src/store/lmdb/durable-files.ts",
+    find: "  renameSync(from, to);\n  syncPath(dirname(to));",
+    replace: "  renameSync(from, to);",
+    tests: POWER_TESTS,
+  },
+  {
+    name: "found-store-not-on-disk",
+    fault:
+      "After a kill and a later loss of power, what was written since may be in a store that nothing names.",
+    file: "src/store/lmdb/open-folder.ts",
+    find: "      syncNamed(folder, named);\n",
+    replace: "",
+    tests: POWER_TESTS,
+  },
   {
     name: "lmdb-checksum-unchecked-on-peek",
     fault: "The quick read of one fact does not check the record's checksum.",

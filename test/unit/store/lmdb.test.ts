@@ -208,7 +208,7 @@ test("lmdb: leftovers of broken-off work go at the next start, a store that noth
     }
   }));
 
-test("lmdb: a wrong or damaged sideband.json, or a truncated store: nothing is removed or created", () =>
+test("lmdb: a wrong or damaged sideband.json, a truncated store or none: nothing is removed or created", () =>
   withFolder(async (folder) => {
     const store = await openFolder(folder);
     await store.write(write("ada", [[0, "Ada"]]));
@@ -231,6 +231,12 @@ test("lmdb: a wrong or damaged sideband.json, or a truncated store: nothing is r
     await assert.rejects(openFolder(folder), /is missing or empty: nothing was changed/);
     truncateSync(file, 4096);
     await assert.rejects(openFolder(folder), /is truncated/);
+    // As a loss of power may leave it, and no store: lmdb would end the process.
+    truncateSync(file, 65_536);
+    await assert.rejects(openFolder(folder), /is damaged: nothing was changed/);
+    rmSync(join(folder, "sideband.json"));
+    await assert.rejects(openFolder(folder), /no sideband\.json names it/);
+    assert.equal(storeIn(folder), inUse);
   }));
 
 test("lmdb: a record that is not where it belongs is damage, not absence", () =>
