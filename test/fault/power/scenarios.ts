@@ -3,14 +3,16 @@
  * gets its scenario in this table.
  */
 
-import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Metrics } from "../../../src/base/metrics.ts";
-import { main } from "../../../src/cli/main.ts";
+import { noStep } from "../../../src/base/steps.ts";
 import type { Config } from "../../../src/config.ts";
 import { backUp, restore } from "../../../src/main/backup.ts";
 import type { Core } from "../../../src/main/core.ts";
+import { writeWhole } from "../../../src/main/export-file.ts";
 import { ADMIN_TOKEN_FILE, adminToken, MASTER_KEY_FILE, masterKeys } from "../../../src/main/secrets.ts";
+import { exportLines, importLines } from "../../../src/memory/transfer.ts";
 import { makeFolder } from "../../../src/store/lmdb/durable-files.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { ACCOUNT, type Mark } from "./promises.ts";
@@ -113,20 +115,16 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     },
   },
   "import and export": {
-    run: async (room) => {
-      for (const word of ["old", "new"]) {
-        const lines = join(room.outside, `${word}.jsonl`);
-        writeFileSync(lines, importText(word));
-        for (const user of USERS) room.mark({ sent: DATA, user, value: `${word} of ${user}` });
-        await command(["import", lines, "--data", join(room.home, DATA)]);
-        for (const user of USERS) room.mark({ stored: DATA, user, value: `${word} of ${user}` });
-        room.mark({ kept: DATA });
-        markFile(room, join(DATA, MASTER_KEY_FILE));
-        markFile(room, join(DATA, ADMIN_TOKEN_FILE));
-        await command(["export", "--data", join(room.home, DATA), "--out", join(room.home, "facts.jsonl")]);
-        markFile(room, "facts.jsonl");
-      }
-    },
+    run: (room) =>
+      withStore(room, async (store) => {
+        for (const word of ["old", "new"]) {
+          for (const user of USERS) room.mark({ sent: DATA, user, value: `${word} of ${user}` });
+          await importLines(store, importText(word), { nowMs: 0, atStep: noStep });
+          for (const user of USERS) room.mark({ stored: DATA, user, value: `${word} of ${user}` });
+          await writeWhole(exportText(store), join(room.home, "facts.jsonl"));
+          markFile(room, "facts.jsonl");
+        }
+      }),
   },
 };
 
@@ -184,18 +182,14 @@ async function forget({ mark }: Room, store: LmdbStore, user: string): Promise<v
   mark({ stored: DATA, user, value: null });
 }
 
-async function command(args: readonly string[]): Promise<void> {
-  const status = await main(args);
-  if (status !== 0) throw new Error(`${args[0]} ended with ${status}`);
+async function* importText(word: string): AsyncGenerator<string> {
+  const updated_at = "2026-11-01T00:00:00.000Z";
+  for (const user_id of USERS) {
+    const facts = [{ label: "USER.name", value: `${word} of ${user_id}`, revision: 1, updated_at }];
+    yield JSON.stringify({ kind: "user", account: ACCOUNT, user_id, facts });
+  }
 }
 
-function importText(word: string): string {
-  const updated_at = "2026-11-01T00:00:00.000Z";
-  const lines = USERS.map((user) => ({
-    kind: "user",
-    account: ACCOUNT,
-    user_id: user,
-    facts: [{ label: "USER.name", value: `${word} of ${user}`, revision: 1, updated_at }],
-  }));
-  return lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+async function* exportText(store: LmdbStore): AsyncGenerator<string> {
+  for await (const line of exportLines(store)) yield `${JSON.stringify(line)}\n`;
 }
