@@ -100,8 +100,8 @@ const QUICK_MS = 1;
 const FLOOR_MS = 20;
 /** Linear work grows by 4, quadratic work by 16. */
 const GROWTH_MAX = 12;
-/** An expression that takes exponential time shows it at one of these, and would not end on a longer text. */
-const SHORT_LENGTHS = [16, 20, 24, 28, 32, 40];
+/** An expression that takes exponential or cubic time shows it at one of these, and would not end on a longer text. */
+const SHORT_LENGTHS = [16, 20, 24, 28, 32, 40, 100, 400, 1_000];
 const RUNS = 3;
 const ROUNDS = 3;
 

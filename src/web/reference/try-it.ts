@@ -9,7 +9,7 @@ const ANSWER_LENGTH_MAX = 20_000;
 /** Calls that cannot be undone, beside those with DELETE. */
 const UNDOES = /^(\/v1)?\/(demo\/reset|admin\/.*\/(revoke|expire|decline))\/?(\?|$)/i;
 /** A block as the samples show it. */
-const SHORTENED = /\[MEM\][^"]*…[^"]*\[\/MEM\]/;
+const SHORTENED = /\[MEM\][^"[…]*…[^"[]*\[\/MEM\]/;
 
 export function addTryForms(root: ParentNode): void {
   const key = addKeyField(root.querySelector<HTMLElement>("#try-key")!);
