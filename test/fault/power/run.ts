@@ -47,6 +47,8 @@ interface Recording {
   readonly name: string;
   readonly home: string;
   readonly records: readonly LogRecord[];
+  /** The first point to try: what comes before a kill is in the recording without it. */
+  readonly from: number;
 }
 
 class PowerRun {
@@ -96,9 +98,10 @@ class PowerRun {
     const log = `${home}.log`;
     const options = { recorder: this.#recorder, home, log };
     await record({ ...options, args: [scenario, "run", home, outside], killAfter });
+    const from = killAfter === undefined ? 0 : readLog(log).length;
     if (killAfter !== undefined) await record({ ...options, args: [scenario, "start", home, outside] });
     const name = killAfter === undefined ? scenario : `${scenario}, killed after record ${killAfter}`;
-    return { name, home, records: readLog(log) };
+    return { name, home, records: readLog(log), from };
   }
 
   /** Tries the disks of one recording, each disk once and several at a time. */
@@ -106,7 +109,7 @@ class PowerRun {
     const { name, home, records } = recording;
     const disk = new Disk(home, records);
     const marks = marksIn(recording, records.length);
-    const trials = this.#trials(records);
+    const trials = this.#trials(recording);
     const tried = new Set<string>();
     const lane = async () => {
       for (let trial = trials.shift(); trial !== undefined; trial = trials.shift()) {
@@ -139,8 +142,8 @@ class PowerRun {
     this.faults.set(text, { count: (known?.count ?? 0) + 1, first: known?.first ?? first });
   }
 
-  #trials(records: readonly LogRecord[]): Trial[] {
-    const points = Array.from({ length: records.length + 1 }, (_, point) => point);
+  #trials({ records, from }: Recording): Trial[] {
+    const points = Array.from({ length: records.length + 1 - from }, (_, i) => from + i);
     const trialsAt = (point: number): Trial[] => [
       ...Object.entries(KINDS).map(([kind, fateOf]) => ({ point, kind, fateOf })),
       ...Array.from({ length: Math.max(1, this.#rounds) }, () => ({
@@ -150,9 +153,10 @@ class PowerRun {
       })),
     ];
     if (this.#sample === undefined) return points.flatMap(trialsAt);
-    const chosen = turns(records);
-    const others = points.filter((point) => !chosen.has(point)).flatMap(trialsAt);
-    return [...[...chosen].flatMap(trialsAt), ...this.#random.shuffle(others).slice(0, this.#sample)];
+    const turning = turns(records);
+    const chosen = points.filter((point) => turning.has(point));
+    const others = points.filter((point) => !turning.has(point)).flatMap(trialsAt);
+    return [...chosen.flatMap(trialsAt), ...this.#random.shuffle(others).slice(0, this.#sample)];
   }
 
   #fates(): FateOf {
