@@ -85,13 +85,24 @@ function readBytes(
         size = sizeNext;
       } catch (error) {
         // The rest of what has come goes to nobody, and the connection ends with the answer.
-        request.off("data", take).resume();
-        reject(error);
+        request.resume();
+        fail(error);
       }
     };
-    request.on("data", take);
-    request.on("end", () => resolve(bytes?.subarray(0, size) ?? Buffer.alloc(0)));
-    request.on("error", reject);
+    const end = () => {
+      resolve(bytes?.subarray(0, size) ?? Buffer.alloc(0));
+      letGo();
+    };
+    const fail = (error: unknown) => {
+      reject(error);
+      letGo();
+    };
+    // A connection that is kept alive keeps its last request, and that would keep the body.
+    const letGo = () => {
+      bytes = undefined;
+      request.off("data", take).off("end", end).off("error", fail);
+    };
+    request.on("data", take).on("end", end).on("error", fail);
   });
 }
 

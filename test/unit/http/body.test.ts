@@ -30,6 +30,8 @@ test("an announced body has its room before a byte of it comes, or is refused wi
   for (const byte of '{"a":1}') request.write(byte);
   request.end();
   assert.deepEqual(await body, { a: 1 });
+  const kept = ["data", "error"].map((event) => request.listenerCount(event));
+  assert.deepEqual(kept, [0, 0], "a request that is kept with its connection does not keep its body");
   const full = setUp({ "content-length": "7" }, 6);
   await assert.rejects(full.body, { code: "overloaded" });
   assert.equal(full.request.listenerCount("data"), 0);
