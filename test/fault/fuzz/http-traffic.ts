@@ -134,10 +134,11 @@ async function administer(field: Field, random: Random, shot: Shot): Promise<voi
   };
   if (withToken && field.keysLeft > 0 && random.below(20) === 0) {
     field.keysLeft -= 1;
-    const request = post("/admin/keys", ADMIN_TOKEN, { account: `made-${random.below(10)}`, tier: "free" });
+    const body = { account: `made-${random.below(10)}`, tier: "free" };
+    const request = post("/admin/keys", ADMIN_TOKEN, body, headers);
     const reply = await ask(field, shot, request, [201]);
     const path = `/admin/keys/${JSON.parse(reply!.text).id}/${random.pick(["revoke", "expire"])}`;
-    await ask(field, shot, post(path, ADMIN_TOKEN, { expires_at: null }), [200]);
+    await ask(field, shot, post(path, ADMIN_TOKEN, { expires_at: null }, headers), [200]);
     return;
   }
   const path = random.pick([
