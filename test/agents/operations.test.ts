@@ -71,9 +71,12 @@ test("the operator's commands run as docs/OPERATIONS.md has them", async (t) => 
   const said: Record<string, string> = {};
   let id = "";
   const commands = commandsOf("docs/OPERATIONS.md").filter((command) => command.startsWith("sideband "));
-  assert.equal(commands.length, 6);
+  assert.equal(commands.length, 8);
   for (const command of commands) {
-    const line = command.replace(/\bID\b/, id).replaceAll("/backups/", `${home}/backup-`);
+    const line = command
+      .replace(/\bID\b/, id)
+      .replaceAll("/backups/", `${home}/backup-`)
+      .replace(" old/", ` ${home}/.sideband/data/`);
     const { status, stdout, stderr } = await shell(line);
     assert.equal(status, 0, `${line}: ${stderr}`);
     said[command.split(" ").slice(0, 3).join(" ")] = stdout;

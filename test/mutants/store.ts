@@ -12,8 +12,8 @@ export const STORE_MUTANTS: readonly Mutant[] = [
     name: "store-named-before-it-is-on-disk",
     fault: "After a loss of power sideband.json may name a store that is not there.",
     file: "src/store/lmdb/data-folder.ts",
-    find: "  syncPath(join(folder, store));\n  syncPath(folder);\n",
-    replace: "",
+    find: "for (const path of [draft, join(folder, store), folder]) syncPath(path);",
+    replace: "syncPath(draft);",
     tests: POWER_TESTS,
   },
   {
