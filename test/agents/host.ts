@@ -4,11 +4,12 @@
  */
 
 import { spawn } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { TestContext } from "node:test";
 import { OwnerClient } from "../../src/door/owner-client.ts";
+import { takeFolderLock } from "../../src/store/lmdb/folder-lock.ts";
 import { builtSideband } from "./built.ts";
 
 /** What is not about time is not left to it: on a busy machine the first block may take a while. */
@@ -33,6 +34,8 @@ export async function endOwner(folder: string): Promise<void> {
   await client.json("POST", "/operator/end").catch(() => {});
   while (await client.hasOwner(1_000).catch(() => false))
     await new Promise((resolve) => setTimeout(resolve, 20));
+  // Its door is closed first, its folder is let go of last.
+  if (existsSync(folder)) (await takeFolderLock(folder, 10_000))?.release();
 }
 
 export function makeHost(t: TestContext): Host {

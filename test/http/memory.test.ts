@@ -107,7 +107,7 @@ test("an unknown label is 400, with a hint where one label is really near", asyn
     ["USER.nmae", "USER.name"],
     ["TASK.deadlin", "TASK.deadline"],
     ["PROJ.Repo", "PROJ.repo"],
-    ["name", undefined],
+    ["name", "USER.name"],
     ["USER.email", undefined],
     ["FAMILY.wife", undefined],
     ["pet", undefined],

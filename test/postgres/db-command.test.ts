@@ -81,7 +81,7 @@ test("db: an import names the requests for keys that it leaves out, and copies t
     assert.equal(status, 0, error);
     assert.match(
       out,
-      /^left out: the request bad for a key: purpose must not contain control characters .*\n0 keys, 1 users, 1 facts: all the same in both$/,
+      /^left out: the request bad for a key: purpose must not contain control characters .*\n0 keys, 1 user, 1 fact: all the same in both$/,
     );
     const database = await openStore(url);
     assert.deepEqual(await database.listKeyRequests(), [keyRequest("good")]);
