@@ -1,6 +1,6 @@
 /**
- * The one table of errors: every code with the status and title of its answer, and its meaning. docs/ERRORS.md is
- * tested against it.
+ * The one table of errors: every code with the status and title of its answer, and its meaning. docs/ERRORS.md gets it
+ * by npm run docs.
  */
 
 interface ErrorEntry {

@@ -1,6 +1,6 @@
 /**
  * The table of operations: method, path, who may call, what goes in and out. The HTTP routes, the OpenAPI
- * document and docs/API.md are made of it or tested against it. Each path also exists under /v1.
+ * document and docs/API.md are made of it. Each path also exists under /v1.
  */
 
 import type { FailureCode } from "../base/error-codes.ts";

@@ -1,58 +1,20 @@
 /**
- * docs/ERRORS.md, API.md and CONFIG.md say what the code does: every entry of every table, and no other. For API.md that
- * is every operation with its errors, and every limit.
+ * What the documents and the tables of the code say of each other. The tables in the documents are written by
+ * npm run docs, which CI checks.
  */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { sizeText } from "../../../scripts/document-tables.ts";
 import { ERRORS } from "../../../src/base/error-codes.ts";
 import { BODY_BYTES_MAX } from "../../../src/base/limits.ts";
 import { TIERS } from "../../../src/base/tiers.ts";
-import { AGENT_SETTINGS, ConfigError, readConfig, SETTINGS } from "../../../src/config.ts";
-import type { Access, Operation } from "../../../src/contract/operation.ts";
-import { ACCESS_ERRORS, OPERATIONS } from "../../../src/contract/operations.ts";
-import { codeList, limitRows, operationRows, SECTION_TITLES, sizeText } from "./api-document.ts";
+import { ConfigError, readConfig } from "../../../src/config.ts";
+import type { Operation } from "../../../src/contract/operation.ts";
+import { OPERATIONS } from "../../../src/contract/operations.ts";
 
 const read = (name: string) => readFileSync(new URL(`../../../docs/${name}`, import.meta.url), "utf8");
-const rows = (text: string, pattern: RegExp) => text.split("\n").filter((line) => pattern.test(line));
-
-test("docs/ERRORS.md has the table of errors, word for word", () => {
-  const expected = Object.entries(ERRORS).map(
-    ([code, { status, title, meaning }]) => `| \`${code}\` | ${status} | ${title} | ${meaning} |`,
-  );
-  assert.deepEqual(rows(read("ERRORS.md"), /^\| `\w+` \| \d{3} \|/), expected);
-});
-
-test("docs/CONFIG.md has every setting with its default and meaning, and no other", () => {
-  const expected = Object.entries(SETTINGS).map(
-    ([name, { fallback, meaning }]) =>
-      `| \`${name}\` | ${fallback === "" ? "" : `\`${fallback}\``} | ${meaning} |`,
-  );
-  assert.deepEqual(rows(read("CONFIG.md"), /^\| `SIDEBAND_/), expected);
-});
-
-test("docs/CONFIG.md has every setting of the agent's side, and no other", () => {
-  const expected = Object.entries(AGENT_SETTINGS).map(([name, meaning]) => `- \`${name}\`: ${meaning}`);
-  assert.deepEqual(rows(read("CONFIG.md"), /^- `SIDEBAND_/), expected);
-});
-
-const ACCESSES = Object.keys(SECTION_TITLES) as Access[];
-
-test("docs/API.md has every operation with its summary and its own errors, and no other", () => {
-  const listed = rows(read("API.md"), /^\| `(GET|POST|DELETE) /);
-  assert.deepEqual(listed.sort(), ACCESSES.flatMap(operationRows).sort());
-});
-
-test("docs/API.md has each operation in the section of its access, with the errors of that access", () => {
-  const sections = read("API.md").split(/^## /m);
-  for (const access of ACCESSES) {
-    const section = sections.find((text) => text.startsWith(`${SECTION_TITLES[access]}\n`)) ?? "";
-    assert.deepEqual(rows(section, /^\| `(GET|POST|DELETE) /).sort(), operationRows(access).sort());
-    const shared = /^Every call may also answer ([^.]+)\./m.exec(section)?.[1] ?? "";
-    assert.equal(shared, codeList(ACCESS_ERRORS[access]), SECTION_TITLES[access]);
-  }
-});
 
 test("every operation that takes a body may refuse its type and its size", () => {
   for (const { id, body, errors } of Object.values(OPERATIONS) as Operation[]) {
@@ -68,11 +30,6 @@ test("docs/API.md names every error code", () => {
     Object.keys(ERRORS).filter((code) => !named.has(code)),
     [],
   );
-});
-
-test("docs/API.md has the limits of the code, word for word", () => {
-  const [, limits = ""] = read("API.md").split("\n## Limits\n");
-  assert.deepEqual(rows(limits, /^\| (?!limit )/), limitRows());
 });
 
 test("the error body_too_large names the body sizes of the code", () => {

@@ -1,0 +1,146 @@
+/**
+ * The tables of the documents that repeat what the code has in tables: errors, settings, operations, limits, labels.
+ * `npm run docs` writes each in the place of the one with the same columns (scripts/write-docs.ts).
+ */
+
+import { CHANNELS } from "../src/base/channels.ts";
+import { ERRORS } from "../src/base/error-codes.ts";
+import {
+  BODY_BYTES_MAX,
+  BODY_PARTS_MAX,
+  CHANNEL_COUNT,
+  DEMO_VALUE_BYTES_MAX,
+  IDEMPOTENCY_KEY_LENGTH_MAX,
+  USER_ID_LENGTH_MAX,
+  VALUE_BYTES_MAX,
+} from "../src/base/limits.ts";
+import { TIER_LIMITS } from "../src/base/tiers.ts";
+import { AGENT_SETTINGS, SETTINGS } from "../src/config.ts";
+import type { Access, Operation } from "../src/contract/operation.ts";
+import { ACCESS_ERRORS, OPERATIONS } from "../src/contract/operations.ts";
+import { BatchBody } from "../src/contract/schemas.ts";
+import { ACCOUNT_SHARE, ADDRESS_SHARE, ROOM_BYTES } from "../src/http/access/body-room.ts";
+
+type Row = readonly string[];
+
+export interface DocumentTable {
+  readonly file: string;
+  /** The heading above it, where the file has several tables with these columns. */
+  readonly section?: string;
+  /** The names of the columns. */
+  readonly head: Row;
+  readonly rows: readonly Row[];
+}
+
+const operations = Object.values(OPERATIONS) as Operation[];
+
+/** The heading of the operations with this access. */
+const ACCESS_SECTIONS: Readonly<Record<Access, string>> = {
+  key: "With a key",
+  demo: "Demo",
+  open: "Service",
+  admin: "Admin",
+};
+
+export const DOCUMENT_TABLES: readonly DocumentTable[] = [
+  {
+    file: "README.md",
+    head: ["the user", "preferences", "the task", "the project"],
+    rows: labelRows(),
+  },
+  {
+    file: "docs/ERRORS.md",
+    head: ["code", "status", "title", "meaning"],
+    rows: Object.entries(ERRORS).map(([code, { status, title, meaning }]) => [
+      `\`${code}\``,
+      `${status}`,
+      title,
+      meaning,
+    ]),
+  },
+  {
+    file: "docs/CONFIG.md",
+    head: ["variable", "default", "meaning"],
+    rows: Object.entries(SETTINGS).map(([name, { fallback, meaning }]) => [
+      `\`${name}\``,
+      fallback === "" ? "" : `\`${fallback}\``,
+      meaning,
+    ]),
+  },
+  {
+    file: "docs/CONFIG.md",
+    head: ["variable", "meaning"],
+    rows: Object.entries(AGENT_SETTINGS).map(([name, meaning]) => [`\`${name}\``, meaning]),
+  },
+  ...(Object.keys(ACCESS_SECTIONS) as Access[]).map(accessTable),
+  { file: "docs/API.md", head: ["limit", "value"], rows: limitRows() },
+  {
+    file: "docs/FORMAT.md",
+    head: ["channels", "their labels, in order"],
+    rows: [0, 10, 20, 30].map((first) => [
+      `${first}–${first + 9}`,
+      CHANNELS.slice(first, first + 10)
+        .map(({ label }) => label)
+        .join(", "),
+    ]),
+  },
+];
+
+/** Its operations, with the errors that all of them may answer in the last row. */
+function accessTable(access: Access): DocumentTable {
+  const shared = ACCESS_ERRORS[access];
+  const calls = operations
+    .filter((operation) => operation.access === access)
+    .map(({ method, path, summary, errors }) => [`\`${method} ${path}\``, summary, codeList(errors)]);
+  return {
+    file: "docs/API.md",
+    section: ACCESS_SECTIONS[access],
+    head: ["call", "what it does", "errors"],
+    rows: shared.length === 0 ? calls : [...calls, ["every call above", "", codeList(shared)]],
+  };
+}
+
+function codeList(codes: readonly string[]): string {
+  return codes.map((code) => `\`${code}\``).join(", ");
+}
+
+function labelRows(): Row[] {
+  const groups = [0, 10, 20, 30];
+  return Array.from({ length: 10 }, (_, i) => groups.map((first) => `\`${CHANNELS[first + i].label}\``));
+}
+
+function limitRows(): Row[] {
+  const { minItems, maxItems } = BatchBody.properties.facts as { minItems?: number; maxItems?: number };
+  const tiers = Object.entries(TIER_LIMITS).map(([tier, limit]) => [
+    `encodes a month, tier ${tier}`,
+    limit === null ? "no limit" : count(limit),
+  ]);
+  const bodies = operations.flatMap(({ method, path, bodyBytesMax }) =>
+    bodyBytesMax === undefined ? [] : [[`body of \`${method} ${path}\``, sizeText(bodyBytesMax)]],
+  );
+  return [
+    ["labels", `${CHANNEL_COUNT}`],
+    ["value", `1 to ${count(VALUE_BYTES_MAX)} bytes of UTF-8`],
+    ["value in the demo", `1 to ${count(DEMO_VALUE_BYTES_MAX)} bytes of UTF-8`],
+    ["`user_id`, `session_id`", `1 to ${USER_ID_LENGTH_MAX} characters`],
+    ["facts in a batch", `${minItems} to ${maxItems}`],
+    ["`Idempotency-Key`", `1 to ${IDEMPOTENCY_KEY_LENGTH_MAX} visible ASCII characters`],
+    ["body", sizeText(BODY_BYTES_MAX)],
+    ...bodies,
+    ["names and values in a body", count(BODY_PARTS_MAX)],
+    ["bodies of one account in flight", sizeText(ROOM_BYTES * ACCOUNT_SHARE)],
+    ["bodies from one address in flight", sizeText(ROOM_BYTES * ADDRESS_SHARE)],
+    ...tiers,
+    ["demo requests a minute from one address", SETTINGS.SIDEBAND_DEMO_RATE.fallback],
+    ["seconds between resets of the demo", SETTINGS.SIDEBAND_DEMO_RESET_S.fallback],
+  ];
+}
+
+/** 65,536 → 64 KiB, 1,048,576 → 1 MiB */
+export function sizeText(bytes: number): string {
+  return bytes % 2 ** 20 === 0 ? `${bytes / 2 ** 20} MiB` : `${bytes / 2 ** 10} KiB`;
+}
+
+function count(number: number): string {
+  return number.toLocaleString("en");
+}
