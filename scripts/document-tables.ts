@@ -19,7 +19,7 @@ import { AGENT_SETTINGS, SETTINGS } from "../src/config.ts";
 import type { Access, Operation } from "../src/contract/operation.ts";
 import { ACCESS_ERRORS, OPERATIONS } from "../src/contract/operations.ts";
 import { BatchBody } from "../src/contract/schemas.ts";
-import { ACCOUNT_SHARE, ADDRESS_SHARE, ROOM_BYTES } from "../src/http/access/body-room.ts";
+import { ACCOUNT_SHARE, ADDRESS_SHARE, ROOM_BYTES } from "../src/http/request/body-room.ts";
 
 type Row = readonly string[];
 

@@ -4,16 +4,16 @@
  * after 2 seconds at most (`timeoutMs`), and at once for half a minute after that. The agent does get its own errors (an unknown label, a value too long).
  */
 
-import type { AgentCallOptions } from "../contract/agent-memory.ts";
-import type { SectionParts } from "../contract/memory-section.ts";
+import type { AgentCallOptions } from "../agent-side/agent-memory.ts";
+import type { SectionParts } from "../agent-side/memory-section.ts";
 import {
   MEMORY_TOOLS,
   type MemoryTool,
   objectSchema,
   SCOPE_INPUT,
   toolErrorText,
-} from "../contract/memory-tools.ts";
-import { scopedMemory } from "../contract/scope.ts";
+} from "../agent-side/memory-tools.ts";
+import { scopedMemory } from "../agent-side/scope.ts";
 import { isOutage, type Sideband } from "../sdk/index.ts";
 
 const AGENT_TIMEOUT_MS = 2_000;

@@ -6,14 +6,14 @@
  */
 
 import { readFileSync } from "node:fs";
-import type { AgentMemory } from "../contract/agent-memory.ts";
+import type { AgentMemory } from "../agent-side/agent-memory.ts";
+import { memorySection, type SectionParts } from "../agent-side/memory-section.ts";
 import {
   LIST_BEFORE_COMPACTION,
   STORE_AFTER_COMPACTION,
   STORE_BEFORE_END,
   WORTH_KEEPING,
-} from "../contract/capture.ts";
-import { memorySection, type SectionParts } from "../contract/memory-section.ts";
+} from "../agent-side/prompts.ts";
 
 /** What the hosts do differently. */
 export const HOSTS = {

@@ -18,9 +18,9 @@ import {
   type PutOperation,
   type SearchOperation,
 } from "@langchain/langgraph-checkpoint";
-import type { AgentCallOptions } from "../contract/agent-memory.ts";
+import type { AgentCallOptions } from "../agent-side/agent-memory.ts";
+import { keptValue } from "../agent-side/secrets.ts";
 import type { StoredFact } from "../contract/answers.ts";
-import { keptValue } from "../contract/secrets.ts";
 import { isSidebandError, type Sideband } from "../sdk/index.ts";
 import { type AdapterOptions, callOptions, withFallback } from "./adapter.ts";
 

@@ -8,8 +8,8 @@
  */
 
 import { type CallModelInputFilter, type FunctionTool, tool } from "@openai/agents";
-import { type MemoryTool, objectSchema, SCOPE_INPUT } from "../contract/memory-tools.ts";
-import { shownJson } from "../contract/shown-text.ts";
+import { type MemoryTool, objectSchema, SCOPE_INPUT } from "../agent-side/memory-tools.ts";
+import { shownJson } from "../agent-side/shown-text.ts";
 import type { SectionParts } from "../sdk/index.ts";
 import { type AdapterOptions, flushed, injected, MODEL_TOOLS, runTool } from "./adapter.ts";
 

@@ -4,8 +4,8 @@
  * OpenClaw: the host takes a plain object for a plugin.
  */
 
-import { STORE_BEFORE_COMPACTION, WORTH_KEEPING } from "../contract/capture.ts";
-import { shownJson } from "../contract/shown-text.ts";
+import { STORE_BEFORE_COMPACTION, WORTH_KEEPING } from "../agent-side/prompts.ts";
+import { shownJson } from "../agent-side/shown-text.ts";
 import { Sideband } from "../sdk/index.ts";
 import { type AdapterOptions, flushed, injected, inputSchema, MODEL_TOOLS, runTool } from "./adapter.ts";
 import { projectOf } from "./project.ts";

@@ -3,6 +3,6 @@
  * Each has a name, a description and a JSON Schema; `runTool` runs it and never throws.
  */
 
-export type { MemoryTool } from "../contract/memory-tools.ts";
-export { MEMORY_TOOLS } from "../contract/memory-tools.ts";
+export type { MemoryTool } from "../agent-side/memory-tools.ts";
+export { MEMORY_TOOLS } from "../agent-side/memory-tools.ts";
 export { type AdapterOptions, inputSchema, MODEL_TOOLS, runTool } from "./adapter.ts";

@@ -1,7 +1,7 @@
 /** What is wrong with a call, for a person at a terminal: a service speaks of requests, and a person has settings. */
 
+import { RefusedValueError } from "../agent-side/secrets.ts";
 import { type AgentConfig, usesService } from "../config.ts";
-import { RefusedValueError } from "../contract/secrets.ts";
 import { isSidebandError } from "../sdk/index.ts";
 import { CommandError } from "./command.ts";
 

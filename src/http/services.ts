@@ -1,16 +1,16 @@
 /** What the HTTP layer works with. */
 
+import type { IncomingMessage } from "node:http";
 import type { Clock } from "../base/clock.ts";
 import type { Failure } from "../base/errors.ts";
 import type { Metrics } from "../base/metrics.ts";
+import type { RateLimiter } from "../base/rate-limiter.ts";
 import type { AtStep } from "../base/steps.ts";
 import type { Authentication, Caller } from "../memory/authentication.ts";
 import type { Demo } from "../memory/demo.ts";
 import type { KeyManager } from "../memory/key-manager.ts";
 import type { BackupReport, CompactReport, Progress } from "../memory/ports.ts";
 import type { MemoryServices } from "../memory/services.ts";
-import type { Door } from "./access/door.ts";
-import type { RateLimiter } from "./access/rate-limiter.ts";
 
 /** Where lines go; pino's shape. */
 export interface Log {
@@ -18,6 +18,12 @@ export interface Log {
   debug(line: object, message: string): void;
   error(line: object, message: string): void;
   isLevelEnabled(level: string): boolean;
+}
+
+/** Requests that come through the door of the data folder, a local socket. */
+export interface DoorChecks {
+  admits(request: IncomingMessage): boolean;
+  callerOf(request: IncomingMessage): Caller;
 }
 
 /** What the operator does to the whole store, or to the process. */
@@ -57,7 +63,7 @@ export interface HttpServices {
   readonly demo: Demo | undefined;
   readonly clock: Clock;
   readonly metrics: Metrics;
-  readonly door: Door;
+  readonly door: DoorChecks;
   readonly mcp: McpEndpoint;
   readonly upkeep: Upkeep;
   readonly atStep: AtStep;

@@ -3,18 +3,18 @@
  * service; else it is the owner of the data folder, which is started in the background where there is none.
  */
 
+import type { AgentMemory } from "../agent-side/agent-memory.ts";
+import { scopedMemory } from "../agent-side/scope.ts";
 import { projectOf } from "../agents/project.ts";
 import { type AgentConfig, usesService } from "../config.ts";
-import type { AgentMemory } from "../contract/agent-memory.ts";
-import { scopedMemory } from "../contract/scope.ts";
-import { nodeFetch } from "../door/node-fetch.ts";
+import { nodeFetch } from "../door-client/node-fetch.ts";
 import { DEFAULT_BASE_URL, Sideband } from "../sdk/index.ts";
 import { folderError } from "./folder-errors.ts";
 import { COMMAND_PATH } from "./package.ts";
 
+export { scopedMemory } from "../agent-side/scope.ts";
 export { askAtEnd, HOSTS, type HookHost, hookInput, runHook, usesMemory } from "../agents/hooks.ts";
 export { projectOf } from "../agents/project.ts";
-export { scopedMemory } from "../contract/scope.ts";
 
 /**
  * Where an owner has to be started, that may take longer than a call of the memory may.
@@ -26,7 +26,7 @@ export async function openAgentMemory(config: AgentConfig, { begin = true } = {}
     return new Sideband({ baseUrl: apiUrl ?? DEFAULT_BASE_URL, apiKey, timeoutMs, fetch: nodeFetch });
   }
   // Loaded only now: a hook against a remote service needs no owner.
-  const { ownerFetch, reachOwner } = await import("../door/background-owner.ts");
+  const { ownerFetch, reachOwner } = await import("../door-client/background-owner.ts");
   await reachOwner(COMMAND_PATH, dataFolder, timeoutMs, { begin }).catch((error) => {
     throw folderError(dataFolder, error);
   });

@@ -3,10 +3,10 @@
 import { readFileSync } from "node:fs";
 import { type Config, ConfigError } from "../config.ts";
 import type { StoreStatistics } from "../memory/ports.ts";
-import { DATABASE_DEFAULTS, Database, type Query } from "../store/postgres/database.ts";
-import { distribute, readCluster, SHARDS_PER_WORKER } from "../store/postgres/distribution.ts";
+import { distribute, readCluster, SHARDS_PER_WORKER } from "../store/postgres/cluster/distribution.ts";
+import { DATABASE_DEFAULTS, Database, type Query } from "../store/postgres/connection/database.ts";
 import { checkApplied, loadMigrations, migrate, readApplied } from "../store/postgres/migrations.ts";
-import { readServer, readStatistics } from "../store/postgres/upkeep.ts";
+import { readServer, readStatistics } from "../store/postgres/queries/upkeep.ts";
 import { toldToOperator } from "./database-errors.ts";
 
 export { SHARDS_PER_WORKER };

@@ -7,9 +7,9 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
-import { doorPath } from "../door/door-path.ts";
-import { NoOwnerError, OwnerClient } from "../door/owner-client.ts";
-import { makePrivateFolder, SOCKET_FILE } from "../door/private-folder.ts";
+import { doorPath } from "../door-client/door-path.ts";
+import { NoOwnerError, OwnerClient } from "../door-client/owner-client.ts";
+import { makePrivateFolder, SOCKET_FILE } from "../door-client/private-folder.ts";
 import { folderError } from "./folder-errors.ts";
 import type { OpenOptions } from "./stores.ts";
 

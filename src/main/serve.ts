@@ -6,7 +6,7 @@
 
 import { join, resolve } from "node:path";
 import type { Config } from "../config.ts";
-import { OwnerClient } from "../door/owner-client.ts";
+import { OwnerClient } from "../door-client/owner-client.ts";
 import { FolderInUseError } from "../store/lmdb/data-folder.ts";
 import { readOwnerNote } from "../store/lmdb/folder-lock.ts";
 import type { Core } from "./core.ts";

@@ -2,12 +2,12 @@
 
 import { type DestinationStream, pino } from "pino";
 import { systemClock } from "../base/clock.ts";
+import { RateLimiter } from "../base/rate-limiter.ts";
 import { type AtStep, noStep } from "../base/steps.ts";
 import { type Config, ConfigError } from "../config.ts";
-import { doorPath } from "../door/door-path.ts";
-import { removeLeftFolders } from "../door/private-folder.ts";
+import { doorPath } from "../door-client/door-path.ts";
+import { removeLeftFolders } from "../door-client/private-folder.ts";
 import { Door } from "../http/access/door.ts";
-import { RateLimiter } from "../http/access/rate-limiter.ts";
 import { HttpServer, type Timeouts } from "../http/server.ts";
 import { McpHttp } from "../mcp/http.ts";
 import { Demo } from "../memory/demo.ts";

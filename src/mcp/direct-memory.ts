@@ -3,8 +3,8 @@
  * known by its key. The rules are the same, and so are the answers.
  */
 
+import type { AgentMemory } from "../agent-side/agent-memory.ts";
 import type { Asker } from "../base/asker.ts";
-import type { AgentMemory } from "../contract/agent-memory.ts";
 import {
   contextAnswer,
   decodeAnswer,

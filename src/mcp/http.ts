@@ -7,8 +7,8 @@
  */
 
 import type { McpHttpHandler } from "@modelcontextprotocol/server";
+import type { AgentMemory } from "../agent-side/agent-memory.ts";
 import { BoundedCache } from "../base/bounded-cache.ts";
-import type { AgentMemory } from "../contract/agent-memory.ts";
 import type { Caller } from "../memory/authentication.ts";
 import type { MemoryServices } from "../memory/services.ts";
 import { directMemory, type FailureOf, type MemoryCaller } from "./direct-memory.ts";

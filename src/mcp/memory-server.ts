@@ -12,12 +12,12 @@ import {
   type ReadResourceResult,
   ResourceTemplate,
 } from "@modelcontextprotocol/server";
+import type { AgentMemory } from "../agent-side/agent-memory.ts";
+import { memorySection } from "../agent-side/memory-section.ts";
+import { MEMORY_TOOLS, objectSchema, SCOPE_INPUT, toolErrorText } from "../agent-side/memory-tools.ts";
+import { WORTH_KEEPING } from "../agent-side/prompts.ts";
+import { shownJson } from "../agent-side/shown-text.ts";
 import { USER_ID_LENGTH_MAX } from "../base/limits.ts";
-import type { AgentMemory } from "../contract/agent-memory.ts";
-import { WORTH_KEEPING } from "../contract/capture.ts";
-import { memorySection } from "../contract/memory-section.ts";
-import { MEMORY_TOOLS, objectSchema, SCOPE_INPUT, toolErrorText } from "../contract/memory-tools.ts";
-import { shownJson } from "../contract/shown-text.ts";
 import { memoryUri, URI_PREFIX, userOfUri } from "./memory-uri.ts";
 
 export interface Subscriptions {

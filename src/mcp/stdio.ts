@@ -6,7 +6,7 @@
 
 import type { McpServer } from "@modelcontextprotocol/server";
 import { type StdioServerHandle, serveStdio } from "@modelcontextprotocol/server/stdio";
-import type { AgentMemory } from "../contract/agent-memory.ts";
+import type { AgentMemory } from "../agent-side/agent-memory.ts";
 import { memoryServer } from "./memory-server.ts";
 import { memoryUri } from "./memory-uri.ts";
 import { type Watch, watchMemory } from "./watch.ts";

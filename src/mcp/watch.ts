@@ -3,7 +3,7 @@
  * now and then, only while somebody wants to know. It compares the facts, which need no block work.
  */
 
-import type { AgentMemory } from "../contract/agent-memory.ts";
+import type { AgentMemory } from "../agent-side/agent-memory.ts";
 
 export const WATCH_INTERVAL_MS = 2_000;
 

@@ -3,7 +3,9 @@
  * never throw. Needs nothing but fetch: Node, browsers, Deno, Bun and edge runtimes.
  */
 
-import type { AgentMemory } from "../contract/agent-memory.ts";
+import type { AgentMemory } from "../agent-side/agent-memory.ts";
+import { memorySection, type SectionParts, withSection } from "../agent-side/memory-section.ts";
+import { mergedContexts, mergedFlushes, userIdsOf } from "../agent-side/scope.ts";
 import type {
   BatchAnswer,
   ChannelsAnswer,
@@ -19,8 +21,6 @@ import type {
   UsageAnswer,
 } from "../contract/answers.ts";
 import type { LabelText } from "../contract/channel-labels.ts";
-import { memorySection, type SectionParts, withSection } from "../contract/memory-section.ts";
-import { mergedContexts, mergedFlushes, userIdsOf } from "../contract/scope.ts";
 import { DemoClient } from "./demo.ts";
 import { variable } from "./environment.ts";
 import { type Call, type CallOptions, type Fetch, Transport } from "./transport.ts";

@@ -1,9 +1,9 @@
 /** What `import … from "sideband"` gives: the client, its errors, its labels, and the memory section of a prompt. */
 
+export { memorySection, type SectionParts, withSection } from "../agent-side/memory-section.ts";
+export { projectUserId } from "../agent-side/scope.ts";
 export type * from "../contract/answers.ts";
 export { LABELS, type Label, type LabelText } from "../contract/channel-labels.ts";
-export { memorySection, type SectionParts, withSection } from "../contract/memory-section.ts";
-export { projectUserId } from "../contract/scope.ts";
 export {
   type Compaction,
   DEFAULT_BASE_URL,

@@ -7,13 +7,13 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { projectOf } from "../../src/agents/project.ts";
 import {
   LIST_BEFORE_COMPACTION,
   STORE_AFTER_COMPACTION,
   STORE_BEFORE_END,
   WORTH_KEEPING,
-} from "../../src/contract/capture.ts";
+} from "../../src/agent-side/prompts.ts";
+import { projectOf } from "../../src/agents/project.ts";
 import { LABELS } from "../../src/contract/channel-labels.ts";
 import { memorySection, projectUserId } from "../../src/sdk/index.ts";
 import { type Running, startRunning } from "../http/running-service.ts";

@@ -8,7 +8,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { TestContext } from "node:test";
-import { OwnerClient } from "../../src/door/owner-client.ts";
+import { OwnerClient } from "../../src/door-client/owner-client.ts";
 import { takeFolderLock } from "../../src/store/lmdb/folder-lock.ts";
 import { builtSideband } from "./built.ts";
 

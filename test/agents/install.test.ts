@@ -13,10 +13,10 @@ import {
 import { delimiter, join } from "node:path";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { MEMORY_TOOLS } from "../../src/agent-side/memory-tools.ts";
 import { AGENTS, isInCache, lastingCommand } from "../../src/agents/install.ts";
 import { InstallationRecord } from "../../src/agents/installed.ts";
 import { CHANNELS } from "../../src/base/channels.ts";
-import { MEMORY_TOOLS } from "../../src/contract/memory-tools.ts";
 import { startRunning } from "../http/running-service.ts";
 import { closedPort } from "../unit/sdk/scripted-server.ts";
 import { packageFolder } from "./built.ts";

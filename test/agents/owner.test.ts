@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { OwnerClient } from "../../src/door/owner-client.ts";
+import { OwnerClient } from "../../src/door-client/owner-client.ts";
 import { builtSideband } from "./built.ts";
 import { endOwner } from "./host.ts";
 

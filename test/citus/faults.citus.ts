@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { withAdmin } from "../../bench/store/citus-cluster.ts";
-import { userSlot } from "../../src/store/postgres/placement.ts";
+import { userSlot } from "../../src/store/postgres/cluster/placement.ts";
 import { makeKey, Nodes } from "../postgres/nodes.ts";
 import { openStore } from "../postgres/server.ts";
 import { assertAllThere, encode, Load, statusOf, until, usersByWorker } from "./load.ts";

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { setTimeout } from "node:timers/promises";
 import { type CitusCluster, withAdmin } from "../../bench/store/citus-cluster.ts";
 import { CHANNELS } from "../../src/base/channels.ts";
-import { readWorkers } from "../../src/store/postgres/distribution.ts";
-import { userSlot } from "../../src/store/postgres/placement.ts";
+import { readWorkers } from "../../src/store/postgres/cluster/distribution.ts";
+import { userSlot } from "../../src/store/postgres/cluster/placement.ts";
 import type { TestNode } from "../postgres/nodes.ts";
 
 const BACK_MS = 30_000;

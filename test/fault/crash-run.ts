@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { seededRandom } from "../../src/base/random.ts";
 import { STEPS } from "../../src/base/steps.ts";
 import { Progress } from "../../src/cli/progress.ts";
-import { OwnerClient } from "../../src/door/owner-client.ts";
+import { OwnerClient } from "../../src/door-client/owner-client.ts";
 import { send } from "../http/plain-client.ts";
 import { type CrashServer, checkFacts, type Expected, makeKey, startServer } from "./crash-server.ts";
 import { makeTemplate, trySteps } from "./crash-steps.ts";

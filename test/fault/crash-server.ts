@@ -5,7 +5,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { Step } from "../../src/base/steps.ts";
-import { OwnerClient } from "../../src/door/owner-client.ts";
+import { OwnerClient } from "../../src/door-client/owner-client.ts";
 import { builtSideband } from "../agents/built.ts";
 import { type Answer, send } from "../http/plain-client.ts";
 

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { Metrics } from "../../src/base/metrics.ts";
 import type { Step } from "../../src/base/steps.ts";
-import { OwnerClient } from "../../src/door/owner-client.ts";
+import { OwnerClient } from "../../src/door-client/owner-client.ts";
 import { LmdbStore } from "../../src/store/lmdb/lmdb-store.ts";
 import { type CrashServer, checkFacts, makeKey, startChild, startServer, Writers } from "./crash-server.ts";
 

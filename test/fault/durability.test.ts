@@ -7,7 +7,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { OwnerClient } from "../../src/door/owner-client.ts";
+import { OwnerClient } from "../../src/door-client/owner-client.ts";
 import { problemCode, send } from "../http/running-service.ts";
 import { killRounds } from "./kill-rounds.ts";
 import { firstKey, startServerProcess } from "./server-process.ts";

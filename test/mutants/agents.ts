@@ -6,10 +6,10 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   {
     name: "project-facts-to-the-person",
     fault: "Facts of a project are kept for the person, and told in every other project.",
-    file: "src/contract/scope.ts",
+    file: "src/agent-side/scope.ts",
     find: 'test(label) ? "project" : "person";',
     replace: 'test(label) ? "person" : "person";',
-    tests: ["test/unit/contract/scope.test.ts"],
+    tests: ["test/unit/agent-side/scope.test.ts"],
     only: "TASK and PROJ to the project",
     quick: true,
   },
@@ -25,10 +25,10 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   {
     name: "secret-kept",
     fault: "An agent keeps a password.",
-    file: "src/contract/secrets.ts",
+    file: "src/agent-side/secrets.ts",
     find: "if (secret === undefined) return kept;",
     replace: "if (secret?.what !== undefined || kept.length > 0) return kept;",
-    tests: ["test/unit/contract/secrets.test.ts"],
+    tests: ["test/unit/agent-side/secrets.test.ts"],
     only: "are refused with a line",
   },
   {
@@ -37,7 +37,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     file: "src/sdk/transport.ts",
     find: "this.#coolUntilMs = Date.now() + COOL_DOWN_MS;",
     replace: "this.#coolUntilMs = Date.now() - COOL_DOWN_MS;",
-    tests: ["test/unit/sdk/memory-section.test.ts"],
+    tests: ["test/unit/agent-side/memory-section.test.ts"],
     only: "do not wait again",
   },
   {

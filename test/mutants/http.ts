@@ -43,7 +43,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "timeout-told-as-bad-request",
     fault: "A request that does not come to its end in time is answered 400 instead of 408.",
-    file: "src/http/request/bare-answers.ts",
+    file: "src/http/connection/bare-answers.ts",
     find: '"ERR_HTTP_REQUEST_TIMEOUT"',
     replace: '"ERR_HTTP_TIMEOUT"',
     tests: ["test/unit/http/bare-answers.test.ts"],
@@ -192,7 +192,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "head-with-body",
     fault: "The answer to HEAD has a body.",
-    file: "src/http/request/one-write.ts",
+    file: "src/http/connection/one-write.ts",
     find: "this.write(chunk, encoding as BufferEncoding);",
     replace: "(this as any)._send(chunk, encoding);",
     tests: ["test/unit/http/one-write.test.ts"],
@@ -315,10 +315,10 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "bare-answer-not-counted",
     fault: "Answers to what is not HTTP are in no figure.",
-    file: "src/http/request/bare-answers.ts",
+    file: "src/http/connection/bare-answers.ts",
     find: "this.#metrics.countBare(ERRORS[code].status, about);",
     replace: "void about;",
-    tests: ["test/http/figures.test.ts"],
+    tests: ["test/http/metrics.test.ts"],
     only: "client counted",
   },
   {

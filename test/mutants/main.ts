@@ -176,7 +176,7 @@ export const MAIN_MUTANTS: readonly Mutant[] = [
   {
     name: "door-problem-ignored",
     fault: "A problem among the lines of an answer is taken for a line.",
-    file: "src/door/owner-client.ts",
+    file: "src/door-client/owner-client.ts",
     find: "if (line.problem !== undefined) throw failureOf(line.problem as Problem);",
     replace: "",
     tests: OPERATOR,
@@ -185,16 +185,16 @@ export const MAIN_MUTANTS: readonly Mutant[] = [
   {
     name: "door-path-in-characters",
     fault: "The length of a socket's address is counted in characters, not in bytes.",
-    file: "src/door/door-path.ts",
+    file: "src/door-client/door-path.ts",
     find: "Buffer.byteLength(path) <= PATH_BYTES_MAX",
     replace: "path.length <= PATH_BYTES_MAX",
-    tests: ["test/unit/door/door-path.test.ts"],
+    tests: ["test/unit/door-client/door-path.test.ts"],
   },
   {
     name: "door-upload-before-connect",
     fault:
       "An upload reads its input before it is connected, and the lines are missing from the next attempt.",
-    file: "src/door/owner-client.ts",
+    file: "src/door-client/owner-client.ts",
     find: 'sent.once("socket", (socket) => socket.once("connect", () => body.pipe(sent)));',
     replace: "body.pipe(sent);",
     tests: OPERATOR,

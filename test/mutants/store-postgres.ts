@@ -21,7 +21,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
   {
     name: "postgres-unknown-as-unavailable",
     fault: "A write whose answer was lost is reported as not stored.",
-    file: "src/store/postgres/database.ts",
+    file: "src/store/postgres/connection/database.ts",
     find: "throw asWriteFailure(error);",
     replace: "throw error;",
     tests: WRITES,
@@ -57,7 +57,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
   {
     name: "postgres-pending-unlimited",
     fault: "Any number of queries may wait for a database that is slow.",
-    file: "src/store/postgres/database.ts",
+    file: "src/store/postgres/connection/database.ts",
     find: "this.#pending >= this.#options.pendingMax",
     replace: "this.#pending === Number.MAX_SAFE_INTEGER",
     tests: ["test/unit/store/database.test.ts"],
@@ -75,7 +75,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
   {
     name: "postgres-walk-one-page",
     fault: "A walk over all users ends after 1,000.",
-    file: "src/store/postgres/fact-queries.ts",
+    file: "src/store/postgres/queries/fact-queries.ts",
     find: "if (rows.length < WALK_PAGE) return;",
     replace: "return;",
     tests: CONFORMANCE,
@@ -84,7 +84,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
   {
     name: "postgres-account-walk-one-page",
     fault: "A walk over one account leaves users out where slots hold more than 1,000 of them.",
-    file: "src/store/postgres/fact-queries.ts",
+    file: "src/store/postgres/queries/fact-queries.ts",
     find: "if (rows.length < WALK_PAGE) break;",
     replace: "break;",
     tests: WRITES,
@@ -93,7 +93,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
   {
     name: "postgres-day-31-missing",
     fault: "The use of a month leaves out its 31st day.",
-    file: "src/store/postgres/key-queries.ts",
+    file: "src/store/postgres/queries/key-queries.ts",
     find: "${`${month}-31`}",
     replace: "${`${month}-30`}",
     tests: CONFORMANCE,
@@ -102,7 +102,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
   {
     name: "postgres-unlimited-in-one-row",
     fault: "All writes of a key without a limit wait for one counter.",
-    file: "src/store/postgres/write-call.ts",
+    file: "src/store/postgres/queries/write-call.ts",
     find: "quota && (quota.limit === null ? users[places[i] - 1].slot : quotaSlot(quota.keyId))",
     replace: "quota && quotaSlot(quota.keyId)",
     tests: CONFORMANCE,
@@ -111,7 +111,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
   {
     name: "postgres-unlimited-month-counter",
     fault: "A key without a limit gets a month counter when it is moved, and its later use is not counted.",
-    file: "src/store/postgres/key-queries.ts",
+    file: "src/store/postgres/queries/key-queries.ts",
     find: "        if (TIER_LIMITS[key.tier] === null) continue;\n",
     replace: "",
     tests: CONFORMANCE,
@@ -166,7 +166,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
   {
     name: "postgres-keys-trusted-for-ever",
     fault: "A node that hears no notices goes on with its copy of the keys for ever.",
-    file: "src/store/postgres/keys-watch.ts",
+    file: "src/store/postgres/queries/keys-watch.ts",
     find: "this.#monotonic.now() - this.#confirmedMs < TRUSTED_MS ? this.#version : this.#ask()",
     replace: "this.#version",
     tests: ["test/unit/store/keys-watch.test.ts"],
@@ -175,7 +175,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
   {
     name: "postgres-keys-confirmed-too-late",
     fault: "An answer about the keys is trusted from the moment it arrives, not from the moment of asking.",
-    file: "src/store/postgres/keys-watch.ts",
+    file: "src/store/postgres/queries/keys-watch.ts",
     find: "Math.max(this.#confirmedMs, startedMs)",
     replace: "this.#monotonic.now()",
     tests: ["test/unit/store/keys-watch.test.ts"],
@@ -184,7 +184,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
   {
     name: "postgres-any-answer-believed",
     fault: "An answer of another request is taken for the own one.",
-    file: "src/store/postgres/answers.ts",
+    file: "src/store/postgres/connection/tickets.ts",
     find: "if (rows.some((row) => row.ticket !== ticket)) throw new MixedUpError();",
     replace: "",
     tests: POOLERS,
@@ -193,7 +193,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
   {
     name: "postgres-named-behind-pooler",
     fault: "Statements are prepared behind a pooler that changes the server between transactions.",
-    file: "src/store/postgres/connection.ts",
+    file: "src/store/postgres/connection/connection.ts",
     find: "named && !this.pooled",
     replace: "named",
     tests: POOLERS,
@@ -202,7 +202,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
   {
     name: "postgres-standby-used",
     fault: "A node works on a standby where that is listed first.",
-    file: "src/store/postgres/connection.ts",
+    file: "src/store/postgres/connection/connection.ts",
     find: "server.standby && !standby",
     replace: "server.standby && standby",
     tests: ["test/postgres/fail-over.test.ts"],
@@ -221,7 +221,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     name: "postgres-waits-for-new-connection",
     fault:
       "A query waits for a new connection, and fails if there is no place for it, although others are open.",
-    file: "src/store/postgres/connection-pool.ts",
+    file: "src/store/postgres/connection/connection-pool.ts",
     find: "    if (best !== undefined) return best;\n",
     replace: "    if (best !== undefined && this.#opening === undefined) return best;\n",
     tests: BUSY,
@@ -239,7 +239,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
   {
     name: "postgres-any-certificate",
     fault: "Any certificate will do for verify-full.",
-    file: "src/store/postgres/server-stream.ts",
+    file: "src/store/postgres/connection/server-stream.ts",
     find: 'rejectUnauthorized: tls !== "require"',
     replace: "rejectUnauthorized: false",
     tests: ["test/postgres/tls.test.ts"],
@@ -283,7 +283,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     name: "postgres-account-walk-by-id",
     fault:
       "A page of a walk over one account begins behind the last user id in every slot, and users are lost.",
-    file: "src/store/postgres/fact-queries.ts",
+    file: "src/store/postgres/queries/fact-queries.ts",
     find: "AND (slot, user_id) > (${slot}, ${userId})",
     replace: "AND slot >= ${slot} AND user_id > ${userId}",
     tests: WRITES,
@@ -293,7 +293,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     name: "postgres-walk-by-id",
     fault:
       "A page of a walk over all users begins behind the last user id in every slot, and users are lost.",
-    file: "src/store/postgres/fact-queries.ts",
+    file: "src/store/postgres/queries/fact-queries.ts",
     find: "(slot, account, user_id) > (${slot}, ${account}, ${userId})",
     replace: "slot >= ${slot} AND (account, user_id) > (${account}, ${userId})",
     tests: WRITES,
@@ -311,7 +311,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
   {
     name: "postgres-approved-and-declined",
     fault: "A request that is declined while it is approved is declined and has a live key.",
-    file: "src/store/postgres/key-queries.ts",
+    file: "src/store/postgres/queries/key-queries.ts",
     find: "AND status = 'open' FOR UPDATE`",
     replace: "AND status = 'open'`",
     tests: CONFORMANCE,
@@ -320,7 +320,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
   {
     name: "postgres-idle-in-use",
     fault: "A connection with a long query is closed as unused.",
-    file: "src/store/postgres/connection-pool.ts",
+    file: "src/store/postgres/connection/connection-pool.ts",
     find: "this.#closed || connection.load > 0 || connection.lastUsedMs > beforeMs",
     replace: "this.#closed || connection.lastUsedMs > beforeMs",
     tests: ["test/unit/store/connection-pool.test.ts"],

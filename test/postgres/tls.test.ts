@@ -9,7 +9,7 @@ import { PostgresServer } from "../../bench/store/postgres-server.ts";
 import type { Failure } from "../../src/base/errors.ts";
 import { readConfig } from "../../src/config.ts";
 import { readDatabaseStatus } from "../../src/main/database-upkeep.ts";
-import { parseAddress, tlsWarning } from "../../src/store/postgres/database-address.ts";
+import { parseAddress, tlsWarning } from "../../src/store/postgres/connection/database-address.ts";
 import { write } from "../conformance/store.ts";
 import { guideSample, guideShell } from "./cluster-guide.ts";
 import { openStore } from "./server.ts";

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import postgres from "postgres";
-import type { Sql } from "../../src/store/postgres/database.ts";
+import type { Sql } from "../../src/store/postgres/connection/database.ts";
 import { loadMigrations, type Migration, migrate } from "../../src/store/postgres/migrations.ts";
 import { write } from "../conformance/store.ts";
 import { newDatabase, openStore } from "./server.ts";

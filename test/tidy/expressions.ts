@@ -6,9 +6,9 @@
  * the match. Quick ones are passed over; the others are timed at two lengths.
  */
 
-import { HIDDEN_CHARACTERS } from "../../src/contract/hidden-characters.ts";
-import { SECRET_PATTERNS } from "../../src/contract/secret-patterns.ts";
-import { HIDDEN, TAG } from "../../src/contract/shown-text.ts";
+import { HIDDEN_CHARACTERS } from "../../src/agent-side/hidden-characters.ts";
+import { SECRET_PATTERNS } from "../../src/agent-side/secret-patterns.ts";
+import { HIDDEN, TAG } from "../../src/agent-side/shown-text.ts";
 import type { SourceFile } from "./rules.ts";
 
 export interface Expression {
@@ -18,10 +18,10 @@ export interface Expression {
 
 /** What `new RegExp` makes, by file: the arguments are known only when the program runs. */
 const CONSTRUCTED: Readonly<Record<string, readonly RegExp[]>> = {
-  "src/contract/hidden-characters.ts": [new RegExp(`[${HIDDEN_CHARACTERS}]`, "gu")],
-  "src/contract/shown-text.ts": [HIDDEN, TAG],
-  "src/contract/secret-patterns.ts": [],
-  "src/contract/secrets.ts": SECRET_PATTERNS.map(({ pattern }) => new RegExp(pattern, "i")),
+  "src/agent-side/hidden-characters.ts": [new RegExp(`[${HIDDEN_CHARACTERS}]`, "gu")],
+  "src/agent-side/shown-text.ts": [HIDDEN, TAG],
+  "src/agent-side/secret-patterns.ts": [],
+  "src/agent-side/secrets.ts": SECRET_PATTERNS.map(({ pattern }) => new RegExp(pattern, "i")),
   // The patterns of schemas, which are collected where they are written.
   "src/contract/validation.ts": [],
   "src/http/request/router.ts": [/^\/admin\/keys\/([^/]+)\/([^/]+)$/],

@@ -14,36 +14,43 @@ interface Room {
   readonly pure?: true;
   /** Not even a package from npm. */
   readonly alone?: true;
+  /** Its own files and folders from the bottom up: none imports one above it. */
+  readonly floors?: readonly string[];
 }
 
 /** What the service and its tools are joined from. */
 const PARTS = [
-  ...["base", "codec", "contract", "reader", "memory", "blockwork", "store/*", "http", "mcp"],
-  ...["door", "sdk", "agents", "measure", "config"],
+  ...["base", "codec", "contract", "agent-side", "reader", "memory", "blockwork", "store/*", "http", "mcp"],
+  ...["door-client", "sdk", "agents", "measure", "config"],
 ];
 
 export const ROOMS: Readonly<Record<string, Room>> = {
   base: { rooms: [], pure: true, alone: true },
   codec: { rooms: ["base"], pure: true },
   contract: { rooms: ["base"], pure: true },
+  /** What every agent works with, whichever way its memory is reached: tools, prompts, the section in the prompt. */
+  "agent-side": { rooms: ["base", "contract"], pure: true },
   reader: { rooms: ["base", "codec"], pure: true },
   /** Coding, assembling and reading blocks in threads. It knows nothing of the service's rules. */
   blockwork: { rooms: ["base", "codec", "reader"] },
   memory: { rooms: ["base", "codec", "reader", "blockwork"] },
   "store/*": { rooms: ["base", "memory"] },
-  http: { rooms: ["base", "contract", "memory"] },
-  mcp: { rooms: ["base", "contract", "memory"] },
+  http: {
+    rooms: ["base", "contract", "memory"],
+    floors: ["services.ts", "request", "connection", "access", "routes", "server.ts", "waiting-server.ts"],
+  },
+  mcp: { rooms: ["base", "contract", "agent-side", "memory"] },
   /** The client's side of the local socket of a data folder; it starts an owner with the folder's lock. */
-  door: { rooms: ["base", "sdk", "config", "store/*"] },
-  sdk: { rooms: ["contract"], pure: true },
-  agents: { rooms: ["contract", "sdk"] },
+  "door-client": { rooms: ["base", "sdk", "config", "store/*"] },
+  sdk: { rooms: ["contract", "agent-side"], pure: true },
+  agents: { rooms: ["contract", "agent-side", "sdk"] },
   /** The website reads blocks in the browser with the codec itself (docs/decisions/0040). */
   web: { rooms: ["base", "codec", "reader", "contract", "sdk"], pure: true },
   /** What `sideband measure` counts. */
   measure: { rooms: ["base", "codec"] },
   config: { rooms: ["base"] },
   main: { rooms: PARTS },
-  cli: { rooms: ["base", "contract", "sdk", "config", "main"] },
+  cli: { rooms: ["base", "contract", "agent-side", "sdk", "agents", "measure", "config", "main"] },
   bench: { rooms: [...PARTS, "main"] },
 };
 
@@ -64,9 +71,17 @@ export function importFaults({ path, text }: SourceFile): string[] {
     const target = posix.join(posix.dirname(path), specifier);
     const to = roomOf(target);
     if (to === undefined) return [`src may not import ${target}`];
-    const allowed = to === from || room.rooms.includes(nameOf(to));
-    return allowed ? [] : [`${from} may not import ${to} (${specifier})`];
+    if (to === from) return floorFaults(room, path, target);
+    return room.rooms.includes(nameOf(to)) ? [] : [`${from} may not import ${to} (${specifier})`];
   });
+}
+
+/** Whether a file imports one on a floor above its own. */
+function floorFaults({ floors }: Room, path: string, target: string): string[] {
+  if (floors === undefined) return [];
+  const [floor, targetFloor] = [path, target].map((file) => floors.indexOf(file.split("/")[2]));
+  if (floor < 0 || targetFloor < 0) return [`${floor < 0 ? path : target} is on no floor of the table`];
+  return targetFloor > floor ? [`${path} may not import ${target}, which is above it`] : [];
 }
 
 /** Circles of files that import each other, types included; each circle once. */

@@ -92,6 +92,8 @@ const EXAMPLES: Record<string, { bad: SourceFile[]; good: SourceFile[] }> = {
       { path: "src/store/lmdb/store.ts", text: 'import type { Row } from "../postgres/rows.ts";' },
       { path: "src/sdk/client.ts", text: 'const x = await import("../memory/read.ts");' },
       { path: "src/http/routes/read.ts", text: 'import "../../store/lmdb/store.ts";' },
+      { path: "src/http/request/answer.ts", text: 'import { x } from "../access/access.ts";' },
+      { path: "src/http/request/answer.ts", text: 'import { x } from "../attic/old.ts";' },
       { path: "src/memory/read.ts", text: 'import { test } from "../../test/all.ts";' },
       { path: "src/memory/read.ts", text: 'new Worker(new URL("../http/worker.ts", import.meta.url));' },
       { path: "src/attic/old.ts", text: "" },

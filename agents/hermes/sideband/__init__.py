@@ -49,7 +49,7 @@ LABELS = [
     for name in names.split()
 ]
 
-# Copies of src/contract/secrets.ts and src/contract/capture.ts; tests keep them the same.
+# Copies of src/agent-side/secrets.ts and src/agent-side/prompts.ts; tests keep them the same.
 _PATTERNS = json.loads((Path(__file__).parent / "secrets.json").read_text(encoding="utf-8"))
 HIDDEN = re.compile(f"[{_PATTERNS['hidden']}]")
 SECRETS = [
@@ -372,7 +372,7 @@ def _section(context: Dict[str, Any]) -> str:
     return "\n".join([*lines, "</sideband-memory>"])
 
 
-# A copy of src/contract/shown-text.ts, which says what is escaped and why.
+# A copy of src/agent-side/shown-text.ts, which says what is escaped and why.
 _CONTROL = re.compile("[\u0000-\u001f\u007f-\u009f\u2028\u2029\ud800-\udfff]")
 _PICTURE = re.compile(
     "[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u27bf\u2900-\u297f\u2b00-\u2bff\u3030\u303d\u3297\u3299"

@@ -4,11 +4,11 @@
  */
 
 import { parseArgs } from "node:util";
+import type { AgentMemory } from "../../agent-side/agent-memory.ts";
+import { memorySection } from "../../agent-side/memory-section.ts";
+import { keptValue } from "../../agent-side/secrets.ts";
 import type { AgentConfig } from "../../config.ts";
-import type { AgentMemory } from "../../contract/agent-memory.ts";
 import { LABELS } from "../../contract/channel-labels.ts";
-import { memorySection } from "../../contract/memory-section.ts";
-import { keptValue } from "../../contract/secrets.ts";
 import { openAgentMemory, projectOf, scopedMemory } from "../../main/agent.ts";
 import { isSidebandError } from "../../sdk/index.ts";
 import { refuseReplacedBytes } from "../argument-bytes.ts";

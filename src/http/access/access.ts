@@ -4,22 +4,19 @@
  */
 
 import { Failure } from "../../base/errors.ts";
-import { type MaybePromise, whenThere } from "../../base/maybe-promise.ts";
+import { whenThere } from "../../base/maybe-promise.ts";
+import { enforce, tooMany } from "../../base/rate-limiter.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import { quotaWindow } from "../../memory/quota.ts";
 import type { Call } from "../request/call.ts";
 import { limitGroupOf } from "../request/client.ts";
+import { limitHeaders } from "../request/limit-headers.ts";
 import { raiseQueryFault } from "../request/query.ts";
-import type { Route } from "../request/route.ts";
+import type { AccessCheck, AccessChecks } from "../request/route.ts";
 import { UnknownAddress } from "../request/router.ts";
 import type { HttpServices } from "../services.ts";
 import type { ConsoleSessions } from "./console-session.ts";
-import { limitHeaders } from "./limit-headers.ts";
 import type { Origins } from "./origins.ts";
-import { enforce, tooMany } from "./rate-limiter.ts";
-
-type AccessCheck = (call: Call) => MaybePromise<void>;
-export type AccessChecks = Readonly<Record<Route["access"], AccessCheck>>;
 
 const OPEN_ORIGIN = [
   "access-control-allow-origin",

@@ -14,8 +14,8 @@ import { dirname, join } from "node:path";
 import { Failure } from "../../base/errors.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import { checkAccount } from "../../memory/identifiers.ts";
+import { orderlyEnd } from "../connection/orderly-end.ts";
 import { takeTurns } from "../request/turns.ts";
-import { orderlyEnd } from "./orderly-end.ts";
 
 const ACCOUNT_HEADER = "sideband-account";
 const ACCOUNT_DEFAULT = "default";

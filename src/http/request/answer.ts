@@ -2,8 +2,8 @@
 
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream";
-import { quotaHeaders } from "../access/limit-headers.ts";
 import type { Call } from "./call.ts";
+import { quotaHeaders } from "./limit-headers.ts";
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 

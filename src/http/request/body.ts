@@ -8,7 +8,7 @@ import type { IncomingMessage } from "node:http";
 import { ERRORS } from "../../base/error-codes.ts";
 import { Failure } from "../../base/errors.ts";
 import { BODY_PARTS_MAX } from "../../base/limits.ts";
-import type { BodyPlace } from "../access/body-room.ts";
+import type { BodyPlace } from "./body-room.ts";
 
 const JSON_BODY = /^application\/json\s*(?:;|$)/i;
 /** Of a body without an announced size. */

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Asker } from "../../base/asker.ts";
 import type { Caller } from "../../memory/authentication.ts";
-import type { BodyPlace } from "../access/body-room.ts";
+import type { BodyPlace } from "./body-room.ts";
 import type { Client, ClientReader } from "./client.ts";
 import type { Query } from "./query.ts";
 

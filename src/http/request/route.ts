@@ -1,6 +1,7 @@
 /** Routes: an address, who may call it, what it takes, and its one handler. Handlers of operations are typed by the table. */
 
 import { BODY_BYTES_MAX } from "../../base/limits.ts";
+import type { MaybePromise } from "../../base/maybe-promise.ts";
 import type { Access } from "../../contract/operation.ts";
 import type { OPERATIONS, OperationId } from "../../contract/operations.ts";
 import type { Static, TSchema } from "../../contract/type.ts";
@@ -22,6 +23,10 @@ export interface Route {
   readonly bodyBytesMax: number | "stream";
   readonly handle: (call: Call) => unknown;
 }
+
+/** Refuses a call, or lets it pass and notes who it comes from. */
+export type AccessCheck = (call: Call) => MaybePromise<void>;
+export type AccessChecks = Readonly<Record<Route["access"], AccessCheck>>;
 
 /** What a route is made from; every operation of the table is one. */
 interface RouteDefinition {

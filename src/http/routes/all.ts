@@ -13,9 +13,9 @@ import { encodeRoutes } from "./encode.ts";
 import { forgetRoutes } from "./forget.ts";
 import { mcpRoutes } from "./mcp.ts";
 import { operatorRoutes } from "./operator.ts";
+import { serviceRoutes } from "./public.ts";
 import { Readiness } from "./readiness.ts";
 import { recallRoutes } from "./recall.ts";
-import { serviceRoutes } from "./service.ts";
 import { usageRoutes } from "./usage.ts";
 
 export interface RouteOptions {

@@ -3,8 +3,8 @@
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { BODY_BYTES_MAX } from "../../base/limits.ts";
+import { enforce } from "../../base/rate-limiter.ts";
 import { checkIdentifier } from "../../memory/identifiers.ts";
-import { enforce } from "../access/rate-limiter.ts";
 import { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
 import { failureOf } from "../request/problem.ts";

@@ -14,11 +14,11 @@ import { Failure } from "../../base/errors.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { CommitMetrics } from "../../memory/commit-metrics.ts";
 import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
-import type { Database } from "./database.ts";
-import { asFailure, isDataRefused, isLocked, unavailable } from "./database-failure.ts";
+import { userSlot } from "./cluster/placement.ts";
+import type { Database } from "./connection/database.ts";
+import { asFailure, isDataRefused, isLocked, unavailable } from "./connection/database-failure.ts";
 import { HeldUsers } from "./held-users.ts";
-import { userSlot } from "./placement.ts";
-import { callOf } from "./write-call.ts";
+import { callOf } from "./queries/write-call.ts";
 import { type QueuedWrite, takeGroup, userOf } from "./write-queue.ts";
 
 interface Lane {

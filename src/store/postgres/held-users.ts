@@ -6,7 +6,7 @@
 
 import { setTimeout } from "node:timers/promises";
 import type { MonotonicClock } from "../../base/clock.ts";
-import { LOCK_PAUSE_MS } from "./database.ts";
+import { LOCK_PAUSE_MS } from "./connection/database.ts";
 import { type QueuedWrite, takeGroup, userOf } from "./write-queue.ts";
 
 export interface HeldUsersOptions {

@@ -10,8 +10,8 @@
 
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import type { Sql } from "./database.ts";
-import { readCluster } from "./distribution.ts";
+import { readCluster } from "./cluster/distribution.ts";
+import type { Sql } from "./connection/database.ts";
 
 export interface AppliedMigration {
   readonly version: number;

@@ -20,17 +20,17 @@ import type {
   WriteOutcome,
   WriteRequest,
 } from "../../memory/ports.ts";
-import { DATABASE_DEFAULTS, Database, type DatabaseOptions, type Query } from "./database.ts";
-import * as facts from "./fact-queries.ts";
+import { HungWorkers } from "./cluster/hung-workers.ts";
+import { SLOT_COUNT, userSlot } from "./cluster/placement.ts";
+import { SlotWorkers } from "./cluster/slot-workers.ts";
+import { DATABASE_DEFAULTS, Database, type DatabaseOptions, type Query } from "./connection/database.ts";
 import { GroupCommit } from "./group-commit.ts";
-import { HungWorkers } from "./hung-workers.ts";
-import * as keys from "./key-queries.ts";
-import * as requests from "./key-request-queries.ts";
-import { KeysWatch } from "./keys-watch.ts";
 import { checkSchema, loadMigrations, type Migration, migrate } from "./migrations.ts";
-import { SLOT_COUNT, userSlot } from "./placement.ts";
-import { SlotWorkers } from "./slot-workers.ts";
-import { readStatistics, rewriteTables, sweepReplays, writeProbe } from "./upkeep.ts";
+import * as facts from "./queries/fact-queries.ts";
+import * as keys from "./queries/key-queries.ts";
+import * as requests from "./queries/key-request-queries.ts";
+import { KeysWatch } from "./queries/keys-watch.ts";
+import { readStatistics, rewriteTables, sweepReplays, writeProbe } from "./queries/upkeep.ts";
 
 export interface PostgresStoreOptions extends Partial<Omit<DatabaseOptions, "url">> {
   readonly url: string;

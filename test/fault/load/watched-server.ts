@@ -8,7 +8,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { OwnerClient } from "../../../src/door/owner-client.ts";
+import { OwnerClient } from "../../../src/door-client/owner-client.ts";
 import { buildWebsite } from "../../agents/built.ts";
 import { startServerProcess } from "../server-process.ts";
 import { exchange } from "./exchange.ts";

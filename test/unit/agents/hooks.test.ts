@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { AgentMemory } from "../../../src/agent-side/agent-memory.ts";
 import { hookInput, runHook } from "../../../src/agents/hooks.ts";
-import type { AgentMemory } from "../../../src/contract/agent-memory.ts";
 
 /** What a session is told at its start. */
 async function startWith(memory: Pick<AgentMemory, "context" | "facts">): Promise<string> {

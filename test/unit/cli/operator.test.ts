@@ -23,8 +23,8 @@ import { Readable } from "node:stream";
 import { test } from "node:test";
 import { main } from "../../../src/cli/main.ts";
 import { readConfig } from "../../../src/config.ts";
-import { doorPath } from "../../../src/door/door-path.ts";
-import { NoOwnerError, OwnerClient } from "../../../src/door/owner-client.ts";
+import { doorPath } from "../../../src/door-client/door-path.ts";
+import { NoOwnerError, OwnerClient } from "../../../src/door-client/owner-client.ts";
 import { openCore } from "../../../src/main/core.ts";
 import { damage } from "../../fixtures/behind-the-store.ts";
 

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { test } from "node:test";
-import { BareAnswers } from "../../../src/http/request/bare-answers.ts";
+import { BareAnswers } from "../../../src/http/connection/bare-answers.ts";
 
 const counted: number[] = [];
 const answers = new BareAnswers({ countBare: (status) => void counted.push(status) });

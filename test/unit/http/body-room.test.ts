@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Metrics } from "../../../src/base/metrics.ts";
-import { BodyRoom } from "../../../src/http/access/body-room.ts";
+import { BodyRoom } from "../../../src/http/request/body-room.ts";
 
 const REFUSED = { code: "overloaded" };
 

@@ -5,8 +5,8 @@ import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { Failure } from "../../../src/base/errors.ts";
-import { BodyPlace } from "../../../src/http/access/body-room.ts";
 import { readJson } from "../../../src/http/request/body.ts";
+import { BodyPlace } from "../../../src/http/request/body-room.ts";
 
 const BYTES_MAX = 1_000_000;
 

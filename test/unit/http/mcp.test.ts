@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { EventEmitter } from "node:events";
 import { test } from "node:test";
-import { RateLimiter } from "../../../src/http/access/rate-limiter.ts";
+import { RateLimiter } from "../../../src/base/rate-limiter.ts";
 import type { Call } from "../../../src/http/request/call.ts";
 import { mcpRoutes } from "../../../src/http/routes/mcp.ts";
 import type { HttpServices } from "../../../src/http/services.ts";

@@ -6,9 +6,9 @@ import postgres from "postgres";
 import { monotonicClock } from "../../../src/base/clock.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
 import type { WriteOutcome } from "../../../src/memory/ports.ts";
-import { DATABASE_DEFAULTS, Database } from "../../../src/store/postgres/database.ts";
+import { userSlot } from "../../../src/store/postgres/cluster/placement.ts";
+import { DATABASE_DEFAULTS, Database } from "../../../src/store/postgres/connection/database.ts";
 import { GroupCommit } from "../../../src/store/postgres/group-commit.ts";
-import { userSlot } from "../../../src/store/postgres/placement.ts";
 import { write } from "../../conformance/store.ts";
 import { newDatabase, openStore } from "../../postgres/server.ts";
 

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { Connection } from "../../../src/store/postgres/connection.ts";
-import { ConnectionPool } from "../../../src/store/postgres/connection-pool.ts";
+import type { Connection } from "../../../src/store/postgres/connection/connection.ts";
+import { ConnectionPool } from "../../../src/store/postgres/connection/connection-pool.ts";
 
 const MINUTE_MS = 60_000;
 

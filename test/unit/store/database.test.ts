@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DATABASE_DEFAULTS, Database } from "../../../src/store/postgres/database.ts";
+import { DATABASE_DEFAULTS, Database } from "../../../src/store/postgres/connection/database.ts";
 import { newDatabase } from "../../postgres/server.ts";
 
 test("database: a query beyond the bound is refused at once, and taken when another has ended", async () => {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Metrics } from "../../../src/base/metrics.ts";
-import type { Database } from "../../../src/store/postgres/database.ts";
+import type { Database } from "../../../src/store/postgres/connection/database.ts";
 import { GroupCommit } from "../../../src/store/postgres/group-commit.ts";
 import { HeldUsers } from "../../../src/store/postgres/held-users.ts";
 import type { QueuedWrite } from "../../../src/store/postgres/write-queue.ts";

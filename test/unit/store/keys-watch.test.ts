@@ -5,8 +5,8 @@ import { type TestContext, test } from "node:test";
 import { Authentication } from "../../../src/memory/authentication.ts";
 import { hashOfKey, newApiKey } from "../../../src/memory/key-format.ts";
 import type { KeyStore } from "../../../src/memory/ports.ts";
-import type { Database } from "../../../src/store/postgres/database.ts";
-import { KeysWatch } from "../../../src/store/postgres/keys-watch.ts";
+import type { Database } from "../../../src/store/postgres/connection/database.ts";
+import { KeysWatch } from "../../../src/store/postgres/queries/keys-watch.ts";
 import { keyRecord } from "../../conformance/store.ts";
 import { FakeClock } from "../blockwork/fake-workers.ts";
 

@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import postgres from "postgres";
-import type { Sql } from "../../../src/store/postgres/database.ts";
 import {
   CLUSTER_FORMS,
   COORDINATOR_TABLES,
@@ -13,7 +12,8 @@ import {
   distributionStatements,
   FUNCTIONS,
   readSignatures,
-} from "../../../src/store/postgres/distribution.ts";
+} from "../../../src/store/postgres/cluster/distribution.ts";
+import type { Sql } from "../../../src/store/postgres/connection/database.ts";
 import { loadMigrations, migrate, readApplied } from "../../../src/store/postgres/migrations.ts";
 import { write } from "../../conformance/store.ts";
 import { newDatabase, openStore } from "../../postgres/server.ts";

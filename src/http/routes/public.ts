@@ -1,0 +1,39 @@
+/** What needs no key: channels, requests for keys, the API's description, health and metrics. */
+
+import { CHANNELS } from "../../base/channels.ts";
+import { enforce } from "../../base/rate-limiter.ts";
+import { openApiDocument } from "../../contract/openapi.ts";
+import { Answer, JSON_TYPE } from "../request/answer.ts";
+import { limitGroupOf } from "../request/client.ts";
+import type { Handlers } from "../request/route.ts";
+import type { HttpServices } from "../services.ts";
+import type { Readiness } from "./readiness.ts";
+
+type ServiceOperation = "channels" | "requestKey" | "openapi" | "health" | "ready" | "metrics";
+
+export function serviceRoutes(services: HttpServices, readiness: Readiness): Handlers<ServiceOperation> {
+  const { publicUrl: serverUrl, version, limits, keys, metrics } = services;
+  const openapi = JSON.stringify(openApiDocument({ version, serverUrl }));
+
+  return {
+    channels: () => ({ channels: [...CHANNELS] }),
+
+    async requestKey(call) {
+      enforce(limits.keyRequests, limitGroupOf(call.client));
+      const { name, email, purpose, tier } = call.body;
+      await keys.request({ name, email, purpose, tier });
+      return Answer.json({ status: "received" } as const, { status: 202 });
+    },
+
+    openapi: () => new Answer(openapi, { type: JSON_TYPE }),
+
+    health: () => ({ status: "ok" }),
+
+    async ready() {
+      await readiness.check();
+      return { status: "ready" };
+    },
+
+    metrics: () => new Answer(metrics.render(), { type: "text/plain; version=0.0.4; charset=utf-8" }),
+  };
+}

@@ -1,0 +1,164 @@
+/**
+ * More than one PostgreSQL: Citus spreads the users over the workers of a cluster (docs/decisions/0029).
+ *
+ * Users and facts are distributed by `slot`, colocated, so the rows of a user are on one worker. All else is small and
+ * stays on the coordinator: on a worker it would be missing to the users of all others when that one stops. Nodes may
+ * connect to any machine of the cluster. Nearly all statements are those of a single PostgreSQL; the batch function
+ * stores its rows in another way (migrations/cluster.sql).
+ */
+
+import { readFileSync } from "node:fs";
+import type { Query, Sql } from "../connection/database.ts";
+import { SLOT_COUNT } from "./placement.ts";
+
+export class DistributionError extends Error {
+  override name = "DistributionError";
+}
+
+/** Colocated with the first one. */
+export const DISTRIBUTED_TABLES = ["users", "facts"] as const;
+export const COORDINATOR_TABLES = [
+  "month_counters",
+  "day_counters",
+  "replays",
+  "probes",
+  "accounts",
+  "api_keys",
+  "key_requests",
+  "settings",
+  "migrations",
+] as const;
+
+/** They change one user and run on its worker. */
+const USER_FUNCTIONS = ["save_codes", "forget_facts"] as const;
+/** They run where the node is connected. */
+const NODE_FUNCTIONS = ["store_users", "store_facts", "count_days", "write_facts"] as const;
+export const FUNCTIONS: readonly string[] = [...USER_FUNCTIONS, ...NODE_FUNCTIONS];
+
+/**
+ * Shards for each worker, unless told otherwise. A commit has work for each shard that it touches, so that few are
+ * faster than many; a worker that is added later can take over whole shards only.
+ */
+export const SHARDS_PER_WORKER = 4;
+
+export const CLUSTER_FORMS = new URL("../migrations/cluster.sql", import.meta.url);
+const [FIRST, ...OTHERS] = DISTRIBUTED_TABLES.map((table) => `sideband.${table}`);
+
+/** The statements for a cluster, in order. `signatures` are the functions' names with their argument types. */
+export function distributionStatements(shardCount: number, signatures: readonly string[]): string[] {
+  const isOfUser = (signature: string) =>
+    USER_FUNCTIONS.some((name) => signature.startsWith(`sideband.${name}(`));
+  return [
+    "SET LOCAL citus.multi_shard_modify_mode TO 'sequential'",
+    `SELECT create_distributed_table('${FIRST}', 'slot', shard_count => ${shardCount}, colocate_with => 'none')`,
+    ...OTHERS.map(
+      (table) => `SELECT create_distributed_table('${table}', 'slot', colocate_with => '${FIRST}')`,
+    ),
+    ...COORDINATOR_TABLES.map((table) => `SELECT citus_add_local_table_to_metadata('sideband.${table}')`),
+    ...signatures.map((signature) =>
+      isOfUser(signature)
+        ? `SELECT create_distributed_function('${signature}', 'p_slot', colocate_with => '${FIRST}')`
+        : `SELECT create_distributed_function('${signature}')`,
+    ),
+  ];
+}
+
+/** The rows that were there before stay in the coordinator's own tables, unseen, until they are removed. */
+function removalStatements(): string[] {
+  return DISTRIBUTED_TABLES.map(
+    (table) => `SELECT truncate_local_data_after_distributing_table('sideband.${table}')`,
+  );
+}
+
+export interface Cluster {
+  /** The version of the Citus extension. */
+  readonly extension: string | undefined;
+  /** Whether our tables are distributed. */
+  readonly distributed: boolean;
+  /** Whether this machine is one of the workers. */
+  readonly isWorker: boolean;
+}
+
+export function readCluster(): Query<Cluster> {
+  return async (sql) => {
+    const [citus] = await sql<{ version: string }[]>`
+      SELECT extversion AS version FROM pg_extension WHERE extname = 'citus'`;
+    if (citus === undefined) return { extension: undefined, distributed: false, isWorker: false };
+    const [row] = await sql<{ distributed: boolean; isWorker: boolean }[]>`
+      SELECT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass('sideband.users')) AS distributed,
+        EXISTS (SELECT FROM pg_dist_local_group WHERE groupid <> 0) AS "isWorker"`;
+    return { extension: citus.version, distributed: row.distributed, isWorker: row.isWorker };
+  };
+}
+
+/** Distributes the tables and functions; resolves to the statements it ran. */
+export async function distribute(sql: Sql, shardCount?: number): Promise<string[]> {
+  const workers = await checkCluster(sql);
+  const statements = distributionStatements(
+    shardCount ?? workers * SHARDS_PER_WORKER,
+    await readSignatures(sql),
+  );
+  await sql.begin(async (transaction) => {
+    await transaction.unsafe(readFileSync(CLUSTER_FORMS, "utf8"));
+    for (const statement of statements) {
+      await transaction.unsafe(statement).catch((error: Error & { hint?: string }) => {
+        const hint = error.hint === undefined ? "" : ` (${error.hint})`;
+        throw new DistributionError(
+          `nothing was changed: Citus refuses ${statement}: ${error.message}${hint}`,
+        );
+      });
+    }
+  });
+  const removals = removalStatements();
+  for (const statement of removals) await sql.unsafe(statement);
+  return [...statements, ...removals];
+}
+
+/** Resolves to the number of workers. */
+async function checkCluster(sql: Sql): Promise<number> {
+  const { extension, distributed, isWorker } = await readCluster()(sql);
+  if (extension === undefined) {
+    throw new DistributionError(
+      "this database has no Citus: create the extension on every machine of the cluster (CREATE EXTENSION citus) " +
+        "and add them to the coordinator (citus_add_node) first; a single PostgreSQL needs no distributing",
+    );
+  }
+  if (isWorker) throw new DistributionError("this is a worker: run it on the coordinator of the cluster");
+  if (distributed) throw new DistributionError("the tables are distributed already");
+  const [nodes] = await sql<{ coordinators: number; workers: number }[]>`
+    SELECT count(*) FILTER (WHERE groupid = 0) AS coordinators,
+      count(*) FILTER (WHERE groupid <> 0 AND isactive) AS workers FROM pg_dist_node`;
+  if (nodes.coordinators === 0) {
+    throw new DistributionError(
+      "the workers do not know the coordinator: run SELECT citus_set_coordinator_host('NAME', PORT) on it first",
+    );
+  }
+  if (nodes.workers === 0) {
+    throw new DistributionError(
+      "the cluster has no workers: run SELECT citus_add_node('NAME', PORT) for each first",
+    );
+  }
+  return nodes.workers;
+}
+
+/** In the form that create_distributed_function takes: sideband.write_facts(integer[],text[],…). */
+export async function readSignatures(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ signature: string }[]>`
+    SELECT format('sideband.%I(%s)', p.proname,
+      (SELECT string_agg(format_type(t, NULL), ',' ORDER BY i) FROM unnest(p.proargtypes) WITH ORDINALITY AS u (t, i))
+    ) AS signature
+    FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+    WHERE n.nspname = 'sideband' AND p.proname = ANY(${[...FUNCTIONS]}::text[]) ORDER BY p.proname`;
+  return rows.map(({ signature }) => signature);
+}
+
+/** The worker of each slot, as a number; undefined if the tables are not distributed. */
+export function readWorkers(): Query<number[] | undefined> {
+  return async (sql) => {
+    if (!(await readCluster()(sql)).distributed) return undefined;
+    const rows = await sql<{ worker: number }[]>`
+      SELECT p.groupid AS worker FROM generate_series(0, ${SLOT_COUNT - 1}::integer) AS slot JOIN pg_dist_placement p
+        ON p.shardid = get_shard_id_for_distribution_column('sideband.users', slot) ORDER BY slot`;
+    return rows.map(({ worker }) => worker);
+  };
+}

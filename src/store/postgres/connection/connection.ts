@@ -1,0 +1,217 @@
+/**
+ * One connection to the primary, and what was found out about it when it was opened: whether the server is the primary,
+ * and whether a pooler stands in between. A connection that is lost stays lost: the client never opens another one by
+ * itself, since that one would be unchecked.
+ */
+
+import type { Socket } from "node:net";
+import postgres from "postgres";
+import type { DatabaseAddress, Host } from "./database-address.ts";
+import { isUnavailable } from "./database-failure.ts";
+import { openStream } from "./server-stream.ts";
+import { answerOf, type Ticketed } from "./tickets.ts";
+
+export type Sql = postgres.Sql<{ bigint: number }>;
+export type Query<T> = (sql: Sql) => Promise<T>;
+
+export interface ConnectionOptions {
+  readonly address: DatabaseAddress;
+  readonly ca: string | undefined;
+  readonly connectTimeoutMs: number;
+  /** 0 for none. */
+  readonly statementTimeoutMs: number;
+  /** Whether a standby will do: for work that only reads and need not see the last write. */
+  readonly standby: boolean;
+  /** Whether named prepared statements may be used where no pooler is seen. */
+  readonly named: boolean;
+  readonly onNotice?: () => void;
+}
+
+/** The server answers but is not what is needed. */
+export class ServerError extends Error {
+  override name = "ServerError";
+  readonly code: string;
+
+  constructor(code: "STANDBY" | "STARTUP_PARAMETER", message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+const CLOSED = () => Object.assign(new Error("the connection was closed"), { code: "CONNECTION_CLOSED" });
+
+export class Connection {
+  readonly sql: Sql;
+  readonly host: Host;
+  /** A pooler stands in between: statements are not named, and there are no notices. */
+  pooled = false;
+  /** The server's limit on the time of a statement is off although one was asked for. */
+  unlimited = false;
+  lastUsedMs = 0;
+  onLost: () => void = () => {};
+  readonly #waiting = new Set<(error: unknown) => void>();
+  #socket: Socket | undefined;
+  #lost: Error | undefined;
+
+  private constructor(options: ConnectionOptions, host: Host, timeoutMs: number) {
+    this.host = host;
+    const connect = async () => {
+      if (this.#socket !== undefined || this.#lost !== undefined) throw CLOSED();
+      const { tls } = options.address;
+      const stream = await openStream({ ...host, tls, ca: options.ca, timeoutMs });
+      // The client names them in its messages.
+      this.#socket = Object.assign(stream, host);
+      return this.#socket;
+    };
+    this.sql = newClient(options, host, timeoutMs, connect, () => this.drop(CLOSED()));
+  }
+
+  /** The hosts are tried in order; the first that will do is taken. */
+  static async open(options: ConnectionOptions): Promise<Connection> {
+    const { hosts } = options.address;
+    const failures: Error[] = [];
+    for (const host of hosts) {
+      // All hosts together have the time that one would have.
+      const connection = new Connection(options, host, options.connectTimeoutMs / hosts.length);
+      try {
+        await connection.#check(options);
+        return connection;
+      } catch (error) {
+        connection.drop(CLOSED());
+        if (!(error instanceof Error) || !isUnavailable(error)) throw error;
+        failures.push(error);
+      }
+    }
+    if (failures.length === 1) throw failures[0];
+    const told = failures.map(({ message }, i) => `${hosts[i].host}:${hosts[i].port}: ${message}`).join("; ");
+    throw Object.assign(new Error(told), { code: "NO_PRIMARY" });
+  }
+
+  /** Queries that run or wait on it. */
+  get load(): number {
+    return this.#waiting.size;
+  }
+
+  get isLost(): boolean {
+    return this.#lost !== undefined;
+  }
+
+  run<T>(query: Query<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (this.#lost !== undefined) {
+        reject(this.#lost);
+        return;
+      }
+      this.#waiting.add(reject);
+      query(this.sql)
+        .then(resolve, reject)
+        .finally(() => {
+          this.#waiting.delete(reject);
+          this.lastUsedMs = performance.now();
+        });
+    });
+  }
+
+  /** Ends it at once; what runs or waits on it fails with the error. */
+  drop(error: Error): void {
+    if (this.#lost !== undefined) return;
+    this.#lost = error;
+    for (const reject of this.#waiting) reject(error);
+    this.#socket?.destroy();
+    this.sql.end({ timeout: 0 }).catch(() => {});
+    this.onLost();
+  }
+
+  /** What runs on it may finish. */
+  async close(timeoutS: number): Promise<void> {
+    await this.sql.end({ timeout: timeoutS });
+    this.drop(CLOSED());
+  }
+
+  /**
+   * A pooler gives its clients numbers of its own instead of the server's process number, so that it can be told from
+   * a server by comparing the two.
+   */
+  async #check({ standby, named, statementTimeoutMs }: ConnectionOptions): Promise<void> {
+    const rows = await this.run((sql) =>
+      answerOf(
+        (ticket) => sql<(Ticketed & { pid: number; standby: boolean; limit: string })[]>`
+          SELECT ${ticket}::bigint AS ticket, pg_backend_pid() AS pid, pg_is_in_recovery() AS standby,
+            current_setting('statement_timeout') AS limit`,
+      ),
+    ).catch((error: unknown) => {
+      throw startupRefusal(error) ?? error;
+    });
+    const [server] = rows;
+    if (server.standby && !standby)
+      throw new ServerError("STANDBY", "the server is a standby, not the primary");
+    this.pooled = server.pid !== (rows as unknown as postgres.RowList<[]>).state.pid;
+    this.unlimited = statementTimeoutMs > 0 && server.limit === "0";
+    // The client looks at this option before every statement.
+    (this.sql.options as { prepare: boolean }).prepare = named && !this.pooled;
+  }
+}
+
+function startupRefusal(error: unknown): ServerError | undefined {
+  const [, name] = /^unsupported startup parameter: (\w+)/.exec((error as Error).message) ?? [];
+  if (name === undefined) return undefined;
+  return new ServerError(
+    "STARTUP_PARAMETER",
+    `the pooler refuses the start-up parameter ${name}: set ignore_startup_parameters = ` +
+      "statement_timeout,idle_in_transaction_session_timeout in PgBouncer (docs/CLUSTER.md)",
+  );
+}
+
+function newClient(
+  { address, statementTimeoutMs, onNotice }: ConnectionOptions,
+  { host, port }: Host,
+  timeoutMs: number,
+  connect: () => Promise<Socket>,
+  onclose: () => void,
+): Sql {
+  const { user, password, database, parameters } = address;
+  const options: postgres.Options<Record<string, postgres.PostgresType>> & Record<string, unknown> = {
+    host,
+    port,
+    ...(user === undefined ? {} : { user }),
+    ...(password === undefined ? {} : { password }),
+    ...(database === undefined ? {} : { database }),
+    // One client has one connection. The stream is ours; so are its encryption and the time when it ends.
+    max: 1,
+    ssl: false,
+    socket: connect,
+    onclose,
+    prepare: false,
+    connect_timeout: timeoutMs / 1000,
+    idle_timeout: 0,
+    max_lifetime: 0,
+    onnotice: () => {},
+    ...(onNotice === undefined ? {} : { onnotify: onNotice }),
+    connection: {
+      application_name: "sideband",
+      // As text: the client leaves out a number 0, and then the role's limit would hold.
+      statement_timeout: String(statementTimeoutMs) as unknown as number,
+      idle_in_transaction_session_timeout: 30_000,
+      client_encoding: "UTF8",
+      standard_conforming_strings: "on",
+      ...parameters,
+    },
+    // Else the client asks the server for its array types on every connection, and believes any answer.
+    fetch_types: false,
+    types: {
+      // Counts, revisions and times stay below 2^53.
+      bigint: { to: 20, from: [20], serialize: String, parse: Number },
+      // text[], integer[] and bigint[] as parameters; no statement returns arrays.
+      array: { to: 1009, from: [1007, 1009, 1016], serialize: arrayText, parse: String },
+    },
+  };
+  return postgres(options) as unknown as Sql;
+}
+
+/** As PostgreSQL reads arrays (manual, "Array Input and Output Syntax"). */
+function arrayText(values: readonly (string | number | null)[]): string {
+  const texts = values.map((value) =>
+    value === null ? "null" : `"${String(value).replace(/[\\"]/g, "\\$&")}"`,
+  );
+  return `{${texts.join(",")}}`;
+}

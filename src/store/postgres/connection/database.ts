@@ -1,0 +1,233 @@
+/**
+ * The way to PostgreSQL: two bounded pools, since a read must not wait behind a commit. Every query has a time limit on
+ * the server, and a longer one here. If the server does not even report its time-out, the connection is dead (a machine
+ * that vanished closes no connection): it is dropped, and so is a connection that gave an answer of another request.
+ * The number of waiting queries is bounded.
+ */
+
+import { setTimeout as startTimer } from "node:timers";
+import { setTimeout } from "node:timers/promises";
+import { Failure } from "../../../base/errors.ts";
+import { Connection, type Query, type Sql } from "./connection.ts";
+import { ConnectionPool } from "./connection-pool.ts";
+import { type DatabaseAddress, parseAddress, tlsWarning } from "./database-address.ts";
+import {
+  asFailure,
+  asWriteFailure,
+  isConflict,
+  isLocked,
+  isMixedUp,
+  isTimedOut,
+  unavailable,
+} from "./database-failure.ts";
+
+export type { Query, Sql };
+
+export interface DatabaseOptions {
+  readonly url: string;
+  /** The certificates of the authorities that the server's is checked against, as PEM; without, the system's. */
+  readonly ca?: string;
+  /** Connections of this process, not counting the one that listens. */
+  readonly poolMax: number;
+  /** Queries that may wait or run at the same time. */
+  readonly pendingMax: number;
+  readonly connectTimeoutMs: number;
+  readonly statementTimeoutMs: number;
+  /** Only reads, and a standby will do. */
+  readonly readOnly?: boolean;
+  /** What the operator should know; each line once. */
+  readonly warn?: (line: string) => void;
+}
+
+export const DATABASE_DEFAULTS = {
+  poolMax: 8,
+  pendingMax: 10_000,
+  connectTimeoutMs: 5_000,
+  statementTimeoutMs: 5_000,
+} as const;
+
+type PoolName = "reads" | "writes";
+
+/** How long the server's own time-out error may take to arrive. */
+const GRACE_MS = 1_000;
+const LISTEN_AGAIN_MS = 1_000;
+const CONFLICT_ATTEMPTS = 8;
+/** Between two attempts to lock what somebody else has locked: meanwhile others have the connection. */
+export const LOCK_PAUSE_MS = 150;
+const CLOSE_S = 2;
+const NO_ANSWER = () => Object.assign(new Error("no answer within the time limit"), { code: "NO_ANSWER" });
+
+const POOLED =
+  "a pooler stands between this node and PostgreSQL: statements are sent without being prepared, and changed keys are " +
+  "noticed by asking every second; without the pooler the database has less to do (docs/CLUSTER.md)";
+const UNLIMITED =
+  "statements have no time limit on the server: run ALTER ROLE … SET statement_timeout = '5s' and " +
+  "ALTER ROLE … SET idle_in_transaction_session_timeout = '30s' (docs/CLUSTER.md)";
+
+export class Database {
+  readonly #options: DatabaseOptions;
+  readonly #pools: Record<PoolName, ConnectionPool>;
+  readonly #warned = new Set<string>();
+  #address: DatabaseAddress;
+  #listening: Connection | undefined;
+  #pending = 0;
+  #mixedUp = 0;
+  #closed = false;
+
+  constructor(options: DatabaseOptions) {
+    this.#options = options;
+    this.#address = parseAddress(options.url);
+    // A quarter of the connections is for writes: one commit carries many writes, so few connections suffice.
+    const writesMax = Math.max(1, options.poolMax >> 2);
+    const open = () => this.#open(options.statementTimeoutMs);
+    this.#pools = {
+      reads: new ConnectionPool(Math.max(1, options.poolMax - writesMax), open),
+      writes: new ConnectionPool(writesMax, open),
+    };
+    this.#warn(tlsWarning(this.#address));
+  }
+
+  read<T>(query: Query<T>): Promise<T> {
+    return this.#run("reads", query);
+  }
+
+  /**
+   * Repeats the query after a conflict with another node's transaction, and while another one has locked what it needs,
+   * for as long as a statement may take. With `patient: false` a lock is the caller's to deal with.
+   */
+  async write<T>(query: Query<T>, { patient = true } = {}): Promise<T> {
+    const endMs = performance.now() + this.#options.statementTimeoutMs;
+    for (let conflicts = 0; ; ) {
+      try {
+        return await this.#run("writes", query);
+      } catch (error) {
+        const cause = error instanceof Failure ? error.extra.cause : error;
+        if (patient && isLocked(cause) && performance.now() < endMs) {
+          await setTimeout(LOCK_PAUSE_MS);
+          continue;
+        }
+        conflicts += 1;
+        if (!isConflict(cause) || conflicts === CONFLICT_ATTEMPTS) throw asWriteFailure(error);
+      }
+    }
+  }
+
+  /** For long work (migrations, sweeping), on a connection of its own. */
+  async withoutTimeLimit<T>(query: Query<T>): Promise<T> {
+    let connection: Connection | undefined;
+    try {
+      connection = await this.#open(0);
+      return await connection.run(query);
+    } catch (error) {
+      throw asFailure(error);
+    } finally {
+      await connection?.close(1);
+    }
+  }
+
+  /**
+   * Listens for notices of other nodes until it is closed, and connects again by itself; `onNotice` also runs after each
+   * connection. A pooler passes no notices on: then nothing is listened to.
+   */
+  async listen(channel: string, onNotice: () => void): Promise<void> {
+    if (this.#closed) return;
+    const again = async () => {
+      await setTimeout(LISTEN_AGAIN_MS, undefined, { ref: false });
+      await this.listen(channel, onNotice);
+    };
+    try {
+      const connection = await this.#open(this.#options.statementTimeoutMs, onNotice);
+      if (this.#closed || connection.pooled) {
+        await connection.close(1);
+        return;
+      }
+      this.#listening = connection;
+      connection.onLost = () => void again();
+      await connection.run((sql) => sql`LISTEN ${sql(channel)}`);
+      onNotice();
+    } catch {
+      if (this.#listening === undefined || this.#listening.isLost) void again();
+      else this.#listening.drop(NO_ANSWER());
+    }
+  }
+
+  get pending(): number {
+    return this.#pending;
+  }
+
+  /** Answers that belonged to another request. */
+  get mixedUp(): number {
+    return this.#mixedUp;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([
+      ...Object.values(this.#pools).map((pool) => pool.close(CLOSE_S)),
+      this.#listening?.close(0),
+    ]);
+  }
+
+  async #run<T>(name: PoolName, query: Query<T>): Promise<T> {
+    if (this.#closed) throw unavailable("The store is closed.");
+    if (this.#pending >= this.#options.pendingMax) {
+      throw new Failure("overloaded", "Too many requests are waiting for the database.", { retryAfterS: 1 });
+    }
+    this.#pending += 1;
+    let timer: NodeJS.Timeout | undefined;
+    let connection: Connection | undefined;
+    try {
+      const offered = this.#pools[name].take();
+      // At once where it can be: the next query must see that this one is taken.
+      const taken = offered instanceof Connection ? offered : await offered;
+      connection = taken;
+      const limitMs = this.#options.connectTimeoutMs + this.#options.statementTimeoutMs + GRACE_MS;
+      timer = startTimer(() => taken.drop(NO_ANSWER()), limitMs);
+      return await taken.run(query);
+    } catch (error) {
+      if (this.#count(error)) connection?.drop(error as Error);
+      // The coordinator of a cluster says so at once and then may wait for the worker for as long as that one hangs.
+      else if (connection !== undefined && isTimedOut(error)) this.#pools[name].retire(connection);
+      throw asFailure(error);
+    } finally {
+      clearTimeout(timer);
+      this.#pending -= 1;
+    }
+  }
+
+  async #open(statementTimeoutMs: number, onNotice?: () => void): Promise<Connection> {
+    const { ca, connectTimeoutMs, readOnly = false } = this.#options;
+    const opening = Connection.open({
+      address: this.#address,
+      ca,
+      connectTimeoutMs,
+      statementTimeoutMs,
+      standby: readOnly,
+      // A pooler that cannot be seen, but was noticed by what it did.
+      named: this.#mixedUp === 0,
+      ...(onNotice === undefined ? {} : { onNotice }),
+    });
+    opening.catch((error) => this.#count(error));
+    const connection = await opening;
+    // The next connection is tried where this one was found.
+    const { hosts } = this.#address;
+    const others = hosts.filter((host) => host !== connection.host);
+    this.#address = { ...this.#address, hosts: [connection.host, ...others] };
+    if (connection.pooled) this.#warn(POOLED);
+    if (connection.unlimited) this.#warn(UNLIMITED);
+    return connection;
+  }
+
+  /** Counts the error if it is an answer that belonged to another request. */
+  #count(error: unknown): boolean {
+    if (!isMixedUp(error)) return false;
+    this.#mixedUp += 1;
+    return true;
+  }
+
+  #warn(line: string | undefined): void {
+    if (line === undefined || this.#warned.has(line)) return;
+    this.#warned.add(line);
+    this.#options.warn?.(line);
+  }
+}

@@ -1,0 +1,244 @@
+/** Accounts, API keys and usage. All but usage are in one slot: they are few, and nodes cache them. */
+
+import { TIER_LIMITS } from "../../../base/tiers.ts";
+import type { AccountRecord, AddKeyOutcome, KeyApproval, KeyRecord } from "../../../memory/ports.ts";
+import { DIRECTORY_SLOT, quotaSlot, SLOT_COUNT } from "../cluster/placement.ts";
+import type { Query, Sql } from "../connection/database.ts";
+import { answerOf, recordOf, rowsOf, type Ticketed } from "../connection/tickets.ts";
+import { decideKeyRequest } from "./key-request-queries.ts";
+
+/** Notified at every change of a key. The payload is empty: nodes read the version from the settings table. */
+export const KEYS_CHANNEL = "sideband_keys";
+
+const KEY_COLUMNS = (sql: Sql) => sql`
+  id, account, tier, hash, prefix, note, created_at_ms AS "createdAtMs", expires_at_ms AS "expiresAtMs",
+  revoked_at_ms AS "revokedAtMs", last_used_at_ms AS "lastUsedAtMs"`;
+
+/** The columns of what was not found are null. */
+type FoundKey = Ticketed & (KeyRecord | { readonly id: null });
+
+export function findKey(hash: string): Query<KeyRecord | undefined> {
+  return async (sql) => {
+    const [row] = await answerOf(
+      (ticket) => sql<FoundKey[]>`
+        SELECT ticket, ${KEY_COLUMNS(sql)} FROM (SELECT ${ticket}::bigint AS ticket) AS t
+        LEFT JOIN sideband.api_keys ON slot = ${DIRECTORY_SLOT} AND hash = ${hash}`,
+    );
+    return row.id === null ? undefined : recordOf(row);
+  };
+}
+
+export function readKey(id: string): Query<KeyRecord | undefined> {
+  return async (sql) => {
+    const [row] = await answerOf(
+      (ticket) => sql<FoundKey[]>`
+        SELECT ticket, ${KEY_COLUMNS(sql)} FROM (SELECT ${ticket}::bigint AS ticket) AS t
+        LEFT JOIN sideband.api_keys ON slot = ${DIRECTORY_SLOT} AND id = ${id}`,
+    );
+    return row.id === null ? undefined : recordOf(row);
+  };
+}
+
+export function listKeys(account: string | undefined): Query<KeyRecord[]> {
+  return async (sql) => {
+    const rows = await answerOf(
+      (ticket) => sql<FoundKey[]>`
+        SELECT ticket, ${KEY_COLUMNS(sql)} FROM (SELECT ${ticket}::bigint AS ticket) AS t
+        LEFT JOIN sideband.api_keys ON slot = ${DIRECTORY_SLOT}
+          AND (${account ?? null}::text IS NULL OR account = ${account ?? null}::text)
+        ORDER BY created_at_ms, id`,
+    );
+    return rows.flatMap((row) => (row.id === null ? [] : [recordOf(row)]));
+  };
+}
+
+export function listAccounts(): Query<AccountRecord[]> {
+  return async (sql) => {
+    const rows = await answerOf(
+      (ticket) => sql<(Ticketed & (AccountRecord | { readonly account: null }))[]>`
+        SELECT ticket, account, created_at_ms AS "createdAtMs" FROM (SELECT ${ticket}::bigint AS ticket) AS t
+        LEFT JOIN sideband.accounts ON slot = ${DIRECTORY_SLOT} ORDER BY account`,
+    );
+    return rows.flatMap((row) => (row.account === null ? [] : [recordOf(row)]));
+  };
+}
+
+/** Resolves with the new version of the keys. */
+export function addKey(
+  record: KeyRecord,
+  approval?: KeyApproval,
+): Query<{ outcome: AddKeyOutcome; version: number }> {
+  const { id, account, tier, hash, prefix, note } = record;
+  return (sql) =>
+    sql.begin(async (transaction) => {
+      const tx = transaction as unknown as Sql;
+      const version = await bumpVersion(tx);
+      const refusal = approval && (await refusalOf(tx, account, approval));
+      if (refusal !== undefined) return { outcome: refusal, version };
+      const added = await rowsOf(
+        (ticket) => tx<Ticketed[]>`
+        INSERT INTO sideband.api_keys (slot, created_at_ms, expires_at_ms, revoked_at_ms, last_used_at_ms,
+          id, account, tier, hash, prefix, note)
+        VALUES (${DIRECTORY_SLOT}, ${record.createdAtMs}, ${record.expiresAtMs}, ${record.revokedAtMs},
+          ${record.lastUsedAtMs}, ${id}, ${account}, ${tier}, ${hash}, ${prefix}, ${note})
+        ON CONFLICT DO NOTHING RETURNING ${ticket}::bigint AS ticket`,
+      );
+      if (added.length === 0) return { outcome: "key_exists", version };
+      if (approval !== undefined) {
+        const decision = { status: "approved", decidedAtMs: record.createdAtMs, keyId: id } as const;
+        await decideKeyRequest(approval.requestId, decision)(tx);
+      }
+      await transaction`
+        INSERT INTO sideband.accounts (slot, created_at_ms, account)
+        VALUES (${DIRECTORY_SLOT}, ${record.createdAtMs}, ${account}) ON CONFLICT (slot, account) DO NOTHING`;
+      return { outcome: "added", version };
+    }) as Promise<{ outcome: AddKeyOutcome; version: number }>;
+}
+
+/** Accounts are added one after the other (bumpVersion); the lock on the request keeps it from being declined now. */
+async function refusalOf(
+  tx: Sql,
+  account: string,
+  approval: KeyApproval,
+): Promise<AddKeyOutcome | undefined> {
+  const open = await tx`
+    SELECT id FROM sideband.key_requests
+    WHERE slot = ${DIRECTORY_SLOT} AND id = ${approval.requestId} AND status = 'open' FOR UPDATE`;
+  if (open.length === 0) return "request_not_open";
+  const known = await tx`
+    SELECT account FROM sideband.accounts WHERE slot = ${DIRECTORY_SLOT} AND account = ${account}`;
+  // All slots are named, so that the primary key answers and no table is read from end to end.
+  const used = await tx`
+    SELECT account FROM sideband.users
+    WHERE slot = ANY(${Array.from({ length: SLOT_COUNT }, (_, slot) => slot)}::integer[]) AND account = ${account}
+    LIMIT 1`;
+  const exists = known.length + used.length > 0;
+  if (approval.account === "new") return exists ? "account_exists" : undefined;
+  return exists ? undefined : "account_missing";
+}
+
+/** A revocation is final, and keeps its first time. */
+export function changeKey(
+  id: string,
+  change: { revokedAtMs?: number; expiresAtMs?: number | null },
+): Query<{ record: KeyRecord; version: number } | undefined> {
+  return (sql) =>
+    sql.begin(async (transaction) => {
+      const tx = transaction as unknown as Sql;
+      const version = await bumpVersion(tx);
+      const [row] = await rowsOf(
+        (ticket) => tx<(Ticketed & KeyRecord)[]>`
+          UPDATE sideband.api_keys SET
+            revoked_at_ms = coalesce(revoked_at_ms, ${change.revokedAtMs ?? null}::bigint),
+            expires_at_ms = CASE WHEN ${change.expiresAtMs !== undefined}::boolean
+              THEN ${change.expiresAtMs ?? null}::bigint ELSE expires_at_ms END
+          WHERE slot = ${DIRECTORY_SLOT} AND id = ${id} RETURNING ${ticket}::bigint AS ticket, ${KEY_COLUMNS(tx)}`,
+      );
+      return row && { record: recordOf(row), version };
+    }) as Promise<{ record: KeyRecord; version: number } | undefined>;
+}
+
+/** One statement for each key, in sorted order: a node holds no row lock while it waits for another. */
+export function touchKeys(uses: ReadonlyMap<string, number>): Query<void> {
+  const sorted = [...uses].sort(([a], [b]) => (a < b ? -1 : 1));
+  return async (sql) => {
+    for (const [id, lastUsedAtMs] of sorted) {
+      await sql`
+        UPDATE sideband.api_keys SET last_used_at_ms = ${lastUsedAtMs}
+        WHERE slot = ${DIRECTORY_SLOT} AND id = ${id} AND coalesce(last_used_at_ms, 0) < ${lastUsedAtMs}`;
+    }
+  };
+}
+
+export function keysVersion(): Query<number> {
+  return async (sql) => {
+    return Number(await readSetting("keys-version")(sql));
+  };
+}
+
+/** The row is locked until the commit: changes of keys come one after the other. */
+async function bumpVersion(transaction: Sql): Promise<number> {
+  const [row] = await answerOf(
+    (ticket) => transaction<(Ticketed & { value: string })[]>`
+      UPDATE sideband.settings SET value = (value::bigint + 1)::text
+      WHERE slot = ${DIRECTORY_SLOT} AND name = 'keys-version' RETURNING ${ticket}::bigint AS ticket, value`,
+  );
+  await transaction`SELECT pg_notify(${KEYS_CHANNEL}, '')`;
+  return Number(row.value);
+}
+
+export function readSetting(name: string): Query<string | undefined> {
+  return async (sql) => {
+    const [row] = await answerOf(
+      (ticket) => sql<(Ticketed & { value: string | null })[]>`
+        SELECT ticket, value FROM (SELECT ${ticket}::bigint AS ticket) AS t
+        LEFT JOIN sideband.settings ON slot = ${DIRECTORY_SLOT} AND name = ${name}`,
+    );
+    return row.value ?? undefined;
+  };
+}
+
+/** Stores the value unless the setting has one; resolves to the stored value. */
+export function agreeOn(name: string, value: string): Query<string> {
+  return async (sql) => {
+    await sql`
+      INSERT INTO sideband.settings (slot, name, value) VALUES (${DIRECTORY_SLOT}, ${name}, ${value})
+      ON CONFLICT (slot, name) DO NOTHING`;
+    return (await readSetting(name)(sql)) ?? value;
+  };
+}
+
+/** A key with a limit has an exact counter. For a key without one, the days of all slots are added up. */
+export function readUsage(keyId: string, month: string): Query<number> {
+  return async (sql) => {
+    const [counter] = await answerOf(
+      (ticket) => sql<(Ticketed & { used: number | null })[]>`
+        SELECT ticket, used FROM (SELECT ${ticket}::bigint AS ticket) AS t
+        LEFT JOIN sideband.month_counters ON slot = ${quotaSlot(keyId)} AND key_id = ${keyId} AND month = ${month}`,
+    );
+    if (counter.used !== null) return counter.used;
+    const [sum] = await answerOf(
+      (ticket) => sql<(Ticketed & { used: number })[]>`
+        SELECT ${ticket}::bigint AS ticket, coalesce(sum(used), 0)::bigint AS used FROM sideband.day_counters
+        WHERE key_id = ${keyId} AND day BETWEEN ${`${month}-01`} AND ${`${month}-31`}`,
+    );
+    return sum.used;
+  };
+}
+
+export function readDailyUsage(
+  keyId: string,
+  fromDay: string,
+  toDay: string,
+): Query<{ day: string; count: number }[]> {
+  return async (sql) => {
+    const rows = await answerOf(
+      (ticket) => sql<(Ticketed & { day: string | null; count: number })[]>`
+        SELECT ticket, day, count FROM (SELECT ${ticket}::bigint AS ticket) AS t LEFT JOIN (
+          SELECT day, sum(used)::bigint AS count FROM sideband.day_counters
+          WHERE key_id = ${keyId} AND day BETWEEN ${fromDay} AND ${toDay} GROUP BY day) AS days ON true
+        ORDER BY day`,
+    );
+    return rows.flatMap(({ day, count }) => (day === null ? [] : [{ day, count }]));
+  };
+}
+
+/** All in the key's own slot. For a key without a limit any slot will do: readers add up all slots. */
+export function addUsage(key: KeyRecord, days: readonly { day: string; count: number }[]): Query<void> {
+  const slot = quotaSlot(key.id);
+  return async (sql) => {
+    await sql.begin(async (transaction) => {
+      for (const { day, count } of days) {
+        await transaction`
+          INSERT INTO sideband.day_counters AS c (slot, used, key_id, day)
+          VALUES (${slot}, ${count}, ${key.id}, ${day})
+          ON CONFLICT (slot, key_id, day) DO UPDATE SET used = c.used + excluded.used`;
+        if (TIER_LIMITS[key.tier] === null) continue;
+        await transaction`
+          INSERT INTO sideband.month_counters AS c (slot, used, key_id, month)
+          VALUES (${slot}, ${count}, ${key.id}, ${day.slice(0, "YYYY-MM".length)})
+          ON CONFLICT (slot, key_id, month) DO UPDATE SET used = c.used + excluded.used`;
+      }
+    });
+  };
+}

@@ -1,0 +1,88 @@
+/** Upkeep: whether the database can be written to, how much it holds, and removing expired records. */
+
+import type { MonotonicClock } from "../../../base/clock.ts";
+import type { CompactReport, StoreStatistics } from "../../../memory/ports.ts";
+import { readCluster } from "../cluster/distribution.ts";
+import type { Query, Sql } from "../connection/database.ts";
+
+/** Tables up to this size are counted; for larger ones the planner's estimate is used. */
+const COUNTED_BYTES_MAX = 16 * 2 ** 20;
+
+/** A real write: only that shows that the database can be written to. */
+export function writeProbe(slot: number, nowMs: number): Query<void> {
+  return async (sql) => {
+    await sql`
+      INSERT INTO sideband.probes (slot, written_at_ms) VALUES (${slot}, ${nowMs})
+      ON CONFLICT (slot) DO UPDATE SET written_at_ms = excluded.written_at_ms`;
+  };
+}
+
+export function readServer(): Query<string> {
+  return async (sql) => {
+    const [row] = await sql<{ version: string }[]>`SELECT current_setting('server_version') AS version`;
+    return `PostgreSQL ${row.version}`;
+  };
+}
+
+interface TableSize {
+  readonly name: string;
+  readonly heapBytes: number;
+  readonly sizeBytes: number;
+  readonly estimate: number;
+}
+
+/** A shard has the name of its table and a number. */
+const SIZES = `
+  SELECT regexp_replace(c.relname, '_[0-9]+$', '') AS name, sum(pg_relation_size(c.oid))::bigint AS "heapBytes",
+    sum(pg_total_relation_size(c.oid))::bigint AS "sizeBytes", sum(greatest(c.reltuples, 0))::bigint AS estimate
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE n.nspname = 'sideband' AND c.relkind = 'r' GROUP BY 1`;
+
+/** Of a cluster it is what the machines that answer hold. */
+export function readStatistics(): Query<StoreStatistics> {
+  return async (sql) => {
+    const { distributed } = await readCluster()(sql);
+    const tables = distributed ? await readSizesOfAll(sql) : await sql.unsafe<TableSize[]>(SIZES);
+    const totalOf = (column: "heapBytes" | "sizeBytes" | "estimate", name?: string) =>
+      tables.reduce((sum, row) => (name === undefined || row.name === name ? sum + row[column] : sum), 0);
+    const count = async (name: "facts" | "users") => {
+      const estimate = totalOf("estimate", name);
+      if (totalOf("heapBytes", name) > COUNTED_BYTES_MAX) return estimate;
+      const counting = sql<{ count: number }[]>`SELECT count(*) AS count FROM ${sql(`sideband.${name}`)}`;
+      // Only all machines of a cluster together can count.
+      const rows = distributed ? await counting.catch(() => []) : await counting;
+      return rows[0]?.count ?? estimate;
+    };
+    return { facts: await count("facts"), users: await count("users"), sizeBytes: totalOf("sizeBytes") };
+  };
+}
+
+async function readSizesOfAll(sql: Sql): Promise<TableSize[]> {
+  const machines = await sql<{ result: string }[]>`
+    SELECT result FROM run_command_on_all_nodes(${`SELECT coalesce(json_agg(t), '[]') FROM (${SIZES}) t`}) WHERE success`;
+  return machines.flatMap(({ result }) => JSON.parse(result) as TableSize[]);
+}
+
+/** A record that is just being renewed is locked: the DELETE waits and then sees its new expiry. */
+export function sweepReplays(nowMs: number): Query<void> {
+  return async (sql) => {
+    await sql`DELETE FROM sideband.replays WHERE expires_at_ms <= ${nowMs}`;
+  };
+}
+
+/** One table after the other: requests wait for one table, not for all. */
+export function rewriteTables(monotonic: MonotonicClock): Query<CompactReport> {
+  return async (sql) => {
+    const startedMs = monotonic.now();
+    const before = await readStatistics()(sql);
+    for (const table of ["replays", "users", "facts"])
+      await sql`VACUUM (FULL, ANALYZE) ${sql(`sideband.${table}`)}`;
+    const after = await readStatistics()(sql);
+    return {
+      beforeBytes: before.sizeBytes,
+      afterBytes: after.sizeBytes,
+      entries: after.facts + after.users,
+      durationMs: Math.round(monotonic.now() - startedMs),
+    };
+  };
+}

@@ -1,0 +1,154 @@
+/** What an agent may not keep: secrets by their form, and private parts. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { HIDDEN_CHARACTERS } from "../../../src/agent-side/hidden-characters.ts";
+import { SECRET_PATTERNS } from "../../../src/agent-side/secret-patterns.ts";
+import { keptValue } from "../../../src/agent-side/secrets.ts";
+import { hermesCalls } from "../../agents/hermes-calls.ts";
+import { growthFault } from "../../tidy/expressions.ts";
+import { filledSecrets, HARMLESS_TEXTS } from "./secret-texts.ts";
+
+/** Put together here, so that no tool that looks for secrets takes this file for one. */
+const random = "a1B2c3D4e5F6g7H8i9J0";
+const SECRETS = [
+  `-----BEGIN OPENSSH ${"PRIVATE"} KEY-----`,
+  `sb_live_${random}`,
+  `sk-ant-api03-${random}`,
+  `sk-${random}${random}`,
+  `AKIA${"IOSFODNN7EXAMPLE"}`,
+  `ghp_${random}${random}`,
+  `github_pat_${random}${random}`,
+  `glpat-${random}`,
+  `xoxb-${random}`,
+  `npm_${random}${random}`,
+  `hf_${random}${random}`,
+  `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.${random}`,
+  `Authorization: Bearer ${random}`,
+  "postgres://ada:hunter2@db.example/app",
+  "the password is hunter2",
+  "Password: correct-horse",
+  "db_url ok, pwd=abc",
+  "api_key = 12345",
+  "API key: abcdef0123",
+  "mein Passwort lautet geheim99",
+];
+const FACTS = [
+  "Ada Lovelace",
+  "the password is rotated every month",
+  "uses a password manager",
+  "token budget 200,000",
+  "secret santa on 2026-12-20",
+  "https://github.com/ada/loom.git",
+  "git@github.com:ada/loom.git",
+  "skips the tests at night",
+  "ask before you print an API key",
+  "tokens are kept in 1Password",
+  "2f6c1d0e9b8a7f6c5d4e3f2a1b0c9d8e7f6a5b4c",
+];
+
+test("keys, tokens and passwords are refused with a line that says what to do", () => {
+  for (const secret of SECRETS) {
+    assert.throws(
+      () => keptValue(`deploys with ${secret}`),
+      (error: Error & { code: string }) =>
+        error.code === "secret_refused" && /^This looks like an? .*Leave the secret out/.test(error.message),
+      secret,
+    );
+    assert.equal(keptValue(secret, true), secret, "allowed");
+  }
+});
+
+test("facts that only speak of secrets are kept as they are", () => {
+  for (const fact of FACTS) assert.equal(keptValue(fact), fact);
+});
+
+function isRefused(value: string): boolean {
+  try {
+    keptValue(value);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+test("of 60 forms of secrets all are found, and of 200 harmless texts at most 2 are refused", (t) => {
+  const secrets = filledSecrets(1);
+  assert.deepEqual([secrets.length, new Set(HARMLESS_TEXTS).size], [60, 200]);
+  const missed = secrets.filter((secret) => !isRefused(secret));
+  const wrong = HARMLESS_TEXTS.filter(isRefused);
+  t.diagnostic(`${missed.length} of 60 secrets missed, ${wrong.length} of 200 texts refused wrongly`);
+  assert.deepEqual(missed, []);
+  assert.ok(wrong.length <= 2, wrong.join("\n"));
+  // docs/agents/README.md has the figures.
+  const guide = readFileSync(new URL("../../../docs/agents/README.md", import.meta.url), "utf8").replace(
+    /\s+/g,
+    " ",
+  );
+  const told = `finds ${60 - missed.length} of 60 forms of real secrets and refuses ${wrong.length} of 200 harmless texts`;
+  assert.ok(guide.includes(told), told);
+});
+
+test("a secret with invisible characters in it, or in other letters, is found as well", () => {
+  for (const hidden of ["\u200b", "\u00ad", "\u2060", "\ufeff", "\u202e", "\ufe0f", "\u{e0041}"]) {
+    const missed = filledSecrets(2)
+      .map((secret) => [...secret].join(hidden))
+      .filter((secret) => !isRefused(secret));
+    assert.deepEqual(missed, [], `with ${hidden.codePointAt(0)?.toString(16)}`);
+  }
+  // Wide letters, as Japanese keyboards write them.
+  const wide = (text: string) =>
+    text.replace(/[!-~]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0));
+  const missed = filledSecrets(3).filter((secret) => !isRefused(wide(secret)));
+  assert.deepEqual(missed, []);
+});
+
+test("private parts are never kept, not even where secrets are allowed", () => {
+  assert.equal(keptValue("lives in <private>12 St James's Square, </private>London"), "lives in London");
+  assert.equal(keptValue("Ada <PRIVATE>King", true), "Ada");
+  assert.equal(keptValue("a <private>password=abc</private> b"), "a  b");
+  for (const value of ["<private>all</private>", " <private>a</private> <private>b"]) {
+    assert.throws(() => keptValue(value, true), { code: "private_refused" });
+  }
+});
+
+test("a long value is looked at in proportion to its length, whatever it is made of", () => {
+  for (const unit of [
+    "a.",
+    "-eyJaaaaaaaa",
+    "password ",
+    "x://",
+    "a:",
+    "-----BEGIN A ",
+    "bearer ",
+    "<private>",
+  ]) {
+    assert.equal(
+      growthFault(isRefused, (length) => unit.repeat(length / 2)),
+      undefined,
+      unit,
+    );
+  }
+});
+
+test("the Hermes provider has the same patterns, and they find the same", () => {
+  const copy = readFileSync(new URL("../../../agents/hermes/sideband/secrets.json", import.meta.url), "utf8");
+  assert.deepEqual(JSON.parse(copy), { hidden: HIDDEN_CHARACTERS, patterns: SECRET_PATTERNS });
+  const values = [
+    ...SECRETS,
+    ...FACTS,
+    ...filledSecrets(4),
+    ...filledSecrets(5).map((secret) => [...secret].join("\u200b")),
+    ...HARMLESS_TEXTS,
+  ];
+  const kept = hermesCalls(values.map((value) => ["_kept_value", [value]]));
+  assert.deepEqual(
+    kept,
+    values.map((value, i) => (isRefused(value) ? kept[i] : value)),
+  );
+  for (const [i, value] of values.entries()) {
+    const { refused = "" } = Object(kept[i]) as { refused?: string };
+    assert.equal(refused.startsWith("secret_refused: "), isRefused(value), value);
+  }
+});
