@@ -108,6 +108,15 @@ export const RULES: readonly Rule[] = [
       "Read it in src/config.ts (a client's defaults in src/sdk/environment.ts) and pass the value by argument.",
   },
   {
+    name: "value now or later",
+    applies: /^src\/.*\.tsx?$/,
+    // Where an answer at once saves a promise: the way of a request, and the reads that it waits for.
+    except:
+      /^src\/(base\/maybe-promise|http\/request\/(dispatcher|route)|http\/access\/access|http\/routes\/recall|memory\/(authentication|blocks|context|decode|ports))\.ts$/,
+    find: matches(/\bMaybePromise\b|maybe-promise\.ts/g),
+    remedy: "Use a promise: MaybePromise stays in the dispatcher, access, recall and the store's reads.",
+  },
+  {
     name: "secret comparison",
     applies: /^src\/.*\.ts$/,
     find: matches(SECRETS_COMPARED),

@@ -8,6 +8,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { findCircles, importFaults, ROOMS } from "./imports.ts";
+import { ambiguousNames } from "./names.ts";
 import { decisionFaults, faultsOf, RULES, type SourceFile, undecidedDependencies } from "./rules.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -63,6 +64,23 @@ test("tidy: no files import each other in a circle", () => {
     { path: "src/b/four.ts", text: 'import { one } from "../a/one.ts";' },
   ];
   assert.deepEqual(findCircles(circle), ["src/a/one.ts → src/a/two.ts → src/b/three.ts → src/a/one.ts"]);
+});
+
+test("tidy: a name has one meaning", () => {
+  const faults = ambiguousNames(files);
+  assert.deepEqual(faults, [], `rename all but one of each:\n${faults.join("\n")}`);
+  const twice = [
+    { path: "src/a/one.ts", text: "export class Call {}\nconst SIZE = 1;" },
+    { path: "src/b/two.ts", text: "interface Call {}\nconst SIZE = 2;" },
+    { path: "src/c/three.ts", text: "export function sizeOf() {}" },
+    { path: "src/d/four.ts", text: "function sizeOf() {}" },
+    { path: "src/store/lmdb/five.ts", text: "export function addKey() {}" },
+    { path: "src/store/postgres/six.ts", text: "export function addKey() {}" },
+  ];
+  assert.deepEqual(ambiguousNames(twice), [
+    "Call: src/a/one.ts, src/b/two.ts",
+    "sizeOf: src/c/three.ts, src/d/four.ts",
+  ]);
 });
 
 test("tidy: every runtime dependency has its page in docs/decisions", () => {
@@ -164,6 +182,13 @@ const EXAMPLES: Record<string, { bad: SourceFile[]; good: SourceFile[] }> = {
       { path: "src/http/server.ts", text: 'import { env } from "node:process";' },
     ],
     good: [{ path: "src/config.ts", text: "const port = process.env.PORT;" }],
+  },
+  "value now or later": {
+    bad: [
+      { path: "src/memory/encode.ts", text: 'import { andThen } from "../base/maybe-promise.ts";' },
+      { path: "src/mcp/watch.ts", text: "function read(): MaybePromise<string>" },
+    ],
+    good: [{ path: "src/memory/decode.ts", text: "function decode(): MaybePromise<string>" }],
   },
   "secret comparison": {
     bad: [
