@@ -141,7 +141,7 @@ const keysText = (value: string) => {
   if (value.length > 1000) throw new ConfigError("takes at most 1000 characters");
   return optionalText(value.trim());
 };
-const adminToken = (value: string) => {
+const tokenText = (value: string) => {
   if (value !== "" && !/^[\x21-\x7e]{16,200}$/.test(value))
     throw new ConfigError("takes 16 to 200 visible characters");
   return optionalText(value);
@@ -202,7 +202,7 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
   SIDEBAND_ADMIN_TOKEN: {
     field: "adminToken",
     fallback: "",
-    parse: adminToken,
+    parse: tokenText,
     meaning: "Token for /admin instead of the file admin.token.",
   },
   SIDEBAND_DEMO: {

@@ -53,7 +53,7 @@ export const SCOPE_INPUT = {
 const text = (description: string) => ({ type: "string", description });
 const count = (description: string) => ({ type: "integer", minimum: 0, description });
 const label = { type: "string", enum: LABELS, description: "Which fact: one of the 40 labels." };
-const channelCount = count("How many facts the user has.");
+const factCount = count("How many facts the user has.");
 const block = text("512 words between [MEM] and [/MEM]; empty if there are no facts.");
 const factList = {
   type: "array",
@@ -65,7 +65,7 @@ const factList = {
 };
 
 /** The code of an error, whether it comes from the service itself or from the client. */
-function codeOf(error: unknown): unknown {
+function errorCodeOf(error: unknown): unknown {
   return typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
 }
 
@@ -86,7 +86,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
         description: `The fact: 1 to ${VALUE_BYTES_MAX.toLocaleString("en")} bytes, one line.`,
       },
     },
-    output: { label: text("The label."), value: text("What was kept."), channel_count: channelCount },
+    output: { label: text("The label."), value: text("What was kept."), channel_count: factCount },
     annotations: KEEPS,
     takesScope: true,
     async run(memory, userId, input, options) {
@@ -116,7 +116,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
         const { label, value } = await memory.decode(userId, input.label, scoped(options, input));
         return { label, value };
       } catch (error) {
-        if (codeOf(error) === "fact_not_found") return { label: input.label, value: null };
+        if (errorCodeOf(error) === "fact_not_found") return { label: input.label, value: null };
         throw error;
       }
     },
@@ -134,7 +134,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
         await memory.forget(userId, input.label, scoped(options, input));
         return { label: input.label, forgotten: true };
       } catch (error) {
-        if (codeOf(error) === "fact_not_found") return { label: input.label, forgotten: false };
+        if (errorCodeOf(error) === "fact_not_found") return { label: input.label, forgotten: false };
         throw error;
       }
     },
@@ -144,7 +144,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     title: "List all facts",
     description: "Lists every fact of the user.",
     input: {},
-    output: { channel_count: channelCount, facts: factList },
+    output: { channel_count: factCount, facts: factList },
     annotations: READS,
     takesScope: true,
     async run(memory, userId, input, options) {
@@ -157,7 +157,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     title: "Memory for a prompt",
     description: "All facts as plain text, and as many as fit as one sealed block, for a system prompt.",
     input: {},
-    output: { channel_count: channelCount, plain_index: text("label=value lines."), fdm_block: block },
+    output: { channel_count: factCount, plain_index: text("label=value lines."), fdm_block: block },
     annotations: READS,
     async run(memory, userId, _input, options) {
       const { channel_count, plain_index, fdm_block } = await memory.context(userId, options);
@@ -173,7 +173,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     input: {},
     output: {
       status: { type: "string", enum: ["ok", "empty"] },
-      channel_count: channelCount,
+      channel_count: factCount,
       lossless: { type: "boolean", description: "Whether every fact came back exactly." },
       overflow: {
         type: "array",
@@ -233,7 +233,7 @@ export function objectSchema(properties: JsonObject, optional: JsonObject = {}) 
 
 /** The error as one line that a model can act on. */
 export function toolErrorText(error: unknown): string {
-  const code = codeOf(error);
+  const code = errorCodeOf(error);
   if (typeof code !== "string" || !(error instanceof Error)) return "internal_error: memory failed";
   return `${code}: ${error.message}`;
 }

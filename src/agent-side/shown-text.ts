@@ -11,7 +11,7 @@ import { HIDDEN_CHARACTERS } from "./hidden-characters.ts";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are among what it looks for.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ud800-\udfff]/u;
-export const HIDDEN = new RegExp(`[${HIDDEN_CHARACTERS}]`, "u");
+export const HIDDEN_CHARACTER = new RegExp(`[${HIDDEN_CHARACTERS}]`, "u");
 const PICTURE =
   /[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u27bf\u2900-\u297f\u2b00-\u2bff\u3030\u303d\u3297\u3299\u{1f000}-\u{1faff}]/u;
 /** Letters of scripts that are written from the right, or that join. */
@@ -41,18 +41,19 @@ export function shownJson(object: unknown): string {
 
 /** The text with an escape for each character that cannot be seen, except where it does its work in the writing. */
 function withVisible(text: string, spelled: (character: string) => string): string {
-  if (!CONTROL.test(text) && !HIDDEN.test(text)) return text;
+  if (!CONTROL.test(text) && !HIDDEN_CHARACTER.test(text)) return text;
   const characters = [...text];
   return characters
     .map((character, i) => {
-      const isHidden = HIDDEN.test(character) && !isAtWork(characters[i - 1], character, characters[i + 1]);
+      const isHidden =
+        HIDDEN_CHARACTER.test(character) && !isAtWork(characters[i - 1], character, characters[i + 1]);
       return isHidden || CONTROL.test(character) ? spelled(character) : character;
     })
     .join("");
 }
 
 function isAtWork(before = "", character: string, after = ""): boolean {
-  const joins = (neighbour: string) => JOINING.test(neighbour) && !HIDDEN.test(neighbour);
+  const joins = (neighbour: string) => JOINING.test(neighbour) && !HIDDEN_CHARACTER.test(neighbour);
   if (character === "\u200d" && PICTURE.test(after)) return PICTURE.test(before) || before === "\ufe0f";
   if ("\u200c\u200d\u180b\u180c\u180d".includes(character)) return joins(before);
   if ("\u200e\u200f\u061c".includes(character)) return joins(before) || joins(after);

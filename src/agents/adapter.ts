@@ -35,11 +35,11 @@ export const MODEL_TOOLS: readonly MemoryTool[] = MEMORY_TOOLS.filter(({ name })
   ["remember", "recall", "forget", "list"].includes(name),
 );
 
-async function userOf({ userId }: AdapterOptions): Promise<string> {
+async function namedUser({ userId }: AdapterOptions): Promise<string> {
   return typeof userId === "string" ? userId : userId();
 }
 
-async function projectOf({ project }: AdapterOptions): Promise<string | undefined> {
+async function namedProject({ project }: AdapterOptions): Promise<string | undefined> {
   return typeof project === "function" ? project() : project;
 }
 
@@ -56,17 +56,20 @@ export async function injected(
   options: AdapterOptions & { include?: SectionParts | undefined },
 ): Promise<string> {
   const { memory, include, timeoutMs = AGENT_TIMEOUT_MS } = options;
-  return memory.inject(prompt, await userOf(options), {
+  return memory.inject(prompt, await namedUser(options), {
     include,
     timeoutMs,
-    project: await projectOf(options),
+    project: await namedProject(options),
   });
 }
 
 /** Flushes the memory of the user, and of the project. */
 export async function flushed(options: AdapterOptions) {
   const { memory, timeoutMs = AGENT_TIMEOUT_MS } = options;
-  return memory.beforeCompaction(await userOf(options), { timeoutMs, project: await projectOf(options) });
+  return memory.beforeCompaction(await namedUser(options), {
+    timeoutMs,
+    project: await namedProject(options),
+  });
 }
 
 /** The schema of a tool's input. It can name the scope if there is a project. */
@@ -81,8 +84,8 @@ export async function runTool(
   input: Record<string, string>,
 ): Promise<{ readonly [name: string]: unknown }> {
   try {
-    const memory = scopedMemory(options.memory, () => projectOf(options));
-    return await tool.run(memory, await userOf(options), input, callOptions(options));
+    const memory = scopedMemory(options.memory, () => namedProject(options));
+    return await tool.run(memory, await namedUser(options), input, callOptions(options));
   } catch (error) {
     if (isOutage(error)) warn(`${tool.name} failed`, error);
     return { error: toolErrorText(error) };

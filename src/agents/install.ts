@@ -63,8 +63,16 @@ export const AGENTS: readonly AgentKind[] = [
     title: "Codex CLI: hooks and MCP server",
     home: ".codex",
     pieces: (options) => [
-      { path: join(options.target, "hooks.json"), kind: "hooks", text: read(options, "codex/hooks.json") },
-      { path: join(options.target, "config.toml"), kind: "toml", text: read(options, "codex/config.toml") },
+      {
+        path: join(options.target, "hooks.json"),
+        kind: "hooks",
+        text: readText(options, "codex/hooks.json"),
+      },
+      {
+        path: join(options.target, "config.toml"),
+        kind: "toml",
+        text: readText(options, "codex/config.toml"),
+      },
     ],
     next: () => [
       "Start codex and trust the new hooks with /hooks. Until then Codex skips them and says nothing, also in",
@@ -142,11 +150,11 @@ function tree(options: InstallOptions, from: string, to: string): Piece[] {
   return readdirSync(source, { recursive: true, encoding: "utf8" })
     .filter((path) => statSync(join(source, path)).isFile() && !path.includes("__pycache__"))
     .sort()
-    .map((path) => ({ path: join(to, path), kind: "file", text: read(options, join(from, path)) }));
+    .map((path) => ({ path: join(to, path), kind: "file", text: readText(options, join(from, path)) }));
 }
 
 /** A file of the package. Where it names `sideband`, it gets what really starts. */
-function read({ files, command, openclawModule }: InstallOptions, path: string): string {
+function readText({ files, command, openclawModule }: InstallOptions, path: string): string {
   const text = readFileSync(join(files, path), "utf8");
   if (path.endsWith("index.js")) {
     return text.replace('"sideband/openclaw"', JSON.stringify(pathToFileURL(openclawModule).href));
@@ -223,6 +231,6 @@ function isOurs({ hooks = [] }: HookGroup): boolean {
   return hooks.some(({ command }) => command !== undefined && /sideband(\.js)?"? hook\b/.test(command));
 }
 
-export function textOf(path: string): string | undefined {
+export function fileText(path: string): string | undefined {
   return existsSync(path) ? readFileSync(path, "utf8") : undefined;
 }

@@ -5,7 +5,7 @@
 
 import { mkdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Piece, textOf, withoutPiece, withPiece } from "./install.ts";
+import { fileText, type Piece, withoutPiece, withPiece } from "./install.ts";
 
 /** One installation of an agent's files. */
 export interface Installed {
@@ -23,7 +23,7 @@ interface Placed extends Piece {
   readonly before: string | null;
 }
 
-export interface Change {
+export interface InstalledChange {
   readonly path: string;
   readonly done: "wrote" | "removed" | "restored" | "left";
 }
@@ -39,7 +39,7 @@ export class InstallationRecord {
 
   all(): readonly Installed[] {
     try {
-      return JSON.parse(textOf(this.#path) ?? "[]") as Installed[];
+      return JSON.parse(fileText(this.#path) ?? "[]") as Installed[];
     } catch {
       throw new SyntaxError(`${this.#path} is damaged; delete it and install again`);
     }
@@ -50,11 +50,15 @@ export class InstallationRecord {
   }
 
   /** Puts the pieces in place and says what was written. A dry run only says it. */
-  install(entry: Omit<Installed, "placed" | "folders">, pieces: readonly Piece[], dryRun: boolean): Change[] {
+  install(
+    entry: Omit<Installed, "placed" | "folders">,
+    pieces: readonly Piece[],
+    dryRun: boolean,
+  ): InstalledChange[] {
     const { agent, target } = entry;
     const old = this.find(agent, target);
     const placed = pieces.map((piece) => {
-      const present = textOf(piece.path);
+      const present = fileText(piece.path);
       const known = old?.placed.find(({ path }) => path === piece.path);
       // A second installation keeps what was there before the first.
       const now = piece.kind === "file" ? null : (present ?? null);
@@ -63,7 +67,7 @@ export class InstallationRecord {
     });
     const outdated = (old?.placed ?? []).filter(({ path }) => !pieces.some((piece) => piece.path === path));
     const written = placed.filter(({ present, text }) => present !== text);
-    const changes: Change[] = written.map(({ piece }) => ({ path: piece.path, done: "wrote" }));
+    const changes: InstalledChange[] = written.map(({ piece }) => ({ path: piece.path, done: "wrote" }));
     if (dryRun) return changes;
     const folders = [...(old?.folders ?? [])];
     for (const { piece, text } of written) {
@@ -82,7 +86,7 @@ export class InstallationRecord {
   }
 
   /** Takes an installation out. A file that was changed since is left, and said to be. */
-  remove(entry: Installed): Change[] {
+  remove(entry: Installed): InstalledChange[] {
     const changes = entry.placed.map(takeOut);
     for (const folder of [...entry.folders].sort((a, b) => b.length - a.length)) {
       try {
@@ -108,14 +112,14 @@ export class InstallationRecord {
 /** Whether every piece is still in place. */
 export function isIntact({ placed }: Installed): boolean {
   return placed.every((piece) => {
-    const present = textOf(piece.path);
+    const present = fileText(piece.path);
     return present !== undefined && withoutPiece(present, piece) !== undefined;
   });
 }
 
-function takeOut({ before, ...piece }: Placed): Change {
+function takeOut({ before, ...piece }: Placed): InstalledChange {
   const { path } = piece;
-  const present = textOf(path);
+  const present = fileText(path);
   if (present === undefined) return { path, done: "removed" };
   const rest = withoutPiece(present, piece);
   if (rest === undefined) return { path, done: "left" };

@@ -36,13 +36,15 @@ export class SidebandStore extends BaseStore {
 
   override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
     const puts = operations.flatMap((operation) => (isPut(operation) ? [this.#change(operation)] : []));
-    const users = new Set(operations.flatMap((operation) => (isPut(operation) ? [] : [userOf(operation)])));
+    const users = new Set(
+      operations.flatMap((operation) => (isPut(operation) ? [] : [namespaceUser(operation)])),
+    );
     // Each user is read once. What a batch writes is put into what it has read, so that its later reads see it.
     const read = await Promise.all([...users].map(async (user) => [user, await this.#read(user)] as const));
     const views = new Map(read);
     let written = 0;
     const results = operations.map((operation) => {
-      if (!isPut(operation)) return answer(operation, views.get(userOf(operation)) ?? []);
+      if (!isPut(operation)) return answer(operation, views.get(namespaceUser(operation)) ?? []);
       const change = puts[written];
       written += 1;
       const view = views.get(change.user);
@@ -61,15 +63,15 @@ export class SidebandStore extends BaseStore {
     }, []);
   }
 
-  #change({ namespace, key, value }: PutOperation): Change {
+  #change({ namespace, key, value }: PutOperation): ItemChange {
     const [user, group] = namespace;
     if (namespace.length !== 2)
       throw new TypeError("a fact's namespace is [user, group], for example [user, USER]");
-    const text = value === null ? null : keptValue(textOf(value), this.#options.allowSecrets);
+    const text = value === null ? null : keptValue(itemText(value), this.#options.allowSecrets);
     return { user, label: `${group}.${key}`, text };
   }
 
-  async #write(puts: readonly Change[]): Promise<void> {
+  async #write(puts: readonly ItemChange[]): Promise<void> {
     // The last put of a label counts.
     const users = new Map<string, Map<string, string | null>>();
     for (const { user, label, text } of puts) {
@@ -95,7 +97,7 @@ export class SidebandStore extends BaseStore {
   }
 }
 
-interface Change {
+interface ItemChange {
   readonly user: string;
   readonly label: string;
   /** Null forgets. */
@@ -112,7 +114,7 @@ function itemOf(
   return { value: { value }, key, namespace: [user, group], createdAt: updatedAt, updatedAt } satisfies Item;
 }
 
-function apply(items: Item[], { user, label, text }: Change): void {
+function apply(items: Item[], { user, label, text }: ItemChange): void {
   const at = items.findIndex(({ namespace, key }) => `${namespace[1]}.${key}` === label);
   if (text === null) {
     if (at >= 0) items.splice(at, 1);
@@ -123,7 +125,7 @@ function apply(items: Item[], { user, label, text }: Change): void {
 }
 
 /** The user that a read is about. */
-function userOf(operation: GetOperation | SearchOperation | ListNamespacesOperation): string {
+function namespaceUser(operation: GetOperation | SearchOperation | ListNamespacesOperation): string {
   if (isSearch(operation)) {
     if (operation.namespacePrefix.length > 0) return operation.namespacePrefix[0];
     throw new TypeError("facts are searched for one user: the prefix begins with the user");
@@ -137,7 +139,7 @@ function userOf(operation: GetOperation | SearchOperation | ListNamespacesOperat
 }
 
 /** The text of a value. A field that would be lost is refused. */
-function textOf(value: Record<string, unknown>): string {
+function itemText(value: Record<string, unknown>): string {
   if (typeof value.value === "string" && Object.keys(value).length === 1) return value.value;
   throw new TypeError('a fact is written as { value: "text" }, with no other field');
 }

@@ -6,6 +6,6 @@
 export type MaybePromise<T> = T | Promise<T>;
 
 /** Uses a value now if it is there, else when it comes. */
-export function whenThere<T, R>(value: MaybePromise<T>, use: (value: T) => MaybePromise<R>): MaybePromise<R> {
+export function andThen<T, R>(value: MaybePromise<T>, use: (value: T) => MaybePromise<R>): MaybePromise<R> {
   return value instanceof Promise ? value.then(use) : use(value);
 }

@@ -9,13 +9,13 @@ export interface MetricDefinition {
 }
 
 /** [value], or for a histogram [sum, count, bucket…]. */
-type Sample = number[];
+type MetricSample = number[];
 
 interface Metric {
   readonly definition: MetricDefinition;
   readonly buckets: readonly number[] | undefined;
   /** By label texts. */
-  readonly samples: Map<string, Sample>;
+  readonly samples: Map<string, MetricSample>;
 }
 
 export class Metrics {
@@ -78,7 +78,7 @@ export class Metrics {
   }
 }
 
-function sampleOf({ samples, buckets }: Metric, labels: string): Sample {
+function sampleOf({ samples, buckets }: Metric, labels: string): MetricSample {
   let sample = samples.get(labels);
   if (sample === undefined) {
     sample = new Array<number>(buckets === undefined ? 1 : buckets.length + 2).fill(0);
@@ -87,7 +87,7 @@ function sampleOf({ samples, buckets }: Metric, labels: string): Sample {
   return sample;
 }
 
-function sampleLines({ name, buckets }: MetricDefinition, labels: string, sample: Sample): string[] {
+function sampleLines({ name, buckets }: MetricDefinition, labels: string, sample: MetricSample): string[] {
   const suffix = labels === "" ? "" : `{${labels}}`;
   if (buckets === undefined) return [`${name}${suffix} ${sample[0]}`];
   const [sum, count, ...counts] = sample;

@@ -49,12 +49,12 @@ export class BlockMetrics {
       "Time of block tasks, by tier of the account.",
     );
     define("sideband_reader_healthy", "gauge", "1 while threads for block work can be started, else 0.");
-    for (const kind of KINDS) metrics.set("sideband_block_running", 0, labelOf(kind));
+    for (const kind of KINDS) metrics.set("sideband_block_running", 0, metricLabel(kind));
     metrics.onCollect(() => {
       const { batches, healthy } = state();
       const depths = new Map(KINDS.map((kind) => [kind, 0]));
       for (const { kind, waiting } of batches) depths.set(kind, depths.get(kind)! + waiting.size);
-      for (const [kind, depth] of depths) metrics.set("sideband_block_queue_depth", depth, labelOf(kind));
+      for (const [kind, depth] of depths) metrics.set("sideband_block_queue_depth", depth, metricLabel(kind));
       metrics.set("sideband_reader_healthy", healthy ? 1 : 0);
     });
   }
@@ -65,8 +65,8 @@ export class BlockMetrics {
   }
 
   began(kind: MetricKind, waitedMs: number): void {
-    this.#metrics.add("sideband_block_running", labelOf(kind));
-    this.#metrics.observe("sideband_block_wait_seconds", waitedMs / 1000, labelOf(kind));
+    this.#metrics.add("sideband_block_running", metricLabel(kind));
+    this.#metrics.observe("sideband_block_wait_seconds", waitedMs / 1000, metricLabel(kind));
   }
 
   ended(
@@ -75,8 +75,8 @@ export class BlockMetrics {
   ): void {
     const { kind, taskKind, size, tier } = task;
     this.count(kind, outcome);
-    this.#metrics.add("sideband_block_running", labelOf(kind), -1);
-    this.#metrics.observe("sideband_block_task_seconds", ms / 1000, labelOf(kind));
+    this.#metrics.add("sideband_block_running", metricLabel(kind), -1);
+    this.#metrics.observe("sideband_block_task_seconds", ms / 1000, metricLabel(kind));
     this.#metrics.add("sideband_block_processor_seconds_total", `tier="${tier}"`, ms / 1000);
     if (outcome !== "ok") return;
     const before = this.#measured.get(taskKind) ?? { ms: 0, units: 0 };
@@ -85,10 +85,10 @@ export class BlockMetrics {
 
   count(kind: MetricKind, outcome: TaskOutcome, count = 1): void {
     if (count === 0) return;
-    this.#metrics.add("sideband_block_tasks_total", `${labelOf(kind)},result="${outcome}"`, count);
+    this.#metrics.add("sideband_block_tasks_total", `${metricLabel(kind)},result="${outcome}"`, count);
   }
 }
 
-function labelOf(kind: MetricKind): string {
+function metricLabel(kind: MetricKind): string {
   return `kind="${kind}"`;
 }

@@ -45,21 +45,21 @@ export const DEADLINE_MS = 10_000;
 /** How often the deadline is checked while its own tasks run. */
 const CHECK_MS = 100;
 /** One account may have this part of the queue. */
-const ACCOUNT_SHARE = 1 / 4;
+const ACCOUNT_QUEUE_SHARE = 1 / 4;
 
 /** The tasks of one call, which fail together. */
 interface Batch {
   readonly work: Work;
-  readonly account: Account;
+  readonly account: AccountQueue;
   /** How the metrics count its tasks. */
   readonly kind: MetricKind;
-  readonly waiting: Set<Entry>;
+  readonly waiting: Set<QueuedTask>;
   running: number;
   /** Resolves the call, or rejects it with an error; undefined once it has. */
   answer: ((error?: unknown) => void) | undefined;
 }
 
-interface Entry {
+interface QueuedTask {
   readonly batch: Batch;
   readonly task: Task;
   readonly taskKind: BlockTaskKind;
@@ -67,11 +67,11 @@ interface Entry {
   readonly expectedMs: number;
 }
 
-interface Account {
+interface AccountQueue {
   virtualMs: number;
   /** Waiting tasks in the order they came: those of requests, and background work. */
-  readonly foreground: Set<Entry>;
-  readonly background: Set<Entry>;
+  readonly foreground: Set<QueuedTask>;
+  readonly background: Set<QueuedTask>;
   /** Expected time of the foreground tasks. */
   foregroundMs: number;
   running: number;
@@ -83,7 +83,7 @@ export class BlockScheduler {
   readonly #clock: TimerClock;
   readonly #queueMax: number;
   readonly #metrics: BlockMetrics;
-  readonly #accounts = new Map<string, Account>();
+  readonly #accounts = new Map<string, AccountQueue>();
   readonly #batches = new Set<Batch>();
   /** The virtual time at which the last task began. */
   #virtualMs = 0;
@@ -169,8 +169,8 @@ export class BlockScheduler {
   }
 
   /** The reason to refuse this work; undefined where it is accepted. Drops background work to make room for a request. */
-  #refusalOf(work: Work, account: Account, ownMs: number): Failure | undefined {
-    const share = Math.max(1, this.#queueMax * ACCOUNT_SHARE);
+  #refusalOf(work: Work, account: AccountQueue, ownMs: number): Failure | undefined {
+    const share = Math.max(1, this.#queueMax * ACCOUNT_QUEUE_SHARE);
     const refuse = (detail: string) => new Failure("overloaded", detail, { retryAfterS: secondsOf(waitMs) });
     const waitMs = this.#waitMs(account, ownMs);
     if (this.#closed) return stopping();
@@ -188,7 +188,7 @@ export class BlockScheduler {
    * How long work of `ownMs` will wait: for everything that its account has waiting already, and for the tasks of each
    * other account that will run in the same time.
    */
-  #waitMs(account: Account, ownMs: number): number {
+  #waitMs(account: AccountQueue, ownMs: number): number {
     const turnMs = account.foregroundMs + ownMs;
     let beforeMs = account.foregroundMs;
     for (const other of this.#accounts.values())
@@ -198,7 +198,7 @@ export class BlockScheduler {
 
   /** Drops the newest batch of the account with the most background work; false where there is none. */
   #dropBackground(): boolean {
-    let most: Account | undefined;
+    let most: AccountQueue | undefined;
     for (const account of this.#accounts.values())
       if (account.background.size > (most?.background.size ?? 0)) most = account;
     if (most === undefined) return false;
@@ -251,7 +251,7 @@ export class BlockScheduler {
     answer?.(error);
   }
 
-  #enter(entry: Entry): void {
+  #enter(entry: QueuedTask): void {
     const { batch, expectedMs } = entry;
     batch.waiting.add(entry);
     this.#waiting++;
@@ -262,7 +262,7 @@ export class BlockScheduler {
     }
   }
 
-  #leave(entry: Entry): void {
+  #leave(entry: QueuedTask): void {
     const { batch, expectedMs } = entry;
     batch.waiting.delete(entry);
     this.#waiting--;
@@ -295,9 +295,9 @@ export class BlockScheduler {
   }
 
   /** The first foreground task of the account with the lowest virtual time; without any, the first background task. */
-  #next(): Entry | undefined {
-    let foreground: Account | undefined;
-    let background: Account | undefined;
+  #next(): QueuedTask | undefined {
+    let foreground: AccountQueue | undefined;
+    let background: AccountQueue | undefined;
     for (const [name, account] of this.#accounts) {
       if (account.foreground.size > 0) {
         if (foreground === undefined || account.virtualMs < foreground.virtualMs) foreground = account;
@@ -310,7 +310,7 @@ export class BlockScheduler {
     return first;
   }
 
-  async #start(entry: Entry, message: BlockMessage): Promise<void> {
+  async #start(entry: QueuedTask, message: BlockMessage): Promise<void> {
     const { batch, expectedMs } = entry;
     const { account, kind, work } = batch;
     const backgroundCount = work.background ? 1 : 0;
@@ -336,7 +336,7 @@ export class BlockScheduler {
     setImmediate(() => this.#dispatch());
   }
 
-  #takeReply({ batch, task }: Entry, { outcome, result, error }: Reply): void {
+  #takeReply({ batch, task }: QueuedTask, { outcome, result, error }: Reply): void {
     if (outcome === "ok") {
       task.done(result as never);
       if (batch.waiting.size + batch.running === 0) this.#answer(batch);
@@ -347,7 +347,7 @@ export class BlockScheduler {
     }
   }
 
-  #accountOf(name: string): Account {
+  #accountOf(name: string): AccountQueue {
     let account = this.#accounts.get(name);
     if (account === undefined) {
       account = {

@@ -6,7 +6,7 @@
 const INTERVAL_MS = 200;
 const LOG_INTERVAL_MS = 10_000;
 
-export class Progress {
+export class ProgressLine {
   readonly #what: string;
   #total: number | undefined;
   readonly #logs: boolean;

@@ -31,14 +31,14 @@ const TRUST_STEPS = [0.5, 0.8, 0.95, 0.3];
 /** Alignment costs the most: at most this many words are aligned in one text, over all its passages. */
 const ALIGNABLE_WORDS_MAX = 1600;
 
-export interface OpenOptions {
+export interface OpenBlockOptions {
   /** The account's block key with this id, where there is one. */
   readonly keys: (id: number) => BlockKey | undefined;
   readonly userId: string;
   readonly codebooks: readonly Codebook[];
 }
 
-export interface ReadOptions extends OpenOptions {
+export interface ReadOptions extends OpenBlockOptions {
   /** Decode the values of these channels only; the others are passed over. */
   readonly channels?: readonly number[];
 }
@@ -98,7 +98,7 @@ export function readValue(codebook: Codebook, channel: number, bits: Bits): stri
   return bytes && textOf(bytes);
 }
 
-export function openBlock(text: string, options: OpenOptions): OpenedBlock | UnreadableBlock {
+export function openBlock(text: string, options: OpenBlockOptions): OpenedBlock | UnreadableBlock {
   if (text.length > TEXT_LENGTH_MAX) return unreadable({ kind: "text-too-long" });
   let damaged: UnreadableBlock | undefined;
   let refused: UnreadableBlock | undefined;
@@ -124,11 +124,11 @@ function isDamaged(result: OpenedBlock | UnreadableBlock): boolean {
   return !result.ok && result.kind === "damaged";
 }
 
-function openInOrder(words: Words, options: OpenOptions): OpenedBlock | UnreadableBlock {
+function openInOrder(words: Words, options: OpenBlockOptions): OpenedBlock | UnreadableBlock {
   return openPlacement(placeInOrder(words), [TRUST_STEPS[0]], options);
 }
 
-function openAligned(words: Words, options: OpenOptions): OpenedBlock | UnreadableBlock {
+function openAligned(words: Words, options: OpenBlockOptions): OpenedBlock | UnreadableBlock {
   for (const placement of placements(words)) {
     const result = openPlacement(placement, TRUST_STEPS, options);
     if (!isDamaged(result)) return result;
@@ -139,7 +139,7 @@ function openAligned(words: Words, options: OpenOptions): OpenedBlock | Unreadab
 function openPlacement(
   placement: Placement,
   trustSteps: readonly number[],
-  options: OpenOptions,
+  options: OpenBlockOptions,
 ): OpenedBlock | UnreadableBlock {
   let erasedBefore = -1;
   for (const trustMin of trustSteps) {
@@ -164,8 +164,8 @@ function openPlacement(
 }
 
 /** The plain digits behind a spectrum whose seal holds; undefined where it does not. */
-function open(spectrum: Uint16Array, { keys, userId, codebooks }: OpenOptions): Opened | undefined {
-  const version = versionOf(spectrum);
+function open(spectrum: Uint16Array, { keys, userId, codebooks }: OpenBlockOptions): Opened | undefined {
+  const version = formatVersionOf(spectrum);
   const codebook = codebooks.find((book) => book.version === version);
   const key = keys(spectrum[0] & 255);
   const tag = tagFromDigits(spectrum.subarray(1, 1 + TAG_DIGITS));
@@ -181,13 +181,13 @@ function open(spectrum: Uint16Array, { keys, userId, codebooks }: OpenOptions): 
   return { plain, layout, codebook };
 }
 
-function versionOf(spectrum: Uint16Array): number {
+function formatVersionOf(spectrum: Uint16Array): number {
   return spectrum[0] >> 8;
 }
 
 /** Why an undamaged spectrum does not open. */
-function refusalOf(spectrum: Uint16Array, { codebooks }: OpenOptions): Refusal {
-  const version = versionOf(spectrum);
+function refusalOf(spectrum: Uint16Array, { codebooks }: OpenBlockOptions): Refusal {
+  const version = formatVersionOf(spectrum);
   const known = codebooks.map((book) => book.version);
   return known.includes(version) ? { kind: "foreign" } : { kind: "unknown-version", version, known };
 }

@@ -18,12 +18,12 @@ export type Validator = (value: unknown) => Fault | undefined;
 
 type Check = (value: unknown, path: string) => Fault | undefined;
 
-interface Schema {
+interface CheckedSchema {
   readonly type?: string;
-  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly properties?: Readonly<Record<string, CheckedSchema>>;
   readonly required?: readonly string[];
-  readonly items?: Schema;
-  readonly anyOf?: readonly Schema[];
+  readonly items?: CheckedSchema;
+  readonly anyOf?: readonly CheckedSchema[];
   readonly const?: string;
   readonly pattern?: string;
   /** The pattern in words. */
@@ -52,11 +52,11 @@ const KEYWORDS = new Set([
 
 /** @param place where the fields are expected, such as "in the query" */
 export function compileSchema(schema: TSchema, place?: string): Validator {
-  const check = compile(schema as Schema, place);
+  const check = compile(schema as CheckedSchema, place);
   return (value) => check(value, "");
 }
 
-function compile(schema: Schema, place?: string): Check {
+function compile(schema: CheckedSchema, place?: string): Check {
   for (const keyword of Object.keys(schema))
     assert(KEYWORDS.has(keyword), `the schema keyword ${keyword} is known`);
   if (schema.anyOf !== undefined) return anyOf(schema.anyOf);
@@ -77,7 +77,7 @@ function compile(schema: Schema, place?: string): Check {
   }
 }
 
-function object({ properties = {}, required = [] }: Schema, place?: string): Check {
+function object({ properties = {}, required = [] }: CheckedSchema, place?: string): Check {
   const isMissing = place === undefined ? "is required" : `is required ${place}`;
   const checks = Object.entries(properties).map(([name, schema]) => ({ name, check: compile(schema) }));
   return (value, path) => {
@@ -96,7 +96,7 @@ function object({ properties = {}, required = [] }: Schema, place?: string): Che
   };
 }
 
-function array({ items = {}, minItems = 0, maxItems = Number.POSITIVE_INFINITY }: Schema): Check {
+function array({ items = {}, minItems = 0, maxItems = Number.POSITIVE_INFINITY }: CheckedSchema): Check {
   const check = compile(items);
   return (value, param) => {
     if (!Array.isArray(value)) return { param, fault: "must be array" };
@@ -110,7 +110,7 @@ function array({ items = {}, minItems = 0, maxItems = Number.POSITIVE_INFINITY }
   };
 }
 
-function string(schema: Schema): Check {
+function string(schema: CheckedSchema): Check {
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema;
   const pattern = schema.pattern === undefined ? undefined : new RegExp(schema.pattern, "u");
   assert(pattern === undefined || schema.title !== undefined, "a pattern is told in words");
@@ -127,7 +127,7 @@ function string(schema: Schema): Check {
   };
 }
 
-function anyOf(schemas: readonly Schema[]): Check {
+function anyOf(schemas: readonly CheckedSchema[]): Check {
   const checks = schemas.map((schema) => compile(schema));
   const names = schemas.map((schema) => schema.const ?? schema.type);
   const fault = `must be ${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;

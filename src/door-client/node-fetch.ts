@@ -29,11 +29,11 @@ export function fetchAnswer(response: IncomingMessage): Response {
   return {
     status: response.statusCode ?? 0,
     headers: { get: (name: string) => response.headers[name.toLowerCase()] ?? null },
-    text: () => textOf(response),
+    text: () => bodyTextOf(response),
   } as unknown as Response;
 }
 
-export async function textOf(response: IncomingMessage): Promise<string> {
+export async function bodyTextOf(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk);
   return Buffer.concat(chunks).toString();

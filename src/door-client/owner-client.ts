@@ -11,7 +11,7 @@ import { Failure } from "../base/errors.ts";
 import { linesOf } from "../base/lines.ts";
 import type { Fetch } from "../sdk/index.ts";
 import { doorPath } from "./door-path.ts";
-import { fetchAnswer, textOf } from "./node-fetch.ts";
+import { bodyTextOf, fetchAnswer } from "./node-fetch.ts";
 
 /** Nobody listens at the door: nothing was sent. */
 export class NoOwnerError extends Error {
@@ -22,7 +22,7 @@ export class SilentOwnerError extends Error {
   override name = "SilentOwnerError";
 }
 
-interface Call {
+interface OwnerRequest {
   readonly method: string;
   readonly path: string;
   readonly headers?: Record<string, string>;
@@ -30,7 +30,7 @@ interface Call {
   readonly signal?: AbortSignal | undefined;
 }
 
-const JSON_TYPE = { "content-type": "application/json" };
+const BODY_TYPE = { "content-type": "application/json" };
 
 export class OwnerClient {
   readonly #path: string;
@@ -70,12 +70,12 @@ export class OwnerClient {
       path,
       headers: {
         ...(more.account === undefined ? {} : { "sideband-account": more.account }),
-        ...(body === undefined ? {} : JSON_TYPE),
+        ...(body === undefined ? {} : BODY_TYPE),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: more.signal,
     });
-    return refuseProblem(response, JSON.parse(await textOf(response))) as T;
+    return refuseProblem(response, JSON.parse(await bodyTextOf(response))) as T;
   }
 
   /** The lines of an answer as objects. A line with a problem is thrown as a Failure. */
@@ -83,14 +83,14 @@ export class OwnerClient {
     const call = {
       method,
       path,
-      ...(body === undefined ? {} : { headers: JSON_TYPE, body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { headers: BODY_TYPE, body: JSON.stringify(body) }),
     };
     const response = await this.#send(call);
-    if (response.statusCode !== 200) refuseProblem(response, JSON.parse(await textOf(response)));
+    if (response.statusCode !== 200) refuseProblem(response, JSON.parse(await bodyTextOf(response)));
     try {
       for await (const text of linesOf(response)) {
         const line = JSON.parse(text) as Record<string, unknown>;
-        if (line.problem !== undefined) throw failureOf(line.problem as Problem);
+        if (line.problem !== undefined) throw failureIn(line.problem as OwnerProblem);
         yield line;
       }
     } catch (error) {
@@ -113,7 +113,7 @@ export class OwnerClient {
   async upload<T>(path: string, lines: Readable): Promise<T> {
     const headers = { "content-type": "application/x-ndjson" };
     const response = await this.#send({ method: "POST", path, headers, body: lines });
-    return refuseProblem(response, JSON.parse(await textOf(response))) as T;
+    return refuseProblem(response, JSON.parse(await bodyTextOf(response))) as T;
   }
 
   /** A fetch for the client of the service, for one account. */
@@ -131,7 +131,7 @@ export class OwnerClient {
     };
   }
 
-  #send({ method, path, headers = {}, body, signal }: Call): Promise<IncomingMessage> {
+  #send({ method, path, headers = {}, body, signal }: OwnerRequest): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const sent = request(
         {
@@ -157,17 +157,17 @@ export class OwnerClient {
   }
 }
 
-interface Problem {
+interface OwnerProblem {
   readonly code: FailureCode;
   readonly detail: string;
 }
 
 function refuseProblem(response: IncomingMessage, answer: unknown): unknown {
-  if ((response.statusCode ?? 500) >= 400) throw failureOf(answer as Problem);
+  if ((response.statusCode ?? 500) >= 400) throw failureIn(answer as OwnerProblem);
   return answer;
 }
 
-function failureOf({ code, detail }: Problem): Failure {
+function failureIn({ code, detail }: OwnerProblem): Failure {
   return new Failure(code, detail);
 }
 

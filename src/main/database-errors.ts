@@ -23,11 +23,11 @@ const TLS_CODE = /^(TLS|SSL|ERR_TLS|ERR_SSL|CERT|UNABLE_TO|DEPTH_ZERO|SELF_SIGNE
 /** What an error of opening the database is to the operator; a programmer's error stays as it is. */
 export function toldToOperator(error: unknown): unknown {
   // The address holds a password, and so does the client's own error.
-  if (error instanceof URIError || codeOf(error) === "ERR_INVALID_URL")
+  if (error instanceof URIError || errorCode(error) === "ERR_INVALID_URL")
     return new ConfigError("SIDEBAND_DATABASE_URL is not a well-formed postgres:// address");
   const isFailure = error instanceof Failure;
   const cause = isFailure ? error.extra.cause : error;
-  const code = codeOf(cause);
+  const code = errorCode(cause);
   if (!(cause instanceof Error) || !(isFailure || SQLSTATE.test(code) || TLS_CODE.test(code))) return error;
   const text = `the database of SIDEBAND_DATABASE_URL cannot be used: ${cause.message}`;
   const remedy = REMEDIES.find(([fault]) => fault.test(code) || fault.test(cause.message));
@@ -37,7 +37,7 @@ export function toldToOperator(error: unknown): unknown {
   return isAway ? new DatabaseAwayError(text) : new ConfigError(text);
 }
 
-function codeOf(error: unknown): string {
+function errorCode(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" ? code : "";
 }

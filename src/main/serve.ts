@@ -23,7 +23,7 @@ const IDLE_CHECKS = 20;
 const CLOSE_GRACE_MS = 1_000;
 
 /** Resolves when the service has ended in order. */
-export async function serve(
+export async function serveUntilStopped(
   config: Config,
   print: (line: string) => void,
   options: Pick<ServiceOptions, "atStep" | "warm"> = {},

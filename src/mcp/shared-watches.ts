@@ -19,7 +19,7 @@ const UNREADABLE = "";
 /** Hears of a user whose memory has changed. */
 export type OnChange = (userId: string) => void;
 
-interface Watch {
+interface SharedWatch {
   readonly account: string;
   readonly userId: string;
   /** Who is told, with the number of those who asked for it. */
@@ -41,7 +41,7 @@ export class TooManyWatches extends Error {
 
 export class SharedWatches {
   readonly #store: Pick<FactStore, "readStamp" | "readStamps">;
-  readonly #watches = new Map<string, Watch>();
+  readonly #watches = new Map<string, SharedWatch>();
   /** Watches by account. */
   readonly #counts = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
@@ -71,11 +71,11 @@ export class SharedWatches {
     if (watch?.seen === undefined && watch !== undefined) await this.#readOne(watch);
   }
 
-  #begin(key: string, account: string, userId: string): Watch {
+  #begin(key: string, account: string, userId: string): SharedWatch {
     const count = this.#counts.get(account) ?? 0;
     if (count >= ACCOUNT_WATCHED_MAX) throw new TooManyWatches();
     this.#counts.set(account, count + 1);
-    const watch: Watch = { account, userId, listeners: new Map(), seen: undefined };
+    const watch: SharedWatch = { account, userId, listeners: new Map(), seen: undefined };
     this.#watches.set(key, watch);
     // Watching keeps no process alive.
     this.#timer ??= setInterval(() => void this.#look(), WATCH_INTERVAL_MS).unref();
@@ -107,7 +107,7 @@ export class SharedWatches {
     }
   }
 
-  async #read(watches: readonly Watch[]): Promise<void> {
+  async #read(watches: readonly SharedWatch[]): Promise<void> {
     let stamps: readonly (string | undefined)[];
     try {
       stamps = await this.#store.readStamps(watches);
@@ -119,7 +119,7 @@ export class SharedWatches {
     for (const [i, watch] of watches.entries()) note(watch, stamps[i]);
   }
 
-  async #readOne(watch: Watch): Promise<void> {
+  async #readOne(watch: SharedWatch): Promise<void> {
     try {
       note(watch, await this.#store.readStamp(watch.account, watch.userId));
     } catch {
@@ -129,7 +129,7 @@ export class SharedWatches {
   }
 }
 
-function note(watch: Watch, stamp: string | undefined): void {
+function note(watch: SharedWatch, stamp: string | undefined): void {
   const found = stamp ?? null;
   const changed = watch.seen !== undefined && watch.seen !== found;
   watch.seen = found;

@@ -7,7 +7,7 @@
 import { BoundedCache } from "../base/bounded-cache.ts";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
-import { type MaybePromise, whenThere } from "../base/maybe-promise.ts";
+import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
 import { TIER_LIMITS, type Tier } from "../base/tiers.ts";
 import { hashOfKey, isWellFormedKey } from "./key-format.ts";
 import type { KeyStore } from "./ports.ts";
@@ -38,7 +38,7 @@ export class Authentication {
   /** The caller of a key. A key that does not count is thrown as a Failure. */
   callerOf(key: string): MaybePromise<Caller> {
     // Read before the look-up: a change in between empties the cache at the next call.
-    return whenThere(this.#keys.keysVersion(), (version) => {
+    return andThen(this.#keys.keysVersion(), (version) => {
       if (version !== this.#version) {
         this.#cache.clear();
         this.#version = version;

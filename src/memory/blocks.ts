@@ -7,7 +7,7 @@
 import type { Asker } from "../base/asker.ts";
 import { BoundedCache } from "../base/bounded-cache.ts";
 import type { TimerClock } from "../base/clock.ts";
-import { type MaybePromise, whenThere } from "../base/maybe-promise.ts";
+import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
 import { SharedWork } from "../base/shared-work.ts";
 import type { Work } from "../blockwork/block-scheduler.ts";
 import type { BlockWork } from "../blockwork/block-work.ts";
@@ -81,7 +81,7 @@ export class Blocks {
   of(asker: Asker, userId: string): MaybePromise<UserBlock | undefined> {
     const { account } = asker;
     const slot = slotOf(account, userId);
-    return whenThere(this.#store.readStamp(account, userId), (stamp) => {
+    return andThen(this.#store.readStamp(account, userId), (stamp) => {
       if (stamp === undefined) {
         this.#cache.delete(slot);
         return undefined;

@@ -1,7 +1,7 @@
 /** context: the facts of a user as one block, as many as fit, with all of them in plain text beside it. */
 
 import type { Asker } from "../base/asker.ts";
-import { type MaybePromise, whenThere } from "../base/maybe-promise.ts";
+import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
 import type { UserBlock } from "./blocks.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import type { MemoryServices } from "./services.ts";
@@ -15,5 +15,5 @@ export function readContext(
   userId: string,
 ): MaybePromise<UserContext> {
   checkIdentifier(userId, "user_id");
-  return whenThere(services.blocks.of(asker, userId), (block) => block ?? { userId, text: "", facts: [] });
+  return andThen(services.blocks.of(asker, userId), (block) => block ?? { userId, text: "", facts: [] });
 }

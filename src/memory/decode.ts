@@ -4,7 +4,7 @@
  */
 
 import type { Asker } from "../base/asker.ts";
-import { type MaybePromise, whenThere } from "../base/maybe-promise.ts";
+import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
 import { factNotFound } from "./facts.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import { channelOf } from "./labels.ts";
@@ -30,7 +30,7 @@ export function decodeFact(
   { userId, label }: { userId: string; label: string },
 ): MaybePromise<DecodedFact> {
   checkIdentifier(userId, "user_id");
-  return whenThere(services.store.readFact(account, userId, channelOf(label)), (fact) => {
+  return andThen(services.store.readFact(account, userId, channelOf(label)), (fact) => {
     if (fact === undefined) throw factNotFound(label);
     return { userId, label, value: fact.value };
   });

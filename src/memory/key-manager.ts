@@ -215,7 +215,7 @@ export class KeyManager {
       users += 1;
       if (users > COUNT_MAX) break;
     }
-    const content = `${counted(keys, "key")} and ${counted(users, "user")}`;
+    const content = `${countOf(keys, "key")} and ${countOf(users, "user")}`;
     const detail = `The account ${account} exists, with ${content}. The key would have access to all of it.`;
     return new Failure("account_exists", detail, { param: "account" });
   }
@@ -243,7 +243,7 @@ function randomId(): string {
   return randomUUID().replaceAll("-", "").slice(0, 16);
 }
 
-function counted(count: number, what: string): string {
+function countOf(count: number, what: string): string {
   const number = Math.min(count, COUNT_MAX).toLocaleString("en");
   return `${count > COUNT_MAX ? "more than " : ""}${number} ${what}${count === 1 ? "" : "s"}`;
 }

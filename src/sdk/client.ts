@@ -23,7 +23,7 @@ import type {
 import type { LabelText } from "../contract/channel-labels.ts";
 import { DemoClient } from "./demo.ts";
 import { variable } from "./environment.ts";
-import { type Call, type CallOptions, type Fetch, Transport } from "./transport.ts";
+import { type CallOptions, type Fetch, type SdkCall, Transport } from "./transport.ts";
 
 export interface SidebandOptions {
   /** An API key, `sb_live_…`. Not needed for the demo and for `channels`. Default: SIDEBAND_API_KEY. */
@@ -272,7 +272,7 @@ export class Sideband implements AgentMemory {
     return this.#call({ ...options, method: "DELETE", path, query, retry: "refused" });
   }
 
-  async #call<T>(call: Call): Promise<T> {
+  async #call<T>(call: SdkCall): Promise<T> {
     return (await this.#transport.send(call)).body as T;
   }
 }

@@ -8,7 +8,7 @@ import type {
   ResetAnswer,
 } from "../contract/answers.ts";
 import type { LabelText } from "../contract/channel-labels.ts";
-import type { Call, CallOptions, Transport } from "./transport.ts";
+import type { CallOptions, SdkCall, Transport } from "./transport.ts";
 
 export class DemoClient {
   readonly #transport: Transport;
@@ -45,7 +45,7 @@ export class DemoClient {
     return this.#call({ ...options, method: "POST", path: "/demo/reset", retry: "refused" });
   }
 
-  async #call<T>(call: Call): Promise<T> {
+  async #call<T>(call: SdkCall): Promise<T> {
     return (await this.#transport.send({ ...call, withoutKey: true })).body as T;
   }
 }

@@ -33,7 +33,7 @@ export interface CallOptions {
   coolDown?: boolean | undefined;
 }
 
-export interface Call extends CallOptions {
+export interface SdkCall extends CallOptions {
   method: "GET" | "POST" | "DELETE";
   path: string;
   query?: Record<string, string>;
@@ -44,7 +44,7 @@ export interface Call extends CallOptions {
   withoutKey?: boolean;
 }
 
-export interface Answer {
+export interface SdkAnswer {
   status: number;
   headers: Headers;
   body: unknown;
@@ -63,7 +63,7 @@ export class Transport {
     this.#options = options;
   }
 
-  async send(call: Call): Promise<Answer> {
+  async send(call: SdkCall): Promise<SdkAnswer> {
     const { timeoutMs = this.#options.timeoutMs, retries = this.#options.retries } = call;
     if (call.coolDown && Date.now() < this.#coolUntilMs) {
       throw new SidebandError("no answer in time a moment ago; the service is asked again later", {
@@ -95,7 +95,7 @@ export class Transport {
     }
   }
 
-  async #attempt(call: Call, deadline: Deadline): Promise<Answer> {
+  async #attempt(call: SdkCall, deadline: Deadline): Promise<SdkAnswer> {
     deadline.check();
     try {
       const response = await this.#options.fetch(this.#url(call), {
@@ -125,14 +125,14 @@ export class Transport {
     }
   }
 
-  #url({ path, query = {} }: Call): string {
+  #url({ path, query = {} }: SdkCall): string {
     const search = Object.entries(query)
       .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
       .join("&");
     return `${this.#options.baseUrl}${path}${search === "" ? "" : `?${search}`}`;
   }
 
-  #headers(call: Call): Record<string, string> {
+  #headers(call: SdkCall): Record<string, string> {
     const { apiKey } = this.#options;
     return {
       accept: "application/json",
@@ -194,7 +194,7 @@ class Deadline {
   }
 }
 
-function mayRetry(error: SidebandError, retry: Call["retry"]): boolean {
+function mayRetry(error: SidebandError, retry: SdkCall["retry"]): boolean {
   const didNothing = error.status === 503 && error.code !== "outcome_unknown";
   if (error.code === "rate_limited" || didNothing) return true;
   if (retry !== "always") return false;

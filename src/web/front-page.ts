@@ -13,14 +13,14 @@ const ROWS = 4;
 /** The cells of the picture's block that the compaction loses: a run in the middle and single ones. */
 const isLost = (cell: number) => (cell >= 37 && cell < 61) || cell % 11 === 5;
 
-const STEPS = [
+const START_STEPS = [
   "The user tells the agent two facts. The agent stores them, and the block in its context carries them.",
   "The conversation goes on and fills the context.",
   "The context is compacted. The conversation becomes one line, and a quarter of the block is lost.",
   "What is left of the block gives back both facts, exactly.",
 ];
 
-const AGENTS = [
+const AGENT_CARDS = [
   ["claude-code", "Claude Code"],
   ["codex", "Codex CLI"],
   ["hermes", "Hermes Agent"],
@@ -55,14 +55,14 @@ const WAYS = [
 
 export function frontPageSections(): string {
   return `<section class="front-part" aria-labelledby="story-title"><h2 id="story-title">What happens in a compaction</h2>
-<div class="story">${storyPicture()}<ol>${STEPS.map((step) => `<li>${step}</li>`).join("")}</ol></div></section>
+<div class="story">${storyPicture()}<ol>${START_STEPS.map((step) => `<li>${step}</li>`).join("")}</ol></div></section>
 <section class="front-part" aria-labelledby="code-title"><h2 id="code-title">One call to write</h2>
 ${sampleBox("front", requestSamples(MEMORY.name, operationOf("encode")))}
 <p><a href="/docs">Quickstart</a>: run, write, read, in an agent. <a href="/docs/api">API reference</a>: every call with an example.</p></section>
 <section class="front-part" aria-labelledby="ways-title"><h2 id="ways-title">Three ways to read</h2>
 <div class="ways">${WAYS.map((way) => `<div class="card"><h3>${way.title}</h3><p>${way.about}</p>${codeBlock(callText(way))}</div>`).join("")}</div></section>
 <section class="front-part" aria-labelledby="agents-title"><h2 id="agents-title">Works in</h2>
-<ul class="agents">${AGENTS.map(([path, name]) => `<li><a href="/docs/agents/${path}">${name}</a></li>`).join("")}</ul>
+<ul class="agents">${AGENT_CARDS.map(([path, name]) => `<li><a href="/docs/agents/${path}">${name}</a></li>`).join("")}</ul>
 <p class="hint">Compatible with clients of the Spectral Memory API: the same paths and fields.</p></section>`;
 }
 

@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { seededRandom } from "../../src/base/random.ts";
 import { STEPS } from "../../src/base/steps.ts";
-import { Progress } from "../../src/cli/progress.ts";
+import { ProgressLine } from "../../src/cli/progress.ts";
 import { OwnerClient } from "../../src/door-client/owner-client.ts";
 import { send } from "../http/plain-client.ts";
 import { type CrashServer, checkFacts, type Expected, makeKey, startServer } from "./crash-server.ts";
@@ -44,7 +44,7 @@ class CrashRun {
     this.#random = seededRandom(seed);
   }
 
-  async run(steps: number, progress: Progress): Promise<void> {
+  async run(steps: number, progress: ProgressLine): Promise<void> {
     this.#server = (await startServer(this.#folder))!;
     this.#key = await makeKey(this.#folder);
     for (let done = 0; done < steps; done += CLIENTS) {
@@ -189,7 +189,7 @@ const steps = Number(process.argv[3] ?? 10_000);
 console.log(`seed ${seed}, ${steps} steps`);
 if (steps > 0) {
   const run = new CrashRun(seed);
-  const progress = new Progress("steps", steps);
+  const progress = new ProgressLine("steps", steps);
   await run.run(steps, progress);
   progress.end();
   for (const [what, count] of Object.entries(run.counts).sort()) console.log(`${what.padEnd(28)}${count}`);

@@ -5,7 +5,7 @@
 
 import { Agent, request } from "node:http";
 import { fileURLToPath } from "node:url";
-import { Progress } from "../../src/cli/progress.ts";
+import { ProgressLine } from "../../src/cli/progress.ts";
 import { startRunning } from "../http/running-service.ts";
 
 export interface StaleReport {
@@ -73,7 +73,7 @@ export async function countStale(rounds: number, step: () => void = () => {}): P
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const rounds = Number(process.argv[2] ?? 100_000);
-  const progress = new Progress("rounds", rounds);
+  const progress = new ProgressLine("rounds", rounds);
   const { writes, deletions, revocations, stale } = await countStale(rounds, () => progress.step());
   progress.end();
   console.log(`${writes} writes, ${deletions} deletions, ${revocations} revocations: ${stale} stale reads`);

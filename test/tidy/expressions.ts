@@ -8,7 +8,7 @@
 
 import { HIDDEN_CHARACTERS } from "../../src/agent-side/hidden-characters.ts";
 import { SECRET_PATTERNS } from "../../src/agent-side/secret-patterns.ts";
-import { HIDDEN, TAG } from "../../src/agent-side/shown-text.ts";
+import { HIDDEN_CHARACTER, TAG } from "../../src/agent-side/shown-text.ts";
 import type { SourceFile } from "./rules.ts";
 
 export interface Expression {
@@ -19,7 +19,7 @@ export interface Expression {
 /** What `new RegExp` makes, by file: the arguments are known only when the program runs. */
 const CONSTRUCTED: Readonly<Record<string, readonly RegExp[]>> = {
   "src/agent-side/hidden-characters.ts": [new RegExp(`[${HIDDEN_CHARACTERS}]`, "gu")],
-  "src/agent-side/shown-text.ts": [HIDDEN, TAG],
+  "src/agent-side/shown-text.ts": [HIDDEN_CHARACTER, TAG],
   "src/agent-side/secret-patterns.ts": [],
   "src/agent-side/secrets.ts": SECRET_PATTERNS.map(({ pattern }) => new RegExp(pattern, "i")),
   // The patterns of schemas, which are collected where they are written.

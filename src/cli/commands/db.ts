@@ -12,7 +12,7 @@ import {
 import { type MoveReport, moveData } from "../../main/move.ts";
 import { type Command, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 import { counted } from "../printed.ts";
-import { Progress } from "../progress.ts";
+import { ProgressLine } from "../progress.ts";
 
 const VERBS = "migrate, status, import, export, distribute";
 
@@ -76,7 +76,7 @@ Exit status: 0; 1 if it cannot be done; 2 for a wrong call.`,
 };
 
 async function move(direction: Parameters<typeof moveData>[1]): Promise<MoveReport> {
-  const progress = { copied: new Progress("users copied"), compared: new Progress("users compared") };
+  const progress = { copied: new ProgressLine("users copied"), compared: new ProgressLine("users compared") };
   try {
     return await moveData(readConfig(), direction, (phase) => progress[phase].step());
   } finally {

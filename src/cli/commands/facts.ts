@@ -28,7 +28,7 @@ With --url, SIDEBAND_API_URL or SIDEBAND_API_KEY the command asks that service. 
 process that owns the data folder, such as a running service on it. If no process owns the folder, the command starts
 an owner in the background, which ends after ten minutes without use. Only remember begins a store where there is none.`;
 
-interface Call {
+interface FactsInput {
   readonly memory: AgentMemory;
   readonly config: AgentConfig;
   /** The arguments after the options, as many as the command takes. */
@@ -134,7 +134,7 @@ interface FactCommand {
 function factCommand(
   names: readonly string[],
   { name, summary, about, failures, begins = false }: FactCommand,
-  work: (call: Call) => Promise<void>,
+  work: (call: FactsInput) => Promise<void>,
 ): Command {
   return {
     name,

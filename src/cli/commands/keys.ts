@@ -84,7 +84,7 @@ Exit status: 0; 1 if it failed; 2 for a wrong call.`,
     } as const;
     const { values } = parseArgs({ args, options });
     const keys = await withOwner(configWith(values.data), { create: false }, (owner) =>
-      listKeys(owner, values.account),
+      fetchKeys(owner, values.account),
     );
     if (values.json) console.log(JSON.stringify({ keys }));
     else console.log(keyTable(keys));
@@ -113,7 +113,7 @@ Exit status: 0; 1 if there is no such key; 2 for a wrong call.`,
     const revoked = await withOwner(configWith(values.data), { create: false }, async (owner) => {
       const isNamed = ({ id, prefix }: KeyView) =>
         id === name || prefix === name || (name.length >= ID_LENGTH_MIN && id.startsWith(name));
-      const found = (await listKeys(owner)).filter(isNamed);
+      const found = (await fetchKeys(owner)).filter(isNamed);
       if (found.length === 0) throw new CommandError(`there is no key ${name}`);
       if (found.length > 1) throw new CommandError(`${found.length} keys begin with ${name}: use the id`);
       return owner.json<KeyView>("POST", `/admin/keys/${found[0].id}/revoke`);
@@ -126,7 +126,7 @@ Exit status: 0; 1 if there is no such key; 2 for a wrong call.`,
 };
 
 /** As GET /admin/keys shows them. */
-export async function listKeys(owner: OwnerClient, account?: string): Promise<KeyView[]> {
+export async function fetchKeys(owner: OwnerClient, account?: string): Promise<KeyView[]> {
   const query = account === undefined ? "" : `?account=${encodeURIComponent(account)}`;
   return (await owner.json<{ keys: KeyView[] }>("GET", `/admin/keys${query}`)).keys;
 }

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { findProfileProblem, openMeasure } from "../../main/measure.ts";
 import { type Command, CommandError, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
-import { Progress } from "../progress.ts";
+import { ProgressLine } from "../progress.ts";
 
 export const measure: Command = {
   name: "measure",
@@ -52,10 +52,10 @@ Exit status: 0; 1 if a carried fact did not come back exactly or the file is bad
 async function measureFile(path: string) {
   const input = path === "-" ? process.stdin : createReadStream(path, "utf8");
   const measured = openMeasure();
-  const progress = new Progress("profiles", await profileCount(path), true);
+  const progress = new ProgressLine("profiles", await profileCount(path), true);
   let line = 0;
   try {
-    for await (const text of linesOf(input)) {
+    for await (const text of profileLines(input)) {
       line++;
       if (text.trim() === "") continue;
       measured.add(profileOf(text, `${path}:${line}`));
@@ -80,11 +80,11 @@ async function measureFile(path: string) {
 async function profileCount(path: string): Promise<number | undefined> {
   if (path === "-" || !statSync(path, { throwIfNoEntry: false })?.isFile()) return undefined;
   let count = 0;
-  for await (const text of linesOf(createReadStream(path, "utf8"))) if (text.trim() !== "") count++;
+  for await (const text of profileLines(createReadStream(path, "utf8"))) if (text.trim() !== "") count++;
   return count;
 }
 
-function linesOf(input: NodeJS.ReadableStream): AsyncIterable<string> {
+function profileLines(input: NodeJS.ReadableStream): AsyncIterable<string> {
   return createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
 }
 

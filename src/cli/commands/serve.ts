@@ -1,7 +1,7 @@
 /** sideband serve: runs the service. */
 
 import { parseArgs } from "node:util";
-import { serve as runService } from "../../main/serve.ts";
+import { serveUntilStopped as runService } from "../../main/serve.ts";
 import { type Command, EXIT_OK } from "../command.ts";
 import { configOf, DATA_HELP, DATA_OPTION } from "../data-option.ts";
 

@@ -10,7 +10,7 @@ import { adoptMasterKeys } from "../../main/secrets.ts";
 import { type Command, CommandError, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
 import { counted } from "../printed.ts";
-import { Progress } from "../progress.ts";
+import { ProgressLine } from "../progress.ts";
 
 export const exportCommand: Command = {
   name: "export",
@@ -31,13 +31,13 @@ Exit status: 0; 1 if it failed; 2 for a wrong call.`,
   async run(args) {
     const options = { account: { type: "string" }, out: { type: "string" }, ...DATA_OPTION } as const;
     const { values } = parseArgs({ args, options });
-    const progress = new Progress("lines");
+    const progress = new ProgressLine("lines");
     const query = values.account === undefined ? "" : `?account=${encodeURIComponent(values.account)}`;
     const isWhole = await withOwner(
       configWith(values.data),
       { create: false, readOnly: true },
       async (owner) => {
-        const written: Written = { keys: 0, requests: 0, users: 0, facts: 0 };
+        const written: WrittenCounts = { keys: 0, requests: 0, users: 0, facts: 0 };
         const lines = exportedLines(owner.lines("GET", `/operator/export${query}`), written, progress);
         if (values.out === undefined) {
           await pipeline(lines, process.stdout, { end: false });
@@ -101,7 +101,7 @@ Exit status: 0; 1 if a key was left out, or a line cannot be imported (those bef
         : createReadStream(positionals[0], { fd: openSync(positionals[0], "r") });
     const config = configWith(values.data);
     if (masterKey !== undefined) adoptMasterKeys(config, masterKey);
-    const progress = new Progress("lines");
+    const progress = new ProgressLine("lines");
     const body = Readable.from(countedChunks(input, progress));
     const { lines, facts, leftOut } = await withOwner(config, { create: true, newMasterKey }, (owner) =>
       owner.upload<{ lines: number; facts: number; leftOut: string[] }>("/operator/import", body),
@@ -115,22 +115,22 @@ Exit status: 0; 1 if a key was left out, or a line cannot be imported (those bef
   },
 };
 
-interface Written {
+interface WrittenCounts {
   keys: number;
   requests: number;
   users: number;
   facts: number;
 }
 
-function writtenText({ keys, requests, users, facts }: Written, out: string): string {
+function writtenText({ keys, requests, users, facts }: WrittenCounts, out: string): string {
   const asked = requests === 0 ? "" : `, ${counted(requests, "request")} for keys`;
   return `wrote ${counted(keys, "key")}${asked} and ${counted(users, "user")} with ${counted(facts, "fact")} to ${out}`;
 }
 
 async function* exportedLines(
   lines: AsyncIterable<Record<string, unknown>>,
-  written: Written,
-  progress: Progress,
+  written: WrittenCounts,
+  progress: ProgressLine,
 ): AsyncGenerator<string> {
   for await (const line of lines) {
     if (line.kind === "end") return;
@@ -145,7 +145,7 @@ async function* exportedLines(
 }
 
 /** Nothing is read before it is asked for: a request may have to be sent twice. */
-async function* countedChunks(input: AsyncIterable<Buffer>, progress: Progress): AsyncGenerator<Buffer> {
+async function* countedChunks(input: AsyncIterable<Buffer>, progress: ProgressLine): AsyncGenerator<Buffer> {
   for await (const chunk of input) {
     progress.step(chunk.toString("latin1").split("\n").length - 1);
     yield chunk;

@@ -7,7 +7,7 @@ import { type OwnerClient, withOwner } from "../../main/owner.ts";
 import { type Command, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
 import { counted } from "../printed.ts";
-import { Progress } from "../progress.ts";
+import { ProgressLine } from "../progress.ts";
 
 export const backup: Command = {
   name: "backup",
@@ -151,7 +151,7 @@ interface VerifyAnswer {
 }
 
 async function longWork<T>(owner: OwnerClient, path: string, body: object, unit: string): Promise<T> {
-  const progress = new Progress(unit);
+  const progress = new ProgressLine(unit);
   try {
     return await owner.work<T>(path, body, (done, total) => progress.reach(done, total));
   } finally {

@@ -5,7 +5,7 @@ import { withOwner } from "../../main/owner.ts";
 import { type Command, EXIT_OK } from "../command.ts";
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
 import { table } from "../printed.ts";
-import { listKeys } from "./keys.ts";
+import { fetchKeys } from "./keys.ts";
 
 interface KeyUsageView {
   readonly key_id: string;
@@ -38,7 +38,7 @@ Exit status: 0; 1 if it failed; 2 for a wrong call.`,
     const { values } = parseArgs({ args, options });
     const { keys, prefixes } = await withOwner(configWith(values.data), { create: false }, async (owner) => {
       const { keys: all } = await owner.json<{ keys: KeyUsageView[] }>("GET", "/admin/usage");
-      const known = await listKeys(owner, values.account);
+      const known = await fetchKeys(owner, values.account);
       const prefixOf = new Map(known.map(({ id, prefix }) => [id, prefix]));
       return { keys: all.filter(({ key_id }) => prefixOf.has(key_id)), prefixes: prefixOf };
     });

@@ -4,7 +4,7 @@
  */
 
 import { Failure } from "../../base/errors.ts";
-import { whenThere } from "../../base/maybe-promise.ts";
+import { andThen } from "../../base/maybe-promise.ts";
 import { enforce, tooMany } from "../../base/rate-limiter.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import { quotaWindow } from "../../memory/quota.ts";
@@ -68,9 +68,9 @@ function keyCheck({ authentication, memory, clock, limits, door }: HttpServices)
       call.caller = door.callerOf(call.request);
       return raiseQueryFault(call.query);
     }
-    return whenThere(authentication.callerOf(keyOf(call)), (caller) => {
+    return andThen(authentication.callerOf(keyOf(call)), (caller) => {
       call.caller = caller;
-      return whenThere(usedBy(caller), (used) => {
+      return andThen(usedBy(caller), (used) => {
         call.used = used;
         raiseQueryFault(call.query);
         if (limits.key !== undefined) enforce(limits.key, caller.keyId);

@@ -44,7 +44,7 @@ export class Door {
     const isFile = !path.startsWith("\\\\");
     const draft = isFile ? join(dirname(path), DRAFT_FILE) : path;
     let socket: string | undefined;
-    const isInPlace = () => socket === identityOf(path);
+    const isInPlace = () => socket === socketIdentity(path);
     const listen = async () => {
       if (isFile) rmSync(draft, { force: true });
       const server = this.#serverFor(handle);
@@ -57,7 +57,7 @@ export class Door {
       server.once("close", () => this.#ends.delete(end));
       if (!isFile) return;
       chmodSync(draft, 0o600);
-      socket = identityOf(draft);
+      socket = socketIdentity(draft);
       if (isOwner()) renameSync(draft, path);
     };
     await listen();
@@ -116,7 +116,7 @@ export class Door {
   }
 }
 
-function identityOf(path: string): string | undefined {
+function socketIdentity(path: string): string | undefined {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found && `${found.dev}:${found.ino}`;
 }

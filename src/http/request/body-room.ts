@@ -34,8 +34,8 @@ export class BodyRoom {
     return new BodyPlace((bytes) => {
       if (bytes > 0) this.#refuseOver(account, address, bytes);
       this.#takenBytes += bytes;
-      add(this.#byAccount, account, bytes);
-      add(this.#byAddress, address, bytes);
+      addBytes(this.#byAccount, account, bytes);
+      addBytes(this.#byAddress, address, bytes);
     });
   }
 
@@ -77,7 +77,7 @@ export class BodyPlace {
   }
 }
 
-function add(taken: Map<string, number>, name: string, bytes: number): void {
+function addBytes(taken: Map<string, number>, name: string, bytes: number): void {
   const sum = (taken.get(name) ?? 0) + bytes;
   if (sum === 0) taken.delete(name);
   else taken.set(name, sum);

@@ -5,7 +5,7 @@ import type { Asker } from "../../base/asker.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import type { BodyPlace } from "./body-room.ts";
 import type { Client, ClientReader } from "./client.ts";
-import type { Query } from "./query.ts";
+import type { UrlQuery } from "./query.ts";
 
 const NO_PARAMS = {};
 const NO_HEADERS: readonly string[] = [];
@@ -17,7 +17,7 @@ export class Call {
   readonly response: ServerResponse;
   /** The path of its route, for metrics and the log. */
   routePath = "unknown";
-  query: Query | undefined;
+  query: UrlQuery | undefined;
   params: Readonly<Record<string, string>> = NO_PARAMS;
   body: unknown;
   /** Its body's, until the answer is sent. */

@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto";
 import type { IncomingMessage, RequestListener } from "node:http";
 import { Readable } from "node:stream";
 import { Failure } from "../../base/errors.ts";
-import { type MaybePromise, whenThere } from "../../base/maybe-promise.ts";
+import { andThen, type MaybePromise } from "../../base/maybe-promise.ts";
 import type { Validator } from "../../contract/validation.ts";
 import type { HttpServices } from "../services.ts";
 import { Answer, sendAnswer } from "./answer.ts";
@@ -67,7 +67,7 @@ export class Dispatcher {
       response.destroy();
     };
     try {
-      const sent = whenThere(this.#answer(call), (answer) => this.#send(call, answer));
+      const sent = andThen(this.#answer(call), (answer) => this.#send(call, answer));
       if (sent instanceof Promise) sent.catch(cannotSend);
     } catch (error) {
       cannotSend(error);
@@ -144,13 +144,13 @@ export class Dispatcher {
     call.routePath = route.path;
     call.params = params;
     call.query = parseQuery(mark < 0 ? "" : url.slice(mark + 1));
-    return whenThere(this.#options.access[route.access](call), () =>
-      whenThere(this.#bodyOf(call, route), (body) => {
+    return andThen(this.#options.access[route.access](call), () =>
+      andThen(this.#bodyOf(call, route), (body) => {
         call.body = body;
         check(route.params, call.params, "The address is not valid.");
         check(route.query, call.query, "The query is not valid.");
         check(route.body, call.body, "The body must be a JSON object.");
-        return whenThere(route.handle(call), answerOf);
+        return andThen(route.handle(call), asAnswer);
       }),
     );
   }
@@ -183,7 +183,7 @@ function hostsOf({ rawHeaders }: IncomingMessage): number {
   return hosts;
 }
 
-function answerOf(result: unknown): Answer {
+function asAnswer(result: unknown): Answer {
   return result instanceof Answer ? result : Answer.json(result);
 }
 

@@ -7,7 +7,7 @@ import { Failure } from "../../base/errors.ts";
 
 const FAULT = Symbol("fault");
 
-export type Query = Record<string, string> & { [FAULT]?: { param: string; detail: string } };
+export type UrlQuery = Record<string, string> & { [FAULT]?: { param: string; detail: string } };
 
 const NAMES_MAX = 32;
 
@@ -16,8 +16,8 @@ class EmptyQuery {}
 Object.setPrototypeOf(EmptyQuery.prototype, null);
 Reflect.deleteProperty(EmptyQuery.prototype, "constructor");
 
-export function parseQuery(text: string): Query {
-  const query = new EmptyQuery() as Query;
+export function parseQuery(text: string): UrlQuery {
+  const query = new EmptyQuery() as UrlQuery;
   let names = 0;
   for (let start = 0; start < text.length; ) {
     const ampersand = text.indexOf("&", start);
@@ -33,7 +33,7 @@ export function parseQuery(text: string): Query {
   return query;
 }
 
-function addPair(query: Query, pair: string): void {
+function addPair(query: UrlQuery, pair: string): void {
   const equals = pair.indexOf("=");
   const rawName = equals < 0 ? pair : pair.slice(0, equals);
   try {
@@ -46,7 +46,7 @@ function addPair(query: Query, pair: string): void {
   }
 }
 
-export function raiseQueryFault(query: Query | undefined): void {
+export function raiseQueryFault(query: UrlQuery | undefined): void {
   const fault = query?.[FAULT];
   if (fault === undefined) return;
   throw new Failure("invalid_request", fault.detail, fault.param === "" ? {} : { param: fault.param });

@@ -15,7 +15,7 @@ interface Place {
   readonly routes: Map<string, Route>;
 }
 
-export interface Match {
+export interface RouteMatch {
   readonly route: Route;
   readonly params: Readonly<Record<string, string>>;
 }
@@ -47,13 +47,13 @@ export class Router {
   }
 
   /** @param path without the query */
-  find(method: string, path: string): Match {
+  find(method: string, path: string): RouteMatch {
     const { routes, params } = this.#lookUp(path);
     const route = routes.get(method) ?? (method === "HEAD" ? routes.get("GET") : undefined);
     return { route: route ?? otherMethod(method, routes), params };
   }
 
-  #lookUp(target: string): { routes: ReadonlyMap<string, Route>; params: Match["params"] } {
+  #lookUp(target: string): { routes: ReadonlyMap<string, Route>; params: RouteMatch["params"] } {
     const path = target.startsWith(`${VERSION_PREFIX}/`) ? target.slice(VERSION_PREFIX.length) : target;
     const exact = this.#exact.get(path);
     if (exact !== undefined) return { routes: exact, params: NO_PARAMS };
@@ -86,7 +86,7 @@ export class Router {
 }
 
 /** Access kinds whose 405 and OPTIONS answers are restricted, each with the check for them. */
-const HIDDEN: Partial<Record<Route["access"], Route["access"]>> = { door: "door", mcp: "origin" };
+const HIDDEN_ROUTES: Partial<Record<Route["access"], Route["access"]>> = { door: "door", mcp: "origin" };
 
 /** Answers a method that the address does not have. */
 function otherMethod(method: string, routes: ReadonlyMap<string, Route>): Route {
@@ -103,7 +103,7 @@ function otherMethod(method: string, routes: ReadonlyMap<string, Route>): Route 
     });
   };
   // These answers need no key.
-  const access = isOpen ? "open" : (HIDDEN[first.access] ?? "page");
+  const access = isOpen ? "open" : (HIDDEN_ROUTES[first.access] ?? "page");
   return { method, path: first.path, access, bodyBytesMax: "stream", handle };
 }
 

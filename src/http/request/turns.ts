@@ -29,14 +29,14 @@ export interface ClientError extends NodeJS.ErrnoException {
   readonly bytesParsed?: number;
 }
 
-interface Connection {
+interface ConnectionTurns {
   /** The answer to the request that came last. */
   latest: ServerResponse | undefined;
   waiting: number;
   isHeld: boolean;
 }
 
-const connections = new WeakMap<Socket, Connection>();
+const connections = new WeakMap<Socket, ConnectionTurns>();
 
 /** @param refuse what to do with that which is no request */
 export function takeTurns(
@@ -61,7 +61,7 @@ export function takeTurns(
     response.once("socket", () => setImmediate(begin));
   };
   server.on("connection", (socket: ParsedSocket) => {
-    const connection: Connection = { latest: undefined, waiting: 0, isHeld: false };
+    const connection: ConnectionTurns = { latest: undefined, waiting: 0, isHeld: false };
     connections.set(socket, connection);
     const { parser } = socket;
     const { onIncoming } = parser;

@@ -39,7 +39,7 @@ export function adminRoutes(
   recent: RecentCalls,
 ): Handlers<AdminOperation> {
   const { keys, clock } = services;
-  const startedAt = textOf(clock.now());
+  const startedAt = momentText(clock.now());
   return {
     async adminKeys(call) {
       return { keys: (await keys.list(call.query.account)).map(viewOfKey) };
@@ -64,7 +64,7 @@ export function adminRoutes(
       return {
         accounts: accounts.map(({ account, createdAtMs, keys }) => ({
           account,
-          created_at: textOf(createdAtMs),
+          created_at: momentText(createdAtMs),
           keys,
         })),
       };
@@ -149,10 +149,10 @@ function viewOfKey(record: KeyRecord): KeyView {
     tier: record.tier,
     prefix: record.prefix,
     note: record.note,
-    created_at: textOf(record.createdAtMs),
-    expires_at: record.expiresAtMs === null ? null : textOf(record.expiresAtMs),
-    revoked_at: record.revokedAtMs === null ? null : textOf(record.revokedAtMs),
-    last_used_at: record.lastUsedAtMs === null ? null : textOf(record.lastUsedAtMs),
+    created_at: momentText(record.createdAtMs),
+    expires_at: record.expiresAtMs === null ? null : momentText(record.expiresAtMs),
+    revoked_at: record.revokedAtMs === null ? null : momentText(record.revokedAtMs),
+    last_used_at: record.lastUsedAtMs === null ? null : momentText(record.lastUsedAtMs),
   };
 }
 
@@ -165,8 +165,8 @@ function viewOfRequest(request: KeyRequest): KeyRequestView {
     purpose,
     tier,
     status,
-    created_at: textOf(createdAtMs),
-    decided_at: decidedAtMs === null ? null : textOf(decidedAtMs),
+    created_at: momentText(createdAtMs),
+    decided_at: decidedAtMs === null ? null : momentText(decidedAtMs),
     key_id: keyId,
   };
 }
@@ -186,6 +186,6 @@ function timeOf(text: string | null | undefined): number | null | undefined {
   return ms;
 }
 
-function textOf(ms: number): string {
+function momentText(ms: number): string {
   return new Date(ms).toISOString();
 }

@@ -1,6 +1,6 @@
 /** GET /context, /decode, /decode/model and /facts: everything that only reads. */
 
-import { whenThere } from "../../base/maybe-promise.ts";
+import { andThen } from "../../base/maybe-promise.ts";
 import { decodeAnswer, factsAnswer, modelDecodeAnswer } from "../../contract/answer-mapping.ts";
 import { readContext } from "../../memory/context.ts";
 import { decodeFact, decodeThroughModel } from "../../memory/decode.ts";
@@ -21,7 +21,7 @@ export function recallRoutes(
   return {
     context(call) {
       const asker = askerOf(call, call.caller);
-      return whenThere(readContext(memory, asker, call.query.user_id), (context) =>
+      return andThen(readContext(memory, asker, call.query.user_id), (context) =>
         contexts.answerOf(call, context),
       );
     },
@@ -29,7 +29,7 @@ export function recallRoutes(
     decode(call) {
       const { user_id: userId, label, use_model: useModel } = call.query;
       if (asksForModel(useModel)) return decodeModel(call);
-      return whenThere(decodeFact(memory, call.caller.account, { userId, label }), decodeAnswer);
+      return andThen(decodeFact(memory, call.caller.account, { userId, label }), decodeAnswer);
     },
 
     decodeModel,

@@ -22,7 +22,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { removeFolder, replaceFile, syncPath } from "./durable-files.ts";
-import { type FolderLock, textOf } from "./folder-lock.ts";
+import { type FolderLock, fileTextOf } from "./folder-lock.ts";
 
 /** A folder of another version is refused. */
 export const FORMAT_VERSION = 4;
@@ -105,7 +105,7 @@ export function nameStore(lock: FolderLock, store: string): void {
   for (const path of [draft, join(folder, store), folder]) syncPath(path);
   lock.requireHeld();
   renameSync(draft, join(folder, NAME_FILE));
-  lock.keep(NAME_FILE, textOf, text);
+  lock.keep(NAME_FILE, fileTextOf, text);
   lock.requireHeld();
   syncPath(folder);
 }

@@ -58,7 +58,7 @@ const PANIC = "MDB_PANIC";
 export const KEY_BYTES_MAX = 1_978;
 /** Address space set aside, not memory and not disk. */
 const MAP_BYTES = 64 * 2 ** 30;
-const CHECKSUM_BYTES = 4;
+const RECORD_CHECKSUM_BYTES = 4;
 /** The lowest possible key, where a range begins by default: lmdb takes no empty key. */
 export const FIRST_KEY = Buffer.of(0);
 
@@ -233,7 +233,7 @@ export function isSound(table: TableName, key: Buffer, record: Buffer): boolean 
 
 /** The value of a record, unless it fails its checksum. */
 function soundValue(table: TableName, key: Buffer, record: Buffer): Buffer | undefined {
-  const end = record.length - CHECKSUM_BYTES;
+  const end = record.length - RECORD_CHECKSUM_BYTES;
   if (end < 0) return undefined;
   // A view of exactly the value: the buffer of a peek is longer than its `length`.
   const value = record.subarray(0, end);
@@ -246,7 +246,7 @@ export function describeKey(key: Buffer): string {
 }
 
 function recordOf(table: TableName, key: Buffer, value: Buffer): Buffer {
-  const record = Buffer.allocUnsafe(value.length + CHECKSUM_BYTES);
+  const record = Buffer.allocUnsafe(value.length + RECORD_CHECKSUM_BYTES);
   record.set(value);
   record.writeUInt32BE(checksumOf(table, key, value), value.length);
   return record;

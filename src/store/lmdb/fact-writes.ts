@@ -49,7 +49,7 @@ export function writeFacts(request: WriteRequest, lives: LifeSource): Write<Writ
     writer.put("facts", key, packUser(user));
     count(writer, request, used);
     const stored = channelCount(user);
-    remember(writer, request, stored);
+    keepReplay(writer, request, stored);
     return { outcome: "stored", channelCount: stored, used: used + (quota === undefined ? 0 : facts.length) };
   };
 }
@@ -94,7 +94,7 @@ function replay(
   return undefined;
 }
 
-function remember(writer: Writer, { idempotency }: WriteRequest, stored: number): void {
+function keepReplay(writer: Writer, { idempotency }: WriteRequest, stored: number): void {
   if (idempotency === undefined) return;
   const { keyId, key, expiresAtMs, fingerprint } = idempotency;
   const record = packIdempotency({ fingerprint, channelCount: stored, expiresAtMs });

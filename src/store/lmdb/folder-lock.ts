@@ -143,7 +143,7 @@ export function identityOf(path: string): string {
   return idOf(statSync(path, { bigint: true }));
 }
 
-export function textOf(path: string): string {
+export function fileTextOf(path: string): string {
   return readFileSync(path, "utf8");
 }
 

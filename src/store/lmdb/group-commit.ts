@@ -69,8 +69,8 @@ export class GroupCommit {
   }
 
   run<T>(write: Write<T>): Promise<T> {
-    if (this.#closed) return Promise.reject(unavailable("The store is closed."));
-    if (this.#stuck) return Promise.reject(unavailable("The disk does not answer."));
+    if (this.#closed) return Promise.reject(storeUnavailable("The store is closed."));
+    if (this.#stuck) return Promise.reject(storeUnavailable("The disk does not answer."));
     if (this.#queue.length >= this.#options.queueMax) {
       return Promise.reject(new Failure("overloaded", "Too many writes are waiting.", { retryAfterS: 1 }));
     }
@@ -87,7 +87,7 @@ export class GroupCommit {
 
   /** Runs `work` between two groups. */
   between(work: () => Promise<void>): Promise<void> {
-    if (this.#closed) return Promise.reject(unavailable("The store is closed."));
+    if (this.#closed) return Promise.reject(storeUnavailable("The store is closed."));
     return new Promise((resolve, reject) => {
       this.#alone.push(() => work().then(resolve, reject));
       this.#running ??= this.#drain();
@@ -103,7 +103,7 @@ export class GroupCommit {
   /** The failure of a group in the last few seconds, if there was one. */
   get recentFailure(): Failure | undefined {
     return this.#options.monotonic.now() - this.#failedAtMs < RETRY_AFTER_S * 1000
-      ? unavailable("The last commit failed.")
+      ? storeUnavailable("The last commit failed.")
       : undefined;
   }
 
@@ -128,21 +128,21 @@ export class GroupCommit {
     const changes = writer.changes();
     atStep("group: checked");
     // Also where nothing changes: the answer would come from a store that is another's by now.
-    if (!isOwner()) return this.#refuse(answers, unavailable(LOST));
+    if (!isOwner()) return this.#refuse(answers, storeUnavailable(LOST));
     if (changes.length > 0) {
       const committed = environment.commit(changes);
       atStep("group: sent");
       try {
         await this.#confirmed(committed, answers);
       } catch (error) {
-        this.#refuse(answers, failureOf(error));
+        this.#refuse(answers, commitFailure(error));
         if (error instanceof CommitError && !error.nothingStored) onPanic(error);
         return;
       }
       onCommitted(changes);
       atStep("group: on disk");
       // The folder may have been copied before, and replaced by the copy after the first look.
-      if (!isOwner()) return this.#refuse(answers, unknown(LOST));
+      if (!isOwner()) return this.#refuse(answers, outcomeUnknown(LOST));
     }
     for (const { resolve, result } of answers) resolve(result);
     ended(group.length);
@@ -154,8 +154,8 @@ export class GroupCommit {
     const giveUp = () => {
       if (settled) return;
       this.#stuck = true;
-      this.#refuse(answers, unknown("The disk has not confirmed this write in time."));
-      this.#refuse(this.#queue.splice(0), unavailable("The disk does not answer."));
+      this.#refuse(answers, outcomeUnknown("The disk has not confirmed this write in time."));
+      this.#refuse(this.#queue.splice(0), storeUnavailable("The disk does not answer."));
     };
     // After a stop and a continue of the process, timer and answer are due together: the answer is handled first.
     const afterEvents = () => setImmediate(() => setImmediate(giveUp));
@@ -275,17 +275,17 @@ export function entryName(table: TableName, key: Buffer): string {
   return `${table}\0${key.toString("latin1")}`;
 }
 
-function failureOf(error: unknown): Failure {
+function commitFailure(error: unknown): Failure {
   return error instanceof CommitError && error.nothingStored
-    ? unavailable("The store cannot take data now.", error)
-    : unknown("The store failed while it wrote.", error);
+    ? storeUnavailable("The store cannot take data now.", error)
+    : outcomeUnknown("The store failed while it wrote.", error);
 }
 
-function unavailable(detail: string, cause?: unknown): Failure {
+function storeUnavailable(detail: string, cause?: unknown): Failure {
   return new Failure("store_unavailable", detail, { retryAfterS: RETRY_AFTER_S, cause });
 }
 
-function unknown(detail: string, cause?: unknown): Failure {
+function outcomeUnknown(detail: string, cause?: unknown): Failure {
   const advice = "It may be stored or not: send the same request again with the same Idempotency-Key.";
   return new Failure("outcome_unknown", `${detail} ${advice}`, { retryAfterS: RETRY_AFTER_S, cause });
 }

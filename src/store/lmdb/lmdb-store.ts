@@ -116,7 +116,7 @@ export class LmdbStore implements Store {
       isOwner: () => this.isOwner,
       onPanic: (error) =>
         lock.giveUp(
-          `the disk failed while the store in ${options.folder} was written (${messageOf(error.cause)}), and lmdb has ` +
+          `the disk failed while the store in ${options.folder} was written (${causeText(error.cause)}), and lmdb has ` +
             "given it up. What was acknowledged is stored: start it again",
         ),
       onCommitted: (changes) => {
@@ -130,7 +130,7 @@ export class LmdbStore implements Store {
       commit: this.#commit,
       inUse: () => this.#inUse,
       moveTo: (store) => this.#moveTo(store),
-      open: (folder, store) => openStore(folder, store, options.metrics),
+      open: (folder, store) => openEnvironment(folder, store, options.metrics),
       freeBytes: options.freeBytes ?? freeBytesOf,
       clock: this.#clock,
       monotonic,
@@ -149,7 +149,7 @@ export class LmdbStore implements Store {
     options.metrics.add(CORRUPT_RECORDS, "", 0);
     const opened = await openFolder(options);
     try {
-      return new LmdbStore(options, opened, openStore(options.folder, opened.name, options.metrics));
+      return new LmdbStore(options, opened, openEnvironment(options.folder, opened.name, options.metrics));
     } catch (error) {
       opened.lock.release();
       throw error;
@@ -400,11 +400,11 @@ export class LmdbStore implements Store {
   }
 }
 
-function openStore(folder: string, name: string, metrics: Metrics): Environment {
+function openEnvironment(folder: string, name: string, metrics: Metrics): Environment {
   return new Environment(join(folder, name), () => metrics.add(CORRUPT_RECORDS));
 }
 
-function messageOf(error: unknown): string {
+function causeText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 

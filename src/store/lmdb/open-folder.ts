@@ -32,10 +32,10 @@ import { draftOf, makeFolder } from "./durable-files.ts";
 import { Environment, TABLES } from "./environment.ts";
 import {
   type FolderLock,
+  fileTextOf,
   LOCK_FILE,
   readOwnerNote,
   takeFolderLock,
-  textOf,
   writeOwnerNote,
 } from "./folder-lock.ts";
 
@@ -67,7 +67,7 @@ export async function openFolder(options: OpenFolderOptions): Promise<OpenFolder
     requireRoom(folder, freeBytes(folder), OPEN_BYTES_MIN);
     noteOwner(lock);
     atStep("start: locked");
-    if (existsSync(join(folder, NAME_FILE))) lock.keep(NAME_FILE, textOf);
+    if (existsSync(join(folder, NAME_FILE))) lock.keep(NAME_FILE, fileTextOf);
     const named = readStoreName(folder);
     if (!create) requireNamedStore(folder);
     // Checked before anything is removed: if the name is wrong, an apparent leftover may be the only store.

@@ -3,7 +3,7 @@
 import type { DayCount } from "../parts/usage-chart.tsx";
 import { call } from "./request.ts";
 
-export interface Usage {
+export interface UsageView {
   readonly account: string;
   readonly tier: string;
   readonly limit: number | null;
@@ -26,8 +26,8 @@ export interface Fact {
   readonly updated_at: string;
 }
 
-export async function fetchUsage(key: string): Promise<Usage> {
-  return (await call<Usage>("GET", "/usage", { key })).data;
+export async function fetchUsage(key: string): Promise<UsageView> {
+  return (await call<UsageView>("GET", "/usage", { key })).data;
 }
 
 export async function fetchUsageByDay(key: string): Promise<UsageByDay> {
@@ -39,6 +39,6 @@ export async function fetchFacts(key: string, userId: string): Promise<readonly 
   return data.facts;
 }
 
-export async function forgetFact(key: string, userId: string, label: string): Promise<void> {
+export async function callForget(key: string, userId: string, label: string): Promise<void> {
   await call("DELETE", "/facts", { key, query: { user_id: userId, label } });
 }

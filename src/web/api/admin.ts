@@ -13,7 +13,7 @@ import type {
 } from "../../contract/admin-schemas.ts";
 import { call } from "./request.ts";
 
-export type Account = Static<typeof AccountsAnswer>["accounts"][number];
+export type AccountView = Static<typeof AccountsAnswer>["accounts"][number];
 export type UsageReport = Static<typeof UsageByDayAnswer>;
 export type { AdminStatusAnswer, ApproveBody, CreatedKey, CreateKeyBody, KeyRequestView, KeyView };
 
@@ -21,7 +21,7 @@ export interface Overview {
   readonly status: AdminStatusAnswer;
   readonly requests: readonly KeyRequestView[];
   readonly keys: readonly KeyView[];
-  readonly accounts: readonly Account[];
+  readonly accounts: readonly AccountView[];
   readonly usage: UsageReport;
 }
 
@@ -44,7 +44,7 @@ export async function fetchOverview(): Promise<Overview> {
     get<AdminStatusAnswer>("/admin/status"),
     get<{ requests: KeyRequestView[] }>("/admin/key-requests"),
     get<{ keys: KeyView[] }>("/admin/keys"),
-    get<{ accounts: Account[] }>("/admin/accounts"),
+    get<{ accounts: AccountView[] }>("/admin/accounts"),
     get<UsageReport>("/admin/usage"),
   ]);
   return { status, requests, keys, accounts, usage };

@@ -6,7 +6,7 @@
 import type { Reader } from "../codec/messages.ts";
 import { call, type Method } from "./request.ts";
 
-export interface Channel {
+export interface DemoChannel {
   readonly channel: number;
   readonly label: string;
   readonly description: string;
@@ -40,11 +40,11 @@ export interface ShownCall {
   readonly answer: string;
 }
 
-export async function fetchChannels(): Promise<readonly Channel[]> {
-  return (await call<{ channels: Channel[] }>("GET", "/channels")).data.channels;
+export async function fetchChannels(): Promise<readonly DemoChannel[]> {
+  return (await call<{ channels: DemoChannel[] }>("GET", "/channels")).data.channels;
 }
 
-export class Sandbox {
+export class DemoSandbox {
   /** Three hexadecimal digits. */
   readonly id: string;
   /** Whether it was chosen now, and not found in the page's address. */

@@ -3,21 +3,21 @@
  * that can be shown. Always to the site's own origin. A key, if there is one, goes only into the header.
  */
 
-export interface CallOptions {
+export interface WebCallOptions {
   readonly body?: unknown;
   readonly key?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
 
-export interface Answer<T> {
+export interface WebAnswer<T> {
   readonly data: T;
   readonly headers: Headers;
 }
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
-interface Problem {
+interface WebProblem {
   readonly title?: string;
   readonly detail?: string;
   readonly code?: string;
@@ -35,8 +35,8 @@ export class ApiError extends Error {
   readonly requestId: string | undefined;
   readonly retryAfterS: number | undefined;
 
-  constructor(status: number, problem: Problem, retryAfterS?: number) {
-    super(textOf(status, problem, retryAfterS));
+  constructor(status: number, problem: WebProblem, retryAfterS?: number) {
+    super(bodyText(status, problem, retryAfterS));
     this.status = status;
     this.code = problem.code ?? (status === 0 ? "unreachable" : `http_${status}`);
     this.param = problem.param;
@@ -45,7 +45,11 @@ export class ApiError extends Error {
   }
 }
 
-export async function call<T>(method: Method, path: string, options: CallOptions = {}): Promise<Answer<T>> {
+export async function call<T>(
+  method: Method,
+  path: string,
+  options: WebCallOptions = {},
+): Promise<WebAnswer<T>> {
   const { body, key, query, signal } = options;
   const headers: Record<string, string> = { accept: "application/json" };
   if (body !== undefined) headers["content-type"] = "application/json";
@@ -64,14 +68,14 @@ export async function call<T>(method: Method, path: string, options: CallOptions
     if (signal?.aborted) throw error;
     throw new ApiError(0, {});
   }
-  if (!response.ok) throw await errorOf(response);
+  if (!response.ok) throw await failedCall(response);
   const data = response.status === 204 ? undefined : await response.json();
   return { data: data as T, headers: response.headers };
 }
 
-async function errorOf(response: Response): Promise<ApiError> {
+async function failedCall(response: Response): Promise<ApiError> {
   const retryAfterS = Number(response.headers.get("retry-after") ?? Number.NaN);
-  let problem: Problem = {};
+  let problem: WebProblem = {};
   try {
     problem = await response.json();
   } catch {
@@ -80,7 +84,7 @@ async function errorOf(response: Response): Promise<ApiError> {
   return new ApiError(response.status, problem, Number.isFinite(retryAfterS) ? retryAfterS : undefined);
 }
 
-function textOf(status: number, problem: Problem, retryAfterS: number | undefined): string {
+function bodyText(status: number, problem: WebProblem, retryAfterS: number | undefined): string {
   if (status === 0) return "The server cannot be reached. Nothing was changed; try again in a moment.";
   const said = problem.detail ?? problem.title ?? `The server answered ${status}.`;
   const hint = problem.hint === undefined ? "" : ` Did you mean ${problem.hint}?`;

@@ -90,15 +90,15 @@ function rebuild(
   return { text, symbols: symbolsOf(text) };
 }
 
-interface Match {
+interface BlockMatch {
   readonly placement: Placement;
   readonly words: Words;
   readonly score: number;
 }
 
 /** The words that a block was read from: of all passages and placements, the one that agrees most. */
-function matchOf(symbols: Uint16Array, passages: readonly Words[]): Match {
-  let best: Match | undefined;
+function matchOf(symbols: Uint16Array, passages: readonly Words[]): BlockMatch {
+  let best: BlockMatch | undefined;
   for (const words of passages) {
     for (const placement of placementsOf(words)) {
       const score = agreement(placement, symbols);

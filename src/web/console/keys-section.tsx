@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import {
-  type Account,
+  type AccountView,
   type CreatedKey,
   createKey,
   expireKey,
@@ -19,7 +19,7 @@ import { NewKey } from "./new-key.tsx";
 
 interface KeysSectionProps {
   readonly keys: readonly KeyView[];
-  readonly accounts: readonly Account[];
+  readonly accounts: readonly AccountView[];
   readonly usage: UsageReport;
 }
 
@@ -156,7 +156,7 @@ export function stateOf(
 }
 
 interface CreateFormProps {
-  readonly accounts: readonly Account[];
+  readonly accounts: readonly AccountView[];
   readonly onCreated: (created: CreatedKey) => void;
 }
 
@@ -180,7 +180,7 @@ function CreateForm({ accounts, onCreated }: CreateFormProps) {
     <form onSubmit={create} aria-label="Create a key">
       <div class="composer">
         <label class="field">
-          <span>Account, new or existing</span>
+          <span>AccountView, new or existing</span>
           <input
             required
             list="accounts"

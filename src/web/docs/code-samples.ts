@@ -2,7 +2,7 @@
 
 import { escapeHtml } from "../shell.ts";
 
-export interface Sample {
+export interface CodeSample {
   readonly language: string;
   readonly text: string;
 }
@@ -18,7 +18,7 @@ export function slugOf(text: string): string {
 }
 
 /** "curl", "Shell", "TypeScript", "Python" */
-export function languageName({ language, text }: Sample): string {
+export function languageName({ language, text }: CodeSample): string {
   return LANGUAGE_NAMES[language] ?? (text.startsWith("curl") ? "curl" : "Shell");
 }
 
@@ -27,7 +27,7 @@ export function codeBlock(text: string): string {
 }
 
 /** A tab for each sample, by radio buttons, so that it works without a script. One sample has no tabs. */
-export function sampleBox(id: string, samples: readonly Sample[]): string {
+export function sampleBox(id: string, samples: readonly CodeSample[]): string {
   if (samples.length === 1) return `${codeBlock(samples[0].text)}\n`;
   const tabs = samples.map((sample, i) => {
     const name = languageName(sample);

@@ -5,7 +5,7 @@
 
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { fetchUsage, fetchUsageByDay, type Usage, type UsageByDay } from "../api/account.ts";
+import { fetchUsage, fetchUsageByDay, type UsageByDay, type UsageView } from "../api/account.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
 import { QuotaMeter } from "../parts/quota-meter.tsx";
 import { UsageChart } from "../parts/usage-chart.tsx";
@@ -13,7 +13,7 @@ import { UserFacts } from "../parts/user-facts.tsx";
 
 interface Holder {
   readonly key: string;
-  readonly usage: Usage;
+  readonly usage: UsageView;
   readonly byDay: UsageByDay;
 }
 

@@ -7,7 +7,7 @@
 import { render } from "preact";
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { N } from "../../codec/field.ts";
-import { type Channel, type DemoState, fetchChannels, Sandbox, type ShownCall } from "../api/demo.ts";
+import { type DemoChannel, DemoSandbox, type DemoState, fetchChannels, type ShownCall } from "../api/demo.ts";
 import { duration } from "../api/request.ts";
 import { CodecClient } from "../codec/codec-client.ts";
 import type { Reader } from "../codec/messages.ts";
@@ -28,26 +28,26 @@ const EXAMPLE_LABELS = ["USER.name", "USER.gpu", "PREF.response_style", "TASK.cu
 const codec = new CodecClient();
 /** A sandbox that somebody else uses is left alone: another one is chosen, a few times. */
 const CHOICES_MAX = 4;
-let sandbox = new Sandbox(location.hash);
+let sandbox = new DemoSandbox(location.hash);
 
-async function fillWithExample(channels: readonly Channel[]): Promise<void> {
+async function fillWithExample(channels: readonly DemoChannel[]): Promise<void> {
   for (const { label, example } of channels) {
     if (EXAMPLE_LABELS.includes(label)) await sandbox.write(label, example);
   }
 }
 
 /** A new sandbox gets the example; its id goes into the address, where a reload finds it. */
-async function openSandbox(channels: readonly Channel[]): Promise<void> {
+async function openSandbox(channels: readonly DemoChannel[]): Promise<void> {
   for (let i = 1; sandbox.isNew && i < CHOICES_MAX; i++) {
     if ((await sandbox.state()).context.channel_count === 0) break;
-    sandbox = new Sandbox("");
+    sandbox = new DemoSandbox("");
   }
   if (sandbox.isNew) await fillWithExample(channels);
   history.replaceState(null, "", `#sandbox=${sandbox.id}`);
 }
 
 interface Ready {
-  readonly channels: readonly Channel[];
+  readonly channels: readonly DemoChannel[];
   readonly reader: Reader;
 }
 
@@ -234,7 +234,7 @@ function Bench({ ready, state, refresh }: { ready: Ready; state: DemoState; refr
 interface SandboxStateProps {
   readonly state: DemoState;
   readonly refresh: () => Promise<void>;
-  readonly channels: readonly Channel[];
+  readonly channels: readonly DemoChannel[];
 }
 
 /** Says whose the facts are and when they are deleted, with buttons to fill the sandbox and to empty it. */
@@ -280,7 +280,7 @@ function SandboxState({ state, refresh, channels }: SandboxStateProps) {
 }
 
 /** label=value lines → values by channel. Values have no line breaks. */
-function factsOf(index: string, channels: readonly Channel[]): Map<number, string> {
+function factsOf(index: string, channels: readonly DemoChannel[]): Map<number, string> {
   const numbers = new Map(channels.map(({ label, channel }) => [label, channel]));
   const facts = new Map<number, string>();
   for (const line of index.split("\n")) {

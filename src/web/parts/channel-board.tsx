@@ -7,11 +7,11 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { DEMO_VALUE_BYTES_MAX } from "../../base/limits.ts";
-import type { Channel } from "../api/demo.ts";
+import type { DemoChannel } from "../api/demo.ts";
 import { ErrorNotice } from "./notice.tsx";
 
 interface ChannelBoardProps {
-  readonly channels: readonly Channel[];
+  readonly channels: readonly DemoChannel[];
   /** Values by channel. */
   readonly facts: ReadonlyMap<number, string>;
   readonly onWrite: (label: string, value: string) => Promise<void>;
@@ -37,7 +37,7 @@ export function ChannelBoard(props: ChannelBoardProps) {
   const input = useRef<HTMLInputElement>(null);
   const groups = Object.keys(GROUP_NAMES);
 
-  const choose = (channel: Channel) => {
+  const choose = (channel: DemoChannel) => {
     setChosen(channel);
     setValue(facts.get(channel.channel) ?? "");
     setError(undefined);
@@ -73,7 +73,7 @@ export function ChannelBoard(props: ChannelBoardProps) {
     <>
       <form class="composer" onSubmit={write}>
         <label class="field">
-          <span>Channel</span>
+          <span>DemoChannel</span>
           <select
             value={chosen.label}
             onChange={({ currentTarget }) =>

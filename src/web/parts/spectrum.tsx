@@ -58,7 +58,7 @@ export function Spectrum({ carriers, bands, label, highlight }: SpectrumProps) {
   return <canvas ref={canvas} class="spectrum" role="img" aria-label={label} />;
 }
 
-function isSilent(heights: Float64Array, from: number): boolean {
+function isSilentBand(heights: Float64Array, from: number): boolean {
   return heights.subarray(from).every((height) => height <= 0.001);
 }
 
@@ -93,7 +93,7 @@ function draw(
     const { x, bottom } = at(k);
     context.fillRect(x, bottom - rowHeight, width - x, rowHeight);
   }
-  if (inUse < N && isSilent(heights, inUse)) {
+  if (inUse < N && isSilentBand(heights, inUse)) {
     const last = at(N - 1);
     const left = Math.max(at(inUse).x, 0) * (inUse >= N - perRow ? 1 : 0);
     const middle = (left + width) / 2;

@@ -87,10 +87,10 @@ function seriesOf(from: string, to: string, days: readonly DayCount[]): [number[
   const times: number[] = [];
   for (let time = Date.parse(from) / 1000; time <= last && times.length < DAYS_MAX; time += DAY_S)
     times.push(time);
-  return [times, times.map((time) => counts.get(dayOf(time)) ?? 0)];
+  return [times, times.map((time) => counts.get(dayText(time)) ?? 0)];
 }
 
-function dayOf(timeS: number): string {
+function dayText(timeS: number): string {
   return new Date(timeS * 1000).toISOString().slice(0, 10);
 }
 
@@ -113,11 +113,15 @@ function optionsOf(element: HTMLElement, label: string): uPlot.Options {
       y: { range: (_plot, _min, max) => [0, Math.max(5, max * 1.1)] },
     },
     axes: [
-      { ...axis, grid: { show: false }, values: (_plot, times) => times.map((time) => dayOf(time).slice(5)) },
+      {
+        ...axis,
+        grid: { show: false },
+        values: (_plot, times) => times.map((time) => dayText(time).slice(5)),
+      },
       { ...axis, size: 62, values: (_plot, counts) => counts.map((count) => count.toLocaleString("en")) },
     ],
     series: [
-      { label: "Day", value: (_plot, time) => (time === null ? "point at a bar" : dayOf(time)) },
+      { label: "Day", value: (_plot, time) => (time === null ? "point at a bar" : dayText(time)) },
       {
         label,
         fill: colourOf("--accent"),

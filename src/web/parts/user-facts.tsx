@@ -3,7 +3,7 @@
 import { Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { USER_ID_LENGTH_MAX } from "../../base/limits.ts";
-import { type Fact, fetchFacts, forgetFact } from "../api/account.ts";
+import { callForget, type Fact, fetchFacts } from "../api/account.ts";
 import { ConfirmButton } from "./confirm-button.tsx";
 import { ErrorNotice, Notice } from "./notice.tsx";
 import { RowsTable } from "./rows-table.tsx";
@@ -34,7 +34,7 @@ export function UserFacts({ apiKey }: { readonly apiKey: string }) {
   };
   const forget = (user: string, label: string) =>
     attempt(async () => {
-      await forgetFact(apiKey, user, label);
+      await callForget(apiKey, user, label);
       setShown({ userId: user, facts: await fetchFacts(apiKey, user) });
       setSaid(`${label} is forgotten.`);
     });

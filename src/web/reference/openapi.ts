@@ -1,19 +1,19 @@
 /** The parts of an OpenAPI 3.1 document that the reference shows, flattened into rows. */
 
-export interface Schema {
+export interface ShownSchema {
   readonly type?: string | readonly string[];
   readonly description?: string;
-  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly properties?: Readonly<Record<string, ShownSchema>>;
   readonly required?: readonly string[];
-  readonly items?: Schema;
-  readonly anyOf?: readonly Schema[];
+  readonly items?: ShownSchema;
+  readonly anyOf?: readonly ShownSchema[];
   readonly const?: unknown;
   readonly minLength?: number;
   readonly maxLength?: number;
 }
 
 interface Content {
-  readonly schema?: Schema;
+  readonly schema?: ShownSchema;
   readonly example?: unknown;
 }
 
@@ -25,7 +25,7 @@ interface DocumentOperation {
     readonly name: string;
     readonly in: string;
     readonly required?: boolean;
-    readonly schema: Schema;
+    readonly schema: ShownSchema;
     readonly example?: unknown;
   }[];
   readonly requestBody?: { readonly content: Readonly<Record<string, Content>> };
@@ -42,7 +42,7 @@ interface DocumentOperation {
 
 export interface Document {
   readonly info: { readonly version: string; readonly description: string };
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly components: { readonly schemas: Readonly<Record<string, ShownSchema>> };
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentOperation>>>>;
 }
 
@@ -146,7 +146,7 @@ function describe(method: string, path: string, operation: DocumentOperation): O
 }
 
 /** The fields of an object. Fields of inner objects and lists have a path: `facts[].label`. */
-export function fieldsOf(schema: Schema | undefined, prefix = ""): Field[] {
+export function fieldsOf(schema: ShownSchema | undefined, prefix = ""): Field[] {
   return Object.entries(schema?.properties ?? {}).flatMap(([name, field]) => {
     const path = prefix + name;
     const row = {
@@ -161,7 +161,7 @@ export function fieldsOf(schema: Schema | undefined, prefix = ""): Field[] {
   });
 }
 
-export function typeOf({ type, anyOf, items, const: fixed }: Schema): string {
+export function typeOf({ type, anyOf, items, const: fixed }: ShownSchema): string {
   if (fixed !== undefined) return JSON.stringify(fixed);
   if (anyOf !== undefined) return anyOf.map(typeOf).join(" or ");
   if (items !== undefined) return `list of ${typeOf(items)}s`;

@@ -4,7 +4,7 @@
  * written here could be read. A test runs every one of them against a real service.
  */
 
-import type { Sample } from "../docs/code-samples.ts";
+import type { CodeSample } from "../docs/code-samples.ts";
 import type { OperationText } from "./openapi.ts";
 
 const ADDRESS = "http://127.0.0.1:8787";
@@ -47,7 +47,7 @@ export function blockAddressOf({ id, example }: OperationText): string | undefin
   return user_id === undefined ? path : `${path}?${new URLSearchParams({ user_id })}`;
 }
 
-export function requestSamples(group: string, operation: OperationText): Sample[] {
+export function requestSamples(group: string, operation: OperationText): CodeSample[] {
   return [
     { language: "sh", text: curlText(group, operation) },
     { language: "ts", text: typescriptText(group, operation) },

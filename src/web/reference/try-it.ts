@@ -77,7 +77,7 @@ function formOf({ dataset }: HTMLElement, key: HTMLInputElement): HTMLFormElemen
     output.textContent = "Sending …";
     if (block !== "" && SHORTENED.test(json.value)) {
       const { text } = await answerTo("GET", blockAddress(block, where.value, json.value), access);
-      const own = fieldsOf(text).fdm_block;
+      const own = formFields(text).fdm_block;
       if (own === "") {
         output.textContent = "There are no facts yet, so there is no block to read. Write one first.";
         send.disabled = false;
@@ -105,7 +105,7 @@ function isPath(text: string): boolean {
 /** Where the block comes from: of the body's user, in the sandbox of the call. */
 function blockAddress(source: string, called: string, body: string): string {
   const address = new URL(source, location.origin);
-  const { user_id } = fieldsOf(body);
+  const { user_id } = formFields(body);
   if (typeof user_id === "string" && address.searchParams.has("user_id"))
     address.searchParams.set("user_id", user_id);
   const sandbox = new URL(called, location.origin).searchParams.get("sandbox");
@@ -135,7 +135,7 @@ async function answerTo(
 }
 
 /** The fields of a JSON object; none where the text is something else. */
-function fieldsOf(text: string): Readonly<Record<string, unknown>> {
+function formFields(text: string): Readonly<Record<string, unknown>> {
   try {
     return Object(JSON.parse(text));
   } catch {

@@ -48,7 +48,7 @@ export function parseAddress(url: string): DatabaseAddress {
       throw new AddressError(`${name} in SIDEBAND_DATABASE_URL is not taken: ${instead}`);
   }
   return {
-    hosts: (authority || encodeURIComponent(host ?? "localhost")).split(",").map(hostOf),
+    hosts: (authority || encodeURIComponent(host ?? "localhost")).split(",").map(hostIn),
     user: decoded(user) || undefined,
     password: decoded(password) || undefined,
     database: decoded(database) || undefined,
@@ -69,7 +69,7 @@ export function tlsWarning({ hosts, tls }: DatabaseAddress): string | undefined 
   return undefined;
 }
 
-function hostOf(text: string): Host {
+function hostIn(text: string): Host {
   const [, bracketed, plain, port] = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::(\d{1,5}))?$/.exec(text) ?? [];
   const host = decoded(bracketed ?? plain);
   if (host === undefined || host === "" || Number(port ?? 0) > 65_535)

@@ -65,37 +65,37 @@ const TIMEOUT_STATE = "57014";
 /** The database refused the data itself. */
 const DATA_STATES = /^(22|23)/;
 
-export function codeOf(error: unknown): string {
+export function sqlStateOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" ? code : "";
 }
 
 export function isConflict(error: unknown): boolean {
-  return CONFLICT_STATES.test(codeOf(error));
+  return CONFLICT_STATES.test(sqlStateOf(error));
 }
 
 export function isLocked(error: unknown): boolean {
-  return codeOf(error) === LOCK_STATE;
+  return sqlStateOf(error) === LOCK_STATE;
 }
 
 /** The statement ran longer than the server allows. */
 export function isTimedOut(error: unknown): boolean {
-  return codeOf(error) === TIMEOUT_STATE;
+  return sqlStateOf(error) === TIMEOUT_STATE;
 }
 
 export function isMixedUp(error: unknown): boolean {
-  return codeOf(error) === MIXED_UP;
+  return sqlStateOf(error) === MIXED_UP;
 }
 
 export function isDataRefused(error: unknown): boolean {
-  return DATA_STATES.test(codeOf(error));
+  return DATA_STATES.test(sqlStateOf(error));
 }
 
 /** Citus calls it an internal error if it loses another machine of the cluster in a transaction, which it rolls back. */
 const CLUSTER_FAILURE = /^failure on connection marked as essential/;
 
 export function isUnavailable(error: unknown): boolean {
-  const code = codeOf(error);
+  const code = sqlStateOf(error);
   if (code === "XX000" && error instanceof Error && CLUSTER_FAILURE.test(error.message)) return true;
   return CONNECTION_CODES.has(code) || UNAVAILABLE_STATES.test(code);
 }
@@ -103,7 +103,7 @@ export function isUnavailable(error: unknown): boolean {
 /** The failure of a write. If the connection was lost, nobody knows whether the write was committed. */
 export function asWriteFailure(error: unknown): unknown {
   const cause = error instanceof Failure ? error.extra.cause : undefined;
-  if (!LOST_CODES.has(codeOf(cause))) return error;
+  if (!LOST_CODES.has(sqlStateOf(cause))) return error;
   return new Failure(
     "outcome_unknown",
     "The answer of the database to this write was lost. It may be stored or not: send the same request " +
