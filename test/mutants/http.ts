@@ -125,10 +125,10 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "body-read-before-key",
     fault: "The body of a stranger is parsed before its key is checked.",
     file: "src/http/request/dispatcher.ts",
-    find: `    return whenThere(this.#options.access[route.access](call), () =>
-      whenThere(this.#bodyOf(call, route), (body) => {`,
-    replace: `    return whenThere(this.#bodyOf(call, route), (body) =>
-      whenThere(this.#options.access[route.access](call), () => {`,
+    find: `    return andThen(this.#options.access[route.access](call), () =>
+      andThen(this.#bodyOf(call, route), (body) => {`,
+    replace: `    return andThen(this.#bodyOf(call, route), (body) =>
+      andThen(this.#options.access[route.access](call), () => {`,
     tests: ["test/http/requests.test.ts"],
     only: "a body is taken exactly",
     quick: true,
@@ -165,9 +165,9 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "origins-open-on-key-routes",
     fault: "Pages of any origin may read what needs a key.",
     file: "src/http/access/access.ts",
-    find: "return whenThere(authentication.callerOf(keyOf(call)), (caller) => {",
+    find: "return andThen(authentication.callerOf(keyOf(call)), (caller) => {",
     replace:
-      "call.headers = OPEN_ORIGIN;\n    return whenThere(authentication.callerOf(keyOf(call)), (caller) => {",
+      "call.headers = OPEN_ORIGIN;\n    return andThen(authentication.callerOf(keyOf(call)), (caller) => {",
     tests: ["test/http/service.test.ts"],
     only: "CORS",
   },

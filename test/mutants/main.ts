@@ -177,7 +177,7 @@ export const MAIN_MUTANTS: readonly Mutant[] = [
     name: "door-problem-ignored",
     fault: "A problem among the lines of an answer is taken for a line.",
     file: "src/door-client/owner-client.ts",
-    find: "if (line.problem !== undefined) throw failureOf(line.problem as Problem);",
+    find: "if (line.problem !== undefined) throw failureIn(line.problem as OwnerProblem);",
     replace: "",
     tests: OPERATOR,
     only: "cannot finish",

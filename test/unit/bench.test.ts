@@ -20,7 +20,10 @@ test("without a part and without --small the benchmarks print their help and run
   for (const args of [[], ["--json"], ["--help"], ["codec", "--help"], ["-h"]]) {
     const { status, out } = await run(context, ...args);
     assert.equal(status, 0);
-    assert.match(out, /^usage: npm run bench -- \[codec\|damage\|reader\|values\|http\|streams\|hostile\|store\]/);
+    assert.match(
+      out,
+      /^usage: npm run bench -- \[codec\|damage\|reader\|values\|http\|streams\|hostile\|store\]/,
+    );
     assert.match(out, /Exit status/);
   }
 });
