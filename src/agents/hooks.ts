@@ -6,6 +6,7 @@
  */
 
 import { readFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
 import { memorySection, type SectionParts } from "../agent-side/memory-section.ts";
 import {
@@ -127,10 +128,4 @@ async function sectionOf(
   const { facts } = await memory.facts(userId, { timeoutMs });
   const plain_index = facts.map(({ label, value }) => `${label}=${value}`).join("\n");
   return memorySection({ fdm_block: "", plain_index }, "index", lengthMax);
-}
-
-function pause(ms: number): Promise<undefined> {
-  return new Promise((resolve) => {
-    setTimeout(() => resolve(undefined), ms);
-  });
 }

@@ -1,7 +1,7 @@
 /** The metrics of block tasks. The measured times also give the expected time of a task. */
 
-import type { Asker } from "../base/asker.ts";
 import type { Metrics } from "../base/metrics.ts";
+import type { Requester } from "../base/requester.ts";
 import type { BlockTaskKind } from "./block-tasks.ts";
 import type { Reply } from "./block-threads.ts";
 
@@ -70,7 +70,7 @@ export class BlockMetrics {
   }
 
   ended(
-    task: { kind: MetricKind; taskKind: BlockTaskKind; size: number; tier: Asker["tier"] },
+    task: { kind: MetricKind; taskKind: BlockTaskKind; size: number; tier: Requester["tier"] },
     { outcome, ms }: Reply,
   ): void {
     const { kind, taskKind, size, tier } = task;

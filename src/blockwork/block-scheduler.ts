@@ -9,15 +9,15 @@
  * once, and one whose caller has gone leaves no task behind.
  */
 
-import type { Asker } from "../base/asker.ts";
 import type { TimerClock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
 import type { Metrics } from "../base/metrics.ts";
+import type { Requester } from "../base/requester.ts";
 import { BlockMetrics, type MetricKind, type TaskOutcome } from "./block-metrics.ts";
 import type { BlockMessage, BlockResults, BlockTaskKind } from "./block-tasks.ts";
 import type { Reply, Workers } from "./block-threads.ts";
 
-export interface Work extends Asker {
+export interface Work extends Requester {
   /** When its wait ends, by the scheduler's clock. The time in which its own tasks run is added. */
   readonly deadline?: { atMs: number };
   /** No request waits for it. */
@@ -109,7 +109,7 @@ export class BlockScheduler {
   }
 
   /** The block work of a request that begins now: sets its deadline. */
-  begin({ account, tier, signal }: Asker): Work {
+  begin({ account, tier, signal }: Requester): Work {
     return { account, tier, signal, deadline: { atMs: this.#clock.now() + DEADLINE_MS } };
   }
 
@@ -211,7 +211,7 @@ export class BlockScheduler {
     return true;
   }
 
-  /** Ends a batch when its asker has gone or its deadline is over. Returns a function that stops watching. */
+  /** Ends a batch when its requester has gone or its deadline is over. Returns a function that stops watching. */
   #watch(batch: Batch): () => void {
     const { signal, deadline } = batch.work;
     const gone = () => this.#end(batch, "cancelled", signal?.reason);
@@ -332,7 +332,7 @@ export class BlockScheduler {
     this.#metrics.ended({ kind, taskKind: entry.taskKind, size: entry.task.size, tier: work.tier }, reply);
     if (batch.answer !== undefined && reply.outcome === "interrupted") this.#enter(entry);
     else if (batch.answer !== undefined) this.#takeReply(entry, reply);
-    // The asker may follow up on this result. Its next task must be in the queue before a thread is given away.
+    // The requester may follow up on this result. Its next task must be in the queue before a thread is given away.
     setImmediate(() => this.#dispatch());
   }
 

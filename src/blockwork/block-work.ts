@@ -4,7 +4,7 @@
  * the work fails.
  */
 
-import type { Asker } from "../base/asker.ts";
+import type { Requester } from "../base/requester.ts";
 import { newestFirst } from "../codec/block.ts";
 import { bitsMaxAlone, CARRIERS_MAX, PREFIX_CARRIERS } from "../codec/block-room.ts";
 import { digitsFor } from "../codec/digits.ts";
@@ -55,8 +55,8 @@ export class BlockWork {
     return this.#scheduler.healthy;
   }
 
-  begin(asker: Asker): Work {
-    return this.#scheduler.begin(asker);
+  begin(requester: Requester): Work {
+    return this.#scheduler.begin(requester);
   }
 
   async build(work: Work, { facts, key, userId, keep }: BuildJob): Promise<AssembledBlock> {

@@ -6,6 +6,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { ConfigError } from "../config.ts";
 import type { Fetch } from "../sdk/index.ts";
 import { NoOwnerError, OwnerClient } from "./owner-client.ts";
@@ -13,6 +14,7 @@ import { NoOwnerError, OwnerClient } from "./owner-client.ts";
 /** How long an owner may take to start, and to answer. */
 const START_MS = 15_000;
 const ANSWER_MS = 10_000;
+/** At least; a random time more, so that many waiting processes do not ask at the same moment. */
 const POLL_MS = 20;
 const STARTING_FILE = "starting.lock";
 const LOG_FILE = "owner.log";
@@ -66,7 +68,7 @@ async function startOwner(
   let lock: { release(): void } | undefined;
   let failureOf = (): string | undefined => undefined;
   try {
-    for (const endMs = performance.now() + START_MS; ; await pause()) {
+    for (const endMs = performance.now() + START_MS; ; await pause(POLL_MS * (1 + Math.random()))) {
       signal?.throwIfAborted();
       // If many processes get here at once, one starts the owner. If that process dies, the next one does.
       if (lock === undefined) {
@@ -119,9 +121,4 @@ function lastLineOf(logPath: string): string | undefined {
   } catch (error) {
     return `its log cannot be read: ${(error as Error).message}`;
   }
-}
-
-/** A random time, so that many waiting processes do not ask at the same moment. */
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, POLL_MS * (1 + Math.random())));
 }

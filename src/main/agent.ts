@@ -12,10 +12,6 @@ import { DEFAULT_BASE_URL, Sideband } from "../sdk/index.ts";
 import { folderError } from "./folder-errors.ts";
 import { COMMAND_PATH } from "./package.ts";
 
-export { scopedMemory } from "../agent-side/scope.ts";
-export { askAtEnd, HOSTS, type HookHost, hookInput, runHook, usesMemory } from "../agents/hooks.ts";
-export { projectOf } from "../agents/project.ts";
-
 /**
  * Where an owner has to be started, that may take longer than a call of the memory may.
  * @param begin whether the data folder's store is made where there is none; else that is an error

@@ -6,6 +6,7 @@
 
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Config } from "../config.ts";
 import { doorPath } from "../door-client/door-path.ts";
 import { NoOwnerError, OwnerClient } from "../door-client/owner-client.ts";
@@ -49,7 +50,7 @@ export async function withOwner<T>(
     client.hasOwner(ANSWER_MS).catch((error) => {
       throw folderError(config.dataFolder, error);
     });
-  for (const endMs = performance.now() + HAND_OVER_MS; ; await pause()) {
+  for (const endMs = performance.now() + HAND_OVER_MS; ; await pause(POLL_MS)) {
     try {
       return await ((await hasOwner()) ? work(client) : asOwner(path));
     } catch (error) {
@@ -58,8 +59,4 @@ export async function withOwner<T>(
       if (!changing || performance.now() >= endMs) throw error;
     }
   }
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, POLL_MS));
 }

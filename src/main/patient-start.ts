@@ -3,6 +3,7 @@
  * its port answers that the process runs and is not ready. A signal ends the wait at once.
  */
 
+import { setTimeout as pause } from "node:timers/promises";
 import { WaitingServer } from "../http/waiting-server.ts";
 import { openCore } from "./core.ts";
 import { DatabaseAwayError, toldToOperator } from "./database-errors.ts";
@@ -36,14 +37,10 @@ export function patientOpen(signal: Promise<void>): typeof openCore {
           waiting = new WaitingServer();
           await listen(waiting, config);
         }
-        await Promise.race([pause(delayS), ended]);
+        await Promise.race([pause(delayS * 1000), ended]);
       }
     } finally {
       await waiting?.close();
     }
   };
-}
-
-function pause(seconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, seconds * 1000));
 }

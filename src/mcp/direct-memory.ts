@@ -4,7 +4,7 @@
  */
 
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
-import type { Asker } from "../base/asker.ts";
+import type { Requester } from "../base/requester.ts";
 import {
   contextAnswer,
   decodeAnswer,
@@ -24,7 +24,7 @@ import { readPresentedBlock } from "../memory/reading.ts";
 import type { MemoryServices } from "../memory/services.ts";
 
 /** A caller whose block work ends with its signal. */
-export type MemoryCaller = Caller & Pick<Asker, "signal">;
+export type MemoryCaller = Caller & Pick<Requester, "signal">;
 
 /** What a client is told of an error. */
 export type FailureOf = (error: unknown) => Error;

@@ -6,11 +6,17 @@
 import { utf8 } from "../base/bytes.ts";
 import { findChannel } from "../base/channels.ts";
 import { CHANNEL_COUNT, VALUE_BYTES_MAX } from "../base/limits.ts";
+import { loadCodebooks } from "../blockwork/codebooks.ts";
 import { type BlockFact, buildBlock } from "../codec/block.ts";
 import type { Codebook } from "../codec/codebook.ts";
 import { N } from "../codec/field.ts";
 import { readBlock } from "../codec/read-block.ts";
 import { deriveBlockKey, MASTER_KEY_BYTES } from "../codec/seal.ts";
+
+/** A measure of blocks as this release writes them. */
+export function openMeasure(): Measure {
+  return new Measure(loadCodebooks()[0]);
+}
 
 export interface ProfileFact {
   readonly label: string;

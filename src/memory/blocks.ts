@@ -4,10 +4,10 @@
  * next block will need are computed in the background, when no request waits.
  */
 
-import type { Asker } from "../base/asker.ts";
 import { BoundedCache } from "../base/bounded-cache.ts";
 import type { TimerClock } from "../base/clock.ts";
 import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
+import type { Requester } from "../base/requester.ts";
 import { SharedWork } from "../base/shared-work.ts";
 import type { Work } from "../blockwork/block-scheduler.ts";
 import type { BlockWork } from "../blockwork/block-work.ts";
@@ -78,8 +78,8 @@ export class Blocks {
   }
 
   /** The block of the user's present state, or undefined where there are no facts. */
-  of(asker: Asker, userId: string): MaybePromise<UserBlock | undefined> {
-    const { account } = asker;
+  of(requester: Requester, userId: string): MaybePromise<UserBlock | undefined> {
+    const { account } = requester;
     const slot = slotOf(account, userId);
     return andThen(this.#store.readStamp(account, userId), (stamp) => {
       if (stamp === undefined) {
@@ -88,9 +88,9 @@ export class Blocks {
       }
       const cached = this.#cache.peek(slot);
       if (cached?.stamp === stamp) return cached;
-      return this.#builds.join(`${slot}\0${stamp}`, asker.signal, async (signal) => {
+      return this.#builds.join(`${slot}\0${stamp}`, requester.signal, async (signal) => {
         const state = await this.#store.readUser(account, userId);
-        return state && (await this.build(this.#blockWork.begin({ ...asker, signal }), userId, state));
+        return state && (await this.build(this.#blockWork.begin({ ...requester, signal }), userId, state));
       });
     });
   }
@@ -111,7 +111,7 @@ export class Blocks {
   }
 
   /** Computes the codes that the user's next block needs, in the background. */
-  codeInBackground({ account, tier }: Asker, userId: string): void {
+  codeInBackground({ account, tier }: Requester, userId: string): void {
     const quietAtMs = this.#clock.now() + QUIET_MS;
     const coding = this.#background.get(account);
     if (coding === undefined) {

@@ -1,7 +1,7 @@
 /** context: the facts of a user as one block, as many as fit, with all of them in plain text beside it. */
 
-import type { Asker } from "../base/asker.ts";
 import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
+import type { Requester } from "../base/requester.ts";
 import type { UserBlock } from "./blocks.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import type { MemoryServices } from "./services.ts";
@@ -11,9 +11,9 @@ export type UserContext = Pick<UserBlock, "userId" | "text" | "facts">;
 
 export function readContext(
   services: MemoryServices,
-  asker: Asker,
+  requester: Requester,
   userId: string,
 ): MaybePromise<UserContext> {
   checkIdentifier(userId, "user_id");
-  return andThen(services.blocks.of(asker, userId), (block) => block ?? { userId, text: "", facts: [] });
+  return andThen(services.blocks.of(requester, userId), (block) => block ?? { userId, text: "", facts: [] });
 }

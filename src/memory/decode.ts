@@ -3,8 +3,8 @@
  * back through the reader and the value found there is compared with the state.
  */
 
-import type { Asker } from "../base/asker.ts";
 import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
+import type { Requester } from "../base/requester.ts";
 import { factNotFound } from "./facts.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import { channelOf } from "./labels.ts";
@@ -38,15 +38,15 @@ export function decodeFact(
 
 export async function decodeThroughModel(
   services: MemoryServices,
-  asker: Asker,
+  requester: Requester,
   { userId, label }: { userId: string; label: string },
 ): Promise<VerifiedFact> {
   checkIdentifier(userId, "user_id");
   const channel = channelOf(label);
   const started = performance.now();
   // Begun before the build, so that both waits together stay within one deadline.
-  const work = services.blockWork.begin(asker);
-  const block = await services.blocks.of(asker, userId);
+  const work = services.blockWork.begin(requester);
+  const block = await services.blocks.of(requester, userId);
   const fact = block?.facts.find((candidate) => candidate.channel === channel);
   if (block === undefined || fact === undefined) throw factNotFound(label);
   const one = { text: block.text, expected: [fact], channels: [channel] };

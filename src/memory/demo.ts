@@ -11,7 +11,7 @@ import { channelOf } from "./labels.ts";
 import type { MemoryServices } from "./services.ts";
 
 export const DEMO_ACCOUNT = "@demo";
-export const DEMO_ASKER = { account: DEMO_ACCOUNT, tier: "demo" } as const;
+export const DEMO_REQUESTER = { account: DEMO_ACCOUNT, tier: "demo" } as const;
 export const DEMO_USER = "demo";
 
 export class Demo {

@@ -4,7 +4,7 @@
  * same state at the same time share the work.
  */
 
-import type { Asker } from "../base/asker.ts";
+import type { Requester } from "../base/requester.ts";
 import type { Work } from "../blockwork/block-scheduler.ts";
 import type { FlushedBlock, UserBlock } from "./blocks.ts";
 import { checkIdentifier } from "./identifiers.ts";
@@ -16,17 +16,17 @@ const EMPTY: FlushedBlock = { channelCount: 0, lossless: true, text: "", overflo
 
 export async function flushUser(
   services: MemoryServices,
-  asker: Asker,
+  requester: Requester,
   input: { userId: string; sessionId?: string | undefined },
 ): Promise<FlushedBlock> {
   const { userId, sessionId } = input;
   checkIdentifier(userId, "user_id");
   if (sessionId !== undefined) checkIdentifier(sessionId, "session_id");
-  const { account } = asker;
+  const { account } = requester;
   const state = await services.store.readUser(account, userId);
   if (state === undefined) return EMPTY;
-  return services.flushes.join(`${account}\0${userId}\0${state.stamp}`, asker.signal, (signal) =>
-    buildAndCompare(services, services.blockWork.begin({ ...asker, signal }), userId, state),
+  return services.flushes.join(`${account}\0${userId}\0${state.stamp}`, requester.signal, (signal) =>
+    buildAndCompare(services, services.blockWork.begin({ ...requester, signal }), userId, state),
   );
 }
 

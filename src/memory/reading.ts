@@ -4,8 +4,8 @@
  * the clear, is named. Also the check that a new block holds its facts.
  */
 
-import type { Asker } from "../base/asker.ts";
 import { Failure } from "../base/errors.ts";
+import type { Requester } from "../base/requester.ts";
 import type { Work } from "../blockwork/block-scheduler.ts";
 import type { ReadOutcome } from "../blockwork/block-work.ts";
 import { checkIdentifier } from "./identifiers.ts";
@@ -15,11 +15,16 @@ export type BlockReading = Extract<ReadOutcome, { ok: true }>;
 
 export async function readPresentedBlock(
   services: MemoryServices,
-  asker: Asker,
+  requester: Requester,
   input: { userId: string; block: string },
 ): Promise<BlockReading> {
   checkIdentifier(input.userId, "user_id");
-  const reading = await readWithAllKeys(services, services.blockWork.begin(asker), input.userId, input.block);
+  const reading = await readWithAllKeys(
+    services,
+    services.blockWork.begin(requester),
+    input.userId,
+    input.block,
+  );
   if (reading.ok) return reading;
   const detail =
     reading.kind === "unknown-version"

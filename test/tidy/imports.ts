@@ -47,7 +47,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   /** The website reads blocks in the browser with the codec itself (docs/decisions/0040). */
   web: { rooms: ["base", "codec", "reader", "contract", "sdk"], pure: true },
   /** What `sideband measure` counts. */
-  measure: { rooms: ["base", "codec"] },
+  measure: { rooms: ["base", "codec", "blockwork"] },
   config: { rooms: ["base"] },
   main: { rooms: PARTS },
   cli: { rooms: ["base", "contract", "agent-side", "sdk", "agents", "measure", "config", "main"] },

@@ -3,16 +3,12 @@
 import { homedir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { scopedMemory } from "../../agent-side/scope.ts";
+import { AGENTS, isInCache, lastingCommand, versionOf } from "../../agents/install.ts";
+import { InstallationRecord, isIntact } from "../../agents/installed.ts";
+import { projectOf } from "../../agents/project.ts";
 import { readAgentConfig, readSearchPath } from "../../config.ts";
-import { openAgentMemory, projectOf, scopedMemory } from "../../main/agent.ts";
-import {
-  AGENTS,
-  InstallationRecord,
-  isInCache,
-  isIntact,
-  lastingCommand,
-  versionOf,
-} from "../../main/installation.ts";
+import { openAgentMemory } from "../../main/agent.ts";
 import { AGENT_FILES, COMMAND_PATH, OPENCLAW_MODULE, packageVersion } from "../../main/package.ts";
 import { type Command, CommandError, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 import { counted } from "../printed.ts";

@@ -6,10 +6,12 @@
 import { parseArgs } from "node:util";
 import type { AgentMemory } from "../../agent-side/agent-memory.ts";
 import { memorySection } from "../../agent-side/memory-section.ts";
+import { scopedMemory } from "../../agent-side/scope.ts";
 import { keptValue } from "../../agent-side/secrets.ts";
+import { projectOf } from "../../agents/project.ts";
 import type { AgentConfig } from "../../config.ts";
 import { LABELS } from "../../contract/channel-labels.ts";
-import { openAgentMemory, projectOf, scopedMemory } from "../../main/agent.ts";
+import { openAgentMemory } from "../../main/agent.ts";
 import { isSidebandError } from "../../sdk/index.ts";
 import { refuseReplacedBytes } from "../argument-bytes.ts";
 import { type Command, CommandError, EXIT_OK, UsageError } from "../command.ts";
@@ -178,7 +180,7 @@ Exit status: 0; ${failures}; 2 for a wrong call.`,
 }
 
 function countText(names: readonly string[], words: readonly string[]): string {
-  if (names.length === 0) return `it takes no argument, and "${words[0]}" is one`;
+  if (names.length === 0) return `it takes no arguments, but was given "${words[0]}"`;
   const quotes =
     words.length > names.length && names.includes("VALUE") ? "; put a VALUE with spaces in quotes" : "";
   return `it takes ${names.join(" and ")}${quotes}`;

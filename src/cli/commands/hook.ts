@@ -4,18 +4,11 @@
  */
 
 import { parseArgs } from "node:util";
+import { scopedMemory } from "../../agent-side/scope.ts";
+import { askAtEnd, HOSTS, type HookHost, hookInput, runHook, usesMemory } from "../../agents/hooks.ts";
+import { projectOf } from "../../agents/project.ts";
 import { readAgentConfig } from "../../config.ts";
-import {
-  askAtEnd,
-  HOSTS,
-  type HookHost,
-  hookInput,
-  openAgentMemory,
-  projectOf,
-  runHook,
-  scopedMemory,
-  usesMemory,
-} from "../../main/agent.ts";
+import { openAgentMemory } from "../../main/agent.ts";
 import { type Command, EXIT_OK, UsageError } from "../command.ts";
 import { optionErrorText } from "../option-errors.ts";
 

@@ -3,7 +3,7 @@
 import { createReadStream, statSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
-import { findProfileProblem, openMeasure } from "../../main/measure.ts";
+import { findProfileProblem, openMeasure } from "../../measure/measure.ts";
 import { type Command, CommandError, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 import { ProgressLine } from "../progress.ts";
 

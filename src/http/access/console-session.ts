@@ -19,7 +19,7 @@ import { hostOf } from "./origins.ts";
 export const SESSION_COOKIE = "sideband_console";
 export const SESSION_MS = 8 * 3_600_000;
 const SESSION_PATTERN = /^(\d{1,15})\.([\w-]{22})\.([\w-]{43})$/;
-/** More than are opened in the time of a session: only who has the admin token can open one. */
+/** More than are opened in the time of a session: whoever opens one has the admin token. */
 const ENDED_MAX = 10_000;
 const SAFE_METHODS = new Set(["GET", "HEAD"]);
 

@@ -10,7 +10,7 @@ const end = ServerResponse.prototype.end as (...given: unknown[]) => ServerRespo
 export class OneWriteResponse<T extends IncomingMessage> extends ServerResponse<T> {
   override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
     const { socket } = this;
-    // Without its turn on the connection there is no socket; without a length the text comes in pieces.
+    // While earlier answers of its connection are sent, an answer has no socket. Without a length, the text is sent in pieces.
     const whole = typeof chunk === "string" && typeof encoding !== "function" && this.headersSent;
     if (!whole || this.chunkedEncoding || socket === null) end.call(this, chunk, encoding, callback);
     else {

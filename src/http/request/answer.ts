@@ -60,9 +60,9 @@ export function sendAnswer(call: Call, answer: Answer, nowMs: number): void {
   } else if (call.isGone) body.destroy();
   else {
     response.writeHead(answer.status, head);
-    // The head goes now: a stream's first event may be long in coming.
+    // The head is sent now: it may take long until a stream has its first event.
     response.flushHeaders();
-    // A reader that hangs up ends the stream, and a stream that fails cuts the answer off: neither is news.
+    // Nothing is reported: a reader that hangs up ends the stream, and a stream that fails cuts the answer off.
     pipeline(body, response, () => {});
   }
 }

@@ -1,7 +1,7 @@
 /** One request on its way through the service: what was sent, who sent it, and what its answer needs. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Asker } from "../../base/asker.ts";
+import type { Requester } from "../../base/requester.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import type { BodyPlace } from "./body-room.ts";
 import type { Client, ClientReader } from "./client.ts";
@@ -76,13 +76,13 @@ export class Call {
   }
 }
 
-/** The asker for block work: a caller, or the demo. The work ends when the sender of the call hangs up. */
-class CallAsker implements Asker {
+/** The requester for block work: a caller, or the demo. The work ends when the sender of the call hangs up. */
+class CallRequester implements Requester {
   readonly account: string;
-  readonly tier: Asker["tier"];
+  readonly tier: Requester["tier"];
   readonly #call: Pick<Call, "signal">;
 
-  constructor(call: Pick<Call, "signal">, { account, tier }: Pick<Asker, "account" | "tier">) {
+  constructor(call: Pick<Call, "signal">, { account, tier }: Pick<Requester, "account" | "tier">) {
     this.account = account;
     this.tier = tier;
     this.#call = call;
@@ -94,6 +94,6 @@ class CallAsker implements Asker {
   }
 }
 
-export function askerOf(call: Pick<Call, "signal">, who: Pick<Asker, "account" | "tier">): Asker {
-  return new CallAsker(call, who);
+export function requesterOf(call: Pick<Call, "signal">, who: Pick<Requester, "account" | "tier">): Requester {
+  return new CallRequester(call, who);
 }

@@ -25,7 +25,7 @@ import type { AccessChecks, Route } from "./route.ts";
 import { type Router, UnknownAddress } from "./router.ts";
 import { isLast } from "./turns.ts";
 
-/** A target may have them, as proxies get it; what follows is the address. */
+/** Clients of a proxy send the whole URL as the target of a request. The path begins after this part of it. */
 const SCHEME_AND_HOST = /^https?:\/\/[^/?]*\/?/i;
 
 /** The website's answers at an address that has no route. */

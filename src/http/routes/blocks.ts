@@ -3,7 +3,7 @@
 import { flushAnswer, readAnswer } from "../../contract/answer-mapping.ts";
 import { flushUser } from "../../memory/flush.ts";
 import { readPresentedBlock } from "../../memory/reading.ts";
-import { askerOf } from "../request/call.ts";
+import { requesterOf } from "../request/call.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 
@@ -12,14 +12,14 @@ export function blockRoutes({ memory }: HttpServices): Handlers<"flush" | "read"
     async flush(call) {
       const { user_id: userId, session_id: sessionId } = call.body;
       call.sessionId = sessionId;
-      return flushAnswer(await flushUser(memory, askerOf(call, call.caller), { userId, sessionId }));
+      return flushAnswer(await flushUser(memory, requesterOf(call, call.caller), { userId, sessionId }));
     },
 
     async read(call) {
       const { user_id: userId, block } = call.body;
       return readAnswer(
         userId,
-        await readPresentedBlock(memory, askerOf(call, call.caller), { userId, block }),
+        await readPresentedBlock(memory, requesterOf(call, call.caller), { userId, block }),
       );
     },
   };

@@ -10,11 +10,11 @@ import {
 } from "../../contract/answer-mapping.ts";
 import { readContext } from "../../memory/context.ts";
 import { decodeFact, decodeThroughModel } from "../../memory/decode.ts";
-import { DEMO_ACCOUNT, DEMO_ASKER } from "../../memory/demo.ts";
+import { DEMO_ACCOUNT, DEMO_REQUESTER } from "../../memory/demo.ts";
 import { forgetFact } from "../../memory/facts.ts";
 import { flushUser } from "../../memory/flush.ts";
 import { readPresentedBlock } from "../../memory/reading.ts";
-import { askerOf } from "../request/call.ts";
+import { requesterOf } from "../request/call.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 import type { ContextAnswers } from "./context-answers.ts";
@@ -48,7 +48,7 @@ export function demoRoutes(
     async demoContext(call) {
       return contexts.answerOf(
         call,
-        await readContext(memory, askerOf(call, DEMO_ASKER), await userOf(call)),
+        await readContext(memory, requesterOf(call, DEMO_REQUESTER), await userOf(call)),
       );
     },
 
@@ -56,16 +56,21 @@ export function demoRoutes(
       const { label, use_model: useModel } = call.query;
       const input = { userId: await userOf(call), label };
       if (!asksForModel(useModel)) return decodeAnswer(await decodeFact(memory, DEMO_ACCOUNT, input));
-      return modelDecodeAnswer(await decodeThroughModel(memory, askerOf(call, DEMO_ASKER), input));
+      return modelDecodeAnswer(await decodeThroughModel(memory, requesterOf(call, DEMO_REQUESTER), input));
     },
 
     async demoFlush(call) {
-      return flushAnswer(await flushUser(memory, askerOf(call, DEMO_ASKER), { userId: await userOf(call) }));
+      return flushAnswer(
+        await flushUser(memory, requesterOf(call, DEMO_REQUESTER), { userId: await userOf(call) }),
+      );
     },
 
     async demoRead(call) {
       const input = { userId: await userOf(call), block: call.body.block };
-      return readAnswer(input.userId, await readPresentedBlock(memory, askerOf(call, DEMO_ASKER), input));
+      return readAnswer(
+        input.userId,
+        await readPresentedBlock(memory, requesterOf(call, DEMO_REQUESTER), input),
+      );
     },
 
     async demoForget(call) {

@@ -5,7 +5,7 @@ import { decodeAnswer, factsAnswer, modelDecodeAnswer } from "../../contract/ans
 import { readContext } from "../../memory/context.ts";
 import { decodeFact, decodeThroughModel } from "../../memory/decode.ts";
 import { listFacts } from "../../memory/facts.ts";
-import { askerOf } from "../request/call.ts";
+import { requesterOf } from "../request/call.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 import type { ContextAnswers } from "./context-answers.ts";
@@ -16,12 +16,14 @@ export function recallRoutes(
 ): Handlers<"context" | "decode" | "decodeModel" | "facts"> {
   const decodeModel: Handlers["decodeModel"] = async (call) => {
     const { user_id: userId, label } = call.query;
-    return modelDecodeAnswer(await decodeThroughModel(memory, askerOf(call, call.caller), { userId, label }));
+    return modelDecodeAnswer(
+      await decodeThroughModel(memory, requesterOf(call, call.caller), { userId, label }),
+    );
   };
   return {
     context(call) {
-      const asker = askerOf(call, call.caller);
-      return andThen(readContext(memory, asker, call.query.user_id), (context) =>
+      const requester = requesterOf(call, call.caller);
+      return andThen(readContext(memory, requester, call.query.user_id), (context) =>
         contexts.answerOf(call, context),
       );
     },

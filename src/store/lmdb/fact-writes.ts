@@ -83,7 +83,7 @@ function replay(
 ): WriteOutcome | undefined {
   if (idempotency === undefined) return undefined;
   const { keyId, key, expiresAtMs, fingerprint } = idempotency;
-  // A record that counts expires between now and when one that is written now would.
+  // The key of a record begins with the day it expires on: for a record that is still valid, a day from today to the last one possible.
   for (let day = expiryDayOf(nowMs); day <= expiryDayOf(expiresAtMs); day++) {
     const bytes = writer.get("idempotency", idempotencyKey(day, keyId, key));
     const record = bytes && unpackIdempotency(bytes);

@@ -118,7 +118,7 @@ test("background work is interrupted for what somebody waits for, and begins aga
   assert.equal(metric("sideband_block_queue_depth", 'kind="ahead"'), 0);
 });
 
-test("what a result lets its asker ask for next goes before others' background work", async () => {
+test("what a result lets its requester ask for next goes before others' background work", async () => {
   const { workers, run } = setUp();
   const asked = run(of("a"), 1)
     .then(() => run(of("a"), 2))

@@ -4,46 +4,46 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readContext } from "../../../src/memory/context.ts";
 import { readPresentedBlock } from "../../../src/memory/reading.ts";
-import { asker, memoryServices } from "./memory-services.ts";
+import { memoryServices, requester } from "./memory-services.ts";
 
 test("a context is the same object as long as the facts stay as they are", async (context) => {
   const { services, write } = await memoryServices(context);
   await write("ada", "Ada");
-  assert.equal(await readContext(services, asker, "ada"), await readContext(services, asker, "ada"));
+  assert.equal(await readContext(services, requester, "ada"), await readContext(services, requester, "ada"));
 });
 
 test("a context after a write is a new one, and holds what was written in its block and beside it", async (context) => {
   const { services, write } = await memoryServices(context);
   await write("ada", "Ada");
-  const before = await readContext(services, asker, "ada");
+  const before = await readContext(services, requester, "ada");
   await write("ada", "Grace");
-  const after = await readContext(services, asker, "ada");
+  const after = await readContext(services, requester, "ada");
   assert.notEqual(after, before);
   assert.deepEqual(
     after.facts.map(({ value }) => value),
     ["Grace"],
   );
-  const { facts } = await readPresentedBlock(services, asker, { userId: "ada", block: after.text });
+  const { facts } = await readPresentedBlock(services, requester, { userId: "ada", block: after.text });
   assert.deepEqual(facts, [{ channel: 0, value: "Grace" }]);
 });
 
 test("a write for another user leaves a context as it is", async (context) => {
   const { services, write } = await memoryServices(context);
   await write("ada", "Ada");
-  const before = await readContext(services, asker, "ada");
+  const before = await readContext(services, requester, "ada");
   await write("eve", "Eve");
-  assert.equal(await readContext(services, asker, "ada"), before);
+  assert.equal(await readContext(services, requester, "ada"), before);
 });
 
 test("the context of a user without facts is empty, also for another account's user", async (context) => {
   const { services, write } = await memoryServices(context);
   await write("ada", "Ada");
   const empty = (userId: string) => ({ userId, text: "", facts: [] });
-  assert.deepEqual(await readContext(services, asker, "eve"), empty("eve"));
-  assert.deepEqual(await readContext(services, { ...asker, account: "globex" }, "ada"), empty("ada"));
+  assert.deepEqual(await readContext(services, requester, "eve"), empty("eve"));
+  assert.deepEqual(await readContext(services, { ...requester, account: "globex" }, "ada"), empty("ada"));
 });
 
 test("a bad user_id has no context", async (context) => {
   const { services } = await memoryServices(context);
-  await assert.rejects(async () => readContext(services, asker, ""), { code: "invalid_request" });
+  await assert.rejects(async () => readContext(services, requester, ""), { code: "invalid_request" });
 });

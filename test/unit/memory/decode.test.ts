@@ -4,14 +4,14 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { DEADLINE_MS } from "../../../src/blockwork/block-scheduler.ts";
 import { decodeFact, decodeThroughModel } from "../../../src/memory/decode.ts";
-import { ACCOUNT, asker, forgedCode, memoryServices, valueTooLargeForABlock } from "./memory-services.ts";
+import { ACCOUNT, forgedCode, memoryServices, requester, valueTooLargeForABlock } from "./memory-services.ts";
 
 const NAME = { userId: "ada", label: "USER.name" };
 
 async function setUp(context: TestContext) {
   const memory = await memoryServices(context);
   const throughModel = async (input = NAME) => {
-    const { value, verified } = await decodeThroughModel(memory.services, asker, input);
+    const { value, verified } = await decodeThroughModel(memory.services, requester, input);
     return { value, verified };
   };
   return { ...memory, throughModel };
@@ -37,7 +37,7 @@ test("a fact that another user or another account has is not found", async (cont
   const notFound = { code: "fact_not_found", extra: { param: "label" } };
   await assert.rejects(async () => decodeFact(services, ACCOUNT, { ...NAME, userId: "eve" }), notFound);
   await assert.rejects(async () => decodeFact(services, "globex", NAME), notFound);
-  await assert.rejects(decodeThroughModel(services, { ...asker, account: "globex" }, NAME), notFound);
+  await assert.rejects(decodeThroughModel(services, { ...requester, account: "globex" }, NAME), notFound);
 });
 
 test("a label without a fact is not found, in the state and through the model", async (context) => {
@@ -45,7 +45,7 @@ test("a label without a fact is not found, in the state and through the model", 
   await write("ada", "Ada");
   const input = { userId: "ada", label: "USER.os" };
   await assert.rejects(async () => decodeFact(services, ACCOUNT, input), { code: "fact_not_found" });
-  await assert.rejects(decodeThroughModel(services, asker, input), { code: "fact_not_found" });
+  await assert.rejects(decodeThroughModel(services, requester, input), { code: "fact_not_found" });
 });
 
 test("a bad user_id and an unknown label are refused, in the state and through the model", async (context) => {
@@ -55,7 +55,7 @@ test("a bad user_id and an unknown label are refused, in the state and through t
     [{ ...NAME, label: "name" }, "unknown_label"],
   ] as const) {
     await assert.rejects(async () => decodeFact(services, ACCOUNT, input), { code });
-    await assert.rejects(decodeThroughModel(services, asker, input), { code });
+    await assert.rejects(decodeThroughModel(services, requester, input), { code });
   }
 });
 

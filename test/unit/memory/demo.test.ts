@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { DEMO_ACCOUNT, DEMO_ASKER, DEMO_USER, Demo } from "../../../src/memory/demo.ts";
+import { DEMO_ACCOUNT, DEMO_REQUESTER, DEMO_USER, Demo } from "../../../src/memory/demo.ts";
 import { memoryServices } from "./memory-services.ts";
 
 const HOUR_MS = 3_600_000;
@@ -106,7 +106,7 @@ test("the store is read for a reset once an interval", async (context) => {
 test("the operator's reset forgets everything at once, the cached block too", async (context) => {
   const { demo, blocks, values } = await setUp(context, "2026-11-15T12:30:00Z");
   await demo.encode("USER.name", "Ada", DEMO_USER);
-  await blocks.of(DEMO_ASKER, DEMO_USER);
+  await blocks.of(DEMO_REQUESTER, DEMO_USER);
   await demo.reset(DEMO_USER);
   assert.deepEqual([values(), blocks.cachedCount], [[], 0]);
 });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { forgetFact, forgetUser, listFacts } from "../../../src/memory/facts.ts";
-import { ACCOUNT, asker, memoryServices } from "./memory-services.ts";
+import { ACCOUNT, memoryServices, requester } from "./memory-services.ts";
 
 async function setUp(context: TestContext) {
   const memory = await memoryServices(context);
@@ -35,10 +35,10 @@ test("a forgotten fact is gone, the others stay and are counted", async (context
 
 test("a forgotten fact is in no block, neither a new one nor the cached one", async (context) => {
   const { blocks, forget } = await setUp(context);
-  await blocks.of(asker, "ada");
+  await blocks.of(requester, "ada");
   await forget("USER.name");
   assert.equal(blocks.cachedCount, 0);
-  assert.deepEqual((await blocks.of(asker, "ada"))?.carried, [1]);
+  assert.deepEqual((await blocks.of(requester, "ada"))?.carried, [1]);
 });
 
 test("a user whose last fact is forgotten is gone", async (context) => {
@@ -60,7 +60,7 @@ test("a fact that is not there cannot be forgotten", async (context) => {
 test("a forgotten user has no facts and no cached block, and other users stay", async (context) => {
   const { services, blocks, valuesOf, write } = await setUp(context);
   await write("eve", "Eve");
-  await blocks.of(asker, "ada");
+  await blocks.of(requester, "ada");
   await forgetUser(services, ACCOUNT, "ada");
   assert.deepEqual([await valuesOf("ada"), blocks.cachedCount], [[], 0]);
   assert.deepEqual(await valuesOf("eve"), ["Eve"]);

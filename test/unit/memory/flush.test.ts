@@ -5,14 +5,14 @@ import { test } from "node:test";
 import { flushUser } from "../../../src/memory/flush.ts";
 import { readPresentedBlock } from "../../../src/memory/reading.ts";
 import { settled } from "../blockwork/fake-workers.ts";
-import { asker, forgedCode, memoryServices, valueTooLargeForABlock } from "./memory-services.ts";
+import { forgedCode, memoryServices, requester, valueTooLargeForABlock } from "./memory-services.ts";
 
 const input = { userId: "ada" };
 
 test("a block that carries every fact is lossless", async (context) => {
   const { services, write } = await memoryServices(context);
   await write("ada", "Ada", "London");
-  const { lossless, channelCount } = await flushUser(services, asker, input);
+  const { lossless, channelCount } = await flushUser(services, requester, input);
   assert.deepEqual([lossless, channelCount], [true, 2]);
 });
 
@@ -21,10 +21,10 @@ test("wrong code bits under a right checksum are found out, and the block is reb
   await write("ada", "Ada", "London");
   const [fact] = factsOf("ada");
   await saveCode("ada", fact, forgedCode(fact, "Eve"));
-  const { lossless, text: block } = await flushUser(services, asker, input);
+  const { lossless, text: block } = await flushUser(services, requester, input);
   assert.equal(lossless, true);
   assert.equal(workers.countOf("assemble"), 2);
-  const { facts } = await readPresentedBlock(services, asker, { ...input, block });
+  const { facts } = await readPresentedBlock(services, requester, { ...input, block });
   assert.deepEqual(
     facts.map(({ value }) => value),
     ["Ada", "London"],
@@ -35,7 +35,7 @@ test("a block that is read back with another value is not lossless", async (cont
   const { services, workers, write } = await memoryServices(context);
   await write("ada", "Ada", "London");
   workers.distort = (message, result) => (message.kind === "value" ? "Eve" : result);
-  assert.equal((await flushUser(services, asker, input)).lossless, false);
+  assert.equal((await flushUser(services, requester, input)).lossless, false);
 });
 
 test("a block that is read back without one of its facts is not lossless", async (context) => {
@@ -46,13 +46,13 @@ test("a block that is read back without one of its facts is not lossless", async
     const opened = result as { codes: unknown[] };
     return { ...opened, codes: opened.codes.slice(1) };
   };
-  assert.equal((await flushUser(services, asker, input)).lossless, false);
+  assert.equal((await flushUser(services, requester, input)).lossless, false);
 });
 
 test("a fact that did not fit makes a flush not lossless, and is named", async (context) => {
   const { services, write } = await memoryServices(context);
   await write("ada", valueTooLargeForABlock(), "London");
-  const { lossless, overflow } = await flushUser(services, asker, input);
+  const { lossless, overflow } = await flushUser(services, requester, input);
   assert.equal(lossless, false);
   assert.equal(overflow.length, 1);
 });
@@ -61,8 +61,8 @@ test("two callers of the same state share one flush", async (context) => {
   const { services, workers, write } = await memoryServices(context);
   await write("ada", "Ada");
   const [one, other] = await Promise.all([
-    flushUser(services, asker, input),
-    flushUser(services, asker, input),
+    flushUser(services, requester, input),
+    flushUser(services, requester, input),
   ]);
   assert.deepEqual(one, other);
   assert.equal(workers.countOf("assemble"), 1);
@@ -72,11 +72,11 @@ test("who flushes after a write does not share the flush of the state before it"
   const { services, workers, write } = await memoryServices(context);
   await write("ada", "Ada");
   const open = workers.hold();
-  const before = flushUser(services, asker, input);
+  const before = flushUser(services, requester, input);
   await settled();
   assert.equal(workers.began.length, 1);
   await write("ada", "Grace", "London");
-  const after = flushUser(services, asker, input);
+  const after = flushUser(services, requester, input);
   await settled();
   open();
   assert.deepEqual([(await before).channelCount, (await after).channelCount], [1, 2]);

@@ -23,9 +23,9 @@ import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { DirectWorkers, FakeClock } from "../blockwork/fake-workers.ts";
 
 export const ACCOUNT = "acme";
-export const asker = { account: ACCOUNT, tier: "free" } as const;
+export const requester = { account: ACCOUNT, tier: "free" } as const;
 /** Who calls with an API key. */
-export const caller: Caller = { ...asker, keyId: "key1", limit: 1000, expiresAtMs: null };
+export const caller: Caller = { ...requester, keyId: "key1", limit: 1000, expiresAtMs: null };
 
 const newFolder = () => mkdtempSync(join(tmpdir(), "sideband-memory-"));
 const openStore = (folder: string) =>

@@ -7,7 +7,7 @@ import { PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
 import { KeyRing } from "../../../src/memory/key-ring.ts";
 import { findReadBackFault, readPresentedBlock } from "../../../src/memory/reading.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
-import { asker, memoryServices } from "./memory-services.ts";
+import { memoryServices, requester } from "./memory-services.ts";
 
 /** The fixture's master key, and a newer one. */
 const older = { id: 1, material: new Uint8Array(32) };
@@ -26,11 +26,11 @@ const unreadable = {
 async function setUp(context: TestContext) {
   const memory = await memoryServices(context);
   await memory.write("ada", "Ada", "Sideband");
-  const { text } = (await memory.blocks.of(asker, "ada"))!;
-  const read = (block: string, by = asker, userId = "ada", services: MemoryServices = memory.services) =>
+  const { text } = (await memory.blocks.of(requester, "ada"))!;
+  const read = (block: string, by = requester, userId = "ada", services: MemoryServices = memory.services) =>
     readPresentedBlock(services, by, { userId, block });
   const fault = (expected: typeof FACTS, channels?: number[]) =>
-    findReadBackFault(memory.services, memory.services.blockWork.begin(asker), "ada", {
+    findReadBackFault(memory.services, memory.services.blockWork.begin(requester), "ada", {
       text,
       expected,
       ...(channels === undefined ? {} : { channels }),
@@ -58,8 +58,8 @@ test("a damaged block is read whole, and its damage is told", async (context) =>
 
 test("another account, another user and a text without a block get the same refusal", async (context) => {
   const { text, read } = await setUp(context);
-  await assert.rejects(read(text, { ...asker, account: "globex" } as never), unreadable);
-  await assert.rejects(read(text, asker, "eve"), unreadable);
+  await assert.rejects(read(text, { ...requester, account: "globex" } as never), unreadable);
+  await assert.rejects(read(text, requester, "eve"), unreadable);
   await assert.rejects(read("There is no block here."), unreadable);
 });
 
@@ -82,18 +82,18 @@ test("a block of another format version is refused with its version, whoever it 
 test("a block from before a rotation of the master key is read after it", async (context) => {
   const { services, text, read } = await setUp(context);
   const rotated = { ...services, keyRing: new KeyRing([older, newer]) };
-  assert.deepEqual((await read(text, asker, "ada", rotated)).facts, FACTS);
+  assert.deepEqual((await read(text, requester, "ada", rotated)).facts, FACTS);
 });
 
 test("a block whose master key was taken away is not read", async (context) => {
   const { services, text, read } = await setUp(context);
   const without = { ...services, keyRing: new KeyRing([newer]) };
-  await assert.rejects(read(text, asker, "ada", without), unreadable);
+  await assert.rejects(read(text, requester, "ada", without), unreadable);
 });
 
 test("a bad user_id is refused before the block is read", async (context) => {
   const { text, read, workers } = await setUp(context);
-  await assert.rejects(read(text, asker, ""), { code: "invalid_request", extra: { param: "user_id" } });
+  await assert.rejects(read(text, requester, ""), { code: "invalid_request", extra: { param: "user_id" } });
   assert.equal(workers.countOf("open"), 0);
 });
 

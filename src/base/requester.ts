@@ -2,9 +2,9 @@
 
 import type { Tier } from "./tiers.ts";
 
-export interface Asker {
+export interface Requester {
   readonly account: string;
   readonly tier: Tier | "demo" | "owner";
-  /** Fires when the asker has gone. */
+  /** Fires when the requester has gone. */
   readonly signal?: AbortSignal | undefined;
 }
