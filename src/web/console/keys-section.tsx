@@ -180,7 +180,7 @@ function CreateForm({ accounts, onCreated }: CreateFormProps) {
     <form onSubmit={create} aria-label="Create a key">
       <div class="composer">
         <label class="field">
-          <span>AccountView, new or existing</span>
+          <span>Account, new or existing</span>
           <input
             required
             list="accounts"

@@ -134,7 +134,7 @@ function OpenRequest({ request, onApproved }: OpenRequestProps) {
         aria-label={`Approve the request of ${name}`}
       >
         <label class="field">
-          <span>AccountView</span>
+          <span>Account</span>
           <input
             pattern="[a-z0-9._\-]{1,64}"
             title="1 to 64 of a-z, 0-9, dot, underscore and hyphen; empty: a new account under an unused name"

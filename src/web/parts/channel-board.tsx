@@ -73,7 +73,7 @@ export function ChannelBoard(props: ChannelBoardProps) {
     <>
       <form class="composer" onSubmit={write}>
         <label class="field">
-          <span>DemoChannel</span>
+          <span>Channel</span>
           <select
             value={chosen.label}
             onChange={({ currentTarget }) =>
