@@ -113,7 +113,7 @@ test("a wrong call of these commands is refused with status 2 before a memory is
       ],
       [/takes LABEL and VALUE \(/, "remember", "USER.name"],
       [/takes LABEL \(/, "recall"],
-      [/takes no argument, and "now" is one/, "facts", "now"],
+      [/takes no arguments, but was given "now"/, "facts", "now"],
       [/--data must not be empty/, "facts", "--data", ""],
       [/--url takes an http\(s\) address such as http:/, "facts", "--url", "nonsense"],
       [/--url takes an http\(s\) address/, "facts", "--url", ""],

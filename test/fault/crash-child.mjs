@@ -9,7 +9,7 @@ const built = new URL("../../dist/src/", import.meta.url);
 const { STEPS } = await import(new URL("base/steps.js", built).href);
 const { readConfig } = await import(new URL("config.js", built).href);
 const { restore } = await import(new URL("main/backup.js", built).href);
-const { serve } = await import(new URL("main/serve.js", built).href);
+const { serveUntilStopped } = await import(new URL("main/serve.js", built).href);
 
 let arm = armed === "" ? undefined : JSON.parse(armed);
 let seen = 0;
@@ -38,6 +38,6 @@ else {
     SIDEBAND_COMPACT_AFTER_S: "0",
   });
   // Nothing here is about blocks: no model is loaded before one is asked for.
-  await serve(config, (line) => process.send?.(line), { atStep, warm: false });
+  await serveUntilStopped(config, (line) => process.send?.(line), { atStep, warm: false });
 }
 if (process.connected) process.disconnect();

@@ -28,6 +28,8 @@ export interface GroupCommitOptions {
   readonly atStep: AtStep;
   /** Whether what is written is still in the data folder. Asked before and after each commit. */
   readonly isOwner: () => boolean;
+  /** Free bytes of the disk. lmdb's own way of failing on a full one can end the process: it is not left to that. */
+  readonly freeBytes?: () => number;
   /** Called when a failed commit has left an environment that lmdb neither reads nor writes any more. */
   readonly onPanic: (error: CommitError) => void;
   /** Called for each group that is on disk. */
@@ -42,6 +44,9 @@ interface Queued {
   result: unknown;
 }
 
+/** What a commit takes on disk at most: some pages for each change, and a reserve for what others write meanwhile. */
+const CHANGE_BYTES_MAX = 16_384;
+const ROOM_BYTES_MIN = 2 ** 18;
 /** One group holds the event loop for about ten milliseconds at most. */
 const GROUP_MAX = 512;
 const CONFIRM_MS = 10_000;
@@ -120,7 +125,7 @@ export class GroupCommit {
   }
 
   async #commit(group: readonly Queued[]): Promise<void> {
-    const { atStep, isOwner, onCommitted, onPanic } = this.#options;
+    const { atStep, freeBytes, isOwner, onCommitted, onPanic } = this.#options;
     const ended = this.#metrics.begin();
     const environment = this.#environment();
     const writer = new Writer(environment);
@@ -130,6 +135,9 @@ export class GroupCommit {
     // Also where nothing changes: the answer would come from a store that is another's by now.
     if (!isOwner()) return this.#refuse(answers, storeUnavailable(LOST));
     if (changes.length > 0) {
+      const bytesMax = ROOM_BYTES_MIN + changes.length * CHANGE_BYTES_MAX;
+      if (freeBytes !== undefined && freeBytes() < bytesMax)
+        return this.#refuse(answers, storeUnavailable("The disk is nearly full."));
       const committed = environment.commit(changes);
       atStep("group: sent");
       try {

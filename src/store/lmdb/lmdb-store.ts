@@ -108,12 +108,13 @@ export class LmdbStore implements Store {
     this.#inUse = { environment, name };
     lock.keep(join(name, DATA_FILE));
     lock.watch(options.onLost ?? (() => {}));
-    const { atStep = noStep, monotonic = monotonicClock } = options;
+    const { atStep = noStep, freeBytes = freeBytesOf, monotonic = monotonicClock } = options;
     this.#commit = new GroupCommit(() => this.#inUse.environment, {
       ...options,
       monotonic,
       atStep,
       isOwner: () => this.isOwner,
+      freeBytes: () => freeBytes(options.folder),
       onPanic: (error) =>
         lock.giveUp(
           `the disk failed while the store in ${options.folder} was written (${causeText(error.cause)}), and lmdb has ` +
@@ -131,7 +132,7 @@ export class LmdbStore implements Store {
       inUse: () => this.#inUse,
       moveTo: (store) => this.#moveTo(store),
       open: (folder, store) => openEnvironment(folder, store, options.metrics),
-      freeBytes: options.freeBytes ?? freeBytesOf,
+      freeBytes,
       clock: this.#clock,
       monotonic,
       metrics: options.metrics,

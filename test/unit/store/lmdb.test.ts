@@ -345,3 +345,27 @@ test("lmdb: a backup taken while writing is consistent", () =>
     assert.ok(Number(facts[0].value) >= 1 && Number(facts[0].value) <= count);
     await copy.close();
   }));
+
+test("on a disk that is nearly full a write is refused before lmdb runs into its end, and goes on when there is room", () =>
+  withFolder(async (folder) => {
+    let freeBytes = Number.POSITIVE_INFINITY;
+    const options = {
+      folder,
+      create: true,
+      queueMax: 10,
+      metrics: new Metrics(),
+      freeBytes: () => freeBytes,
+    };
+    const store = await LmdbStore.open(options);
+    try {
+      await store.write(write("ada", [[0, "Ada"]]));
+      freeBytes = 2 ** 18;
+      await assert.rejects(store.write(write("ada", [[0, "Eve"]])), { code: "store_unavailable" });
+      assert.equal(store.readFact("acme", "ada", 0)?.value, "Ada");
+      freeBytes = 2 ** 20;
+      await store.write(write("ada", [[0, "Eve"]]));
+      assert.equal(store.readFact("acme", "ada", 0)?.value, "Eve");
+    } finally {
+      await store.close();
+    }
+  }));
