@@ -29,7 +29,9 @@ export function builtSideband(): string {
 export function buildWebsite(): void {
   const built = modifiedMs("dist/web/manifest.json");
   if (
-    ["src/web", "src/codec", "src/contract", "docs", "scripts"].every((folder) => newestMs(folder) <= built)
+    ["src/web", "src/codec", "src/contract", "src/agent-side", "docs", "scripts"].every(
+      (folder) => newestMs(folder) <= built,
+    )
   )
     return;
   execFileSync("npm", ["run", "build:web"], { cwd: packageFolder, stdio: ["ignore", "ignore", "inherit"] });

@@ -92,7 +92,9 @@ suite("package", { concurrency: false }, () => {
       target: "es2022",
     });
     assert.ok(
-      Object.keys(metafile.inputs).every((path) => /dist\/src\/(sdk|contract|base)\/[\w-]+\.js$/.test(path)),
+      Object.keys(metafile.inputs).every((path) =>
+        /dist\/src\/(sdk|agent-side|contract|base)\/[\w-]+\.js$/.test(path),
+      ),
     );
     const bytes = gzipSync(outputFiles[0].contents, { level: 9 }).length;
     assert.ok(bytes <= SDK_BYTES_MAX, `${bytes} bytes`);
