@@ -11,31 +11,90 @@ import type { MaybePromise } from "../base/maybe-promise.ts";
 import type { Tier } from "../base/tiers.ts";
 import type { CodableFact, ComputedCode } from "../blockwork/fact-code.ts";
 
+/** A code, and where its fact is. */
+export type PlacedCode = ComputedCode & { readonly place: string };
+
 /** A store keeps code bits without knowing what they mean. */
 export type { ComputedCode, FactCode } from "../blockwork/fact-code.ts";
 
+/**
+ * A place where a person's facts are kept: "" is the person's own, a project's is its name, a worktree's is the
+ * project's and its own with a slash between. (places.ts)
+ */
+export type Place = string;
+
 export interface FactRecord extends CodableFact {
+  readonly place: Place;
   readonly updatedAtMs: number;
+  /** Since when it has this value: writing the same value again changes only `updatedAtMs`. */
+  readonly sinceMs: number;
+  /** From this moment on it is no fact any more. */
+  readonly expiresAtMs: number | null;
+  readonly writtenBy: string | null;
+  readonly sessionId: string | null;
+  /** Which value of this label at this place it is, counted from 1. */
+  readonly ordinal: number;
+}
+
+/** A value that a label had. */
+export interface EarlierFact extends Omit<FactRecord, "code" | "expiresAtMs"> {
+  readonly ended: "replaced" | "forgotten" | "expired";
+  readonly endedAtMs: number;
+}
+
+/** What a read sees: a user's facts in these places, at this moment. */
+export interface View {
+  readonly account: string;
+  readonly userId: string;
+  /** The person's own first, each further one inside the one before. Where several have a label, the last counts. */
+  readonly places: readonly Place[];
+  readonly nowMs: number;
 }
 
 export interface UserState {
-  /** Another text after every change of the user's facts, never used again, not even after forgetting. */
+  /** Another text after every change of the user's facts at any place, never used again, not even after forgetting. */
   readonly stamp: string;
-  /** In channel order; never empty. */
+  /** Those that count, in channel order; never empty. */
   readonly facts: readonly FactRecord[];
+  /** When the next fact of these places expires, or null. Until then the same stamp means the same facts. */
+  readonly nextEndMs: number | null;
+}
+
+/** Everything that is kept of a user. */
+export interface UserLife {
+  readonly stamp: string;
+  /** Of all places, by place (in the order of bytes) and channel. */
+  readonly facts: readonly FactRecord[];
+  /** By place, channel and ordinal. A fact that has expired is here, even if the sweep has not found it yet. */
+  readonly earlier: readonly EarlierFact[];
+}
+
+/** One fact that is written, or forgotten. */
+export interface FactChange {
+  readonly place: Place;
+  readonly channel: number;
+  /** null: it is forgotten. */
+  readonly value: string | null;
+  /** The time of the write, where it is not now: for imports. */
+  readonly updatedAtMs?: number;
+  readonly expiresAtMs?: number | null;
+  /** A forgotten fact leaves its history, and becomes a part of it. Otherwise both go. */
+  readonly keepHistory?: boolean;
+  /** The revision that it must have now; 0: there must be none. */
+  readonly ifRevision?: number;
 }
 
 export interface WriteRequest {
   readonly account: string;
   readonly userId: string;
-  /** 1 to 40, each channel once, written all or none, in this order. */
-  readonly facts: readonly {
-    readonly channel: number;
-    readonly value: string;
-    readonly updatedAtMs?: number;
-  }[];
+  /** Each place and channel once; made all or none, in this order. */
+  readonly changes: readonly FactChange[];
+  /** The places whose channels the outcome counts. */
+  readonly places: readonly Place[];
   readonly nowMs: number;
-  /** What the write counts against; absent for imports and the demo. */
+  readonly writtenBy?: string | null;
+  readonly sessionId?: string | null;
+  /** What the write counts against, one for each value; absent for imports and the demo. */
   readonly quota?: {
     readonly keyId: string;
     readonly month: string;
@@ -52,12 +111,61 @@ export interface WriteRequest {
     | undefined;
 }
 
-/** `used`: encodes of the key in the month. 0 without a limit, where a store need not know the sum at once. */
+/**
+ * `used`: encodes of the key in the month. 0 without a limit, where a store need not know the sum at once.
+ * `revision`: the user's last one after the write. Each change that changes anything takes one, in order, so that of n
+ * values the first has revision − n + 1.
+ */
 export type WriteOutcome =
-  | { readonly outcome: "stored"; readonly channelCount: number; readonly used: number }
-  | { readonly outcome: "replayed"; readonly channelCount: number; readonly used: number }
+  | {
+      readonly outcome: "stored";
+      readonly channelCount: number;
+      readonly used: number;
+      readonly revision: number;
+      /** For each change the fact that was there before; its code need not come with it. */
+      readonly previous: readonly (FactRecord | undefined)[];
+      /** How many of the changes that forget found a fact, or a history to take along. */
+      readonly forgotten: number;
+    }
+  | {
+      readonly outcome: "replayed";
+      readonly channelCount: number;
+      readonly used: number;
+      readonly revision: number;
+    }
   | { readonly outcome: "limit"; readonly used: number }
-  | { readonly outcome: "mismatch"; readonly used: number };
+  | { readonly outcome: "mismatch"; readonly used: number }
+  | {
+      readonly outcome: "conflict";
+      readonly used: number;
+      /** The first change whose `ifRevision` does not hold, and the fact that is there. */
+      readonly index: number;
+      readonly present: FactRecord | undefined;
+    };
+
+/** Where a label's facts go if a call does not say: `worktree` means the innermost place that the call names. */
+export type Scope = "person" | "project" | "worktree";
+
+/** A label of an account's own (channels 40 to 255), or what an account has changed of a standard one (0 to 39). */
+export interface LabelRecord {
+  readonly channel: number;
+  readonly label: string;
+  readonly description: string;
+  readonly example: string;
+  readonly oneOf: readonly string[] | null;
+  readonly maxBytes: number | null;
+  readonly ttlS: number | null;
+  readonly scope: Scope | null;
+  readonly hidden: boolean;
+  readonly createdAtMs: number;
+}
+
+export type AddLabelOutcome =
+  | { readonly outcome: "added" | "exists"; readonly label: LabelRecord }
+  | { readonly outcome: "full" };
+
+/** A key that reads cannot write or forget. */
+export type KeyAccess = "read" | "write";
 
 export interface KeyRecord {
   readonly id: string;
@@ -68,6 +176,9 @@ export interface KeyRecord {
   /** The key's first 12 characters. */
   readonly prefix: string;
   readonly note: string;
+  /** The one user whose facts the key is for; null: all users of the account. */
+  readonly user: string | null;
+  readonly access: KeyAccess;
   readonly createdAtMs: number;
   readonly expiresAtMs: number | null;
   readonly revokedAtMs: number | null;
@@ -128,27 +239,41 @@ export interface BackupReport {
 export type Progress = (done: number, total: number) => void;
 
 export interface FactStore {
-  /** One fact; its code need not come with it. */
-  readFact(account: string, userId: string, channel: number): MaybePromise<FactRecord | undefined>;
-  readUser(account: string, userId: string): MaybePromise<UserState | undefined>;
+  /** The fact that counts in a view; its code need not come with it. */
+  readFact(view: View, channel: number): MaybePromise<FactRecord | undefined>;
+  readUser(view: View): MaybePromise<UserState | undefined>;
   readStamp(account: string, userId: string): MaybePromise<string | undefined>;
   /** The stamps of many users, in their order; fails where one cannot be read. */
   readStamps(
     users: readonly { account: string; userId: string }[],
   ): MaybePromise<readonly (string | undefined)[]>;
-  write(request: WriteRequest): Promise<WriteOutcome>;
-  /** Keeps code bits with their facts, where revision and value are still those. The stamp stays as it is. */
-  saveCodes(account: string, userId: string, codes: readonly ComputedCode[]): Promise<void>;
-  /** Forgets facts, with `revision` only that one. How many there were, and how many channels are left in use. */
-  forgetFacts(
+  /** Facts and history of all places; of one place and channel only, where given. */
+  readLife(
     account: string,
     userId: string,
-    facts: readonly { channel: number; revision?: number }[],
-  ): Promise<{ forgotten: number; channelCount: number }>;
-  /** False where there was nothing. */
-  forgetUser(account: string, userId: string): Promise<boolean>;
+    options: { readonly nowMs: number; readonly place?: Place; readonly channel?: number },
+  ): Promise<UserLife | undefined>;
+  write(request: WriteRequest): Promise<WriteOutcome>;
+  /** Keeps code bits with their facts, where revision and value are still those. The stamp stays as it is. */
+  saveCodes(account: string, userId: string, codes: readonly PlacedCode[]): Promise<void>;
+  /** Forgets a user; with `place`, only that place and those inside it. History goes too. False where there was nothing. */
+  forgetUser(account: string, userId: string, place?: Place): Promise<boolean>;
   /** Users in the order of the store, of one account or of all; what changes meanwhile may or may not be seen. */
   walkUsers(account?: string): AsyncIterable<{ account: string; userId: string }>;
+  /** The ids of an account's users in the order of their bytes, at most `limit`, after `after`, beginning with `prefix`. */
+  listUsers(
+    account: string,
+    options: { readonly prefix: string; readonly after: string; readonly limit: number },
+  ): Promise<string[]>;
+}
+
+export interface LabelStore {
+  /** In channel order. */
+  readLabels(account: string): MaybePromise<readonly LabelRecord[]>;
+  /** Gives the label the account's next free channel from 40 on. One that exists stays as it is, whatever its terms. */
+  addLabel(account: string, label: Omit<LabelRecord, "channel">): Promise<AddLabelOutcome>;
+  /** Puts the record in place of the one on its channel; the channel's label must be the same, or standard. */
+  changeLabel(account: string, label: LabelRecord): Promise<void>;
 }
 
 export interface KeyStore {
@@ -166,7 +291,7 @@ export interface KeyStore {
     change: { revokedAtMs?: number; expiresAtMs?: number | null },
   ): Promise<KeyRecord | undefined>;
   touchKeys(uses: ReadonlyMap<string, number>): Promise<void>;
-  /** Another number after every change of any key: at once for changes of this process, else within 5 s. */
+  /** Another number after every change of any key or label: at once for changes of this process, else within 5 s. */
   keysVersion(): MaybePromise<number>;
   readUsage(keyId: string, month: string): MaybePromise<number>;
   /** Days with use from `fromDay` to `toDay` (YYYY-MM-DD, both included). */
@@ -184,11 +309,11 @@ export interface KeyStore {
   deleteKeyRequest(id: string): Promise<boolean>;
 }
 
-export interface Store extends FactStore, KeyStore {
+export interface Store extends FactStore, LabelStore, KeyStore {
   /** Rejects while the store cannot be written to. */
   probe(): Promise<void>;
   statistics(): MaybePromise<StoreStatistics>;
-  /** Removes what has expired (idempotency records). */
+  /** Removes what has expired: idempotency records, and facts, which become history. */
   sweep(nowMs: number): Promise<void>;
   /** Records that are damaged, in words for the operator. */
   findDamage(): AsyncIterable<string>;
