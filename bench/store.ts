@@ -12,6 +12,7 @@ import { median } from "./median.ts";
 import type { BenchOptions } from "./options.ts";
 import { COMPACTION_BAR_MS, measureCompaction } from "./store/compaction.ts";
 import { openLmdb, openPostgres, type PostgresSubjects, type Subject } from "./store/subjects.ts";
+import { viewOf } from "../test/fixtures/views.ts";
 
 interface SpeedRow {
   readonly store: string;
@@ -134,7 +135,7 @@ async function measureSpeed(
   const reads = await timed(subject, callers, seconds, async () => {
     const [slot, value] = random.pick(known);
     const [userId, channel] = slot.split("\n");
-    expect((await store.readFact(ACCOUNT, userId, Number(channel)))?.value === value);
+    expect((await store.readFact(viewOf(userId, ACCOUNT), Number(channel)))?.value === value);
   });
   return {
     store: subject.name,
@@ -221,7 +222,7 @@ async function* grow(
     const reads = await timed(subject, GROWTH_CALLERS, seconds, async () => {
       const userId = `grown-${random.below(users)}`;
       const channel = random.below(FACTS_OF_USER);
-      expect((await store.readFact(ACCOUNT, userId, channel))?.value === textOf(userId, channel));
+      expect((await store.readFact(viewOf(userId, ACCOUNT), channel))?.value === textOf(userId, channel));
     });
     const encodes = await timed(subject, GROWTH_CALLERS, seconds, async () => {
       const userId = `grown-${random.below(users)}`;

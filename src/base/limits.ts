@@ -4,8 +4,10 @@
 export const VALUE_BYTES_MAX = 1024;
 /** Bytes of UTF-8 in a value of the public demo. */
 export const DEMO_VALUE_BYTES_MAX = 128;
-/** Labelled channels of a user: numbered 0 to 39. */
+/** Standard channels, numbered 0 to 39. */
 export const CHANNEL_COUNT = 40;
+/** Channels of an account: the standard ones, and those of its own labels from 40 on. */
+export const CHANNELS_MAX = 256;
 /** Characters in a user_id. */
 export const USER_ID_LENGTH_MAX = 128;
 export const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
@@ -15,3 +17,6 @@ export const BODY_BYTES_MAX = 64 * 1024;
 export const BODY_PARTS_MAX = 10_000;
 /** The latest time that a store holds, in milliseconds since 1970; the earliest is 0. */
 export const TIME_MS_MAX = 2 ** 48 - 1;
+/** Earlier values of a fact that are kept, at most and where nothing is set. */
+export const HISTORY_MAX = 32;
+export const HISTORY_DEFAULT = 8;

@@ -8,6 +8,7 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import type { KeyRecord, Store, WriteRequest } from "../../src/memory/ports.ts";
+import { briefly, changesOf, viewOf } from "../fixtures/views.ts";
 
 export interface StoreUnderTest {
   readonly store: Store;
@@ -28,7 +29,8 @@ export function write(
     account: "acme",
     userId,
     nowMs: NOW,
-    facts: facts.map(([channel, value]) => ({ channel, value })),
+    changes: changesOf(facts),
+    places: [""],
     ...more,
   };
 }
@@ -48,6 +50,8 @@ export function keyRecord(id: string, account = "acme"): KeyRecord {
     hash: randomBytes(32).toString("hex"),
     prefix: "sb_live_AAAA",
     note: "",
+    user: null,
+    access: "write",
     createdAtMs: NOW,
     expiresAtMs: null,
     revokedAtMs: null,
@@ -82,9 +86,9 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
           [7, "x".repeat(1024)],
         ]),
       );
-      assert.deepEqual(outcome, { outcome: "stored", channelCount: 3, used: 0 });
-      assert.equal((await store.readFact("acme", "ada", 39))?.value, hostile);
-      const state = await store.readUser("acme", "ada");
+      assert.deepEqual(briefly(outcome), { outcome: "stored", channelCount: 3, used: 0 });
+      assert.equal((await store.readFact(viewOf("ada"), 39))?.value, hostile);
+      const state = await store.readUser(viewOf("ada"));
       assert.deepEqual(
         state?.facts.map(({ channel, value }) => [channel, value]),
         [
@@ -94,7 +98,7 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
         ],
       );
       assert.ok(state?.facts.every(({ updatedAtMs, revision }) => updatedAtMs === NOW && revision > 0));
-      assert.equal(await store.readFact("acme", "ada", 1), undefined);
+      assert.equal(await store.readFact(viewOf("ada"), 1), undefined);
     },
   );
 
@@ -107,14 +111,14 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
           [1, "Engine"],
         ]),
       );
-      const before = await store.readUser("acme", "ada");
+      const before = await store.readUser(viewOf("ada"));
       assert.equal(await store.readStamp("acme", "ada"), before?.stamp);
-      assert.deepEqual(await store.write(write("ada", [[0, "Ada L."]])), {
+      assert.deepEqual(briefly(await store.write(write("ada", [[0, "Ada L."]]))), {
         outcome: "stored",
         channelCount: 2,
         used: 0,
       });
-      const after = await store.readUser("acme", "ada");
+      const after = await store.readUser(viewOf("ada"));
       assert.notEqual(after?.stamp, before?.stamp);
       assert.deepEqual(
         after?.facts.map(({ value }) => value),
@@ -139,15 +143,15 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
     for (const [account, userId] of names)
       await store.write(write(userId, [[0, `${account}/${userId}`]], { account }));
     for (const [account, userId] of names) {
-      const state = await store.readUser(account, userId);
+      const state = await store.readUser(viewOf(userId, account));
       assert.deepEqual(
         state?.facts.map(({ value }) => value),
         [`${account}/${userId}`],
       );
     }
     await store.forgetUser("a", "b");
-    assert.equal((await store.readUser("a", "bc"))?.facts.length, 1);
-    assert.equal((await store.readUser("a", "b.c"))?.facts.length, 1);
+    assert.equal((await store.readUser(viewOf("bc", "a")))?.facts.length, 1);
+    assert.equal((await store.readUser(viewOf("b.c", "a")))?.facts.length, 1);
     const walked: string[] = [];
     for await (const { userId } of store.walkUsers("a")) walked.push(userId);
     assert.deepEqual(
@@ -180,11 +184,14 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
         ],
         { quota: quota(4, "key2") },
       );
-      assert.deepEqual(await store.write(batch), { outcome: "stored", channelCount: 3, used: 3 });
-      assert.deepEqual(await store.write({ ...batch, userId: "other" }), { outcome: "limit", used: 3 });
-      assert.equal(await store.readUser("acme", "other"), undefined);
+      assert.deepEqual(briefly(await store.write(batch)), { outcome: "stored", channelCount: 3, used: 3 });
+      assert.deepEqual(briefly(await store.write({ ...batch, userId: "other" })), {
+        outcome: "limit",
+        used: 3,
+      });
+      assert.equal(await store.readUser(viewOf("other")), undefined);
       const next = await store.write(write("u0", [[0, "y"]], { quota: quota(10, "key1", "2026-12") }));
-      assert.deepEqual(next, { outcome: "stored", channelCount: 1, used: 1 });
+      assert.deepEqual(briefly(next), { outcome: "stored", channelCount: 1, used: 1 });
       assert.deepEqual(await store.readDailyUsage("key1", "2026-11-01", "2026-12-31"), [
         { day: "2026-11-15", count: 10 },
         { day: "2026-12-15", count: 1 },
@@ -202,11 +209,15 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
         expiresAtMs: NOW + 1000,
       };
       const request = write("ada", [[0, "Ada"]], { quota: quota(10), idempotency });
-      assert.deepEqual(await store.write(request), { outcome: "stored", channelCount: 1, used: 1 });
+      assert.deepEqual(briefly(await store.write(request)), { outcome: "stored", channelCount: 1, used: 1 });
       await store.write(write("ada", [[1, "more"]]));
-      assert.deepEqual(await store.write(request), { outcome: "replayed", channelCount: 1, used: 1 });
+      assert.deepEqual(briefly(await store.write(request)), {
+        outcome: "replayed",
+        channelCount: 1,
+        used: 1,
+      });
       const other = { ...request, idempotency: { ...idempotency, fingerprint: Buffer.alloc(32, 2) } };
-      assert.deepEqual(await store.write(other), { outcome: "mismatch", used: 1 });
+      assert.deepEqual(briefly(await store.write(other)), { outcome: "mismatch", used: 1 });
       const foreign = {
         ...request,
         quota: quota(10, "key9"),
@@ -228,7 +239,7 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
     const request = write("ada", [[0, "Ada"]], { quota: quota(10), idempotency });
     const outcomes = await Promise.all([store.write(request), store.write(request)]);
     outcomes.sort((a, b) => (a.outcome < b.outcome ? -1 : 1));
-    assert.deepEqual(outcomes, [
+    assert.deepEqual(outcomes.map(briefly), [
       { outcome: "replayed", channelCount: 1, used: 1 },
       { outcome: "stored", channelCount: 1, used: 1 },
     ]);
@@ -247,7 +258,7 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
         ),
       );
       for (const opened of [store, other]) {
-        const state = await opened.readUser("acme", "ada");
+        const state = await opened.readUser(viewOf("ada"));
         assert.deepEqual(
           state?.facts.map(({ value }) => value),
           Array.from({ length: 40 }, (_, channel) => `v${channel}`),
@@ -272,6 +283,12 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
   });
 
   check("forgetting takes facts away at once, and a stamp never comes back", async ({ store }) => {
+    const forget = (channel: number, ifRevision?: number) =>
+      store.write(
+        write("ada", [], {
+          changes: [{ place: "", channel, value: null, ...(ifRevision === undefined ? {} : { ifRevision }) }],
+        }),
+      );
     await store.write(
       write("ada", [
         [0, "Ada"],
@@ -279,24 +296,24 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
       ]),
     );
     const stamps = new Set([await store.readStamp("acme", "ada")]);
-    assert.deepEqual(await store.forgetFacts("acme", "ada", [{ channel: 0 }, { channel: 5 }]), {
-      forgotten: 1,
-      channelCount: 1,
-    });
-    assert.equal(await store.readFact("acme", "ada", 0), undefined);
+    const first = await forget(0);
+    assert.ok(first.outcome === "stored");
+    assert.deepEqual([first.forgotten, first.channelCount, first.previous[0]?.value], [1, 1, "Ada"]);
+    assert.equal(await store.readFact(viewOf("ada"), 0), undefined);
     stamps.add(await store.readStamp("acme", "ada"));
-    assert.deepEqual(await store.forgetFacts("acme", "ada", [{ channel: 1, revision: 999 }]), {
-      forgotten: 0,
-      channelCount: 1,
-    });
+    const nothing = await forget(5);
+    assert.ok(nothing.outcome === "stored");
+    assert.deepEqual([nothing.forgotten, nothing.channelCount, nothing.previous], [0, 1, [undefined]]);
+    stamps.add(await store.readStamp("acme", "ada"));
+    assert.equal((await forget(1, 999)).outcome, "conflict");
     assert.equal(await store.forgetUser("acme", "ada"), true);
     assert.equal(await store.forgetUser("acme", "ada"), false);
-    assert.equal(await store.readUser("acme", "ada"), undefined);
+    assert.equal(await store.readUser(viewOf("ada")), undefined);
     assert.equal(await store.readStamp("acme", "ada"), undefined);
-    assert.deepEqual(await store.forgetFacts("acme", "ada", [{ channel: 1 }]), {
-      forgotten: 0,
-      channelCount: 0,
-    });
+    const gone = await forget(1);
+    assert.ok(gone.outcome === "stored");
+    assert.deepEqual([gone.forgotten, gone.channelCount], [0, 0]);
+    assert.equal(await store.readStamp("acme", "ada"), undefined);
     for (let i = 0; i < 3; i++) {
       await store.write(write("ada", [[0, "Ada"]]));
       stamps.add(await store.readStamp("acme", "ada"));
@@ -313,17 +330,23 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
           [1, "Engine"],
         ]),
       );
-      const before = await store.readUser("acme", "ada");
+      const before = await store.readUser(viewOf("ada"));
       const code = {
         version: 3,
         bits: { length: 13, bytes: Uint8Array.of(0xab, 0xc0) },
         checksum: 0xdeadbeef,
       };
-      const codes = before!.facts.map(({ channel, revision, value }) => ({ channel, revision, value, code }));
+      const codes = before!.facts.map(({ place, channel, revision, value }) => ({
+        place,
+        channel,
+        revision,
+        value,
+        code,
+      }));
       await store.write(write("ada", [[1, "Difference Engine"]]));
       const stamp = await store.readStamp("acme", "ada");
       await store.saveCodes("acme", "ada", codes);
-      const after = await store.readUser("acme", "ada");
+      const after = await store.readUser(viewOf("ada"));
       assert.deepEqual(after?.facts[0].code, code);
       assert.equal(after?.facts[1].code, undefined);
       assert.equal(after?.facts[1].value, "Difference Engine");
@@ -335,7 +358,7 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
     "code bits of a forgotten user never reach the user that came back in its place",
     async ({ store }) => {
       await store.write(write("ada", [[0, "Ada"]]));
-      const before = await store.readUser("acme", "ada");
+      const before = await store.readUser(viewOf("ada"));
       const code = {
         version: 3,
         bits: { length: 13, bytes: Uint8Array.of(0xab, 0xc0) },
@@ -344,7 +367,7 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
       await store.forgetUser("acme", "ada");
       await store.write(write("ada", [[0, "Grace"]]));
       await store.saveCodes("acme", "ada", [{ ...before!.facts[0], code }]);
-      const after = await store.readUser("acme", "ada");
+      const after = await store.readUser(viewOf("ada"));
       assert.deepEqual([after?.facts[0].value, after?.facts[0].code], ["Grace", undefined]);
     },
   );
@@ -403,7 +426,7 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
     ];
     await store.addUsage(key, days);
     await store.write(write("ada", [[0, "Ada"]], { quota: quota(10) }));
-    assert.deepEqual(await store.write(write("ada", [[1, "x"]], { quota: quota(10) })), {
+    assert.deepEqual(briefly(await store.write(write("ada", [[1, "x"]], { quota: quota(10) }))), {
       outcome: "limit",
       used: 10,
     });
@@ -419,7 +442,7 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
     const stamp = await store.readStamp("acme", "ada");
     const again = await reopen();
     assert.equal(await again.readStamp("acme", "ada"), stamp);
-    assert.equal((await again.readFact("acme", "ada", 0))?.value, "Ada");
+    assert.equal((await again.readFact(viewOf("ada"), 0))?.value, "Ada");
     assert.equal(await again.readUsage("key1", "2026-11"), 1);
     assert.equal((await again.readKey("key1"))?.id, "key1");
     await again.probe();

@@ -13,6 +13,7 @@ import type { Step } from "../../src/base/steps.ts";
 import { OwnerClient } from "../../src/door-client/owner-client.ts";
 import { LmdbStore } from "../../src/store/lmdb/lmdb-store.ts";
 import { type CrashServer, checkFacts, makeKey, startChild, startServer, Writers } from "./crash-server.ts";
+import { viewOf } from "../fixtures/views.ts";
 
 /** Facts in the folder before each trial, so that copying takes several pages. */
 const USERS = 700;
@@ -186,13 +187,13 @@ async function checkWorks(server: CrashServer, folder: string): Promise<void> {
   const damaged: string[] = [];
   for await (const record of store.findDamage()) damaged.push(record);
   assert.deepEqual(damaged, []);
-  assert.equal(store.readFact("acme", "after", 0)?.value, "works");
+  assert.equal(store.readFact(viewOf("after"), 0)?.value, "works");
   await store.close();
 }
 
 async function checkOldFacts(store: LmdbStore, users: number): Promise<void> {
   for (let i = 0; i < users; i++) {
-    assert.equal(store.readFact("acme", `old-${i}`, 0)?.value, `value of old-${i}`);
+    assert.equal(store.readFact(viewOf(`old-${i}`), 0)?.value, `value of old-${i}`);
   }
 }
 

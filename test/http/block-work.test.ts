@@ -11,6 +11,7 @@ import { keptCode } from "../../src/blockwork/fact-code.ts";
 import { DEMO_ACCOUNT, DEMO_USER } from "../../src/memory/demo.ts";
 import type { FactRecord } from "../../src/memory/ports.ts";
 import { type Running, startRunning } from "./running-service.ts";
+import { viewOf } from "../fixtures/views.ts";
 
 let running: Running;
 before(async () => {
@@ -33,7 +34,7 @@ async function store(account: string, userId: string, values: readonly string[])
 }
 
 async function factsOf(account: string, userId: string): Promise<readonly FactRecord[]> {
-  return (await running.service.core.store.readUser(account, userId))!.facts;
+  return (await running.service.core.store.readUser(viewOf(userId, account)))!.facts;
 }
 
 function figure(name: string, labels: string): number {

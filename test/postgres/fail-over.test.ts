@@ -17,6 +17,7 @@ import { moveData } from "../../src/main/move.ts";
 import { withOwner } from "../../src/main/owner.ts";
 import { write } from "../conformance/store.ts";
 import { openStore } from "./server.ts";
+import { viewOf } from "../fixtures/views.ts";
 
 /** The address of a database with several hosts, in this order. */
 function addressOf(servers: readonly PostgresServer[], database: string): string {
@@ -80,8 +81,8 @@ test("fail-over: nodes go to the promoted standby, and stay there when the old p
       }
     };
     await writeAgain("after");
-    assert.equal((await store.readFact("acme", "ada", 0))?.value, "after");
-    assert.equal((await store.readFact("acme", "bob", 0))?.value, "Bob");
+    assert.equal((await store.readFact(viewOf("ada"), 0))?.value, "after");
+    assert.equal((await store.readFact(viewOf("bob"), 0))?.value, "Bob");
 
     // The old primary comes back as a standby of the new one, and is still listed first.
     first.follow(promoted);
@@ -90,7 +91,7 @@ test("fail-over: nodes go to the promoted standby, and stay there when the old p
     const restarted = await openStore(addressOf([first, promoted], "facts"));
     for (const node of [store, restarted]) {
       await node.write(write("ada", [[1, "on the new primary"]]));
-      assert.equal((await node.readFact("acme", "ada", 0))?.value, "after");
+      assert.equal((await node.readFact(viewOf("ada"), 0))?.value, "after");
       await node.probe();
     }
     const [{ value }] = await ask(promoted, (sql) => sql`SELECT value FROM sideband.facts WHERE channel = 1`);

@@ -12,6 +12,7 @@ import { compareStores } from "../../src/memory/move.ts";
 import { LmdbStore } from "../../src/store/lmdb/lmdb-store.ts";
 import { keyRecord, write } from "../conformance/store.ts";
 import { newDatabase, openStore } from "./server.ts";
+import { viewOf } from "../fixtures/views.ts";
 
 const openFolder = (folder: string) =>
   LmdbStore.open({ folder, create: true, queueMax: 10_000, metrics: new Metrics() });
@@ -74,7 +75,7 @@ test("move: a data folder goes into the database and back, with keys, use, reque
     assert.equal(await database.readUsage("free-key", "2026-11"), 600);
     assert.equal(await second.readUsage("big-key", "2026-11"), 600);
     const user = "free-key/user 7 🧠";
-    assert.equal((await second.readFact("acme", user, 30))?.updatedAtMs, 1_700_000_000_007);
+    assert.equal((await second.readFact(viewOf(user), 30))?.updatedAtMs, 1_700_000_000_007);
     // One fact differs, one user is missing, one is too many.
     await second.write(write(user, [[30, "another value"]]));
     await second.forgetUser("acme", "big-key/user 1 🧠");

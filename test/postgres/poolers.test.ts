@@ -13,6 +13,7 @@ import { guideSample, renamed } from "./cluster-guide.ts";
 import { MixingProxy } from "./mixing-proxy.ts";
 import { findPgbouncer, Pgbouncer } from "./pgbouncer.ts";
 import { newDatabase, openStore } from "./server.ts";
+import { viewOf } from "../fixtures/views.ts";
 
 const USERS = 50;
 const textOf = (user: number) => `value of user ${user}`;
@@ -55,8 +56,8 @@ async function readOne(store: PostgresStore, user: number, i: number): Promise<s
   const name = `user ${user}`;
   const values =
     i % 2 === 0
-      ? [(await store.readFact("acme", name, 0))?.value]
-      : ((await store.readUser("acme", name))?.facts.map(({ value }) => value) ?? [undefined]);
+      ? [(await store.readFact(viewOf(name), 0))?.value]
+      : ((await store.readUser(viewOf(name)))?.facts.map(({ value }) => value) ?? [undefined]);
   if (values.length !== 1 || values[0] !== (user < USERS ? textOf(user) : undefined)) return "WRONG";
   return "read";
 }

@@ -13,6 +13,7 @@ import { parseAddress, tlsWarning } from "../../src/store/postgres/connection/da
 import { write } from "../conformance/store.ts";
 import { guideSample, guideShell } from "./cluster-guide.ts";
 import { openStore } from "./server.ts";
+import { viewOf } from "../fixtures/views.ts";
 
 /** An authority, and a certificate of it for "localhost" that the server's user can read. */
 function makeCertificates(folder: string): void {
@@ -61,7 +62,7 @@ test("TLS: verify-full takes the server of the given authority and name, and no 
 
     const store = await openStore(named("verify-full"), { ca });
     await store.write(write("ada", [[0, "Ada"]]));
-    assert.equal((await store.readFact("acme", "ada", 0))?.value, "Ada");
+    assert.equal((await store.readFact(viewOf("ada"), 0))?.value, "Ada");
     await store.close();
 
     const refused = (reason: RegExp) => (error: Failure) => reason.test(reasonOf(error));

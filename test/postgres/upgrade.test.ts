@@ -14,6 +14,7 @@ import type { Sql } from "../../src/store/postgres/connection/database.ts";
 import { loadMigrations, type Migration, migrate } from "../../src/store/postgres/migrations.ts";
 import { write } from "../conformance/store.ts";
 import { newDatabase, openStore } from "./server.ts";
+import { viewOf } from "../fixtures/views.ts";
 
 const today = loadMigrations();
 
@@ -47,7 +48,7 @@ test("rolling upgrade: old nodes go on beside an expanded schema, and a step bac
     [next, old],
   ]) {
     await store.write(write("ada", [[1, "written"]]));
-    assert.equal((await other.readUser("acme", "ada"))?.facts.length, 2);
+    assert.equal((await other.readUser(viewOf("ada")))?.facts.length, 2);
     await store.forgetFacts("acme", "ada", [{ channel: 1 }]);
     await store.probe();
   }
@@ -58,7 +59,7 @@ test("rolling upgrade: old nodes go on beside an expanded schema, and a step bac
   await back.write(write("ada", [[2, "after the step back"]]));
   await Promise.all([old.close(), back.close()]);
   const forward = await openStore(url, { migrations: [...today, expand] });
-  assert.equal((await forward.readFact("acme", "ada", 2))?.value, "after the step back");
+  assert.equal((await forward.readFact(viewOf("ada"), 2))?.value, "after the step back");
   await forward.close();
 });
 

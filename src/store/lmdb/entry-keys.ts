@@ -1,10 +1,20 @@
 /**
- * Keys of entries. Neither accounts nor user ids hold U+0000 (identifiers.ts), so a zero byte between the
- * parts makes every prefix stand for exactly one account or user. Keys stay far below lmdb's 1,978 bytes.
+ * Keys of entries. Neither accounts, user ids nor places hold U+0000 (identifiers.ts), so a zero byte between the
+ * parts makes every prefix stand for exactly one account, user or place. Keys stay far below lmdb's 1,978 bytes.
+ *
+ *   facts    account 0 user                              the user's record, also for the person's own place
+ *            account 0 user 0 place                      the record of another place
+ *            account 0 user 0 place 0 channel            a fact; the person's own place is the empty text
+ *   history  account 0 user 0 place 0 channel ordinal    an earlier value; the highest ordinal is the head (records.ts)
+ *   ends     moment account 0 user 0 place 0 channel     a fact that expires
+ *   labels   account 0 channel
+ *
+ * A channel is written as the character with its number, so that keys without ordinals and moments are texts.
  */
 
 import { assert } from "../../base/assert.ts";
-import { CHANNEL_COUNT } from "../../base/limits.ts";
+import { CHANNELS_MAX } from "../../base/limits.ts";
+import type { Place } from "../../memory/ports.ts";
 
 export function userKey(account: string, userId: string): Buffer {
   assert(account.length > 0 && userId.length > 0, "account and user have names");
@@ -12,16 +22,107 @@ export function userKey(account: string, userId: string): Buffer {
   return Buffer.from(`${account}\0${userId}`);
 }
 
-/** The channel as one byte after the user and a zero: a user's facts lie behind its record, in channel order. */
-export function factKey(account: string, userId: string, channel: number): Buffer {
-  assert(channel >= 0 && channel < CHANNEL_COUNT, "a channel");
-  assert(!account.includes("\0") && !userId.includes("\0"), "no zero in a name");
-  return Buffer.from(`${account}\0${userId}\0${String.fromCharCode(channel)}`);
+/** What the keys of a place's facts begin with; for a place of its own it is the key of the place's record. */
+export function placeKey(account: string, userId: string, place: Place): Buffer {
+  assert(!account.includes("\0") && !userId.includes("\0") && !place.includes("\0"), "no zero in a name");
+  return Buffer.from(`${account}\0${userId}\0${place}`);
 }
 
-/** The range of all keys below a prefix: the facts of a user, or the users and facts of an account. */
+/** A place's facts lie behind its record, in channel order. */
+export function factKey(account: string, userId: string, place: Place, channel: number): Buffer {
+  assert(channel >= 0 && channel < CHANNELS_MAX, "a channel");
+  assert(!account.includes("\0") && !userId.includes("\0") && !place.includes("\0"), "no zero in a name");
+  return Buffer.from(`${account}\0${userId}\0${place}\0${String.fromCharCode(channel)}`);
+}
+
+export interface FactName {
+  readonly account: string;
+  readonly userId: string;
+  readonly place: Place;
+  readonly channel: number;
+}
+
+/** The parts of a fact's key, or of a history key, whose ordinal is left alone. */
+export function splitFactKey(key: Buffer): FactName {
+  const first = key.indexOf(0);
+  const second = key.indexOf(0, first + 1);
+  const third = key.indexOf(0, second + 1);
+  assert(first > 0 && second > first && third > second && key.length > third + 1, "the key of a fact");
+  return {
+    account: key.toString("utf8", 0, first),
+    userId: key.toString("utf8", first + 1, second),
+    place: key.toString("utf8", second + 1, third),
+    channel: channelAt(key, third + 1),
+  };
+}
+
+/** The place that an entry of a user belongs to, whose key begins with `user`; undefined for the user's own record. */
+export function placeOfKey(user: Buffer, key: Buffer): Place | undefined {
+  if (key.length === user.length) return undefined;
+  const end = key.indexOf(0, user.length + 1);
+  return key.toString("utf8", user.length + 1, end < 0 ? key.length : end);
+}
+
+/** The character at a place in a key: one byte, or two from 128 on. */
+function channelAt(key: Buffer, at: number): number {
+  return key[at] < 0x80 ? key[at] : ((key[at] & 0x1f) << 6) | (key[at + 1] & 0x3f);
+}
+
+/** The channel at the end of a key. */
+export function channelOfKey(key: Buffer): number {
+  const last = key[key.length - 1];
+  return channelAt(key, last < 0x80 ? key.length - 1 : key.length - 2);
+}
+
+const ORDINAL_BYTES = 4;
+/** In place of an ordinal. */
+export const HEAD = 2 ** 32 - 1;
+
+export function historyKey(fact: Buffer, ordinal: number): Buffer {
+  assert(ordinal > 0 && ordinal <= HEAD, "an ordinal");
+  const key = Buffer.allocUnsafe(fact.length + ORDINAL_BYTES);
+  key.set(fact);
+  key.writeUInt32BE(ordinal, fact.length);
+  return key;
+}
+
+export function splitHistoryKey(key: Buffer): { fact: Buffer; ordinal: number } {
+  const end = key.length - ORDINAL_BYTES;
+  return { fact: key.subarray(0, end), ordinal: key.readUInt32BE(end) };
+}
+
+const MOMENT_BYTES = 6;
+
+/** Entries of facts that expire, in the order in which they do. */
+export function endKey(expiresAtMs: number, fact: Buffer): Buffer {
+  return Buffer.concat([momentPrefix(expiresAtMs), fact]);
+}
+
+export function factOfEndKey(key: Buffer): Buffer {
+  return key.subarray(MOMENT_BYTES);
+}
+
+export function momentPrefix(ms: number): Buffer {
+  const prefix = Buffer.alloc(MOMENT_BYTES);
+  prefix.writeUIntBE(ms, 0, MOMENT_BYTES);
+  return prefix;
+}
+
+export function labelKey(account: string, channel: number): Buffer {
+  return Buffer.from(`${account}\0${String.fromCharCode(channel)}`);
+}
+
+/** The range of all keys below a prefix: the facts of a place, all of a user, or the users and facts of an account. */
 export function rangeBelow(prefix: Buffer): { start: Buffer; end: Buffer } {
   return { start: Buffer.concat([prefix, Buffer.of(0)]), end: Buffer.concat([prefix, Buffer.of(1)]) };
+}
+
+/** The range of a place's own record and of all places inside it, with their facts. */
+export function rangesOfPlace(key: Buffer): { start: Buffer; end: Buffer }[] {
+  return [
+    { start: key, end: Buffer.concat([key, Buffer.of(1)]) },
+    { start: Buffer.concat([key, Buffer.from("/")]), end: Buffer.concat([key, Buffer.from("0")]) },
+  ];
 }
 
 export function splitUserKey(key: Buffer): { account: string; userId: string } {
@@ -35,12 +136,9 @@ export function userOfKey(key: Buffer): Buffer {
   return zero < 0 ? key : key.subarray(0, zero);
 }
 
-export function channelOfFactKey(key: Buffer): number {
-  return key[key.length - 1];
-}
-
-/** The counter of all users. Every other entry in the table `facts` is a fact. */
+/** The counters of users and of further places. Every other entry in the table `facts` is a fact. */
 export const USERS = "users";
+export const PLACES = "places";
 
 export const counterName = (keyId: string, period: string) => `${keyId}\0${period}`;
 

@@ -22,6 +22,9 @@ export const TABLES = [
   "key-hashes",
   "accounts",
   "key-requests",
+  "history",
+  "ends",
+  "labels",
 ] as const;
 
 export type TableName = (typeof TABLES)[number];

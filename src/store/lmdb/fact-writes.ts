@@ -1,56 +1,77 @@
 /** The writes of facts. Each runs inside a group's transaction. */
 
 import { timingSafeEqual } from "node:crypto";
-import { CHANNEL_COUNT } from "../../base/limits.ts";
-import type { ComputedCode, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
+import type { Place, PlacedCode, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import {
   counterName,
   dayPrefix,
+  endKey,
   expiryDayOf,
   factKey,
+  factOfEndKey,
+  HEAD,
   idempotencyKey,
+  momentPrefix,
+  PLACES,
+  placeKey,
+  rangeBelow,
+  rangesOfPlace,
+  splitFactKey,
+  splitHistoryKey,
   USERS,
   userKey,
 } from "./entry-keys.ts";
 import type { Write, Writer } from "./group-commit.ts";
 import {
-  channelCount,
-  FORGOTTEN,
   type LifeSource,
-  markChannel,
-  newUser,
   packFact,
   packIdempotency,
-  packNumber,
   packUser,
   unpackFact,
   unpackIdempotency,
   unpackUser,
 } from "./records.ts";
+import { add, noteForgetting, UserFacts } from "./user-facts.ts";
 
-export function writeFacts(request: WriteRequest, lives: LifeSource): Write<WriteOutcome> {
+export interface FactWriteOptions {
+  readonly lives: LifeSource;
+  readonly historyMax: number;
+}
+
+export function writeFacts(
+  request: WriteRequest,
+  { lives, historyMax }: FactWriteOptions,
+): Write<WriteOutcome> {
+  const counted = request.changes.filter(({ value }) => value !== null).length;
   return (writer) => {
     const used = usedBefore(writer, request);
     const known = replay(writer, request, used);
     if (known !== undefined) return known;
-    const { quota, facts } = request;
-    if (quota?.limit != null && used + facts.length > quota.limit) return { outcome: "limit", used };
-
-    const key = userKey(request.account, request.userId);
-    const before = writer.get("facts", key);
-    const user = before === undefined ? newUser(lives.next()) : unpackUser(before);
-    if (before === undefined) addUsers(writer, 1);
-    for (const { channel, value, updatedAtMs = request.nowMs } of facts) {
-      user.revision += 1;
-      markChannel(user, channel, true);
-      const record = packFact({ value, revision: user.revision, updatedAtMs });
-      writer.put("facts", factKey(request.account, request.userId, channel), record);
+    const { account, userId, changes, nowMs, quota } = request;
+    if (quota?.limit != null && used + counted > quota.limit) return { outcome: "limit", used };
+    const facts = new UserFacts(writer, account, userId, { nowMs, historyMax });
+    for (const [index, { place, channel, ifRevision }] of changes.entries()) {
+      if (ifRevision === undefined) continue;
+      const present = facts.live(place, channel);
+      if ((present?.revision ?? 0) !== ifRevision) return { outcome: "conflict", used, index, present };
     }
-    writer.put("facts", key, packUser(user));
-    count(writer, request, used);
-    const stored = channelCount(user);
-    keepReplay(writer, request, stored);
-    return { outcome: "stored", channelCount: stored, used: used + (quota === undefined ? 0 : facts.length) };
+    const author = { writtenBy: request.writtenBy ?? null, sessionId: request.sessionId ?? null };
+    for (const { place, channel } of changes) facts.endExpired(place, channel);
+    let forgotten = 0;
+    const previous = changes.map((change) => {
+      const { value } = change;
+      if (value !== null) return facts.set({ ...change, value }, author, lives);
+      const { before, found } = facts.forget(change);
+      if (found) forgotten += 1;
+      return before;
+    });
+    facts.save();
+    count(writer, request, used, counted);
+    const { revision } = facts;
+    const channelCount = facts.countChannels(request.places);
+    keepReplay(writer, request, { channelCount, revision });
+    const after = used + (quota === undefined ? 0 : counted);
+    return { outcome: "stored", channelCount, used: after, revision, previous, forgotten };
   };
 }
 
@@ -58,11 +79,11 @@ function usedBefore(writer: Writer, { quota }: WriteRequest): number {
   return quota === undefined ? 0 : writer.count(counterName(quota.keyId, quota.month));
 }
 
-function count(writer: Writer, { quota, facts }: WriteRequest, used: number): void {
+function count(writer: Writer, { quota }: WriteRequest, used: number, counted: number): void {
   if (quota === undefined) return;
-  writer.setCount(counterName(quota.keyId, quota.month), used + facts.length);
+  writer.setCount(counterName(quota.keyId, quota.month), used + counted);
   const day = counterName(quota.keyId, quota.day);
-  writer.setCount(day, writer.count(day) + facts.length);
+  writer.setCount(day, writer.count(day) + counted);
 }
 
 /** Adds to the counts of days and their months. */
@@ -89,15 +110,20 @@ function replay(
     const record = bytes && unpackIdempotency(bytes);
     if (record === undefined || record.expiresAtMs <= nowMs) continue;
     if (!timingSafeEqual(record.fingerprint, fingerprint)) return { outcome: "mismatch", used };
-    return { outcome: "replayed", channelCount: record.channelCount, used };
+    const { channelCount, revision } = record;
+    return { outcome: "replayed", channelCount, used, revision };
   }
   return undefined;
 }
 
-function keepReplay(writer: Writer, { idempotency }: WriteRequest, stored: number): void {
+function keepReplay(
+  writer: Writer,
+  { idempotency }: WriteRequest,
+  answer: { channelCount: number; revision: number },
+): void {
   if (idempotency === undefined) return;
   const { keyId, key, expiresAtMs, fingerprint } = idempotency;
-  const record = packIdempotency({ fingerprint, channelCount: stored, expiresAtMs });
+  const record = packIdempotency({ fingerprint, expiresAtMs, ...answer });
   writer.put("idempotency", idempotencyKey(expiryDayOf(expiresAtMs), keyId, key), record);
 }
 
@@ -114,76 +140,103 @@ export function sweepExpired(nowMs: number, countMax: number): Write<number> {
   };
 }
 
-export function saveCodes(account: string, userId: string, codes: readonly ComputedCode[]): Write<void> {
+/** Moves facts that have expired to the history, at most `countMax`, so that a group stays short. Returns their number. */
+export function sweepEnded(nowMs: number, countMax: number, historyMax: number): Write<number> {
   return (writer) => {
-    for (const { channel, revision, value, code } of codes) {
-      const key = factKey(account, userId, channel);
+    const ended = writer.environment.keys("ends", { end: momentPrefix(nowMs + 1), limit: countMax });
+    for (const key of ended) {
+      const { account, userId, place, channel } = splitFactKey(factOfEndKey(key));
+      const facts = new UserFacts(writer, account, userId, { nowMs, historyMax });
+      facts.endExpired(place, channel);
+      facts.save();
+      // An entry whose fact is gone, or expires later, cannot be left: it would be found for ever.
+      writer.remove("ends", key);
+    }
+    return ended.length;
+  };
+}
+
+export function saveCodes(account: string, userId: string, codes: readonly PlacedCode[]): Write<void> {
+  return (writer) => {
+    for (const { place, channel, revision, value, code } of codes) {
+      const key = factKey(account, userId, place, channel);
       const bytes = writer.get("facts", key);
       if (bytes === undefined) continue;
-      const fact = unpackFact(channel, bytes);
+      const fact = unpackFact(place, channel, bytes);
       if (fact.revision !== revision || fact.value !== value) continue;
       writer.put("facts", key, packFact({ ...fact, code }));
     }
   };
 }
 
-export function forgetFacts(
-  account: string,
-  userId: string,
-  facts: readonly { channel: number; revision?: number }[],
-  nowMs: number,
-): Write<{ forgotten: number; channelCount: number }> {
-  return (writer) => {
-    const key = userKey(account, userId);
-    const before = writer.get("facts", key);
-    if (before === undefined) return { forgotten: 0, channelCount: 0 };
-    const user = unpackUser(before);
-    const found = facts.filter(({ channel, revision }) => {
-      const fact = factKey(account, userId, channel);
-      if (revision === undefined) return writer.has("facts", fact);
-      const bytes = writer.get("facts", fact);
-      return bytes !== undefined && unpackFact(channel, bytes).revision === revision;
-    });
-    if (found.length === 0) return { forgotten: 0, channelCount: channelCount(user) };
-    for (const { channel } of found) {
-      writer.remove("facts", factKey(account, userId, channel));
-      markChannel(user, channel, false);
-    }
-    user.revision += 1;
-    const left = channelCount(user);
-    // A user without facts is removed: nothing shows that the user ever existed.
-    if (left === 0) removeUser(writer, key);
-    else writer.put("facts", key, packUser(user));
-    noteForgetting(writer, nowMs);
-    return { forgotten: found.length, channelCount: left };
-  };
-}
-
+/** Keys are removed without reading what they hold: records may be damaged. */
 export function forgetUser(account: string, userId: string, nowMs: number): Write<boolean> {
   return (writer) => {
     const key = userKey(account, userId);
-    // All channels are tried and none is read: the user's record and the facts may be damaged.
-    const facts = Array.from({ length: CHANNEL_COUNT }, (_, channel) => factKey(account, userId, channel));
-    const found = facts.filter((fact) => writer.has("facts", fact));
+    const below = rangeBelow(key);
+    const entries = writer.keys("facts", below);
+    const history = writer.keys("history", below);
     const known = writer.has("facts", key);
-    if (found.length === 0 && !known) return false;
-    for (const fact of found) writer.remove("facts", fact);
-    if (known) removeUser(writer, key);
+    if (entries.length + history.length === 0 && !known) return false;
+    removeEntries(writer, entries, history);
+    if (known) {
+      writer.remove("facts", key);
+      add(writer, USERS, -1);
+    }
     noteForgetting(writer, nowMs);
     return true;
   };
 }
 
-function removeUser(writer: Writer, key: Buffer): void {
-  writer.remove("facts", key);
-  addUsers(writer, -1);
+/** Forgets a place and those inside it. */
+export function forgetPlace(account: string, userId: string, place: Place, nowMs: number): Write<boolean> {
+  return (writer) => {
+    const key = userKey(account, userId);
+    const bytes = writer.get("facts", key);
+    if (bytes === undefined) return false;
+    const ranges = rangesOfPlace(placeKey(account, userId, place));
+    const entries = ranges.flatMap((range) => writer.keys("facts", range));
+    const history = ranges.flatMap((range) => writer.keys("history", range));
+    if (entries.length + history.length === 0) return false;
+    const { facts, heads } = removeEntries(writer, entries, history);
+    const user = unpackUser(bytes);
+    user.facts -= facts;
+    user.heads -= heads;
+    user.revision += 1;
+    if (user.facts + user.heads > 0) writer.put("facts", key, packUser(user));
+    else {
+      writer.remove("facts", key);
+      add(writer, USERS, -1);
+    }
+    noteForgetting(writer, nowMs);
+    return true;
+  };
 }
 
-function addUsers(writer: Writer, change: number): void {
-  writer.setCount(USERS, writer.count(USERS) + change);
+/** Removes facts, records of places and history; how many facts and heads there were among them. */
+function removeEntries(writer: Writer, entries: readonly Buffer[], history: readonly Buffer[]) {
+  let places = 0;
+  for (const key of entries) {
+    const isPlace = key.indexOf(0, key.indexOf(0, key.indexOf(0) + 1) + 1) < 0;
+    if (isPlace) places += 1;
+    else {
+      const expiresAtMs = expiryOf(writer, key);
+      if (expiresAtMs !== null) writer.remove("ends", endKey(expiresAtMs, key));
+    }
+    writer.remove("facts", key);
+  }
+  add(writer, PLACES, -places);
+  for (const key of history) writer.remove("history", key);
+  const heads = history.filter((key) => splitHistoryKey(key).ordinal === HEAD).length;
+  return { facts: entries.length - places, heads };
 }
 
-/** Always written: a copy in progress learns from it that something was forgotten. */
-export function noteForgetting(writer: Writer, nowMs: number): void {
-  writer.put("meta", FORGOTTEN, writer.get("meta", FORGOTTEN) ?? packNumber(nowMs));
+/** A damaged record does not tell; its entry among those that expire is found by the sweep. */
+function expiryOf(writer: Writer, key: Buffer): number | null {
+  try {
+    const bytes = writer.get("facts", key);
+    return bytes === undefined ? null : unpackFact("", 0, bytes, false).expiresAtMs;
+  } catch {
+    return null;
+  }
 }

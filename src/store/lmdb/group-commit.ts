@@ -208,6 +208,20 @@ export class Writer {
     return change === undefined ? this.environment.has(table, key) : change.value !== undefined;
   }
 
+  /** The keys of a range. It looks at every change of the group: for what is rare. */
+  keys(table: TableName, { start, end }: { start: Buffer; end: Buffer }): Buffer[] {
+    const isIn = (key: Buffer) => key.compare(start) >= 0 && key.compare(end) < 0;
+    const changed = [...this.#changes.values()].filter(
+      (change) => change.table === table && isIn(change.key),
+    );
+    const stored = this.environment.keys(table, { start, end });
+    const known = new Set(changed.map(({ key }) => key.toString("latin1")));
+    return [
+      ...stored.filter((key) => !known.has(key.toString("latin1"))),
+      ...changed.filter(({ value }) => value !== undefined).map(({ key }) => key),
+    ];
+  }
+
   put(table: TableName, key: Buffer, value: Buffer): void {
     // lmdb-js would refuse such a key inside the transaction and still commit the other changes.
     assert(key.length > 0 && key.length <= KEY_BYTES_MAX, "a key that lmdb takes");

@@ -1,10 +1,19 @@
-/** The writes of keys and key requests. */
+/** The writes of keys, labels and key requests. */
 
-import type { AccountRecord, AddKeyOutcome, KeyApproval, KeyRecord, KeyRequest } from "../../memory/ports.ts";
-import { rangeBelow } from "./entry-keys.ts";
-import { noteForgetting } from "./fact-writes.ts";
+import { CHANNEL_COUNT, CHANNELS_MAX } from "../../base/limits.ts";
+import type {
+  AccountRecord,
+  AddKeyOutcome,
+  AddLabelOutcome,
+  KeyApproval,
+  KeyRecord,
+  KeyRequest,
+  LabelRecord,
+} from "../../memory/ports.ts";
+import { labelKey, rangeBelow } from "./entry-keys.ts";
 import type { Write, Writer } from "./group-commit.ts";
 import { packJson, unpackJson } from "./records.ts";
+import { noteForgetting } from "./user-facts.ts";
 
 export function addKey(record: KeyRecord, approval?: KeyApproval): Write<AddKeyOutcome> {
   return (writer) => {
@@ -94,5 +103,21 @@ export function deleteKeyRequest(id: string, nowMs: number): Write<boolean> {
     noteForgetting(writer, nowMs);
     writer.remove("key-requests", Buffer.from(id));
     return true;
+  };
+}
+
+export function addLabel(account: string, label: Omit<LabelRecord, "channel">): Write<AddLabelOutcome> {
+  return (writer) => {
+    let channel = CHANNEL_COUNT;
+    for (const key of writer.keys("labels", rangeBelow(Buffer.from(account)))) {
+      const known = unpackJson<LabelRecord>(writer.get("labels", key)!);
+      if (known.label === label.label && known.channel >= CHANNEL_COUNT)
+        return { outcome: "exists", label: known };
+      channel = Math.max(channel, known.channel + 1);
+    }
+    if (channel >= CHANNELS_MAX) return { outcome: "full" };
+    const added = { ...label, channel };
+    writer.put("labels", labelKey(account, channel), packJson(added));
+    return { outcome: "added", label: added };
   };
 }

@@ -6,45 +6,69 @@
 
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { assert, assertInteger } from "../../base/assert.ts";
 import { type Clock, type MonotonicClock, monotonicClock, systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
+import { HISTORY_DEFAULT, HISTORY_MAX } from "../../base/limits.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { type AtStep, noStep } from "../../base/steps.ts";
 import type {
   AccountRecord,
   AddKeyOutcome,
+  AddLabelOutcome,
   BackupReport,
   CompactReport,
-  ComputedCode,
+  EarlierFact,
   FactRecord,
   KeyApproval,
   KeyRecord,
   KeyRequest,
+  LabelRecord,
+  Place,
+  PlacedCode,
   Progress,
   Store,
   StoreStatistics,
+  UserLife,
   UserState,
+  View,
   WriteOutcome,
   WriteRequest,
 } from "../../memory/ports.ts";
 import { DATA_FILE, freeBytesOf } from "./data-folder.ts";
 import {
-  channelOfFactKey,
+  channelOfKey,
   counterKey,
   factKey,
+  HEAD,
+  labelKey,
+  PLACES,
+  placeKey,
+  placeOfKey,
   rangeBelow,
+  splitFactKey,
+  splitHistoryKey,
   splitUserKey,
   USERS,
   userKey,
   userOfKey,
 } from "./entry-keys.ts";
 import { describeKey, Environment, FIRST_KEY, isSound, TABLES, type TableName } from "./environment.ts";
-import { addUsage, forgetFacts, forgetUser, saveCodes, sweepExpired, writeFacts } from "./fact-writes.ts";
+import {
+  addUsage,
+  forgetPlace,
+  forgetUser,
+  saveCodes,
+  sweepEnded,
+  sweepExpired,
+  writeFacts,
+} from "./fact-writes.ts";
 import { type FolderLock, folderLost, writeOwnerNote } from "./folder-lock.ts";
 import { GroupCommit } from "./group-commit.ts";
 import {
   addKey,
   addKeyRequest,
+  addLabel,
   changeKey,
   decideKeyRequest,
   deleteKeyRequest,
@@ -56,14 +80,19 @@ import {
   FORGOTTEN,
   hasChannel,
   LifeSource,
+  type PlaceRecord,
+  packJson,
   packNumber,
   stampOf,
+  unpackEarlier,
   unpackFact,
   unpackJson,
   unpackNumber,
+  unpackPlace,
   unpackUser,
 } from "./records.ts";
 import { type NamedStore, StoreCopies } from "./store-copies.ts";
+import { isLive } from "./user-facts.ts";
 
 export interface LmdbStoreOptions {
   readonly folder: string;
@@ -72,6 +101,8 @@ export interface LmdbStoreOptions {
   /** How long to wait for an owner that is about to end. */
   readonly lockWaitMs?: number;
   readonly queueMax: number;
+  /** How many earlier values of each fact are kept. */
+  readonly historyMax?: number;
   /** How long the disk may take to confirm a write. */
   readonly confirmMs?: number;
   readonly metrics: Metrics;
@@ -95,6 +126,7 @@ const CORRUPT_RECORDS = "sideband_corrupt_records_total";
 export class LmdbStore implements Store {
   readonly #clock: Clock;
   readonly #lives: LifeSource;
+  readonly #historyMax: number;
   readonly #lock: FolderLock;
   readonly #commit: GroupCommit;
   readonly #copies: StoreCopies;
@@ -104,6 +136,8 @@ export class LmdbStore implements Store {
   private constructor(options: LmdbStoreOptions, { name, lock }: OpenFolder, environment: Environment) {
     this.#clock = options.clock ?? systemClock;
     this.#lives = new LifeSource(options.randomBytes ?? randomBytes);
+    this.#historyMax = options.historyMax ?? HISTORY_DEFAULT;
+    assertInteger(this.#historyMax, 0, HISTORY_MAX, "kept values");
     this.#lock = lock;
     this.#inUse = { environment, name };
     lock.keep(join(name, DATA_FILE));
@@ -123,7 +157,7 @@ export class LmdbStore implements Store {
       onCommitted: (changes) => {
         this.#copies.note(changes);
         // Here, not where a write is answered: a change that the disk confirms late counts too.
-        if (changes.some(({ table }) => table === "keys")) this.#keysVersion += 1;
+        if (changes.some(({ table }) => table === "keys" || table === "labels")) this.#keysVersion += 1;
       },
     });
     this.#copies = new StoreCopies({
@@ -184,12 +218,27 @@ export class LmdbStore implements Store {
     this.#inUse = store;
   }
 
-  readFact(account: string, userId: string, channel: number): FactRecord | undefined {
-    const bytes = this.#readable.peek("facts", factKey(account, userId, channel));
-    if (bytes !== undefined) return unpackFact(channel, bytes, false);
-    const user = this.#readable.peek("facts", userKey(account, userId));
-    if (user !== undefined && hasChannel(unpackUser(user), channel)) throw incomplete(account, userId);
+  readFact({ account, userId, places, nowMs }: View, channel: number): FactRecord | undefined {
+    for (let i = places.length - 1; i >= 0; i--) {
+      const fact = this.#factAt(account, userId, places[i], channel);
+      if (fact !== undefined && isLive(fact, nowMs)) return fact;
+    }
     return undefined;
+  }
+
+  #factAt(account: string, userId: string, place: Place, channel: number): FactRecord | undefined {
+    const bytes = this.#readable.peek("facts", factKey(account, userId, place, channel));
+    if (bytes !== undefined) return unpackFact(place, channel, bytes, false);
+    const record = this.#placeRecord(account, userId, place);
+    if (record !== undefined && hasChannel(record, channel)) throw incomplete(account, userId);
+    return undefined;
+  }
+
+  #placeRecord(account: string, userId: string, place: Place): PlaceRecord | undefined {
+    const key = place === "" ? userKey(account, userId) : placeKey(account, userId, place);
+    const bytes = this.#readable.peek("facts", key);
+    if (bytes === undefined) return undefined;
+    return place === "" ? unpackUser(bytes).own : unpackPlace(bytes);
   }
 
   readStamp(account: string, userId: string): string | undefined {
@@ -201,39 +250,127 @@ export class LmdbStore implements Store {
     return users.map(({ account, userId }) => this.readStamp(account, userId));
   }
 
-  /** Both reads are of one snapshot: nothing else runs between them. */
-  readUser(account: string, userId: string): UserState | undefined {
-    const environment = this.#readable;
-    const key = userKey(account, userId);
-    const bytes = environment.get("facts", key);
-    const facts = environment
-      .entries("facts", rangeBelow(key))
-      .map((entry) => unpackFact(channelOfFactKey(entry.key), entry.value));
-    if (bytes === undefined && facts.length === 0) return undefined;
+  /** All reads are of one snapshot: nothing else runs between them. */
+  readUser({ account, userId, places, nowMs }: View): UserState | undefined {
+    const counting = new Map<number, FactRecord>();
+    let nextEndMs: number | null = null;
+    for (const place of places) {
+      for (const fact of this.#factsOf(account, userId, place)) {
+        if (!isLive(fact, nowMs)) continue;
+        counting.set(fact.channel, fact);
+        if (fact.expiresAtMs !== null) nextEndMs = Math.min(fact.expiresAtMs, nextEndMs ?? fact.expiresAtMs);
+      }
+    }
+    const stamp = this.readStamp(account, userId);
+    if (counting.size === 0) return undefined;
+    if (stamp === undefined) throw incomplete(account, userId);
+    const facts = [...counting.values()].sort((a, b) => a.channel - b.channel);
+    return { stamp, facts, nextEndMs };
+  }
+
+  /** The facts of one place, expired ones included. */
+  #factsOf(account: string, userId: string, place: Place): FactRecord[] {
+    const facts = this.#readable
+      .entries("facts", rangeBelow(placeKey(account, userId, place)))
+      .map(({ key, value }) => unpackFact(place, channelOfKey(key), value));
+    const record = this.#placeRecord(account, userId, place);
     // A missing record is damage as well: its key may have been changed.
-    if (bytes === undefined || channelCount(unpackUser(bytes)) !== facts.length)
+    if ((record === undefined ? 0 : channelCount([record])) !== facts.length)
       throw incomplete(account, userId);
-    return { stamp: stampOf(bytes), facts };
+    return facts;
+  }
+
+  async readLife(
+    account: string,
+    userId: string,
+    options: { nowMs: number; place?: Place; channel?: number },
+  ): Promise<UserLife | undefined> {
+    const environment = this.#readable;
+    const user = userKey(account, userId);
+    const stamp = this.readStamp(account, userId);
+    if (stamp === undefined) return undefined;
+    const isAsked = ({ place, channel }: { place: Place; channel: number }) =>
+      place === (options.place ?? place) && channel === (options.channel ?? channel);
+    const places = new Set(["", ...this.#placesOf(user)]);
+    const stored = [...places].flatMap((place) => this.#factsOf(account, userId, place)).filter(isAsked);
+    const kept = environment
+      .entries("history", rangeBelow(user))
+      .map(({ key, value }) => ({ ...splitFactKey(key), ordinal: splitHistoryKey(key).ordinal, value }))
+      .filter((entry) => entry.ordinal !== HEAD && isAsked(entry))
+      .map(({ place, channel, ordinal, value }) => unpackEarlier(place, channel, ordinal, value));
+    const expired = stored.filter((fact) => !isLive(fact, options.nowMs)).map(asExpired);
+    return {
+      stamp,
+      facts: stored.filter((fact) => isLive(fact, options.nowMs)),
+      earlier: expired.length === 0 ? kept : [...kept, ...expired].sort(byFactAndOrdinal),
+    };
+  }
+
+  /** The user's places other than the person's own, in the order of their bytes. */
+  #placesOf(user: Buffer): Place[] {
+    const range = rangeBelow(user);
+    const places: Place[] = [];
+    for (let { start } = range; ; ) {
+      const [key] = this.#readable.keys("facts", { ...range, start, limit: 1 });
+      if (key === undefined) return places;
+      const place = placeOfKey(user, key) ?? "";
+      if (place !== "") places.push(place);
+      start = Buffer.concat([user, Buffer.from(`\0${place}\u0001`)]);
+    }
   }
 
   write(request: WriteRequest): Promise<WriteOutcome> {
-    return this.#commit.run(writeFacts(request, this.#lives));
+    return this.#commit.run(writeFacts(request, { lives: this.#lives, historyMax: this.#historyMax }));
   }
 
-  saveCodes(account: string, userId: string, codes: readonly ComputedCode[]): Promise<void> {
+  saveCodes(account: string, userId: string, codes: readonly PlacedCode[]): Promise<void> {
     return this.#commit.run(saveCodes(account, userId, codes));
   }
 
-  forgetFacts(
-    account: string,
-    userId: string,
-    facts: readonly { channel: number; revision?: number }[],
-  ): Promise<{ forgotten: number; channelCount: number }> {
-    return this.#commit.run(forgetFacts(account, userId, facts, this.#clock.now()));
+  forgetUser(account: string, userId: string, place?: Place): Promise<boolean> {
+    const nowMs = this.#clock.now();
+    return this.#commit.run(
+      place === undefined ? forgetUser(account, userId, nowMs) : forgetPlace(account, userId, place, nowMs),
+    );
   }
 
-  forgetUser(account: string, userId: string): Promise<boolean> {
-    return this.#commit.run(forgetUser(account, userId, this.#clock.now()));
+  async listUsers(
+    account: string,
+    { prefix, after, limit }: { prefix: string; after: string; limit: number },
+  ): Promise<string[]> {
+    const { end } = rangeBelow(Buffer.from(account));
+    const users: string[] = [];
+    let start: Buffer = Buffer.from(`${account}\0${prefix}`);
+    if (after !== "") {
+      const next = rangeBelow(userKey(account, after)).end;
+      if (next.compare(start) > 0) start = next;
+    }
+    while (users.length < limit) {
+      const [key] = this.#readable.keys("facts", { start, end, limit: 1 });
+      if (key === undefined) break;
+      const user = userOfKey(key);
+      const { userId } = splitUserKey(user);
+      if (!userId.startsWith(prefix)) break;
+      users.push(userId);
+      start = rangeBelow(user).end;
+    }
+    return users;
+  }
+
+  readLabels(account: string): LabelRecord[] {
+    return this.#readable
+      .entries("labels", rangeBelow(Buffer.from(account)))
+      .map(({ value }) => unpackJson<LabelRecord>(value));
+  }
+
+  addLabel(account: string, label: Omit<LabelRecord, "channel">): Promise<AddLabelOutcome> {
+    return this.#commit.run(addLabel(account, label));
+  }
+
+  changeLabel(account: string, label: LabelRecord): Promise<void> {
+    return this.#commit.run((writer) =>
+      writer.put("labels", labelKey(account, label.channel), packJson(label)),
+    );
   }
 
   async *walkUsers(account?: string): AsyncGenerator<{ account: string; userId: string }> {
@@ -344,7 +481,10 @@ export class LmdbStore implements Store {
     const environment = this.#readable;
     const users = unpackNumber(environment.get("counters", Buffer.from(USERS)));
     return {
-      facts: environment.entryCount("facts") - users,
+      facts:
+        environment.entryCount("facts") -
+        users -
+        unpackNumber(environment.get("counters", Buffer.from(PLACES))),
       users,
       sizeBytes: environment.sizeBytes,
     };
@@ -352,6 +492,7 @@ export class LmdbStore implements Store {
 
   async sweep(nowMs: number): Promise<void> {
     while ((await this.#commit.run(sweepExpired(nowMs, PAGE))) === PAGE);
+    while ((await this.#commit.run(sweepEnded(nowMs, PAGE, this.#historyMax))) === PAGE);
   }
 
   async *findDamage(): AsyncGenerator<string> {
@@ -407,6 +548,19 @@ function openEnvironment(folder: string, name: string, metrics: Metrics): Enviro
 
 function causeText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+function asExpired({ code: _, expiresAtMs, ...fact }: FactRecord): EarlierFact {
+  assert(expiresAtMs !== null, "an expired fact has a moment");
+  return { ...fact, ended: "expired", endedAtMs: expiresAtMs };
+}
+
+function byFactAndOrdinal(a: EarlierFact, b: EarlierFact): number {
+  return (
+    Buffer.compare(Buffer.from(a.place), Buffer.from(b.place)) ||
+    a.channel - b.channel ||
+    a.ordinal - b.ordinal
+  );
 }
 
 function incomplete(account: string, userId: string): Failure {

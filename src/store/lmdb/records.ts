@@ -4,7 +4,8 @@
  */
 
 import { assert } from "../../base/assert.ts";
-import type { FactRecord } from "../../memory/ports.ts";
+import { CHANNELS_MAX } from "../../base/limits.ts";
+import type { EarlierFact, FactRecord, Place } from "../../memory/ports.ts";
 import type { TableName } from "./environment.ts";
 
 /** In `meta`: when something was first forgotten since the last compaction. */
@@ -14,55 +15,133 @@ export function isForgetting(table: TableName, key: Buffer): boolean {
   return table === "meta" && key.equals(FORGOTTEN);
 }
 
-const FACT_HEADER_BYTES = 21;
+const FACT_HEADER_BYTES = 35;
+const EARLIER_HEADER_BYTES = 29;
 const CHECKSUM_BYTES = 4;
-const USER_BYTES = 17;
+/** Bits of the channels, 256. */
+const CHANNELS_BYTES = CHANNELS_MAX / 8;
+const PLACE_BYTES = 2 + CHANNELS_BYTES;
+const USER_BYTES = 20 + PLACE_BYTES;
 
 /**
- * revision 6 · time of writing 6 · time of expiry 6 (0: it does not expire) · codebook version 1 (0: no code) · code
- * length in bits 2 · with a code: its checksum 4, its bits · value
+ * revision 6 · time of writing 6 · time since when it has the value 6 · time of expiry 6 (0: it does not expire) ·
+ * ordinal 4 · codebook version 1 (0: no code) · code length in bits 2 · lengths of writer and session 2 + 2 (0: none) ·
+ * with a code: its checksum 4, its bits · writer · session · value
  */
-export function packFact(fact: Omit<FactRecord, "channel">): Buffer {
+export function packFact(fact: Omit<FactRecord, "channel" | "place">): Buffer {
   const codeBytes = fact.code === undefined ? 0 : CHECKSUM_BYTES + Math.ceil(fact.code.bits.length / 8);
-  const value = Buffer.from(fact.value);
-  const out = Buffer.allocUnsafe(FACT_HEADER_BYTES + codeBytes + value.length);
+  const texts = packTexts(fact);
+  const out = Buffer.allocUnsafe(FACT_HEADER_BYTES + codeBytes + texts.length);
   out.writeUIntBE(fact.revision, 0, 6);
   out.writeUIntBE(fact.updatedAtMs, 6, 6);
-  out.writeUIntBE(0, 12, 6);
-  out[18] = fact.code?.version ?? 0;
-  out.writeUInt16BE(fact.code?.bits.length ?? 0, 19);
+  out.writeUIntBE(fact.sinceMs, 12, 6);
+  out.writeUIntBE(fact.expiresAtMs ?? 0, 18, 6);
+  out.writeUInt32BE(fact.ordinal, 24);
+  out[28] = fact.code?.version ?? 0;
+  out.writeUInt16BE(fact.code?.bits.length ?? 0, 29);
+  out.writeUInt16BE(texts.writerBytes, 31);
+  out.writeUInt16BE(texts.sessionBytes, 33);
   if (fact.code !== undefined) {
     assert(fact.code.version > 0 && fact.code.version < 256, "a codebook version fits a byte");
     out.writeUInt32BE(fact.code.checksum, FACT_HEADER_BYTES);
     out.set(fact.code.bits.bytes.subarray(0, codeBytes - CHECKSUM_BYTES), FACT_HEADER_BYTES + CHECKSUM_BYTES);
   }
-  out.set(value, FACT_HEADER_BYTES + codeBytes);
+  out.write(texts.text, FACT_HEADER_BYTES + codeBytes);
   return out;
 }
 
 /** @param withCode false if only the value is needed */
-export function unpackFact(channel: number, bytes: Buffer, withCode = true): FactRecord {
-  const version = bytes[18];
-  const bitsLength = bytes.readUInt16BE(19);
+export function unpackFact(place: Place, channel: number, bytes: Buffer, withCode = true): FactRecord {
+  const version = bytes[28];
+  const bitsLength = bytes.readUInt16BE(29);
   const codeStart = FACT_HEADER_BYTES + (version === 0 ? 0 : CHECKSUM_BYTES);
-  const valueStart = codeStart + Math.ceil(bitsLength / 8);
+  const codeEnd = codeStart + Math.ceil(bitsLength / 8);
   const fact = {
+    place,
     channel,
-    value: bytes.toString("utf8", valueStart, bytes.length),
+    ...unpackTexts(bytes, codeEnd, bytes.readUInt16BE(31), bytes.readUInt16BE(33)),
     revision: bytes.readUIntBE(0, 6),
     updatedAtMs: bytes.readUIntBE(6, 6),
+    sinceMs: bytes.readUIntBE(12, 6),
+    expiresAtMs: bytes.readUIntBE(18, 6) || null,
+    ordinal: bytes.readUInt32BE(24),
   };
   if (version === 0 || !withCode) return fact;
-  const bits = { length: bitsLength, bytes: Uint8Array.from(bytes.subarray(codeStart, valueStart)) };
+  const bits = { length: bitsLength, bytes: Uint8Array.from(bytes.subarray(codeStart, codeEnd)) };
   return { ...fact, code: { version, bits, checksum: bytes.readUInt32BE(FACT_HEADER_BYTES) } };
 }
 
+const ENDINGS = ["replaced", "forgotten", "expired"] as const;
+
+/**
+ * revision 6 · time of writing 6 · time since when it had the value 6 · time of its end 6 · how it ended 1 · lengths of
+ * writer and session 2 + 2 (0: none) · writer · session · value
+ */
+export function packEarlier(fact: EarlierFact): Buffer {
+  const texts = packTexts(fact);
+  const out = Buffer.allocUnsafe(EARLIER_HEADER_BYTES + texts.length);
+  out.writeUIntBE(fact.revision, 0, 6);
+  out.writeUIntBE(fact.updatedAtMs, 6, 6);
+  out.writeUIntBE(fact.sinceMs, 12, 6);
+  out.writeUIntBE(fact.endedAtMs, 18, 6);
+  out[24] = ENDINGS.indexOf(fact.ended);
+  out.writeUInt16BE(texts.writerBytes, 25);
+  out.writeUInt16BE(texts.sessionBytes, 27);
+  out.write(texts.text, EARLIER_HEADER_BYTES);
+  return out;
+}
+
+export function unpackEarlier(place: Place, channel: number, ordinal: number, bytes: Buffer): EarlierFact {
+  return {
+    place,
+    channel,
+    ...unpackTexts(bytes, EARLIER_HEADER_BYTES, bytes.readUInt16BE(25), bytes.readUInt16BE(27)),
+    revision: bytes.readUIntBE(0, 6),
+    updatedAtMs: bytes.readUIntBE(6, 6),
+    sinceMs: bytes.readUIntBE(12, 6),
+    ordinal,
+    ended: ENDINGS[bytes[24]],
+    endedAtMs: bytes.readUIntBE(18, 6),
+  };
+}
+
+type Texts = Pick<FactRecord, "value" | "writtenBy" | "sessionId">;
+
+function packTexts({ value, writtenBy, sessionId }: Texts) {
+  const text = (writtenBy ?? "") + (sessionId ?? "") + value;
+  const writerBytes = writtenBy === null ? 0 : Buffer.byteLength(writtenBy);
+  const sessionBytes = sessionId === null ? 0 : Buffer.byteLength(sessionId);
+  return { text, length: Buffer.byteLength(text), writerBytes, sessionBytes };
+}
+
+function unpackTexts(bytes: Buffer, start: number, writerBytes: number, sessionBytes: number): Texts {
+  const session = start + writerBytes;
+  const value = session + sessionBytes;
+  return {
+    value: bytes.toString("utf8", value, bytes.length),
+    writtenBy: writerBytes === 0 ? null : bytes.toString("utf8", start, session),
+    sessionId: sessionBytes === 0 ? null : bytes.toString("utf8", session, value),
+  };
+}
+
+/** Of a place: which channels have an entry, expired ones included until they are swept. */
+export interface PlaceRecord {
+  /** How many of its facts expire one day. */
+  ending: number;
+  /** Bit c of the 256 is set if channel c has a fact. */
+  readonly channels: Buffer;
+}
+
+/** The user's own record is that of the person's own place, too. */
 export interface UserRecord {
   /** Random, new whenever a forgotten user is written again: so no stamp is ever used twice. */
   readonly life: Buffer;
   revision: number;
-  /** Bit c of the 40 is set if channel c holds a fact. */
-  readonly channels: Buffer;
+  /** Facts at all places. */
+  facts: number;
+  /** Labels at all places that have a history and no fact. */
+  heads: number;
+  readonly own: PlaceRecord;
 }
 
 const LIFE_BYTES = 6;
@@ -89,17 +168,36 @@ export class LifeSource {
   }
 }
 
-export function newUser(life: Buffer): UserRecord {
-  return { life, revision: 0, channels: Buffer.alloc(5) };
+export function newPlace(): PlaceRecord {
+  return { ending: 0, channels: Buffer.alloc(CHANNELS_BYTES) };
 }
 
-/** life 6 · revision 6 · channels 5 */
+export function newUser(life: Buffer): UserRecord {
+  return { life, revision: 0, facts: 0, heads: 0, own: newPlace() };
+}
+
+/** facts that expire 2 · channels 32 */
+export function packPlace({ ending, channels }: PlaceRecord): Buffer {
+  const out = Buffer.allocUnsafe(PLACE_BYTES);
+  out.writeUInt16BE(ending);
+  out.set(channels, 2);
+  return out;
+}
+
+export function unpackPlace(bytes: Buffer): PlaceRecord {
+  assert(bytes.length === PLACE_BYTES, "a place's record");
+  return { ending: bytes.readUInt16BE(), channels: Buffer.from(bytes.subarray(2)) };
+}
+
+/** life 6 · revision 6 · facts 4 · heads 4 · the person's own place 34 */
 export function packUser(user: UserRecord): Buffer {
-  const out = Buffer.allocUnsafe(USER_BYTES);
+  assert(user.facts >= 0 && user.heads >= 0 && user.facts + user.heads > 0, "a user has facts or a history");
+  const out = Buffer.allocUnsafe(20);
   out.set(user.life);
   out.writeUIntBE(user.revision, 6, 6);
-  out.set(user.channels, 12);
-  return out;
+  out.writeUInt32BE(user.facts, 12);
+  out.writeUInt32BE(user.heads, 16);
+  return Buffer.concat([out, packPlace(user.own)]);
 }
 
 export function unpackUser(bytes: Buffer): UserRecord {
@@ -107,7 +205,9 @@ export function unpackUser(bytes: Buffer): UserRecord {
   return {
     life: Buffer.from(bytes.subarray(0, 6)),
     revision: bytes.readUIntBE(6, 6),
-    channels: Buffer.from(bytes.subarray(12)),
+    facts: bytes.readUInt32BE(12),
+    heads: bytes.readUInt32BE(16),
+    own: unpackPlace(bytes.subarray(20)),
   };
 }
 
@@ -115,19 +215,24 @@ export function stampOf(bytes: Buffer): string {
   return bytes.toString("base64url", 0, 12);
 }
 
-export function markChannel(user: UserRecord, channel: number, used: boolean): void {
+export function markChannel({ channels }: PlaceRecord, channel: number, used: boolean): void {
   const bit = 1 << (channel & 7);
-  if (used) user.channels[channel >> 3] |= bit;
-  else user.channels[channel >> 3] &= ~bit;
+  if (used) channels[channel >> 3] |= bit;
+  else channels[channel >> 3] &= ~bit;
 }
 
-export function hasChannel(user: UserRecord, channel: number): boolean {
-  return (user.channels[channel >> 3] & (1 << (channel & 7))) !== 0;
+export function hasChannel({ channels }: PlaceRecord, channel: number): boolean {
+  return (channels[channel >> 3] & (1 << (channel & 7))) !== 0;
 }
 
-export function channelCount(user: UserRecord): number {
+/** How many channels one of the places has. */
+export function channelCount(places: readonly PlaceRecord[]): number {
   let count = 0;
-  for (const byte of user.channels) for (let bits = byte; bits !== 0; bits &= bits - 1) count++;
+  for (let i = 0; i < CHANNELS_BYTES; i++) {
+    let bits = 0;
+    for (const { channels } of places) bits |= channels[i];
+    for (; bits !== 0; bits &= bits - 1) count++;
+  }
   return count;
 }
 
@@ -142,35 +247,34 @@ export function unpackNumber(bytes: Buffer | undefined): number {
 }
 
 export interface IdempotencyRecord {
-  readonly fingerprint: Buffer;
+  readonly fingerprint: Uint8Array;
   readonly channelCount: number;
   readonly expiresAtMs: number;
+  readonly revision: number;
 }
 
-/** fingerprint 32 · channel count 1 · expiry 6 */
-export function packIdempotency(record: {
-  fingerprint: Uint8Array;
-  channelCount: number;
-  expiresAtMs: number;
-}): Buffer {
+/** fingerprint 32 · channel count 2 · expiry 6 · revision 6 */
+export function packIdempotency(record: IdempotencyRecord): Buffer {
   assert(record.fingerprint.length === 32, "a fingerprint has 32 bytes");
-  const out = Buffer.alloc(39);
+  const out = Buffer.alloc(46);
   out.set(record.fingerprint);
-  out[32] = record.channelCount;
-  out.writeUIntBE(record.expiresAtMs, 33, 6);
+  out.writeUInt16BE(record.channelCount, 32);
+  out.writeUIntBE(record.expiresAtMs, 34, 6);
+  out.writeUIntBE(record.revision, 40, 6);
   return out;
 }
 
 export function unpackIdempotency(bytes: Buffer): IdempotencyRecord {
-  assert(bytes.length === 39, "an idempotency record");
+  assert(bytes.length === 46, "an idempotency record");
   return {
     fingerprint: bytes.subarray(0, 32),
-    channelCount: bytes[32],
-    expiresAtMs: bytes.readUIntBE(33, 6),
+    channelCount: bytes.readUInt16BE(32),
+    expiresAtMs: bytes.readUIntBE(34, 6),
+    revision: bytes.readUIntBE(40, 6),
   };
 }
 
-/** Keys, accounts and key requests are JSON: there are few, and people can read them in an emergency. */
+/** Keys, accounts, labels and key requests are JSON: there are few, and people can read them in an emergency. */
 export function packJson(record: unknown): Buffer {
   return Buffer.from(JSON.stringify(record));
 }

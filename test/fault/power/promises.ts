@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { Metrics } from "../../../src/base/metrics.ts";
 import { DataFolderError } from "../../../src/store/lmdb/data-folder.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
+import { viewOf } from "../../fixtures/views.ts";
 
 export const ACCOUNT = "acme";
 
@@ -122,7 +123,7 @@ async function checkFolder(path: string, promised: Folder): Promise<void> {
       nowMs: 0,
       facts: [{ channel: 0, value: "works" }],
     });
-    assert.equal(store.readFact(ACCOUNT, "after", 0)?.value, "works");
+    assert.equal(store.readFact(viewOf("after", ACCOUNT), 0)?.value, "works");
     for await (const damaged of store.findDamage()) assert.fail(`${damaged} is damaged`);
     assert.equal(storesIn(path).length, 1, "one store is left");
   } finally {
@@ -137,7 +138,7 @@ function storesIn(folder: string): string[] {
 async function checkFacts(store: LmdbStore, { users, whole }: Folder): Promise<void> {
   const found = new Map<string, string>();
   for await (const { userId } of store.walkUsers())
-    found.set(userId, store.readUser(ACCOUNT, userId)?.facts[0]?.value ?? "nothing");
+    found.set(userId, store.readUser(viewOf(userId, ACCOUNT))?.facts[0]?.value ?? "nothing");
   for (const userId of found.keys()) assert.ok(users.has(userId), `${userId} was never written`);
   for (const [userId, { values }] of users) {
     const value = found.get(userId) ?? null;

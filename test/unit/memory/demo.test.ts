@@ -4,13 +4,14 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { DEMO_ACCOUNT, DEMO_REQUESTER, DEMO_USER, Demo } from "../../../src/memory/demo.ts";
 import { memoryServices } from "./memory-services.ts";
+import { viewOf } from "../../fixtures/views.ts";
 
 const HOUR_MS = 3_600_000;
 
 async function setUp(context: TestContext, time: string) {
   const memory = await memoryServices(context, time);
   const newDemo = () => new Demo(memory.services, HOUR_MS);
-  const values = () => memory.store.readUser(DEMO_ACCOUNT, DEMO_USER)?.facts.map(({ value }) => value) ?? [];
+  const values = () => memory.store.readUser(viewOf(DEMO_USER, DEMO_ACCOUNT))?.facts.map(({ value }) => value) ?? [];
   /** As another process would. */
   const writeElsewhere = (channel: number, value: string) =>
     memory.store.write({
@@ -27,7 +28,7 @@ test("a fact of the demo is written on the channel of its label", async (context
   await demo.encode("USER.name", "Ada", DEMO_USER);
   const result = await demo.encode("USER.role", "engineer", DEMO_USER);
   assert.deepEqual(result, { facts: [{ channel: 6, value: "engineer" }], channelCount: 2 });
-  assert.equal(store.readFact(DEMO_ACCOUNT, DEMO_USER, 6)?.value, "engineer");
+  assert.equal(store.readFact(viewOf(DEMO_USER, DEMO_ACCOUNT), 6)?.value, "engineer");
 });
 
 test("what was written stays until the interval's last millisecond, and is gone in the next", async (context) => {
@@ -138,7 +139,7 @@ test("an unknown label is refused by the demo", async (context) => {
 test("a sandbox has facts of its own, and the reset of the shared state empties it too", async (context) => {
   const { demo, store, clock } = await setUp(context, "2026-11-15T12:00:00.000Z");
   const valuesOf = async (userId: string) =>
-    (await store.readUser(DEMO_ACCOUNT, userId))?.facts.map(({ value }) => value) ?? [];
+    (await store.readUser(viewOf(userId, DEMO_ACCOUNT)))?.facts.map(({ value }) => value) ?? [];
   const sandbox = await demo.userOf("0af");
   await demo.encode("USER.name", "shared", DEMO_USER);
   await demo.encode("USER.name", "mine", sandbox);

@@ -6,6 +6,7 @@ import type { Caller } from "../../../src/memory/authentication.ts";
 import { QUIET_MS } from "../../../src/memory/blocks.ts";
 import { type EncodeInput, encodeFacts } from "../../../src/memory/encode.ts";
 import { ACCOUNT, caller, memoryServices, until } from "./memory-services.ts";
+import { viewOf } from "../../fixtures/views.ts";
 
 type Facts = EncodeInput["facts"];
 
@@ -17,7 +18,7 @@ async function setUp(context: TestContext, time?: string) {
   const encode = (facts: Facts, input: Partial<EncodeInput> = {}, by: Caller = caller) =>
     encodeFacts(memory.services, by, { userId: "ada", facts, operation: "encode/batch", ...input });
   const valuesOf = (userId: string, account = ACCOUNT) =>
-    memory.store.readUser(account, userId)?.facts.map(({ channel, value }) => [channel, value]);
+    memory.store.readUser(viewOf(userId, account))?.facts.map(({ channel, value }) => [channel, value]);
   return { ...memory, encode, valuesOf };
 }
 

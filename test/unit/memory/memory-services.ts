@@ -21,6 +21,7 @@ import type { FactRecord } from "../../../src/memory/ports.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { DirectWorkers, FakeClock } from "../blockwork/fake-workers.ts";
+import { viewOf } from "../../fixtures/views.ts";
 
 export const ACCOUNT = "acme";
 export const requester = { account: ACCOUNT, tier: "free" } as const;
@@ -81,7 +82,7 @@ export async function memoryServices(context: TestContext, time = "1970-01-01T00
       facts: values.map((value, channel) => ({ channel, value })),
       nowMs: 0,
     });
-  const factsOf = (userId: string) => store.readUser(ACCOUNT, userId)!.facts;
+  const factsOf = (userId: string) => store.readUser(viewOf(userId, ACCOUNT))!.facts;
   const saveCode = (userId: string, { channel, revision, value }: FactRecord, code: FactCode) =>
     store.saveCodes(ACCOUNT, userId, [{ channel, revision, value, code }]);
   return { services, store, blocks, workers, clock, write, factsOf, saveCode };

@@ -8,6 +8,7 @@ import { compareStores, moveStore } from "../../../src/memory/move.ts";
 import type { KeyRecord, KeyRequest, Store } from "../../../src/memory/ports.ts";
 import type { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { temporaryStore } from "./memory-services.ts";
+import { viewOf } from "../../fixtures/views.ts";
 
 const KEY: KeyRecord = {
   id: "key1",
@@ -79,8 +80,8 @@ test("everything but the demo is copied, and nothing differs", async (context) =
   assert.deepEqual(report, { keys: 1, users: 2, facts: 3, leftOut: [], differences: [] });
   assert.deepEqual(await to.listKeys(), [KEY]);
   assert.deepEqual(await to.listKeyRequests(), [REQUEST]);
-  assert.equal(to.readUser(DEMO_ACCOUNT, "demo"), undefined);
-  const { facts } = to.readUser("acme", "ada")!;
+  assert.equal(to.readUser(viewOf("demo", DEMO_ACCOUNT)), undefined);
+  const { facts } = to.readUser(viewOf("ada"))!;
   assert.deepEqual(
     facts.map(({ channel, value, updatedAtMs }) => [channel, value, updatedAtMs]),
     [
@@ -125,7 +126,7 @@ test("a store that holds a user or a key already is not copied into", async (con
   await withKey.addKey({ ...KEY, id: "key2", hash: "cd".repeat(32) });
   for (const to of [withUser, withKey]) {
     await assert.rejects(move(from, to), { code: "conflict" });
-    assert.equal(to.readUser("acme", "ada"), undefined);
+    assert.equal(to.readUser(viewOf("ada")), undefined);
   }
 });
 

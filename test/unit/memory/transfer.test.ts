@@ -7,6 +7,7 @@ import { DEMO_ACCOUNT } from "../../../src/memory/demo.ts";
 import type { KeyRecord, KeyRequest, Store } from "../../../src/memory/ports.ts";
 import { exportLines, importLines } from "../../../src/memory/transfer.ts";
 import { temporaryStore } from "./memory-services.ts";
+import { viewOf } from "../../fixtures/views.ts";
 
 const KEY: KeyRecord = {
   id: "key1",
@@ -149,7 +150,7 @@ test("the demo is not exported", async (context) => {
 test("an import keeps the order in which facts were written, and their times", async (context) => {
   const copy = await temporaryStore(context);
   await importInto(copy, ...(await exported(await filledStore(context))));
-  const { facts } = (await copy.readUser("acme", "ada"))!;
+  const { facts } = (await copy.readUser(viewOf("ada")))!;
   assert.deepEqual(
     [...facts]
       .sort((a, b) => a.revision - b.revision)
@@ -325,5 +326,5 @@ test("nothing is written of the pages after a bad line", async (context) => {
   const page = Array.from({ length: 255 }, (_, i) => ({ ...USER, user_id: `user ${i}` }));
   const lines = [...page, "bad", { ...USER, user_id: "late" }];
   await assert.rejects(importInto(store, ...lines), { message: /^line 256: / });
-  assert.equal(await store.readUser("acme", "late"), undefined);
+  assert.equal(await store.readUser(viewOf("late")), undefined);
 });

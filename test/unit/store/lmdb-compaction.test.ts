@@ -9,6 +9,7 @@ import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { write } from "../../conformance/store.ts";
 import { storeIn } from "../../fixtures/behind-the-store.ts";
 import { openFolder, withFolder } from "./lmdb-folder.ts";
+import { viewOf } from "../../fixtures/views.ts";
 
 /** Whether any file under the folder holds the text. */
 function filesHold(folder: string, text: string): boolean {
@@ -44,7 +45,7 @@ test("lmdb: after compacting, no byte of a forgotten user is in the data files, 
     }
     assert.equal(store.forgottenSinceMs(), undefined);
     for (let i = 0; i < 300; i++) {
-      assert.equal(store.readFact("acme", `user-${i}`, 0)?.value, `value-of-${i}-`.padEnd(200, "v"));
+      assert.equal(store.readFact(viewOf(`user-${i}`), 0)?.value, `value-of-${i}-`.padEnd(200, "v"));
     }
     await store.write(write("after", [[0, "works"]]));
     assert.deepEqual(readdirSync(folder).sort(), [
@@ -66,11 +67,11 @@ test("lmdb: compacting beside writers and readers loses nothing, and every read 
       for (let i = 0; running; i++) {
         const userId = `w-${channel}-${i % 40}`;
         await store.write(write(userId, [[channel, `value ${i}`]]));
-        assert.equal(store.readFact("acme", userId, channel)?.value, `value ${i}`);
+        assert.equal(store.readFact(viewOf(userId), channel)?.value, `value ${i}`);
         acknowledged.set(userId, `value ${i}`);
         if (i % 7 !== 3) continue;
         await store.forgetUser("acme", userId);
-        assert.equal(store.readFact("acme", userId, channel), undefined);
+        assert.equal(store.readFact(viewOf(userId), channel), undefined);
         acknowledged.set(userId, undefined);
       }
     });
@@ -89,7 +90,7 @@ test("lmdb: compacting beside writers and readers loses nothing, and every read 
     for (const [userId, value] of acknowledged) {
       assert.equal(again.readFact("acme", userId, Number(userId.split("-")[1]))?.value, value, userId);
     }
-    assert.equal(again.readFact("acme", "before-2999", 0)?.value, "x");
+    assert.equal(again.readFact(viewOf("before-2999"), 0)?.value, "x");
     const { facts, users } = again.statistics();
     const left = 3000 + [...acknowledged.values()].filter((value) => value !== undefined).length;
     assert.deepEqual([facts, users], [left, left]);
@@ -108,8 +109,8 @@ test("lmdb: what is written or forgotten behind the copy's back is so after the 
     await store.write(write("ada", [[0, "Ada"]]));
     await store.compact();
     await Promise.all(changes);
-    assert.equal(store.readFact("acme", "bob", 0)?.value, "Bob");
-    assert.equal(store.readUser("acme", "ada"), undefined);
+    assert.equal(store.readFact(viewOf("bob"), 0)?.value, "Bob");
+    assert.equal(store.readUser(viewOf("ada")), undefined);
     assert.deepEqual([store.statistics().users, store.statistics().facts], [1, 1]);
     await store.close();
   }));
@@ -126,8 +127,8 @@ test("lmdb: who opens the folder during a compaction is refused and takes nothin
     await store.write(write("bob", [[0, "Bob"]]));
     await store.close();
     const again = await openFolder(folder, false);
-    assert.equal(again.readFact("acme", "ada", 0)?.value, "Ada");
-    assert.equal(again.readFact("acme", "bob", 0)?.value, "Bob");
+    assert.equal(again.readFact(viewOf("ada"), 0)?.value, "Ada");
+    assert.equal(again.readFact(viewOf("bob"), 0)?.value, "Bob");
     await again.close();
   }));
 
@@ -138,7 +139,7 @@ test("lmdb: two compactions at once: one is refused, nothing breaks", () =>
     const results = await Promise.allSettled([store.compact(), store.compact()]);
     const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason.code] : []));
     assert.deepEqual(refused, ["conflict"]);
-    assert.equal(store.readFact("acme", "ada", 0)?.value, "Ada");
+    assert.equal(store.readFact(viewOf("ada"), 0)?.value, "Ada");
     await store.close();
   }));
 
@@ -150,11 +151,11 @@ test("lmdb: after a compaction that failed once the new store had its name, writ
     await store.write(write("ada", [[0, "Ada"]]));
     await assert.rejects(store.compact(), /the disk failed/);
     await store.write(write("bob", [[0, "Bob"]]));
-    assert.equal(store.readFact("acme", "bob", 0)?.value, "Bob");
+    assert.equal(store.readFact(viewOf("bob"), 0)?.value, "Bob");
     await store.close();
     const again = await openFolder(folder, false);
     assert.deepEqual(
-      ["ada", "bob"].map((user) => again.readFact("acme", user, 0)?.value),
+      ["ada", "bob"].map((user) => again.readFact(viewOf(user), 0)?.value),
       ["Ada", "Bob"],
     );
     await again.close();
@@ -224,7 +225,7 @@ for (const moment of ["copy: begun", "copy: page written", "copy: complete"]) {
       await closing;
       assert.equal(storeIn(folder), before);
       const again = await openFolder(folder, false);
-      assert.equal(again.readFact("acme", "ada", 0)?.value, "Ada");
+      assert.equal(again.readFact(viewOf("ada"), 0)?.value, "Ada");
       await again.close();
     }));
 }

@@ -26,8 +26,10 @@ import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { keyRequest, keyRequestConformance } from "../../conformance/key-requests.ts";
 import { keyRecord, type StoreUnderTest, storeConformance, write } from "../../conformance/store.ts";
 import { storeCountsConformance } from "../../conformance/store-counts.ts";
+import { storeLifeConformance } from "../../conformance/store-life.ts";
 import { damage, misplace, storeIn, take } from "../../fixtures/behind-the-store.ts";
 import { openFolder, withFolder } from "./lmdb-folder.ts";
+import { viewOf } from "../../fixtures/views.ts";
 
 async function openAlone(): Promise<StoreUnderTest> {
   const folder = mkdtempSync(join(tmpdir(), "sideband-store-"));
@@ -48,6 +50,7 @@ async function openAlone(): Promise<StoreUnderTest> {
 
 storeConformance("lmdb", openAlone);
 storeCountsConformance("lmdb", openAlone);
+storeLifeConformance("lmdb", openAlone);
 keyRequestConformance("lmdb", openAlone);
 
 test("lmdb: a folder has one owner; a second is told who it is, and kill -9 frees the folder at once", () =>
@@ -61,7 +64,7 @@ test("lmdb: a folder has one owner; a second is told who it is, and kill -9 free
     holder.kill("SIGKILL");
     await once(holder, "exit");
     const store = await openFolder(folder);
-    assert.equal(store.readFact("acme", "ada", 0)?.value, "Ada");
+    assert.equal(store.readFact(viewOf("ada"), 0)?.value, "Ada");
     await store.close();
   }));
 
@@ -91,8 +94,8 @@ test("lmdb: files have mode 600 and folders 700, also in a folder that was made 
   }));
 
 const RECORDS: [TableName, string, (store: LmdbStore) => unknown][] = [
-  ["facts", "acme\0ada", (store) => store.readUser("acme", "ada")],
-  ["facts", "acme\0ada\0\0", (store) => store.readFact("acme", "ada", 0)],
+  ["facts", "acme\0ada", (store) => store.readUser(viewOf("ada"))],
+  ["facts", "acme\0ada\0\0", (store) => store.readFact(viewOf("ada"), 0)],
   ["counters", "key1\x002026-11", (store) => store.readUsage("key1", "2026-11")],
   ["keys", "key1", (store) => store.readKey("key1")],
   ["accounts", "acme", (store) => store.listAccounts()],
@@ -112,7 +115,7 @@ for (const [table, key, read] of RECORDS) {
       const again = await LmdbStore.open({ folder, create: false, queueMax: 10, metrics });
       await assert.rejects(async () => read(again), { code: "store_corrupt" });
       assert.match(metrics.render(), /sideband_corrupt_records_total 1/);
-      assert.equal(again.readFact("acme", "bob", 0)?.value, "Bob");
+      assert.equal(again.readFact(viewOf("bob"), 0)?.value, "Bob");
       const found: string[] = [];
       for await (const record of again.findDamage()) found.push(record);
       assert.deepEqual(found, [`${table} ${JSON.stringify(key)}`]);
@@ -141,9 +144,9 @@ test("lmdb: a damaged record fails its own write, not the writes beside it, and 
       results.map(({ status }) => status),
       ["fulfilled", "rejected", "fulfilled"],
     );
-    assert.equal(again.readFact("acme", "eve", 0)?.value, "Eve");
+    assert.equal(again.readFact(viewOf("eve"), 0)?.value, "Eve");
     assert.equal(await again.forgetUser("acme", "ada"), true);
-    assert.equal(again.readUser("acme", "ada"), undefined);
+    assert.equal(again.readUser(viewOf("ada")), undefined);
     await again.close();
   }));
 
@@ -222,7 +225,7 @@ test("lmdb: a wrong or damaged sideband.json, a truncated store or none: nothing
     }
     writeFileSync(join(folder, "sideband.json"), right);
     const again = await openFolder(folder, false);
-    assert.equal(again.readFact("acme", "ada", 0)?.value, "Ada");
+    assert.equal(again.readFact(viewOf("ada"), 0)?.value, "Ada");
     await again.close();
     const file = join(folder, inUse, "data.mdb");
     truncateSync(file, statSync(file).size - 1);
@@ -251,12 +254,12 @@ test("lmdb: a record that is not where it belongs is damage, not absence", () =>
     await take(folder, "facts", "acme\0ada\0\x01");
     await take(folder, "facts", "acme\0bob");
     const again = await openFolder(folder);
-    assert.equal(again.readFact("acme", "ada", 0)?.value, "Ada");
-    assert.equal(again.readFact("acme", "ada", 7), undefined);
-    assert.throws(() => again.readFact("acme", "ada", 1), { code: "store_corrupt" });
-    assert.throws(() => again.readUser("acme", "ada"), { code: "store_corrupt" });
-    assert.throws(() => again.readUser("acme", "bob"), { code: "store_corrupt" });
-    assert.equal(again.readUser("acme", "eve"), undefined);
+    assert.equal(again.readFact(viewOf("ada"), 0)?.value, "Ada");
+    assert.equal(again.readFact(viewOf("ada"), 7), undefined);
+    assert.throws(() => again.readFact(viewOf("ada"), 1), { code: "store_corrupt" });
+    assert.throws(() => again.readUser(viewOf("ada")), { code: "store_corrupt" });
+    assert.throws(() => again.readUser(viewOf("bob")), { code: "store_corrupt" });
+    assert.equal(again.readUser(viewOf("eve")), undefined);
     await again.close();
   }));
 
@@ -267,7 +270,7 @@ test("lmdb: a sound record in another one's place is damage, not a value", () =>
     await store.close();
     await misplace(folder, "facts", "acme\0ada\0\0", "acme\0bob\0\0");
     const again = await openFolder(folder);
-    assert.throws(() => again.readFact("acme", "bob", 0), { code: "store_corrupt" });
+    assert.throws(() => again.readFact(viewOf("bob"), 0), { code: "store_corrupt" });
     await again.close();
   }));
 
@@ -297,7 +300,7 @@ test("lmdb: in a folder that was removed or replaced nothing is acknowledged", (
     await assert.rejects(store.write(write("ada", [[0, "lost"]])), { code: "store_unavailable" });
     await other.write(write("ada", [[0, "kept"]]));
     await store.close();
-    assert.equal(other.readFact("acme", "ada", 0)?.value, "kept");
+    assert.equal(other.readFact(viewOf("ada"), 0)?.value, "kept");
     await other.close();
   }));
 
@@ -340,7 +343,7 @@ test("lmdb: a backup taken while writing is consistent", () =>
     await writing;
     await store.close();
     const copy = await openFolder(join(folder, "backup"), false);
-    const facts = copy.readUser("acme", "ada")!.facts;
+    const facts = copy.readUser(viewOf("ada"))!.facts;
     assert.equal(facts[0].value, facts[1].value, "both facts of one write, or neither");
     assert.ok(Number(facts[0].value) >= 1 && Number(facts[0].value) <= count);
     await copy.close();
@@ -361,10 +364,10 @@ test("on a disk that is nearly full a write is refused before lmdb runs into its
       await store.write(write("ada", [[0, "Ada"]]));
       freeBytes = 2 ** 18;
       await assert.rejects(store.write(write("ada", [[0, "Eve"]])), { code: "store_unavailable" });
-      assert.equal(store.readFact("acme", "ada", 0)?.value, "Ada");
+      assert.equal(store.readFact(viewOf("ada"), 0)?.value, "Ada");
       freeBytes = 2 ** 20;
       await store.write(write("ada", [[0, "Eve"]]));
-      assert.equal(store.readFact("acme", "ada", 0)?.value, "Eve");
+      assert.equal(store.readFact(viewOf("ada"), 0)?.value, "Eve");
     } finally {
       await store.close();
     }

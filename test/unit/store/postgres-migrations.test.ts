@@ -17,6 +17,7 @@ import type { Sql } from "../../../src/store/postgres/connection/database.ts";
 import { loadMigrations, migrate, readApplied } from "../../../src/store/postgres/migrations.ts";
 import { write } from "../../conformance/store.ts";
 import { newDatabase, openStore } from "../../postgres/server.ts";
+import { viewOf } from "../../fixtures/views.ts";
 
 async function withDatabase(run: (sql: Sql, url: string) => Promise<void>): Promise<void> {
   const url = await newDatabase();
@@ -47,7 +48,7 @@ test("migrations: a role that owns the schema and nothing else can migrate, serv
     await sql`CREATE SCHEMA sideband AUTHORIZATION ${sql(role)}`;
     const store = await openStore(url.replace("sideband@", `${role}@`));
     await store.write(write("ada", [[0, "Ada"]]));
-    assert.equal((await store.readFact("acme", "ada", 0))?.value, "Ada");
+    assert.equal((await store.readFact(viewOf("ada"), 0))?.value, "Ada");
     await store.close();
   }));
 

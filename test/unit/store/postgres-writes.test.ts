@@ -7,6 +7,7 @@ import { type TestContext, test } from "node:test";
 import postgres from "postgres";
 import { write } from "../../conformance/store.ts";
 import { newDatabase, openStore } from "../../postgres/server.ts";
+import { viewOf } from "../../fixtures/views.ts";
 
 /** Passes everything on to the database of `url`, until it is told to cut each connection at the next answer. */
 async function cuttingProxy(context: TestContext, url: string) {
@@ -42,7 +43,7 @@ test("postgres: a write whose answer is lost has an unknown outcome: it may be s
   await assert.rejects(store.write(write("ada", [[1, "stored"]])), { code: "outcome_unknown" });
   proxy.cutting = false;
   const other = await openStore(url);
-  assert.equal((await other.readFact("acme", "ada", 1))?.value, "stored");
+  assert.equal((await other.readFact(viewOf("ada"), 1))?.value, "stored");
   await Promise.all([store.close(), other.close()]);
 });
 
@@ -56,7 +57,7 @@ test("postgres: in a group of two, the one that the database refuses fails alone
     results.map(({ status }) => status),
     ["fulfilled", "rejected"],
   );
-  assert.equal((await store.readFact("acme", "one", 0))?.value, "fine");
+  assert.equal((await store.readFact(viewOf("one"), 0))?.value, "fine");
   await store.close();
 });
 
@@ -64,7 +65,7 @@ test("postgres: a queue that was full takes as many writes again when they are d
   const store = await openStore(await newDatabase(), { queueMax: 2 });
   for (let round = 0; round < 3; round++)
     await Promise.all(["ada", "bob"].map((user) => store.write(write(user, [[round, "x"]]))));
-  assert.equal((await store.readUser("acme", "bob"))?.facts.length, 3);
+  assert.equal((await store.readUser(viewOf("bob")))?.facts.length, 3);
   await store.close();
 });
 

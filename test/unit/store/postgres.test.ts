@@ -12,10 +12,13 @@ import { userSlot } from "../../../src/store/postgres/cluster/placement.ts";
 import { keyRequest, keyRequestConformance } from "../../conformance/key-requests.ts";
 import { keyRecord, storeConformance, write } from "../../conformance/store.ts";
 import { storeCountsConformance } from "../../conformance/store-counts.ts";
+import { storeLifeConformance } from "../../conformance/store-life.ts";
 import { newDatabase, openNewStore, openStore } from "../../postgres/server.ts";
+import { viewOf } from "../../fixtures/views.ts";
 
 storeConformance("postgres", openNewStore);
 storeCountsConformance("postgres", openNewStore);
+storeLifeConformance("postgres", openNewStore);
 keyRequestConformance("postgres", openNewStore);
 
 const NOW = Date.UTC(2026, 10, 15, 12);
@@ -79,12 +82,12 @@ async function hostileStringsComeBack(create: () => Promise<string>): Promise<vo
     };
     assert.deepEqual(await store.write(request), { outcome: "stored", channelCount: 2, used: 2 });
     assert.deepEqual(await store.write(request), { outcome: "replayed", channelCount: 2, used: 2 });
-    const state = await store.readUser(text, text);
+    const state = await store.readUser(viewOf(text, text));
     assert.deepEqual(
       state?.facts.map(({ value }) => value),
       [text, `${text}${text}`],
     );
-    assert.equal((await store.readFact(text, text, 0))?.value, text);
+    assert.equal((await store.readFact(viewOf(text, text), 0))?.value, text);
     assert.equal(await store.readUsage(text, month), 2);
     const record = { ...keyRecord(text, text), note: text, prefix: text, tier: "pro" as const };
     await store.addKey(record);
@@ -130,7 +133,7 @@ test("postgres: any value of Unicode without control characters comes back exact
           values.map((text, channel): [number, string] => [channel, text]),
         ),
       );
-      const state = await store.readUser("acme", "ada");
+      const state = await store.readUser(viewOf("ada"));
       assert.deepEqual(
         state?.facts.slice(0, values.length).map((fact) => fact.value),
         values,
@@ -153,8 +156,8 @@ test("postgres: a write that the database refuses fails alone, its neighbours in
     results.map(({ status }) => status),
     ["fulfilled", "rejected", "rejected", "fulfilled"],
   );
-  assert.equal((await store.readFact("acme", "four", 0))?.value, "fine");
-  assert.equal(await store.readUser("acme", "three"), undefined);
+  assert.equal((await store.readFact(viewOf("four"), 0))?.value, "fine");
+  assert.equal(await store.readUser(viewOf("three")), undefined);
   await store.close();
 });
 
@@ -214,7 +217,7 @@ test("postgres: of several hosts in the address, the one that answers and takes 
   const store = await openStore(url.replace("@127.0.0.1:", "@127.0.0.1:9,127.0.0.1:"));
   await store.probe();
   await store.write(write("ada", [[0, "Ada"]]));
-  assert.equal((await store.readFact("acme", "ada", 0))?.value, "Ada");
+  assert.equal((await store.readFact(viewOf("ada"), 0))?.value, "Ada");
   await store.close();
 });
 
