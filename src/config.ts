@@ -5,6 +5,7 @@
 
 import { isIP, isIPv4 } from "node:net";
 import { availableParallelism, homedir, userInfo } from "node:os";
+import { HISTORY_DEFAULT, HISTORY_MAX } from "./base/limits.ts";
 
 export interface Config {
   readonly host: string;
@@ -31,6 +32,7 @@ export interface Config {
   readonly connectionsPerAddress: number;
   readonly shutdownS: number;
   readonly compactAfterS: number;
+  readonly historyMax: number;
 }
 
 /** The agent's side: `sideband mcp`, `sideband hook`, and the memory for a person at a terminal. */
@@ -298,6 +300,12 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     fallback: "3600",
     parse: integer(0, 31_536_000),
     meaning: "Seconds from the first forgetting to the automatic compaction; 0 for none.",
+  },
+  SIDEBAND_HISTORY: {
+    field: "historyMax",
+    fallback: String(HISTORY_DEFAULT),
+    parse: integer(0, HISTORY_MAX),
+    meaning: "Earlier values that are kept of every fact; 0 for none.",
   },
 };
 

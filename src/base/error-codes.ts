@@ -20,7 +20,7 @@ export const ERRORS = {
     status: 400,
     title: "Unknown label",
     meaning:
-      "There is no such label. `GET /channels` lists all 40; `hint` is the label that was probably meant.",
+      "The account has no such label. `GET /channels` lists those that it has, `POST /channels` adds one; `hint` is the label that was probably meant.",
   },
   invalid_value: {
     status: 400,
@@ -44,6 +44,16 @@ export const ERRORS = {
     status: 403,
     title: "API key expired",
     meaning: "This key has expired. Ask for a new one.",
+  },
+  user_not_allowed: {
+    status: 403,
+    title: "User not allowed",
+    meaning: "The key is bound to another user. Leave `user_id` out, or use the account's key.",
+  },
+  read_only_key: {
+    status: 403,
+    title: "Key reads only",
+    meaning: "The key may read facts, not write or forget them.",
   },
   origin_not_allowed: {
     status: 403,
@@ -86,6 +96,23 @@ export const ERRORS = {
     status: 409,
     title: "Conflict",
     meaning: "The request for a key was already approved or declined, or the same work is already running.",
+  },
+  label_exists: {
+    status: 409,
+    title: "Label exists",
+    meaning:
+      "The account has this label with other terms. `PATCH /channels/{label}` changes them; a label is never removed.",
+  },
+  labels_full: {
+    status: 409,
+    title: "No more labels",
+    meaning: "The account has 216 labels of its own, which is all that there can be.",
+  },
+  revision_mismatch: {
+    status: 412,
+    title: "Revision mismatch",
+    meaning:
+      "The fact is not the one that `If-Match`, `If-None-Match` or `if_revision` names; `present` is the fact that is there, or null. Nothing was written.",
   },
   body_too_large: {
     status: 413,

@@ -2,6 +2,15 @@
 
 import type { FailureCode } from "./error-codes.ts";
 
+/** A fact as an answer shows it. */
+export interface PresentFact {
+  readonly label: string;
+  readonly value: string;
+  readonly revision: number;
+  readonly updated_at: string;
+  readonly written_by?: string;
+}
+
 export interface FailureExtra {
   /** The field, parameter or header at fault. */
   readonly param?: string;
@@ -11,6 +20,8 @@ export interface FailureExtra {
   readonly allow?: string;
   /** Encodes used, where a limit is at fault. */
   readonly used?: number;
+  /** The fact that is there, where another one was expected; null: there is none. */
+  readonly present?: PresentFact | null;
   readonly cause?: unknown;
 }
 

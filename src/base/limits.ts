@@ -10,6 +10,12 @@ export const CHANNEL_COUNT = 40;
 export const CHANNELS_MAX = 256;
 /** Characters in a user_id. */
 export const USER_ID_LENGTH_MAX = 128;
+/** Characters in each part of a project's name. */
+export const PROJECT_SEGMENT_LENGTH_MAX = 100;
+/** Characters in the name of a writer. */
+export const WRITER_LENGTH_MAX = 64;
+/** Seconds that a fact may be given. */
+export const TTL_S_MAX = 315_360_000;
 export const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
 /** Bytes of a body, where an operation does not say otherwise. */
 export const BODY_BYTES_MAX = 64 * 1024;

@@ -1,4 +1,7 @@
-/** From results of the memory to answers of the interface, for HTTP, MCP and the demo alike. */
+/**
+ * From results of the memory to answers of the interface, for HTTP, MCP and the demo alike. Without details an answer
+ * has the fields of the specification and no other.
+ */
 
 import type {
   BatchAnswer,
@@ -6,58 +9,128 @@ import type {
   ContextAnswer,
   DecodeAnswer,
   EncodeAnswer,
+  FactDetails,
   FactsAnswer,
   FlushAnswer,
   ForgetAnswer,
   ModelDecodeAnswer,
+  PlaceKind,
   ReadAnswer,
   UsageAnswer,
+  WriteDetails,
 } from "./answers.ts";
-import { LABELS } from "./channel-labels.ts";
 
-interface ChannelFact {
+interface LabelledFact {
+  readonly label: string;
   readonly channel: number;
   readonly value: string;
 }
 
-interface Written {
-  readonly facts: readonly ChannelFact[];
+/** A fact as the store has it. */
+interface KnownFact {
+  readonly value: string;
+  readonly place: string;
+  readonly revision: number;
+  readonly updatedAtMs: number;
+  readonly expiresAtMs: number | null;
+  readonly writtenBy: string | null;
+}
+
+interface WrittenFact extends LabelledFact {
+  readonly place: string;
+  readonly revision: number;
+  readonly expiresAtMs: number | null;
+  readonly previous: KnownFact | undefined;
+}
+
+interface Written<F = LabelledFact> {
+  readonly facts: readonly F[];
   readonly channelCount: number;
 }
 
 export function encodeAnswer({ facts, channelCount }: Written): EncodeAnswer {
-  const { label, value, channel } = carriedFact(facts[0]);
+  const { label, value, channel } = facts[0];
   return { status: "ok", label, value, channel, channel_count: channelCount };
+}
+
+export function detailedEncodeAnswer(written: Written<WrittenFact>): EncodeAnswer & WriteDetails {
+  return { ...encodeAnswer(written), ...writeDetails(written.facts[0]) };
 }
 
 export function batchAnswer({ facts, channelCount }: Written): BatchAnswer {
   return { status: "ok", channel_count: channelCount, facts: facts.map(carriedFact) };
 }
 
-export function contextAnswer(context: {
+export function detailedBatchAnswer({ facts, channelCount }: Written<WrittenFact>): BatchAnswer {
+  return {
+    status: "ok",
+    channel_count: channelCount,
+    facts: facts.map((fact) => ({ ...carriedFact(fact), ...writeDetails(fact) })),
+  };
+}
+
+function writeDetails({ place, revision, expiresAtMs, previous }: WrittenFact): WriteDetails {
+  return {
+    revision,
+    place: placeKind(place),
+    ...(expiresAtMs === null ? {} : { expires_at: timeText(expiresAtMs) }),
+    previous:
+      previous === undefined
+        ? null
+        : {
+            value: previous.value,
+            revision: previous.revision,
+            updated_at: timeText(previous.updatedAtMs),
+            ...(previous.writtenBy === null ? {} : { written_by: previous.writtenBy }),
+          },
+  };
+}
+
+interface Context {
   readonly userId: string;
   readonly text: string;
-  readonly facts: readonly ChannelFact[];
-}): ContextAnswer {
-  const { userId, text, facts } = context;
-  const labels = facts.map(({ channel }) => LABELS[channel]);
+  readonly facts: readonly { readonly channel: number; readonly value: string }[];
+  readonly labels: readonly string[];
+  readonly overflow: readonly number[];
+}
+
+/** @param include what was asked for: the other part is empty */
+export function contextAnswer(
+  { userId, text, facts, labels }: Context,
+  include: "index" | "block" | "both" = "both",
+): ContextAnswer {
   return {
     user_id: userId,
-    fdm_block: text,
+    fdm_block: include === "index" ? "" : text,
     channel_count: facts.length,
-    channel_labels: labels,
-    plain_index: facts.map(({ value }, i) => `${labels[i]}=${value}`).join("\n"),
+    channel_labels: [...labels],
+    plain_index: include === "block" ? "" : facts.map(({ value }, i) => `${labels[i]}=${value}`).join("\n"),
+  };
+}
+
+/** With the project, and the labels that the block has no room for. */
+export function detailedContextAnswer(
+  context: Context,
+  include: "index" | "block" | "both",
+  project: string | undefined,
+): ContextAnswer {
+  const { facts, labels } = context;
+  const left = new Set(context.overflow);
+  return {
+    ...contextAnswer(context, include),
+    ...(project === undefined ? {} : { project }),
+    overflow: labels.filter((_, i) => left.has(facts[i].channel)),
   };
 }
 
 interface Decoded {
   readonly userId: string;
   readonly label: string;
-  readonly value: string;
+  readonly fact: KnownFact;
 }
 
-export function decodeAnswer({ userId, label, value }: Decoded): DecodeAnswer {
-  return { user_id: userId, label, value, source: "state", latency_ms: 0 };
+export function decodeAnswer({ userId, label, fact }: Decoded): DecodeAnswer {
+  return { user_id: userId, label, value: fact.value, source: "state", latency_ms: 0 };
 }
 
 export function modelDecodeAnswer(
@@ -68,11 +141,16 @@ export function modelDecodeAnswer(
   return { ...decodeAnswer(decoded), source, latency_ms: latencyMs, verified };
 }
 
+/** What is known of a fact beside its value. */
+export function factDetails({ revision, updatedAtMs, place, ...fact }: KnownFact): FactDetails {
+  return { revision, updated_at: timeText(updatedAtMs), place: placeKind(place), ...endAndWriter(fact) };
+}
+
 export function flushAnswer(flushed: {
   readonly channelCount: number;
   readonly lossless: boolean;
   readonly text: string;
-  readonly overflow: readonly number[];
+  readonly overflow: readonly string[];
 }): FlushAnswer {
   const { channelCount, lossless, text, overflow } = flushed;
   return {
@@ -80,13 +158,15 @@ export function flushAnswer(flushed: {
     channel_count: channelCount,
     lossless,
     fdm_block: text,
-    overflow: overflow.map((channel) => LABELS[channel]),
+    overflow: [...overflow],
   };
 }
 
+/** @param project where it was given, each fact says whose it is */
 export function factsAnswer(
   userId: string,
-  facts: readonly (ChannelFact & { readonly revision: number; readonly updatedAtMs: number })[],
+  facts: readonly (LabelledFact & KnownFact)[],
+  project?: string | undefined,
 ): FactsAnswer {
   return {
     user_id: userId,
@@ -94,7 +174,9 @@ export function factsAnswer(
     facts: facts.map((fact) => ({
       ...carriedFact(fact),
       revision: fact.revision,
-      updated_at: new Date(fact.updatedAtMs).toISOString(),
+      updated_at: timeText(fact.updatedAtMs),
+      ...(project === undefined ? {} : { place: placeKind(fact.place) }),
+      ...endAndWriter(fact),
     })),
   };
 }
@@ -106,7 +188,7 @@ export function forgetAnswer(channelCount: number): ForgetAnswer {
 export function readAnswer(
   userId: string,
   reading: {
-    readonly facts: readonly ChannelFact[];
+    readonly facts: readonly LabelledFact[];
     readonly missing: number;
     readonly wrong: number;
     readonly repaired: number;
@@ -130,9 +212,27 @@ export function usageAnswer(
 ): UsageAnswer {
   const { account, tier, limit, used, resetsAtMs } = usage;
   const remaining = limit === null ? null : Math.max(0, limit - used);
-  return { account, tier, limit, used, remaining, resets_at: new Date(resetsAtMs).toISOString() };
+  return { account, tier, limit, used, remaining, resets_at: timeText(resetsAtMs) };
 }
 
-function carriedFact({ channel, value }: ChannelFact): CarriedFact {
-  return { label: LABELS[channel], value, channel };
+/** An account that uses neither has neither in its answers. */
+function endAndWriter({ expiresAtMs, writtenBy }: Pick<KnownFact, "expiresAtMs" | "writtenBy">) {
+  return {
+    ...(writtenBy === null ? {} : { written_by: writtenBy }),
+    ...(expiresAtMs === null ? {} : { expires_at: timeText(expiresAtMs) }),
+  };
+}
+
+/** The person's own place is the empty text; only a worktree's has a slash. */
+function placeKind(place: string): PlaceKind {
+  if (place === "") return "person";
+  return place.includes("/") ? "worktree" : "project";
+}
+
+function carriedFact({ label, channel, value }: LabelledFact): CarriedFact {
+  return { label, value, channel };
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString();
 }

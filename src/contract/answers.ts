@@ -9,16 +9,39 @@ export interface EncodeAnswer {
   status: "ok";
   label: string;
   value: string;
-  /** The carrier channel of the label, 0 to 39. */
+  /** The carrier channel of the label, 0 to 255. */
   channel: number;
   /** Channels in use for the user after the write. */
   channel_count: number;
 }
 
+/** Whose a fact is. */
+export type PlaceKind = "person" | "project" | "worktree";
+
+/** What an answer to a write says with `details`. */
+export interface WriteDetails {
+  revision: number;
+  place: PlaceKind;
+  /** ISO 8601, UTC. */
+  expires_at?: string;
+  /** The fact that was there before. */
+  previous: { value: string; revision: number; updated_at: string; written_by?: string } | null;
+}
+
+/** What is known of a fact beside its value. */
+export interface FactDetails {
+  revision: number;
+  updated_at: string;
+  place: PlaceKind;
+  written_by?: string;
+  expires_at?: string;
+}
+
 export interface BatchAnswer {
   status: "ok";
   channel_count: number;
-  facts: CarriedFact[];
+  /** With `details`, what was written says more. */
+  facts: (CarriedFact & Partial<WriteDetails>)[];
 }
 
 export interface CarriedFact {
@@ -35,6 +58,10 @@ export interface ContextAnswer {
   channel_labels: string[];
   /** `<label>=<value>` lines in channel order. */
   plain_index: string;
+  /** With `details`: the project that was given. */
+  project?: string;
+  /** With `details`: labels that did not fit the block. */
+  overflow?: string[];
 }
 
 export interface DecodeAnswer {
@@ -66,6 +93,10 @@ export interface StoredFact extends CarriedFact {
   revision: number;
   /** ISO 8601, UTC. */
   updated_at: string;
+  /** Where a project was given. */
+  place?: PlaceKind;
+  written_by?: string;
+  expires_at?: string;
 }
 
 export interface FactsAnswer {

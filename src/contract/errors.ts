@@ -1,6 +1,7 @@
 /** The body of every error answer: problem details (RFC 9457, application/problem+json). */
 
 import { ERRORS, type FailureCode } from "../base/error-codes.ts";
+import type { PresentFact } from "../base/errors.ts";
 
 export interface Problem {
   readonly type: string;
@@ -12,13 +13,20 @@ export interface Problem {
   readonly param?: string;
   readonly hint?: string;
   readonly upgrade_url?: string;
+  /** With `revision_mismatch`: the fact that is there, or null. */
+  readonly present?: PresentFact | null;
 }
 
 export function problemOf(
   code: FailureCode,
   detail: string,
   requestId: string,
-  extra: { param?: string | undefined; hint?: string | undefined; upgradeUrl?: string | undefined } = {},
+  extra: {
+    param?: string | undefined;
+    hint?: string | undefined;
+    upgradeUrl?: string | undefined;
+    present?: PresentFact | null | undefined;
+  } = {},
 ): Problem {
   const { status, title } = ERRORS[code];
   return {
@@ -31,5 +39,6 @@ export function problemOf(
     ...(extra.param === undefined ? {} : { param: extra.param }),
     ...(extra.hint === undefined ? {} : { hint: extra.hint }),
     ...(extra.upgradeUrl === undefined ? {} : { upgrade_url: extra.upgradeUrl }),
+    ...(extra.present === undefined ? {} : { present: extra.present }),
   };
 }

@@ -33,6 +33,7 @@ export const OPERATIONS = {
     errors: [
       ...LABELLED,
       ...WRITING,
+      "revision_mismatch",
       "idempotency_in_flight",
       "idempotency_mismatch",
       "monthly_limit_exceeded",
@@ -51,6 +52,7 @@ export const OPERATIONS = {
     errors: [
       ...LABELLED,
       ...WRITING,
+      "revision_mismatch",
       "idempotency_in_flight",
       "idempotency_mismatch",
       "monthly_limit_exceeded",
@@ -63,7 +65,7 @@ export const OPERATIONS = {
     access: "key",
     summary:
       "The memory block for a system prompt, byte-identical until a fact changes. ETag; 304 on If-None-Match.",
-    query: wire.UserQuery,
+    query: wire.ContextQuery,
     answer: wire.ContextAnswer,
     errors: BLOCKS,
   },
@@ -124,10 +126,17 @@ export const OPERATIONS = {
     method: "DELETE",
     path: "/facts",
     access: "key",
-    summary: "Forgets one fact.",
-    query: wire.FactQuery,
+    summary: "Forgets one fact, with its history.",
+    query: wire.ForgetQuery,
     answer: wire.ForgetFactAnswer,
-    errors: [...LABELLED, "fact_not_found", "overloaded", "store_unavailable", "outcome_unknown"],
+    errors: [
+      ...LABELLED,
+      "fact_not_found",
+      "revision_mismatch",
+      "overloaded",
+      "store_unavailable",
+      "outcome_unknown",
+    ],
   },
   forgetUser: {
     id: "forgetUser",

@@ -4,7 +4,16 @@
  * checked behind it and described here in words.
  */
 
-import { CHANNEL_COUNT, DEMO_VALUE_BYTES_MAX, USER_ID_LENGTH_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
+import {
+  CHANNEL_COUNT,
+  CHANNELS_MAX,
+  DEMO_VALUE_BYTES_MAX,
+  PROJECT_SEGMENT_LENGTH_MAX,
+  TTL_S_MAX,
+  USER_ID_LENGTH_MAX,
+  VALUE_BYTES_MAX,
+  WRITER_LENGTH_MAX,
+} from "../base/limits.ts";
 import { Type } from "./type.ts";
 
 const UserId = Type.String({
@@ -13,7 +22,7 @@ const UserId = Type.String({
   description: `Owner of the facts: 1 to ${USER_ID_LENGTH_MAX} characters, no control characters. Belongs to the account of the key.`,
 });
 export const Label = Type.String({
-  description: "One of the 40 labels, exact and case-sensitive (`GET /channels`).",
+  description: "One of the account's labels, exact and case-sensitive (`GET /channels`).",
 });
 const Value = Type.String({
   description: `1 to ${VALUE_BYTES_MAX.toLocaleString("en")} bytes of UTF-8 without control characters; stored and returned exactly.`,
@@ -22,26 +31,94 @@ const SessionId = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: USER_ID_LENGTH_MAX,
-    description: "Logged with the request, otherwise without effect.",
+    description: "Kept with the fact and logged with the request, otherwise without effect.",
   }),
 );
-const ChannelNumber = Type.Integer({ minimum: 0, maximum: 39 });
-const ChannelCount = Type.Integer({ minimum: 0, maximum: 40, description: "Channels that hold facts." });
+const Project = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 2 * PROJECT_SEGMENT_LENGTH_MAX + 1,
+    description: `Where the person works: a project, or a project and a worktree with a slash between, each 1 to ${PROJECT_SEGMENT_LENGTH_MAX} characters. Without it everything belongs to the person.`,
+  }),
+);
+const ScopeName = Type.Union([Type.Literal("person"), Type.Literal("project"), Type.Literal("worktree")]);
+const Scope = Type.Optional(ScopeName);
+const WrittenBy = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: WRITER_LENGTH_MAX,
+    description: "Who writes, such as `claude-code`; shown with the fact and in its history.",
+  }),
+);
+const TtlS = Type.Optional(
+  Type.Integer({ description: `Seconds that the fact lives, 1 to ${TTL_S_MAX.toLocaleString("en")}.` }),
+);
+const ExpiresAt = Type.Optional(
+  Type.String({
+    description: "When the fact ends: RFC 3339 with its zone, in the future. Not together with `ttl_s`.",
+  }),
+);
+const isTrue = { pattern: "^(?:[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|1|0)$", title: "true, false, 1 or 0" };
+const DetailsQuery = Type.Optional(
+  Type.String({ ...isTrue, description: "`true` answers with more fields than the specification has." }),
+);
+const Details = Type.Optional(
+  Type.Boolean({ description: "`true` answers with more fields than the specification has." }),
+);
+const ChannelNumber = Type.Integer({ minimum: 0, maximum: CHANNELS_MAX - 1 });
+const ChannelCount = Type.Integer({
+  minimum: 0,
+  maximum: CHANNELS_MAX,
+  description: "Channels that hold facts.",
+});
 const Block = Type.String({ description: "`[MEM]`, 512 words, `[/MEM]`; empty when there are no facts." });
 const Time = Type.String({ description: "RFC 3339, UTC." });
 const Ok = Type.Literal("ok");
 const PlacedFact = Type.Object({ label: Type.String(), value: Type.String(), channel: ChannelNumber });
 
-export const UserQuery = Type.Object({ user_id: UserId });
-export const FactQuery = Type.Object({ user_id: UserId, label: Label });
+export const UserQuery = Type.Object({ user_id: UserId, project: Project });
+export const FactQuery = Type.Object({
+  user_id: UserId,
+  label: Label,
+  project: Project,
+  details: DetailsQuery,
+});
+export const ContextQuery = Type.Object({
+  user_id: UserId,
+  project: Project,
+  include: Type.Optional(
+    Type.Union([Type.Literal("index"), Type.Literal("block"), Type.Literal("both")], {
+      description:
+        "`index` does no block work and leaves `fdm_block` empty; `block` leaves `plain_index` empty; `both` is the default.",
+    }),
+  ),
+  details: DetailsQuery,
+});
+export const ForgetQuery = Type.Object({
+  user_id: UserId,
+  label: Label,
+  project: Project,
+  scope: Scope,
+  keep_history: Type.Optional(
+    Type.String({
+      ...isTrue,
+      description: "`true` keeps the earlier values, and the forgotten one as the last of them.",
+    }),
+  ),
+});
 const UseModel = Type.Optional(
   Type.String({
-    pattern: "^(?:[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|1|0)$",
-    title: "true, false, 1 or 0",
+    ...isTrue,
     description: "`true` verifies the value by model inference instead of the fast path.",
   }),
 );
-export const DecodeQuery = Type.Object({ user_id: UserId, label: Label, use_model: UseModel });
+export const DecodeQuery = Type.Object({
+  user_id: UserId,
+  label: Label,
+  project: Project,
+  use_model: UseModel,
+  details: DetailsQuery,
+});
 const Sandbox = Type.Optional(
   Type.String({
     pattern: "^[0-9a-f]{3}$",
@@ -54,24 +131,73 @@ export const DemoQuery = Type.Object({ sandbox: Sandbox });
 export const DemoFactQuery = Type.Object({ label: Label, sandbox: Sandbox });
 export const DemoDecodeQuery = Type.Object({ label: Label, use_model: UseModel, sandbox: Sandbox });
 
-export const EncodeBody = Type.Object({ user_id: UserId, label: Label, value: Value, session_id: SessionId });
+export const EncodeBody = Type.Object({
+  user_id: UserId,
+  label: Label,
+  value: Value,
+  project: Project,
+  scope: Scope,
+  ttl_s: TtlS,
+  expires_at: ExpiresAt,
+  written_by: WrittenBy,
+  session_id: SessionId,
+  details: Details,
+});
+const Revision = Type.Integer({
+  description: "Another, larger number after every write of the user's facts.",
+});
+const Place = Type.Union(ScopeName.anyOf, {
+  description: "Whose the fact is: the person's, the project's or the worktree's.",
+});
+const PreviousFact = Type.Union([
+  Type.Object({
+    value: Type.String(),
+    revision: Revision,
+    updated_at: Time,
+    written_by: Type.Optional(Type.String()),
+  }),
+  Type.Null(),
+]);
+/** With `details`. */
+const WrittenDetails = {
+  revision: Type.Optional(Revision),
+  place: Type.Optional(Place),
+  expires_at: Type.Optional(Time),
+  previous: Type.Optional(PreviousFact),
+};
 export const EncodeAnswer = Type.Object({
   status: Ok,
   label: Type.String(),
   value: Type.String(),
   channel: ChannelNumber,
   channel_count: ChannelCount,
+  ...WrittenDetails,
 });
 
 export const BatchBody = Type.Object({
   user_id: UserId,
-  facts: Type.Array(Type.Object({ label: Label, value: Value }), { minItems: 1, maxItems: CHANNEL_COUNT }),
+  facts: Type.Array(
+    Type.Object({
+      label: Label,
+      value: Value,
+      scope: Scope,
+      ttl_s: TtlS,
+      expires_at: ExpiresAt,
+      if_revision: Type.Optional(
+        Type.Integer({ description: "The revision that the fact must have now; 0: there must be none." }),
+      ),
+    }),
+    { minItems: 1, maxItems: CHANNEL_COUNT },
+  ),
+  project: Project,
+  written_by: WrittenBy,
   session_id: SessionId,
+  details: Details,
 });
 export const BatchAnswer = Type.Object({
   status: Ok,
   channel_count: ChannelCount,
-  facts: Type.Array(PlacedFact),
+  facts: Type.Array(Type.Object({ ...PlacedFact.properties, ...WrittenDetails })),
 });
 
 export const ContextAnswer = Type.Object({
@@ -80,6 +206,10 @@ export const ContextAnswer = Type.Object({
   channel_count: ChannelCount,
   channel_labels: Type.Array(Type.String(), { description: "In channel order." }),
   plain_index: Type.String({ description: "`<label>=<value>` lines in channel order." }),
+  project: Type.Optional(Type.String({ description: "Only with `details`." })),
+  overflow: Type.Optional(
+    Type.Array(Type.String(), { description: "Only with `details`: labels that did not fit the block." }),
+  ),
 });
 
 export const DecodeAnswer = Type.Object({
@@ -91,9 +221,14 @@ export const DecodeAnswer = Type.Object({
   verified: Type.Optional(
     Type.Boolean({ description: "Only with the model: what the reader read equals the state." }),
   ),
+  revision: Type.Optional(Revision),
+  updated_at: Type.Optional(Time),
+  written_by: Type.Optional(Type.String()),
+  expires_at: Type.Optional(Time),
+  place: Type.Optional(Place),
 });
 
-export const FlushBody = Type.Object({ user_id: UserId, session_id: SessionId });
+export const FlushBody = Type.Object({ user_id: UserId, project: Project, session_id: SessionId });
 export const FlushAnswer = Type.Object({
   status: Type.Union([Ok, Type.Literal("empty")]),
   channel_count: ChannelCount,
@@ -104,6 +239,7 @@ export const FlushAnswer = Type.Object({
 
 export const ReadBody = Type.Object({
   user_id: UserId,
+  project: Project,
   block: Type.String({
     description: "A block (`fdm_block` of `GET /context`), even if it is damaged or inside other text.",
   }),
@@ -128,6 +264,9 @@ export const FactsAnswer = Type.Object({
       channel: ChannelNumber,
       revision: Type.Integer(),
       updated_at: Time,
+      place: Type.Optional(Place),
+      written_by: Type.Optional(Type.String()),
+      expires_at: Type.Optional(Time),
     }),
   ),
 });

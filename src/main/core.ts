@@ -17,6 +17,7 @@ import { Blocks } from "../memory/blocks.ts";
 import { IdempotencyGate } from "../memory/idempotency.ts";
 import { KeyManager } from "../memory/key-manager.ts";
 import { KeyRing, type MasterKey } from "../memory/key-ring.ts";
+import { Labels } from "../memory/labels.ts";
 import type { Store, StoreStatistics } from "../memory/ports.ts";
 import type { MemoryServices } from "../memory/services.ts";
 import type { LmdbStore } from "../store/lmdb/lmdb-store.ts";
@@ -65,10 +66,11 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Co
   });
   const scheduler = new BlockScheduler({ workers, clock: timerClock, queueMax, metrics });
   const blockWork = new BlockWork(scheduler, CODEBOOK_VERSION);
-  const blocks = new Blocks({ store, blockWork, keyRing, clock: timerClock });
+  const labels = new Labels(store);
+  const blocks = new Blocks({ store, blockWork, keyRing, labels, clock: timerClock });
   const idempotency = new IdempotencyGate(keyRing.digestKey);
   const flushes = new SharedWork<FlushedBlock>();
-  const memory = { store, blockWork, keyRing, blocks, flushes, idempotency, clock };
+  const memory = { store, blockWork, keyRing, labels, blocks, flushes, idempotency, clock };
   const authentication = new Authentication(store, clock);
   defineGauges(metrics, store, blocks);
   return {

@@ -45,10 +45,10 @@ export async function openStore(
   config: Config,
   options: OpenOptions & { metrics: Metrics },
 ): Promise<OpenedStore> {
-  const { databasePool, dataFolder, queueMax } = config;
+  const { databasePool, dataFolder, historyMax, queueMax } = config;
   const { metrics, readOnly, warn } = options;
   if (config.databaseUrl === undefined) {
-    const store = await LmdbStore.open({ ...options, folder: dataFolder, queueMax });
+    const store = await LmdbStore.open({ ...options, folder: dataFolder, queueMax, historyMax });
     return { store, embedded: store, compact: (progress) => store.compact(progress), agreeOn: undefined };
   }
   // Loaded only now: the embedded store does without.
@@ -60,6 +60,7 @@ export async function openStore(
     ...databaseOf(config),
     poolMax: databasePool,
     queueMax,
+    historyMax,
     metrics,
     ...(readOnly === undefined ? {} : { readOnly }),
     ...(warn === undefined ? {} : { warn }),

@@ -53,8 +53,8 @@ export function directMemory(
       run(async () => decodeAnswer(await decodeFact(services, account, { userId, label }))),
     forget: (userId, label) =>
       run(async () => forgetAnswer(await forgetFact(services, account, { userId, label }))),
-    facts: (userId) => run(async () => factsAnswer(userId, await listFacts(services, account, userId))),
-    context: (userId) => run(async () => contextAnswer(await readContext(services, caller, userId))),
+    facts: (userId) => run(async () => factsAnswer(userId, await listFacts(services, account, { userId }))),
+    context: (userId) => run(async () => contextAnswer(await readContext(services, caller, { userId }))),
     flush: (userId) => run(async () => flushAnswer(await flushUser(services, caller, { userId }))),
     read: (userId, block) =>
       run(async () => readAnswer(userId, await readPresentedBlock(services, caller, { userId, block }))),

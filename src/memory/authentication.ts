@@ -10,7 +10,7 @@ import { Failure } from "../base/errors.ts";
 import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
 import { TIER_LIMITS, type Tier } from "../base/tiers.ts";
 import { hashOfKey, isWellFormedKey } from "./key-format.ts";
-import type { KeyStore } from "./ports.ts";
+import type { KeyAccess, KeyStore } from "./ports.ts";
 
 export interface Caller {
   readonly account: string;
@@ -19,6 +19,9 @@ export interface Caller {
   /** Encodes a month, or null. */
   readonly limit: number | null;
   readonly expiresAtMs: number | null;
+  /** The one user whose facts the key is for; null: all users of the account. */
+  readonly user: string | null;
+  readonly access: KeyAccess;
 }
 
 const CACHE_ENTRIES_MAX = 10_000;
@@ -84,7 +87,7 @@ export class Authentication {
     const record = await this.#keys.findKey(hashOfKey(key));
     if (record === undefined) throw invalid();
     if (record.revokedAtMs !== null) throw new Failure("key_revoked", "This API key has been revoked.");
-    const { account, id: keyId, tier, expiresAtMs } = record;
-    return { account, keyId, tier, limit: TIER_LIMITS[tier], expiresAtMs };
+    const { account, id: keyId, tier, expiresAtMs, user, access } = record;
+    return { account, keyId, tier, limit: TIER_LIMITS[tier], expiresAtMs, user, access };
   }
 }

@@ -12,7 +12,9 @@ import { SharedWork } from "../base/shared-work.ts";
 import type { Work } from "../blockwork/block-scheduler.ts";
 import type { BlockWork } from "../blockwork/block-work.ts";
 import type { KeyRing } from "./key-ring.ts";
-import type { ComputedCode, FactRecord, Store, UserState } from "./ports.ts";
+import type { Labels } from "./labels.ts";
+import { innermost, sealedFor } from "./places.ts";
+import type { ComputedCode, FactRecord, Place, Store, UserState, View } from "./ports.ts";
 
 export interface UserBlock {
   readonly userId: string;
@@ -22,6 +24,16 @@ export interface UserBlock {
   readonly carried: readonly number[];
   readonly overflow: readonly number[];
   readonly facts: readonly FactRecord[];
+  /** The labels of the facts. */
+  readonly labels: readonly string[];
+  /** When the next of its facts expires: then it is no longer the user's block. */
+  readonly nextEndMs: number | null;
+}
+
+/** The blocks of one user at several places, of one state. */
+interface UserBlocks {
+  readonly stamp: string;
+  readonly byPlace: ReadonlyMap<Place, UserBlock>;
 }
 
 /** A block that was built afresh and read back. */
@@ -31,8 +43,8 @@ export interface FlushedBlock {
   /** Whether every fact was read back from the fresh block and found equal. */
   readonly lossless: boolean;
   readonly text: string;
-  /** Channels that did not fit the block. */
-  readonly overflow: readonly number[];
+  /** Labels that did not fit the block. */
+  readonly overflow: readonly string[];
 }
 
 const CACHE_ENTRIES_MAX = 50_000;
@@ -43,9 +55,9 @@ const BACKGROUND_USERS_MAX = 100;
 /** Background coding starts after this pause in writes: before, the processor is needed, and values may change again. */
 export const QUIET_MS = 250;
 
-/** An account's users whose codes are to be computed in the background. */
+/** An account's views whose codes are to be computed in the background, by whom their blocks are sealed for. */
 interface BackgroundCoding {
-  readonly users: Set<string>;
+  readonly views: Map<string, View>;
   /** When the account will not have written for QUIET_MS. */
   quietAtMs: number;
 }
@@ -54,6 +66,7 @@ export interface BlocksOptions {
   readonly store: Store;
   readonly blockWork: BlockWork;
   readonly keyRing: KeyRing;
+  readonly labels: Labels;
   readonly clock: TimerClock;
 }
 
@@ -61,8 +74,9 @@ export class Blocks {
   readonly #store: Store;
   readonly #blockWork: BlockWork;
   readonly #keyRing: KeyRing;
+  readonly #labels: Labels;
   readonly #clock: TimerClock;
-  readonly #cache = new BoundedCache<UserBlock>({
+  readonly #cache = new BoundedCache<UserBlocks>({
     entriesMax: CACHE_ENTRIES_MAX,
     weightMax: CACHE_WEIGHT_MAX,
   });
@@ -70,61 +84,71 @@ export class Blocks {
   /** By account. */
   readonly #background = new Map<string, BackgroundCoding>();
 
-  constructor({ store, blockWork, keyRing, clock }: BlocksOptions) {
+  constructor({ store, blockWork, keyRing, labels, clock }: BlocksOptions) {
     this.#store = store;
     this.#blockWork = blockWork;
     this.#keyRing = keyRing;
+    this.#labels = labels;
     this.#clock = clock;
   }
 
-  /** The block of the user's present state, or undefined where there are no facts. */
-  of(requester: Requester, userId: string): MaybePromise<UserBlock | undefined> {
-    const { account } = requester;
+  /** The block of a view's present state, or undefined where there are no facts. */
+  of(requester: Requester, view: View): MaybePromise<UserBlock | undefined> {
+    const { account, userId, places, nowMs } = view;
     const slot = slotOf(account, userId);
     return andThen(this.#store.readStamp(account, userId), (stamp) => {
       if (stamp === undefined) {
         this.#cache.delete(slot);
         return undefined;
       }
+      const place = innermost(places);
       const cached = this.#cache.peek(slot);
-      if (cached?.stamp === stamp) return cached;
-      return this.#builds.join(`${slot}\0${stamp}`, requester.signal, async (signal) => {
-        const state = await this.#store.readUser(account, userId);
-        return state && (await this.build(this.#blockWork.begin({ ...requester, signal }), userId, state));
+      const block = cached?.stamp === stamp ? cached.byPlace.get(place) : undefined;
+      if (block !== undefined && (block.nextEndMs === null || nowMs < block.nextEndMs)) return block;
+      const name = `${slot}\0${stamp}\0${place}\0${block?.nextEndMs}`;
+      return this.#builds.join(name, requester.signal, async (signal) => {
+        const state = await this.#store.readUser(view);
+        return state && (await this.build(this.#blockWork.begin({ ...requester, signal }), view, state));
       });
     });
   }
 
   /** Builds the block of a state, whatever is cached. */
-  async build(work: Work, userId: string, state: UserState): Promise<UserBlock> {
-    const { account } = work;
-    const assembled = await this.#blockWork.build(work, {
-      facts: state.facts,
+  async build(work: Work, view: View, { stamp, facts, nextEndMs }: UserState): Promise<UserBlock> {
+    const { account, userId, places } = view;
+    const channels = facts.map(({ channel }) => channel);
+    const labels = await this.#labels.namesOf(account, channels);
+    const { text, carried, overflow } = await this.#blockWork.build(work, {
+      facts,
       key: this.#keyRing.writing(account),
-      userId,
-      keep: (codes) => this.#keep(account, userId, codes),
+      userId: sealedFor(view),
+      keep: (codes) => this.#keep(view, facts, codes),
     });
-    const { text, carried, overflow } = assembled;
-    const block = { userId, stamp: state.stamp, text, carried, overflow, facts: state.facts };
-    this.#cache.set(slotOf(account, userId), block, weightOf(block));
+    const block = { userId, stamp, text, carried, overflow, facts, labels, nextEndMs };
+    const slot = slotOf(account, userId);
+    const cached = this.#cache.peek(slot);
+    const byPlace = new Map(cached?.stamp === stamp ? cached.byPlace : []).set(innermost(places), block);
+    const weight = [...byPlace.values()].reduce((sum, each) => sum + weightOf(each), 0);
+    this.#cache.set(slot, { stamp, byPlace }, weight);
     return block;
   }
 
-  /** Computes the codes that the user's next block needs, in the background. */
-  codeInBackground({ account, tier }: Requester, userId: string): void {
+  /** Computes the codes that a view's next block needs, in the background. */
+  codeInBackground({ account, tier }: Requester, view: View): void {
+    const name = sealedFor(view);
     const quietAtMs = this.#clock.now() + QUIET_MS;
     const coding = this.#background.get(account);
     if (coding === undefined) {
-      const first = { users: new Set([userId]), quietAtMs };
+      const first = { views: new Map([[name, view]]), quietAtMs };
       this.#background.set(account, first);
       void this.#codeWhenQuiet({ account, tier, background: true }, first);
       return;
     }
     coding.quietAtMs = quietAtMs;
-    if (coding.users.size < BACKGROUND_USERS_MAX) coding.users.add(userId);
+    if (coding.views.size < BACKGROUND_USERS_MAX) coding.views.set(name, view);
   }
 
-  /** Takes a user's block out of the cache. */
+  /** Takes a user's blocks out of the cache. */
   drop(account: string, userId: string): void {
     this.#cache.delete(slotOf(account, userId));
   }
@@ -134,7 +158,7 @@ export class Blocks {
   }
 
   async #codeWhenQuiet(work: Work, coding: BackgroundCoding): Promise<void> {
-    while (coding.users.size > 0) {
+    while (coding.views.size > 0) {
       const leftMs = coding.quietAtMs - this.#clock.now();
       if (leftMs > 0) await new Promise<void>((resolve) => this.#clock.after(leftMs, resolve));
       else await this.#codeUsers(work, coding);
@@ -145,30 +169,35 @@ export class Blocks {
   /** Codes one user after the other; stops when the account writes again. */
   async #codeUsers(work: Work, coding: BackgroundCoding): Promise<void> {
     const isQuiet = () => this.#clock.now() >= coding.quietAtMs;
-    for (const userId of coding.users) {
+    for (const [name, view] of coding.views) {
       // Before the work: a write to this user in the meantime adds it again.
-      coding.users.delete(userId);
+      coding.views.delete(name);
       // Dropped for a request, or the store is unavailable: then the codes are computed on demand.
-      await this.#codeUser(work, userId, isQuiet).catch(() => {});
+      await this.#codeUser(work, view, isQuiet).catch(() => {});
       if (isQuiet()) continue;
-      coding.users.add(userId);
+      coding.views.set(name, view);
       return;
     }
   }
 
-  async #codeUser(work: Work, userId: string, isQuiet: () => boolean): Promise<void> {
-    const { account } = work;
-    const state = await this.#store.readUser(account, userId);
+  async #codeUser(work: Work, view: View, isQuiet: () => boolean): Promise<void> {
+    const { account, userId, places } = view;
+    const state = await this.#store.readUser(view);
     if (state === undefined) return;
     // A request may have built the block in the meantime: then its codes are there.
-    const isBuilt = () => this.#cache.peek(slotOf(account, userId))?.stamp === state.stamp;
-    const keep = (codes: readonly ComputedCode[]) => this.#keep(account, userId, codes);
+    const isBuilt = () => {
+      const cached = this.#cache.peek(slotOf(account, userId));
+      return cached?.stamp === state.stamp && cached.byPlace.has(innermost(places));
+    };
+    const keep = (codes: readonly ComputedCode[]) => this.#keep(view, state.facts, codes);
     await this.#blockWork.code(work, state.facts, keep, () => isQuiet() && !isBuilt());
   }
 
-  #keep(account: string, userId: string, codes: readonly ComputedCode[]): void {
+  #keep({ account, userId }: View, facts: readonly FactRecord[], codes: readonly ComputedCode[]): void {
+    const places = new Map(facts.map(({ channel, place }) => [channel, place]));
+    const placed = codes.map((code) => ({ ...code, place: places.get(code.channel)! }));
     // If this fails, the codes are computed again when next needed.
-    this.#store.saveCodes(account, userId, codes).catch(() => {});
+    this.#store.saveCodes(account, userId, placed).catch(() => {});
   }
 }
 

@@ -1,19 +1,38 @@
-/** context: the facts of a user as one block, as many as fit, with all of them in plain text beside it. */
+/**
+ * context: the facts of a user as one block, as many as fit, with all of them in plain text beside it; or only one of
+ * the two. The index alone does no block work.
+ */
 
 import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
 import type { Requester } from "../base/requester.ts";
 import type { UserBlock } from "./blocks.ts";
-import { checkIdentifier } from "./identifiers.ts";
+import { type Person, viewOf } from "./places.ts";
 import type { MemoryServices } from "./services.ts";
 
+/** What of a context is asked for. */
+export type Include = "index" | "block" | "both";
+
 /** The same object as long as the user's facts stay as they are; of a user without facts it is empty. */
-export type UserContext = Pick<UserBlock, "userId" | "text" | "facts">;
+export type UserContext = Pick<UserBlock, "userId" | "text" | "facts" | "labels" | "overflow">;
 
 export function readContext(
   services: MemoryServices,
   requester: Requester,
-  userId: string,
+  person: Person,
+  include: Include = "both",
 ): MaybePromise<UserContext> {
-  checkIdentifier(userId, "user_id");
-  return andThen(services.blocks.of(requester, userId), (block) => block ?? { userId, text: "", facts: [] });
+  const { userId } = person;
+  const { account } = requester;
+  const view = viewOf(account, person, services.clock.now());
+  const empty = { userId, text: "", facts: [], labels: [], overflow: [] };
+  if (include !== "index") return andThen(services.blocks.of(requester, view), (block) => block ?? empty);
+  return andThen(services.store.readUser(view), (state) => {
+    if (state === undefined) return empty;
+    const channels = state.facts.map(({ channel }) => channel);
+    return andThen(services.labels.namesOf(account, channels), (labels) => ({
+      ...empty,
+      facts: state.facts,
+      labels,
+    }));
+  });
 }

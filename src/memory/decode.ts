@@ -6,15 +6,19 @@
 import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
 import type { Requester } from "../base/requester.ts";
 import { factNotFound } from "./facts.ts";
-import { checkIdentifier } from "./identifiers.ts";
-import { channelOf } from "./labels.ts";
+import { type Person, sealedFor, viewOf } from "./places.ts";
+import type { FactRecord } from "./ports.ts";
 import { findReadBackFault } from "./reading.ts";
 import type { MemoryServices } from "./services.ts";
 
 export interface DecodedFact {
   readonly userId: string;
   readonly label: string;
-  readonly value: string;
+  readonly fact: FactRecord;
+}
+
+export interface DecodeInput extends Person {
+  readonly label: string;
 }
 
 /** A fact whose value was also read from the user's block. */
@@ -27,35 +31,40 @@ export interface VerifiedFact extends DecodedFact {
 export function decodeFact(
   services: MemoryServices,
   account: string,
-  { userId, label }: { userId: string; label: string },
+  input: DecodeInput,
 ): MaybePromise<DecodedFact> {
-  checkIdentifier(userId, "user_id");
-  return andThen(services.store.readFact(account, userId, channelOf(label)), (fact) => {
-    if (fact === undefined) throw factNotFound(label);
-    return { userId, label, value: fact.value };
-  });
+  const { userId, label } = input;
+  const view = viewOf(account, input, services.clock.now());
+  return andThen(services.labels.find(account, label), ({ channel }) =>
+    andThen(services.store.readFact(view, channel), (fact) => {
+      if (fact === undefined) throw factNotFound(label);
+      return { userId, label, fact };
+    }),
+  );
 }
 
 export async function decodeThroughModel(
   services: MemoryServices,
   requester: Requester,
-  { userId, label }: { userId: string; label: string },
+  input: DecodeInput,
 ): Promise<VerifiedFact> {
-  checkIdentifier(userId, "user_id");
-  const channel = channelOf(label);
+  const { userId, label } = input;
+  const view = viewOf(requester.account, input, services.clock.now());
+  const { channel } = await services.labels.find(requester.account, label);
   const started = performance.now();
   // Begun before the build, so that both waits together stay within one deadline.
   const work = services.blockWork.begin(requester);
-  const block = await services.blocks.of(requester, userId);
+  const block = await services.blocks.of(requester, view);
   const fact = block?.facts.find((candidate) => candidate.channel === channel);
   if (block === undefined || fact === undefined) throw factNotFound(label);
   const one = { text: block.text, expected: [fact], channels: [channel] };
   const verified =
-    block.carried.includes(channel) && (await findReadBackFault(services, work, userId, one)) === undefined;
+    block.carried.includes(channel) &&
+    (await findReadBackFault(services, work, sealedFor(view), one)) === undefined;
   return {
     userId,
     label,
-    value: fact.value,
+    fact,
     verified,
     latencyMs: Math.max(1, Math.ceil(performance.now() - started)),
   };

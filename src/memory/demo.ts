@@ -5,9 +5,8 @@
  */
 
 import { DEMO_VALUE_BYTES_MAX } from "../base/limits.ts";
-import type { EncodeResult } from "./encode.ts";
 import { checkValue } from "./identifiers.ts";
-import { channelOf } from "./labels.ts";
+import { OWN_PLACE, viewOf } from "./places.ts";
 import type { MemoryServices } from "./services.ts";
 
 export const DEMO_ACCOUNT = "@demo";
@@ -35,18 +34,14 @@ export class Demo {
     label: string,
     value: string,
     userId: string,
-  ): Promise<Pick<EncodeResult, "facts" | "channelCount">> {
-    const channel = channelOf(label);
+  ): Promise<{ facts: { label: string; channel: number; value: string }[]; channelCount: number }> {
+    const { store, labels } = this.#services;
+    const { channel } = await labels.find(DEMO_ACCOUNT, label);
     checkValue(value, DEMO_VALUE_BYTES_MAX);
-    const { store, clock } = this.#services;
-    const outcome = await store.write({
-      account: DEMO_ACCOUNT,
-      userId,
-      facts: [{ channel, value }],
-      nowMs: clock.now(),
-    });
+    const view = this.#viewOf(userId);
+    const outcome = await store.write({ ...view, changes: [{ place: OWN_PLACE, channel, value }] });
     const channelCount = outcome.outcome === "stored" ? outcome.channelCount : 0;
-    return { facts: [{ channel, value }], channelCount };
+    return { facts: [{ label, channel, value }], channelCount };
   }
 
   async reset(userId: string): Promise<void> {
@@ -68,10 +63,14 @@ export class Demo {
   async resetIfDue(userId = DEMO_USER): Promise<void> {
     const startMs = this.#startOf(this.#services.clock.now());
     if (this.#resetFor.get(userId) === startMs) return;
-    const state = await this.#services.store.readUser(DEMO_ACCOUNT, userId);
-    const old = state?.facts.filter(({ updatedAtMs }) => updatedAtMs < startMs) ?? [];
-    // By revision: what another process has written since then stays.
-    if (old.length > 0) await this.#services.store.forgetFacts(DEMO_ACCOUNT, userId, old);
+    const view = this.#viewOf(userId);
+    const state = await this.#services.store.readUser(view);
+    // One at a time, by revision: what another process has written since then stays.
+    for (const { place, channel, updatedAtMs, revision } of state?.facts ?? []) {
+      if (updatedAtMs >= startMs) continue;
+      const changes = [{ place, channel, value: null, ifRevision: revision }];
+      await this.#services.store.write({ ...view, changes });
+    }
     this.#resetFor.set(userId, startMs);
     if (userId !== DEMO_USER) return;
     for (const [sandbox, resetForMs] of this.#resetFor) {
@@ -79,6 +78,10 @@ export class Demo {
       await this.resetIfDue(sandbox);
       this.#resetFor.delete(sandbox);
     }
+  }
+
+  #viewOf(userId: string) {
+    return viewOf(DEMO_ACCOUNT, { userId }, this.#services.clock.now());
   }
 
   #startOf(nowMs: number): number {

@@ -1,28 +1,61 @@
 /**
- * encode: one fact, or up to 40 of one user, all or none. The store checks the monthly limit, the idempotency
- * key and writes, in one transaction; the answer comes after the data is on disk. Code bits follow
- * when there is time.
+ * encode: one fact, or up to 40 of one user, all or none. The store checks revisions, the monthly limit and the
+ * idempotency key, and writes, in one transaction; the answer comes after the data is on disk. Code bits follow when
+ * there is time.
  */
 
-import { Failure } from "../base/errors.ts";
+import { momentOf } from "../base/clock.ts";
+import { Failure, type PresentFact } from "../base/errors.ts";
+import { TIME_MS_MAX, TTL_S_MAX } from "../base/limits.ts";
 import type { Caller } from "./authentication.ts";
-import { checkIdentifier, checkValue } from "./identifiers.ts";
-import { channelOf } from "./labels.ts";
-import type { WriteOutcome, WriteRequest } from "./ports.ts";
+import { checkIdentifier, checkValue, checkWriter } from "./identifiers.ts";
+import type { LabelTerms } from "./labels.ts";
+import { type Person, placeFor, viewOf } from "./places.ts";
+import type { FactChange, FactRecord, Place, Scope, WriteOutcome, WriteRequest } from "./ports.ts";
 import { dayOf, quotaWindow } from "./quota.ts";
 import type { MemoryServices } from "./services.ts";
 
-export interface EncodeInput {
-  readonly userId: string;
-  readonly facts: readonly { readonly label: string; readonly value: string }[];
+export interface FactInput {
+  readonly label: string;
+  readonly value: string;
+  /** How long it lives, or until when; its label's default life where both are absent. */
+  readonly ttlS?: number | undefined;
+  readonly expiresAt?: string | undefined;
+  /** Where it goes, whatever its label says. */
+  readonly scope?: Scope | undefined;
+  /** The revision that the fact must have now; 0: there must be none. */
+  readonly ifRevision?: number | undefined;
+}
+
+/** Who writes, and once. */
+export interface WriteInput extends Person {
+  readonly writtenBy?: string | undefined;
   readonly sessionId?: string | undefined;
   readonly idempotencyKey?: string | undefined;
-  /** Tells /encode from /encode/batch: one key cannot stand for both. */
-  readonly operation: "encode" | "encode/batch";
+}
+
+export interface EncodeInput extends WriteInput {
+  readonly facts: readonly FactInput[];
+  /** Tells the operations apart: one idempotency key cannot stand for two of them. */
+  readonly operation: "encode" | "encode/batch" | "append" | "remove" | "restore";
+  /** What tells this request from another, where its values do not: an item that is appended. */
+  readonly fingerprinted?: readonly unknown[];
+}
+
+/** A fact that was written. */
+export interface WrittenFact {
+  readonly label: string;
+  readonly channel: number;
+  readonly value: string;
+  readonly place: Place;
+  readonly revision: number;
+  readonly expiresAtMs: number | null;
+  /** The fact that was there before. */
+  readonly previous: FactRecord | undefined;
 }
 
 export interface EncodeResult {
-  readonly facts: readonly { readonly channel: number; readonly value: string }[];
+  readonly facts: readonly WrittenFact[];
   readonly channelCount: number;
   readonly replayed: boolean;
   /** Encodes of this key in this month, after this call. */
@@ -34,61 +67,142 @@ export async function encodeFacts(
   caller: Caller,
   input: EncodeInput,
 ): Promise<EncodeResult> {
-  const { userId, facts, sessionId, operation } = input;
-  checkIdentifier(userId, "user_id");
-  if (sessionId !== undefined) checkIdentifier(sessionId, "session_id");
-  const placed = placeFacts(facts, operation === "encode/batch");
+  const { facts, writtenBy = null, sessionId = null, operation, idempotencyKey } = input;
   const nowMs = services.clock.now();
+  const view = viewOf(caller.account, input, nowMs);
+  if (sessionId !== null) checkIdentifier(sessionId, "session_id");
+  if (writtenBy !== null) checkWriter(writtenBy);
+  const placed = await placeFacts(services, view, facts, operation === "encode/batch");
   const { keyId, limit } = caller;
   const quota = { keyId, month: quotaWindow(nowMs).month, day: dayOf(nowMs), limit };
   const write = (idempotency?: WriteRequest["idempotency"]) =>
-    services.store.write({ account: caller.account, userId, facts: placed, nowMs, quota, idempotency });
-  const { idempotencyKey } = input;
+    services.store.write({ ...view, changes: placed, writtenBy, sessionId, quota, idempotency });
   const outcome =
     idempotencyKey === undefined
       ? await write()
       : await services.idempotency.run(
           idempotencyKey,
-          {
-            keyId,
-            nowMs,
-            fingerprinted: [operation, userId, placed.map(({ channel, value }) => [channel, value])],
-          },
+          { keyId, nowMs, fingerprinted: fingerprintOf(input, placed) },
           write,
         );
-  refuseUnlessStored(outcome, caller, nowMs);
-  if (outcome.outcome === "stored") services.blocks.codeInBackground(caller, userId);
+  refuseUnlessStored(outcome, caller, { nowMs, placed });
+  if (outcome.outcome === "stored") services.blocks.codeInBackground(caller, view);
+  const first = outcome.revision - placed.length + 1;
   return {
-    facts: placed,
+    facts: placed.map(({ label, channel, value, place, expiresAtMs }, i) => ({
+      label,
+      channel,
+      value,
+      place,
+      revision: first + i,
+      expiresAtMs,
+      previous: outcome.outcome === "stored" ? outcome.previous[i] : undefined,
+    })),
     channelCount: outcome.channelCount,
     replayed: outcome.outcome === "replayed",
     used: outcome.used,
   };
 }
 
-/** Labels to channels; values checked; in a batch the index of the fact at fault is named. */
-function placeFacts(facts: EncodeInput["facts"], batch: boolean): EncodeResult["facts"] {
-  const seen = new Set<number>();
-  return facts.map(({ label, value }, index) => {
+type PlacedFact = FactChange & {
+  readonly label: string;
+  readonly value: string;
+  readonly expiresAtMs: number | null;
+};
+
+/** Labels to channels and places; values checked; in a batch the index of the fact at fault is named. */
+async function placeFacts(
+  services: MemoryServices,
+  view: { account: string; places: readonly Place[]; nowMs: number },
+  facts: readonly FactInput[],
+  batch: boolean,
+): Promise<PlacedFact[]> {
+  const seen = new Set<string>();
+  const placed: PlacedFact[] = [];
+  for (const [index, fact] of facts.entries()) {
     try {
-      const channel = channelOf(label);
-      checkValue(value);
-      if (seen.has(channel)) {
+      const { label, value, ifRevision } = fact;
+      const terms = await services.labels.find(view.account, label);
+      checkTerms(terms, value);
+      const place = placeFor(fact.scope ?? terms.scope, view.places);
+      const { channel } = terms;
+      if (seen.has(`${channel} ${place}`)) {
         throw new Failure("invalid_request", `The label ${label} is given twice.`, { param: "label" });
       }
-      seen.add(channel);
-      return { channel, value };
+      seen.add(`${channel} ${place}`);
+      const expiresAtMs = endOf(fact, terms, view.nowMs);
+      placed.push({
+        label,
+        place,
+        channel,
+        value,
+        expiresAtMs,
+        ...(ifRevision === undefined ? {} : { ifRevision }),
+      });
     } catch (error) {
       if (!batch || !(error instanceof Failure)) throw error;
       const param = `facts[${index}].${error.extra.param}`;
       throw new Failure(error.code, error.message, { ...error.extra, param });
     }
-  });
+  }
+  return placed;
+}
+
+/** What a label asks of its values. Nothing is ever cut. */
+function checkTerms({ label, oneOf, maxBytes }: LabelTerms, value: string): void {
+  if (oneOf !== null && !oneOf.includes(value)) {
+    throw new Failure("invalid_value", `The value of ${label} must be one of: ${oneOf.join(", ")}.`, {
+      param: "value",
+    });
+  }
+  checkValue(value, maxBytes ?? undefined);
+}
+
+/** When a fact ends, or null. */
+function endOf(
+  { ttlS, expiresAt }: Pick<FactInput, "ttlS" | "expiresAt">,
+  terms: LabelTerms,
+  nowMs: number,
+): number | null {
+  if (ttlS !== undefined && expiresAt !== undefined)
+    throw new Failure("invalid_request", "Give ttl_s or expires_at, not both.", { param: "ttl_s" });
+  if (expiresAt !== undefined) return momentToCome(expiresAt, nowMs);
+  if (ttlS !== undefined && (ttlS < 1 || ttlS > TTL_S_MAX))
+    throw new Failure("invalid_request", `ttl_s must be from 1 to ${TTL_S_MAX}.`, { param: "ttl_s" });
+  const lifeS = ttlS ?? terms.ttlS;
+  return lifeS === null ? null : nowMs + lifeS * 1000;
+}
+
+/** A day alone is no moment here: which one it is would depend on where it is read. */
+function momentToCome(text: string, nowMs: number): number {
+  const ms = text.length > "YYYY-MM-DD".length ? momentOf(text) : undefined;
+  if (ms === undefined)
+    throw new Failure(
+      "invalid_request",
+      'expires_at must be a moment of RFC 3339 with its zone, such as "2026-12-01T18:00:00Z".',
+      { param: "expires_at" },
+    );
+  if (ms <= nowMs || ms > TIME_MS_MAX)
+    throw new Failure("invalid_request", "expires_at must be in the future.", { param: "expires_at" });
+  return Math.floor(ms);
+}
+
+/** A request without the new fields has the digest that it always had. */
+function fingerprintOf(input: EncodeInput, placed: readonly PlacedFact[]): readonly unknown[] {
+  const { operation, userId, project, facts } = input;
+  const values = input.fingerprinted ?? placed.map(({ channel, value }) => [channel, value]);
+  const more = facts.map(({ ttlS, expiresAt, scope, ifRevision }) => [ttlS, expiresAt, scope, ifRevision]);
+  const isPlain = project === undefined && more.flat().every((field) => field === undefined);
+  return [operation, userId, values, ...(isPlain ? [] : [project ?? null, more])];
 }
 
 type Stored = Extract<WriteOutcome, { channelCount: number }>;
 
-function refuseUnlessStored(outcome: WriteOutcome, caller: Caller, nowMs: number): asserts outcome is Stored {
+export function refuseUnlessStored(
+  outcome: WriteOutcome,
+  caller: Caller,
+  { nowMs, placed }: { nowMs: number; placed: readonly { readonly label: string }[] },
+): asserts outcome is Stored {
   if (outcome.outcome === "limit") {
     throw new Failure(
       "monthly_limit_exceeded",
@@ -101,4 +215,24 @@ function refuseUnlessStored(outcome: WriteOutcome, caller: Caller, nowMs: number
       param: "Idempotency-Key",
     });
   }
+  if (outcome.outcome === "conflict") throw revisionMismatch(placed[outcome.index].label, outcome.present);
+}
+
+/** With the present fact, so that the caller need not ask for it. */
+export function revisionMismatch(label: string, present: FactRecord | undefined): Failure {
+  const found = present === undefined ? "there is no such fact" : `its revision is ${present.revision}`;
+  return new Failure(
+    "revision_mismatch",
+    `The fact on ${label} is not as expected: ${found}. Nothing was written.`,
+    {
+      param: "If-Match",
+      present: present === undefined ? null : presentFact(label, present),
+    },
+  );
+}
+
+export function presentFact(label: string, fact: FactRecord): PresentFact {
+  const { value, revision, updatedAtMs, writtenBy } = fact;
+  const updated_at = new Date(updatedAtMs).toISOString();
+  return { label, value, revision, updated_at, ...(writtenBy === null ? {} : { written_by: writtenBy }) };
 }

@@ -1,38 +1,72 @@
-/** All facts of a user, and forgetting: one fact or a whole user. */
+/** All facts of a user, and forgetting: one fact, a place or a whole user. */
 
 import { Failure } from "../base/errors.ts";
-import { checkIdentifier } from "./identifiers.ts";
-import { channelOf } from "./labels.ts";
-import type { FactRecord } from "./ports.ts";
+import { revisionMismatch } from "./encode.ts";
+import { innermost, type Person, placeFor, viewOf } from "./places.ts";
+import type { FactRecord, Scope } from "./ports.ts";
 import type { MemoryServices } from "./services.ts";
+
+/** A fact with its label. */
+export type NamedFact = FactRecord & { readonly label: string };
 
 /** In channel order. */
 export async function listFacts(
   services: MemoryServices,
   account: string,
-  userId: string,
-): Promise<readonly FactRecord[]> {
-  checkIdentifier(userId, "user_id");
-  return (await services.store.readUser(account, userId))?.facts ?? [];
+  person: Person,
+): Promise<readonly NamedFact[]> {
+  const state = await services.store.readUser(viewOf(account, person, services.clock.now()));
+  return withLabels(services, account, state?.facts ?? []);
 }
 
-/** Forgets one fact; the number of channels still in use. */
+export async function withLabels<F extends { readonly channel: number }>(
+  { labels }: Pick<MemoryServices, "labels">,
+  account: string,
+  facts: readonly F[],
+): Promise<(F & { readonly label: string })[]> {
+  const names = await labels.namesOf(
+    account,
+    facts.map(({ channel }) => channel),
+  );
+  return facts.map((fact, i) => ({ ...fact, label: names[i] }));
+}
+
+export interface ForgetInput extends Person {
+  readonly label: string;
+  readonly scope?: Scope | undefined;
+  readonly keepHistory?: boolean | undefined;
+  readonly ifRevision?: number | undefined;
+}
+
+/** Forgets the fact that counts in the places of the call, or that of the scope; the number of channels still in use. */
 export async function forgetFact(
   services: MemoryServices,
   account: string,
-  input: { userId: string; label: string },
+  input: ForgetInput,
 ): Promise<number> {
-  checkIdentifier(input.userId, "user_id");
-  const channel = channelOf(input.label);
-  const { forgotten, channelCount } = await services.store.forgetFacts(account, input.userId, [{ channel }]);
-  if (forgotten === 0) throw factNotFound(input.label);
+  const { label, scope, keepHistory, ifRevision } = input;
+  const nowMs = services.clock.now();
+  const view = viewOf(account, input, nowMs);
+  const terms = await services.labels.find(account, label);
+  const { channel } = terms;
+  const found = scope === undefined ? await services.store.readFact(view, channel) : undefined;
+  const place = found?.place ?? placeFor(scope ?? terms.scope, view.places);
+  const change = { place, channel, value: null, ...(keepHistory ? { keepHistory } : {}) };
+  const outcome = await services.store.write({
+    ...view,
+    changes: [{ ...change, ...(ifRevision === undefined ? {} : { ifRevision }) }],
+  });
+  if (outcome.outcome === "conflict") throw revisionMismatch(label, outcome.present);
+  if (outcome.outcome !== "stored" || outcome.forgotten === 0) throw factNotFound(label);
   services.blocks.drop(account, input.userId);
-  return channelCount;
+  return outcome.channelCount;
 }
 
-export async function forgetUser(services: MemoryServices, account: string, userId: string): Promise<void> {
-  checkIdentifier(userId, "user_id");
-  const known = await services.store.forgetUser(account, userId);
+/** Forgets a user with everything in all projects; with a project, that place and those inside it. */
+export async function forgetUser(services: MemoryServices, account: string, person: Person): Promise<void> {
+  const { userId, project } = person;
+  const { places } = viewOf(account, person, 0);
+  const known = await services.store.forgetUser(account, userId, project && innermost(places));
   services.blocks.drop(account, userId);
   if (!known) throw new Failure("not_found", "There is nothing stored for this user.", { param: "user_id" });
 }

@@ -8,7 +8,8 @@ import type { Requester } from "../base/requester.ts";
 import type { Work } from "../blockwork/block-scheduler.ts";
 import type { FlushedBlock, UserBlock } from "./blocks.ts";
 import { checkIdentifier } from "./identifiers.ts";
-import type { UserState } from "./ports.ts";
+import { type Person, sealedFor, viewOf } from "./places.ts";
+import type { UserState, View } from "./ports.ts";
 import { findReadBackFault } from "./reading.ts";
 import type { MemoryServices } from "./services.ts";
 
@@ -17,41 +18,42 @@ const EMPTY: FlushedBlock = { channelCount: 0, lossless: true, text: "", overflo
 export async function flushUser(
   services: MemoryServices,
   requester: Requester,
-  input: { userId: string; sessionId?: string | undefined },
+  input: Person & { readonly sessionId?: string | undefined },
 ): Promise<FlushedBlock> {
-  const { userId, sessionId } = input;
-  checkIdentifier(userId, "user_id");
+  const { sessionId } = input;
   if (sessionId !== undefined) checkIdentifier(sessionId, "session_id");
   const { account } = requester;
-  const state = await services.store.readUser(account, userId);
+  const view = viewOf(account, input, services.clock.now());
+  const state = await services.store.readUser(view);
   if (state === undefined) return EMPTY;
-  return services.flushes.join(`${account}\0${userId}\0${state.stamp}`, requester.signal, (signal) =>
-    buildAndCompare(services, services.blockWork.begin({ ...requester, signal }), userId, state),
+  const name = [account, sealedFor(view), state.stamp, state.nextEndMs].join("\0");
+  return services.flushes.join(name, requester.signal, (signal) =>
+    buildAndCompare(services, services.blockWork.begin({ ...requester, signal }), view, state),
   );
 }
 
 async function buildAndCompare(
   services: MemoryServices,
   work: Work,
-  userId: string,
+  view: View,
   state: UserState,
 ): Promise<FlushedBlock> {
   const isFaithful = async ({ text, carried, facts }: UserBlock) => {
     const expected = facts.filter(({ channel }) => carried.includes(channel));
-    return (await findReadBackFault(services, work, userId, { text, expected })) === undefined;
+    return (await findReadBackFault(services, work, sealedFor(view), { text, expected })) === undefined;
   };
-  let block = await services.blocks.build(work, userId, state);
+  let block = await services.blocks.build(work, view, state);
   let faithful = await isFaithful(block);
   if (!faithful) {
     // Stored code bits may be at fault: once more, from the values alone.
     const facts = state.facts.map(({ code: _, ...fact }) => fact);
-    block = await services.blocks.build(work, userId, { ...state, facts });
+    block = await services.blocks.build(work, view, { ...state, facts });
     faithful = await isFaithful(block);
   }
   return {
     channelCount: state.facts.length,
     lossless: faithful && block.overflow.length === 0,
     text: block.text,
-    overflow: block.overflow,
+    overflow: await services.labels.namesOf(work.account, block.overflow),
   };
 }

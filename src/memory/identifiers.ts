@@ -6,7 +6,12 @@
 
 import { utf8 } from "../base/bytes.ts";
 import { Failure } from "../base/errors.ts";
-import { IDEMPOTENCY_KEY_LENGTH_MAX, USER_ID_LENGTH_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
+import {
+  IDEMPOTENCY_KEY_LENGTH_MAX,
+  USER_ID_LENGTH_MAX,
+  VALUE_BYTES_MAX,
+  WRITER_LENGTH_MAX,
+} from "../base/limits.ts";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
@@ -30,6 +35,15 @@ export function isIdentifier(text: string): boolean {
 export function checkValue(value: string, bytesMax = VALUE_BYTES_MAX): void {
   const fault = valueFault(value, bytesMax);
   if (fault !== undefined) throw new Failure("invalid_value", `The value ${fault}.`, { param: "value" });
+}
+
+/** Who wrote a fact: 1 to 64 characters, by the rules of values. */
+export function checkWriter(name: string): void {
+  const fault =
+    valueFault(name, Number.POSITIVE_INFINITY) ??
+    ([...name].length > WRITER_LENGTH_MAX ? `must have at most ${WRITER_LENGTH_MAX} characters` : undefined);
+  if (fault !== undefined)
+    throw new Failure("invalid_request", `written_by ${fault}.`, { param: "written_by" });
 }
 
 export function checkIdempotencyKey(key: string): void {
@@ -79,7 +93,7 @@ export function requestTextsFault(texts: RequestTexts): { param: string; fault: 
   return undefined;
 }
 
-function identifierFault(text: string): string | undefined {
+export function identifierFault(text: string): string | undefined {
   if (text.length === 0) return "must not be empty";
   if (!text.isWellFormed()) return "must be well-formed Unicode, without lone surrogates";
   if (CONTROL.test(text)) return "must not contain control characters";
@@ -89,7 +103,7 @@ function identifierFault(text: string): string | undefined {
   return undefined;
 }
 
-function valueFault(value: string, bytesMax: number): string | undefined {
+export function valueFault(value: string, bytesMax: number): string | undefined {
   if (value.length === 0) return "must have at least 1 byte";
   if (!value.isWellFormed()) return "must be well-formed Unicode, without lone surrogates";
   if (CONTROL.test(value)) {

@@ -9,9 +9,9 @@ import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
 import { TIER_LIMITS, type Tier } from "../base/tiers.ts";
 import { unusedAccounts } from "./account-names.ts";
-import { checkAccount, checkRequestTexts } from "./identifiers.ts";
+import { checkAccount, checkIdentifier, checkRequestTexts } from "./identifiers.ts";
 import { hashOfKey, KEY_PREFIX_LENGTH, newApiKey } from "./key-format.ts";
-import type { AddKeyOutcome, FactStore, KeyRecord, KeyRequest, KeyStore } from "./ports.ts";
+import type { AddKeyOutcome, FactStore, KeyAccess, KeyRecord, KeyRequest, KeyStore } from "./ports.ts";
 import { dayOf, quotaWindow } from "./quota.ts";
 
 export interface NewKey {
@@ -19,6 +19,9 @@ export interface NewKey {
   readonly tier?: Tier | undefined;
   readonly expiresAtMs?: number | null | undefined;
   readonly note?: string | undefined;
+  /** Binds the key to one user. */
+  readonly user?: string | null | undefined;
+  readonly access?: KeyAccess | undefined;
 }
 
 /** The key itself is here and nowhere else. */
@@ -72,6 +75,8 @@ export class KeyManager {
     if (expiresAtMs !== null && expiresAtMs <= nowMs) {
       throw new Failure("invalid_request", "The expiry lies in the past.", { param: "expires_at" });
     }
+    const user = wanted.user ?? null;
+    if (user !== null) checkIdentifier(user, "user_id");
     const key = newApiKey();
     const record: KeyRecord = {
       id: this.#newId(),
@@ -80,6 +85,8 @@ export class KeyManager {
       hash: hashOfKey(key),
       prefix: key.slice(0, KEY_PREFIX_LENGTH),
       note: wanted.note ?? "",
+      user,
+      access: wanted.access ?? "write",
       createdAtMs: nowMs,
       expiresAtMs,
       revokedAtMs: null,

@@ -1,54 +1,160 @@
-/** From labels to channels and back. An unknown label is refused, with a hint where one label is really near. */
+/**
+ * From labels to channels and back. The 40 standard labels are the same in every account; an account's own ones are
+ * read from the store, and kept until the store says that a label has changed. An unknown label is refused, with a hint
+ * where one label is really near, and never before the store was asked again: another node may have added it.
+ */
 
+import { BoundedCache } from "../base/bounded-cache.ts";
 import { CHANNELS, findChannel } from "../base/channels.ts";
 import { isSlip } from "../base/edit-distance.ts";
 import { Failure } from "../base/errors.ts";
+import { CHANNEL_COUNT, CHANNELS_MAX } from "../base/limits.ts";
+import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
+import type { KeyStore, LabelRecord, LabelStore, Scope } from "./ports.ts";
 
-export function channelOf(label: string): number {
-  const found = findChannel(label);
-  if (found !== undefined) return found.channel;
-  const hint = nearLabel(label);
-  const advice = hint === undefined ? "GET /channels lists all of them." : `Did you mean ${hint}?`;
+/** What a label asks of its values, and where they go. */
+export type LabelTerms = Omit<LabelRecord, "createdAtMs" | "scope"> & { readonly scope: Scope };
+
+/** TASK facts and the branch belong to the worktree, the other PROJ facts to the project. */
+function standardScope(label: string): Scope {
+  if (label.startsWith("TASK.") || label === "PROJ.branch") return "worktree";
+  return label.startsWith("PROJ.") ? "project" : "person";
+}
+
+const STANDARD: readonly LabelTerms[] = CHANNELS.map((channel) => ({
+  ...channel,
+  oneOf: null,
+  maxBytes: null,
+  ttlS: null,
+  scope: standardScope(channel.label),
+  hidden: false,
+}));
+
+const CACHE_ENTRIES_MAX = 10_000;
+
+/** The labels of one account. */
+export class AccountLabels {
+  /** In channel order: the standard ones, then the account's own. */
+  readonly all: readonly LabelTerms[];
+  readonly #byLabel: ReadonlyMap<string, LabelTerms>;
+  readonly #byChannel: ReadonlyMap<number, LabelTerms>;
+
+  constructor(records: readonly LabelRecord[]) {
+    const changed = new Map(records.map((record) => [record.channel, record]));
+    const standard = STANDARD.map((terms) => ({
+      ...terms,
+      hidden: changed.get(terms.channel)?.hidden ?? terms.hidden,
+    }));
+    const own = records
+      .filter(({ channel }) => channel >= CHANNEL_COUNT)
+      .map(({ createdAtMs: _, ...record }) => ({ ...record, scope: record.scope ?? ("person" as const) }));
+    this.all = [...standard, ...own];
+    this.#byLabel = new Map(this.all.map((terms) => [terms.label, terms]));
+    this.#byChannel = new Map(this.all.map((terms) => [terms.channel, terms]));
+  }
+
+  find(label: string): LabelTerms | undefined {
+    return this.#byLabel.get(label);
+  }
+
+  at(channel: number): LabelTerms | undefined {
+    return this.#byChannel.get(channel);
+  }
+
+  /** How many labels the account may still add. */
+  get free(): number {
+    return CHANNELS_MAX - this.all.length;
+  }
+}
+
+export const STANDARD_LABELS = new AccountLabels([]);
+
+export class Labels {
+  readonly #store: LabelStore & Pick<KeyStore, "keysVersion">;
+  readonly #cache = new BoundedCache<AccountLabels>({ entriesMax: CACHE_ENTRIES_MAX });
+  #version: number | undefined;
+
+  constructor(store: LabelStore & Pick<KeyStore, "keysVersion">) {
+    this.#store = store;
+  }
+
+  of(account: string): MaybePromise<AccountLabels> {
+    return andThen(this.#store.keysVersion(), (version) => {
+      if (version !== this.#version) this.#cache.clear();
+      this.#version = version;
+      return this.#cache.peek(account) ?? this.#read(account);
+    });
+  }
+
+  /** The terms of a label that a caller names. Throws `unknown_label`. */
+  find(account: string, label: string): MaybePromise<LabelTerms> {
+    const standard = findChannel(label);
+    if (standard !== undefined) return STANDARD[standard.channel];
+    return andThen(this.of(account), (known) => {
+      const terms = known.find(label);
+      if (terms !== undefined) return terms;
+      return andThen(this.#read(account), (labels) => labels.find(label) ?? unknownLabel(labels, label));
+    });
+  }
+
+  /** The labels of channels, in their order. */
+  namesOf(account: string, channels: readonly number[]): MaybePromise<readonly string[]> {
+    if (channels.every((channel) => channel < CHANNEL_COUNT))
+      return channels.map((channel) => CHANNELS[channel].label);
+    return andThen(this.of(account), (known) => {
+      if (channels.every((channel) => known.at(channel) !== undefined)) return names(known, channels);
+      return andThen(this.#read(account), (labels) => names(labels, channels));
+    });
+  }
+
+  #read(account: string): MaybePromise<AccountLabels> {
+    return andThen(this.#store.readLabels(account), (records) => {
+      const labels = records.length === 0 ? STANDARD_LABELS : new AccountLabels(records);
+      this.#cache.set(account, labels);
+      return labels;
+    });
+  }
+}
+
+/** A channel without a label can only be of a block that another account's labels were sealed into. */
+function names(labels: AccountLabels, channels: readonly number[]): string[] {
+  return channels.map((channel) => labels.at(channel)?.label ?? `CHANNEL.${channel}`);
+}
+
+function unknownLabel(labels: AccountLabels, label: string): never {
+  const hint = nearLabel(label, labels);
+  const advice =
+    hint === undefined
+      ? "GET /channels lists those that there are; POST /channels adds one."
+      : `Did you mean ${hint}?`;
   throw new Failure("unknown_label", `There is no such label. ${advice}`, {
     param: "label",
     ...(hint === undefined ? {} : { hint }),
   });
 }
 
-export function labelOf(channel: number): string {
-  return CHANNELS[channel].label;
-}
-
-interface Spelling {
-  readonly label: string;
-  readonly whole: string;
-  readonly name: string;
-}
-
-const SPELLINGS: readonly Spelling[] = CHANNELS.map(({ label }) => {
-  const [, name] = label.split(".");
-  return { label, whole: plain(label), name: plain(name) };
-});
-const GROUPS = [...new Set(CHANNELS.map(({ label }) => plain(label.split(".")[0])))];
-
 /**
  * The one label that was probably meant: its name stands alone or after another group, or the label has a slip, or only
  * another case or other separators. A wrong hint makes a model overwrite a real fact.
  */
-export function nearLabel(text: string): string | undefined {
+export function nearLabel(text: string, labels: AccountLabels = STANDARD_LABELS): string | undefined {
   const wanted = plain(text);
-  const same = SPELLINGS.find(({ name }) => wanted === name || inAllGroups(name).includes(wanted));
-  if (same !== undefined) return same.label;
+  const spellings = labels.all.map(({ label }) => {
+    const [group, name] = label.split(".");
+    return { label, group: plain(group), whole: plain(label), name: plain(name) };
+  });
+  const groups = [...new Set(spellings.map(({ group }) => group))];
+  const inAllGroups = (name: string) => groups.map((group) => group + name);
+  const same = spellings.filter(({ name }) => wanted === name || inAllGroups(name).includes(wanted));
+  if (same.length > 0) return (same.find(({ whole }) => whole === wanted) ?? oneOf(same))?.label;
   const isNear = (whole: string, name: string) => isSlip(wanted, whole, name.length);
-  const [only, ...others] = SPELLINGS.filter(({ name }) =>
-    inAllGroups(name).some((whole) => isNear(whole, name)),
-  );
+  const only = oneOf(spellings.filter(({ name }) => inAllGroups(name).some((whole) => isNear(whole, name))));
   // A slip in the name and another group are two faults: what was meant is not sure any more.
-  return only !== undefined && others.length === 0 && isNear(only.whole, only.name) ? only.label : undefined;
+  return only !== undefined && isNear(only.whole, only.name) ? only.label : undefined;
 }
 
-function inAllGroups(name: string): string[] {
-  return GROUPS.map((group) => group + name);
+function oneOf<T>(items: readonly T[]): T | undefined {
+  return items.length === 1 ? items[0] : undefined;
 }
 
 /** Without case and separators. */

@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from "node:util";
 import { Failure } from "../base/errors.ts";
 import { DEMO_ACCOUNT } from "./demo.ts";
 import { requestTextsFault } from "./identifiers.ts";
-import type { KeyRequest, Store, UserState } from "./ports.ts";
+import type { EarlierFact, FactRecord, KeyRequest, Store, UserLife } from "./ports.ts";
 import { ALL_DAYS, exportLines, inGroups, lineImport } from "./transfer.ts";
 
 export interface MoveReport {
@@ -32,14 +32,18 @@ export async function moveStore(
     throw new Failure("conflict", "The store to copy into holds keys or users already.");
   }
   const importLine = lineImport(to, options.nowMs);
-  await inGroups(exportLines(from), async (line) => {
+  await inGroups(exportLines(from, { nowMs: options.nowMs }), async (line) => {
     await importLine(JSON.stringify(line));
     if (line.kind === "user") options.step("copied");
   });
-  return compareStores(from, to, () => options.step("compared"));
+  return compareStores(from, to, { nowMs: options.nowMs, step: () => options.step("compared") });
 }
 
-export async function compareStores(from: Store, to: Store, step: () => void): Promise<MoveReport> {
+export async function compareStores(
+  from: Store,
+  to: Store,
+  options: { readonly nowMs: number; readonly step: () => void },
+): Promise<MoveReport> {
   const differences: string[] = [];
   const check = (what: string, a: unknown, b: unknown) => {
     if (!isDeepStrictEqual(a, b) && differences.length < DIFFERENCES_MAX) differences.push(what);
@@ -55,15 +59,20 @@ export async function compareStores(from: Store, to: Store, step: () => void): P
   }
   const { sound, leftOut } = sortRequests(await from.listKeyRequests());
   check("the requests for keys", sound, await to.listKeyRequests());
+  for (const { account } of await from.listAccounts())
+    check(`the labels of account ${account}`, await from.readLabels(account), await to.readLabels(account));
   let users = 0;
   let facts = 0;
   await inGroups(from.walkUsers(), async ({ account, userId }) => {
     if (account === DEMO_ACCOUNT) return;
-    const [before, after] = [await from.readUser(account, userId), await to.readUser(account, userId)];
+    const [before, after] = [
+      await from.readLife(account, userId, options),
+      await to.readLife(account, userId, options),
+    ];
     users += 1;
     facts += before?.facts.length ?? 0;
     check(`user ${userId} of account ${account}`, contentOf(before), contentOf(after));
-    step();
+    options.step();
   });
   let found = 0;
   for await (const { account } of to.walkUsers()) if (account !== DEMO_ACCOUNT) found += 1;
@@ -83,8 +92,15 @@ function sortRequests(requests: readonly KeyRequest[]): { sound: KeyRequest[]; l
   return { sound, leftOut };
 }
 
-/** What must be the same: the facts with their times, in the order in which they were written. */
-function contentOf(state: UserState | undefined): unknown {
-  const facts = [...(state?.facts ?? [])].sort((a, b) => a.revision - b.revision);
-  return facts.map(({ channel, value, updatedAtMs }) => [channel, value, updatedAtMs]);
+/** What must be the same: facts and history with their times and writers, in the order in which they were written. */
+function contentOf(life: UserLife | undefined): unknown {
+  const byRevision = (a: { revision: number }, b: { revision: number }) => a.revision - b.revision;
+  const bare = (fact: FactRecord | EarlierFact) => {
+    const { revision: _, code: __, ...content } = fact as FactRecord;
+    return content;
+  };
+  return {
+    facts: [...(life?.facts ?? [])].sort(byRevision).map(bare),
+    earlier: life?.earlier.map(bare) ?? [],
+  };
 }

@@ -77,6 +77,8 @@ export interface FactChange {
   readonly value: string | null;
   /** The time of the write, where it is not now: for imports. */
   readonly updatedAtMs?: number;
+  /** At least this ordinal, for imports: values before it were not kept. */
+  readonly ordinal?: number;
   readonly expiresAtMs?: number | null;
   /** A forgotten fact leaves its history, and becomes a part of it. Otherwise both go. */
   readonly keepHistory?: boolean;

@@ -8,24 +8,24 @@ import { Failure } from "../base/errors.ts";
 import type { Requester } from "../base/requester.ts";
 import type { Work } from "../blockwork/block-scheduler.ts";
 import type { ReadOutcome } from "../blockwork/block-work.ts";
-import { checkIdentifier } from "./identifiers.ts";
+import { withLabels } from "./facts.ts";
+import { type Person, sealedFor, viewOf } from "./places.ts";
 import type { MemoryServices } from "./services.ts";
 
-export type BlockReading = Extract<ReadOutcome, { ok: true }>;
+export type BlockReading = Omit<Extract<ReadOutcome, { ok: true }>, "facts"> & {
+  readonly facts: readonly { readonly label: string; readonly channel: number; readonly value: string }[];
+};
 
 export async function readPresentedBlock(
   services: MemoryServices,
   requester: Requester,
-  input: { userId: string; block: string },
+  input: Person & { readonly block: string },
 ): Promise<BlockReading> {
-  checkIdentifier(input.userId, "user_id");
-  const reading = await readWithAllKeys(
-    services,
-    services.blockWork.begin(requester),
-    input.userId,
-    input.block,
-  );
-  if (reading.ok) return reading;
+  const { account } = requester;
+  const view = viewOf(account, input, services.clock.now());
+  const work = services.blockWork.begin(requester);
+  const reading = await readWithAllKeys(services, work, sealedFor(view), input.block);
+  if (reading.ok) return { ...reading, facts: await withLabels(services, account, reading.facts) };
   const detail =
     reading.kind === "unknown-version"
       ? `This block cannot be read: ${reading.reason}. Get a new one with GET /context or POST /flush.`
@@ -37,6 +37,7 @@ export async function readPresentedBlock(
 export async function findReadBackFault(
   services: Pick<MemoryServices, "blockWork" | "keyRing">,
   work: Work,
+  /** Whom it is sealed for. */
   userId: string,
   block: {
     readonly text: string;

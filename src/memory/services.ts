@@ -6,12 +6,14 @@ import type { BlockWork } from "../blockwork/block-work.ts";
 import type { Blocks, FlushedBlock } from "./blocks.ts";
 import type { IdempotencyGate } from "./idempotency.ts";
 import type { KeyRing } from "./key-ring.ts";
+import type { Labels } from "./labels.ts";
 import type { Store } from "./ports.ts";
 
 export interface MemoryServices {
   readonly store: Store;
   readonly blockWork: BlockWork;
   readonly keyRing: KeyRing;
+  readonly labels: Labels;
   readonly blocks: Blocks;
   readonly flushes: SharedWork<FlushedBlock>;
   readonly idempotency: IdempotencyGate;

@@ -1,7 +1,6 @@
 /**
- * Export and import: one JSON object a line, a line for each key, each user and each request for a key. A user's facts
- * have the form of GET /facts; keys travel as their hashes, so that they go on working where they are imported, with
- * what they have used. Secrets of the service, and records of Idempotency-Key, do not travel.
+ * Export and import: one JSON object a line, a line for each key, label, user and request for a key. Keys travel as
+ * their hashes, so that they go on working where they are imported, with what they have used. Secrets of the service, and records of Idempotency-Key, do not travel.
  */
 
 import { momentOf } from "../base/clock.ts";
@@ -10,29 +9,31 @@ import { CHANNEL_COUNT, TIME_MS_MAX } from "../base/limits.ts";
 import type { AtStep } from "../base/steps.ts";
 import { TIERS } from "../base/tiers.ts";
 import { DEMO_ACCOUNT } from "./demo.ts";
-import { checkAccount, checkIdentifier, checkValue, requestTextsFault } from "./identifiers.ts";
-import { channelOf, labelOf } from "./labels.ts";
-import type { KeyRecord, KeyRequest, Store } from "./ports.ts";
-
-export interface ExportedFact {
-  readonly label: string;
-  readonly value: string;
-  readonly channel: number;
-  readonly revision: number;
-  readonly updated_at: string;
-}
-
-type UserLine = Extract<ExportLine, { kind: "user" }>;
+import { checkAccount, checkIdentifier, requestTextsFault } from "./identifiers.ts";
+import { checkLabelRecord } from "./label-terms.ts";
+import { type AccountLabels, Labels } from "./labels.ts";
+import type { KeyRecord, KeyRequest, LabelRecord, Store } from "./ports.ts";
+import {
+  checkUserLine,
+  checkUserName,
+  importUserLine,
+  type UserLine,
+  userLine,
+  wrong,
+} from "./user-lines.ts";
 
 export type ExportLine =
   | { readonly kind: "key"; readonly key: KeyRecord; readonly usage?: readonly DayUsage[] }
-  | {
-      readonly kind: "user";
-      readonly account: string;
-      readonly user_id: string;
-      readonly facts: readonly ExportedFact[];
-    }
+  | LabelLine
+  | UserLine
   | { readonly kind: "request"; readonly request: KeyRequest };
+
+/** A label of an account's own, or what it has changed of a standard one. Channels are given anew where it is imported. */
+interface LabelLine {
+  readonly kind: "label";
+  readonly account: string;
+  readonly label: LabelRecord;
+}
 
 interface DayUsage {
   readonly day: string;
@@ -47,23 +48,34 @@ interface Imported {
 
 export const ALL_DAYS = ["0000-01-01", "9999-12-31"] as const;
 
-/** Everything, or one account, which has no requests. What changes meanwhile is in it or not; each user is whole. */
-export async function* exportLines(store: Store, account?: string): AsyncGenerator<ExportLine> {
-  for (const key of await store.listKeys(account))
-    yield { kind: "key", key, usage: await store.readDailyUsage(key.id, ...ALL_DAYS) };
-  for await (const user of store.walkUsers(account)) {
+export interface ExportOptions {
+  readonly nowMs: number;
+  /** Only this account, which has no requests for keys. */
+  readonly account?: string | undefined;
+  /** Only this user of the account, without keys. */
+  readonly userId?: string | undefined;
+}
+
+/** Everything that is asked for. What changes meanwhile is in it or not; each user is whole. */
+export async function* exportLines(store: Store, options: ExportOptions): AsyncGenerator<ExportLine> {
+  const { nowMs, account, userId } = options;
+  if (userId === undefined) {
+    for (const key of await store.listKeys(account))
+      yield { kind: "key", key, usage: await store.readDailyUsage(key.id, ...ALL_DAYS) };
+  }
+  const accounts =
+    account === undefined ? (await store.listAccounts()).map((record) => record.account) : [account];
+  for (const name of accounts)
+    for (const label of await store.readLabels(name)) yield { kind: "label", account: name, label };
+  const labels = new Labels(store);
+  const users =
+    account !== undefined && userId !== undefined ? [{ account, userId }] : store.walkUsers(account);
+  for await (const user of users) {
     // The demo's account cannot be imported, and is nobody's.
     if (user.account === DEMO_ACCOUNT) continue;
-    const state = await store.readUser(user.account, user.userId);
-    if (state === undefined) continue;
-    const facts = state.facts.map(({ channel, value, revision, updatedAtMs }) => ({
-      label: labelOf(channel),
-      value,
-      channel,
-      revision,
-      updated_at: new Date(updatedAtMs).toISOString(),
-    }));
-    yield { kind: "user", account: user.account, user_id: user.userId, facts };
+    const life = await store.readLife(user.account, user.userId, { nowMs });
+    if (life !== undefined && life.facts.length + life.earlier.length > 0)
+      yield userLine(user.account, user.userId, life, await labels.of(user.account));
   }
   // Last: a release that does not know them has everything else by then.
   if (account === undefined)
@@ -76,16 +88,30 @@ export async function* exportLines(store: Store, account?: string): AsyncGenerat
  */
 export function lineImport(store: Store, nowMs: number): (text: string) => Promise<Imported> {
   let requestIds: Promise<Set<string>> | undefined;
+  const labels = new Labels(store);
+  /** Labels are added one after the other, and before the users that come after them. */
+  let labelled: Promise<Imported> = Promise.resolve({ facts: 0 });
   return async (text) => {
     const line = parse(text);
     if (line.kind === "key") return importKey(store, line.key, line.usage ?? []);
-    if (line.kind === "user") return importUser(store, line, nowMs);
+    if (line.kind === "label") {
+      labelled = labelled.then(async () => importLabel(store, line, await labels.of(line.account)));
+      return labelled;
+    }
+    if (line.kind === "user") {
+      await labelled;
+      const known = await labels.of(line.account);
+      checkUserLine(line, known);
+      return { facts: await importUserLine(store, line, known, nowMs) };
+    }
     requestIds ??= store.listKeyRequests().then((requests) => new Set(requests.map(({ id }) => id)));
     return importRequest(store, line.request, await requestIds);
   };
 }
 
-async function importKey(store: Store, key: KeyRecord, usage: readonly DayUsage[]): Promise<Imported> {
+async function importKey(store: Store, line: KeyRecord, usage: readonly DayUsage[]): Promise<Imported> {
+  // An older release had no bound keys.
+  const key = { ...line, user: line.user ?? null, access: line.access ?? "write" };
   const { id, hash, account } = key;
   const outcome = await store.addKey(key);
   const known = outcome === "added" ? key : await store.findKey(hash);
@@ -101,21 +127,26 @@ async function importKey(store: Store, key: KeyRecord, usage: readonly DayUsage[
   return { facts: 0 };
 }
 
-async function importUser(store: Store, line: UserLine, nowMs: number): Promise<Imported> {
-  if (line.facts.length === 0) return { facts: 0 };
-  // In the order in which they were written: what does not fit a block later is still the oldest.
-  const facts = [...line.facts].sort((a, b) => a.revision - b.revision);
-  await store.write({
-    account: line.account,
-    userId: line.user_id,
-    nowMs,
-    facts: facts.map(({ label, value, updated_at }) => ({
-      channel: channelOf(label),
-      value,
-      updatedAtMs: Date.parse(updated_at),
-    })),
-  });
-  return { facts: facts.length };
+/** A label that the account has already stays as it is. */
+async function importLabel(
+  store: Store,
+  { account, label }: LabelLine,
+  known: AccountLabels,
+): Promise<Imported> {
+  const found = known.find(label.label);
+  if (label.channel < CHANNEL_COUNT) {
+    if (found?.channel === label.channel) await store.changeLabel(account, label);
+    return { facts: 0 };
+  }
+  if (found !== undefined) return { facts: 0 };
+  const { channel: _, ...terms } = label;
+  const { outcome } = await store.addLabel(account, terms);
+  if (outcome === "full")
+    return {
+      facts: 0,
+      leftOut: `the label ${label.label} of account ${account}: the account has no free one`,
+    };
+  return { facts: 0 };
 }
 
 /** An older release took texts into requests that PostgreSQL cannot hold, or that mislead the operator. */
@@ -191,20 +222,23 @@ function parse(text: string): ExportLine {
     throw wrong("it is not JSON");
   }
   if (line?.kind === "key") checkKeyLine(line);
-  else if (line?.kind === "user") checkUserLine(line);
+  else if (line?.kind === "label") checkLabelLine(line);
+  else if (line?.kind === "user") checkUserName(line);
   else if (line?.kind === "request") checkRequestLine(line);
-  else throw wrong("it is neither a key, a user nor a request for a key");
+  else throw wrong("it is neither a key, a label, a user nor a request for a key");
   return line;
 }
 
 function checkKeyLine({ key, usage = [] }: Extract<ExportLine, { kind: "key" }>): void {
-  const { id, hash, account, tier, prefix, note } = key ?? {};
+  const { id, hash, account, tier, prefix, note, user = null, access = "write" } = key ?? {};
   if (typeof account !== "string") throw wrong("the account must be a text");
   checkAccount(account);
   if (!/^[0-9a-f]{64}$/.test(String(hash)) || !isId(id)) throw wrong("the key has no hash or id");
   if (!TIERS.includes(tier) || typeof prefix !== "string") throw wrong("the key has no tier or prefix");
   const { createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs } = key;
   if (typeof note !== "string") throw wrong("the key has no note or times");
+  if (user !== null) checkIdentifier(String(user), "user_id");
+  if (!["read", "write"].includes(access)) throw wrong("the key's access is neither read nor write");
   checkTimes("the key", createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs);
   const isSound = ({ day, count }: Partial<DayUsage>) =>
     /^[\d-]{10}$/.test(String(day)) &&
@@ -213,6 +247,12 @@ function checkKeyLine({ key, usage = [] }: Extract<ExportLine, { kind: "key" }>)
     count! > 0;
   if (!Array.isArray(usage) || !usage.every((use) => isSound(use ?? {})))
     throw wrong("the usage has no day or count");
+}
+
+function checkLabelLine({ account, label }: LabelLine): void {
+  if (typeof account !== "string") throw wrong("the account must be a text");
+  checkAccount(account);
+  checkLabelRecord(label);
 }
 
 function checkRequestLine({ request }: Extract<ExportLine, { kind: "request" }>): void {
@@ -232,31 +272,6 @@ function checkTimes(what: string, createdAtMs: number, ...others: (number | null
     throw wrong(`${what} has a time that is not from 0 to ${TIME_MS_MAX}`);
 }
 
-function checkUserLine(line: UserLine): void {
-  if (!Array.isArray(line.facts)) throw wrong("the facts of a user must be a list");
-  if (line.facts.length > CHANNEL_COUNT) throw wrong(`a user has at most ${CHANNEL_COUNT} facts`);
-  if (typeof line.account !== "string" || typeof line.user_id !== "string")
-    throw wrong("account and user_id must be texts");
-  checkAccount(line.account);
-  checkIdentifier(line.user_id, "user_id");
-  for (const fact of line.facts) {
-    const { label, value, revision, updated_at } = fact ?? {};
-    if (typeof label !== "string" || typeof value !== "string")
-      throw wrong("labels and values must be texts");
-    channelOf(label);
-    checkValue(value);
-    // Stores hold times from 1970 on.
-    if (!Number.isInteger(revision) || (momentOf(updated_at) ?? -1) < 0)
-      throw wrong("a fact has no revision or time");
-  }
-  if (new Set(line.facts.map(({ label }) => label)).size < line.facts.length)
-    throw wrong("a label is given twice");
-}
-
 function isId(id: unknown): boolean {
   return typeof id === "string" && /^[\w-]{1,64}$/.test(id);
-}
-
-function wrong(reason: string): Failure {
-  return new Failure("invalid_request", `This line cannot be imported: ${reason}.`);
 }

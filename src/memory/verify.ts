@@ -4,8 +4,8 @@
  */
 
 import { keptCode } from "../blockwork/fact-code.ts";
-import { labelOf } from "./labels.ts";
-import type { Progress, Store, UserState } from "./ports.ts";
+import { innermost, OWN_PLACE, placesOf, sealedFor } from "./places.ts";
+import type { Progress, Store, UserState, View } from "./ports.ts";
 import { findReadBackFault } from "./reading.ts";
 import type { MemoryServices } from "./services.ts";
 
@@ -42,12 +42,14 @@ export async function verifyAll(
     signal.throwIfAborted();
     users += 1;
     try {
-      const state = await services.store.readUser(account, userId);
-      if (state === undefined) continue;
-      facts += state.facts.length;
-      const { fault, overflow } = await verifyUser(services, account, userId, state);
-      overflowed += overflow;
-      if (fault !== undefined) add({ account, userId, fault });
+      for (const view of await viewsOf(services, account, userId)) {
+        const state = await services.store.readUser(view);
+        if (state === undefined) continue;
+        facts += state.facts.filter(({ place }) => place === innermost(view.places)).length;
+        const { fault, overflow } = await verifyView(services, view, state);
+        overflowed += overflow;
+        if (fault !== undefined) add({ account, userId, fault });
+      }
     } catch (error) {
       add({ account, userId, fault: (error as Error).message });
     }
@@ -69,13 +71,22 @@ async function usersIn(store: Store): Promise<number> {
   }
 }
 
-async function verifyUser(
+/** The person's own place, and every other one with facts. */
+async function viewsOf({ store, clock }: MemoryServices, account: string, userId: string): Promise<View[]> {
+  const nowMs = clock.now();
+  const life = await store.readLife(account, userId, { nowMs });
+  const places = new Set([OWN_PLACE, ...(life?.facts.map(({ place }) => place) ?? [])]);
+  return [...places].map((place) => ({ account, userId, places: placesOf(place || undefined), nowMs }));
+}
+
+async function verifyView(
   services: MemoryServices,
-  account: string,
-  userId: string,
+  view: View,
   state: UserState,
 ): Promise<{ fault?: string; overflow: number }> {
-  const { blockWork, keyRing } = services;
+  const { blockWork, keyRing, labels } = services;
+  const { account } = view;
+  const userId = sealedFor(view);
   // No request waits for it: it has no deadline.
   const work = { account, tier: "owner" } as const;
   const job = { key: keyRing.writing(account), userId, keep: () => {} };
@@ -83,8 +94,9 @@ async function verifyUser(
   const built = await blockWork.build(work, { ...job, facts: bare });
   const overflow = built.overflow.length;
   for (const fact of state.facts) {
-    if (fact.code !== undefined && keptCode(fact, fact.code.version) === undefined)
-      return { fault: `the code bits kept on ${labelOf(fact.channel)} fail their checksum`, overflow };
+    if (fact.code === undefined || keptCode(fact, fact.code.version) !== undefined) continue;
+    const [label] = await labels.namesOf(account, [fact.channel]);
+    return { fault: `the code bits kept on ${label} fail their checksum`, overflow };
   }
   if (state.facts.some(({ code }) => code !== undefined)) {
     const kept = await blockWork.build(work, { ...job, facts: state.facts });

@@ -99,7 +99,15 @@ export class Door {
         param: ACCOUNT_HEADER,
       });
     checkAccount(account);
-    return { account, keyId: `owner:${account}`, tier: "owner", limit: null, expiresAtMs: null };
+    return {
+      account,
+      keyId: `owner:${account}`,
+      tier: "owner",
+      limit: null,
+      expiresAtMs: null,
+      user: null,
+      access: "write",
+    };
   }
 
   /** Milliseconds since the last answer; 0 while one is being given. */

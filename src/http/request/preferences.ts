@@ -1,5 +1,9 @@
-/** What a client says in the headers of a request about the answer it wants: its media type, and what it has already. */
+/**
+ * What a client says in the headers of a request about the answer it wants: its media type, what it has already, and
+ * which fact it expects to find.
+ */
 
+import { Failure } from "../../base/errors.ts";
 import type { Call } from "./call.ts";
 
 /** Whether a person's browser asks: it names HTML, and no JSON that it likes as much. Clients of the API never do. */
@@ -28,4 +32,34 @@ export function hasEntity(call: Pick<Call, "header">, tag: string): boolean {
     const candidate = part.trim();
     return candidate === "*" || candidate === tag || candidate === `W/${tag}`;
   });
+}
+
+/** A fact's revision as its entity tag. */
+export function revisionHeaders(revision: number): readonly string[] {
+  return ["etag", `"${revision}"`];
+}
+
+/** The revision that a fact must have for a write (If-Match), 0 where there must be none (If-None-Match: *). */
+export function expectedRevision(call: Pick<Call, "header">): number | undefined {
+  const [match, noneMatch] = [call.header("if-match"), call.header("if-none-match")];
+  if (match !== undefined && noneMatch !== undefined)
+    throw new Failure("invalid_request", "Send If-Match or If-None-Match, not both.", { param: "If-Match" });
+  if (noneMatch !== undefined) {
+    if (noneMatch.trim() === "*") return 0;
+    throw new Failure("invalid_request", "If-None-Match takes * here: the fact must not exist.", {
+      param: "If-None-Match",
+    });
+  }
+  if (match === undefined) return undefined;
+  const [, revision] = /^\s*"([1-9]\d{0,15})"\s*$/.exec(match) ?? [];
+  if (revision === undefined)
+    throw new Failure("invalid_request", 'If-Match takes the revision of a fact in quotes, such as "17".', {
+      param: "If-Match",
+    });
+  return Number(revision);
+}
+
+/** A parameter that is true, false, 1 or 0. */
+export function isTrue(text: string | undefined): boolean {
+  return text !== undefined && /^(true|1)$/i.test(text);
 }

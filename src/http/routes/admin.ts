@@ -5,7 +5,7 @@ import { Failure } from "../../base/errors.ts";
 import { TIME_MS_MAX } from "../../base/limits.ts";
 import type { AdminStatusAnswer, KeyRequestView, KeyView } from "../../contract/admin-schemas.ts";
 import { DEMO_ACCOUNT, DEMO_USER } from "../../memory/demo.ts";
-import { labelOf } from "../../memory/labels.ts";
+import { listFacts } from "../../memory/facts.ts";
 import type { KeyRecord, KeyRequest } from "../../memory/ports.ts";
 import { Answer } from "../request/answer.ts";
 import type { RecentErrors } from "../request/recent-errors.ts";
@@ -137,8 +137,8 @@ export function adminRoutes(
 async function demoStatus({ memory, demo }: HttpServices): Promise<AdminStatusAnswer["demo"]> {
   if (demo === undefined) return null;
   await demo.resetIfDue();
-  const state = await memory.store.readUser(DEMO_ACCOUNT, DEMO_USER);
-  const labels = (state?.facts ?? []).map(({ channel }) => labelOf(channel));
+  const facts = await listFacts(memory, DEMO_ACCOUNT, { userId: DEMO_USER });
+  const labels = facts.map(({ label }) => label);
   return { labels, resets_in_s: demo.resetsInS };
 }
 

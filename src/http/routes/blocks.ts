@@ -10,17 +10,16 @@ import type { HttpServices } from "../services.ts";
 export function blockRoutes({ memory }: HttpServices): Handlers<"flush" | "read"> {
   return {
     async flush(call) {
-      const { user_id: userId, session_id: sessionId } = call.body;
+      const { user_id: userId, project, session_id: sessionId } = call.body;
       call.sessionId = sessionId;
-      return flushAnswer(await flushUser(memory, requesterOf(call, call.caller), { userId, sessionId }));
+      const input = { userId, project, sessionId };
+      return flushAnswer(await flushUser(memory, requesterOf(call, call.caller), input));
     },
 
     async read(call) {
-      const { user_id: userId, block } = call.body;
-      return readAnswer(
-        userId,
-        await readPresentedBlock(memory, requesterOf(call, call.caller), { userId, block }),
-      );
+      const { user_id: userId, project, block } = call.body;
+      const input = { userId, project, block };
+      return readAnswer(userId, await readPresentedBlock(memory, requesterOf(call, call.caller), input));
     },
   };
 }

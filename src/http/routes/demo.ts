@@ -15,10 +15,10 @@ import { forgetFact } from "../../memory/facts.ts";
 import { flushUser } from "../../memory/flush.ts";
 import { readPresentedBlock } from "../../memory/reading.ts";
 import { requesterOf } from "../request/call.ts";
+import { isTrue } from "../request/preferences.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 import type { ContextAnswers } from "./context-answers.ts";
-import { asksForModel } from "./recall.ts";
 
 type DemoOperation =
   | "demoEncode"
@@ -48,14 +48,14 @@ export function demoRoutes(
     async demoContext(call) {
       return contexts.answerOf(
         call,
-        await readContext(memory, requesterOf(call, DEMO_REQUESTER), await userOf(call)),
+        await readContext(memory, requesterOf(call, DEMO_REQUESTER), { userId: await userOf(call) }),
       );
     },
 
     async demoDecode(call) {
       const { label, use_model: useModel } = call.query;
       const input = { userId: await userOf(call), label };
-      if (!asksForModel(useModel)) return decodeAnswer(await decodeFact(memory, DEMO_ACCOUNT, input));
+      if (!isTrue(useModel)) return decodeAnswer(await decodeFact(memory, DEMO_ACCOUNT, input));
       return modelDecodeAnswer(await decodeThroughModel(memory, requesterOf(call, DEMO_REQUESTER), input));
     },
 

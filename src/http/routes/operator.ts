@@ -78,7 +78,11 @@ async function* exported(
   account: string | undefined,
 ): AsyncGenerator<object> {
   try {
-    for await (const line of exportLines(services.memory.store, account)) yield line;
+    for await (const line of exportLines(services.memory.store, {
+      account,
+      nowMs: services.memory.clock.now(),
+    }))
+      yield line;
     yield { kind: "end" };
   } catch (error) {
     yield { problem: problem(error, call, services) };

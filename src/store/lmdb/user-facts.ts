@@ -102,7 +102,7 @@ export class UserFacts {
       updatedAtMs,
       sinceMs: isSame ? before.sinceMs : updatedAtMs,
       expiresAtMs,
-      ordinal: isSame ? last : last + 1,
+      ordinal: isSame ? last : Math.max(last + 1, change.ordinal ?? 1),
       ...author,
     };
     this.#writer.put("facts", key, packFact(fact));

@@ -3,15 +3,16 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { DEMO_ACCOUNT, DEMO_REQUESTER, DEMO_USER, Demo } from "../../../src/memory/demo.ts";
-import { memoryServices } from "./memory-services.ts";
 import { viewOf } from "../../fixtures/views.ts";
+import { memoryServices } from "./memory-services.ts";
 
 const HOUR_MS = 3_600_000;
 
 async function setUp(context: TestContext, time: string) {
   const memory = await memoryServices(context, time);
   const newDemo = () => new Demo(memory.services, HOUR_MS);
-  const values = () => memory.store.readUser(viewOf(DEMO_USER, DEMO_ACCOUNT))?.facts.map(({ value }) => value) ?? [];
+  const values = () =>
+    memory.store.readUser(viewOf(DEMO_USER, DEMO_ACCOUNT))?.facts.map(({ value }) => value) ?? [];
   /** As another process would. */
   const writeElsewhere = (channel: number, value: string) =>
     memory.store.write({

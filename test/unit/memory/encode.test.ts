@@ -5,8 +5,8 @@ import { type TestContext, test } from "node:test";
 import type { Caller } from "../../../src/memory/authentication.ts";
 import { QUIET_MS } from "../../../src/memory/blocks.ts";
 import { type EncodeInput, encodeFacts } from "../../../src/memory/encode.ts";
-import { ACCOUNT, caller, memoryServices, until } from "./memory-services.ts";
 import { viewOf } from "../../fixtures/views.ts";
+import { ACCOUNT, caller, memoryServices, until } from "./memory-services.ts";
 
 type Facts = EncodeInput["facts"];
 

@@ -17,16 +17,24 @@ import type { Caller } from "../../../src/memory/authentication.ts";
 import { Blocks } from "../../../src/memory/blocks.ts";
 import { IdempotencyGate } from "../../../src/memory/idempotency.ts";
 import { KeyRing } from "../../../src/memory/key-ring.ts";
+import { Labels } from "../../../src/memory/labels.ts";
 import type { FactRecord } from "../../../src/memory/ports.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
-import { DirectWorkers, FakeClock } from "../blockwork/fake-workers.ts";
 import { viewOf } from "../../fixtures/views.ts";
+import { DirectWorkers, FakeClock } from "../blockwork/fake-workers.ts";
 
 export const ACCOUNT = "acme";
 export const requester = { account: ACCOUNT, tier: "free" } as const;
 /** Who calls with an API key. */
-export const caller: Caller = { ...requester, keyId: "key1", limit: 1000, expiresAtMs: null };
+export const caller: Caller = {
+  ...requester,
+  keyId: "key1",
+  limit: 1000,
+  expiresAtMs: null,
+  user: null,
+  access: "write",
+};
 
 const newFolder = () => mkdtempSync(join(tmpdir(), "sideband-memory-"));
 const openStore = (folder: string) =>
@@ -64,11 +72,13 @@ export async function memoryServices(context: TestContext, time = "1970-01-01T00
   const scheduler = new BlockScheduler({ workers, clock, queueMax: 1000, metrics: new Metrics() });
   const blockWork = new BlockWork(scheduler, PLAIN_CODEBOOK.version);
   const keyRing = new KeyRing([{ id: 1, material: new Uint8Array(32) }]);
-  const blocks = new Blocks({ store, blockWork, keyRing, clock });
+  const labels = new Labels(store);
+  const blocks = new Blocks({ store, blockWork, keyRing, labels, clock });
   const services: MemoryServices = {
     store,
     blockWork,
     keyRing,
+    labels,
     blocks,
     flushes: new SharedWork(),
     idempotency: new IdempotencyGate(keyRing.digestKey),
@@ -77,14 +87,12 @@ export async function memoryServices(context: TestContext, time = "1970-01-01T00
   /** Values on the channels from 0 on. */
   const write = (userId: string, ...values: string[]) =>
     store.write({
-      account: ACCOUNT,
-      userId,
-      facts: values.map((value, channel) => ({ channel, value })),
-      nowMs: 0,
+      ...viewOf(userId, ACCOUNT),
+      changes: values.map((value, channel) => ({ place: "", channel, value })),
     });
   const factsOf = (userId: string) => store.readUser(viewOf(userId, ACCOUNT))!.facts;
-  const saveCode = (userId: string, { channel, revision, value }: FactRecord, code: FactCode) =>
-    store.saveCodes(ACCOUNT, userId, [{ channel, revision, value, code }]);
+  const saveCode = (userId: string, { place, channel, revision, value }: FactRecord, code: FactCode) =>
+    store.saveCodes(ACCOUNT, userId, [{ place, channel, revision, value, code }]);
   return { services, store, blocks, workers, clock, write, factsOf, saveCode };
 }
 

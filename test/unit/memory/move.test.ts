@@ -7,8 +7,8 @@ import { DEMO_ACCOUNT } from "../../../src/memory/demo.ts";
 import { compareStores, moveStore } from "../../../src/memory/move.ts";
 import type { KeyRecord, KeyRequest, Store } from "../../../src/memory/ports.ts";
 import type { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
-import { temporaryStore } from "./memory-services.ts";
 import { viewOf } from "../../fixtures/views.ts";
+import { temporaryStore } from "./memory-services.ts";
 
 const KEY: KeyRecord = {
   id: "key1",

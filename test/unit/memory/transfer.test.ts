@@ -6,8 +6,8 @@ import { noStep } from "../../../src/base/steps.ts";
 import { DEMO_ACCOUNT } from "../../../src/memory/demo.ts";
 import type { KeyRecord, KeyRequest, Store } from "../../../src/memory/ports.ts";
 import { exportLines, importLines } from "../../../src/memory/transfer.ts";
-import { temporaryStore } from "./memory-services.ts";
 import { viewOf } from "../../fixtures/views.ts";
+import { temporaryStore } from "./memory-services.ts";
 
 const KEY: KeyRecord = {
   id: "key1",

@@ -1,0 +1,232 @@
+/**
+ * A user's line in an export: facts of all places in the form of GET /facts, and earlier values. An import writes the
+ * values again, one after the other, so that the store itself makes the history; where a fact is known already, only its
+ * present value is written, and an import may be repeated.
+ */
+
+import { momentOf } from "../base/clock.ts";
+import { Failure } from "../base/errors.ts";
+import { CHANNELS_MAX } from "../base/limits.ts";
+import { checkAccount, checkIdentifier, checkValue, checkWriter } from "./identifiers.ts";
+import type { AccountLabels } from "./labels.ts";
+import { OWN_PLACE, placesOf } from "./places.ts";
+import type { EarlierFact, FactChange, FactRecord, Place, Store, UserLife } from "./ports.ts";
+
+/** What is the same as the default is left out: place "", since = updated_at, ordinal 1, null. */
+interface ExportedValue {
+  readonly label: string;
+  readonly value: string;
+  readonly channel: number;
+  readonly revision: number;
+  readonly updated_at: string;
+  readonly since?: string;
+  readonly place?: Place;
+  readonly ordinal?: number;
+  readonly written_by?: string;
+  readonly session_id?: string;
+}
+
+export interface ExportedFact extends ExportedValue {
+  readonly expires_at?: string;
+}
+
+export interface ExportedEarlier extends ExportedValue {
+  readonly ended: EarlierFact["ended"];
+  readonly ended_at: string;
+}
+
+export interface UserLine {
+  readonly kind: "user";
+  readonly account: string;
+  readonly user_id: string;
+  readonly facts: readonly ExportedFact[];
+  readonly earlier?: readonly ExportedEarlier[];
+}
+
+const ENDINGS: readonly unknown[] = ["replaced", "forgotten", "expired"];
+
+export function userLine(
+  account: string,
+  userId: string,
+  { facts, earlier }: UserLife,
+  labels: AccountLabels,
+): UserLine {
+  const exportedValue = (fact: FactRecord | EarlierFact): ExportedValue => ({
+    label: labels.at(fact.channel)?.label ?? "",
+    value: fact.value,
+    channel: fact.channel,
+    revision: fact.revision,
+    updated_at: timeText(fact.updatedAtMs),
+    ...(fact.sinceMs === fact.updatedAtMs ? {} : { since: timeText(fact.sinceMs) }),
+    ...(fact.place === OWN_PLACE ? {} : { place: fact.place }),
+    ...(fact.ordinal === 1 ? {} : { ordinal: fact.ordinal }),
+    ...(fact.writtenBy === null ? {} : { written_by: fact.writtenBy }),
+    ...(fact.sessionId === null ? {} : { session_id: fact.sessionId }),
+  });
+  return {
+    kind: "user",
+    account,
+    user_id: userId,
+    facts: facts.map((fact) => ({
+      ...exportedValue(fact),
+      ...(fact.expiresAtMs === null ? {} : { expires_at: timeText(fact.expiresAtMs) }),
+    })),
+    ...(earlier.length === 0
+      ? {}
+      : {
+          earlier: earlier.map((fact) => ({
+            ...exportedValue(fact),
+            ended: fact.ended,
+            ended_at: timeText(fact.endedAtMs),
+          })),
+        }),
+  };
+}
+
+/** A step of a user's past: a change, and who made it. */
+interface Step {
+  readonly change: FactChange;
+  readonly atMs: number;
+  readonly revision: number;
+  readonly writtenBy: string | null;
+  readonly sessionId: string | null;
+}
+
+/** Writes a line's facts; how many. The labels have been checked. */
+export async function importUserLine(
+  store: Store,
+  line: UserLine,
+  labels: AccountLabels,
+  nowMs: number,
+): Promise<number> {
+  const { account, user_id: userId } = line;
+  const known = await store.readLife(account, userId, { nowMs });
+  const nameOf = (place: Place, channel: number) => `${channel} ${place}`;
+  const knownNames = new Set(
+    [...(known?.facts ?? []), ...(known?.earlier ?? [])].map(({ place, channel }) => nameOf(place, channel)),
+  );
+  const steps: Step[] = [];
+  const addValue = (fact: ExportedValue, more: Partial<FactChange>) => {
+    const {
+      place = OWN_PLACE,
+      ordinal = 1,
+      written_by: writtenBy = null,
+      session_id: sessionId = null,
+    } = fact;
+    const { channel } = labels.find(fact.label)!;
+    const at = (text: string) => {
+      const atMs = Date.parse(text);
+      const change = { place, channel, value: fact.value, ordinal, updatedAtMs: atMs, ...more };
+      steps.push({ change, atMs, revision: fact.revision, writtenBy, sessionId });
+    };
+    if (fact.since !== undefined) at(fact.since);
+    at(fact.updated_at);
+    return { place, channel, revision: fact.revision };
+  };
+  for (const fact of line.earlier ?? []) {
+    const { place = OWN_PLACE, label, ended, ended_at } = fact;
+    if (knownNames.has(nameOf(place, labels.find(label)!.channel))) continue;
+    const endMs = Date.parse(ended_at);
+    const value = addValue(fact, ended === "expired" ? { expiresAtMs: endMs } : {});
+    if (ended !== "forgotten") continue;
+    const change = { ...value, value: null, keepHistory: true };
+    steps.push({ change, atMs: endMs, revision: fact.revision, writtenBy: null, sessionId: null });
+  }
+  for (const fact of line.facts) {
+    const { expires_at } = fact;
+    // What has expired on the way is not written any more.
+    if (expires_at !== undefined && Date.parse(expires_at) <= nowMs) continue;
+    addValue(fact, expires_at === undefined ? {} : { expiresAtMs: Date.parse(expires_at) });
+  }
+  // In the order in which they were written: what does not fit a block later is still the oldest.
+  steps.sort((a, b) => a.atMs - b.atMs || a.revision - b.revision);
+  for (const group of groupsOf(steps)) {
+    const [{ writtenBy, sessionId }] = group;
+    const changes = group.map(({ change }) => change);
+    const atMs = Math.max(...group.map((step) => step.atMs));
+    await store.write({ account, userId, changes, places: [OWN_PLACE], nowMs: atMs, writtenBy, sessionId });
+  }
+  return line.facts.length;
+}
+
+/** Steps that one write can make: of one writer, each fact once, and nothing of them has expired before the last one. */
+function groupsOf(steps: readonly Step[]): Step[][] {
+  const groups: Step[][] = [];
+  let names = new Set<string>();
+  for (const step of steps) {
+    const group = groups.at(-1);
+    const { place, channel } = step.change;
+    const name = `${channel} ${place}`;
+    const isOneWith = (other: Step) =>
+      other.writtenBy === step.writtenBy &&
+      other.sessionId === step.sessionId &&
+      (other.change.expiresAtMs == null || other.change.expiresAtMs > step.atMs);
+    if (group !== undefined && !names.has(name) && group.every(isOneWith)) group.push(step);
+    else {
+      groups.push([step]);
+      names = new Set();
+    }
+    names.add(name);
+  }
+  return groups;
+}
+
+/** Throws unless a line can be imported into an account with these labels. */
+export function checkUserLine(line: UserLine, labels: AccountLabels): void {
+  const { facts, earlier = [] } = line;
+  if (!Array.isArray(facts) || !Array.isArray(earlier)) throw wrong("the facts of a user must be a list");
+  for (const fact of facts) {
+    checkExported(fact, labels);
+    if (fact.expires_at !== undefined && !isTime(fact.expires_at))
+      throw wrong("a fact has no sound expires_at");
+  }
+  for (const fact of earlier) {
+    checkExported(fact, labels);
+    if (!ENDINGS.includes(fact.ended) || !isTime(fact.ended_at)) throw wrong("an earlier value has no end");
+  }
+  const names = facts.map(({ label, place = OWN_PLACE }) => `${label} ${place}`);
+  if (new Set(names).size < names.length) throw wrong("a label is given twice");
+}
+
+/** What must hold before anything else is asked of a line. */
+export function checkUserName(line: UserLine): void {
+  if (typeof line.account !== "string" || typeof line.user_id !== "string")
+    throw wrong("account and user_id must be texts");
+  checkAccount(line.account);
+  checkIdentifier(line.user_id, "user_id");
+}
+
+function checkExported(fact: ExportedValue, labels: AccountLabels): void {
+  const { label, value, revision, updated_at, since = updated_at, place = OWN_PLACE } = fact ?? {};
+  const { ordinal = 1, written_by: writtenBy, session_id: sessionId } = fact ?? {};
+  if (typeof label !== "string" || typeof value !== "string") throw wrong("labels and values must be texts");
+  const terms = labels.find(label);
+  if (terms === undefined || terms.channel >= CHANNELS_MAX)
+    throw new Failure("unknown_label", `This line cannot be imported: there is no label ${label}.`);
+  checkValue(value);
+  if (typeof place !== "string") throw wrong("a place must be a text");
+  if (place !== OWN_PLACE) placesOf(place);
+  if (writtenBy !== undefined) checkWriter(String(writtenBy));
+  if (sessionId !== undefined) checkIdentifier(String(sessionId), "session_id");
+  if (
+    !Number.isInteger(revision) ||
+    !isTime(updated_at) ||
+    !isTime(since) ||
+    !Number.isInteger(ordinal) ||
+    ordinal < 1
+  )
+    throw wrong("a fact has no revision or time");
+}
+
+/** Stores hold times from 1970 on. */
+function isTime(text: unknown): boolean {
+  return typeof text === "string" && (momentOf(text) ?? -1) >= 0;
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+export function wrong(reason: string): Failure {
+  return new Failure("invalid_request", `This line cannot be imported: ${reason}.`);
+}
