@@ -121,7 +121,7 @@ async function checkFolder(path: string, promised: Folder): Promise<void> {
       account: ACCOUNT,
       userId: "after",
       nowMs: 0,
-      facts: [{ channel: 0, value: "works" }],
+      changes: [{ place: "", channel: 0, value: "works" }], places: [""],
     });
     assert.equal(store.readFact(viewOf("after", ACCOUNT), 0)?.value, "works");
     for await (const damaged of store.findDamage()) assert.fail(`${damaged} is damaged`);

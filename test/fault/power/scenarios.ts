@@ -172,7 +172,7 @@ async function writeAll(room: Room, store: LmdbStore, word: string): Promise<voi
 
 async function write({ mark }: Room, store: LmdbStore, user: string, value: string): Promise<void> {
   mark({ sent: DATA, user, value });
-  await store.write({ account: ACCOUNT, userId: user, nowMs: 0, facts: [{ channel: 0, value }] });
+  await store.write({ account: ACCOUNT, userId: user, nowMs: 0, changes: [{ place: "", channel: 0, value }], places: [""] });
   mark({ stored: DATA, user, value });
 }
 

@@ -43,7 +43,7 @@ test("two callers at the same time share one build", async (context) => {
 test("users of two accounts with the same id are cached apart", async (context) => {
   const { blocks, store, write } = await memoryServices(context);
   await write("ada", "Ada");
-  await store.write({ account: "globex", userId: "ada", facts: [{ channel: 0, value: "Eve" }], nowMs: 0 });
+  await store.write({ account: "globex", userId: "ada", changes: [{ place: "", channel: 0, value: "Eve" }], places: [""], nowMs: 0 });
   const first = await blocks.of(requester, "ada");
   await blocks.of({ ...requester, account: "globex" }, "ada");
   assert.equal(await blocks.of(requester, "ada"), first);

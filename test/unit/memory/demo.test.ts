@@ -18,7 +18,7 @@ async function setUp(context: TestContext, time: string) {
     memory.store.write({
       account: DEMO_ACCOUNT,
       userId: DEMO_USER,
-      facts: [{ channel, value }],
+      changes: [{ place: "", channel, value }], places: [""],
       nowMs: memory.clock.now(),
     });
   return { ...memory, demo: newDemo(), newDemo, values, writeElsewhere };
@@ -28,7 +28,7 @@ test("a fact of the demo is written on the channel of its label", async (context
   const { demo, store } = await setUp(context, "2026-11-15T12:00:00Z");
   await demo.encode("USER.name", "Ada", DEMO_USER);
   const result = await demo.encode("USER.role", "engineer", DEMO_USER);
-  assert.deepEqual(result, { facts: [{ channel: 6, value: "engineer" }], channelCount: 2 });
+  assert.deepEqual(result, { changes: [{ place: "", channel: 6, value: "engineer" }], places: [""], channelCount: 2 });
   assert.equal(store.readFact(viewOf(DEMO_USER, DEMO_ACCOUNT), 6)?.value, "engineer");
 });
 

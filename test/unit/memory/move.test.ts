@@ -60,7 +60,7 @@ async function filledStore(context: TestContext): Promise<LmdbStore> {
   await from.write({
     account: DEMO_ACCOUNT,
     userId: "demo",
-    facts: [{ channel: 0, value: "x" }],
+    changes: [{ place: "", channel: 0, value: "x" }], places: [""],
     nowMs: 3000,
   });
   return from;

@@ -62,7 +62,7 @@ const write = (
   channel: number,
   value: string,
   nowMs: number,
-) => store.write({ account, userId, facts: [{ channel, value }], nowMs });
+) => store.write({ account, userId, changes: [{ place: "", channel, value }], places: [""], nowMs });
 
 /** A store with a key and two users of two accounts; the higher channel was written first. */
 async function filledStore(context: TestContext): Promise<Store> {
