@@ -94,7 +94,8 @@ export async function encodeFacts(
       channel,
       value,
       place,
-      revision: first + i,
+      // What was written before a data folder was upgraded has none.
+      revision: Math.max(0, first + i),
       expiresAtMs,
       previous: outcome.outcome === "stored" ? outcome.previous[i] : undefined,
     })),

@@ -114,6 +114,8 @@ export interface LmdbStoreOptions {
   readonly freeBytes?: (folder: string) => number;
   /** Called once, with a line for the operator, when the store is given up: nothing is read or written any more. */
   readonly onLost?: (line: string) => void;
+  /** What the operator should know. */
+  readonly warn?: (line: string) => void;
   readonly atStep?: AtStep;
 }
 
