@@ -22,6 +22,8 @@ export interface FailureExtra {
   readonly used?: number;
   /** The fact that is there, where another one was expected; null: there is none. */
   readonly present?: PresentFact | null;
+  /** The items of a list that has no room for another one, or not the one that was meant. */
+  readonly items?: readonly string[];
   readonly cause?: unknown;
 }
 

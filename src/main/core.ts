@@ -42,7 +42,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Co
   checkReader();
   const metrics = new Metrics();
   const clock = systemClock;
-  const { queueMax } = config;
+  const { queueMax, historyMax } = config;
   if (options.newMasterKey === false && config.databaseUrl === undefined && !hasMasterKey(config))
     throw new ConfigError(
       `${config.dataFolder} has no master.key. Blocks handed out so far can be read only with the one they were made with: ` +
@@ -70,7 +70,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Co
   const blocks = new Blocks({ store, blockWork, keyRing, labels, clock: timerClock });
   const idempotency = new IdempotencyGate(keyRing.digestKey);
   const flushes = new SharedWork<FlushedBlock>();
-  const memory = { store, blockWork, keyRing, labels, blocks, flushes, idempotency, clock };
+  const memory = { store, blockWork, keyRing, labels, blocks, flushes, idempotency, clock, historyMax };
   const authentication = new Authentication(store, clock);
   defineGauges(metrics, store, blocks);
   return {

@@ -58,8 +58,8 @@ export interface EncodeResult {
   readonly facts: readonly WrittenFact[];
   readonly channelCount: number;
   readonly replayed: boolean;
-  /** Encodes of this key in this month, after this call. */
-  readonly used: number;
+  /** Encodes of this key in this month, after this call; undefined where nothing was counted. */
+  readonly used: number | undefined;
 }
 
 export async function encodeFacts(

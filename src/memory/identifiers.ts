@@ -32,9 +32,13 @@ export function isIdentifier(text: string): boolean {
   return identifierFault(text) === undefined;
 }
 
-export function checkValue(value: string, bytesMax = VALUE_BYTES_MAX): void {
+export function checkValue(
+  value: string,
+  bytesMax = VALUE_BYTES_MAX,
+  param: "value" | "item" = "value",
+): void {
   const fault = valueFault(value, bytesMax);
-  if (fault !== undefined) throw new Failure("invalid_value", `The value ${fault}.`, { param: "value" });
+  if (fault !== undefined) throw new Failure("invalid_value", `The ${param} ${fault}.`, { param });
 }
 
 /** Who wrote a fact: 1 to 64 characters, by the rules of values. */

@@ -14,7 +14,7 @@ export const PROBLEM_TYPE = "application/problem+json; charset=utf-8";
 
 export function problemAnswer(failure: Failure, call: Call, upgradeUrl: string): Answer {
   const { status } = ERRORS[failure.code];
-  const { param, hint, retryAfterS, allow, used, present } = failure.extra;
+  const { param, hint, retryAfterS, allow, used, present, items } = failure.extra;
   // Others may have used the rest of the limit since the request began.
   if (used !== undefined) call.used = used;
   const upgrades = failure.code === "monthly_limit_exceeded";
@@ -27,6 +27,7 @@ export function problemAnswer(failure: Failure, call: Call, upgradeUrl: string):
     param,
     hint,
     present,
+    items,
     upgradeUrl: upgrades ? upgradeUrl : undefined,
   });
   return new Answer(JSON.stringify(problem), { status, headers, type: PROBLEM_TYPE });

@@ -25,7 +25,7 @@ export function encodeRoutes({ memory }: HttpServices): Handlers<"encode" | "enc
   ) => {
     call.sessionId = input.sessionId;
     const result = await encodeFacts(memory, call.caller, input);
-    call.used = result.used;
+    call.used = result.used ?? call.used;
     const replayed = result.replayed ? ["idempotency-replayed", "true"] : [];
     return Answer.json(answer(result), { headers: [...replayed, ...headersOf(result)] });
   };
