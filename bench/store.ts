@@ -8,11 +8,11 @@
 
 import { type Random, seededRandom } from "../src/base/random.ts";
 import type { WriteRequest } from "../src/memory/ports.ts";
+import { changesOf, viewOf } from "../test/fixtures/views.ts";
 import { median } from "./median.ts";
 import type { BenchOptions } from "./options.ts";
 import { COMPACTION_BAR_MS, measureCompaction } from "./store/compaction.ts";
 import { openLmdb, openPostgres, type PostgresSubjects, type Subject } from "./store/subjects.ts";
-import { viewOf } from "../test/fixtures/views.ts";
 
 interface SpeedRow {
   readonly store: string;
@@ -125,7 +125,7 @@ async function measureSpeed(
     const userId = userOf(caller, i);
     const channel = Math.floor(i / 50) % FACTS_OF_USER;
     const value = textOf(userId, i);
-    const outcome = await store.write(request(userId, [{ channel, value }], { quota }));
+    const outcome = await store.write(request(userId, [[channel, value]], { quota }));
     expect(outcome.outcome === "stored");
     last.set(`${userId}\n${channel}`, value);
   };
@@ -207,10 +207,10 @@ async function* grow(
     await spread(64, async () => {
       if (users * FACTS_OF_USER >= target) return false;
       const userId = `grown-${users++}`;
-      const facts = Array.from({ length: FACTS_OF_USER }, (_, channel) => ({
-        channel,
-        value: textOf(userId, channel),
-      }));
+      const facts = Array.from(
+        { length: FACTS_OF_USER },
+        (_, channel) => [channel, textOf(userId, channel)] as const,
+      );
       expect((await store.write(request(userId, facts))).outcome === "stored");
       return true;
     });
@@ -227,7 +227,7 @@ async function* grow(
     const encodes = await timed(subject, GROWTH_CALLERS, seconds, async () => {
       const userId = `grown-${random.below(users)}`;
       const channel = random.below(FACTS_OF_USER);
-      const outcome = await store.write(request(userId, [{ channel, value: textOf(userId, channel) }]));
+      const outcome = await store.write(request(userId, [[channel, textOf(userId, channel)]]));
       expect(outcome.outcome === "stored" && outcome.channelCount === FACTS_OF_USER);
     });
     yield {
@@ -292,10 +292,11 @@ async function spread(callers: number, work: () => Promise<boolean>): Promise<vo
 
 function request(
   userId: string,
-  facts: WriteRequest["facts"],
+  facts: Parameters<typeof changesOf>[0],
   more: Partial<WriteRequest> = {},
 ): WriteRequest {
-  return { account: ACCOUNT, userId, facts, nowMs: Date.UTC(2026, 10, 15), ...more };
+  const view = viewOf(userId, ACCOUNT, { nowMs: Date.UTC(2026, 10, 15) });
+  return { ...view, changes: changesOf(facts), ...more };
 }
 
 /** Made of the place it is written to, so that a value read from another place is noticed. 40 bytes and more. */

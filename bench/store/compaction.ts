@@ -85,7 +85,13 @@ async function load(store: LmdbStore, work: () => Promise<void>) {
 }
 
 function write(store: LmdbStore, userId: string, value: string) {
-  return store.write({ account: ACCOUNT, userId, nowMs: Date.now(), changes: [{ place: "", channel: 0, value }], places: [""] });
+  return store.write({
+    account: ACCOUNT,
+    userId,
+    nowMs: Date.now(),
+    changes: [{ place: "", channel: 0, value }],
+    places: [""],
+  });
 }
 
 function check(store: LmdbStore, user: string, ...allowed: (string | undefined)[]): void {

@@ -123,10 +123,7 @@ function names(labels: AccountLabels, channels: readonly number[]): string[] {
 
 function unknownLabel(labels: AccountLabels, label: string): never {
   const hint = nearLabel(label, labels);
-  const advice =
-    hint === undefined
-      ? "GET /channels lists those that there are; POST /channels adds one."
-      : `Did you mean ${hint}?`;
+  const advice = hint === undefined ? "GET /channels lists all of them." : `Did you mean ${hint}?`;
   throw new Failure("unknown_label", `There is no such label. ${advice}`, {
     param: "label",
     ...(hint === undefined ? {} : { hint }),

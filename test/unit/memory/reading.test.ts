@@ -7,6 +7,7 @@ import { PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
 import { KeyRing } from "../../../src/memory/key-ring.ts";
 import { findReadBackFault, readPresentedBlock } from "../../../src/memory/reading.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
+import { viewOf } from "../../fixtures/views.ts";
 import { memoryServices, requester } from "./memory-services.ts";
 
 /** The fixture's master key, and a newer one. */
@@ -26,7 +27,7 @@ const unreadable = {
 async function setUp(context: TestContext) {
   const memory = await memoryServices(context);
   await memory.write("ada", "Ada", "Sideband");
-  const { text } = (await memory.blocks.of(requester, "ada"))!;
+  const { text } = (await memory.blocks.of(requester, viewOf("ada")))!;
   const read = (block: string, by = requester, userId = "ada", services: MemoryServices = memory.services) =>
     readPresentedBlock(services, by, { userId, block });
   const fault = (expected: typeof FACTS, channels?: number[]) =>

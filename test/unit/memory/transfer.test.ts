@@ -6,7 +6,7 @@ import { noStep } from "../../../src/base/steps.ts";
 import { DEMO_ACCOUNT } from "../../../src/memory/demo.ts";
 import type { KeyRecord, KeyRequest, Store } from "../../../src/memory/ports.ts";
 import { exportLines, importLines } from "../../../src/memory/transfer.ts";
-import { viewOf } from "../../fixtures/views.ts";
+import { changesOf, viewOf } from "../../fixtures/views.ts";
 import { temporaryStore } from "./memory-services.ts";
 
 const KEY: KeyRecord = {
@@ -16,6 +16,8 @@ const KEY: KeyRecord = {
   hash: "ab".repeat(32),
   prefix: "sb_live_abcd",
   note: "first",
+  user: null,
+  access: "write",
   createdAtMs: 1,
   expiresAtMs: 2,
   revokedAtMs: null,
@@ -51,7 +53,7 @@ const importInto = (store: Store, ...lines: unknown[]) =>
 
 async function exported(store: Store, account?: string): Promise<unknown[]> {
   const lines: unknown[] = [];
-  for await (const line of exportLines(store, account)) lines.push(line);
+  for await (const line of exportLines(store, { nowMs: IMPORT_MS, account })) lines.push(line);
   return lines;
 }
 
@@ -62,7 +64,7 @@ const write = (
   channel: number,
   value: string,
   nowMs: number,
-) => store.write({ account, userId, changes: [{ place: "", channel, value }], places: [""], nowMs });
+) => store.write({ ...viewOf(userId, account, { nowMs }), changes: changesOf([[channel, value]]) });
 
 /** A store with a key and two users of two accounts; the higher channel was written first. */
 async function filledStore(context: TestContext): Promise<Store> {
