@@ -7,8 +7,7 @@
  */
 
 import { type Random, seededRandom } from "../src/base/random.ts";
-import type { WriteRequest } from "../src/memory/ports.ts";
-import { changesOf, viewOf } from "../test/fixtures/views.ts";
+import type { View, WriteRequest } from "../src/memory/ports.ts";
 import { median } from "./median.ts";
 import type { BenchOptions } from "./options.ts";
 import { COMPACTION_BAR_MS, measureCompaction } from "./store/compaction.ts";
@@ -135,7 +134,7 @@ async function measureSpeed(
   const reads = await timed(subject, callers, seconds, async () => {
     const [slot, value] = random.pick(known);
     const [userId, channel] = slot.split("\n");
-    expect((await store.readFact(viewOf(userId, ACCOUNT), Number(channel)))?.value === value);
+    expect((await store.readFact(viewOf(userId), Number(channel)))?.value === value);
   });
   return {
     store: subject.name,
@@ -222,7 +221,7 @@ async function* grow(
     const reads = await timed(subject, GROWTH_CALLERS, seconds, async () => {
       const userId = `grown-${random.below(users)}`;
       const channel = random.below(FACTS_OF_USER);
-      expect((await store.readFact(viewOf(userId, ACCOUNT), channel))?.value === textOf(userId, channel));
+      expect((await store.readFact(viewOf(userId), channel))?.value === textOf(userId, channel));
     });
     const encodes = await timed(subject, GROWTH_CALLERS, seconds, async () => {
       const userId = `grown-${random.below(users)}`;
@@ -292,11 +291,15 @@ async function spread(callers: number, work: () => Promise<boolean>): Promise<vo
 
 function request(
   userId: string,
-  facts: Parameters<typeof changesOf>[0],
+  facts: readonly (readonly [channel: number, value: string])[],
   more: Partial<WriteRequest> = {},
 ): WriteRequest {
-  const view = viewOf(userId, ACCOUNT, { nowMs: Date.UTC(2026, 10, 15) });
-  return { ...view, changes: changesOf(facts), ...more };
+  const changes = facts.map(([channel, value]) => ({ place: "", channel, value }));
+  return { ...viewOf(userId), changes, ...more };
+}
+
+function viewOf(userId: string): View {
+  return { account: ACCOUNT, userId, places: [""], nowMs: Date.UTC(2026, 10, 15) };
 }
 
 /** Made of the place it is written to, so that a value read from another place is noticed. 40 bytes and more. */

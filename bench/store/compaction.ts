@@ -4,7 +4,6 @@
  */
 
 import type { LmdbStore } from "../../src/store/lmdb/lmdb-store.ts";
-import { viewOf } from "../../test/fixtures/views.ts";
 
 export interface CompactionReport {
   readonly facts: number;
@@ -95,6 +94,6 @@ function write(store: LmdbStore, userId: string, value: string) {
 }
 
 function check(store: LmdbStore, user: string, ...allowed: (string | undefined)[]): void {
-  const value = store.readFact(viewOf(user, ACCOUNT), 0)?.value;
+  const value = store.readFact({ account: ACCOUNT, userId: user, places: [""], nowMs: 0 }, 0)?.value;
   if (!allowed.includes(value)) throw new Error(`${user} reads ${value} instead of ${allowed}`);
 }

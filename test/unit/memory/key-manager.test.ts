@@ -45,6 +45,8 @@ test("the store holds a new key's hash and its first characters, and not the key
     hash: hashOfKey(key),
     prefix: key.slice(0, 12),
     note: "first",
+    user: null,
+    access: "write",
     createdAtMs: Date.parse(NOON),
     expiresAtMs: null,
     revokedAtMs: null,

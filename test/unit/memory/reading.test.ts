@@ -15,8 +15,8 @@ const older = { id: 1, material: new Uint8Array(32) };
 const newer = { id: 2, material: new Uint8Array(32).fill(2) };
 
 const FACTS = [
-  { channel: 0, value: "Ada" },
-  { channel: 1, value: "Sideband" },
+  { label: "USER.name", channel: 0, value: "Ada" },
+  { label: "USER.project", channel: 1, value: "Sideband" },
 ];
 const unreadable = {
   code: "block_unreadable",
@@ -30,7 +30,7 @@ async function setUp(context: TestContext) {
   const { text } = (await memory.blocks.of(requester, viewOf("ada")))!;
   const read = (block: string, by = requester, userId = "ada", services: MemoryServices = memory.services) =>
     readPresentedBlock(services, by, { userId, block });
-  const fault = (expected: typeof FACTS, channels?: number[]) =>
+  const fault = (expected: { channel: number; value: string }[], channels?: number[]) =>
     findReadBackFault(memory.services, memory.services.blockWork.begin(requester), "ada", {
       text,
       expected,
