@@ -36,7 +36,7 @@ interface KnownFact {
   readonly writtenBy: string | null;
 }
 
-interface WrittenFact extends LabelledFact {
+interface DetailedFact extends LabelledFact {
   readonly place: string;
   readonly revision: number;
   readonly expiresAtMs: number | null;
@@ -53,7 +53,7 @@ export function encodeAnswer({ facts, channelCount }: Written): EncodeAnswer {
   return { status: "ok", label, value, channel, channel_count: channelCount };
 }
 
-export function detailedEncodeAnswer(written: Written<WrittenFact>): EncodeAnswer & WriteDetails {
+export function detailedEncodeAnswer(written: Written<DetailedFact>): EncodeAnswer & WriteDetails {
   return { ...encodeAnswer(written), ...writeDetails(written.facts[0]) };
 }
 
@@ -61,7 +61,7 @@ export function batchAnswer({ facts, channelCount }: Written): BatchAnswer {
   return { status: "ok", channel_count: channelCount, facts: facts.map(carriedFact) };
 }
 
-export function detailedBatchAnswer({ facts, channelCount }: Written<WrittenFact>): BatchAnswer {
+export function detailedBatchAnswer({ facts, channelCount }: Written<DetailedFact>): BatchAnswer {
   return {
     status: "ok",
     channel_count: channelCount,
@@ -69,7 +69,7 @@ export function detailedBatchAnswer({ facts, channelCount }: Written<WrittenFact
   };
 }
 
-function writeDetails({ place, revision, expiresAtMs, previous }: WrittenFact): WriteDetails {
+function writeDetails({ place, revision, expiresAtMs, previous }: DetailedFact): WriteDetails {
   return {
     revision,
     place: placeKind(place),
@@ -86,7 +86,7 @@ function writeDetails({ place, revision, expiresAtMs, previous }: WrittenFact): 
   };
 }
 
-interface Context {
+interface ContextParts {
   readonly userId: string;
   readonly text: string;
   readonly facts: readonly { readonly channel: number; readonly value: string }[];
@@ -96,7 +96,7 @@ interface Context {
 
 /** @param include what was asked for: the other part is empty */
 export function contextAnswer(
-  { userId, text, facts, labels }: Context,
+  { userId, text, facts, labels }: ContextParts,
   include: "index" | "block" | "both" = "both",
 ): ContextAnswer {
   return {
@@ -110,7 +110,7 @@ export function contextAnswer(
 
 /** With the project, and the labels that the block has no room for. */
 export function detailedContextAnswer(
-  context: Context,
+  context: ContextParts,
   include: "index" | "block" | "both",
   project: string | undefined,
 ): ContextAnswer {

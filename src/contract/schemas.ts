@@ -58,9 +58,9 @@ const ExpiresAt = Type.Optional(
     description: "When the fact ends: RFC 3339 with its zone, in the future. Not together with `ttl_s`.",
   }),
 );
-const isTrue = { pattern: "^(?:[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|1|0)$", title: "true, false, 1 or 0" };
+const FLAG = { pattern: "^(?:[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|1|0)$", title: "true, false, 1 or 0" };
 const DetailsQuery = Type.Optional(
-  Type.String({ ...isTrue, description: "`true` answers with more fields than the specification has." }),
+  Type.String({ ...FLAG, description: "`true` answers with more fields than the specification has." }),
 );
 const Details = Type.Optional(
   Type.Boolean({ description: "`true` answers with more fields than the specification has." }),
@@ -101,14 +101,14 @@ export const ForgetQuery = Type.Object({
   scope: Scope,
   keep_history: Type.Optional(
     Type.String({
-      ...isTrue,
+      ...FLAG,
       description: "`true` keeps the earlier values, and the forgotten one as the last of them.",
     }),
   ),
 });
 const UseModel = Type.Optional(
   Type.String({
-    ...isTrue,
+    ...FLAG,
     description: "`true` verifies the value by model inference instead of the fast path.",
   }),
 );

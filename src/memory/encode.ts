@@ -124,7 +124,7 @@ async function placeFacts(
     try {
       const { label, value, ifRevision } = fact;
       const terms = await services.labels.find(view.account, label);
-      checkTerms(terms, value);
+      checkAgainstTerms(terms, value);
       const place = placeFor(fact.scope ?? terms.scope, view.places);
       const { channel } = terms;
       if (seen.has(`${channel} ${place}`)) {
@@ -150,7 +150,7 @@ async function placeFacts(
 }
 
 /** What a label asks of its values. Nothing is ever cut. */
-function checkTerms({ label, oneOf, maxBytes }: LabelTerms, value: string): void {
+function checkAgainstTerms({ label, oneOf, maxBytes }: LabelTerms, value: string): void {
   if (oneOf !== null && !oneOf.includes(value)) {
     throw new Failure("invalid_value", `The value of ${label} must be one of: ${oneOf.join(", ")}.`, {
       param: "value",

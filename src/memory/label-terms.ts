@@ -6,7 +6,7 @@ import { valueFault } from "./identifiers.ts";
 import type { LabelRecord } from "./ports.ts";
 
 const LABEL = /^[A-Z][A-Z0-9_]{0,15}\.[a-z0-9_]{1,48}$/;
-const TEXT_LENGTH_MAX = 200;
+const LABEL_TEXT_LENGTH_MAX = 200;
 const ONE_OF_MIN = 2;
 const ONE_OF_MAX = 32;
 const SCOPES: readonly unknown[] = ["person", "project", "worktree"];
@@ -58,7 +58,9 @@ export function checkLabelRecord(record: LabelRecord): void {
 function checkText(param: "description" | "example", text: string): void {
   const fault =
     valueFault(text, Number.POSITIVE_INFINITY) ??
-    ([...text].length > TEXT_LENGTH_MAX ? `must have at most ${TEXT_LENGTH_MAX} characters` : undefined);
+    ([...text].length > LABEL_TEXT_LENGTH_MAX
+      ? `must have at most ${LABEL_TEXT_LENGTH_MAX} characters`
+      : undefined);
   if (fault !== undefined) throw refuse(param, fault);
 }
 

@@ -93,7 +93,11 @@ export class Labels {
     return andThen(this.of(account), (known) => {
       const terms = known.find(label);
       if (terms !== undefined) return terms;
-      return andThen(this.#read(account), (labels) => labels.find(label) ?? unknownLabel(labels, label));
+      return andThen(this.#read(account), (labels) => {
+        const found = labels.find(label);
+        if (found === undefined) throw unknownLabel(labels, label);
+        return found;
+      });
     });
   }
 
@@ -121,13 +125,10 @@ function names(labels: AccountLabels, channels: readonly number[]): string[] {
   return channels.map((channel) => labels.at(channel)?.label ?? `CHANNEL.${channel}`);
 }
 
-function unknownLabel(labels: AccountLabels, label: string): never {
+export function unknownLabel(labels: AccountLabels, label: string): Failure {
   const hint = nearLabel(label, labels);
-  const advice =
-    hint === undefined
-      ? "GET /channels lists those that there are; POST /channels adds one."
-      : `Did you mean ${hint}?`;
-  throw new Failure("unknown_label", `There is no such label. ${advice}`, {
+  const advice = hint === undefined ? "GET /channels lists all of them." : `Did you mean ${hint}?`;
+  return new Failure("unknown_label", `There is no such label. ${advice}`, {
     param: "label",
     ...(hint === undefined ? {} : { hint }),
   });

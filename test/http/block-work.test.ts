@@ -10,8 +10,8 @@ import { seededRandom } from "../../src/base/random.ts";
 import { keptCode } from "../../src/blockwork/fact-code.ts";
 import { DEMO_ACCOUNT, DEMO_USER } from "../../src/memory/demo.ts";
 import type { FactRecord } from "../../src/memory/ports.ts";
+import { changesOf, viewOf } from "../fixtures/views.ts";
 import { type Running, startRunning } from "./running-service.ts";
-import { viewOf } from "../fixtures/views.ts";
 
 let running: Running;
 before(async () => {
@@ -29,8 +29,8 @@ const sentence = () => Array.from({ length: 6 }, () => random.pick(WORDS)).join(
 
 /** Facts written beneath HTTP: nothing is coded in the background then. */
 async function store(account: string, userId: string, values: readonly string[]): Promise<void> {
-  const facts = values.map((value, channel) => ({ channel, value }));
-  await running.service.core.store.write({ account, userId, facts, nowMs: Date.now() });
+  const changes = changesOf(values.map((value, channel) => [channel, value]));
+  await running.service.core.store.write({ ...viewOf(userId, account, { nowMs: Date.now() }), changes });
 }
 
 async function factsOf(account: string, userId: string): Promise<readonly FactRecord[]> {
@@ -174,7 +174,8 @@ test("planted code bits are found out: the block is right all the same, and so i
   await running.call("GET", "/context?user_id=other");
   await until(async () => (await factsOf("acme", "other")).every(({ code }) => code !== undefined));
   const others = new Map((await factsOf("acme", "other")).map(({ channel, code }) => [channel, code!]));
-  const planted = (await factsOf("acme", "planted")).map(({ channel, revision, value }) => ({
+  const planted = (await factsOf("acme", "planted")).map(({ place, channel, revision, value }) => ({
+    place,
     channel,
     revision,
     value,
@@ -209,8 +210,8 @@ test("stopping drops background work at once", async () => {
 test("stopping waits for a request no longer than it is told to", async () => {
   const stopped = await startRunning({ SIDEBAND_BLOCK_WORKERS: "1", SIDEBAND_SHUTDOWN_S: "1" });
   const { core } = stopped.service;
-  const facts = Array.from({ length: 40 }, (_, channel) => ({ channel, value: "x".repeat(1024) }));
-  await core.store.write({ account: "acme", userId: "long", facts, nowMs: Date.now() });
+  const changes = changesOf(Array.from({ length: 40 }, (_, channel) => [channel, "x".repeat(1024)]));
+  await core.store.write({ ...viewOf("long", "acme", { nowMs: Date.now() }), changes });
   const answer = stopped.call("GET", "/context?user_id=long").then(
     ({ status }) => `answered ${status}`,
     () => "cut off",

@@ -7,8 +7,8 @@ import assert from "node:assert/strict";
 import { type IncomingHttpHeaders, request as sendRequest } from "node:http";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
-import { type Running, send, startRunning } from "./running-service.ts";
 import { viewOf } from "../fixtures/views.ts";
+import { type Running, send, startRunning } from "./running-service.ts";
 
 let running: Running;
 let limited: string;

@@ -9,7 +9,7 @@ import { Failure } from "../../base/errors.ts";
 import { Answer } from "./answer.ts";
 import type { Route } from "./route.ts";
 
-interface Place {
+interface PathPattern {
   readonly pattern: RegExp;
   readonly names: readonly string[];
   readonly routes: Map<string, Route>;
@@ -36,7 +36,7 @@ const NO_PARAMS = {};
 
 export class Router {
   readonly #exact = new Map<string, Map<string, Route>>();
-  readonly #patterns: Place[] = [];
+  readonly #patterns: PathPattern[] = [];
 
   constructor(routes: Iterable<Route>) {
     for (const route of routes) {

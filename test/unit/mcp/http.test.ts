@@ -7,7 +7,15 @@ import type { Store } from "../../../src/memory/ports.ts";
 import { settled } from "../blockwork/fake-workers.ts";
 import { ACCOUNT, memoryServices } from "../memory/memory-services.ts";
 
-const CALLER = { account: ACCOUNT, keyId: "k", tier: "unlimited", limit: null, expiresAtMs: null } as const;
+const CALLER = {
+  account: ACCOUNT,
+  keyId: "k",
+  tier: "unlimited",
+  limit: null,
+  expiresAtMs: null,
+  user: null,
+  access: "write",
+} as const;
 const USERS = ["ada", "eve"] as const;
 const MODERN = "2026-07-28";
 

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { DEMO_ACCOUNT, DEMO_REQUESTER, DEMO_USER, Demo } from "../../../src/memory/demo.ts";
+import type { View } from "../../../src/memory/ports.ts";
 import { viewOf } from "../../fixtures/views.ts";
 import { memoryServices } from "./memory-services.ts";
 
@@ -18,7 +19,8 @@ async function setUp(context: TestContext, time: string) {
     memory.store.write({
       account: DEMO_ACCOUNT,
       userId: DEMO_USER,
-      changes: [{ place: "", channel, value }], places: [""],
+      changes: [{ place: "", channel, value }],
+      places: [""],
       nowMs: memory.clock.now(),
     });
   return { ...memory, demo: newDemo(), newDemo, values, writeElsewhere };
@@ -28,7 +30,10 @@ test("a fact of the demo is written on the channel of its label", async (context
   const { demo, store } = await setUp(context, "2026-11-15T12:00:00Z");
   await demo.encode("USER.name", "Ada", DEMO_USER);
   const result = await demo.encode("USER.role", "engineer", DEMO_USER);
-  assert.deepEqual(result, { changes: [{ place: "", channel: 6, value: "engineer" }], places: [""], channelCount: 2 });
+  assert.deepEqual(result, {
+    facts: [{ label: "USER.role", channel: 6, value: "engineer" }],
+    channelCount: 2,
+  });
   assert.equal(store.readFact(viewOf(DEMO_USER, DEMO_ACCOUNT), 6)?.value, "engineer");
 });
 
@@ -73,8 +78,8 @@ test("what another process writes in place of an old fact during the reset stays
   await demo.encode("USER.name", "old", DEMO_USER);
   clock.advance(HOUR_MS / 2);
   const readUser = store.readUser.bind(store);
-  const mock = context.mock.method(store, "readUser", async (account: string, userId: string) => {
-    const before = readUser(account, userId);
+  const mock = context.mock.method(store, "readUser", async (view: View) => {
+    const before = readUser(view);
     await writeElsewhere(0, "new");
     return before;
   });
@@ -88,7 +93,7 @@ test("a reset that the store could not make is made by whoever comes next", asyn
   const { demo, store, clock, values } = await setUp(context, "2026-11-15T12:30:00Z");
   await demo.encode("USER.name", "old", DEMO_USER);
   clock.advance(HOUR_MS / 2);
-  const { mock } = context.mock.method(store, "forgetFacts", () => Promise.reject(new Error("away")));
+  const { mock } = context.mock.method(store, "write", () => Promise.reject(new Error("away")));
   await assert.rejects(demo.userOf(undefined), /away/);
   mock.restore();
   await demo.userOf(undefined);
@@ -108,7 +113,7 @@ test("the store is read for a reset once an interval", async (context) => {
 test("the operator's reset forgets everything at once, the cached block too", async (context) => {
   const { demo, blocks, values } = await setUp(context, "2026-11-15T12:30:00Z");
   await demo.encode("USER.name", "Ada", DEMO_USER);
-  await blocks.of(DEMO_REQUESTER, DEMO_USER);
+  await blocks.of(DEMO_REQUESTER, viewOf(DEMO_USER, DEMO_ACCOUNT));
   await demo.reset(DEMO_USER);
   assert.deepEqual([values(), blocks.cachedCount], [[], 0]);
 });

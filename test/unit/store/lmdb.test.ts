@@ -28,8 +28,8 @@ import { keyRecord, type StoreUnderTest, storeConformance, write } from "../../c
 import { storeCountsConformance } from "../../conformance/store-counts.ts";
 import { storeLifeConformance } from "../../conformance/store-life.ts";
 import { damage, misplace, storeIn, take } from "../../fixtures/behind-the-store.ts";
-import { openFolder, withFolder } from "./lmdb-folder.ts";
 import { viewOf } from "../../fixtures/views.ts";
+import { openFolder, withFolder } from "./lmdb-folder.ts";
 
 async function openAlone(): Promise<StoreUnderTest> {
   const folder = mkdtempSync(join(tmpdir(), "sideband-store-"));
