@@ -125,10 +125,12 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "body-read-before-key",
     fault: "The body of a stranger is parsed before its key is checked.",
     file: "src/http/request/dispatcher.ts",
-    find: `    return andThen(this.#options.access[route.access](call), () =>
-      andThen(this.#bodyOf(call, route), (body) => {`,
-    replace: `    return andThen(this.#bodyOf(call, route), (body) =>
-      andThen(this.#options.access[route.access](call), () => {`,
+    find: `    return andThen(this.#options.access[route.access](call), () => {
+      // The website's pages take links with whatever others have added to them.
+      if (route.access !== "page") raiseQueryFault(call.query);
+      return andThen(this.#bodyOf(call, route), (body) => {`,
+    replace: `    return andThen(this.#bodyOf(call, route), (body) => {
+      return andThen(this.#options.access[route.access](call), () => {`,
     tests: ["test/http/requests.test.ts"],
     only: "a body is taken exactly",
     quick: true,

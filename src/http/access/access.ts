@@ -11,7 +11,6 @@ import { quotaWindow } from "../../memory/quota.ts";
 import type { Call } from "../request/call.ts";
 import { limitGroupOf } from "../request/client.ts";
 import { limitHeaders } from "../request/limit-headers.ts";
-import { raiseQueryFault } from "../request/query.ts";
 import type { AccessCheck, AccessChecks } from "../request/route.ts";
 import { UnknownAddress } from "../request/router.ts";
 import type { HttpServices } from "../services.ts";
@@ -51,7 +50,6 @@ export function accessChecks(
     admin: adminCheck(services, sessions),
     open(call) {
       call.headers = OPEN_ORIGIN;
-      raiseQueryFault(call.query);
     },
     page() {},
     door(call) {
@@ -66,13 +64,12 @@ function keyCheck({ authentication, memory, clock, limits, door }: HttpServices)
   return (call) => {
     if (door.admits(call.request)) {
       call.caller = door.callerOf(call.request);
-      return raiseQueryFault(call.query);
+      return;
     }
     return andThen(authentication.callerOf(keyOf(call)), (caller) => {
       call.caller = caller;
       return andThen(usedBy(caller), (used) => {
         call.used = used;
-        raiseQueryFault(call.query);
         if (limits.key !== undefined) enforce(limits.key, caller.keyId);
       });
     });
@@ -93,7 +90,6 @@ function demoCheck({ demo, limits, clock }: HttpServices): AccessCheck {
       ...limitHeaders(standing, clock.now()),
     ];
     if (waitS > 0) throw tooMany(waitS);
-    raiseQueryFault(call.query);
     await demo.resetIfDue();
   };
 }
@@ -101,13 +97,12 @@ function demoCheck({ demo, limits, clock }: HttpServices): AccessCheck {
 /** The admin token, the session of the console that was opened with it, or the door. */
 function adminCheck({ limits, door }: HttpServices, sessions: ConsoleSessions): AccessCheck {
   return (call) => {
-    if (door.admits(call.request)) return raiseQueryFault(call.query);
+    if (door.admits(call.request)) return;
     const token = bearerOf(call);
-    if (token === undefined && sessions.admits(call)) return raiseQueryFault(call.query);
+    if (token === undefined && sessions.admits(call)) return;
     if (token === undefined)
       throw new Failure("missing_key", "Send the admin token: Authorization: Bearer <TOKEN>.");
     requireAdminToken(token, call, sessions, limits);
-    raiseQueryFault(call.query);
   };
 }
 

@@ -17,7 +17,7 @@ import { Call } from "./call.ts";
 import { type ClientReader, limitGroupOf } from "./client.ts";
 import { prefersHtml } from "./preferences.ts";
 import { failureOf, problemAnswer } from "./problem.ts";
-import { parseQuery } from "./query.ts";
+import { parseQuery, raiseQueryFault } from "./query.ts";
 import type { RecentErrors } from "./recent-errors.ts";
 import type { RecentRequests } from "./recent-requests.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
@@ -144,15 +144,17 @@ export class Dispatcher {
     call.routePath = route.path;
     call.params = params;
     call.query = parseQuery(mark < 0 ? "" : url.slice(mark + 1));
-    return andThen(this.#options.access[route.access](call), () =>
-      andThen(this.#bodyOf(call, route), (body) => {
+    return andThen(this.#options.access[route.access](call), () => {
+      // The website's pages take links with whatever others have added to them.
+      if (route.access !== "page") raiseQueryFault(call.query);
+      return andThen(this.#bodyOf(call, route), (body) => {
         call.body = body;
         check(route.params, call.params, "The address is not valid.");
         check(route.query, call.query, "The query is not valid.");
         check(route.body, call.body, "The body must be a JSON object.");
         return andThen(route.handle(call), asAnswer);
-      }),
-    );
+      });
+    });
   }
 
   #bodyOf(call: Call, { access, bodyBytesMax }: Route): MaybePromise<unknown> {

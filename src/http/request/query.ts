@@ -1,6 +1,6 @@
 /**
  * Query strings, strictly: percent-escapes must be well-formed UTF-8, a name given twice is an error. Faults
- * are kept beside the values and raised when the route looks at them, so that an unknown address stays a 404.
+ * are kept beside the values and raised after the access check, so that an unknown address stays a 404.
  */
 
 import { Failure } from "../../base/errors.ts";
