@@ -55,17 +55,19 @@ export class Demo {
   }
 
   /**
-   * The user of a sandbox, or of the shared state, with nothing in it from before the present interval.
+   * The user of a sandbox, or of the shared state, with nothing in it from before the present interval: whoever reads
+   * or writes the demo asks for it first.
    * @param sandbox three hexadecimal digits
    */
   async userOf(sandbox: string | undefined): Promise<string> {
     const userId = sandbox === undefined ? DEMO_USER : `${DEMO_USER}-${sandbox}`;
-    await this.resetIfDue(userId);
+    await this.#resetIfDue(DEMO_USER);
+    await this.#resetIfDue(userId);
     return userId;
   }
 
   /** Forgets what was written before the present interval, once an interval; with the shared state, all sandboxes in use. */
-  async resetIfDue(userId = DEMO_USER): Promise<void> {
+  async #resetIfDue(userId: string): Promise<void> {
     const startMs = this.#startOf(this.#services.clock.now());
     if (this.#resetFor.get(userId) === startMs) return;
     const state = await this.#services.store.readUser(DEMO_ACCOUNT, userId);
@@ -76,7 +78,7 @@ export class Demo {
     if (userId !== DEMO_USER) return;
     for (const [sandbox, resetForMs] of this.#resetFor) {
       if (resetForMs === startMs) continue;
-      await this.resetIfDue(sandbox);
+      await this.#resetIfDue(sandbox);
       this.#resetFor.delete(sandbox);
     }
   }

@@ -77,7 +77,7 @@ function keyCheck({ authentication, memory, clock, limits, door }: HttpServices)
 }
 
 function demoCheck({ demo, limits, clock }: HttpServices): AccessCheck {
-  return async (call) => {
+  return (call) => {
     call.headers = OPEN_ORIGIN;
     if (demo === undefined) throw new Failure("not_found", "The demo is switched off here.");
     const group = limitGroupOf(call.client);
@@ -90,7 +90,6 @@ function demoCheck({ demo, limits, clock }: HttpServices): AccessCheck {
       ...limitHeaders(standing, clock.now()),
     ];
     if (waitS > 0) throw tooMany(waitS);
-    await demo.resetIfDue();
   };
 }
 

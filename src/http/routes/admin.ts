@@ -4,7 +4,7 @@ import { momentOf } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
 import { TIME_MS_MAX } from "../../base/limits.ts";
 import type { AdminStatusAnswer, KeyRequestView, KeyView } from "../../contract/admin-schemas.ts";
-import { DEMO_ACCOUNT, DEMO_USER } from "../../memory/demo.ts";
+import { DEMO_ACCOUNT } from "../../memory/demo.ts";
 import { labelOf } from "../../memory/labels.ts";
 import type { KeyRecord, KeyRequest } from "../../memory/ports.ts";
 import { Answer } from "../request/answer.ts";
@@ -136,8 +136,7 @@ export function adminRoutes(
 
 async function demoStatus({ memory, demo }: HttpServices): Promise<AdminStatusAnswer["demo"]> {
   if (demo === undefined) return null;
-  await demo.resetIfDue();
-  const state = await memory.store.readUser(DEMO_ACCOUNT, DEMO_USER);
+  const state = await memory.store.readUser(DEMO_ACCOUNT, await demo.userOf(undefined));
   const labels = (state?.facts ?? []).map(({ channel }) => labelOf(channel));
   return { labels, resets_in_s: demo.resetsInS };
 }
