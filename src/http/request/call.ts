@@ -24,7 +24,7 @@ export class Call {
   place: BodyPlace | undefined;
   /** Set on routes that need a key, once it is known. */
   caller: Caller | undefined;
-  /** Encodes of the caller's key in this month, for the quota headers. */
+  /** Encodes of the caller's key in this month when its key was checked, for the quota headers. */
   used = 0;
   /** Logged with the request. */
   sessionId: string | undefined;

@@ -8,14 +8,14 @@ import type { Call } from "../request/call.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 
-type EncodeCall = Pick<Call, "used" | "sessionId"> & { readonly caller: Caller };
+type EncodeCall = Pick<Call, "sessionId"> & { readonly caller: Caller };
 
 export function encodeRoutes({ memory }: HttpServices): Handlers<"encode" | "encodeBatch"> {
   const run = async <T>(call: EncodeCall, input: EncodeInput, answer: (result: EncodeResult) => T) => {
     call.sessionId = input.sessionId;
     const result = await encodeFacts(memory, call.caller, input);
-    call.used = result.used;
-    return Answer.json(answer(result), { headers: result.replayed ? ["idempotency-replayed", "true"] : [] });
+    const headers = result.replayed ? ["idempotency-replayed", "true"] : [];
+    return Answer.json(answer(result), { headers, used: result.used });
   };
   return {
     encode(call) {
