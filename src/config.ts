@@ -5,6 +5,7 @@
 
 import { isIP, isIPv4 } from "node:net";
 import { availableParallelism, homedir, userInfo } from "node:os";
+import { OperatorError } from "./base/errors.ts";
 
 export interface Config {
   readonly host: string;
@@ -51,7 +52,7 @@ export interface AgentConfig {
   readonly allowSecrets: boolean;
 }
 
-export class ConfigError extends Error {
+export class ConfigError extends OperatorError {
   override name = "ConfigError";
   /** The setting whose value is wrong, if it is one setting's. */
   readonly setting: string | undefined;

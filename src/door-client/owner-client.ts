@@ -7,18 +7,18 @@
 import { type IncomingMessage, request } from "node:http";
 import { Readable } from "node:stream";
 import type { FailureCode } from "../base/error-codes.ts";
-import { Failure } from "../base/errors.ts";
+import { Failure, OperatorError } from "../base/errors.ts";
 import { linesOf } from "../base/lines.ts";
 import type { Fetch } from "../sdk/index.ts";
 import { doorPath } from "./door-path.ts";
 import { bodyTextOf, fetchAnswer } from "./node-fetch.ts";
 
 /** Nobody listens at the door: nothing was sent. */
-export class NoOwnerError extends Error {
+export class NoOwnerError extends OperatorError {
   override name = "NoOwnerError";
 }
 
-export class SilentOwnerError extends Error {
+export class SilentOwnerError extends OperatorError {
   override name = "SilentOwnerError";
 }
 

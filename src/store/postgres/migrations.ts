@@ -10,6 +10,7 @@
 
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
+import { OperatorError } from "../../base/errors.ts";
 import { readCluster } from "./cluster/distribution.ts";
 import type { Sql } from "./connection/database.ts";
 
@@ -25,7 +26,7 @@ export interface Migration extends AppliedMigration {
   readonly sql: string;
 }
 
-export class MigrationError extends Error {
+export class MigrationError extends OperatorError {
   override name = "MigrationError";
 }
 
