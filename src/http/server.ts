@@ -15,8 +15,7 @@ import { orderlyEnd } from "./connection/orderly-end.ts";
 import { BodyRoom } from "./request/body-room.ts";
 import { clientReader, type TrustProxy, trustsOf } from "./request/client.ts";
 import { Dispatcher } from "./request/dispatcher.ts";
-import { RecentErrors } from "./request/recent-errors.ts";
-import { RecentRequests } from "./request/recent-requests.ts";
+import { CallHistory } from "./request/recent-calls.ts";
 import { RequestMetrics } from "./request/request-metrics.ts";
 import { Router } from "./request/router.ts";
 import { isAnswered, takeTurns } from "./request/turns.ts";
@@ -56,7 +55,7 @@ export class HttpServer {
 
   constructor(services: HttpServices, options: HttpServerOptions) {
     const sessions = new ConsoleSessions(services.adminToken, services.clock);
-    const recent = { errors: new RecentErrors(services.clock), requests: new RecentRequests() };
+    const recent = new CallHistory();
     const { timeouts = TIMEOUTS } = options;
     const { headMs, bodyMs, answerMs, checkMs } = timeouts;
     const trusts = trustsOf(options.trustProxy);

@@ -18,8 +18,7 @@ import { type ClientReader, limitGroupOf } from "./client.ts";
 import { prefersHtml } from "./preferences.ts";
 import { failureOf, problemAnswer } from "./problem.ts";
 import { parseQuery, raiseQueryFault } from "./query.ts";
-import type { RecentErrors } from "./recent-errors.ts";
-import type { RecentRequests } from "./recent-requests.ts";
+import type { CallHistory } from "./recent-calls.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 import type { AccessChecks, Route } from "./route.ts";
 import { type Router, UnknownAddress } from "./router.ts";
@@ -43,7 +42,7 @@ export interface DispatcherOptions {
   readonly bodies: BodyRoom;
   readonly clientOf: ClientReader;
   readonly metrics: RequestMetrics;
-  readonly recent: { readonly errors: RecentErrors; readonly requests: RecentRequests };
+  readonly recent: CallHistory;
   /** For an address that has no route; undefined without the website. */
   readonly signposts: Signposts | undefined;
 }
@@ -99,7 +98,7 @@ export class Dispatcher {
       failure instanceof UnknownAddress
         ? this.#nothingHere(failure, call)
         : problemAnswer(failure, call, services.upgradeUrl);
-    if (answer.status >= 500) recent.errors.add(call, answer.status, failure.code);
+    if (answer.status >= 500) recent.errors.add(call, answer.status, services.clock.now(), failure.code);
     return answer;
   }
 
@@ -114,7 +113,7 @@ export class Dispatcher {
     if (!complete && headers["transfer-encoding"] !== undefined) call.response.shouldKeepAlive = false;
     const nowMs = services.clock.now();
     metrics.count(call, answer.status);
-    recent.requests.add(call, answer.status, nowMs);
+    if (call.caller !== undefined) recent.requests.add(call, answer.status, nowMs, call.caller);
     sendAnswer(call, answer, nowMs);
   }
 

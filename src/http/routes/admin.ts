@@ -8,8 +8,7 @@ import { DEMO_ACCOUNT } from "../../memory/demo.ts";
 import { labelOf } from "../../memory/labels.ts";
 import type { KeyRecord, KeyRequest } from "../../memory/ports.ts";
 import { Answer } from "../request/answer.ts";
-import type { RecentErrors } from "../request/recent-errors.ts";
-import type { RecentRequests } from "../request/recent-requests.ts";
+import type { CallHistory } from "../request/recent-calls.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 import type { Readiness } from "./readiness.ts";
@@ -27,16 +26,10 @@ type AdminOperation =
   | "adminDeleteRequest"
   | "adminStatus";
 
-/** What this process remembers of its calls. */
-export interface RecentCalls {
-  readonly errors: RecentErrors;
-  readonly requests: RecentRequests;
-}
-
 export function adminRoutes(
   services: HttpServices,
   readiness: Readiness,
-  recent: RecentCalls,
+  recent: CallHistory,
 ): Handlers<AdminOperation> {
   const { keys, clock } = services;
   const startedAt = momentText(clock.now());
@@ -127,8 +120,8 @@ export function adminRoutes(
         ready,
         store: { facts, users, size_bytes: sizeBytes },
         demo: await demoStatus(services),
-        recent_errors: recent.errors.list(),
-        recent_requests: recent.requests.list(),
+        recent_errors: recent.errors.list((code) => ({ code })),
+        recent_requests: recent.requests.list(({ account, keyId }) => ({ account, key_id: keyId })),
       };
     },
   };
@@ -176,7 +169,7 @@ function timeOf(text: string | null | undefined): number | null | undefined {
   if (ms === undefined || ms < 0 || ms > TIME_MS_MAX) {
     throw new Failure(
       "invalid_request",
-      "expires_at must be a real moment as in RFC 3339, with Z or another zone.",
+      "expires_at must be a real day (YYYY-MM-DD), or a real moment as in RFC 3339, with Z or another zone.",
       {
         param: "expires_at",
       },
