@@ -396,10 +396,10 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "two-hosts",
     fault: "A request with two Host headers is answered.",
     file: "src/http/request/dispatcher.ts",
-    find: "if (hostsOf(request) > 1)",
-    replace: "if (hostsOf(request) > 9)",
+    find: "if (isRepeated(name, request))",
+    replace: 'if (name !== "Host" && isRepeated(name, request))',
     tests: ["test/http/requests.test.ts"],
-    only: "Host must come once",
+    only: "Host and Authorization come once",
   },
   {
     name: "port-as-client",

@@ -4,7 +4,7 @@
  */
 
 import type { IncomingMessage } from "node:http";
-import { BlockList, isIPv6 } from "node:net";
+import { BlockList, isIP, isIPv6 } from "node:net";
 
 export interface Client {
   readonly address: string;
@@ -24,7 +24,10 @@ export function clientReader(trusts: Trusts): ClientReader {
     const peer = socket.remoteAddress ?? "";
     const direct = { address: peer, host: headers.host ?? "", protocol: "http" };
     if (!trusts(peer, 0)) return direct;
-    const hops = [peer, ...listOf(headers["x-forwarded-for"]).map(addressIn).reverse()];
+    const forwarded = listOf(headers["x-forwarded-for"]).map(addressIn).reverse();
+    // Whoever passed on what is no address counts as the client.
+    const strange = forwarded.findIndex((hop) => isIP(hop) === 0);
+    const hops = [peer, ...(strange < 0 ? forwarded : forwarded.slice(0, strange))];
     const client = hops.findIndex((address, hop) => !trusts(address, hop));
     return {
       address: hops.at(client)!,

@@ -135,8 +135,11 @@ export class Dispatcher {
     const { host, expect } = request.headers;
     if (host === undefined && request.httpVersion === "1.1")
       throw new Failure("invalid_request", "The Host header is missing.", { param: "Host" });
-    if (hostsOf(request) > 1)
-      throw new Failure("invalid_request", "There is more than one Host header.", { param: "Host" });
+    if (host?.includes(","))
+      throw new Failure("invalid_request", "Host names more than one host.", { param: "Host" });
+    for (const name of ["Host", "Authorization"])
+      if (isRepeated(name, request))
+        throw new Failure("invalid_request", `There is more than one ${name} header.`, { param: name });
     if (expect !== undefined && !/100-continue/i.test(expect))
       throw new Failure("invalid_request", "Only Expect: 100-continue is understood.", { param: "Expect" });
     const { route, params } = this.#options.router.find(call.method, mark < 0 ? url : url.slice(0, mark));
@@ -174,14 +177,15 @@ function leave(place: BodyPlace, { response, isGone }: Call, answer: Answer | un
   else place.leave();
 }
 
-/** Node itself takes the first and drops the others: a proxy may have taken another one. */
-function hostsOf({ rawHeaders }: IncomingMessage): number {
-  let hosts = 0;
+/** Node itself takes the first of these headers and drops the others: a proxy may have taken another one. */
+function isRepeated(name: string, { rawHeaders }: IncomingMessage): boolean {
+  const wanted = name.toLowerCase();
+  let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i];
-    if (name.length === 4 && name.toLowerCase() === "host") hosts += 1;
+    const found = rawHeaders[i];
+    if (found.length === wanted.length && found.toLowerCase() === wanted) count += 1;
   }
-  return hosts;
+  return count > 1;
 }
 
 function asAnswer(result: unknown): Answer {
