@@ -5,8 +5,8 @@ import type { Requester } from "../base/requester.ts";
 import type { BlockTaskKind } from "./block-tasks.ts";
 import type { Reply } from "./block-threads.ts";
 
-/** Background work is a kind of its own here, with the label `ahead`. */
-export type MetricKind = BlockTaskKind | "ahead";
+/** Background work is a kind of its own here. */
+export type MetricKind = BlockTaskKind | "background";
 export type TaskOutcome = Reply["outcome"] | "refused" | "late" | "cancelled" | "dropped";
 
 /** Milliseconds for a unit of each kind, until one was measured. */
@@ -16,7 +16,7 @@ const FIRST_GUESS_MS: Readonly<Record<BlockTaskKind, number>> = {
   open: 2,
   value: 0.1,
 };
-const KINDS = [...Object.keys(FIRST_GUESS_MS), "ahead"] as MetricKind[];
+const KINDS = [...Object.keys(FIRST_GUESS_MS), "background"] as MetricKind[];
 /** The weight of earlier measurements falls by this factor with each new one. */
 const DECAY = 0.95;
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

@@ -116,7 +116,7 @@ export class BlockScheduler {
   /** Resolves when all tasks are done. Rejects with the first failure, and drops the other tasks. */
   run<K extends BlockTaskKind>(work: Work, kind: K, tasks: readonly Task<K>[]): Promise<void> {
     if (tasks.length === 0) return Promise.resolve();
-    const label = work.background ? "ahead" : kind;
+    const label = work.background ? "background" : kind;
     const expected = tasks.map(({ size }) => this.#metrics.expectedMs(kind, size));
     const account = this.#accountOf(work.account);
     const refusal = work.signal?.aborted
