@@ -4,6 +4,7 @@
  */
 
 import { assert } from "../../base/assert.ts";
+import { CRC32_BYTES } from "../../base/crc32.ts";
 import type { FactRecord } from "../../memory/ports.ts";
 import type { TableName } from "./environment.ts";
 
@@ -15,7 +16,6 @@ export function isForgetting(table: TableName, key: Buffer): boolean {
 }
 
 const FACT_HEADER_BYTES = 21;
-const CHECKSUM_BYTES = 4;
 const USER_BYTES = 17;
 
 /**
@@ -23,7 +23,7 @@ const USER_BYTES = 17;
  * length in bits 2 · with a code: its checksum 4, its bits · value
  */
 export function packFact(fact: Omit<FactRecord, "channel">): Buffer {
-  const codeBytes = fact.code === undefined ? 0 : CHECKSUM_BYTES + Math.ceil(fact.code.bits.length / 8);
+  const codeBytes = fact.code === undefined ? 0 : CRC32_BYTES + Math.ceil(fact.code.bits.length / 8);
   const value = Buffer.from(fact.value);
   const out = Buffer.allocUnsafe(FACT_HEADER_BYTES + codeBytes + value.length);
   out.writeUIntBE(fact.revision, 0, 6);
@@ -34,7 +34,7 @@ export function packFact(fact: Omit<FactRecord, "channel">): Buffer {
   if (fact.code !== undefined) {
     assert(fact.code.version > 0 && fact.code.version < 256, "a codebook version fits a byte");
     out.writeUInt32BE(fact.code.checksum, FACT_HEADER_BYTES);
-    out.set(fact.code.bits.bytes.subarray(0, codeBytes - CHECKSUM_BYTES), FACT_HEADER_BYTES + CHECKSUM_BYTES);
+    out.set(fact.code.bits.bytes.subarray(0, codeBytes - CRC32_BYTES), FACT_HEADER_BYTES + CRC32_BYTES);
   }
   out.set(value, FACT_HEADER_BYTES + codeBytes);
   return out;
@@ -44,7 +44,7 @@ export function packFact(fact: Omit<FactRecord, "channel">): Buffer {
 export function unpackFact(channel: number, bytes: Buffer, withCode = true): FactRecord {
   const version = bytes[18];
   const bitsLength = bytes.readUInt16BE(19);
-  const codeStart = FACT_HEADER_BYTES + (version === 0 ? 0 : CHECKSUM_BYTES);
+  const codeStart = FACT_HEADER_BYTES + (version === 0 ? 0 : CRC32_BYTES);
   const valueStart = codeStart + Math.ceil(bitsLength / 8);
   const fact = {
     channel,
