@@ -5,6 +5,7 @@
 
 import { isIP, isIPv4 } from "node:net";
 import { availableParallelism, homedir, userInfo } from "node:os";
+import { ACCOUNT_DEFAULT } from "./base/account.ts";
 import { OperatorError } from "./base/errors.ts";
 
 export interface Config {
@@ -352,7 +353,7 @@ export function readAgentConfig(
     apiKey: find("API_KEY"),
     userId: find("USER_ID") ?? userName(),
     dataFolder: folder(optionalText(environment.SIDEBAND_DATA ?? "") ?? DATA_FOLDER),
-    account: "default",
+    account: ACCOUNT_DEFAULT,
     timeoutMs: timeoutOf(find("TIMEOUT_MS") ?? "2000"),
     compactionTimeoutMs: timeoutOf(find("TIMEOUT_MS") ?? "8000"),
     personTimeoutMs: timeoutOf(find("TIMEOUT_MS") ?? "30000"),

@@ -6,6 +6,7 @@
 
 import { type IncomingMessage, request } from "node:http";
 import { Readable } from "node:stream";
+import { ACCOUNT_HEADER } from "../base/account.ts";
 import type { FailureCode } from "../base/error-codes.ts";
 import { Failure, OperatorError } from "../base/errors.ts";
 import { linesOf } from "../base/lines.ts";
@@ -69,7 +70,7 @@ export class OwnerClient {
       method,
       path,
       headers: {
-        ...(more.account === undefined ? {} : { "sideband-account": more.account }),
+        ...(more.account === undefined ? {} : { [ACCOUNT_HEADER]: more.account }),
         ...(body === undefined ? {} : BODY_TYPE),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -123,7 +124,7 @@ export class OwnerClient {
       const response = await this.#send({
         method: init.method ?? "GET",
         path: pathname + search,
-        headers: { ...(init.headers as Record<string, string>), "sideband-account": account },
+        headers: { ...(init.headers as Record<string, string>), [ACCOUNT_HEADER]: account },
         ...(init.body == null ? {} : { body: init.body as string }),
         signal: init.signal ?? undefined,
       });
