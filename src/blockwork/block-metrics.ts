@@ -1,5 +1,6 @@
 /** The metrics of block tasks. The measured times also give the expected time of a task. */
 
+import { assert } from "../base/assert.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { Requester } from "../base/requester.ts";
 import type { BlockTaskKind } from "./block-tasks.ts";
@@ -60,6 +61,7 @@ export class BlockMetrics {
   }
 
   expectedMs(kind: BlockTaskKind, size: number): number {
+    assert(size >= 0, "the size of a task is not negative");
     const measured = this.#measured.get(kind);
     return size * (measured === undefined ? FIRST_GUESS_MS[kind] : measured.ms / measured.units);
   }
@@ -84,6 +86,7 @@ export class BlockMetrics {
   }
 
   count(kind: MetricKind, outcome: TaskOutcome, count = 1): void {
+    assert(count >= 0, "a number of tasks is not negative");
     if (count === 0) return;
     this.#metrics.add("sideband_block_tasks_total", `${metricLabel(kind)},result="${outcome}"`, count);
   }

@@ -49,6 +49,7 @@ export function runBlockTask(
   codebooks: readonly Codebook[],
   message: BlockMessage,
 ): BlockResults[BlockTaskKind] {
+  assert(codebooks.length > 0, "there is a codebook to write with");
   switch (message.kind) {
     case "code":
       return codeOf(codebooks[0], message.channel, message.value);

@@ -4,6 +4,7 @@
  * next block will need are computed in the background, when no request waits.
  */
 
+import { assert } from "../base/assert.ts";
 import { BoundedCache } from "../base/bounded-cache.ts";
 import type { TimerClock } from "../base/clock.ts";
 import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
@@ -98,6 +99,7 @@ export class Blocks {
   /** Builds the block of a state, whatever is cached. */
   async build(work: Work, userId: string, state: UserState): Promise<UserBlock> {
     const { account } = work;
+    assert(state.facts.length > 0, "a user with a state has facts");
     const assembled = await this.#blockWork.build(work, {
       facts: state.facts,
       key: this.#keyRing.writing(account),

@@ -4,6 +4,7 @@
  * the clock, the same for every process: whoever comes first in a new interval forgets what was written before it.
  */
 
+import { assert } from "../base/assert.ts";
 import { DEMO_VALUE_BYTES_MAX } from "../base/limits.ts";
 import type { EncodeResult } from "./encode.ts";
 import { checkValue } from "./identifiers.ts";
@@ -21,6 +22,7 @@ export class Demo {
   readonly #resetFor = new Map<string, number>();
 
   constructor(services: MemoryServices, intervalMs: number) {
+    assert(intervalMs > 0, "the demo is reset after some time");
     this.#services = services;
     this.#intervalMs = intervalMs;
   }
@@ -45,8 +47,8 @@ export class Demo {
       facts: [{ channel, value }],
       nowMs: clock.now(),
     });
-    const channelCount = outcome.outcome === "stored" ? outcome.channelCount : 0;
-    return { facts: [{ channel, value }], channelCount };
+    assert(outcome.outcome === "stored", "the demo has no limit and no Idempotency-Key");
+    return { facts: [{ channel, value }], channelCount: outcome.channelCount };
   }
 
   async reset(userId: string): Promise<void> {

@@ -4,6 +4,7 @@
  * when there is time.
  */
 
+import { assert } from "../base/assert.ts";
 import { Failure } from "../base/errors.ts";
 import type { Caller } from "./authentication.ts";
 import { checkIdentifier, checkValue } from "./identifiers.ts";
@@ -57,6 +58,11 @@ export async function encodeFacts(
           write,
         );
   refuseUnlessStored(outcome, caller, nowMs);
+  assert(outcome.channelCount >= 1, "a stored fact is in use");
+  assert(
+    outcome.outcome === "stored" || idempotencyKey !== undefined,
+    "only a request with an Idempotency-Key gets an earlier answer",
+  );
   if (outcome.outcome === "stored") services.blocks.codeInBackground(caller, userId);
   return {
     facts: placed,

@@ -1,5 +1,6 @@
 /** From labels to channels and back. An unknown label is refused, with a hint where one label is really near. */
 
+import { assertInteger } from "../base/assert.ts";
 import { CHANNELS, findChannel } from "../base/channels.ts";
 import { isSlip } from "../base/edit-distance.ts";
 import { Failure } from "../base/errors.ts";
@@ -16,6 +17,7 @@ export function channelOf(label: string): number {
 }
 
 export function labelOf(channel: number): string {
+  assertInteger(channel, 0, CHANNELS.length - 1, "channel");
   return CHANNELS[channel].label;
 }
 

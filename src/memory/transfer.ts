@@ -4,6 +4,7 @@
  * what they have used. Secrets of the service, and records of Idempotency-Key, do not travel.
  */
 
+import { assert } from "../base/assert.ts";
 import { momentOf } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
 import { CHANNEL_COUNT, TIME_MS_MAX } from "../base/limits.ts";
@@ -105,7 +106,7 @@ async function importUser(store: Store, line: UserLine, nowMs: number): Promise<
   if (line.facts.length === 0) return { facts: 0 };
   // In the order in which they were written: what does not fit a block later is still the oldest.
   const facts = [...line.facts].sort((a, b) => a.revision - b.revision);
-  await store.write({
+  const { outcome } = await store.write({
     account: line.account,
     userId: line.user_id,
     nowMs,
@@ -115,6 +116,7 @@ async function importUser(store: Store, line: UserLine, nowMs: number): Promise<
       updatedAtMs: Date.parse(updated_at),
     })),
   });
+  assert(outcome === "stored", "an import has no limit and no Idempotency-Key");
   return { facts: facts.length };
 }
 

@@ -3,7 +3,7 @@
  * parts makes every prefix stand for exactly one account or user. Keys stay far below lmdb's 1,978 bytes.
  */
 
-import { assert } from "../../base/assert.ts";
+import { assert, assertInteger } from "../../base/assert.ts";
 import { CHANNEL_COUNT } from "../../base/limits.ts";
 
 export function userKey(account: string, userId: string): Buffer {
@@ -14,7 +14,7 @@ export function userKey(account: string, userId: string): Buffer {
 
 /** The channel as one byte after the user and a zero: a user's facts lie behind its record, in channel order. */
 export function factKey(account: string, userId: string, channel: number): Buffer {
-  assert(channel >= 0 && channel < CHANNEL_COUNT, "a channel");
+  assertInteger(channel, 0, CHANNEL_COUNT - 1, "channel");
   assert(!account.includes("\0") && !userId.includes("\0"), "no zero in a name");
   return Buffer.from(`${account}\0${userId}\0${String.fromCharCode(channel)}`);
 }
@@ -50,12 +50,14 @@ const DAY_MS = 24 * 3600 * 1000;
 
 /** Idempotency records lie by the day on which they expire: four bytes, big-endian, then the API key and the given key. */
 export function idempotencyKey(day: number, keyId: string, key: string): Buffer {
+  assert(keyId.length > 0 && key.length > 0, "an idempotency record has the API key and the given key");
   return Buffer.concat([dayPrefix(day), Buffer.from(`${keyId}\0${key}`)]);
 }
 
 export const expiryDayOf = (ms: number) => Math.floor(ms / DAY_MS);
 
 export function dayPrefix(day: number): Buffer {
+  assertInteger(day, 0, 2 ** 32 - 1, "the day of expiry");
   const prefix = Buffer.alloc(4);
   prefix.writeUInt32BE(day);
   return prefix;

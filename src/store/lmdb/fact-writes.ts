@@ -1,6 +1,7 @@
 /** The writes of facts. Each runs inside a group's transaction. */
 
 import { timingSafeEqual } from "node:crypto";
+import { assert, assertInteger } from "../../base/assert.ts";
 import { CHANNEL_COUNT } from "../../base/limits.ts";
 import type { ComputedCode, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import {
@@ -34,6 +35,7 @@ export function writeFacts(request: WriteRequest, lives: LifeSource): Write<Writ
     const known = replay(writer, request, used);
     if (known !== undefined) return known;
     const { quota, facts } = request;
+    assertInteger(facts.length, 1, CHANNEL_COUNT, "the number of facts in a write");
     if (quota?.limit != null && used + facts.length > quota.limit) return { outcome: "limit", used };
 
     const key = userKey(request.account, request.userId);
@@ -49,6 +51,7 @@ export function writeFacts(request: WriteRequest, lives: LifeSource): Write<Writ
     writer.put("facts", key, packUser(user));
     count(writer, request, used);
     const stored = channelCount(user);
+    assert(stored >= facts.length, "a write has each channel once");
     keepReplay(writer, request, stored);
     return { outcome: "stored", channelCount: stored, used: used + (quota === undefined ? 0 : facts.length) };
   };
@@ -69,6 +72,7 @@ function count(writer: Writer, { quota, facts }: WriteRequest, used: number): vo
 export function addUsage(keyId: string, days: readonly { day: string; count: number }[]): Write<void> {
   return (writer) => {
     for (const { day, count: added } of days) {
+      assert(added > 0, "only what was used is added");
       for (const name of [counterName(keyId, day), counterName(keyId, day.slice(0, "YYYY-MM".length))]) {
         writer.setCount(name, writer.count(name) + added);
       }
@@ -109,6 +113,7 @@ export function sweepExpired(nowMs: number, countMax: number): Write<number> {
   return (writer) => {
     const end = dayPrefix(expiryDayOf(nowMs));
     const expired = writer.environment.keys("idempotency", { end, limit: countMax });
+    assert(expired.length <= countMax, "a sweep stays within its limit");
     for (const key of expired) writer.remove("idempotency", key);
     return expired.length;
   };
@@ -150,6 +155,7 @@ export function forgetFacts(
       markChannel(user, channel, false);
     }
     user.revision += 1;
+    assert(found.length <= CHANNEL_COUNT, "a fact is forgotten once");
     const left = channelCount(user);
     // A user without facts is removed: nothing shows that the user ever existed.
     if (left === 0) removeUser(writer, key);

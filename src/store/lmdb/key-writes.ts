@@ -1,5 +1,6 @@
 /** The writes of keys and key requests. */
 
+import { assert } from "../../base/assert.ts";
 import type { AccountRecord, AddKeyOutcome, KeyApproval, KeyRecord, KeyRequest } from "../../memory/ports.ts";
 import { rangeBelow } from "./entry-keys.ts";
 import { noteForgetting } from "./fact-writes.ts";
@@ -9,6 +10,7 @@ import { packJson, unpackJson } from "./records.ts";
 export function addKey(record: KeyRecord, approval?: KeyApproval): Write<AddKeyOutcome> {
   return (writer) => {
     const [id, hash] = [Buffer.from(record.id), Buffer.from(record.hash, "hex")];
+    assert(hash.length === 32, "the hash of a key has 32 bytes");
     if (writer.has("keys", id) || writer.has("key-hashes", hash)) return "key_exists";
     const account = Buffer.from(record.account);
     const known = writer.get("accounts", account) !== undefined;
@@ -73,6 +75,7 @@ export function decideKeyRequest(
   id: string,
   decision: Pick<KeyRequest, "status" | "decidedAtMs" | "keyId">,
 ): Write<KeyRequest | undefined> {
+  assert(decision.status !== "open", "a decision approves or declines");
   return (writer) => {
     const request = openRequest(writer, id);
     if (request === undefined) return undefined;

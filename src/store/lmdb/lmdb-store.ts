@@ -6,6 +6,7 @@
 
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { assert } from "../../base/assert.ts";
 import { type Clock, type MonotonicClock, monotonicClock, systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
 import type { Metrics } from "../../base/metrics.ts";
@@ -179,6 +180,7 @@ export class LmdbStore implements Store {
   }
 
   #moveTo(store: NamedStore): void {
+    assert(store.name !== this.#inUse.name, "requests move to another store than the one in use");
     this.#lock.keep(join(store.name, DATA_FILE));
     this.#lock.letGo(join(this.#inUse.name, DATA_FILE));
     this.#inUse = store;

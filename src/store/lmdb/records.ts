@@ -3,8 +3,9 @@
  * environment has checked the checksums before records get here.
  */
 
-import { assert } from "../../base/assert.ts";
+import { assert, assertInteger } from "../../base/assert.ts";
 import { CRC32_BYTES } from "../../base/crc32.ts";
+import { CHANNEL_COUNT, TIME_MS_MAX } from "../../base/limits.ts";
 import type { FactRecord } from "../../memory/ports.ts";
 import type { TableName } from "./environment.ts";
 
@@ -17,6 +18,9 @@ export function isForgetting(table: TableName, key: Buffer): boolean {
 
 const FACT_HEADER_BYTES = 21;
 const USER_BYTES = 17;
+const CHANNELS_BYTES = CHANNEL_COUNT / 8;
+/** Of six bytes. */
+const NUMBER_MAX = 2 ** 48 - 1;
 
 /**
  * revision 6 · time of writing 6 · time of expiry 6 (0: it does not expire) · codebook version 1 (0: no code) · code
@@ -25,6 +29,9 @@ const USER_BYTES = 17;
 export function packFact(fact: Omit<FactRecord, "channel">): Buffer {
   const codeBytes = fact.code === undefined ? 0 : CRC32_BYTES + Math.ceil(fact.code.bits.length / 8);
   const value = Buffer.from(fact.value);
+  assert(value.length > 0, "a value has a byte");
+  assertInteger(fact.revision, 1, NUMBER_MAX, "the revision of a fact");
+  assertInteger(fact.updatedAtMs, 0, TIME_MS_MAX, "the time of a fact");
   const out = Buffer.allocUnsafe(FACT_HEADER_BYTES + codeBytes + value.length);
   out.writeUIntBE(fact.revision, 0, 6);
   out.writeUIntBE(fact.updatedAtMs, 6, 6);
@@ -33,6 +40,8 @@ export function packFact(fact: Omit<FactRecord, "channel">): Buffer {
   out.writeUInt16BE(fact.code?.bits.length ?? 0, 19);
   if (fact.code !== undefined) {
     assert(fact.code.version > 0 && fact.code.version < 256, "a codebook version fits a byte");
+    assert(fact.code.bits.length < 2 ** 16, "the length of a code fits two bytes");
+    assert(fact.code.bits.bytes.length >= codeBytes - CRC32_BYTES, "a code has the bytes of its bits");
     out.writeUInt32BE(fact.code.checksum, FACT_HEADER_BYTES);
     out.set(fact.code.bits.bytes.subarray(0, codeBytes - CRC32_BYTES), FACT_HEADER_BYTES + CRC32_BYTES);
   }
@@ -82,6 +91,10 @@ export class LifeSource {
   next(): Buffer {
     if (this.#used === this.#bytes.length) {
       this.#bytes = this.#randomBytes(LIVES_AT_ONCE * LIFE_BYTES);
+      assert(
+        this.#bytes.length === LIVES_AT_ONCE * LIFE_BYTES,
+        "there are as many random bytes as were asked for",
+      );
       this.#used = 0;
     }
     this.#used += LIFE_BYTES;
@@ -90,11 +103,14 @@ export class LifeSource {
 }
 
 export function newUser(life: Buffer): UserRecord {
-  return { life, revision: 0, channels: Buffer.alloc(5) };
+  assert(life.length === LIFE_BYTES, `the life of a user has ${LIFE_BYTES} bytes`);
+  return { life, revision: 0, channels: Buffer.alloc(CHANNELS_BYTES) };
 }
 
 /** life 6 · revision 6 · channels 5 */
 export function packUser(user: UserRecord): Buffer {
+  assertInteger(user.revision, 1, NUMBER_MAX, "the revision of a user");
+  assert(user.channels.length === CHANNELS_BYTES, "a user has a bit for each channel");
   const out = Buffer.allocUnsafe(USER_BYTES);
   out.set(user.life);
   out.writeUIntBE(user.revision, 6, 6);
@@ -112,10 +128,12 @@ export function unpackUser(bytes: Buffer): UserRecord {
 }
 
 export function stampOf(bytes: Buffer): string {
+  assert(bytes.length === USER_BYTES, "a stamp is made of a user's record");
   return bytes.toString("base64url", 0, 12);
 }
 
 export function markChannel(user: UserRecord, channel: number, used: boolean): void {
+  assertInteger(channel, 0, CHANNEL_COUNT - 1, "channel");
   const bit = 1 << (channel & 7);
   if (used) user.channels[channel >> 3] |= bit;
   else user.channels[channel >> 3] &= ~bit;
@@ -132,6 +150,7 @@ export function channelCount(user: UserRecord): number {
 }
 
 export function packNumber(value: number): Buffer {
+  assertInteger(value, 0, NUMBER_MAX, "a stored number");
   const out = Buffer.alloc(6);
   out.writeUIntBE(value, 0, 6);
   return out;
@@ -154,6 +173,8 @@ export function packIdempotency(record: {
   expiresAtMs: number;
 }): Buffer {
   assert(record.fingerprint.length === 32, "a fingerprint has 32 bytes");
+  assertInteger(record.channelCount, 1, CHANNEL_COUNT, "the channel count of an answer");
+  assertInteger(record.expiresAtMs, 0, TIME_MS_MAX, "the expiry of an answer");
   const out = Buffer.alloc(39);
   out.set(record.fingerprint);
   out[32] = record.channelCount;

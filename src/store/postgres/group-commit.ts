@@ -9,6 +9,7 @@
  * group, its users are committed apart (HeldUsers), and the lane goes on.
  */
 
+import { assert } from "../../base/assert.ts";
 import type { MonotonicClock } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
 import type { Metrics } from "../../base/metrics.ts";
@@ -58,6 +59,7 @@ export class GroupCommit {
 
   constructor(database: Database, options: GroupCommitOptions) {
     const { groupMax, lockWaitMs, metrics, monotonic } = options;
+    assert(options.queueMax >= 1 && groupMax >= 1, "the queue and a group have room for a write");
     this.#database = database;
     this.#options = options;
     this.#metrics = new CommitMetrics(metrics, monotonic, () => this.#waiting);
@@ -79,7 +81,8 @@ export class GroupCommit {
       return Promise.reject(new Failure("overloaded", "Too many writes are waiting.", { retryAfterS: 1 }));
     }
     return new Promise((resolve, reject) => {
-      const write = { request, queuedMs: this.#options.monotonic.now(), resolve, reject };
+      const queuedMs = this.#options.monotonic.now();
+      const write = { request, queuedMs, answered: false, resolve, reject };
       this.#waiting += 1;
       if (this.#held.take(write)) return;
       const lane = this.#apart.get(this.#workerOf(write)) ?? this.#shared;
@@ -132,6 +135,10 @@ export class GroupCommit {
 
   /** Commits the writes and answers them, unless a user is locked. */
   async #commit(group: readonly QueuedWrite[]): Promise<End> {
+    assert(
+      group.length >= 1 && group.length <= this.#options.groupMax,
+      "a group has a write, and not too many",
+    );
     const ended = this.#metrics.begin();
     try {
       const call = callOf(group.map(({ request }) => request));
@@ -189,6 +196,11 @@ export class GroupCommit {
 
   #answer(group: readonly QueuedWrite[], answer: (write: QueuedWrite, i: number) => void): void {
     this.#waiting -= group.length;
-    for (const [i, write] of group.entries()) answer(write, i);
+    assert(this.#waiting >= 0, "only writes that wait are answered");
+    for (const [i, write] of group.entries()) {
+      assert(!write.answered, "a write is answered once");
+      write.answered = true;
+      answer(write, i);
+    }
   }
 }

@@ -5,6 +5,7 @@
  */
 
 import { setTimeout } from "node:timers/promises";
+import { assert } from "../../base/assert.ts";
 import type { MonotonicClock } from "../../base/clock.ts";
 import { LOCK_PAUSE_MS } from "./connection/database.ts";
 import { type QueuedWrite, takeGroup, userOf } from "./write-queue.ts";
@@ -37,6 +38,7 @@ export class HeldUsers {
 
   add(group: readonly QueuedWrite[]): void {
     for (const write of group) {
+      assert(!write.answered, "an answered write is not held");
       if (!this.take(write)) this.#queues.set(userOf(write), [write]);
     }
     this.#running ??= this.#run();
@@ -44,6 +46,7 @@ export class HeldUsers {
 
   async finished(): Promise<void> {
     await this.#running;
+    assert(this.#queues.size === 0, "no user is held after the last attempt");
   }
 
   async #run(): Promise<void> {
@@ -59,6 +62,7 @@ export class HeldUsers {
   async #attempt(name: string): Promise<boolean> {
     const { commit, giveUp, groupMax, waitMaxMs, monotonic } = this.#options;
     const { group, rest } = takeGroup(this.#queues.get(name) ?? [], groupMax);
+    assert(group.length > 0, "a held user has a write that waits");
     this.#queues.set(name, rest);
     const left = (await commit(group)) ? [] : group;
     const lateMs = monotonic.now() - waitMaxMs;

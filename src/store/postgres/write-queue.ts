@@ -1,10 +1,12 @@
 /** Writes that wait for a commit, and which of them go into the next one. */
 
+import { assert } from "../../base/assert.ts";
 import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 
 export interface QueuedWrite {
   readonly request: WriteRequest;
   readonly queuedMs: number;
+  answered: boolean;
   readonly resolve: (outcome: WriteOutcome) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -27,6 +29,7 @@ export function takeGroup(
     if (key !== undefined) seen.add(key);
     group.push(queued);
   }
+  assert(group.length + rest.length === queue.length, "no write is left out");
   return { group, rest };
 }
 

@@ -13,7 +13,7 @@ import { FakeClock } from "../blockwork/fake-workers.ts";
 const LOCKED = () => Object.assign(new Error("lock timeout"), { code: "55P03" });
 
 function queued(userId: string, value: string): QueuedWrite {
-  return { request: write(userId, [[0, value]]), queuedMs: 0, resolve() {}, reject() {} };
+  return { request: write(userId, [[0, value]]), queuedMs: 0, answered: false, resolve() {}, reject() {} };
 }
 
 const valuesOf = (group: readonly QueuedWrite[]) => group.map(({ request }) => request.facts[0].value);

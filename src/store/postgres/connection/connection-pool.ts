@@ -3,6 +3,7 @@
  * open: otherwise one more is opened beside it, and if that fails (the server has no place left) the open ones go on.
  */
 
+import { assert } from "../../../base/assert.ts";
 import type { Connection } from "./connection.ts";
 
 /** Unused for so long, a connection is given back. */
@@ -23,6 +24,7 @@ export class ConnectionPool {
   #closed = false;
 
   constructor(max: number, openOne: () => Promise<Connection>) {
+    assert(max >= 1, "a pool has room for a connection");
     this.#max = max;
     this.#openOne = openOne;
     this.#idleTimer = setInterval(() => this.#closeIdle(), IDLE_CHECK_MS);
@@ -61,6 +63,7 @@ export class ConnectionPool {
       (connection) => {
         this.#opening = undefined;
         if (!connection.isLost) this.#connections.add(connection);
+        assert(this.#connections.size <= this.#max, "a pool has no more connections than allowed");
         connection.onLost = () => this.#connections.delete(connection);
         connection.lastUsedMs = performance.now();
         return connection;

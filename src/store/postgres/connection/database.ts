@@ -7,6 +7,7 @@
 
 import { setTimeout as startTimer } from "node:timers";
 import { setTimeout } from "node:timers/promises";
+import { assert } from "../../../base/assert.ts";
 import { Failure } from "../../../base/errors.ts";
 import { Connection, type Query, type Sql } from "./connection.ts";
 import { ConnectionPool } from "./connection-pool.ts";
@@ -192,6 +193,7 @@ export class Database {
     } finally {
       clearTimeout(timer);
       this.#pending -= 1;
+      assert(this.#pending >= 0, "a query ends once");
     }
   }
 

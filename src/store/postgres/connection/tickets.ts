@@ -6,6 +6,7 @@
  */
 
 import { randomInt } from "node:crypto";
+import { assert } from "../../../base/assert.ts";
 
 export class MixedUpError extends Error {
   override name = "MixedUpError";
@@ -41,6 +42,7 @@ export async function rowsOf<Row extends Ticketed>(
   ask: (ticket: number) => PromiseLike<readonly Row[]>,
 ): Promise<readonly Row[]> {
   lastTicket += 1;
+  assert(Number.isSafeInteger(lastTicket), "no two tickets are equal");
   const ticket = lastTicket;
   let rows: readonly Row[];
   try {

@@ -3,7 +3,9 @@
  * the facts it stands for always belong together.
  */
 
+import { assertInteger } from "../../../base/assert.ts";
 import { CRC32_BYTES } from "../../../base/crc32.ts";
+import { CHANNEL_COUNT } from "../../../base/limits.ts";
 import type { FactCode, FactRecord, UserState } from "../../../memory/ports.ts";
 import { SLOT_COUNT, userSlot } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
@@ -67,8 +69,11 @@ export function readStamps(
           LIMIT ${users.length}) AS u ON true`,
     );
     const stamps = new Array<string | undefined>(users.length).fill(undefined);
-    for (const { place, life, revision } of rows)
-      if (place !== null) stamps[place - 1] = stampOf(life, revision);
+    for (const { place, life, revision } of rows) {
+      if (place === null) continue;
+      assertInteger(place, 1, users.length, "the place of a user");
+      stamps[place - 1] = stampOf(life, revision);
+    }
     return stamps;
   };
 }
@@ -124,6 +129,8 @@ export function forgetFacts(
         ${facts?.map(({ channel }) => channel) ?? null}::integer[],
         ${facts?.map(({ revision }) => revision ?? null) ?? null}::bigint[], ${ticket}::bigint)`,
     );
+    assertInteger(row.forgotten, 0, CHANNEL_COUNT, "the number of forgotten facts");
+    assertInteger(row.channels_left, 0, CHANNEL_COUNT, "the number of channels in use");
     return { forgotten: row.forgotten, channelCount: row.channels_left };
   };
 }
