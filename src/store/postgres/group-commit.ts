@@ -20,7 +20,7 @@ import type { Database } from "./connection/database.ts";
 import { asFailure, isDataRefused, isLocked, unavailable } from "./connection/database-failure.ts";
 import { HeldUsers } from "./held-users.ts";
 import { callOf } from "./queries/write-call.ts";
-import { type QueuedWrite, takeGroup, userOf } from "./write-queue.ts";
+import { type CommitEnd, type QueuedWrite, takeGroup, userOf } from "./write-queue.ts";
 
 interface Lane {
   /** The worker that it is for; undefined for the lane of all the others. */
@@ -28,9 +28,6 @@ interface Lane {
   queue: QueuedWrite[];
   running: Promise<void> | undefined;
 }
-
-/** Locked: nothing is stored, and nobody is answered. */
-type End = "stored" | "failed" | "locked";
 
 export interface GroupCommitOptions {
   readonly queueMax: number;
@@ -64,7 +61,7 @@ export class GroupCommit {
     this.#options = options;
     this.#metrics = new CommitMetrics(metrics, monotonic, () => this.#waiting);
     this.#held = new HeldUsers({
-      commit: async (group) => (await this.#commit(group)) !== "locked",
+      commit: (group) => this.#attempt(group),
       giveUp: (group) =>
         this.#answer(group, ({ reject }) =>
           reject(unavailable("Another transaction keeps this user locked.")),
@@ -106,8 +103,11 @@ export class GroupCommit {
   /** Refuses new writes and finishes the queued ones. */
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all([this.#shared, ...this.#apart.values()].map(({ running }) => running));
-    await this.#held.finished();
+    const running = () =>
+      [this.#shared, ...this.#apart.values(), this.#held].flatMap((part) => part.running ?? []);
+    // While one lane ends, another may be set apart, or a user held.
+    for (let parts = running(); parts.length > 0; parts = running()) await Promise.all(parts);
+    assert(this.#waiting === 0, "every write is answered when the store closes");
   }
 
   #workerOf({ request: { account, userId } }: QueuedWrite): number {
@@ -117,7 +117,7 @@ export class GroupCommit {
   async #drain(lane: Lane): Promise<void> {
     // Writes of the same event-loop turn go into the first group.
     await Promise.resolve();
-    let end: End = "failed";
+    let end: CommitEnd = "failed";
     while (lane.queue.length > 0) {
       const { group, rest } = takeGroup(lane.queue, this.#options.groupMax);
       lane.queue = rest;
@@ -133,8 +133,17 @@ export class GroupCommit {
     if (lane.worker !== undefined && end === "stored") this.#apart.delete(lane.worker);
   }
 
-  /** Commits the writes and answers them, unless a user is locked. */
-  async #commit(group: readonly QueuedWrite[]): Promise<End> {
+  /** A write whose data the database refuses must fail alone: then each write of the group is tried by itself. */
+  async #commit(group: readonly QueuedWrite[]): Promise<CommitEnd> {
+    const end = await this.#attempt(group);
+    if (end !== "refused") return end;
+    for (const queued of group) {
+      if (!this.#held.take(queued) && (await this.#attempt([queued])) === "locked") this.#held.add([queued]);
+    }
+    return "stored";
+  }
+
+  async #attempt(group: readonly QueuedWrite[]): Promise<CommitEnd> {
     assert(
       group.length >= 1 && group.length <= this.#options.groupMax,
       "a group has a write, and not too many",
@@ -150,14 +159,7 @@ export class GroupCommit {
       return "stored";
     } catch (error) {
       if (isLocked(error instanceof Failure ? error.extra.cause : error)) return "locked";
-      // A write whose data the database refuses must fail alone: each write of the group is tried by itself.
-      if (group.length > 1 && isDataRefused(error)) {
-        for (const queued of group) {
-          if (!this.#held.take(queued) && (await this.#commit([queued])) === "locked")
-            this.#held.add([queued]);
-        }
-        return "stored";
-      }
+      if (group.length > 1 && isDataRefused(error)) return "refused";
       this.#metrics.failed();
       const failure = asFailure(error);
       // Nothing is stored: a lost connection, after which nobody knows, has another code.

@@ -11,6 +11,13 @@ export interface QueuedWrite {
   readonly reject: (error: unknown) => void;
 }
 
+/**
+ * How an attempt to commit a group ended. After "stored" and "failed" its writes are answered. Locked: somebody else has
+ * locked a user. Refused: the database does not take the data of one of several writes. In both nothing is stored, and
+ * nobody is answered.
+ */
+export type CommitEnd = "stored" | "failed" | "locked" | "refused";
+
 /** The next group, in order. It has each idempotency key at most once: the second use is answered from the first. */
 export function takeGroup(
   queue: readonly QueuedWrite[],
