@@ -28,7 +28,7 @@ export interface GroupCommitOptions {
   readonly atStep: AtStep;
   /** Whether what is written is still in the data folder. Asked before and after each commit. */
   readonly isOwner: () => boolean;
-  /** Free bytes of the disk. lmdb's own way of failing on a full one can end the process: it is not left to that. */
+  /** Free bytes of the disk. lmdb can end the process on a full disk, so a group is refused before that. */
   readonly freeBytes?: () => number;
   /** Called when a failed commit has left an environment that lmdb neither reads nor writes any more. */
   readonly onPanic: (error: CommitError) => void;
@@ -138,7 +138,7 @@ export class GroupCommit {
     const answers = group.filter((queued) => run(queued, writer));
     const changes = writer.changes();
     atStep("group: checked");
-    // Also where nothing changes: the answer would come from a store that is another's by now.
+    // This is asked also where nothing changes: the answer would come from a store that another process owns by now.
     if (!isOwner()) return this.#refuse(answers, storeUnavailable(LOST));
     if (changes.length > 0) {
       const bytesMax = ROOM_BYTES_MIN + changes.length * CHANGE_BYTES_MAX;

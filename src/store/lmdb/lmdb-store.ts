@@ -89,7 +89,7 @@ export interface LmdbStoreOptions {
 
 const PAGE = 256;
 const PROBE = Buffer.from("probe");
-/** A read does not ask the file system again whether the folder is still its own, if it did so not long ago. */
+/** A read trusts for so long the last answer of the file system that the folder is still this process's. */
 const HELD_MS = 50;
 const CORRUPT_RECORDS = "sideband_corrupt_records_total";
 

@@ -46,7 +46,7 @@ export class GroupCommit {
   readonly #options: GroupCommitOptions;
   readonly #metrics: CommitMetrics;
   readonly #shared: Lane = { worker: undefined, queue: [], running: undefined };
-  /** Of the workers that failed. */
+  /** The lanes of the workers that failed. */
   readonly #apart = new Map<number, Lane>();
   readonly #held: HeldUsers;
   #waiting = 0;
@@ -186,7 +186,7 @@ export class GroupCommit {
     );
   }
 
-  /** With what already waits for the worker. */
+  /** Gives the worker a lane of its own, and moves the writes that already wait for it there. */
   #setApart(worker: number): void {
     if (this.#apart.has(worker)) return;
     const isOfWorker = (write: QueuedWrite) => this.#workerOf(write) === worker;

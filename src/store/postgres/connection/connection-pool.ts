@@ -6,10 +6,10 @@
 import { assert } from "../../../base/assert.ts";
 import type { Connection } from "./connection.ts";
 
-/** Unused for so long, a connection is given back. */
+/** A connection that was not used for this time is closed. */
 const IDLE_MS = 60_000;
 const IDLE_CHECK_MS = 20_000;
-/** After a connection could not be opened: so long nobody tries again. */
+/** The pause after a connection could not be opened. */
 const PAUSE_MS = 250;
 
 const RETIRE_S = 6;
@@ -56,7 +56,7 @@ export class ConnectionPool {
     await Promise.all([...this.#connections].map((connection) => connection.close(timeoutS)));
   }
 
-  /** One at a time. */
+  /** Opens one connection at a time. */
   #begin(): void {
     if (this.#opening !== undefined || performance.now() < (this.#failure?.untilMs ?? 0)) return;
     this.#opening = this.#openOne().then(

@@ -225,7 +225,7 @@ export function readDailyUsage(
   };
 }
 
-/** All in the key's own slot. For a key without a limit any slot will do: readers add up all slots. */
+/** Everything goes into the key's own slot. A key without a limit may use any slot: readers add up all slots. */
 export function addUsage(key: KeyRecord, days: readonly { day: string; count: number }[]): Query<void> {
   const slot = quotaSlot(key.id);
   return async (sql) => {

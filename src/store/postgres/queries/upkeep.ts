@@ -41,7 +41,7 @@ const SIZES = `
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE n.nspname = 'sideband' AND c.relkind = 'r' GROUP BY 1`;
 
-/** Of a cluster it is what the machines that answer hold. */
+/** On a cluster, only the machines that answer are counted. */
 export function readStatistics(): Query<StoreStatistics> {
   return async (sql) => {
     const { distributed } = await readCluster()(sql);
