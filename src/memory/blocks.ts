@@ -47,7 +47,7 @@ export const QUIET_MS = 250;
 /** An account's users whose codes are to be computed in the background. */
 interface BackgroundCoding {
   readonly users: Set<string>;
-  /** When the account will not have written for QUIET_MS. */
+  /** QUIET_MS after the last write of the account. */
   quietAtMs: number;
 }
 
@@ -174,7 +174,7 @@ export class Blocks {
   }
 }
 
-/** Text and values, and as much again for the answer that is made of them. */
+/** The characters of the text and the values, twice: the answer that is made of them is kept too. */
 function weightOf({ text, facts }: UserBlock): number {
   return 2 * facts.reduce((sum, { value }) => sum + value.length, text.length);
 }

@@ -16,7 +16,7 @@ export async function listFacts(
   return (await services.store.readUser(account, userId))?.facts ?? [];
 }
 
-/** Forgets one fact; the number of channels still in use. */
+/** Forgets one fact. Resolves to the number of channels still in use. */
 export async function forgetFact(
   services: MemoryServices,
   account: string,

@@ -19,7 +19,7 @@ export interface FactRecord extends CodableFact {
 }
 
 export interface UserState {
-  /** Another text after every change of the user's facts, never used again, not even after forgetting. */
+  /** Changes with every change of the user's facts. No stamp is used twice, not even after forgetting. */
   readonly stamp: string;
   /** In channel order; never empty. */
   readonly facts: readonly FactRecord[];
@@ -139,7 +139,10 @@ export interface FactStore {
   write(request: WriteRequest): Promise<WriteOutcome>;
   /** Keeps code bits with their facts, where revision and value are still those. The stamp stays as it is. */
   saveCodes(account: string, userId: string, codes: readonly ComputedCode[]): Promise<void>;
-  /** Forgets facts, with `revision` only that one. How many there were, and how many channels are left in use. */
+  /**
+   * Forgets facts; with `revision`, only if the fact still has it. Resolves to how many were forgotten, and how many
+   * channels are still in use.
+   */
   forgetFacts(
     account: string,
     userId: string,
@@ -166,7 +169,7 @@ export interface KeyStore {
     change: { revokedAtMs?: number; expiresAtMs?: number | null },
   ): Promise<KeyRecord | undefined>;
   touchKeys(uses: ReadonlyMap<string, number>): Promise<void>;
-  /** Another number after every change of any key: at once for changes of this process, else within 5 s. */
+  /** Changes with every change of any key: at once for changes of this process, otherwise within 5 s. */
   keysVersion(): MaybePromise<number>;
   readUsage(keyId: string, month: string): MaybePromise<number>;
   /** Days with use from `fromDay` to `toDay` (YYYY-MM-DD, both included). */

@@ -48,12 +48,15 @@ interface Imported {
 
 export const ALL_DAYS = ["0000-01-01", "9999-12-31"] as const;
 
-/** Everything, or one account, which has no requests. What changes meanwhile is in it or not; each user is whole. */
+/**
+ * Exports everything, or one account. Requests for keys belong to no account. A change during the export may be in it
+ * or not, but each user is exported as one state.
+ */
 export async function* exportLines(store: Store, account?: string): AsyncGenerator<ExportLine> {
   for (const key of await store.listKeys(account))
     yield { kind: "key", key, usage: await store.readDailyUsage(key.id, ...ALL_DAYS) };
   for await (const user of store.walkUsers(account)) {
-    // The demo's account cannot be imported, and is nobody's.
+    // The demo's account cannot be imported, and belongs to nobody.
     if (user.account === DEMO_ACCOUNT) continue;
     const state = await store.readUser(user.account, user.userId);
     if (state === undefined) continue;
