@@ -44,7 +44,7 @@ export type BlockMessage<K extends BlockTaskKind = BlockTaskKind> = {
   [Kind in K]: { readonly kind: Kind } & BlockMessages[Kind];
 }[K];
 
-/** @param codebooks the one that writes first; all of them read */
+/** @param codebooks the first one writes; all of them read */
 export function runBlockTask(
   codebooks: readonly Codebook[],
   message: BlockMessage,
