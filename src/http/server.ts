@@ -29,7 +29,7 @@ export interface HttpServerOptions {
   readonly connectionsMax: number;
   readonly connectionsPerAddress: number;
   readonly timeouts?: Timeouts | undefined;
-  /** The built website; without it there is none. */
+  /** The built website; undefined where there is none. */
   readonly website?: WebsiteOptions | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface Timeouts {
   /** For the head of a request, and for its body after that. */
   readonly headMs: number;
   readonly bodyMs: number;
-  /** How long an answer may wait without a byte of it being taken. */
+  /** How long an answer may wait while its client reads none of it. */
   readonly answerMs: number;
   /** How often Node looks for requests that are too late. */
   readonly checkMs: number;

@@ -106,8 +106,8 @@ function adminCheck({ limits, door }: HttpServices, sessions: ConsoleSessions): 
 }
 
 /**
- * Wrong tokens count against the limit of their sender. Beyond it every token is refused, also the right one: who guesses
- * must not be told which it is.
+ * Wrong tokens count against the limit of their sender. Beyond it every token is refused, also the right one, so that
+ * whoever guesses does not learn which one is right.
  */
 export function requireAdminToken(
   token: string,

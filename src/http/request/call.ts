@@ -20,7 +20,7 @@ export class Call {
   query: UrlQuery | undefined;
   params: Readonly<Record<string, string>> = NO_PARAMS;
   body: unknown;
-  /** Its body's, until the answer is sent. */
+  /** The place of its body, until the answer is sent. */
   place: BodyPlace | undefined;
   /** Set on routes that need a key, once it is known. */
   caller: Caller | undefined;

@@ -37,7 +37,7 @@ export function clientReader(trusts: Trusts): ClientReader {
   };
 }
 
-/** Some proxies write the port of their client too, and quote what has a colon: a port of its own is no client of its own. */
+/** Some proxies write the port of their client too, and put quotes around what has a colon. The port is left out, since one client uses many. */
 const WITH_PORT = /^"?(?:\[([\da-f:.]+(?:%[^\]]+)?)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?"?$/i;
 
 function addressIn(hop: string): string {

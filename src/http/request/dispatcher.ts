@@ -50,7 +50,7 @@ export interface DispatcherOptions {
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #nextId = requestIds();
-  /** From then on each connection ends with the answer to its last request. */
+  /** Once true, each connection ends with the answer to its last request. */
   closing = false;
 
   constructor(options: DispatcherOptions) {
@@ -106,7 +106,7 @@ export class Dispatcher {
     if (call.place !== undefined) leave(call.place, call, answer);
     if (answer === undefined) return;
     const { services, metrics, recent } = this.#options;
-    // Asked now, not when the request came: the service may have begun to stop since.
+    // This is asked now, because the service may have begun to stop after the request came.
     if (this.closing && isLast(call.response)) call.response.shouldKeepAlive = false;
     // The rest of a body without a length may be without an end.
     const { complete, headers } = call.request;
@@ -163,7 +163,7 @@ export class Dispatcher {
     const { method, request } = call;
     if (method === "GET" || method === "HEAD" || bodyBytesMax === "stream") return undefined;
     return readJson(request, bodyBytesMax, () => {
-      // Strangers count together on each kind of route; no account has such a name.
+      // Callers without an account share one name for each kind of route; no account has such a name.
       const account = call.caller?.account ?? `:${access}`;
       call.place = this.#options.bodies.placeFor(account, limitGroupOf(call.client));
       return call.place;
@@ -171,7 +171,7 @@ export class Dispatcher {
   }
 }
 
-/** With the answer; one that is a stream is still being made of the body. */
+/** Gives the place back with the answer. If the answer is a stream, the body is needed until the stream ends. */
 function leave(place: BodyPlace, { response, isGone }: Call, answer: Answer | undefined): void {
   if (answer?.body instanceof Readable && !isGone) response.once("close", () => place.leave());
   else place.leave();

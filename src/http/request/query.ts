@@ -11,7 +11,7 @@ export type UrlQuery = Record<string, string> & { [FAULT]?: { param: string; det
 
 const NAMES_MAX = 32;
 
-/** Nothing is inherited, so that no name means anything but itself; made by a constructor, it is quick to make. */
+/** Inherits nothing, so that a name such as "constructor" is a name like any other. A constructor makes it quickly. */
 class EmptyQuery {}
 Object.setPrototypeOf(EmptyQuery.prototype, null);
 Reflect.deleteProperty(EmptyQuery.prototype, "constructor");
