@@ -186,7 +186,7 @@ function streamOf(session: Session | undefined, source: ChangeSource, ended: Abo
   }
 }
 
-/** What a client is told whose account listens to too much; any other error is no answer. */
+/** The answer to a client whose account listens to too much. Any other error is thrown on. */
 function refusalOf(error: unknown, id: unknown, status: number): Response {
   if (!(error instanceof TooManyWatches)) throw error;
   const { message } = error;

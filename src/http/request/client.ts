@@ -37,7 +37,10 @@ export function clientReader(trusts: Trusts): ClientReader {
   };
 }
 
-/** Some proxies write the port of their client too, and put quotes around what has a colon. The port is left out, since one client uses many. */
+/**
+ * Some proxies add the port of their client, and put quotes around what has a colon. The port is left out: one client
+ * uses many ports.
+ */
 const WITH_PORT = /^"?(?:\[([\da-f:.]+(?:%[^\]]+)?)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?"?$/i;
 
 function addressIn(hop: string): string {

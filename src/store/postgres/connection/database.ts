@@ -94,7 +94,7 @@ export class Database {
 
   /**
    * Repeats the query after a conflict with another node's transaction, and while another one has locked what it needs,
-   * for as long as a statement may take. With `patient: false` it does not wait for a lock: it fails, and the caller decides.
+   * for as long as a statement may take. With `patient: false` it does not wait for a lock: it fails at once.
    */
   async write<T>(query: Query<T>, { patient = true } = {}): Promise<T> {
     const endMs = performance.now() + this.#options.statementTimeoutMs;
