@@ -155,7 +155,7 @@ suite("a run of test files that go wrong", { concurrency: false }, () => {
 suite("test run", { concurrency: false }, () => {
   test("a type error ends the run, with what the compiler says", async (t) => {
     const source = 'export const wrong: number = "one";';
-    const { status, output } = await end(startScratch(newFolder(t), [WAITS, WAITS, WAITS], { source }));
+    const { status, output } = await end(startScratch(newFolder(t), [WAITS], { source }));
     assert.equal(status, 1, output);
     assert.match(output, /^✖ The types are wrong:\nsource\.ts\(1,14\): error TS2322: /m);
     assertCounts(output, { tests: 1, pass: 0, fail: 1 });
@@ -212,23 +212,15 @@ suite("test run", { concurrency: false }, () => {
     assert.equal(output, "no test file's path contains no/such/part\n");
   });
 
-  test("a PostgreSQL that does not start ends the run, with its reason", async (t) => {
-    const files = ["test/unit/store/postgres-migrations.test.ts", WITH_SERVICE];
+  test("a PostgreSQL and a browser that do not start end the run, with their reasons", async (t) => {
+    const files = ["test/unit/store/postgres-migrations.test.ts", "test/e2e/docs.test.ts", WITH_SERVICE];
     const { status, output } = await run("../test-process.ts", files, {
       TEST_POSTGRES_BIN: standIn(t, "initdb"),
-    });
-    assert.equal(status, 1, output);
-    assert.match(output, /the stand-in says no/);
-    assert.match(output, /^ℹ fail [1-9]/m);
-    assert.doesNotMatch(output, /left open/);
-  });
-
-  test("a browser that does not start ends the run, with its reason", async (t) => {
-    const { status, output } = await run("../test-process.ts", ["test/e2e/docs.test.ts", WITH_SERVICE], {
       PATH: `${standIn(t, "chromium")}${delimiter}${process.env.PATH}`,
     });
     assert.equal(status, 1, output);
-    assert.match(output, /the stand-in says no/);
+    assert.match(output, /the stand-in for initdb says no/);
+    assert.match(output, /the stand-in for chromium says no/);
     assert.match(output, /^ℹ fail [1-9]/m);
     assert.doesNotMatch(output, /left open/);
   });
