@@ -179,7 +179,7 @@ test("the demo state resets by the clock", async () => {
       key: null,
       body: { label: "USER.name", value: "short-lived" },
     });
-    const deadline = Date.now() + 5000;
+    const deadline = Date.now() + 30_000;
     for (;;) {
       const { json, headers } = await quick.call("GET", "/demo/context", { key: null });
       assert.equal(headers.get("sideband-demo-resets-in"), "1");
@@ -394,7 +394,7 @@ function raw(bytes: string | Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     let received = "";
     const socket = connect(Number(port), "127.0.0.1", () => socket.write(bytes));
-    socket.setTimeout(3000, () => socket.destroy());
+    socket.setTimeout(30_000, () => socket.destroy());
     socket.on("data", (chunk) => {
       received += chunk;
       if (/\r\n\r\n/.test(received)) setTimeout(() => socket.destroy(), 50);
