@@ -10,13 +10,11 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
 import { packageFolder } from "../agents/built.ts";
+import { PHONE_WIDTHS, sidewaysScrollers } from "./sideways.ts";
 import { ADMIN_TOKEN, DESK, OUTPUT, PHONE, type Visit, visit } from "./visit.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const STYLE = join(packageFolder, "src", "web", "style");
-
-/** Of common phones: the narrowest, and the usual one. */
-const PHONE_WIDTHS = [PHONE.width, 390];
 
 const LAPTOP = { width: 1024, height: 700 };
 
@@ -160,25 +158,6 @@ for (const [name, show] of Object.entries(SCENES)) {
   );
 }
 
-visit("no page scrolls sideways on a phone, and no table either", async ({ page, open }) => {
-  const manifest = JSON.parse(readFileSync(join(packageFolder, "dist", "web", "manifest.json"), "utf8"));
-  const paths = Object.keys(manifest).filter((path) => manifest[path].type.startsWith("text/html"));
-  assert.ok(paths.includes("/console") && paths.includes("/docs/cluster") && paths.length > 50);
-  const tooWide: string[] = [];
-  for (const path of paths) {
-    await open(path);
-    await page.evaluate(() => {
-      for (const details of document.querySelectorAll("details")) details.open = true;
-      for (const button of document.querySelectorAll<HTMLElement>(".try button")) button.click();
-    });
-    for (const width of PHONE_WIDTHS) {
-      await page.setViewportSize({ ...PHONE, width });
-      for (const found of await sidewaysScrollers(page, true)) tooWide.push(`${path}, ${width}: ${found}`);
-    }
-  }
-  assert.deepEqual(tooWide, []);
-});
-
 test("dark changes colours alone: whatever has room in light has room in dark", () => {
   const sheets = readdirSync(STYLE).map((name) => readFileSync(join(STYLE, name), "utf8"));
   const dark = sheets.flatMap((css) => css.split(/@media[^{]*color-scheme[^{]*/).slice(1));
@@ -280,22 +259,6 @@ function outsideTheirCard(page: Page): Promise<string[]> {
       .map(
         ({ localName, className, textContent }) => `${localName}.${className} ${textContent?.slice(0, 30)}`,
       ),
-  );
-}
-
-/** What can be scrolled sideways: the page, and on a phone its tables. Code scrolls in its own frame. */
-function sidewaysScrollers(page: Page, withTables: boolean): Promise<string[]> {
-  return page.evaluate(
-    (selector) => {
-      const elements = [...document.querySelectorAll(selector)];
-      return elements
-        .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
-        .map(
-          ({ localName, ariaLabel, scrollWidth, clientWidth }) =>
-            `${localName} ${ariaLabel ?? ""} ${scrollWidth} > ${clientWidth}`,
-        );
-    },
-    `:root${withTables ? ", .scroll" : ""}`,
   );
 }
 
