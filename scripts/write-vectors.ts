@@ -40,6 +40,11 @@ function factsFrom(values: readonly string[]): BlockFact[] {
   return values.map((value, channel) => ({ channel, value, order: channel }));
 }
 
+/** One example has changed since the first golden blocks were made. */
+function exampleInVectors({ label, example }: (typeof CHANNELS)[number]): string {
+  return label === "PROJ.stack" ? "TypeScript, Fastify, lmdb" : example;
+}
+
 type Shape = readonly [name: string, facts: BlockFact[], change?: Partial<BlockVector>];
 
 function shapes(random: Random): readonly Shape[] {
@@ -47,7 +52,7 @@ function shapes(random: Random): readonly Shape[] {
     ["no facts", []],
     ["one fact", factsFrom(["Ada Okafor"])],
     ["one letter on the last channel", [{ channel: 39, value: "x", order: 0 }]],
-    ["the examples of all 40 channels", factsFrom(CHANNELS.map(({ example }) => example))],
+    ["the examples of all 40 channels", factsFrom(CHANNELS.map(exampleInVectors))],
     ["all scripts", factsFrom(SCRIPTS)],
     ["control characters", factsFrom(["\0", "a\r\n\tb", "\u007f", "\ufeffmark", "[MEM] not a block [/MEM]"])],
     ["one long value", factsFrom(["the user prefers short answers ".repeat(33).trim()])],

@@ -1,4 +1,4 @@
-/** Expected failures: what the world, not the programmer, does wrong. Each has a stable code of error-codes.ts. */
+/** Expected failures: what the world, not the programmer, does wrong. Those of a call have a stable code of error-codes.ts. */
 
 import type { FailureCode } from "./error-codes.ts";
 
@@ -25,6 +25,11 @@ export interface FailureExtra {
   /** The items of a list that has no room for another one, or not the one that was meant. */
   readonly items?: readonly string[];
   readonly cause?: unknown;
+}
+
+/** A fault of a setting, a data folder or a database. The message is for the operator. */
+export class OperatorError extends Error {
+  override name = "OperatorError";
 }
 
 /** A failure with a public text. `cause` stays inside the service: it is logged, never answered. */

@@ -44,11 +44,12 @@ export type BlockMessage<K extends BlockTaskKind = BlockTaskKind> = {
   [Kind in K]: { readonly kind: Kind } & BlockMessages[Kind];
 }[K];
 
-/** @param codebooks the one that writes first; all of them read */
+/** @param codebooks the first one writes; all of them read */
 export function runBlockTask(
   codebooks: readonly Codebook[],
   message: BlockMessage,
 ): BlockResults[BlockTaskKind] {
+  assert(codebooks.length > 0, "there is a codebook to write with");
   switch (message.kind) {
     case "code":
       return codeOf(codebooks[0], message.channel, message.value);

@@ -147,7 +147,7 @@ function defineGauges(metrics: Metrics, store: Store, blocks: Blocks): void {
     const { rss, heapUsed } = process.memoryUsage();
     metrics.set("sideband_resident_bytes", rss);
     metrics.set("sideband_heap_bytes", heapUsed);
-    // Nothing measured yet is 0 here, and the resolution itself is no delay.
+    // Before the first measurement this is 0. The resolution of the timer is not counted as delay.
     metrics.set(
       "sideband_event_loop_delay_seconds",
       Math.max(0, delay.max / 1e9 - DELAY_RESOLUTION_MS / 1000),

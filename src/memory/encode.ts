@@ -4,6 +4,7 @@
  * there is time.
  */
 
+import { assert } from "../base/assert.ts";
 import { momentOf } from "../base/clock.ts";
 import { Failure, type PresentFact } from "../base/errors.ts";
 import { TIME_MS_MAX, TTL_S_MAX } from "../base/limits.ts";
@@ -86,6 +87,11 @@ export async function encodeFacts(
           write,
         );
   refuseUnlessStored(outcome, caller, { nowMs, placed });
+  assert(outcome.channelCount >= 1, "a stored fact is in use");
+  assert(
+    outcome.outcome === "stored" || idempotencyKey !== undefined,
+    "only a request with an Idempotency-Key gets an earlier answer",
+  );
   if (outcome.outcome === "stored") services.blocks.codeInBackground(caller, view);
   const first = outcome.revision - placed.length + 1;
   return {

@@ -42,7 +42,11 @@ export async function factHistory(
   const found = ofPlaces.find(({ present }) => present !== undefined) ?? ofPlaces[0];
   if (found === undefined) throw factNotFound(label);
   const revisions = [...found.earlier].reverse();
-  return { label, place: found.place, revisions: found.present === undefined ? revisions : [found.present, ...revisions] };
+  return {
+    label,
+    place: found.place,
+    revisions: found.present === undefined ? revisions : [found.present, ...revisions],
+  };
 }
 
 export interface RestoreInput extends LabelInput, WriteInput {

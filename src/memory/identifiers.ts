@@ -15,7 +15,7 @@ import {
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
-/** Overrides and isolates of the direction of text: with them a text looks like another one. */
+/** Characters that change the direction of text: with them one text can look like another. */
 const BIDIRECTIONAL = /[\u202a-\u202e\u2066-\u2069]/;
 const EMAIL = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/;
 export const ACCOUNT_LENGTH_MAX = 64;

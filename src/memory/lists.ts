@@ -4,8 +4,8 @@
  * items that are added at once none is lost.
  */
 
-import { Failure } from "../base/errors.ts";
 import { utf8 } from "../base/bytes.ts";
+import { Failure } from "../base/errors.ts";
 import { VALUE_BYTES_MAX } from "../base/limits.ts";
 import type { Caller } from "./authentication.ts";
 import { type EncodeResult, encodeFacts, type FactInput, type WriteInput } from "./encode.ts";
@@ -24,7 +24,11 @@ export interface ItemInput extends WriteInput, Omit<FactInput, "value"> {
 }
 
 /** An item that is there already is not added again. */
-export function appendItem(services: MemoryServices, caller: Caller, input: ItemInput): Promise<EncodeResult> {
+export function appendItem(
+  services: MemoryServices,
+  caller: Caller,
+  input: ItemInput,
+): Promise<EncodeResult> {
   checkItem(input.item);
   return untilWritten(input, async () => {
     const { account } = caller;
@@ -43,12 +47,19 @@ export function appendItem(services: MemoryServices, caller: Caller, input: Item
         { param: "item", items },
       );
     }
-    return write(services, caller, input, "append", { value, ifRevision: input.ifRevision ?? present?.revision ?? 0 });
+    return write(services, caller, input, "append", {
+      value,
+      ifRevision: input.ifRevision ?? present?.revision ?? 0,
+    });
   });
 }
 
 /** Where it was the last item, the fact is forgotten, and its history stays. */
-export function removeItem(services: MemoryServices, caller: Caller, input: ItemInput): Promise<EncodeResult> {
+export function removeItem(
+  services: MemoryServices,
+  caller: Caller,
+  input: ItemInput,
+): Promise<EncodeResult> {
   checkItem(input.item);
   return untilWritten(input, async () => {
     const { account } = caller;
@@ -83,7 +94,12 @@ function write(
 ): Promise<EncodeResult> {
   const { label, item, scope, ttlS, expiresAt, ...rest } = input;
   const facts = [{ label, scope, ttlS, expiresAt, ...fact }];
-  return encodeFacts(services, caller, { ...rest, facts, operation, fingerprinted: [label, item, scope, ttlS, expiresAt] });
+  return encodeFacts(services, caller, {
+    ...rest,
+    facts,
+    operation,
+    fingerprinted: [label, item, scope, ttlS, expiresAt],
+  });
 }
 
 /** Tries again where another writer was faster, unless the caller has named the revision itself. */

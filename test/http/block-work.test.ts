@@ -154,16 +154,16 @@ test("the longest values, forty times over, are answered, and those that fit are
   );
 });
 
-test("codes are computed ahead once the account has stopped writing, and then a block needs none", async () => {
-  const [ahead, codes] = [finished("ahead"), finished("code")];
+test("codes are computed in the background once the account has stopped writing, and then a block needs none", async () => {
+  const [background, codes] = [finished("background"), finished("code")];
   for (const [label, value] of [
     ["USER.name", "Ada"],
     ["USER.os", "Debian"],
   ])
-    await running.call("POST", "/encode", { body: { user_id: "ahead", label, value } });
-  await until(() => finished("ahead") === ahead + 2);
-  await until(async () => (await factsOf("acme", "ahead")).every(({ code }) => code !== undefined));
-  assert.equal((await running.call("GET", "/context?user_id=ahead")).json.channel_count, 2);
+    await running.call("POST", "/encode", { body: { user_id: "quiet", label, value } });
+  await until(() => finished("background") === background + 2);
+  await until(async () => (await factsOf("acme", "quiet")).every(({ code }) => code !== undefined));
+  assert.equal((await running.call("GET", "/context?user_id=quiet")).json.channel_count, 2);
   assert.equal(finished("code"), codes);
 });
 
@@ -197,12 +197,12 @@ test("stopping drops background work at once", async () => {
   const labels = (await stopped.call("GET", "/channels")).json.channels;
   const facts = labels.map(({ label }: { label: string }) => ({ label, value: randomText(1000) }));
   const { core } = stopped.service;
-  const ahead = (name: string, labels: string) => core.metrics.value(name, labels);
+  const metric = (name: string, labels: string) => core.metrics.value(name, labels);
   assert.equal((await stopped.call("POST", "/encode/batch", { body: { user_id: "a", facts } })).status, 200);
-  await until(() => ahead("sideband_block_queue_depth", 'kind="ahead"') > 0);
+  await until(() => metric("sideband_block_queue_depth", 'kind="background"') > 0);
   await core.blockWork.close();
-  const done = ahead("sideband_block_tasks_total", 'kind="ahead",result="ok"');
-  const dropped = ahead("sideband_block_tasks_total", 'kind="ahead",result="dropped"');
+  const done = metric("sideband_block_tasks_total", 'kind="background",result="ok"');
+  const dropped = metric("sideband_block_tasks_total", 'kind="background",result="dropped"');
   assert.ok(dropped >= 30, `${done} done, ${dropped} dropped of 40`);
   await stopped.end();
 });

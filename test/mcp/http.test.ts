@@ -219,7 +219,7 @@ test("a client that hangs up leaves no block work behind", async () => {
 });
 
 test("a service that stops does not wait for those who listen", async () => {
-  const other = await startRunning();
+  const other = await startRunning({ SIDEBAND_SHUTDOWN_S: "60" });
   const client = new Client(info, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
   const headers = { authorization: `Bearer ${other.key}` };
   const url = new URL(`${other.url}/mcp?user_id=u`);
@@ -227,7 +227,7 @@ test("a service that stops does not wait for those who listen", async () => {
   const subscription = await client.listen({ resourceSubscriptions: ["sideband://memory/u"] });
   const startMs = performance.now();
   await other.end();
-  assert.ok(performance.now() - startMs < 5_000, `${performance.now() - startMs} ms`);
+  assert.ok(performance.now() - startMs < 30_000, `${performance.now() - startMs} ms`);
   assert.ok(["graceful", "remote"].includes(await subscription.closed));
   await client.close().catch(() => {});
 });

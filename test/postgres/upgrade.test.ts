@@ -13,8 +13,8 @@ import postgres from "postgres";
 import type { Sql } from "../../src/store/postgres/connection/database.ts";
 import { loadMigrations, type Migration, migrate } from "../../src/store/postgres/migrations.ts";
 import { write } from "../conformance/store.ts";
-import { newDatabase, openStore } from "./server.ts";
 import { viewOf } from "../fixtures/views.ts";
+import { newDatabase, openStore } from "./server.ts";
 
 const today = loadMigrations();
 

@@ -20,7 +20,10 @@ export interface RouteMatch {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Where it looks like a page it leads there. Else a browser is shown a page for it, and everyone else gets the problem. */
+/**
+ * No route has this address. If it resembles the address of a page, the answer is a redirect to that page. Otherwise a
+ * browser is shown a page, and every other client gets the problem.
+ */
 export class UnknownAddress extends Failure {
   readonly path: string;
 

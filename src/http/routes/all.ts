@@ -2,9 +2,10 @@
 
 import { OPERATIONS, type OperationId } from "../../contract/operations.ts";
 import type { ConsoleSessions } from "../access/console-session.ts";
+import type { CallHistory } from "../request/recent-calls.ts";
 import { type Handlers, type Route, routeOf } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
-import { adminRoutes, type RecentCalls } from "./admin.ts";
+import { adminRoutes } from "./admin.ts";
 import { blockRoutes } from "./blocks.ts";
 import { consoleRoutes } from "./console.ts";
 import { ContextAnswers } from "./context-answers.ts";
@@ -21,7 +22,7 @@ import { usageRoutes } from "./usage.ts";
 export interface RouteOptions {
   readonly services: HttpServices;
   readonly sessions: ConsoleSessions;
-  readonly recent: RecentCalls;
+  readonly recent: CallHistory;
   /** The routes of the website; none where it was not built. */
   readonly pages: readonly Route[];
 }

@@ -21,6 +21,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { OperatorError } from "../../base/errors.ts";
 import { removeFolder, replaceFile, syncPath } from "./durable-files.ts";
 import { type FolderLock, fileTextOf } from "./folder-lock.ts";
 
@@ -39,7 +40,7 @@ export const STORE_BYTES_MIN = 2 ** 20;
 const STORE_NAME = /^store-[0-9a-f]{16}$/;
 
 /** Why a data folder cannot be opened. The message is for the operator. */
-export class DataFolderError extends Error {
+export class DataFolderError extends OperatorError {
   override name = "DataFolderError";
 }
 

@@ -1,6 +1,7 @@
 /** The writes of facts. Each runs inside a group's transaction. */
 
 import { timingSafeEqual } from "node:crypto";
+import { assert } from "../../base/assert.ts";
 import type { Place, PlacedCode, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import {
   counterName,
@@ -90,6 +91,7 @@ function count(writer: Writer, { quota }: WriteRequest, used: number, counted: n
 export function addUsage(keyId: string, days: readonly { day: string; count: number }[]): Write<void> {
   return (writer) => {
     for (const { day, count: added } of days) {
+      assert(added > 0, "only what was used is added");
       for (const name of [counterName(keyId, day), counterName(keyId, day.slice(0, "YYYY-MM".length))]) {
         writer.setCount(name, writer.count(name) + added);
       }
@@ -135,6 +137,7 @@ export function sweepExpired(nowMs: number, countMax: number): Write<number> {
   return (writer) => {
     const end = dayPrefix(expiryDayOf(nowMs));
     const expired = writer.environment.keys("idempotency", { end, limit: countMax });
+    assert(expired.length <= countMax, "a sweep stays within its limit");
     for (const key of expired) writer.remove("idempotency", key);
     return expired.length;
   };

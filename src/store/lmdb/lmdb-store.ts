@@ -6,7 +6,7 @@
 
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { assertInteger } from "../../base/assert.ts";
+import { assert, assertInteger } from "../../base/assert.ts";
 import { type Clock, type MonotonicClock, monotonicClock, systemClock } from "../../base/clock.ts";
 import { HISTORY_DEFAULT, HISTORY_MAX } from "../../base/limits.ts";
 import type { Metrics } from "../../base/metrics.ts";
@@ -97,7 +97,7 @@ export interface LmdbStoreOptions {
 
 const PAGE = 256;
 const PROBE = Buffer.from("probe");
-/** A read does not ask the file system again whether the folder is still its own, if it did so not long ago. */
+/** A read trusts for so long the last answer of the file system that the folder is still this process's. */
 const HELD_MS = 50;
 const CORRUPT_RECORDS = "sideband_corrupt_records_total";
 
@@ -191,6 +191,7 @@ export class LmdbStore implements Store {
   }
 
   #moveTo(store: NamedStore): void {
+    assert(store.name !== this.#inUse.name, "requests move to another store than the one in use");
     this.#lock.keep(join(store.name, DATA_FILE));
     this.#lock.letGo(join(this.#inUse.name, DATA_FILE));
     this.#inUse = store;

@@ -100,7 +100,8 @@ export class UserFacts {
       value,
       revision: this.#user.revision,
       updatedAtMs,
-      sinceMs: isSame ? before.sinceMs : updatedAtMs,
+      // A clock may have been set back meanwhile.
+      sinceMs: isSame ? Math.min(before.sinceMs, updatedAtMs) : updatedAtMs,
       expiresAtMs,
       ordinal: isSame ? last : Math.max(last + 1, change.ordinal ?? 1),
       ...author,

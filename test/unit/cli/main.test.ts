@@ -5,7 +5,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
-import { main } from "../../../src/cli/main.ts";
+import { OperatorError } from "../../../src/base/errors.ts";
+import { COMMANDS, main } from "../../../src/cli/main.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sideband-cli-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -137,6 +138,19 @@ test("wrong options and arguments are a wrong call", async (context) => {
     assert.equal(status, 2, call.join(" "));
     assert.equal(err, `sideband ${call[0]}: ${text} (sideband ${call[0]} --help says how to call it)\n`);
   }
+});
+
+test("what is wrong for the operator is one line, whatever the error is called; any other error stays as it is", async (context) => {
+  const command = await COMMANDS.read();
+  let error: Error = new (class NewError extends OperatorError {
+    override name = "NewError";
+  })("the folder is odd");
+  const failing = async () => ({ ...command, run: () => Promise.reject(error) });
+  context.mock.method(COMMANDS, "read", failing);
+  const { status, err } = await run(context, "read");
+  assert.deepEqual([status, err], [1, "sideband read: the folder is odd\n"]);
+  error = new Error("a programmer's");
+  await assert.rejects(run(context, "read"), error);
 });
 
 test("measure prints one JSON object whose counts add up", async (context) => {

@@ -6,8 +6,8 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import postgres from "postgres";
 import { write } from "../../conformance/store.ts";
-import { newDatabase, openStore } from "../../postgres/server.ts";
 import { viewOf } from "../../fixtures/views.ts";
+import { newDatabase, openStore } from "../../postgres/server.ts";
 
 /** Passes everything on to the database of `url`, until it is told to cut each connection at the next answer. */
 async function cuttingProxy(context: TestContext, url: string) {

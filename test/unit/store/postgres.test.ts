@@ -13,8 +13,8 @@ import { keyRequest, keyRequestConformance } from "../../conformance/key-request
 import { keyRecord, storeConformance, write } from "../../conformance/store.ts";
 import { storeCountsConformance } from "../../conformance/store-counts.ts";
 import { storeLifeConformance } from "../../conformance/store-life.ts";
-import { newDatabase, openNewStore, openStore } from "../../postgres/server.ts";
 import { viewOf } from "../../fixtures/views.ts";
+import { newDatabase, openNewStore, openStore } from "../../postgres/server.ts";
 
 storeConformance("postgres", openNewStore);
 storeCountsConformance("postgres", openNewStore);

@@ -3,6 +3,9 @@
  * the facts it stands for always belong together.
  */
 
+import { assertInteger } from "../../../base/assert.ts";
+import { CRC32_BYTES } from "../../../base/crc32.ts";
+import { CHANNEL_COUNT } from "../../../base/limits.ts";
 import type { FactCode, FactRecord, UserState } from "../../../memory/ports.ts";
 import { SLOT_COUNT, userSlot } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
@@ -19,8 +22,6 @@ interface FactRow {
   readonly code_length: number | null;
   readonly code_bytes: Uint8Array | null;
 }
-
-const CHECKSUM_BYTES = 4;
 
 /** The columns of what was not found are null. */
 type FoundRow = FactRow | { readonly ticket: number; readonly channel: null };
@@ -68,8 +69,11 @@ export function readStamps(
           LIMIT ${users.length}) AS u ON true`,
     );
     const stamps = new Array<string | undefined>(users.length).fill(undefined);
-    for (const { place, life, revision } of rows)
-      if (place !== null) stamps[place - 1] = stampOf(life, revision);
+    for (const { place, life, revision } of rows) {
+      if (place === null) continue;
+      assertInteger(place, 1, users.length, "the place of a user");
+      stamps[place - 1] = stampOf(life, revision);
+    }
     return stamps;
   };
 }
@@ -125,6 +129,8 @@ export function forgetFacts(
         ${facts?.map(({ channel }) => channel) ?? null}::integer[],
         ${facts?.map(({ revision }) => revision ?? null) ?? null}::bigint[], ${ticket}::bigint)`,
     );
+    assertInteger(row.forgotten, 0, CHANNEL_COUNT, "the number of forgotten facts");
+    assertInteger(row.channels_left, 0, CHANNEL_COUNT, "the number of channels in use");
     return { forgotten: row.forgotten, channelCount: row.channels_left };
   };
 }
@@ -200,9 +206,9 @@ async function readPage(
 
 /** code_bytes: the checksum, then the bits. */
 function withChecksum({ bits, checksum }: FactCode): Buffer {
-  const packed = Buffer.alloc(CHECKSUM_BYTES + bits.bytes.length);
+  const packed = Buffer.alloc(CRC32_BYTES + bits.bytes.length);
   packed.writeUInt32BE(checksum);
-  packed.set(bits.bytes, CHECKSUM_BYTES);
+  packed.set(bits.bytes, CRC32_BYTES);
   return packed;
 }
 
@@ -212,7 +218,7 @@ function factOf(row: FactRow): FactRecord {
     return { channel, value, revision, updatedAtMs };
   }
   const packed = Buffer.from(row.code_bytes);
-  const bits = { length: row.code_length, bytes: Uint8Array.from(packed.subarray(CHECKSUM_BYTES)) };
+  const bits = { length: row.code_length, bytes: Uint8Array.from(packed.subarray(CRC32_BYTES)) };
   const code = { version: row.code_version, bits, checksum: packed.readUInt32BE(0) };
   return { channel, value, revision, updatedAtMs, code };
 }

@@ -3,7 +3,8 @@
  * parameter, never part of the statement.
  */
 
-import { assert } from "../../../base/assert.ts";
+import { assert, assertInteger } from "../../../base/assert.ts";
+import { CHANNEL_COUNT } from "../../../base/limits.ts";
 import type { WriteOutcome, WriteRequest } from "../../../memory/ports.ts";
 import { quotaSlot, replaySlot, userSlot } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
@@ -18,6 +19,7 @@ interface OutcomeRow {
 
 /** @param requests at least one; an idempotency key at most once */
 export function callOf(requests: readonly WriteRequest[]): Query<WriteOutcome[]> {
+  assert(requests.length >= 1, "a call has a write");
   const { users, places } = usersOf(requests);
   const facts = requests.flatMap((request, place) =>
     request.facts.map(({ channel, value, updatedAtMs = request.nowMs }) => ({
@@ -88,7 +90,11 @@ function maskOf({ facts }: WriteRequest): number {
 }
 
 function outcomeOf({ outcome, channel_count: channelCount, quota_used: used }: OutcomeRow): WriteOutcome {
-  if (outcome === "stored" || outcome === "replayed") return { outcome, channelCount, used };
+  assert(used >= 0, "a key has not used less than nothing");
+  if (outcome === "stored" || outcome === "replayed") {
+    assertInteger(channelCount, 1, CHANNEL_COUNT, "the channel count of an answer");
+    return { outcome, channelCount, used };
+  }
   return { outcome, used };
 }
 
