@@ -7,7 +7,7 @@ export const DEMO_VALUE_BYTES_MAX = 128;
 /** Standard channels, numbered 0 to 39. */
 export const CHANNEL_COUNT = 40;
 /** Channels of an account: the standard ones, and those of its own labels from 40 on. */
-export const CHANNELS_MAX = 256;
+export const CHANNEL_COUNT_MAX = 256;
 /** Characters in a user_id. */
 export const USER_ID_LENGTH_MAX = 128;
 /** Characters in each part of a project's name. */

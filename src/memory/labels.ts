@@ -8,7 +8,7 @@ import { BoundedCache } from "../base/bounded-cache.ts";
 import { CHANNELS, findChannel } from "../base/channels.ts";
 import { isSlip } from "../base/edit-distance.ts";
 import { Failure } from "../base/errors.ts";
-import { CHANNEL_COUNT, CHANNELS_MAX } from "../base/limits.ts";
+import { CHANNEL_COUNT, CHANNEL_COUNT_MAX } from "../base/limits.ts";
 import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
 import type { KeyStore, LabelRecord, LabelStore, Scope } from "./ports.ts";
 
@@ -63,7 +63,7 @@ export class AccountLabels {
 
   /** How many labels the account may still add. */
   get free(): number {
-    return CHANNELS_MAX - this.all.length;
+    return CHANNEL_COUNT_MAX - this.all.length;
   }
 }
 

@@ -96,7 +96,7 @@ function otherMethod(method: string, routes: ReadonlyMap<string, Route>): Route 
   const names = [...routes.keys()].flatMap((name) => (name === "GET" ? ["GET", "HEAD"] : [name]));
   const allow = [...names, "OPTIONS"].join(", ");
   const [first] = routes.values();
-  const isOpen = first.access === "open" || first.access === "demo";
+  const isOpen = first.access === "open" || first.access === "any" || first.access === "demo";
   const handle = () => {
     if (method !== "OPTIONS")
       throw new Failure("method_not_allowed", `Use ${names.join(" or ")} here.`, { allow });

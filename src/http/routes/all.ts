@@ -12,6 +12,7 @@ import { ContextAnswers } from "./context-answers.ts";
 import { demoRoutes } from "./demo.ts";
 import { encodeRoutes } from "./encode.ts";
 import { forgetRoutes } from "./forget.ts";
+import { lifeRoutes } from "./life.ts";
 import { mcpRoutes } from "./mcp.ts";
 import { operatorRoutes } from "./operator.ts";
 import { serviceRoutes } from "./public.ts";
@@ -35,6 +36,7 @@ export function allRoutes({ services, sessions, recent, pages }: RouteOptions): 
     ...recallRoutes(services, contexts),
     ...blockRoutes(services),
     ...forgetRoutes(services),
+    ...lifeRoutes(services),
     ...usageRoutes(services),
     ...demoRoutes(services, contexts),
     ...serviceRoutes(services, readiness),
