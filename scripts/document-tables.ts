@@ -39,7 +39,7 @@ const ACCESS_SECTIONS: Readonly<Record<Access, string>> = {
   key: "With a key",
   demo: "Demo",
   open: "Service",
-  any: "anyone; more with a key",
+  any: "Service",
   admin: "Admin",
 };
 
