@@ -68,7 +68,6 @@ import {
 import { type OpenFolder, openFolder } from "./open-folder.ts";
 import { FORGOTTEN, LifeSource, packJson, packNumber, unpackJson, unpackNumber } from "./records.ts";
 import { type NamedStore, StoreCopies } from "./store-copies.ts";
-import {} from "./user-facts.ts";
 
 export interface LmdbStoreOptions {
   readonly folder: string;
