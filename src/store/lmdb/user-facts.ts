@@ -42,7 +42,7 @@ interface Author {
 
 const NO_VALUE = Buffer.alloc(0);
 
-export class UserFacts {
+export class UserWrites {
   readonly #writer: Writer;
   readonly #account: string;
   readonly #userId: string;
@@ -162,13 +162,13 @@ export class UserFacts {
       const isUsed = channelCount([record]) > 0;
       if (isUsed) this.#writer.put("facts", key, packPlace(record));
       else if (wasKnown) this.#writer.remove("facts", key);
-      add(this.#writer, PLACES, Number(isUsed) - Number(wasKnown));
+      addToCounter(this.#writer, PLACES, Number(isUsed) - Number(wasKnown));
     }
     const isUsed = user.facts + user.heads > 0;
     // A user without facts and history is removed: nothing shows that the user ever existed.
     if (isUsed) this.#writer.put("facts", this.#key, packUser(user));
     else if (this.#wasKnown) this.#writer.remove("facts", this.#key);
-    add(this.#writer, USERS, Number(isUsed) - Number(this.#wasKnown));
+    addToCounter(this.#writer, USERS, Number(isUsed) - Number(this.#wasKnown));
   }
 
   #keyOf(place: Place, channel: number): Buffer {
@@ -274,7 +274,7 @@ export function isLive({ expiresAtMs }: Pick<FactRecord, "expiresAtMs">, nowMs: 
   return expiresAtMs === null || expiresAtMs > nowMs;
 }
 
-export function add(writer: Writer, counter: string, change: number): void {
+export function addToCounter(writer: Writer, counter: string, change: number): void {
   if (change !== 0) writer.setCount(counter, writer.count(counter) + change);
 }
 
