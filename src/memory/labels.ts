@@ -127,7 +127,10 @@ function names(labels: AccountLabels, channels: readonly number[]): string[] {
 
 export function unknownLabel(labels: AccountLabels, label: string): Failure {
   const hint = nearLabel(label, labels);
-  const advice = hint === undefined ? "GET /channels lists all of them." : `Did you mean ${hint}?`;
+  const advice =
+    hint === undefined
+      ? "GET /channels lists all of them, POST /channels adds one."
+      : `Did you mean ${hint}?`;
   return new Failure("unknown_label", `There is no such label. ${advice}`, {
     param: "label",
     ...(hint === undefined ? {} : { hint }),

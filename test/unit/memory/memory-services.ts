@@ -82,7 +82,6 @@ export async function memoryServices(context: TestContext, time = "1970-01-01T00
     blocks,
     flushes: new SharedWork(),
     idempotency: new IdempotencyGate(keyRing.digestKey),
-    historyMax: 20,
     clock,
     historyMax: 8,
   };
