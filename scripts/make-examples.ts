@@ -59,6 +59,7 @@ export async function makeExamples(target: Target): Promise<Examples> {
   const to = new Date().toISOString();
   await example("rollback", { body: { ...USER, to, dry_run: true } });
   await example("users");
+  made.events = { query: USER, status: 200, answer: await firstEvent(target) };
   const wife = { label: "FAMILY.wife", description: "What the user's wife is called", example: "Chidi" };
   await example("addLabel", { body: wife });
   await example("changeLabel", { params: { label: wife.label }, body: { max_bytes: 100 } });
@@ -100,6 +101,23 @@ export async function makeExamples(target: Target): Promise<Examples> {
   }
   await example("adminStatus");
   return made as Examples;
+}
+
+/** What a listener hears of one change. */
+async function firstEvent(target: Target): Promise<string> {
+  const ended = new AbortController();
+  const { body } = await fetch(`${target.url}/users/events?${new URLSearchParams(USER)}`, {
+    headers: { authorization: `Bearer ${target.key}` },
+    signal: ended.signal,
+  });
+  await callOperation(target, "encode", { body: { ...USER, ...DEADLINE, written_by: "claude-code" } });
+  let text = "";
+  for await (const chunk of body!.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    if (text.includes("data:") && text.endsWith("\n\n")) break;
+  }
+  ended.abort();
+  return text.slice(text.indexOf("id:"));
 }
 
 export async function callOperation(

@@ -93,6 +93,17 @@ export const LIFE_OPERATIONS = {
     answer: life.UsersAnswer,
     errors: ["invalid_request"],
   },
+  events: {
+    id: "events",
+    method: "GET",
+    path: "/users/events",
+    access: "key",
+    summary:
+      "Server-sent events: one for each change of a user's facts, or of all users of the account, never with a value. `Last-Event-ID` goes on where it was for an hour; otherwise one `reset` event comes first.",
+    query: life.EventsQuery,
+    text: "text/event-stream",
+    errors: ["invalid_request", "overloaded"],
+  },
   addLabel: {
     id: "addLabel",
     method: "POST",

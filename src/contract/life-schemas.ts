@@ -133,6 +133,11 @@ export const RollbackAnswer = Type.Object({
   unreached: Type.Array(Type.Object({ label: Type.String(), project: ProjectName })),
 });
 
+export const EventsQuery = Type.Object({
+  user_id: Type.Optional(wire.UserId),
+  project: wire.Project,
+});
+
 export const UsersQuery = Type.Object({
   prefix: Type.Optional(Type.String({ maxLength: 128, description: "What the user_ids begin with." })),
   limit: Limit,

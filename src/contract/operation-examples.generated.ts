@@ -92,7 +92,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 97,
+      "latency_ms": 180,
       "verified": true
     }
   },
@@ -152,14 +152,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "value": "Ada Lovelace",
           "channel": 0,
           "revision": 2,
-          "updated_at": "2026-11-16T18:22:44.892Z"
+          "updated_at": "2026-11-16T18:33:50.781Z"
         },
         {
           "label": "TASK.deadline",
           "value": "2026-12-01",
           "channel": 23,
           "revision": 3,
-          "updated_at": "2026-11-16T18:22:44.892Z"
+          "updated_at": "2026-11-16T18:33:50.781Z"
         }
       ]
     }
@@ -208,21 +208,21 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
         {
           "revision": 6,
           "value": "ripgrep",
-          "updated_at": "2026-11-16T18:22:46.306Z"
+          "updated_at": "2026-11-16T18:33:51.915Z"
         },
         {
           "revision": 5,
           "value": "ripgrep; jq",
-          "updated_at": "2026-11-16T18:22:46.273Z",
+          "updated_at": "2026-11-16T18:33:51.889Z",
           "ended": "replaced",
-          "ended_at": "2026-11-16T18:22:46.306Z"
+          "ended_at": "2026-11-16T18:33:51.915Z"
         },
         {
           "revision": 4,
           "value": "ripgrep",
-          "updated_at": "2026-11-16T18:22:46.263Z",
+          "updated_at": "2026-11-16T18:33:51.871Z",
           "ended": "replaced",
-          "ended_at": "2026-11-16T18:22:46.273Z"
+          "ended_at": "2026-11-16T18:33:51.889Z"
         }
       ]
     }
@@ -256,23 +256,23 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "kind": "written",
           "value": "ripgrep; jq",
           "revision": 7,
-          "at": "2026-11-16T18:22:46.367Z"
+          "at": "2026-11-16T18:33:51.969Z"
         },
         {
           "label": "PREF.tools",
           "kind": "written",
           "value": "ripgrep",
           "revision": 6,
-          "at": "2026-11-16T18:22:46.306Z"
+          "at": "2026-11-16T18:33:51.915Z"
         }
       ],
-      "next_cursor": "MTc5NDg1MzM2NjMwNiA2"
+      "next_cursor": "MTc5NDg1NDAzMTkxNSA2"
     }
   },
   "rollback": {
     "body": {
       "user_id": "ada",
-      "to": "2026-11-16T18:22:46.722Z",
+      "to": "2026-11-16T18:33:51.988Z",
       "dry_run": true
     },
     "status": 200,
@@ -290,11 +290,18 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "user_id": "ada",
           "projects": [],
           "channel_count": 3,
-          "updated_at": "2026-11-16T18:22:46.367Z"
+          "updated_at": "2026-11-16T18:33:51.969Z"
         }
       ],
       "next_cursor": null
     }
+  },
+  "events": {
+    "query": {
+      "user_id": "ada"
+    },
+    "status": 200,
+    "answer": "id: f2ccc366-1\nevent: change\ndata: {\"user_id\":\"ada\",\"project\":null,\"label\":\"TASK.deadline\",\"revision\":8,\"kind\":\"written\",\"written_by\":\"claude-code\",\"at\":\"2026-11-16T18:33:52.018Z\"}\n\n"
   },
   "addLabel": {
     "body": {
@@ -358,8 +365,8 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "account": "acme",
       "tier": "pro",
       "limit": 50000,
-      "used": 9,
-      "remaining": 49991,
+      "used": 10,
+      "remaining": 49990,
       "resets_at": "2026-12-01T00:00:00.000Z"
     }
   },
@@ -371,7 +378,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "days": [
         {
           "day": "2026-11-16",
-          "count": 9
+          "count": 10
         }
       ]
     }
@@ -413,7 +420,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 99,
+      "latency_ms": 55,
       "verified": true
     }
   },
@@ -544,12 +551,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "defbc3a0b4cc4a8d",
+      "id": "da5c1eb59371402b",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-16T18:22:47.597Z",
+      "created_at": "2026-11-16T18:33:52.743Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -563,12 +570,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "keys": [
         {
-          "id": "defbc3a0b4cc4a8d",
+          "id": "da5c1eb59371402b",
           "account": "navy",
           "tier": "pro",
           "prefix": "sb_live_…",
           "note": "Grace",
-          "created_at": "2026-11-16T18:22:47.597Z",
+          "created_at": "2026-11-16T18:33:52.743Z",
           "expires_at": null,
           "revoked_at": null,
           "last_used_at": null
@@ -578,19 +585,19 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminExpireKey": {
     "params": {
-      "id": "defbc3a0b4cc4a8d"
+      "id": "da5c1eb59371402b"
     },
     "body": {
       "expires_at": "2027-01-31T23:59:59.000Z"
     },
     "status": 200,
     "answer": {
-      "id": "defbc3a0b4cc4a8d",
+      "id": "da5c1eb59371402b",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-16T18:22:47.597Z",
+      "created_at": "2026-11-16T18:33:52.743Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
       "revoked_at": null,
       "last_used_at": null
@@ -598,18 +605,18 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminRevokeKey": {
     "params": {
-      "id": "defbc3a0b4cc4a8d"
+      "id": "da5c1eb59371402b"
     },
     "status": 200,
     "answer": {
-      "id": "defbc3a0b4cc4a8d",
+      "id": "da5c1eb59371402b",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-16T18:22:47.597Z",
+      "created_at": "2026-11-16T18:33:52.743Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
-      "revoked_at": "2026-11-16T18:22:47.644Z",
+      "revoked_at": "2026-11-16T18:33:52.800Z",
       "last_used_at": null
     }
   },
@@ -619,12 +626,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "accounts": [
         {
           "account": "acme",
-          "created_at": "2026-11-16T18:22:44.082Z",
+          "created_at": "2026-11-16T18:33:49.687Z",
           "keys": 1
         },
         {
           "account": "navy",
-          "created_at": "2026-11-16T18:22:47.597Z",
+          "created_at": "2026-11-16T18:33:52.743Z",
           "keys": 1
         }
       ]
@@ -637,20 +644,20 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "to": "2026-11-16",
       "keys": [
         {
-          "key_id": "f40ebea4a4ad491e",
+          "key_id": "7c43eb9f19c64adb",
           "account": "acme",
           "tier": "pro",
           "limit": 50000,
-          "used_this_month": 9,
+          "used_this_month": 10,
           "days": [
             {
               "day": "2026-11-16",
-              "count": 9
+              "count": 10
             }
           ]
         },
         {
-          "key_id": "defbc3a0b4cc4a8d",
+          "key_id": "da5c1eb59371402b",
           "account": "navy",
           "tier": "pro",
           "limit": 50000,
@@ -676,35 +683,35 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "requests": [
         {
-          "id": "1589e3300343438f",
+          "id": "fccdde5fc5d648fd",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "approved",
-          "created_at": "2026-11-16T18:22:47.675Z",
-          "decided_at": "2026-11-16T18:22:47.756Z",
-          "key_id": "8f0d27cee2b74e58"
+          "created_at": "2026-11-16T18:33:52.875Z",
+          "decided_at": "2026-11-16T18:33:52.912Z",
+          "key_id": "1b2892e9305849d1"
         },
         {
-          "id": "6063ed54473d48f3",
+          "id": "41c1518a8cba43ca",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "declined",
-          "created_at": "2026-11-16T18:22:47.771Z",
-          "decided_at": "2026-11-16T18:22:47.842Z",
+          "created_at": "2026-11-16T18:33:52.933Z",
+          "decided_at": "2026-11-16T18:33:52.972Z",
           "key_id": null
         },
         {
-          "id": "79e247da958d419a",
+          "id": "d892af293c60466e",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "open",
-          "created_at": "2026-11-16T18:22:47.852Z",
+          "created_at": "2026-11-16T18:33:52.995Z",
           "decided_at": null,
           "key_id": null
         }
@@ -713,7 +720,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminApprove": {
     "params": {
-      "id": "1589e3300343438f"
+      "id": "fccdde5fc5d648fd"
     },
     "body": {
       "account": "hopper"
@@ -721,12 +728,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "8f0d27cee2b74e58",
+      "id": "1b2892e9305849d1",
       "account": "hopper",
       "tier": "free",
       "prefix": "sb_live_…",
       "note": "Grace Hopper <grace@navy.example>",
-      "created_at": "2026-11-16T18:22:47.756Z",
+      "created_at": "2026-11-16T18:33:52.912Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -734,24 +741,24 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminDecline": {
     "params": {
-      "id": "6063ed54473d48f3"
+      "id": "41c1518a8cba43ca"
     },
     "status": 200,
     "answer": {
-      "id": "6063ed54473d48f3",
+      "id": "41c1518a8cba43ca",
       "name": "Grace Hopper",
       "email": "grace@navy.example",
       "purpose": "An assistant that remembers.",
       "tier": "free",
       "status": "declined",
-      "created_at": "2026-11-16T18:22:47.771Z",
-      "decided_at": "2026-11-16T18:22:47.842Z",
+      "created_at": "2026-11-16T18:33:52.933Z",
+      "decided_at": "2026-11-16T18:33:52.972Z",
       "key_id": null
     }
   },
   "adminDeleteRequest": {
     "params": {
-      "id": "79e247da958d419a"
+      "id": "d892af293c60466e"
     },
     "status": 200,
     "answer": {
@@ -762,8 +769,8 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "version": "0.1.0",
-      "process_id": 14344,
-      "started_at": "2026-11-16T18:22:44.060Z",
+      "process_id": 10060,
+      "started_at": "2026-11-16T18:33:49.616Z",
       "ready": true,
       "store": {
         "facts": 3,
@@ -772,36 +779,36 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       },
       "demo": {
         "labels": [],
-        "resets_in_s": 433
+        "resets_in_s": 667
       },
       "recent_errors": [],
       "recent_requests": [
         {
-          "at": "2026-11-16T18:22:46.998Z",
+          "at": "2026-11-16T18:33:52.098Z",
           "method": "GET",
           "route": "/usage/days",
           "status": 200,
           "account": "acme",
-          "key_id": "f40ebea4a4ad491e",
-          "request_id": "aeMNKc9s-n"
+          "key_id": "7c43eb9f19c64adb",
+          "request_id": "BGZRcG7H-p"
         },
         {
-          "at": "2026-11-16T18:22:46.988Z",
+          "at": "2026-11-16T18:33:52.096Z",
           "method": "GET",
           "route": "/usage",
           "status": 200,
           "account": "acme",
-          "key_id": "f40ebea4a4ad491e",
-          "request_id": "aeMNKc9s-m"
+          "key_id": "7c43eb9f19c64adb",
+          "request_id": "BGZRcG7H-o"
         },
         {
-          "at": "2026-11-16T18:22:46.986Z",
+          "at": "2026-11-16T18:33:52.094Z",
           "method": "DELETE",
           "route": "/users",
           "status": 200,
           "account": "acme",
-          "key_id": "f40ebea4a4ad491e",
-          "request_id": "aeMNKc9s-l"
+          "key_id": "7c43eb9f19c64adb",
+          "request_id": "BGZRcG7H-n"
         }
       ]
     }

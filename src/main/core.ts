@@ -14,6 +14,7 @@ import { type Config, ConfigError } from "../config.ts";
 import { Authentication } from "../memory/authentication.ts";
 import type { FlushedBlock } from "../memory/blocks.ts";
 import { Blocks } from "../memory/blocks.ts";
+import { UserEvents } from "../memory/events.ts";
 import { IdempotencyGate } from "../memory/idempotency.ts";
 import { KeyManager } from "../memory/key-manager.ts";
 import { KeyRing, type MasterKey } from "../memory/key-ring.ts";
@@ -48,14 +49,14 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Co
       `${config.dataFolder} has no master.key. Blocks handed out so far can be read only with the one they were made with: ` +
         "name its file with --master-key FILE, or give those blocks up with --new-master-key",
     );
-  const { store, embedded, compact, agreeOn } = await openStore(config, { ...options, metrics });
+  const { store: opened, embedded, compact, agreeOn } = await openStore(config, { ...options, metrics });
   let masters: MasterKey[];
   try {
     if (embedded !== undefined) requireMasterKey(config, embedded);
     masters = masterKeys(config, () => embedded?.requireOwner());
     await agreeOnMasterKeys(masters, agreeOn);
   } catch (error) {
-    await store.close();
+    await opened.close();
     throw error;
   }
   const keyRing = new KeyRing(masters);
@@ -66,11 +67,24 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Co
   });
   const scheduler = new BlockScheduler({ workers, clock: timerClock, queueMax, metrics });
   const blockWork = new BlockWork(scheduler, CODEBOOK_VERSION);
-  const labels = new Labels(store);
+  const labels = new Labels(opened);
+  const events = new UserEvents(opened, labels, { clock, isShared: embedded === undefined });
+  const store = events.tellsOf(opened);
   const blocks = new Blocks({ store, blockWork, keyRing, labels, clock: timerClock });
   const idempotency = new IdempotencyGate(keyRing.digestKey);
   const flushes = new SharedWork<FlushedBlock>();
-  const memory = { store, blockWork, keyRing, labels, blocks, flushes, idempotency, clock, historyMax };
+  const memory = {
+    store,
+    blockWork,
+    keyRing,
+    labels,
+    events,
+    blocks,
+    flushes,
+    idempotency,
+    clock,
+    historyMax,
+  };
   const authentication = new Authentication(store, clock);
   defineGauges(metrics, store, blocks);
   return {
@@ -83,6 +97,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Co
     keys: new KeyManager(store, clock),
     metrics,
     async close() {
+      events.close();
       await blockWork.close();
       await store.touchKeys(authentication.takeUses()).catch(() => {});
       await store.close();

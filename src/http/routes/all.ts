@@ -11,6 +11,7 @@ import { consoleRoutes } from "./console.ts";
 import { ContextAnswers } from "./context-answers.ts";
 import { demoRoutes } from "./demo.ts";
 import { encodeRoutes } from "./encode.ts";
+import { eventRoutes } from "./events.ts";
 import { forgetRoutes } from "./forget.ts";
 import { lifeRoutes } from "./life.ts";
 import { mcpRoutes } from "./mcp.ts";
@@ -37,6 +38,7 @@ export function allRoutes({ services, sessions, recent, pages }: RouteOptions): 
     ...blockRoutes(services),
     ...forgetRoutes(services),
     ...lifeRoutes(services),
+    ...eventRoutes(services),
     ...usageRoutes(services),
     ...demoRoutes(services, contexts),
     ...serviceRoutes(services, readiness),

@@ -2,7 +2,7 @@
 
 import { timingSafeEqual } from "node:crypto";
 import { assert } from "../../base/assert.ts";
-import type { Place, PlacedCode, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
+import type { Place, PlacedCode, SweptFact, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import {
   counterName,
   dayPrefix,
@@ -143,19 +143,27 @@ export function sweepExpired(nowMs: number, countMax: number): Write<number> {
   };
 }
 
-/** Moves facts that have expired to the history, at most `countMax`, so that a group stays short. Returns their number. */
-export function sweepEnded(nowMs: number, countMax: number, historyMax: number): Write<number> {
+/**
+ * Moves facts that have expired to the history, and looks at no more than `countMax` entries, so that a group stays
+ * short. Returns the facts, and how many entries it has looked at.
+ */
+export function sweepEnded(
+  nowMs: number,
+  countMax: number,
+  historyMax: number,
+): Write<{ ended: SweptFact[]; looked: number }> {
   return (writer) => {
-    const ended = writer.environment.keys("ends", { end: momentPrefix(nowMs + 1), limit: countMax });
-    for (const key of ended) {
+    const due = writer.environment.keys("ends", { end: momentPrefix(nowMs + 1), limit: countMax });
+    const ended = due.flatMap((key) => {
       const { account, userId, place, channel } = splitFactKey(factOfEndKey(key));
       const facts = new UserWrites(writer, account, userId, { nowMs, historyMax });
-      facts.endExpired(place, channel);
+      const fact = facts.endExpired(place, channel);
       facts.save();
       // An entry whose fact is gone, or expires later, cannot be left: it would be found for ever.
       writer.remove("ends", key);
-    }
-    return ended.length;
+      return fact === undefined ? [] : [{ account, userId, place, channel, revision: fact.revision }];
+    });
+    return { ended, looked: due.length };
   };
 }
 

@@ -27,6 +27,7 @@ import type {
   Progress,
   Store,
   StoreStatistics,
+  SweptFact,
   UserLife,
   UserState,
   View,
@@ -368,9 +369,14 @@ export class LmdbStore implements Store {
     };
   }
 
-  async sweep(nowMs: number): Promise<void> {
+  async sweep(nowMs: number): Promise<readonly SweptFact[]> {
     while ((await this.#commit.run(sweepExpired(nowMs, PAGE))) === PAGE);
-    while ((await this.#commit.run(sweepEnded(nowMs, PAGE, this.#historyMax))) === PAGE);
+    const swept: SweptFact[] = [];
+    for (;;) {
+      const { ended, looked } = await this.#commit.run(sweepEnded(nowMs, PAGE, this.#historyMax));
+      swept.push(...ended);
+      if (looked < PAGE) return swept;
+    }
   }
 
   async *findDamage(): AsyncGenerator<string> {

@@ -136,12 +136,13 @@ export class UserWrites {
     return before === undefined ? { found: true } : { before, found: true };
   }
 
-  /** Moves a fact that has expired to the history. Call it before the fact is changed. */
-  endExpired(place: Place, channel: number): void {
+  /** Moves a fact that has expired to the history, and returns it. Call it before the fact is changed. */
+  endExpired(place: Place, channel: number): FactRecord | undefined {
     const fact = this.#stored(place, channel);
-    if (fact === undefined || isLive(fact, this.#options.nowMs)) return;
+    if (fact === undefined || isLive(fact, this.#options.nowMs)) return undefined;
     assert(fact.expiresAtMs !== null, "an expired fact has a moment");
     this.#end(this.#keyOf(place, channel), fact, "expired", fact.expiresAtMs);
+    return fact;
   }
 
   /** How many channels have a fact in one of the places. */
