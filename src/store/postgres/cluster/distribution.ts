@@ -1,7 +1,7 @@
 /**
  * More than one PostgreSQL: Citus spreads the users over the workers of a cluster (docs/decisions/0029).
  *
- * Users and facts are distributed by `slot`, colocated, so the rows of a user are on one worker. All else is small and
+ * Users, facts and history are distributed by `slot`, colocated, so the rows of a user are on one worker. All else is small and
  * stays on the coordinator: on a worker it would be missing to the users of all others when that one stops. Nodes may
  * connect to any machine of the cluster. Nearly all statements are those of a single PostgreSQL; the batch function
  * stores its rows in another way (migrations/cluster.sql).
@@ -16,7 +16,7 @@ export class DistributionError extends Error {
 }
 
 /** Colocated with the first one. */
-export const DISTRIBUTED_TABLES = ["users", "facts"] as const;
+export const DISTRIBUTED_TABLES = ["users", "facts", "history"] as const;
 export const COORDINATOR_TABLES = [
   "month_counters",
   "day_counters",
@@ -25,14 +25,26 @@ export const COORDINATOR_TABLES = [
   "accounts",
   "api_keys",
   "key_requests",
+  "labels",
   "settings",
   "migrations",
 ] as const;
 
 /** They change one user and run on its worker. */
-const USER_FUNCTIONS = ["save_codes", "forget_facts"] as const;
+const USER_FUNCTIONS = ["save_codes", "forget_user", "end_facts"] as const;
 /** They run where the node is connected. */
-const NODE_FUNCTIONS = ["store_users", "store_facts", "count_days", "write_facts"] as const;
+const NODE_FUNCTIONS = [
+  "store_users",
+  "remove_if_empty",
+  "find_facts",
+  "store_facts",
+  "remove_facts",
+  "store_history",
+  "remove_history",
+  "count_channels",
+  "count_days",
+  "write_facts",
+] as const;
 export const FUNCTIONS: readonly string[] = [...USER_FUNCTIONS, ...NODE_FUNCTIONS];
 
 /**
