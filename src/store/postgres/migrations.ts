@@ -10,7 +10,7 @@
 
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { readCluster } from "./cluster/distribution.ts";
+import { distributeAdded, readCluster } from "./cluster/distribution.ts";
 import type { Sql } from "./connection/database.ts";
 
 export interface AppliedMigration {
@@ -77,6 +77,7 @@ export function migrate(sql: Sql, migrations: readonly Migration[] = loadMigrati
         INSERT INTO sideband.migrations (version, name, checksum, oldest)
         VALUES (${version}, ${name}, ${checksum}, ${oldest})`;
     }
+    if (distributed && missing.length > 0) await distributeAdded(tx);
     return missing;
   }) as Promise<Migration[]>;
 }

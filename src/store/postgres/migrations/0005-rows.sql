@@ -115,7 +115,7 @@ END
 $$;
 
 -- A user without facts and history is no user: nothing tells that there ever was one.
-CREATE FUNCTION sideband.remove_if_empty(p_slot integer, p_account text, p_user text) RETURNS boolean
+CREATE FUNCTION sideband.remove_if_empty(p_account text, p_user text, p_slot integer) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
   DELETE FROM sideband.users u

@@ -318,7 +318,7 @@ BEGIN
     PERFORM sideband.store_users(v_life, v_revision_floor, p_slots, p_accounts, p_users, v_taken);
     FOR i IN 1 .. cardinality(p_slots) LOOP
       IF NOT v_certain[i] THEN
-        PERFORM sideband.remove_if_empty(p_slots[i], p_accounts[i], p_users[i]);
+        PERFORM sideband.remove_if_empty(p_accounts[i], p_users[i], p_slots[i]);
       END IF;
     END LOOP;
   END IF;

@@ -53,7 +53,7 @@ BEGIN
   WHERE h.slot = p_slot AND h.account = p_account AND h.user_id = p_user
     AND (p_place IS NULL OR h.place = p_place OR starts_with(h.place, p_place || '/'));
   GET DIAGNOSTICS v_history = ROW_COUNT;
-  IF v_facts + v_history > 0 AND NOT sideband.remove_if_empty(p_slot, p_account, p_user) THEN
+  IF v_facts + v_history > 0 AND NOT sideband.remove_if_empty(p_account, p_user, p_slot) THEN
     UPDATE sideband.users u SET revision = u.revision + 1
     WHERE u.slot = p_slot AND u.account = p_account AND u.user_id = p_user;
   END IF;
@@ -93,7 +93,7 @@ BEGIN
         v_fact.expires_at_ms);
     END IF;
   END LOOP;
-  IF v_is_changed AND NOT sideband.remove_if_empty(p_slot, p_account, p_user) THEN
+  IF v_is_changed AND NOT sideband.remove_if_empty(p_account, p_user, p_slot) THEN
     UPDATE sideband.users u SET revision = u.revision + 1
     WHERE u.slot = p_slot AND u.account = p_account AND u.user_id = p_user;
   END IF;
