@@ -16,8 +16,8 @@ import {
 import type { Sql } from "../../../src/store/postgres/connection/database.ts";
 import { loadMigrations, migrate, readApplied } from "../../../src/store/postgres/migrations.ts";
 import { write } from "../../conformance/store.ts";
-import { newDatabase, openStore } from "../../postgres/server.ts";
 import { viewOf } from "../../fixtures/views.ts";
+import { newDatabase, openStore } from "../../postgres/server.ts";
 
 async function withDatabase(run: (sql: Sql, url: string) => Promise<void>): Promise<void> {
   const url = await newDatabase();
