@@ -72,7 +72,7 @@ export function migrate(sql: Sql, migrations: readonly Migration[] = loadMigrati
     checkApplied(applied, migrations);
     const missing = migrations.slice(applied.length);
     for (const { version, name, sql: text, checksum, oldest } of missing) {
-      await tx.unsafe(text);
+      for (const statement of statementsOf(text)) await tx.unsafe(statement);
       await tx`
         INSERT INTO sideband.migrations (version, name, checksum, oldest)
         VALUES (${version}, ${name}, ${checksum}, ${oldest})`;
@@ -80,6 +80,15 @@ export function migrate(sql: Sql, migrations: readonly Migration[] = loadMigrati
     if (distributed && missing.length > 0) await distributeAdded(tx);
     return missing;
   }) as Promise<Migration[]>;
+}
+
+/**
+ * One by one: Citus sends the text of a statement on as it came, and workers refuse more than one. A body stands between
+ * $$, a comment on lines of its own.
+ */
+function statementsOf(text: string): string[] {
+  const parts = text.replace(/^\s*--.*$/gm, "").match(/(?:\$\$[^]*?\$\$|[^;])+/g) ?? [];
+  return parts.filter((part) => part.trim() !== "");
 }
 
 /** The applied migrations; empty for a database that has never been migrated. */

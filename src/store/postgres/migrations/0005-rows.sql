@@ -14,8 +14,8 @@ BEGIN
     SELECT t.s, p_life, p_revision_floor + t.n, t.a, t.u
     FROM unnest(p_slots, p_accounts, p_users, p_taken) AS t (s, a, u, n)
     WHERE t.n IS NOT NULL ORDER BY t.s, t.a COLLATE "C", t.u COLLATE "C"
-    ON CONFLICT (slot, account, user_id) DO UPDATE SET revision = CASE excluded.revision
-      WHEN p_revision_floor THEN u.revision
+    ON CONFLICT (slot, account, user_id) DO UPDATE SET revision = CASE
+      WHEN excluded.revision = p_revision_floor THEN u.revision
       ELSE greatest(u.revision, p_revision_floor) + (excluded.revision - p_revision_floor) END
     RETURNING u.slot, u.account, u.user_id, u.revision;
 END

@@ -19,7 +19,7 @@ BEGIN
   END IF;
   RETURN QUERY EXECUTE format(
     'INSERT INTO sideband.users AS u (slot, life, revision, account, user_id) VALUES %s '
-    'ON CONFLICT (slot, account, user_id) DO UPDATE SET revision = CASE excluded.revision WHEN %s THEN u.revision '
+    'ON CONFLICT (slot, account, user_id) DO UPDATE SET revision = CASE WHEN excluded.revision = %s THEN u.revision '
     'ELSE greatest(u.revision, %s) + (excluded.revision - %s) END '
     'RETURNING u.slot, u.account, u.user_id, u.revision', v_rows, p_revision_floor, p_revision_floor, p_revision_floor);
 END
