@@ -138,7 +138,9 @@ export class PostgresStore implements Store {
     userId: string,
     options: { nowMs: number; place?: Place; channel?: number },
   ): Promise<UserLife | undefined> {
-    return this.#ofUser(account, userId, () => this.#database.read(facts.readLife(account, userId, options)));
+    return this.#ofUser(account, userId, () =>
+      this.#database.read(facts.readLife(account, userId, options, this.#historyMax)),
+    );
   }
 
   readStamp(account: string, userId: string): Promise<string | undefined> {

@@ -97,20 +97,20 @@ BEGIN
 END
 $$;
 
--- The channels with a fact in the places of each write that are named.
+-- How many channels have a fact in the places of each write; a line for each place.
 CREATE FUNCTION sideband.count_channels(
   p_writes integer[], p_slots integer[], p_accounts text[], p_users text[], p_places text[], p_nows bigint[]
 ) RETURNS TABLE (write integer, channels integer)
 LANGUAGE plpgsql AS $$
 BEGIN
   RETURN QUERY
-    SELECT t.w, count(DISTINCT f.channel)::integer
+    SELECT t.w, f.n::integer
     FROM unnest(p_writes, p_slots, p_accounts, p_users, p_places, p_nows) AS t (w, s, a, u, p, m), LATERAL (
-      SELECT f.channel FROM sideband.facts f
-      WHERE f.slot = t.s AND f.account = t.a AND f.user_id = t.u AND f.place = t.p
+      SELECT count(DISTINCT f.channel) AS n FROM sideband.facts f
+      WHERE f.slot = t.s AND f.account = t.a AND f.user_id = t.u
+        AND f.place = ANY (CASE t.p WHEN '' THEN ARRAY[''] ELSE string_to_array(t.p, E'\n') END)
         AND (f.expires_at_ms IS NULL OR f.expires_at_ms > t.m) OFFSET 0
-    ) AS f
-    GROUP BY t.w;
+    ) AS f;
 END
 $$;
 

@@ -11,13 +11,12 @@
 CREATE FUNCTION sideband.write_facts(
   p_slots integer[], p_accounts text[], p_users text[],
   p_fact_users integer[], p_fact_places text[], p_fact_channels integer[],
-  -- Of a write: its user, how many changes, how many of them are values, and 1 where it is nothing but values.
-  p_write_users integer[], p_sizes integer[], p_counts integer[], p_plain integer[], p_nows bigint[],
+  -- Of a write: its user, how many changes, how many of them are values, 1 where it is nothing but values; the places
+  -- whose channels it counts, one in a line.
+  p_write_users integer[], p_sizes integer[], p_counts integer[], p_plain integer[], p_places text[], p_nows bigint[],
   p_writers text[], p_sessions text[],
   p_quota_slots integer[], p_quota_keys text[], p_months text[], p_days text[], p_limits bigint[],
   p_replay_slots integer[], p_replay_owners text[], p_replay_keys text[], p_fingerprints bytea[], p_expiries bigint[],
-  -- The places whose channels a write counts.
-  p_place_writes integer[], p_places text[],
   p_change_writes integer[], p_change_facts integer[], p_values text[], p_times bigint[], p_ends bigint[],
   p_keeps integer[], p_conditions bigint[],
   p_history_max integer, p_ticket bigint
@@ -125,8 +124,8 @@ BEGIN
 
   -- 2. Monthly limits: one row for each limited key, locked until the commit; so the count is exact on all nodes.
   FOR v_group IN
-    SELECT t.s, t.y, t.m, array_agg(t.i::integer ORDER BY t.i) AS members
-    FROM unnest(p_quota_slots, p_quota_keys, p_months, p_limits) WITH ORDINALITY AS t (s, y, m, l, i)
+    SELECT t.s, t.y, t.m, array_agg(t.i::integer ORDER BY t.i) AS members, min(t.l) AS limit, sum(t.c) AS counts
+    FROM unnest(p_quota_slots, p_quota_keys, p_months, p_limits, p_counts) WITH ORDINALITY AS t (s, y, m, l, c, i)
     WHERE t.l IS NOT NULL GROUP BY t.s, t.y, t.m ORDER BY t.s, t.y COLLATE "C", t.m COLLATE "C"
   LOOP
     LOOP
@@ -141,6 +140,7 @@ BEGIN
     v_sum := v_count;
     FOREACH i IN ARRAY v_group.members LOOP
       v_counters[i] := cardinality(v_counts);
+      CONTINUE WHEN v_count + v_group.counts <= v_group.limit;
       -- Refused whatever the others do. The rest is certain only if there is room for all.
       IF v_outcomes[i] IS NULL AND p_counts[i] > 0 AND v_count + p_counts[i] > p_limits[i] THEN
         v_outcomes[i] := 'limit';
@@ -173,12 +173,10 @@ BEGIN
     ON w.slot = t.s AND w.account = t.a AND w.user_id = t.u;
   SELECT array_agg(CASE WHEN t.c THEN t.r - t.n ELSE greatest(t.r, v_revision_floor) END ORDER BY t.i) INTO v_revisions
   FROM unnest(v_found, v_taken, v_certain) WITH ORDINALITY AS t (r, n, c, i);
-  SELECT array_agg(present) INTO v_stored
-  FROM (
-    SELECT array_agg(p_slots[t.u] ORDER BY t.i) AS s, array_agg(p_accounts[t.u] ORDER BY t.i) AS a,
-      array_agg(p_users[t.u] ORDER BY t.i) AS u
-    FROM unnest(p_fact_users) WITH ORDINALITY AS t (u, i)
-  ) AS t, sideband.find_facts(t.s, t.a, t.u, p_fact_places, p_fact_channels) AS present;
+  v_stored := ARRAY(SELECT present FROM sideband.find_facts(
+    ARRAY(SELECT p_slots[t.u] FROM unnest(p_fact_users) AS t (u)),
+    ARRAY(SELECT p_accounts[t.u] FROM unnest(p_fact_users) AS t (u)),
+    ARRAY(SELECT p_users[t.u] FROM unnest(p_fact_users) AS t (u)), p_fact_places, p_fact_channels) AS present);
   v_facts := v_stored;
 
   -- 4. One write after the other, one change after the other.
@@ -280,7 +278,7 @@ BEGIN
   FOR f IN 1 .. cardinality(p_fact_users) LOOP
     v_old := v_stored[f];
     v_new := v_facts[f];
-    CONTINUE WHEN v_new IS NOT DISTINCT FROM v_old;
+    CONTINUE WHEN v_new.revision IS NOT DISTINCT FROM v_old.revision AND v_new.ordinal = v_old.ordinal;
     IF v_new.revision IS NOT NULL THEN
       v_kept := v_kept || v_new;
     ELSIF v_old.revision IS NOT NULL THEN
@@ -290,7 +288,8 @@ BEGIN
     IF v_wiped[f] IS NOT NULL THEN
       v_old.ordinal := 2147483647;
       v_shortened := v_shortened || v_old;
-    ELSIF v_floors[f] > 1 AND (v_new.ordinal > v_old.ordinal OR v_new.revision IS NULL) THEN
+    -- With every fourth value: it costs less than with each, and readers leave out what is too old.
+    ELSIF v_floors[f] > 1 AND (v_new.ordinal / 4 > v_old.ordinal / 4 OR v_new.revision IS NULL) THEN
       v_old.ordinal := v_floors[f];
       v_shortened := v_shortened || v_old;
     END IF;
@@ -340,9 +339,10 @@ BEGIN
   FOR v_group IN
     SELECT c.write, c.channels
     FROM (
-      SELECT array_agg(t.w) AS w, array_agg(p_slots[p_write_users[t.w]]) AS s, array_agg(p_accounts[p_write_users[t.w]]) AS a,
-        array_agg(p_users[p_write_users[t.w]]) AS u, array_agg(t.p) AS p, array_agg(p_nows[t.w]) AS m
-      FROM unnest(p_place_writes, p_places) AS t (w, p) WHERE v_outcomes[t.w] = 'stored'
+      SELECT array_agg(t.i::integer) AS w, array_agg(p_slots[t.x]) AS s, array_agg(p_accounts[t.x]) AS a,
+        array_agg(p_users[t.x]) AS u, array_agg(t.p) AS p, array_agg(t.m) AS m
+      FROM unnest(p_write_users, p_places, p_nows, v_outcomes) WITH ORDINALITY AS t (x, p, m, o, i)
+      WHERE t.o = 'stored'
     ) AS t, sideband.count_channels(t.w, t.s, t.a, t.u, t.p, t.m) AS c
   LOOP
     v_channel_counts[v_group.write] := v_group.channels;

@@ -144,8 +144,8 @@ DECLARE
   v_fact sideband.fact_state;
   v_rows text;
 BEGIN
-  SELECT string_agg(DISTINCT format('(%s,%L,%L,%L)', t.s, t.a, t.u, t.p), ',') INTO v_rows
-  FROM unnest(p_slots, p_accounts, p_users, p_places) AS t (s, a, u, p);
+  SELECT string_agg(DISTINCT format('(%s,%L,%L,%L)', t.s, t.a, t.u, p.place), ',') INTO v_rows
+  FROM unnest(p_slots, p_accounts, p_users, p_places) AS t (s, a, u, p), regexp_split_to_table(t.p, '\n') AS p (place);
   IF v_rows IS NULL THEN
     RETURN;
   END IF;
@@ -158,8 +158,8 @@ BEGIN
   RETURN QUERY
     SELECT t.w, count(DISTINCT f.channel)::integer
     FROM unnest(p_writes, p_slots, p_accounts, p_users, p_places, p_nows) AS t (w, s, a, u, p, m)
-    JOIN unnest(v_found) AS f ON f.slot = t.s AND f.account = t.a AND f.user_id = t.u AND f.place = t.p
-    WHERE f.expires_at_ms IS NULL OR f.expires_at_ms > t.m
+    JOIN unnest(v_found) AS f ON f.slot = t.s AND f.account = t.a AND f.user_id = t.u
+    WHERE f.place = ANY (regexp_split_to_array(t.p, '\n')) AND (f.expires_at_ms IS NULL OR f.expires_at_ms > t.m)
     GROUP BY t.w;
 END
 $$;

@@ -110,6 +110,7 @@ export function readLife(
   account: string,
   userId: string,
   { nowMs, place, channel }: { readonly nowMs: number; readonly place?: Place; readonly channel?: number },
+  historyMax: number,
 ): Query<UserLife | undefined> {
   const slot = userSlot(account, userId);
   return async (sql) => {
@@ -139,9 +140,23 @@ export function readLife(
     return {
       stamp: stampOf(rows[0].life, rows[0].user_revision),
       facts: factsOf(rows.filter((row) => !isEnded(row))),
-      earlier: rows.filter(isEnded).map(earlierOf),
+      earlier: withoutOldest(rows, historyMax).filter(isEnded).map(earlierOf),
     };
   };
+}
+
+/** Without what is kept of each fact beyond the limit. The rows of a fact are in the order of their ordinals. */
+function withoutOldest(rows: readonly LifeRow[], historyMax: number): LifeRow[] {
+  const next = new Map<string, number>();
+  const nameOf = (row: FactRow) => `${row.channel} ${row.place}`;
+  for (const row of rows) {
+    if (row.channel === null) continue;
+    const isPresent = row.ended === null || row.expires_at_ms !== null;
+    next.set(nameOf(row), row.ordinal + (isPresent ? 0 : 1));
+  }
+  return rows.filter(
+    (row) => row.channel !== null && row.ordinal >= (next.get(nameOf(row)) ?? 0) - historyMax,
+  );
 }
 
 /** With the same revision a fact has the same value. */

@@ -49,7 +49,6 @@ export function callOf(requests: readonly WriteRequest[], historyMax: number): Q
       fact: facts.number(`${user} ${channel} ${place}`, () => ({ user, place, channel })),
     })),
   );
-  const places = writes.flatMap(({ places }, i) => places.map((place) => ({ write: i + 1, place })));
   const quotas = writes.map(({ quota }) => quota);
   const replays = writes.map(({ idempotency }) => idempotency);
   // A key without a limit counts in the slot of the user.
@@ -68,6 +67,7 @@ export function callOf(requests: readonly WriteRequest[], historyMax: number): Q
         ${facts.all.map(({ channel }) => channel)}::integer[],
         ${writes.map(({ user }) => user)}::integer[], ${writes.map(({ changes }) => changes.length)}::integer[],
         ${writes.map(({ counted }) => counted)}::integer[], ${writes.map(({ isPlain }) => Number(isPlain))}::integer[],
+        ${writes.map(({ places }) => (places.length === 0 ? null : places.join("\n")))}::text[],
         ${writes.map(({ nowMs }) => nowMs)}::bigint[], ${orNull(writes.map(({ writtenBy }) => writtenBy))}::text[],
         ${orNull(writes.map(({ sessionId }) => sessionId))}::text[],
         ${orNull(quotaSlots)}::integer[], ${orNull(quotas.map((quota) => quota?.keyId))}::text[],
@@ -79,7 +79,6 @@ export function callOf(requests: readonly WriteRequest[], historyMax: number): Q
         ${orNull(replays.map((replay) => replay?.key))}::text[],
         ${orNull(replays.map((replay) => replay && hexOf(replay.fingerprint)))}::text[]::bytea[],
         ${orNull(replays.map((replay) => replay?.expiresAtMs))}::bigint[],
-        ${places.map(({ write }) => write)}::integer[], ${places.map(({ place }) => place)}::text[],
         ${changes.map(({ write }) => write)}::integer[], ${changes.map(({ fact }) => fact)}::integer[],
         ${changes.map(({ value }) => value)}::text[], ${changes.map(({ updatedAtMs }) => updatedAtMs)}::bigint[],
         ${orNull(changes.map(({ expiresAtMs }) => expiresAtMs))}::bigint[],
