@@ -12,12 +12,12 @@ import { equalBytes, utf8 } from "../src/base/bytes.ts";
 import { decodeValue, encodeValue } from "../src/codec/codebook.ts";
 import { readerCodebook } from "../src/reader/codebook.ts";
 import { forwardBytes } from "../src/reader/forward.ts";
-import { PlainOperations } from "../src/reader/plain-operations.ts";
 import { ReaderPredictor } from "../src/reader/predictor.ts";
 import { parseWeights } from "../src/reader/weights.ts";
 import { READER_WEIGHTS } from "../src/reader/weights-path.ts";
 import { median } from "./median.ts";
 import type { BenchOptions } from "./options.ts";
+import { PlainOperations } from "./plain-operations.ts";
 
 /** Values of 55 characters each, of the three kinds that are measured. */
 const VALUES = [

@@ -7,12 +7,11 @@
  */
 
 import { type Random, seededRandom } from "../src/base/random.ts";
-import type { WriteRequest } from "../src/memory/ports.ts";
+import type { View, WriteRequest } from "../src/memory/ports.ts";
 import { median } from "./median.ts";
 import type { BenchOptions } from "./options.ts";
 import { COMPACTION_BAR_MS, measureCompaction } from "./store/compaction.ts";
 import { openLmdb, openPostgres, type PostgresSubjects, type Subject } from "./store/subjects.ts";
-import { viewOf } from "../test/fixtures/views.ts";
 
 interface SpeedRow {
   readonly store: string;
@@ -125,7 +124,7 @@ async function measureSpeed(
     const userId = userOf(caller, i);
     const channel = Math.floor(i / 50) % FACTS_OF_USER;
     const value = textOf(userId, i);
-    const outcome = await store.write(request(userId, [{ channel, value }], { quota }));
+    const outcome = await store.write(request(userId, [[channel, value]], { quota }));
     expect(outcome.outcome === "stored");
     last.set(`${userId}\n${channel}`, value);
   };
@@ -135,7 +134,7 @@ async function measureSpeed(
   const reads = await timed(subject, callers, seconds, async () => {
     const [slot, value] = random.pick(known);
     const [userId, channel] = slot.split("\n");
-    expect((await store.readFact(viewOf(userId, ACCOUNT), Number(channel)))?.value === value);
+    expect((await store.readFact(viewOf(userId), Number(channel)))?.value === value);
   });
   return {
     store: subject.name,
@@ -207,10 +206,10 @@ async function* grow(
     await spread(64, async () => {
       if (users * FACTS_OF_USER >= target) return false;
       const userId = `grown-${users++}`;
-      const facts = Array.from({ length: FACTS_OF_USER }, (_, channel) => ({
-        channel,
-        value: textOf(userId, channel),
-      }));
+      const facts = Array.from(
+        { length: FACTS_OF_USER },
+        (_, channel) => [channel, textOf(userId, channel)] as const,
+      );
       expect((await store.write(request(userId, facts))).outcome === "stored");
       return true;
     });
@@ -222,12 +221,12 @@ async function* grow(
     const reads = await timed(subject, GROWTH_CALLERS, seconds, async () => {
       const userId = `grown-${random.below(users)}`;
       const channel = random.below(FACTS_OF_USER);
-      expect((await store.readFact(viewOf(userId, ACCOUNT), channel))?.value === textOf(userId, channel));
+      expect((await store.readFact(viewOf(userId), channel))?.value === textOf(userId, channel));
     });
     const encodes = await timed(subject, GROWTH_CALLERS, seconds, async () => {
       const userId = `grown-${random.below(users)}`;
       const channel = random.below(FACTS_OF_USER);
-      const outcome = await store.write(request(userId, [{ channel, value: textOf(userId, channel) }]));
+      const outcome = await store.write(request(userId, [[channel, textOf(userId, channel)]]));
       expect(outcome.outcome === "stored" && outcome.channelCount === FACTS_OF_USER);
     });
     yield {
@@ -292,10 +291,15 @@ async function spread(callers: number, work: () => Promise<boolean>): Promise<vo
 
 function request(
   userId: string,
-  facts: WriteRequest["facts"],
+  facts: readonly (readonly [channel: number, value: string])[],
   more: Partial<WriteRequest> = {},
 ): WriteRequest {
-  return { account: ACCOUNT, userId, facts, nowMs: Date.UTC(2026, 10, 15), ...more };
+  const changes = facts.map(([channel, value]) => ({ place: "", channel, value }));
+  return { ...viewOf(userId), changes, ...more };
+}
+
+function viewOf(userId: string): View {
+  return { account: ACCOUNT, userId, places: [""], nowMs: Date.UTC(2026, 10, 15) };
 }
 
 /** Made of the place it is written to, so that a value read from another place is noticed. 40 bytes and more. */

@@ -61,13 +61,14 @@ export async function benchStreams({ small, json }: BenchOptions): Promise<boole
 async function fill(folder: string, users: number): Promise<string> {
   const core = await openCore(readConfig({ SIDEBAND_DATA: folder }), { create: true });
   const { key } = await core.keys.create({ account: "bench", tier: "unlimited" });
-  const facts = Array.from({ length: CHANNEL_COUNT }, (_, channel) => ({
+  const changes = Array.from({ length: CHANNEL_COUNT }, (_, channel) => ({
+    place: "",
     channel,
     value: `value ${channel}`,
   }));
   await Promise.all(
     Array.from({ length: users }, (_, i) =>
-      core.store.write({ account: "bench", userId: userOf(i), facts, nowMs: Date.now() }),
+      core.store.write({ account: "bench", userId: userOf(i), changes, places: [""], nowMs: Date.now() }),
     ),
   );
   await core.close();

@@ -5,6 +5,8 @@
 
 import { isIP, isIPv4 } from "node:net";
 import { availableParallelism, homedir, userInfo } from "node:os";
+import { ACCOUNT_DEFAULT } from "./base/account.ts";
+import { OperatorError } from "./base/errors.ts";
 import { HISTORY_DEFAULT, HISTORY_MAX } from "./base/limits.ts";
 
 export interface Config {
@@ -53,7 +55,7 @@ export interface AgentConfig {
   readonly allowSecrets: boolean;
 }
 
-export class ConfigError extends Error {
+export class ConfigError extends OperatorError {
   override name = "ConfigError";
   /** The setting whose value is wrong, if it is one setting's. */
   readonly setting: string | undefined;
@@ -359,7 +361,7 @@ export function readAgentConfig(
     apiKey: find("API_KEY"),
     userId: find("USER_ID") ?? userName(),
     dataFolder: folder(optionalText(environment.SIDEBAND_DATA ?? "") ?? DATA_FOLDER),
-    account: "default",
+    account: ACCOUNT_DEFAULT,
     timeoutMs: timeoutOf(find("TIMEOUT_MS") ?? "2000"),
     compactionTimeoutMs: timeoutOf(find("TIMEOUT_MS") ?? "8000"),
     personTimeoutMs: timeoutOf(find("TIMEOUT_MS") ?? "30000"),

@@ -7,6 +7,7 @@
 import { readdirSync } from "node:fs";
 import { join, normalize } from "node:path";
 import { buildWebsite, builtSideband, packageFolder } from "./agents/built.ts";
+import { installMissing } from "./prepare.ts";
 import { runTests, type TestProcess } from "./test-processes.ts";
 
 const parts = process.argv.slice(2).map(normalize);
@@ -33,6 +34,7 @@ if (parts.length === 0 && process.env.TEST_STORE === undefined) {
   processes.push({ name: "HTTP on PostgreSQL", files: http, env: { TEST_STORE: "postgres" } });
 }
 
+installMissing(files);
 const wanted = processes.filter((entry) => entry.files.length > 0);
 // Two processes must not build at once.
 if (wanted.length > 1) {

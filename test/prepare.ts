@@ -1,7 +1,6 @@
 /**
- * Before the tests, in a process of its own so that no test waits for it: where there is no Chromium, no PgBouncer or
- * no numpy and we are root on Debian, their packages are installed. Without them the tests that need them say that they were
- * skipped.
+ * Before the tests: the programs that the chosen files need and this machine does not have. Where we are root on Debian
+ * their packages are installed, and one line says which and what for. Without them the tests that need them are skipped.
  */
 
 import { spawnSync } from "node:child_process";
@@ -17,16 +16,45 @@ const options = {
   env: { ...process.env, RUNLEVEL: "1" },
 } as const;
 
-const missing = [
-  ...(findChromium() === undefined ? ["chromium"] : []),
-  ...(findPgbouncer() === undefined ? ["pgbouncer"] : []),
-  ...(findNumpy() ? [] : ["python3-numpy"]),
+interface DebianPackage {
+  readonly name: string;
+  readonly purpose: string;
+  readonly files: RegExp;
+  isThere(): boolean;
+}
+
+const PACKAGES: readonly DebianPackage[] = [
+  {
+    name: "chromium",
+    purpose: "the website in a browser",
+    files: /^test\/e2e\//,
+    isThere: () => findChromium() !== undefined,
+  },
+  {
+    name: "pgbouncer",
+    purpose: "PostgreSQL behind a pooler",
+    files: /^test\/postgres\/poolers/,
+    isThere: () => findPgbouncer() !== undefined,
+  },
+  { name: "python3-numpy", purpose: "the reader in Python", files: /^test\/format\//, isThere: findNumpy },
 ];
-if (missing.length > 0 && process.getuid?.() === 0) {
-  console.log(`installing Debian's packages for the tests: ${missing.join(", ")}`);
+
+/** The packages that these test files need; only those that are not there, unless told otherwise. */
+export function missingPackages(
+  files: readonly string[],
+  isThere = (entry: DebianPackage) => entry.isThere(),
+): readonly Pick<DebianPackage, "name" | "purpose">[] {
+  return PACKAGES.filter((entry) => files.some((path) => entry.files.test(path)) && !isThere(entry));
+}
+
+export function installMissing(files: readonly string[]): void {
+  const missing = missingPackages(files);
+  if (missing.length === 0 || process.getuid?.() !== 0) return;
+  const list = missing.map(({ name, purpose }) => `${name} (${purpose})`).join(", ");
+  console.log(`installing Debian's packages for the tests: ${list}`);
   spawnSync("apt-get", ["update"], options);
-  for (const name of missing) {
+  for (const { name } of missing) {
     const { status } = spawnSync("apt-get", ["install", "-y", "--no-install-recommends", name], options);
-    if (status !== 0) console.log(`${name} could not be installed: the tests that need it will say so`);
+    if (status !== 0) console.log(`${name} could not be installed`);
   }
 }

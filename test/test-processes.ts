@@ -1,7 +1,8 @@
 /**
  * Runs tests in several processes, three at a time, and prints their output one after the other, the first one's as it
- * comes; the counts of all of them are the last lines. A process that ends without its counts, or badly although no
- * test failed, is a failure of its own. Each is the leader of a group of processes that ends with it, so that what
+ * comes; the skipped tests with their reasons and the counts of all of them are the last lines. A process that ends
+ * without its counts, or badly although no test failed, is a failure of its own, and so is a skipped test where CI is
+ * set. Each is the leader of a group of processes that ends with it, so that what
  * its tests started does not outlive them.
  */
 
@@ -30,6 +31,8 @@ const STOP_TIMEOUT_MS = 10_000;
 const SCRIPT = fileURLToPath(new URL("test-process.ts", import.meta.url));
 /** The closing lines of node:test's reporter: these counts, then the duration. */
 const COUNTED = ["tests", "suites", "pass", "fail", "cancelled", "skipped", "todo"];
+/** A skipped test in its report: the name, the duration, the reason. */
+const SKIPPED = /^\s*﹣ (.*) \([\d.]+ms\) # (.*)$/;
 const COUNT = new RegExp(`^ℹ (${COUNTED.join("|")}|duration_ms) ([\\d.]+)$`);
 
 /**
@@ -50,10 +53,17 @@ export async function runTests(
   const checking = typeErrors(project, stop.signal).then((errors) => {
     if (errors !== "") stop.abort(`The types are wrong:\n${errors}`);
   });
-  const counts = await runProcesses(processes, stop.signal, stopTimeoutMs);
+  const skipped: string[] = [];
+  const counts = await runProcesses(processes, stop.signal, stopTimeoutMs, skipped);
   await checking;
   if (stop.signal.aborted) {
     console.log(`✖ ${stop.signal.reason}`);
+    addFailure(counts);
+  }
+  const inCi = Boolean(process.env.CI);
+  for (const line of skipped) console.log(`${inCi ? "✖" : "﹣"} Skipped: ${line}`);
+  if (inCi && skipped.length > 0) {
+    console.log("✖ Tests were skipped, and CI is set.");
     addFailure(counts);
   }
   counts.set("duration_ms", performance.now());
@@ -61,11 +71,12 @@ export async function runTests(
   if (hasFailed(counts)) process.exitCode = 1;
 }
 
-/** Resolves with the counts of all. When `stop` is aborted, what runs is ended and nothing else is started. */
+/** Resolves with the counts of all, and adds to `skipped` which tests were skipped and why. When `stop` is aborted, what runs is ended and nothing else is started. */
 async function runProcesses(
   processes: readonly TestProcess[],
   stop: AbortSignal,
   stopTimeoutMs: number,
+  skipped: string[],
 ): Promise<Counts> {
   const totals: Counts = new Map(COUNTED.map((name) => [name, 0]));
   const held: string[][] = processes.map(() => []);
@@ -77,8 +88,13 @@ async function runProcesses(
       const index = next;
       next += 1;
       const print = (line: string) => (index === printed ? console.log(line) : held[index].push(line));
+      const printAndNote = (line: string) => {
+        print(line);
+        const [, test, reason] = SKIPPED.exec(line) ?? [];
+        if (test !== undefined) skipped.push(`${processes[index].name}: ${test}: ${reason}`);
+      };
       print(`── ${processes[index].name}`);
-      const counts = await runProcess(processes[index], print, stop, stopTimeoutMs);
+      const counts = await runProcess(processes[index], printAndNote, stop, stopTimeoutMs);
       for (const [name, count] of counts) add(totals, name, count);
       ended.add(index);
       while (ended.has(printed)) {

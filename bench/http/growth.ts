@@ -171,10 +171,11 @@ async function fill(
         Array.from({ length: count }, (_, i) => {
           const userId = userName(first + i);
           const values = Array.from({ length: FACTS_PER_USER }, (_, channel) => ({
+            place: "",
             channel,
             value: `${userId} keeps this on channel ${channel}`,
           }));
-          return store.write({ account: "bench", userId, facts: values, nowMs: Date.now() });
+          return store.write({ account: "bench", userId, changes: values, places: [""], nowMs: Date.now() });
         }),
       );
     }

@@ -4,7 +4,6 @@
  */
 
 import type { LmdbStore } from "../../src/store/lmdb/lmdb-store.ts";
-import { viewOf } from "../../test/fixtures/views.ts";
 
 export interface CompactionReport {
   readonly facts: number;
@@ -85,10 +84,16 @@ async function load(store: LmdbStore, work: () => Promise<void>) {
 }
 
 function write(store: LmdbStore, userId: string, value: string) {
-  return store.write({ account: ACCOUNT, userId, nowMs: Date.now(), changes: [{ place: "", channel: 0, value }], places: [""] });
+  return store.write({
+    account: ACCOUNT,
+    userId,
+    nowMs: Date.now(),
+    changes: [{ place: "", channel: 0, value }],
+    places: [""],
+  });
 }
 
 function check(store: LmdbStore, user: string, ...allowed: (string | undefined)[]): void {
-  const value = store.readFact(viewOf(user, ACCOUNT), 0)?.value;
+  const value = store.readFact({ account: ACCOUNT, userId: user, places: [""], nowMs: 0 }, 0)?.value;
   if (!allowed.includes(value)) throw new Error(`${user} reads ${value} instead of ${allowed}`);
 }

@@ -17,7 +17,6 @@ import { callOf } from "../../src/store/postgres/queries/write-call.ts";
 import type { BenchOptions } from "../options.ts";
 import { CitusCluster, findCitus } from "./citus-cluster.ts";
 import { PostgresServer } from "./postgres-server.ts";
-import { viewOf } from "../../test/fixtures/views.ts";
 
 export interface Subject {
   readonly name: string;
@@ -80,7 +79,7 @@ export async function openPostgres(options: BenchOptions): Promise<PostgresSubje
       name: "postgres, one statement per encode",
       store: {
         write: async (request) => (await database.write(callOf([request])))[0],
-        readFact: (account, userId, channel) => store.readFact(viewOf(userId, account), channel),
+        readFact: (view, channel) => store.readFact(view, channel),
         readUsage: (keyId, month) => store.readUsage(keyId, month),
         statistics: () => store.statistics(),
       },
@@ -98,7 +97,7 @@ export async function openPostgres(options: BenchOptions): Promise<PostgresSubje
         name: `${count} nodes`,
         store: {
           write: (request) => stores[turn++ % count].write(request),
-          readFact: (account, userId, channel) => stores[turn++ % count].readFact(viewOf(userId, account), channel),
+          readFact: (view, channel) => stores[turn++ % count].readFact(view, channel),
           readUsage: (keyId, month) => stores[0].readUsage(keyId, month),
           statistics: () => stores[0].statistics(),
         },

@@ -14,7 +14,7 @@ import type {
 } from "../contract/answers.ts";
 
 /** Whose facts: the person's, or those of the person in a project (scope.ts). */
-export type Scope = "person" | "project";
+export type AgentScope = "person" | "project";
 
 export interface AgentCallOptions {
   timeoutMs?: number | undefined;
@@ -22,7 +22,7 @@ export interface AgentCallOptions {
   /** Fails at once if the service did not answer in time a moment ago. */
   coolDown?: boolean | undefined;
   /** Which of the two: the person's facts, or those of the project. Only a memory that knows the project has both. */
-  scope?: Scope | undefined;
+  scope?: AgentScope | undefined;
   /** Keeps what looks like a secret too. */
   allowSecrets?: boolean | undefined;
 }

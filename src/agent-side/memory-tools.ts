@@ -5,7 +5,7 @@
 
 import { VALUE_BYTES_MAX } from "../base/limits.ts";
 import { LABELS } from "../contract/channel-labels.ts";
-import type { AgentCallOptions, AgentMemory, Scope } from "./agent-memory.ts";
+import type { AgentCallOptions, AgentMemory, AgentScope } from "./agent-memory.ts";
 import { keptValue } from "./secrets.ts";
 
 type JsonObject = { readonly [name: string]: unknown };
@@ -218,7 +218,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
 ];
 
 function scoped(options: AgentCallOptions | undefined, { scope }: Record<string, string>): AgentCallOptions {
-  return { ...options, scope: (scope as Scope | undefined) ?? undefined };
+  return { ...options, scope: (scope as AgentScope | undefined) ?? undefined };
 }
 
 /** Properties as the schema of an object that has them all, perhaps the optional ones, and no others. */

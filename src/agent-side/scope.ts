@@ -7,7 +7,7 @@
 
 import type { ContextAnswer, FlushAnswer, ReadAnswer } from "../contract/answers.ts";
 import { LABELS } from "../contract/channel-labels.ts";
-import type { AgentCallOptions, AgentMemory, Scope } from "./agent-memory.ts";
+import type { AgentCallOptions, AgentMemory, AgentScope } from "./agent-memory.ts";
 
 /** The user_id of a person's facts in a project. */
 export function projectUserId(person: string, project: string): string {
@@ -20,7 +20,7 @@ export function userIdsOf(person: string, project: string | undefined): string[]
 }
 
 /** Where a fact belongs if nobody says otherwise. */
-export function scopeOf(label: string): Scope {
+export function scopeOf(label: string): AgentScope {
   return /^(?:TASK|PROJ)\./.test(label) ? "project" : "person";
 }
 
@@ -44,7 +44,7 @@ export function scopedMemory(
   projectOf: () => Promise<string | undefined> | string | undefined,
 ): AgentMemory {
   /** The user_ids that a call is about, the person's first. */
-  const usersOf = async (person: string, scope: Scope | undefined): Promise<string[]> => {
+  const usersOf = async (person: string, scope: AgentScope | undefined): Promise<string[]> => {
     if (scope === "person") return [person];
     const users = userIdsOf(person, await projectOf());
     if (scope !== "project") return users;

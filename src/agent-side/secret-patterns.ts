@@ -11,7 +11,7 @@ export interface SecretPattern {
   readonly pattern: string;
 }
 
-/** A key or a token begins where no word goes on. */
+/** A key or a token does not begin in the middle of a word. */
 const START = "(?<![a-z0-9])";
 /** There is a digit in the next word: "sk-internationalisation" is no key. */
 const DIGIT = "(?=[a-z_-]{0,40}[0-9])";

@@ -55,7 +55,7 @@ const BLOCK_SHARE = 0.6;
 const LONG_SESSION_MESSAGES = 20;
 const NOTHING: HookOutcome = { output: "", note: "" };
 
-/** Reads the host's JSON; throws if it is no hook's. */
+/** Reads the host's JSON; throws if it is not the input of a hook. */
 export function hookInput(text: string): HookInput {
   const parsed: unknown = JSON.parse(text);
   if (typeof parsed !== "object" || parsed === null || !("hook_event_name" in parsed)) {

@@ -89,7 +89,7 @@ function isSame(a: string, b: string): boolean {
   return one !== undefined && one.dev === other?.dev && one.ino === other.ino;
 }
 
-/** The path in a small file of git's; undefined if there is no such file. A pipe would be waited for without end. */
+/** The path in a small file of git; undefined if there is no such file. Only files are read: a pipe might never end. */
 function linkText(path: string): string | undefined {
   const entry = statSync(path, { throwIfNoEntry: false });
   if (entry === undefined || !entry.isFile() || entry.size > LINK_BYTES_MAX) return undefined;

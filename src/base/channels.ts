@@ -51,7 +51,7 @@ const ABOUT: Readonly<Record<Label, readonly [description: string, example: stri
   "PROJ.token_budget": ["Tokens the project may spend", "512 per prompt"],
   "PROJ.accuracy": ["The accuracy reached or wanted", "99.2 % exact match"],
   "PROJ.repo": ["Where the code is", "github.com/acme/sideband"],
-  "PROJ.stack": ["What it is built with", "TypeScript, Fastify, lmdb"],
+  "PROJ.stack": ["What it is built with", "TypeScript, Node 20, lmdb"],
   "PROJ.branch": ["The branch being worked on", "feature/group-commit"],
   "PROJ.goal": ["What the project is to achieve", "No fact lost when a context is compacted"],
   "PROJ.constraint": ["What the project must keep to", "Node 20, no native compiler on install"],

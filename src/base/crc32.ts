@@ -10,6 +10,8 @@ const TABLE = Uint32Array.from({ length: 256 }, (_, index) => {
   return remainder;
 });
 
+export const CRC32_BYTES = 4;
+
 export function crc32(bytes: Uint8Array): number {
   let crc = 0xffffffff;
   // By index, which is faster than for…of: the reader's weights are megabytes.

@@ -1,4 +1,4 @@
-/** Expected failures: what the world, not the programmer, does wrong. Each has a stable code of error-codes.ts. */
+/** Expected failures: what the world, not the programmer, does wrong. Those of a call have a stable code of error-codes.ts. */
 
 import type { FailureCode } from "./error-codes.ts";
 
@@ -22,7 +22,14 @@ export interface FailureExtra {
   readonly used?: number;
   /** The fact that is there, where another one was expected; null: there is none. */
   readonly present?: PresentFact | null;
+  /** The items of a list that has no room for another one, or not the one that was meant. */
+  readonly items?: readonly string[];
   readonly cause?: unknown;
+}
+
+/** A fault of a setting, a data folder or a database. The message is for the operator. */
+export class OperatorError extends Error {
+  override name = "OperatorError";
 }
 
 /** A failure with a public text. `cause` stays inside the service: it is logged, never answered. */

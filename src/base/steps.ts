@@ -26,6 +26,12 @@ export const STEPS = [
   "restore: copied",
   "restore: named",
   "import: page written",
+  "upgrade: begun",
+  "upgrade: page written",
+  "upgrade: project moved",
+  "upgrade: copied",
+  "upgrade: named",
+  "upgrade: old store removed",
 ] as const;
 
 export type Step = (typeof STEPS)[number];

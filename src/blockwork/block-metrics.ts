@@ -1,12 +1,13 @@
 /** The metrics of block tasks. The measured times also give the expected time of a task. */
 
+import { assert } from "../base/assert.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { Requester } from "../base/requester.ts";
 import type { BlockTaskKind } from "./block-tasks.ts";
 import type { Reply } from "./block-threads.ts";
 
-/** Background work is a kind of its own here, with the label `ahead`. */
-export type MetricKind = BlockTaskKind | "ahead";
+/** Background work is a kind of its own here. */
+export type MetricKind = BlockTaskKind | "background";
 export type TaskOutcome = Reply["outcome"] | "refused" | "late" | "cancelled" | "dropped";
 
 /** Milliseconds for a unit of each kind, until one was measured. */
@@ -16,7 +17,7 @@ const FIRST_GUESS_MS: Readonly<Record<BlockTaskKind, number>> = {
   open: 2,
   value: 0.1,
 };
-const KINDS = [...Object.keys(FIRST_GUESS_MS), "ahead"] as MetricKind[];
+const KINDS = [...Object.keys(FIRST_GUESS_MS), "background"] as MetricKind[];
 /** The weight of earlier measurements falls by this factor with each new one. */
 const DECAY = 0.95;
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -60,6 +61,7 @@ export class BlockMetrics {
   }
 
   expectedMs(kind: BlockTaskKind, size: number): number {
+    assert(size >= 0, "the size of a task is not negative");
     const measured = this.#measured.get(kind);
     return size * (measured === undefined ? FIRST_GUESS_MS[kind] : measured.ms / measured.units);
   }
@@ -84,6 +86,7 @@ export class BlockMetrics {
   }
 
   count(kind: MetricKind, outcome: TaskOutcome, count = 1): void {
+    assert(count >= 0, "a number of tasks is not negative");
     if (count === 0) return;
     this.#metrics.add("sideband_block_tasks_total", `${metricLabel(kind)},result="${outcome}"`, count);
   }

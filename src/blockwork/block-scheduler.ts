@@ -9,6 +9,7 @@
  * once, and one whose caller has gone leaves no task behind.
  */
 
+import { assert } from "../base/assert.ts";
 import type { TimerClock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
 import type { Metrics } from "../base/metrics.ts";
@@ -92,6 +93,7 @@ export class BlockScheduler {
   #closed = false;
 
   constructor({ workers, clock, queueMax, metrics }: SchedulerOptions) {
+    assert(queueMax >= 1, "the queue has room for a task");
     this.#workers = workers;
     this.#clock = clock;
     this.#queueMax = queueMax;
@@ -116,7 +118,7 @@ export class BlockScheduler {
   /** Resolves when all tasks are done. Rejects with the first failure, and drops the other tasks. */
   run<K extends BlockTaskKind>(work: Work, kind: K, tasks: readonly Task<K>[]): Promise<void> {
     if (tasks.length === 0) return Promise.resolve();
-    const label = work.background ? "ahead" : kind;
+    const label = work.background ? "background" : kind;
     const expected = tasks.map(({ size }) => this.#metrics.expectedMs(kind, size));
     const account = this.#accountOf(work.account);
     const refusal = work.signal?.aborted
@@ -165,6 +167,8 @@ export class BlockScheduler {
   async close(): Promise<void> {
     this.#closed = true;
     for (const batch of [...this.#batches]) this.#end(batch, "dropped", stopping());
+    assert(this.#waiting === 0, "no task waits in a closed scheduler");
+    assert(this.#batches.size === 0, "every call is answered when the scheduler closes");
     await this.#workers.close();
   }
 
@@ -246,13 +250,17 @@ export class BlockScheduler {
 
   #answer(batch: Batch, error?: unknown): void {
     const { answer } = batch;
+    assert(answer !== undefined, "a call is answered once");
+    assert(batch.waiting.size === 0, "an answered call has no task in the queue");
     batch.answer = undefined;
     this.#batches.delete(batch);
-    answer?.(error);
+    answer(error);
   }
 
   #enter(entry: QueuedTask): void {
     const { batch, expectedMs } = entry;
+    assert(batch.answer !== undefined, "a task is queued only while its call waits");
+    assert(!batch.waiting.has(entry), "a task is in the queue once");
     batch.waiting.add(entry);
     this.#waiting++;
     if (batch.work.background) batch.account.background.add(entry);
@@ -264,10 +272,13 @@ export class BlockScheduler {
 
   #leave(entry: QueuedTask): void {
     const { batch, expectedMs } = entry;
-    batch.waiting.delete(entry);
+    const waited = batch.waiting.delete(entry);
+    assert(waited, "a task that leaves the queue was in it");
     this.#waiting--;
+    assert(this.#waiting >= 0, "the number of waiting tasks is not negative");
     if (!batch.account.background.delete(entry)) {
-      batch.account.foreground.delete(entry);
+      const queued = batch.account.foreground.delete(entry);
+      assert(queued, "a waiting task is in the queue of its account");
       batch.account.foregroundMs -= expectedMs;
     }
   }
@@ -288,6 +299,7 @@ export class BlockScheduler {
       else if (entry.batch.waiting.size + entry.batch.running === 0) this.#answer(entry.batch);
     }
     if (this.#waiting + this.#running > 0) return;
+    assert(this.#batches.size === 0, "a call waits only for tasks that wait or run");
     // Nothing waits and nothing runs: every account may start from the same virtual time.
     for (const { virtualMs } of this.#accounts.values())
       this.#virtualMs = Math.max(this.#virtualMs, virtualMs);
@@ -321,14 +333,17 @@ export class BlockScheduler {
     account.backgroundRunning += backgroundCount;
     batch.running++;
     this.#running++;
+    assert(account.backgroundRunning <= 1, "an account has one background task at a time");
     this.#metrics.began(kind, this.#clock.now() - entry.queuedAtMs);
     const reply = await this.#workers.run(message, { interruptible: backgroundCount > 0 });
+    assert(reply.ms >= 0, "the time of a task is not negative");
     account.virtualMs += reply.ms - expectedMs;
     if (work.deadline !== undefined) work.deadline.atMs += reply.ms;
     account.running--;
     account.backgroundRunning -= backgroundCount;
     batch.running--;
     this.#running--;
+    assert(account.running >= 0 && batch.running >= 0 && this.#running >= 0, "a task ends once");
     this.#metrics.ended({ kind, taskKind: entry.taskKind, size: entry.task.size, tier: work.tier }, reply);
     if (batch.answer !== undefined && reply.outcome === "interrupted") this.#enter(entry);
     else if (batch.answer !== undefined) this.#takeReply(entry, reply);

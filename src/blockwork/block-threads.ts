@@ -5,6 +5,7 @@
  */
 
 import { Worker } from "node:worker_threads";
+import { assert } from "../base/assert.ts";
 import { monotonicClock, type TimerClock } from "../base/clock.ts";
 import type { BlockMessage } from "./block-tasks.ts";
 
@@ -81,6 +82,7 @@ export class BlockThreads implements Workers {
   #closed = false;
 
   constructor({ start, count, clock }: BlockThreadsOptions) {
+    assert(count >= 1, "there is a thread for block work");
     this.#start = start;
     this.count = count;
     this.#clock = clock;
@@ -113,10 +115,12 @@ export class BlockThreads implements Workers {
       stopClock: this.#clock.after(START_BUDGET_MS, () => this.#lose(member)),
     };
     this.#members.add(member);
+    assert(this.#members.size <= this.count, "there are no more threads than allowed");
   }
 
   run(message: BlockMessage, { interruptible }: { interruptible: boolean }): Promise<Reply> {
-    const member = [...this.#members].find(({ ready, reply }) => ready && reply === undefined)!;
+    const member = [...this.#members].find(({ ready, reply }) => ready && reply === undefined);
+    assert(member !== undefined, "a task is handed over only while a thread is idle");
     member.interruptible = interruptible;
     member.stopClock = this.#clock.after(TASK_BUDGET_MS, () => this.#lose(member));
     member.thread.hold(true);
@@ -138,11 +142,13 @@ export class BlockThreads implements Workers {
     this.#stopRestart?.();
     const members = [...this.#members];
     for (const member of members) this.#lose(member);
+    assert(this.#members.size === 0, "no thread is left at the close");
     await Promise.all(members.map(({ thread }) => thread.end()));
   }
 
   #becomeReady(member: Member): void {
     if (!this.#members.has(member)) return;
+    assert(!member.ready, "a thread says once that it is ready");
     this.#failedStarts = 0;
     member.ready = true;
     member.stopClock();
@@ -152,6 +158,8 @@ export class BlockThreads implements Workers {
 
   #answer(member: Member, reply: Reply): void {
     const { reply: resolve } = member;
+    const isLost = !this.#members.has(member);
+    assert(isLost || resolve !== undefined, "a thread answers only the task that it was given");
     member.stopClock();
     member.thread.hold(false);
     member.reply = undefined;

@@ -4,6 +4,8 @@
  * the work fails.
  */
 
+import { assert } from "../base/assert.ts";
+import { CHANNEL_COUNT_MAX } from "../base/limits.ts";
 import type { Requester } from "../base/requester.ts";
 import { newestFirst } from "../codec/block.ts";
 import { bitsMaxAlone, CARRIERS_MAX, PREFIX_CARRIERS } from "../codec/block-room.ts";
@@ -65,7 +67,12 @@ export class BlockWork {
       const code = codes.get(channel);
       return { channel, value, order, ...(code === undefined ? {} : { code: code.bits }) };
     });
-    return this.#runOne(work, "assemble", { kind: "assemble", facts: coded, key, userId });
+    const block = await this.#runOne(work, "assemble", { kind: "assemble", facts: coded, key, userId });
+    assert(
+      block.carried.length + block.overflow.length === facts.length,
+      "a fact is in the block or in its overflow",
+    );
+    return block;
   }
 
   /** The codes of the facts that a block may have room for, by channel. Stops when `isNeeded` returns false. */
@@ -75,6 +82,7 @@ export class BlockWork {
     keep: BuildJob["keep"],
     isNeeded = () => true,
   ): Promise<ReadonlyMap<number, FactCode>> {
+    assert(facts.length <= CHANNEL_COUNT_MAX, "a user has one fact a channel at most");
     const codes = new Map<number, FactCode>();
     for (const fact of facts) {
       const code = keptCode(fact, this.version);
@@ -89,6 +97,8 @@ export class BlockWork {
         message: () =>
           isFull(ordered, codes) || !isNeeded() ? undefined : ({ kind: "code", channel, value } as const),
         done: (code: FactCode) => {
+          assert(code.version === this.version, "a thread writes codes of the writing version");
+          assert(!codes.has(channel), "a value is coded once");
           codes.set(channel, code);
           computed.push({ channel, revision, value, code });
         },
@@ -115,6 +125,7 @@ export class BlockWork {
     await this.#scheduler.run(work, "value", tasks);
     const facts: { channel: number; value: string }[] = [];
     for (const { channel } of wanted) {
+      assert(values.has(channel), "every wanted code was read");
       const value = values.get(channel);
       if (value === undefined) return unreadable({ kind: "unknown-value", channel });
       facts.push({ channel, value });
@@ -141,7 +152,8 @@ export class BlockWork {
       result = found;
     };
     await this.#scheduler.run(work, kind, [{ size: 1, message: () => message, done }]);
-    return result as BlockResults[K];
+    assert(result !== undefined, "a task that succeeded has a result");
+    return result;
   }
 }
 

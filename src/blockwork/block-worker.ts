@@ -6,7 +6,7 @@ import type { Posted, Reply, Stopped } from "./block-threads.ts";
 import { loadCodebooks } from "./codebooks.ts";
 
 const stopped = workerData as Stopped;
-/** The number of the task at hand; none is numbered −1. */
+/** The number of the running task; −1 before the first. */
 let current = -1;
 const [writing, ...others] = loadCodebooks();
 const codebooks = [interruptible(writing, () => Atomics.load(stopped, 0) === current), ...others];

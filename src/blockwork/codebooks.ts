@@ -1,6 +1,6 @@
 /**
- * The codebooks of this release, the one that writes first, and the reader model behind it. The only place to plug
- * another reader model in: docs/FORMAT.md says which format version is read by which model.
+ * The codebooks of this release and their reader model. The first codebook writes, all of them read. Another reader
+ * model is added here and nowhere else: docs/FORMAT.md says which format version is read by which model.
  */
 
 import { readFileSync } from "node:fs";

@@ -3,8 +3,10 @@
  * only from bits that still belong to the fact beside them.
  */
 
+import { assert, assertInteger } from "../base/assert.ts";
 import { utf8 } from "../base/bytes.ts";
 import { crc32 } from "../base/crc32.ts";
+import { CHANNEL_COUNT_MAX } from "../base/limits.ts";
 import { bitsMaxAlone } from "../codec/block-room.ts";
 import { type Codebook, encodeValue } from "../codec/codebook.ts";
 import type { Bits } from "../codec/range-coder.ts";
@@ -37,8 +39,11 @@ export interface ComputedCode {
 /** The code of a value. One that does not fit in any block gets one bit more than would fit: it is passed over, and not tried again. */
 export function codeOf(codebook: Codebook, channel: number, value: string): FactCode {
   const { version } = codebook;
+  assertInteger(channel, 0, CHANNEL_COUNT_MAX - 1, "channel");
+  assertInteger(version, 0, 255, "codebook version");
   const bitsMax = bitsMaxAlone(channel);
   const bits = encodeValue(codebook, channel, utf8(value), bitsMax) ?? zeros(bitsMax + 1);
+  assert(bits.length <= bitsMax + 1 && bits.length < 2 ** 16, "the length of a code fits two bytes");
   return { version, bits, checksum: checksumOf(version, bits, channel, value) };
 }
 

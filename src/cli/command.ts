@@ -3,6 +3,8 @@
  * A command throws UsageError for what its caller got wrong, and CommandError for what went wrong in the world.
  */
 
+import { OperatorError } from "../base/errors.ts";
+
 export interface Command {
   /** As typed: one word, or two ("keys create"). */
   readonly name: string;
@@ -24,6 +26,6 @@ export class UsageError extends Error {
   override name = "UsageError";
 }
 
-export class CommandError extends Error {
+export class CommandError extends OperatorError {
   override name = "CommandError";
 }

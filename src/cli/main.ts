@@ -1,8 +1,10 @@
 /** The command line: finds the command, runs it, and turns what went wrong into one clear line and an exit status. */
 
 import { isSlip } from "../base/edit-distance.ts";
+import { Failure, OperatorError } from "../base/errors.ts";
 import { packageVersion } from "../main/package.ts";
-import { type Command, CommandError, EXIT_FAILED, EXIT_OK, EXIT_USAGE, UsageError } from "./command.ts";
+import { isSidebandError } from "../sdk/errors.ts";
+import { type Command, EXIT_FAILED, EXIT_OK, EXIT_USAGE, UsageError } from "./command.ts";
 import { optionErrorText } from "./option-errors.ts";
 
 /** Each command is loaded when it is called: an agent's hook must not wait for the store and the server. */
@@ -76,7 +78,7 @@ export async function main(args: readonly string[]): Promise<number> {
       );
       return EXIT_USAGE;
     }
-    if (error instanceof CommandError || isRefusal(error) || isSystemError(error)) {
+    if (isRefusal(error) || isSystemError(error)) {
       console.error(`sideband ${command.name}: ${error.message}`);
       return EXIT_FAILED;
     }
@@ -116,22 +118,7 @@ function isSystemError(error: unknown): error is Error {
   return error instanceof Error && "syscall" in error && "code" in error;
 }
 
-/** Errors whose message is written for the operator: about a setting, the data folder, a failure of the service. */
+/** Errors whose message is written for people: about a setting, the data folder, a failure of the service. */
 function isRefusal(error: unknown): error is Error {
-  return (
-    error instanceof Error &&
-    [
-      "AddressError",
-      "ConfigError",
-      "NoOwnerError",
-      "NoStoreError",
-      "SilentOwnerError",
-      "DataFolderError",
-      "MigrationError",
-      "DistributionError",
-      "WeightsError",
-      "Failure",
-      "SidebandError",
-    ].includes(error.name)
-  );
+  return error instanceof OperatorError || error instanceof Failure || isSidebandError(error);
 }

@@ -3,6 +3,7 @@
  * an address or a key is set; otherwise the owner of the data folder, which is started where there is none.
  */
 
+import { ACCOUNT_DEFAULT } from "../base/account.ts";
 import {
   type AgentConfig,
   ConfigError,
@@ -14,11 +15,12 @@ import {
 } from "../config.ts";
 import { DEFAULT_BASE_URL } from "../sdk/index.ts";
 import { UsageError } from "./command.ts";
+import { DATA_HELP, DATA_OPTION } from "./data-option.ts";
 
 export const MEMORY_OPTIONS = {
   user: { type: "string" },
   url: { type: "string" },
-  data: { type: "string" },
+  ...DATA_OPTION,
   account: { type: "string" },
 } as const;
 
@@ -27,8 +29,8 @@ export const MEMORY_USAGE = "[--user ID] [--url URL | --data FOLDER [--account N
 export const MEMORY_HELP = `  --user ID       whose memory (default SIDEBAND_USER_ID, else the name of the user who runs it)
   --url URL       the service (default SIDEBAND_API_URL); its key is SIDEBAND_API_KEY. If only the key is set, the
                   service is ${DEFAULT_BASE_URL}
-  --data FOLDER   the data folder (default SIDEBAND_DATA, else ~/.sideband/data)
-  --account NAME  the account in the data folder (default "default")`;
+${DATA_HELP}
+  --account NAME  the account in the data folder (default "${ACCOUNT_DEFAULT}")`;
 
 export function memoryConfig(
   values: {

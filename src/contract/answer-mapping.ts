@@ -16,6 +16,7 @@ import type {
   ModelDecodeAnswer,
   PlaceKind,
   ReadAnswer,
+  ReadMark,
   UsageAnswer,
   WriteDetails,
 } from "./answers.ts";
@@ -36,7 +37,7 @@ interface KnownFact {
   readonly writtenBy: string | null;
 }
 
-interface WrittenFact extends LabelledFact {
+interface DetailedFact extends LabelledFact {
   readonly place: string;
   readonly revision: number;
   readonly expiresAtMs: number | null;
@@ -53,7 +54,7 @@ export function encodeAnswer({ facts, channelCount }: Written): EncodeAnswer {
   return { status: "ok", label, value, channel, channel_count: channelCount };
 }
 
-export function detailedEncodeAnswer(written: Written<WrittenFact>): EncodeAnswer & WriteDetails {
+export function detailedEncodeAnswer(written: Written<DetailedFact>): EncodeAnswer & WriteDetails {
   return { ...encodeAnswer(written), ...writeDetails(written.facts[0]) };
 }
 
@@ -61,7 +62,7 @@ export function batchAnswer({ facts, channelCount }: Written): BatchAnswer {
   return { status: "ok", channel_count: channelCount, facts: facts.map(carriedFact) };
 }
 
-export function detailedBatchAnswer({ facts, channelCount }: Written<WrittenFact>): BatchAnswer {
+export function detailedBatchAnswer({ facts, channelCount }: Written<DetailedFact>): BatchAnswer {
   return {
     status: "ok",
     channel_count: channelCount,
@@ -69,7 +70,7 @@ export function detailedBatchAnswer({ facts, channelCount }: Written<WrittenFact
   };
 }
 
-function writeDetails({ place, revision, expiresAtMs, previous }: WrittenFact): WriteDetails {
+function writeDetails({ place, revision, expiresAtMs, previous }: DetailedFact): WriteDetails {
   return {
     revision,
     place: placeKind(place),
@@ -86,7 +87,7 @@ function writeDetails({ place, revision, expiresAtMs, previous }: WrittenFact): 
   };
 }
 
-interface Context {
+interface ContextParts {
   readonly userId: string;
   readonly text: string;
   readonly facts: readonly { readonly channel: number; readonly value: string }[];
@@ -96,7 +97,7 @@ interface Context {
 
 /** @param include what was asked for: the other part is empty */
 export function contextAnswer(
-  { userId, text, facts, labels }: Context,
+  { userId, text, facts, labels }: ContextParts,
   include: "index" | "block" | "both" = "both",
 ): ContextAnswer {
   return {
@@ -110,7 +111,7 @@ export function contextAnswer(
 
 /** With the project, and the labels that the block has no room for. */
 export function detailedContextAnswer(
-  context: Context,
+  context: ContextParts,
   include: "index" | "block" | "both",
   project: string | undefined,
 ): ContextAnswer {
@@ -188,7 +189,7 @@ export function forgetAnswer(channelCount: number): ForgetAnswer {
 export function readAnswer(
   userId: string,
   reading: {
-    readonly facts: readonly LabelledFact[];
+    readonly facts: readonly (LabelledFact & { readonly mark?: ReadMark })[];
     readonly missing: number;
     readonly wrong: number;
     readonly repaired: number;
@@ -199,7 +200,10 @@ export function readAnswer(
   return {
     status: "ok",
     user_id: userId,
-    facts: facts.map(carriedFact),
+    facts: facts.map((fact) => ({
+      ...carriedFact(fact),
+      ...(fact.mark === undefined ? {} : { mark: fact.mark }),
+    })),
     missing,
     wrong,
     repaired,
@@ -224,7 +228,7 @@ function endAndWriter({ expiresAtMs, writtenBy }: Pick<KnownFact, "expiresAtMs" 
 }
 
 /** The person's own place is the empty text; only a worktree's has a slash. */
-function placeKind(place: string): PlaceKind {
+export function placeKind(place: string): PlaceKind {
   if (place === "") return "person";
   return place.includes("/") ? "worktree" : "project";
 }
@@ -233,6 +237,6 @@ function carriedFact({ label, channel, value }: LabelledFact): CarriedFact {
   return { label, value, channel };
 }
 
-function timeText(ms: number): string {
+export function timeText(ms: number): string {
   return new Date(ms).toISOString();
 }

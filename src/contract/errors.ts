@@ -15,6 +15,8 @@ export interface Problem {
   readonly upgrade_url?: string;
   /** With `revision_mismatch`: the fact that is there, or null. */
   readonly present?: PresentFact | null;
+  /** Of a list: the items that it has. */
+  readonly items?: readonly string[];
 }
 
 export function problemOf(
@@ -26,6 +28,7 @@ export function problemOf(
     hint?: string | undefined;
     upgradeUrl?: string | undefined;
     present?: PresentFact | null | undefined;
+    items?: readonly string[] | undefined;
   } = {},
 ): Problem {
   const { status, title } = ERRORS[code];
@@ -40,5 +43,6 @@ export function problemOf(
     ...(extra.hint === undefined ? {} : { hint: extra.hint }),
     ...(extra.upgradeUrl === undefined ? {} : { upgrade_url: extra.upgradeUrl }),
     ...(extra.present === undefined ? {} : { present: extra.present }),
+    ...(extra.items === undefined ? {} : { items: extra.items }),
   };
 }

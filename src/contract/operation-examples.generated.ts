@@ -92,7 +92,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 218,
+      "latency_ms": 97,
       "verified": true
     }
   },
@@ -122,12 +122,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
         {
           "label": "USER.name",
           "value": "Ada Lovelace",
-          "channel": 0
+          "channel": 0,
+          "mark": "current"
         },
         {
           "label": "TASK.deadline",
           "value": "2026-12-01",
-          "channel": 23
+          "channel": 23,
+          "mark": "current"
         }
       ],
       "missing": 0,
@@ -150,16 +152,184 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "value": "Ada Lovelace",
           "channel": 0,
           "revision": 2,
-          "updated_at": "2026-11-16T14:22:14.420Z"
+          "updated_at": "2026-11-16T18:22:44.892Z"
         },
         {
           "label": "TASK.deadline",
           "value": "2026-12-01",
           "channel": 23,
           "revision": 3,
-          "updated_at": "2026-11-16T14:22:14.420Z"
+          "updated_at": "2026-11-16T18:22:44.892Z"
         }
       ]
+    }
+  },
+  "append": {
+    "body": {
+      "user_id": "ada",
+      "label": "PREF.tools",
+      "item": "ripgrep"
+    },
+    "status": 200,
+    "answer": {
+      "status": "ok",
+      "label": "PREF.tools",
+      "value": "ripgrep",
+      "channel": 16,
+      "channel_count": 3
+    }
+  },
+  "remove": {
+    "body": {
+      "user_id": "ada",
+      "label": "PREF.tools",
+      "item": "jq"
+    },
+    "status": 200,
+    "answer": {
+      "status": "ok",
+      "label": "PREF.tools",
+      "value": "ripgrep",
+      "channel": 16,
+      "channel_count": 3
+    }
+  },
+  "history": {
+    "query": {
+      "user_id": "ada",
+      "label": "PREF.tools"
+    },
+    "status": 200,
+    "answer": {
+      "user_id": "ada",
+      "label": "PREF.tools",
+      "place": "person",
+      "revisions": [
+        {
+          "revision": 6,
+          "value": "ripgrep",
+          "updated_at": "2026-11-16T18:22:46.306Z"
+        },
+        {
+          "revision": 5,
+          "value": "ripgrep; jq",
+          "updated_at": "2026-11-16T18:22:46.273Z",
+          "ended": "replaced",
+          "ended_at": "2026-11-16T18:22:46.306Z"
+        },
+        {
+          "revision": 4,
+          "value": "ripgrep",
+          "updated_at": "2026-11-16T18:22:46.263Z",
+          "ended": "replaced",
+          "ended_at": "2026-11-16T18:22:46.273Z"
+        }
+      ]
+    }
+  },
+  "restore": {
+    "body": {
+      "user_id": "ada",
+      "label": "PREF.tools",
+      "revision": 5
+    },
+    "status": 200,
+    "answer": {
+      "status": "ok",
+      "label": "PREF.tools",
+      "value": "ripgrep; jq",
+      "channel": 16,
+      "channel_count": 3
+    }
+  },
+  "changes": {
+    "query": {
+      "user_id": "ada",
+      "limit": "2"
+    },
+    "status": 200,
+    "answer": {
+      "user_id": "ada",
+      "changes": [
+        {
+          "label": "PREF.tools",
+          "kind": "written",
+          "value": "ripgrep; jq",
+          "revision": 7,
+          "at": "2026-11-16T18:22:46.367Z"
+        },
+        {
+          "label": "PREF.tools",
+          "kind": "written",
+          "value": "ripgrep",
+          "revision": 6,
+          "at": "2026-11-16T18:22:46.306Z"
+        }
+      ],
+      "next_cursor": "MTc5NDg1MzM2NjMwNiA2"
+    }
+  },
+  "rollback": {
+    "body": {
+      "user_id": "ada",
+      "to": "2026-11-16T18:22:46.722Z",
+      "dry_run": true
+    },
+    "status": 200,
+    "answer": {
+      "status": "planned",
+      "changes": [],
+      "unreached": []
+    }
+  },
+  "users": {
+    "status": 200,
+    "answer": {
+      "users": [
+        {
+          "user_id": "ada",
+          "projects": [],
+          "channel_count": 3,
+          "updated_at": "2026-11-16T18:22:46.367Z"
+        }
+      ],
+      "next_cursor": null
+    }
+  },
+  "addLabel": {
+    "body": {
+      "label": "FAMILY.wife",
+      "description": "What the user's wife is called",
+      "example": "Chidi"
+    },
+    "status": 201,
+    "answer": {
+      "channel": 40,
+      "label": "FAMILY.wife",
+      "description": "What the user's wife is called",
+      "example": "Chidi",
+      "own": true,
+      "scope": "person",
+      "hidden": false
+    }
+  },
+  "changeLabel": {
+    "params": {
+      "label": "FAMILY.wife"
+    },
+    "body": {
+      "max_bytes": 100
+    },
+    "status": 200,
+    "answer": {
+      "channel": 40,
+      "label": "FAMILY.wife",
+      "description": "What the user's wife is called",
+      "example": "Chidi",
+      "own": true,
+      "scope": "person",
+      "hidden": false,
+      "max_bytes": 100
     }
   },
   "forgetFact": {
@@ -188,8 +358,8 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "account": "acme",
       "tier": "pro",
       "limit": 50000,
-      "used": 5,
-      "remaining": 49995,
+      "used": 9,
+      "remaining": 49991,
       "resets_at": "2026-12-01T00:00:00.000Z"
     }
   },
@@ -201,7 +371,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "days": [
         {
           "day": "2026-11-16",
-          "count": 5
+          "count": 9
         }
       ]
     }
@@ -243,7 +413,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 117,
+      "latency_ms": 99,
       "verified": true
     }
   },
@@ -269,7 +439,8 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
         {
           "label": "TASK.deadline",
           "value": "2026-12-01",
-          "channel": 23
+          "channel": 23,
+          "mark": "current"
         }
       ],
       "missing": 0,
@@ -373,12 +544,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "dc24c6e45e41423e",
+      "id": "defbc3a0b4cc4a8d",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-16T14:22:15.975Z",
+      "created_at": "2026-11-16T18:22:47.597Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -392,12 +563,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "keys": [
         {
-          "id": "dc24c6e45e41423e",
+          "id": "defbc3a0b4cc4a8d",
           "account": "navy",
           "tier": "pro",
           "prefix": "sb_live_…",
           "note": "Grace",
-          "created_at": "2026-11-16T14:22:15.975Z",
+          "created_at": "2026-11-16T18:22:47.597Z",
           "expires_at": null,
           "revoked_at": null,
           "last_used_at": null
@@ -407,19 +578,19 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminExpireKey": {
     "params": {
-      "id": "dc24c6e45e41423e"
+      "id": "defbc3a0b4cc4a8d"
     },
     "body": {
       "expires_at": "2027-01-31T23:59:59.000Z"
     },
     "status": 200,
     "answer": {
-      "id": "dc24c6e45e41423e",
+      "id": "defbc3a0b4cc4a8d",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-16T14:22:15.975Z",
+      "created_at": "2026-11-16T18:22:47.597Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
       "revoked_at": null,
       "last_used_at": null
@@ -427,18 +598,18 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminRevokeKey": {
     "params": {
-      "id": "dc24c6e45e41423e"
+      "id": "defbc3a0b4cc4a8d"
     },
     "status": 200,
     "answer": {
-      "id": "dc24c6e45e41423e",
+      "id": "defbc3a0b4cc4a8d",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-16T14:22:15.975Z",
+      "created_at": "2026-11-16T18:22:47.597Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
-      "revoked_at": "2026-11-16T14:22:16.064Z",
+      "revoked_at": "2026-11-16T18:22:47.644Z",
       "last_used_at": null
     }
   },
@@ -448,12 +619,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "accounts": [
         {
           "account": "acme",
-          "created_at": "2026-11-16T14:22:13.642Z",
+          "created_at": "2026-11-16T18:22:44.082Z",
           "keys": 1
         },
         {
           "account": "navy",
-          "created_at": "2026-11-16T14:22:15.975Z",
+          "created_at": "2026-11-16T18:22:47.597Z",
           "keys": 1
         }
       ]
@@ -466,20 +637,20 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "to": "2026-11-16",
       "keys": [
         {
-          "key_id": "26fcfb4e65924a58",
+          "key_id": "f40ebea4a4ad491e",
           "account": "acme",
           "tier": "pro",
           "limit": 50000,
-          "used_this_month": 5,
+          "used_this_month": 9,
           "days": [
             {
               "day": "2026-11-16",
-              "count": 5
+              "count": 9
             }
           ]
         },
         {
-          "key_id": "dc24c6e45e41423e",
+          "key_id": "defbc3a0b4cc4a8d",
           "account": "navy",
           "tier": "pro",
           "limit": 50000,
@@ -505,35 +676,35 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "requests": [
         {
-          "id": "f8acd71e6a484fc3",
+          "id": "1589e3300343438f",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "approved",
-          "created_at": "2026-11-16T14:22:16.097Z",
-          "decided_at": "2026-11-16T14:22:16.142Z",
-          "key_id": "c5bc2832ef4b40c9"
+          "created_at": "2026-11-16T18:22:47.675Z",
+          "decided_at": "2026-11-16T18:22:47.756Z",
+          "key_id": "8f0d27cee2b74e58"
         },
         {
-          "id": "41a3b824366a4cc4",
+          "id": "6063ed54473d48f3",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "declined",
-          "created_at": "2026-11-16T14:22:16.160Z",
-          "decided_at": "2026-11-16T14:22:16.177Z",
+          "created_at": "2026-11-16T18:22:47.771Z",
+          "decided_at": "2026-11-16T18:22:47.842Z",
           "key_id": null
         },
         {
-          "id": "4b5b265847224c3f",
+          "id": "79e247da958d419a",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "open",
-          "created_at": "2026-11-16T14:22:16.206Z",
+          "created_at": "2026-11-16T18:22:47.852Z",
           "decided_at": null,
           "key_id": null
         }
@@ -542,7 +713,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminApprove": {
     "params": {
-      "id": "f8acd71e6a484fc3"
+      "id": "1589e3300343438f"
     },
     "body": {
       "account": "hopper"
@@ -550,12 +721,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "c5bc2832ef4b40c9",
+      "id": "8f0d27cee2b74e58",
       "account": "hopper",
       "tier": "free",
       "prefix": "sb_live_…",
       "note": "Grace Hopper <grace@navy.example>",
-      "created_at": "2026-11-16T14:22:16.142Z",
+      "created_at": "2026-11-16T18:22:47.756Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -563,24 +734,24 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminDecline": {
     "params": {
-      "id": "41a3b824366a4cc4"
+      "id": "6063ed54473d48f3"
     },
     "status": 200,
     "answer": {
-      "id": "41a3b824366a4cc4",
+      "id": "6063ed54473d48f3",
       "name": "Grace Hopper",
       "email": "grace@navy.example",
       "purpose": "An assistant that remembers.",
       "tier": "free",
       "status": "declined",
-      "created_at": "2026-11-16T14:22:16.160Z",
-      "decided_at": "2026-11-16T14:22:16.177Z",
+      "created_at": "2026-11-16T18:22:47.771Z",
+      "decided_at": "2026-11-16T18:22:47.842Z",
       "key_id": null
     }
   },
   "adminDeleteRequest": {
     "params": {
-      "id": "4b5b265847224c3f"
+      "id": "79e247da958d419a"
     },
     "status": 200,
     "answer": {
@@ -591,46 +762,46 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "version": "0.1.0",
-      "process_id": 31921,
-      "started_at": "2026-11-16T14:22:13.603Z",
+      "process_id": 14344,
+      "started_at": "2026-11-16T18:22:44.060Z",
       "ready": true,
       "store": {
-        "facts": 2,
+        "facts": 3,
         "users": 1,
-        "size_bytes": 81920
+        "size_bytes": 90112
       },
       "demo": {
         "labels": [],
-        "resets_in_s": 464
+        "resets_in_s": 433
       },
       "recent_errors": [],
       "recent_requests": [
         {
-          "at": "2026-11-16T14:22:15.460Z",
+          "at": "2026-11-16T18:22:46.998Z",
           "method": "GET",
           "route": "/usage/days",
           "status": 200,
           "account": "acme",
-          "key_id": "26fcfb4e65924a58",
-          "request_id": "Wrck2Rti-d"
+          "key_id": "f40ebea4a4ad491e",
+          "request_id": "aeMNKc9s-n"
         },
         {
-          "at": "2026-11-16T14:22:15.428Z",
+          "at": "2026-11-16T18:22:46.988Z",
           "method": "GET",
           "route": "/usage",
           "status": 200,
           "account": "acme",
-          "key_id": "26fcfb4e65924a58",
-          "request_id": "Wrck2Rti-c"
+          "key_id": "f40ebea4a4ad491e",
+          "request_id": "aeMNKc9s-m"
         },
         {
-          "at": "2026-11-16T14:22:15.416Z",
+          "at": "2026-11-16T18:22:46.986Z",
           "method": "DELETE",
           "route": "/users",
           "status": 200,
           "account": "acme",
-          "key_id": "26fcfb4e65924a58",
-          "request_id": "Wrck2Rti-b"
+          "key_id": "f40ebea4a4ad491e",
+          "request_id": "aeMNKc9s-l"
         }
       ]
     }

@@ -3,11 +3,12 @@
 import type { FailureCode } from "../base/error-codes.ts";
 import type { TSchema } from "./type.ts";
 
-export type Access = "key" | "demo" | "open" | "admin";
+/** `any`: anyone; who sends a key gets what is the account's. */
+export type Access = "key" | "demo" | "open" | "any" | "admin";
 
 export interface Operation {
   readonly id: string;
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   readonly path: string;
   readonly access: Access;
   readonly summary: string;

@@ -6,6 +6,7 @@
 import type { FailureCode } from "../base/error-codes.ts";
 import { DEMO_VALUE_BYTES_MAX } from "../base/limits.ts";
 import * as admin from "./admin-schemas.ts";
+import { LIFE_OPERATIONS } from "./life-operations.ts";
 import type { Access, Operation } from "./operation.ts";
 import * as wire from "./schemas.ts";
 
@@ -148,6 +149,7 @@ export const OPERATIONS = {
     answer: wire.StatusAnswer,
     errors: ["invalid_request", "not_found", "overloaded", "store_unavailable", "outcome_unknown"],
   },
+  ...LIFE_OPERATIONS,
   usage: {
     id: "usage",
     method: "GET",
@@ -254,8 +256,8 @@ export const OPERATIONS = {
     id: "channels",
     method: "GET",
     path: "/channels",
-    access: "open",
-    summary: "The 40 channels.",
+    access: "any",
+    summary: "The 40 channels; with a key, all labels of its account.",
     answer: wire.ChannelsAnswer,
     errors: [],
   },
@@ -441,5 +443,6 @@ export const ACCESS_ERRORS: Readonly<Record<Access, readonly FailureCode[]>> = {
   key: ["missing_key", "invalid_key", "key_revoked", "key_expired", "rate_limited"],
   demo: ["rate_limited"],
   open: [],
+  any: ["invalid_key", "key_revoked", "key_expired", "rate_limited"],
   admin: ["missing_key", "invalid_key", "rate_limited"],
 };

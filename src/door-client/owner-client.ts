@@ -6,19 +6,20 @@
 
 import { type IncomingMessage, request } from "node:http";
 import { Readable } from "node:stream";
+import { ACCOUNT_HEADER } from "../base/account.ts";
 import type { FailureCode } from "../base/error-codes.ts";
-import { Failure } from "../base/errors.ts";
+import { Failure, OperatorError } from "../base/errors.ts";
 import { linesOf } from "../base/lines.ts";
 import type { Fetch } from "../sdk/index.ts";
 import { doorPath } from "./door-path.ts";
 import { bodyTextOf, fetchAnswer } from "./node-fetch.ts";
 
 /** Nobody listens at the door: nothing was sent. */
-export class NoOwnerError extends Error {
+export class NoOwnerError extends OperatorError {
   override name = "NoOwnerError";
 }
 
-export class SilentOwnerError extends Error {
+export class SilentOwnerError extends OperatorError {
   override name = "SilentOwnerError";
 }
 
@@ -69,7 +70,7 @@ export class OwnerClient {
       method,
       path,
       headers: {
-        ...(more.account === undefined ? {} : { "sideband-account": more.account }),
+        ...(more.account === undefined ? {} : { [ACCOUNT_HEADER]: more.account }),
         ...(body === undefined ? {} : BODY_TYPE),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -123,7 +124,7 @@ export class OwnerClient {
       const response = await this.#send({
         method: init.method ?? "GET",
         path: pathname + search,
-        headers: { ...(init.headers as Record<string, string>), "sideband-account": account },
+        headers: { ...(init.headers as Record<string, string>), [ACCOUNT_HEADER]: account },
         ...(init.body == null ? {} : { body: init.body as string }),
         signal: init.signal ?? undefined,
       });

@@ -15,8 +15,7 @@ import { orderlyEnd } from "./connection/orderly-end.ts";
 import { BodyRoom } from "./request/body-room.ts";
 import { clientReader, type TrustProxy, trustsOf } from "./request/client.ts";
 import { Dispatcher } from "./request/dispatcher.ts";
-import { RecentErrors } from "./request/recent-errors.ts";
-import { RecentRequests } from "./request/recent-requests.ts";
+import { CallHistory } from "./request/recent-calls.ts";
 import { RequestMetrics } from "./request/request-metrics.ts";
 import { Router } from "./request/router.ts";
 import { isAnswered, takeTurns } from "./request/turns.ts";
@@ -30,7 +29,7 @@ export interface HttpServerOptions {
   readonly connectionsMax: number;
   readonly connectionsPerAddress: number;
   readonly timeouts?: Timeouts | undefined;
-  /** The built website; without it there is none. */
+  /** The built website; undefined where there is none. */
   readonly website?: WebsiteOptions | undefined;
 }
 
@@ -42,7 +41,7 @@ export interface Timeouts {
   /** For the head of a request, and for its body after that. */
   readonly headMs: number;
   readonly bodyMs: number;
-  /** How long an answer may wait without a byte of it being taken. */
+  /** How long an answer may wait while its client reads none of it. */
   readonly answerMs: number;
   /** How often Node looks for requests that are too late. */
   readonly checkMs: number;
@@ -56,7 +55,7 @@ export class HttpServer {
 
   constructor(services: HttpServices, options: HttpServerOptions) {
     const sessions = new ConsoleSessions(services.adminToken, services.clock);
-    const recent = { errors: new RecentErrors(services.clock), requests: new RecentRequests() };
+    const recent = new CallHistory();
     const { timeouts = TIMEOUTS } = options;
     const { headMs, bodyMs, answerMs, checkMs } = timeouts;
     const trusts = trustsOf(options.trustProxy);

@@ -6,7 +6,7 @@ import { Failure } from "../base/errors.ts";
 import { type AtStep, noStep } from "../base/steps.ts";
 import type { Config } from "../config.ts";
 import type { BackupReport, Progress } from "../memory/ports.ts";
-import { DATA_FILE, nameStore, readStoreName } from "../store/lmdb/data-folder.ts";
+import { DATA_FILE, nameStore, readStoreNote } from "../store/lmdb/data-folder.ts";
 import { copyFile, makeFolder } from "../store/lmdb/durable-files.ts";
 import { type FolderLock, LOCK_FILE, tryFolderLock } from "../store/lmdb/folder-lock.ts";
 import { describeOwner } from "../store/lmdb/open-folder.ts";
@@ -44,8 +44,9 @@ export async function backUp(
 
 /** Makes a data folder out of a backup. Until its last step the folder holds no store. */
 export function restore(backup: string, target: string, atStep: AtStep = noStep): void {
-  const name = readStoreName(backup);
-  if (name === undefined) throw new Failure("not_found", `${backup} holds no backup`);
+  const note = readStoreNote(backup);
+  if (note === undefined) throw new Failure("not_found", `${backup} holds no backup`);
+  const { format, store: name } = note;
   requireEmpty(target);
   makeFolder(target);
   const lock = lockFolder(target);
@@ -59,7 +60,7 @@ export function restore(backup: string, target: string, atStep: AtStep = noStep)
     const key = join(backup, MASTER_KEY_FILE);
     if (existsSync(key)) copyFile(key, join(target, MASTER_KEY_FILE));
     atStep("restore: copied");
-    nameStore(lock, name);
+    nameStore(lock, name, format);
     atStep("restore: named");
   } finally {
     source?.release();

@@ -42,7 +42,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Co
   checkReader();
   const metrics = new Metrics();
   const clock = systemClock;
-  const { queueMax } = config;
+  const { queueMax, historyMax } = config;
   if (options.newMasterKey === false && config.databaseUrl === undefined && !hasMasterKey(config))
     throw new ConfigError(
       `${config.dataFolder} has no master.key. Blocks handed out so far can be read only with the one they were made with: ` +
@@ -70,7 +70,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Co
   const blocks = new Blocks({ store, blockWork, keyRing, labels, clock: timerClock });
   const idempotency = new IdempotencyGate(keyRing.digestKey);
   const flushes = new SharedWork<FlushedBlock>();
-  const memory = { store, blockWork, keyRing, labels, blocks, flushes, idempotency, clock };
+  const memory = { store, blockWork, keyRing, labels, blocks, flushes, idempotency, clock, historyMax };
   const authentication = new Authentication(store, clock);
   defineGauges(metrics, store, blocks);
   return {
@@ -147,7 +147,7 @@ function defineGauges(metrics: Metrics, store: Store, blocks: Blocks): void {
     const { rss, heapUsed } = process.memoryUsage();
     metrics.set("sideband_resident_bytes", rss);
     metrics.set("sideband_heap_bytes", heapUsed);
-    // Nothing measured yet is 0 here, and the resolution itself is no delay.
+    // Before the first measurement this is 0. The resolution of the timer is not counted as delay.
     metrics.set(
       "sideband_event_loop_delay_seconds",
       Math.max(0, delay.max / 1e9 - DELAY_RESOLUTION_MS / 1000),

@@ -32,7 +32,7 @@ export function toldToOperator(error: unknown): unknown {
   const text = `the database of SIDEBAND_DATABASE_URL cannot be used: ${cause.message}`;
   const remedy = REMEDIES.find(([fault]) => fault.test(code) || fault.test(cause.message));
   if (remedy !== undefined) return new ConfigError(`${text}; ${remedy[1]}`);
-  // A pooler that refuses a parameter goes on doing so; the message says what to set.
+  // A pooler that refuses a parameter will refuse it again; the message says what to set.
   const isAway = isFailure && code !== "STARTUP_PARAMETER";
   return isAway ? new DatabaseAwayError(text) : new ConfigError(text);
 }

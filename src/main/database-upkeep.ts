@@ -27,7 +27,7 @@ export function migrateDatabase(config: Config): Promise<string[]> {
   return onDatabase(config, async (sql) => (await migrate(sql)).map(({ name }) => name));
 }
 
-/** A standby will do. */
+/** A standby may be used. */
 export function readDatabaseStatus(config: Config): Promise<DatabaseStatus> {
   const read: Query<DatabaseStatus> = async (sql) => {
     const known = loadMigrations();

@@ -23,7 +23,7 @@ export async function moveData(
   const inward = direction === "into the database";
   // Looked for before anything is made. Blocks that agents hold stay readable only under the same master keys.
   const masters = masterKeys(config);
-  // A standby will do where the database is only read.
+  // A standby is enough where the database is only read.
   const options = { ...address, queueMax, metrics, readOnly: !inward };
   const database = await PostgresStore.open(options).catch((error: unknown) => {
     throw toldToOperator(error);

@@ -5,6 +5,7 @@
  */
 
 import { join, resolve } from "node:path";
+import { ACCOUNT_DEFAULT } from "../base/account.ts";
 import type { Config } from "../config.ts";
 import { OwnerClient } from "../door-client/owner-client.ts";
 import { FolderInUseError } from "../store/lmdb/data-folder.ts";
@@ -14,7 +15,6 @@ import { patientOpen, StartEndedError } from "./patient-start.ts";
 import { ADMIN_TOKEN_FILE } from "./secrets.ts";
 import { endForGood, type Service, type ServiceOptions, startService } from "./service.ts";
 
-const FIRST_ACCOUNT = "default";
 /** How long a background owner may take to hand the folder over. */
 const HAND_OVER_MS = 10_000;
 const LOCK_WAIT_MS = 250;
@@ -121,7 +121,7 @@ async function endBackgroundOwner(folder: string): Promise<void> {
 async function makeFirstKey(core: Core): Promise<string | undefined> {
   if ((await core.store.listAccounts()).length > 0) return undefined;
   const note = "made on the first start";
-  return (await core.keys.create({ account: FIRST_ACCOUNT, tier: "unlimited", note })).key;
+  return (await core.keys.create({ account: ACCOUNT_DEFAULT, tier: "unlimited", note })).key;
 }
 
 function startText({ adminToken, dataFolder, databaseUrl }: Config): string {
@@ -139,7 +139,7 @@ function firstStartText(url: string, key: string, dataFolder: string): string {
   return [
     "",
     "",
-    `${dataFolder} had no account yet. The account "${FIRST_ACCOUNT}" has this key, shown once:`,
+    `${dataFolder} had no account yet. The account "${ACCOUNT_DEFAULT}" has this key, shown once:`,
     "",
     `  ${key}`,
     "",

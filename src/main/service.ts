@@ -24,7 +24,7 @@ export interface ServiceOptions {
   readonly newMasterKey?: boolean;
   /** How long to wait for an owner of the data folder that is about to end. */
   readonly lockWaitMs?: number;
-  /** Nothing is changed, so that a standby of PostgreSQL will do. */
+  /** Nothing is changed, so that a standby of PostgreSQL may be used. */
   readonly readOnly?: boolean;
   /** Whether to listen on the TCP port of the configuration. */
   readonly tcp?: boolean;

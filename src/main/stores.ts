@@ -21,7 +21,7 @@ export interface OpenOptions {
   readonly newMasterKey?: boolean;
   /** How long to wait for an owner of the data folder that is about to end. */
   readonly lockWaitMs?: number;
-  /** Nothing is changed, so that a standby of PostgreSQL will do. */
+  /** Nothing is changed, so that a standby of PostgreSQL may be used. */
   readonly readOnly?: boolean;
   /** What the operator should know. */
   readonly warn?: (line: string) => void;

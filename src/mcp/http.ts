@@ -9,9 +9,10 @@
 import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
 import { BoundedCache } from "../base/bounded-cache.ts";
+import type { McpEndpoint, McpVisit } from "../http/services.ts";
 import type { Caller } from "../memory/authentication.ts";
 import type { MemoryServices } from "../memory/services.ts";
-import { directMemory, type FailureOf, type MemoryCaller } from "./direct-memory.ts";
+import { directMemory, type MemoryCaller } from "./direct-memory.ts";
 import type { Subscriptions } from "./memory-server.ts";
 import { memoryUri, userOfUri, watchableUser } from "./memory-uri.ts";
 import { type ChangeSource, Session } from "./session.ts";
@@ -34,18 +35,6 @@ interface Visitor extends Record<string, unknown> {
   readonly check: (userId: string) => Promise<void>;
 }
 
-/** A request to /mcp; http/routes/mcp.ts makes it of a call. */
-interface Visit {
-  readonly caller: Caller;
-  readonly userId: string | undefined;
-  readonly request: { readonly method: string; readonly url: string; readonly headers: Headers };
-  readonly body: unknown;
-  /** Fires when the answer has been sent, or the client has gone. */
-  readonly ended: AbortSignal;
-  /** What the client is told of an error. */
-  readonly failureOf: FailureOf;
-}
-
 interface AccountEntry {
   readonly handler: McpHttpHandler;
   readonly sessions: BoundedCache<Session>;
@@ -66,7 +55,7 @@ const TOO_MANY_REQUESTS = 429;
 const NEW_SESSION = "Send initialize, and its Mcp-Session-Id with each request.";
 const KEYS_INTERVAL_MS = 1_000;
 
-export class McpHttp {
+export class McpHttp implements McpEndpoint {
   readonly #options: McpHttpOptions;
   readonly #accounts = new BoundedCache<Promise<AccountEntry>>({ entriesMax: ACCOUNTS_MAX });
   readonly #watches: SharedWatches;
@@ -81,7 +70,7 @@ export class McpHttp {
     this.#timer = setInterval(() => void this.#endRevoked(), KEYS_INTERVAL_MS).unref();
   }
 
-  async answer({ caller, userId, request, body, ended, failureOf }: Visit): Promise<Response> {
+  async answer({ caller, userId, request, body, ended, failureOf }: McpVisit): Promise<Response> {
     const account = await this.#accountOf(caller.account);
     const controller = new AbortController();
     this.#open.set(controller, caller);
@@ -197,7 +186,7 @@ function streamOf(session: Session | undefined, source: ChangeSource, ended: Abo
   }
 }
 
-/** What a client is told whose account listens to too much; any other error is no answer. */
+/** The answer to a client whose account listens to too much. Any other error is thrown on. */
 function refusalOf(error: unknown, id: unknown, status: number): Response {
   if (!(error instanceof TooManyWatches)) throw error;
   const { message } = error;

@@ -12,7 +12,7 @@ import { WATCHED_MAX } from "./shared-watches.ts";
 export interface ChangeSource {
   /** Watches a user's memory until the function that it returns is called. */
   watch(userId: string): () => void;
-  /** Tells of each user whose memory has changed, until the function that it returns is called. */
+  /** Reports each user whose memory has changed, until the returned function is called. */
   onChange(listener: (userId: string) => void): () => void;
 }
 

@@ -16,7 +16,7 @@ const PAGE = 256;
 /** What no stamp is equal to: whatever is read next counts as a change. */
 const UNREADABLE = "";
 
-/** Hears of a user whose memory has changed. */
+/** Called with a user whose memory has changed. */
 export type OnChange = (userId: string) => void;
 
 interface SharedWatch {

@@ -38,7 +38,7 @@ export class Authentication {
     this.#clock = clock;
   }
 
-  /** The caller of a key. A key that does not count is thrown as a Failure. */
+  /** The caller of a key. Throws a Failure where the key is not valid. */
   callerOf(key: string): MaybePromise<Caller> {
     // Read before the look-up: a change in between empties the cache at the next call.
     return andThen(this.#keys.keysVersion(), (version) => {

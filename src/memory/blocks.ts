@@ -4,6 +4,7 @@
  * next block will need are computed in the background, when no request waits.
  */
 
+import { assert } from "../base/assert.ts";
 import { BoundedCache } from "../base/bounded-cache.ts";
 import type { TimerClock } from "../base/clock.ts";
 import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
@@ -116,6 +117,7 @@ export class Blocks {
   /** Builds the block of a state, whatever is cached. */
   async build(work: Work, view: View, { stamp, facts, nextEndMs }: UserState): Promise<UserBlock> {
     const { account, userId, places } = view;
+    assert(facts.length > 0, "a user with a state has facts");
     const channels = facts.map(({ channel }) => channel);
     const labels = await this.#labels.namesOf(account, channels);
     const { text, carried, overflow } = await this.#blockWork.build(work, {
@@ -201,7 +203,7 @@ export class Blocks {
   }
 }
 
-/** Text and values, and as much again for the answer that is made of them. */
+/** The characters of the text and the values, twice: the answer that is made of them is kept too. */
 function weightOf({ text, facts }: UserBlock): number {
   return 2 * facts.reduce((sum, { value }) => sum + value.length, text.length);
 }

@@ -1,5 +1,6 @@
 /** The metrics of a store's group commit: the same for every store. */
 
+import { assert } from "../base/assert.ts";
 import type { MonotonicClock } from "../base/clock.ts";
 import type { Metrics } from "../base/metrics.ts";
 
@@ -38,6 +39,7 @@ export class CommitMetrics {
   begin(): (count: number) => void {
     const startedMs = this.#clock.now();
     return (count) => {
+      assert(count >= 1, "a commit has a write");
       this.#metrics.observe(SIZE, count);
       this.#metrics.observe(SECONDS, (this.#clock.now() - startedMs) / 1000);
     };

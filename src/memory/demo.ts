@@ -4,6 +4,7 @@
  * the clock, the same for every process: whoever comes first in a new interval forgets what was written before it.
  */
 
+import { assert } from "../base/assert.ts";
 import { DEMO_VALUE_BYTES_MAX } from "../base/limits.ts";
 import { checkValue } from "./identifiers.ts";
 import { OWN_PLACE, viewOf } from "./places.ts";
@@ -20,6 +21,7 @@ export class Demo {
   readonly #resetFor = new Map<string, number>();
 
   constructor(services: MemoryServices, intervalMs: number) {
+    assert(intervalMs > 0, "the demo is reset after some time");
     this.#services = services;
     this.#intervalMs = intervalMs;
   }
@@ -40,8 +42,8 @@ export class Demo {
     checkValue(value, DEMO_VALUE_BYTES_MAX);
     const view = this.#viewOf(userId);
     const outcome = await store.write({ ...view, changes: [{ place: OWN_PLACE, channel, value }] });
-    const channelCount = outcome.outcome === "stored" ? outcome.channelCount : 0;
-    return { facts: [{ label, channel, value }], channelCount };
+    assert(outcome.outcome === "stored", "the demo has no limit and no Idempotency-Key");
+    return { facts: [{ label, channel, value }], channelCount: outcome.channelCount };
   }
 
   async reset(userId: string): Promise<void> {
@@ -50,17 +52,19 @@ export class Demo {
   }
 
   /**
-   * The user of a sandbox, or of the shared state, with nothing in it from before the present interval.
+   * The user of a sandbox, or of the shared state, with nothing in it from before the present interval: whoever reads
+   * or writes the demo asks for it first.
    * @param sandbox three hexadecimal digits
    */
   async userOf(sandbox: string | undefined): Promise<string> {
     const userId = sandbox === undefined ? DEMO_USER : `${DEMO_USER}-${sandbox}`;
-    await this.resetIfDue(userId);
+    await this.#resetIfDue(DEMO_USER);
+    await this.#resetIfDue(userId);
     return userId;
   }
 
   /** Forgets what was written before the present interval, once an interval; with the shared state, all sandboxes in use. */
-  async resetIfDue(userId = DEMO_USER): Promise<void> {
+  async #resetIfDue(userId: string): Promise<void> {
     const startMs = this.#startOf(this.#services.clock.now());
     if (this.#resetFor.get(userId) === startMs) return;
     const view = this.#viewOf(userId);
@@ -75,7 +79,7 @@ export class Demo {
     if (userId !== DEMO_USER) return;
     for (const [sandbox, resetForMs] of this.#resetFor) {
       if (resetForMs === startMs) continue;
-      await this.resetIfDue(sandbox);
+      await this.#resetIfDue(sandbox);
       this.#resetFor.delete(sandbox);
     }
   }

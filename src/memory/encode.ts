@@ -4,6 +4,7 @@
  * there is time.
  */
 
+import { assert } from "../base/assert.ts";
 import { momentOf } from "../base/clock.ts";
 import { Failure, type PresentFact } from "../base/errors.ts";
 import { TIME_MS_MAX, TTL_S_MAX } from "../base/limits.ts";
@@ -56,10 +57,12 @@ export interface WrittenFact {
 
 export interface EncodeResult {
   readonly facts: readonly WrittenFact[];
+  /** Of the first fact; also where a list has lost its last item, and is no fact any more. */
+  readonly channel: number;
   readonly channelCount: number;
   readonly replayed: boolean;
-  /** Encodes of this key in this month, after this call. */
-  readonly used: number;
+  /** Encodes of this key in this month, after this call; undefined where nothing was counted. */
+  readonly used: number | undefined;
 }
 
 export async function encodeFacts(
@@ -86,6 +89,11 @@ export async function encodeFacts(
           write,
         );
   refuseUnlessStored(outcome, caller, { nowMs, placed });
+  assert(outcome.channelCount >= 1, "a stored fact is in use");
+  assert(
+    outcome.outcome === "stored" || idempotencyKey !== undefined,
+    "only a request with an Idempotency-Key gets an earlier answer",
+  );
   if (outcome.outcome === "stored") services.blocks.codeInBackground(caller, view);
   const first = outcome.revision - placed.length + 1;
   return {
@@ -94,10 +102,12 @@ export async function encodeFacts(
       channel,
       value,
       place,
-      revision: first + i,
+      // What was written before a data folder was upgraded has none.
+      revision: Math.max(0, first + i),
       expiresAtMs,
       previous: outcome.outcome === "stored" ? outcome.previous[i] : undefined,
     })),
+    channel: placed[0].channel,
     channelCount: outcome.channelCount,
     replayed: outcome.outcome === "replayed",
     used: outcome.used,
@@ -123,7 +133,7 @@ async function placeFacts(
     try {
       const { label, value, ifRevision } = fact;
       const terms = await services.labels.find(view.account, label);
-      checkTerms(terms, value);
+      checkAgainstTerms(terms, value);
       const place = placeFor(fact.scope ?? terms.scope, view.places);
       const { channel } = terms;
       if (seen.has(`${channel} ${place}`)) {
@@ -149,7 +159,7 @@ async function placeFacts(
 }
 
 /** What a label asks of its values. Nothing is ever cut. */
-function checkTerms({ label, oneOf, maxBytes }: LabelTerms, value: string): void {
+function checkAgainstTerms({ label, oneOf, maxBytes }: LabelTerms, value: string): void {
   if (oneOf !== null && !oneOf.includes(value)) {
     throw new Failure("invalid_value", `The value of ${label} must be one of: ${oneOf.join(", ")}.`, {
       param: "value",

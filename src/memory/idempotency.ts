@@ -5,6 +5,7 @@
  */
 
 import { hash } from "node:crypto";
+import { assert } from "../base/assert.ts";
 import { Failure } from "../base/errors.ts";
 import { checkIdempotencyKey } from "./identifiers.ts";
 import type { WriteRequest } from "./ports.ts";
@@ -47,7 +48,8 @@ export class IdempotencyGate {
       const fingerprint = Buffer.from(digest, "hex");
       return await work({ keyId: request.keyId, key, fingerprint, expiresAtMs: request.nowMs + KEPT_MS });
     } finally {
-      this.#inFlight.delete(slot);
+      const wasInFlight = this.#inFlight.delete(slot);
+      assert(wasInFlight, "an Idempotency-Key is released once");
     }
   }
 }

@@ -15,7 +15,7 @@ import {
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
-/** Overrides and isolates of the direction of text: with them a text looks like another one. */
+/** Characters that change the direction of text: with them one text can look like another. */
 const BIDIRECTIONAL = /[\u202a-\u202e\u2066-\u2069]/;
 const EMAIL = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/;
 export const ACCOUNT_LENGTH_MAX = 64;
@@ -32,9 +32,13 @@ export function isIdentifier(text: string): boolean {
   return identifierFault(text) === undefined;
 }
 
-export function checkValue(value: string, bytesMax = VALUE_BYTES_MAX): void {
+export function checkValue(
+  value: string,
+  bytesMax = VALUE_BYTES_MAX,
+  param: "value" | "item" = "value",
+): void {
   const fault = valueFault(value, bytesMax);
-  if (fault !== undefined) throw new Failure("invalid_value", `The value ${fault}.`, { param: "value" });
+  if (fault !== undefined) throw new Failure("invalid_value", `The ${param} ${fault}.`, { param });
 }
 
 /** Who wrote a fact: 1 to 64 characters, by the rules of values. */

@@ -4,6 +4,7 @@
  */
 
 import { createHash, randomInt } from "node:crypto";
+import { assert } from "../base/assert.ts";
 import { utf8 } from "../base/bytes.ts";
 import { BASE62, crc32, toBase62 } from "../base/crc32.ts";
 
@@ -18,7 +19,9 @@ export const KEY_PREFIX_LENGTH = 12;
 export function newApiKey(): string {
   let body = PREFIX;
   for (let i = 0; i < RANDOM_LENGTH; i++) body += BASE62[randomInt(62)];
-  return body + checksum(body);
+  const key = body + checksum(body);
+  assert(isWellFormedKey(key), "a new key has the form of a key");
+  return key;
 }
 
 /** Whether a text has the form of a key, its checksum included. */

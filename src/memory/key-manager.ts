@@ -96,11 +96,18 @@ export class KeyManager {
   }
 
   async revoke(id: string): Promise<KeyRecord> {
-    return known(await this.#store.changeKey(id, { revokedAtMs: this.#clock.now() }));
+    const record = known(await this.#store.changeKey(id, { revokedAtMs: this.#clock.now() }));
+    assert(record.id === id && record.revokedAtMs !== null, "the key that was named is revoked");
+    return record;
   }
 
   async expire(id: string, expiresAtMs: number | null): Promise<KeyRecord> {
-    return known(await this.#store.changeKey(id, { expiresAtMs }));
+    const record = known(await this.#store.changeKey(id, { expiresAtMs }));
+    assert(
+      record.id === id && record.expiresAtMs === expiresAtMs,
+      "the key that was named has the new expiry",
+    );
+    return record;
   }
 
   list(account?: string): Promise<KeyRecord[]> {
@@ -236,6 +243,7 @@ export class KeyManager {
     const decision = { status: "declined", decidedAtMs: this.#clock.now(), keyId: null } as const;
     const request = await this.#store.decideKeyRequest(id, decision);
     if (request === undefined) throw notOpen();
+    assert(request.id === id && request.status === "declined", "the request that was named is declined");
     return request;
   }
 }

@@ -29,7 +29,9 @@ export class KeyRing {
 
   /** The key that an account's blocks are written with. */
   writing(account: string): BlockKey {
-    return this.reading(account)[this.#masters.length - 1];
+    const keys = this.reading(account);
+    assert(keys.length === this.#masters.length, "an account has a key for each master key");
+    return keys[keys.length - 1];
   }
 
   /** All keys that an account's blocks may have been written with. */

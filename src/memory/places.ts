@@ -40,6 +40,17 @@ export function placeFor(scope: Scope, places: readonly Place[]): Place {
   return scope === "project" ? (places[1] ?? OWN_PLACE) : innermost(places);
 }
 
+/** The scope that means a place among those of a call. */
+export function scopeIn(place: Place, places: readonly Place[]): Scope {
+  if (place === OWN_PLACE) return "person";
+  return place === places[1] ? "project" : "worktree";
+}
+
+/** Whether a place is another, or inside it. */
+export function isInside(place: Place, outer: Place): boolean {
+  return place === outer || place.startsWith(`${outer}/`);
+}
+
 export function innermost(places: readonly Place[]): Place {
   return places[places.length - 1];
 }

@@ -2,6 +2,7 @@
  * The time that a monthly limit counts in: a calendar month in UTC. The count itself is kept and checked by the
  * store, in the transaction that writes the facts.
  */
+import { assert } from "../base/assert.ts";
 
 export interface QuotaWindow {
   /** YYYY-MM */
@@ -15,11 +16,10 @@ export function quotaWindow(nowMs: number): QuotaWindow {
   const now = new Date(nowMs);
   const year = now.getUTCFullYear();
   const month = now.getUTCMonth();
-  return {
-    month: `${year}-${twoDigits(month + 1)}`,
-    startMs: Date.UTC(year, month),
-    endMs: Date.UTC(year, month + 1),
-  };
+  const startMs = Date.UTC(year, month);
+  const endMs = Date.UTC(year, month + 1);
+  assert(startMs <= nowMs && nowMs < endMs, "the month holds the moment");
+  return { month: `${year}-${twoDigits(month + 1)}`, startMs, endMs };
 }
 
 /** The day that holds `ms`, as YYYY-MM-DD. */

@@ -18,4 +18,6 @@ export interface MemoryServices {
   readonly flushes: SharedWork<FlushedBlock>;
   readonly idempotency: IdempotencyGate;
   readonly clock: Clock;
+  /** How many earlier values of each fact are kept. */
+  readonly historyMax: number;
 }

@@ -6,9 +6,8 @@
 
 import { momentOf } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
-import { CHANNELS_MAX } from "../base/limits.ts";
 import { checkAccount, checkIdentifier, checkValue, checkWriter } from "./identifiers.ts";
-import type { AccountLabels } from "./labels.ts";
+import { type AccountLabels, unknownLabel } from "./labels.ts";
 import { OWN_PLACE, placesOf } from "./places.ts";
 import type { EarlierFact, FactChange, FactRecord, Place, Store, UserLife } from "./ports.ts";
 
@@ -84,7 +83,7 @@ export function userLine(
 }
 
 /** A step of a user's past: a change, and who made it. */
-interface Step {
+interface PastStep {
   readonly change: FactChange;
   readonly atMs: number;
   readonly revision: number;
@@ -105,7 +104,7 @@ export async function importUserLine(
   const knownNames = new Set(
     [...(known?.facts ?? []), ...(known?.earlier ?? [])].map(({ place, channel }) => nameOf(place, channel)),
   );
-  const steps: Step[] = [];
+  const steps: PastStep[] = [];
   const addValue = (fact: ExportedValue, more: Partial<FactChange>) => {
     const {
       place = OWN_PLACE,
@@ -140,7 +139,7 @@ export async function importUserLine(
   }
   // In the order in which they were written: what does not fit a block later is still the oldest.
   steps.sort((a, b) => a.atMs - b.atMs || a.revision - b.revision);
-  for (const group of groupsOf(steps)) {
+  for (const group of writesOf(steps)) {
     const [{ writtenBy, sessionId }] = group;
     const changes = group.map(({ change }) => change);
     const atMs = Math.max(...group.map((step) => step.atMs));
@@ -150,14 +149,14 @@ export async function importUserLine(
 }
 
 /** Steps that one write can make: of one writer, each fact once, and nothing of them has expired before the last one. */
-function groupsOf(steps: readonly Step[]): Step[][] {
-  const groups: Step[][] = [];
+function writesOf(steps: readonly PastStep[]): PastStep[][] {
+  const groups: PastStep[][] = [];
   let names = new Set<string>();
   for (const step of steps) {
     const group = groups.at(-1);
     const { place, channel } = step.change;
     const name = `${channel} ${place}`;
-    const isOneWith = (other: Step) =>
+    const isOneWith = (other: PastStep) =>
       other.writtenBy === step.writtenBy &&
       other.sessionId === step.sessionId &&
       (other.change.expiresAtMs == null || other.change.expiresAtMs > step.atMs);
@@ -200,9 +199,7 @@ function checkExported(fact: ExportedValue, labels: AccountLabels): void {
   const { label, value, revision, updated_at, since = updated_at, place = OWN_PLACE } = fact ?? {};
   const { ordinal = 1, written_by: writtenBy, session_id: sessionId } = fact ?? {};
   if (typeof label !== "string" || typeof value !== "string") throw wrong("labels and values must be texts");
-  const terms = labels.find(label);
-  if (terms === undefined || terms.channel >= CHANNELS_MAX)
-    throw new Failure("unknown_label", `This line cannot be imported: there is no label ${label}.`);
+  if (labels.find(label) === undefined) throw unknownLabel(labels, label);
   checkValue(value);
   if (typeof place !== "string") throw wrong("a place must be a text");
   if (place !== OWN_PLACE) placesOf(place);

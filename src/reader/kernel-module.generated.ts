@@ -1,6 +1,6 @@
 /**
  * Written by scripts/build-kernel.ts; 6494 bytes of WebAssembly.
- * SHA-256 of the source in assembly/: 40ea5220362c32e8cf35a72f97f2586319d38ba84fecd49fbc431f66e735119d
+ * SHA-256 of the source in assembly/: 69cfeda5a163a1dfe9651407ecc5687aacea1cb2e2b94fe5366c26b4609bb20b
  * SHA-256 of the module: 87bc572e1b191f5af89c79ebcf7b31b49aedfcb793560edbc4b935f4d95def8b
  */
 

@@ -1,5 +1,5 @@
 /**
- * The operations of the forward pass. plain-operations.ts has them in TypeScript, the oracle; kernel.ts in WebAssembly.
+ * The operations of the forward pass. kernel.ts has them in WebAssembly; its oracle, bench/plain-operations.ts, in TypeScript.
  *
  * Products of int8 weights and rounded activations are sums of integers below 2^31, exact in any order. All else
  * is double arithmetic with + − × ÷ floor, one element at a time and in index order, which IEEE 754 and

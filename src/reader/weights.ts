@@ -10,6 +10,7 @@
  */
 
 import { crc32 } from "../base/crc32.ts";
+import { OperatorError } from "../base/errors.ts";
 
 export interface ModelShape {
   readonly layers: number;
@@ -53,7 +54,7 @@ export interface Weights {
 }
 
 /** A weights file that cannot be used. */
-export class WeightsError extends Error {
+export class WeightsError extends OperatorError {
   override name = "WeightsError";
 }
 

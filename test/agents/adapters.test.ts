@@ -183,13 +183,12 @@ suite("adapters", { concurrency: false }, () => {
     const remember = aiTools(options).remember as unknown as {
       execute(input: object): Promise<{ error: string }>;
     };
-    const startMs = performance.now();
     for (let step = 0; step < 10; step++) {
       await sidebandMiddleware(options).transformParams({ params: { prompt: [] } });
       assert.match((await remember.execute({ label: "USER.name", value: "Ada" })).error, /^timeout: /);
     }
-    const tookMs = performance.now() - startMs;
-    assert.ok(tookMs < 3_000, `${tookMs} ms`);
+    // The facts of the user and of the project, asked for at once.
+    assert.equal(silent.seen.length, 2);
   });
 
   test("in a project the prompt has the facts of both, and each fact goes where it belongs", async (t) => {
@@ -248,7 +247,6 @@ suite("adapters", { concurrency: false }, () => {
         invoke(context: unknown, input: string): Promise<string>;
       };
       lines.length = 0;
-      const startMs = performance.now();
       const [prompt, filtered, item, , tool] = await Promise.all([
         sidebandMiddleware(options).transformParams({ params }),
         sidebandInputFilter(options)(filterArgs as never),
@@ -256,11 +254,11 @@ suite("adapters", { concurrency: false }, () => {
         store.put(["ada", "USER"], "name", { value: "Ada" }),
         remember.invoke({}, JSON.stringify({ label: "USER.name", value: "Ada" })),
       ]);
-      assert.ok(performance.now() - startMs < 3_000);
       assert.deepEqual([prompt, filtered, item], [params, filterArgs.modelData, null]);
       assert.match(tool, /"error":"(timeout|connection_failed): /);
       assert.equal(lines.length, 5);
-      for (const line of lines) assert.match(line, /^sideband: [^\n]+$/);
+      for (const line of lines)
+        assert.match(line, /^sideband: [^\n]*(no answer within 2000 ms|cannot reach)[^\n]*$/);
     }
   });
 });

@@ -208,12 +208,11 @@ suite("Hermes provider", { concurrency: false }, () => {
       );
       assert.deepEqual([results[1][0], results[2][0]], ["", ""]);
       assert.match(JSON.parse(results[3][0]).error, /^memory is away: /);
-      // After one time-out there is a cool-down: the calls together take no longer than one.
-      const seconds = results.reduce((sum, [, each]) => sum + each, 0);
-      assert.ok(seconds < 3.5, `${seconds} s`);
       const lines = stderr.trimEnd().split("\n");
       assert.equal(lines.length, 3, stderr);
       for (const line of lines) assert.match(line, /^sideband: /);
     }
+    // After one time-out there is a cool-down: the calls together take no longer than one.
+    assert.equal(silent.seen.length, 1);
   });
 });

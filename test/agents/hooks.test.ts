@@ -198,14 +198,13 @@ suite("hooks", { concurrency: false }, () => {
       [{ SIDEBAND_API_URL: refusing.url }, "this is not JSON", /JSON/],
       [{ SIDEBAND_DATA: "/dev/null/nowhere" }, input, /nowhere|null/],
     ] as const) {
-      const { status, stdout, stderr, ms } = await host.shell("sideband hook", {
+      const { status, stdout, stderr } = await host.shell("sideband hook", {
         env: { SIDEBAND_TIMEOUT_MS: "", ...env },
         input: text,
       });
       assert.deepEqual([status, stdout], [0, ""], stderr);
       assert.match(stderr, /^sideband: going on without memory: [^\n]*\n$/);
       assert.match(stderr, says);
-      assert.ok(ms < 5_000, `${ms} ms, the start of a process included`);
     }
   });
 
@@ -289,7 +288,7 @@ suite("hooks", { concurrency: false }, () => {
     const input = JSON.stringify({ ...CLAUDE, hook_event_name: "PreCompact", trigger: "auto" });
     const { stdout, stderr, ms } = await host.shell("sideband hook", { input, env });
     assert.deepEqual([stdout, stderr], [LIST_BEFORE_COMPACTION, ""]);
-    assert.ok(ms >= 3_000 && ms < 10_000, `${ms} ms`);
+    assert.ok(ms >= 3_000, `${ms} ms`);
   });
 
   test("a long session is asked once at its end, a short one is not", async (t) => {

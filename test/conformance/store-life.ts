@@ -227,6 +227,10 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
     await stored(store, [set(0, "a", { expiresAtMs: NOW + 100 })], NOW + 7);
     const fact = await store.readFact(viewOf("ada"), 0);
     assert.deepEqual([fact?.sinceMs, fact?.updatedAtMs, fact?.ordinal], [NOW, NOW + 7, 1]);
+    // The clock was set back.
+    await stored(store, [set(0, "a")], NOW - 5);
+    const back = await store.readFact(viewOf("ada"), 0);
+    assert.deepEqual([back?.sinceMs, back?.updatedAtMs], [NOW - 5, NOW - 5]);
     assert.deepEqual(await earlierOf(store), []);
   });
 

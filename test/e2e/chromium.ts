@@ -1,6 +1,6 @@
 /**
  * The browser for the tests: the system's Chromium, which `prepare.ts` has installed where it could. Where there is
- * none, the tests that need it say that they were skipped, which is a failure where CI is set.
+ * none, the tests that need it are skipped.
  */
 
 import { after } from "node:test";

@@ -12,8 +12,9 @@ import { Metrics } from "../../src/base/metrics.ts";
 import type { Step } from "../../src/base/steps.ts";
 import { OwnerClient } from "../../src/door-client/owner-client.ts";
 import { LmdbStore } from "../../src/store/lmdb/lmdb-store.ts";
-import { type CrashServer, checkFacts, makeKey, startChild, startServer, Writers } from "./crash-server.ts";
+import { checkUpgraded, writeFormer } from "../fixtures/former-folder.ts";
 import { viewOf } from "../fixtures/views.ts";
+import { type CrashServer, checkFacts, makeKey, startChild, startServer, Writers } from "./crash-server.ts";
 
 /** Facts in the folder before each trial, so that copying takes several pages. */
 const USERS = 700;
@@ -47,6 +48,7 @@ export async function tryStep(template: Template, step: Step, stopMs?: number): 
     if (step.startsWith("start:")) await tryStart(join(home, "data"), step, signal, stopMs);
     else if (step.startsWith("restore:"))
       await tryRestore(template, join(home, "data"), step, signal, stopMs);
+    else if (step.startsWith("upgrade:")) await tryUpgrade(join(home, "data"), step, signal, stopMs);
     else await tryUnderLoad(template, home, step, signal, stopMs);
   } catch (error) {
     throw new Error(`${signal} at "${step}": ${(error as Error).message}`, { cause: error });
@@ -107,6 +109,19 @@ async function tryRestore(
   const store = await openStore(folder);
   await checkOldFacts(store, USERS);
   assert.ok((await store.listKeys()).length >= 1 && key !== "");
+  await store.close();
+}
+
+/** A folder of the format before is whole after each step: as it was, or upgraded. */
+async function tryUpgrade(folder: string, step: Step, signal: Signal, stopMs?: number): Promise<void> {
+  await writeFormer(folder);
+  const starting = startServer(folder, { step, signal, nth: 1 });
+  if (stopMs === undefined) assert.equal(await starting, undefined, "it was killed");
+  else await (await goOnAfter(folder, starting, stopMs))!.end();
+  const server = (await startServer(folder))!;
+  await checkWorks(server, folder);
+  const store = await openStore(folder);
+  await checkUpgraded(store);
   await store.close();
 }
 

@@ -10,8 +10,8 @@ import { seededRandom } from "../../src/base/random.ts";
 import { keptCode } from "../../src/blockwork/fact-code.ts";
 import { DEMO_ACCOUNT, DEMO_USER } from "../../src/memory/demo.ts";
 import type { FactRecord } from "../../src/memory/ports.ts";
+import { changesOf, viewOf } from "../fixtures/views.ts";
 import { type Running, startRunning } from "./running-service.ts";
-import { viewOf } from "../fixtures/views.ts";
 
 let running: Running;
 before(async () => {
@@ -29,8 +29,8 @@ const sentence = () => Array.from({ length: 6 }, () => random.pick(WORDS)).join(
 
 /** Facts written beneath HTTP: nothing is coded in the background then. */
 async function store(account: string, userId: string, values: readonly string[]): Promise<void> {
-  const facts = values.map((value, channel) => ({ channel, value }));
-  await running.service.core.store.write({ account, userId, facts, nowMs: Date.now() });
+  const changes = changesOf(values.map((value, channel) => [channel, value]));
+  await running.service.core.store.write({ ...viewOf(userId, account, { nowMs: Date.now() }), changes });
 }
 
 async function factsOf(account: string, userId: string): Promise<readonly FactRecord[]> {
@@ -154,16 +154,16 @@ test("the longest values, forty times over, are answered, and those that fit are
   );
 });
 
-test("codes are computed ahead once the account has stopped writing, and then a block needs none", async () => {
-  const [ahead, codes] = [finished("ahead"), finished("code")];
+test("codes are computed in the background once the account has stopped writing, and then a block needs none", async () => {
+  const [background, codes] = [finished("background"), finished("code")];
   for (const [label, value] of [
     ["USER.name", "Ada"],
     ["USER.os", "Debian"],
   ])
-    await running.call("POST", "/encode", { body: { user_id: "ahead", label, value } });
-  await until(() => finished("ahead") === ahead + 2);
-  await until(async () => (await factsOf("acme", "ahead")).every(({ code }) => code !== undefined));
-  assert.equal((await running.call("GET", "/context?user_id=ahead")).json.channel_count, 2);
+    await running.call("POST", "/encode", { body: { user_id: "quiet", label, value } });
+  await until(() => finished("background") === background + 2);
+  await until(async () => (await factsOf("acme", "quiet")).every(({ code }) => code !== undefined));
+  assert.equal((await running.call("GET", "/context?user_id=quiet")).json.channel_count, 2);
   assert.equal(finished("code"), codes);
 });
 
@@ -174,7 +174,8 @@ test("planted code bits are found out: the block is right all the same, and so i
   await running.call("GET", "/context?user_id=other");
   await until(async () => (await factsOf("acme", "other")).every(({ code }) => code !== undefined));
   const others = new Map((await factsOf("acme", "other")).map(({ channel, code }) => [channel, code!]));
-  const planted = (await factsOf("acme", "planted")).map(({ channel, revision, value }) => ({
+  const planted = (await factsOf("acme", "planted")).map(({ place, channel, revision, value }) => ({
+    place,
     channel,
     revision,
     value,
@@ -196,12 +197,12 @@ test("stopping drops background work at once", async () => {
   const labels = (await stopped.call("GET", "/channels")).json.channels;
   const facts = labels.map(({ label }: { label: string }) => ({ label, value: randomText(1000) }));
   const { core } = stopped.service;
-  const ahead = (name: string, labels: string) => core.metrics.value(name, labels);
+  const metric = (name: string, labels: string) => core.metrics.value(name, labels);
   assert.equal((await stopped.call("POST", "/encode/batch", { body: { user_id: "a", facts } })).status, 200);
-  await until(() => ahead("sideband_block_queue_depth", 'kind="ahead"') > 0);
+  await until(() => metric("sideband_block_queue_depth", 'kind="background"') > 0);
   await core.blockWork.close();
-  const done = ahead("sideband_block_tasks_total", 'kind="ahead",result="ok"');
-  const dropped = ahead("sideband_block_tasks_total", 'kind="ahead",result="dropped"');
+  const done = metric("sideband_block_tasks_total", 'kind="background",result="ok"');
+  const dropped = metric("sideband_block_tasks_total", 'kind="background",result="dropped"');
   assert.ok(dropped >= 30, `${done} done, ${dropped} dropped of 40`);
   await stopped.end();
 });
@@ -209,8 +210,8 @@ test("stopping drops background work at once", async () => {
 test("stopping waits for a request no longer than it is told to", async () => {
   const stopped = await startRunning({ SIDEBAND_BLOCK_WORKERS: "1", SIDEBAND_SHUTDOWN_S: "1" });
   const { core } = stopped.service;
-  const facts = Array.from({ length: 40 }, (_, channel) => ({ channel, value: "x".repeat(1024) }));
-  await core.store.write({ account: "acme", userId: "long", facts, nowMs: Date.now() });
+  const changes = changesOf(Array.from({ length: 40 }, (_, channel) => [channel, "x".repeat(1024)]));
+  await core.store.write({ ...viewOf("long", "acme", { nowMs: Date.now() }), changes });
   const answer = stopped.call("GET", "/context?user_id=long").then(
     ({ status }) => `answered ${status}`,
     () => "cut off",

@@ -117,7 +117,7 @@ test("stopping sends every answer that is being made, and one alone on its conne
 });
 
 test("stopping waits for no connection without a request: silent, kept alive, with half a head", async () => {
-  const stopping = await startRunning({}, undefined, { warm: false });
+  const stopping = await startRunning({ SIDEBAND_SHUTDOWN_S: "60" }, undefined, { warm: false });
   const kept = open(stopping.url);
   kept.write(`GET /healthz HTTP/1.1\r\n${HOST}\r\n`);
   await once(kept, "data");
@@ -141,10 +141,11 @@ test("stopping waits for no connection without a request: silent, kept alive, wi
   await stopping.end();
   const tookMs = performance.now() - startMs;
   await Promise.all(closed);
-  assert.ok(tookMs < 5_000, `it took ${tookMs} ms of the 10 s that requests have`);
+  assert.ok(tookMs < 30_000, `it took ${tookMs} ms of the 60 s that requests have`);
 });
 
-const SHORT = { headMs: 200, bodyMs: 200, answerMs: 300, checkMs: 50 };
+/** A head has long enough to come in time on a busy machine. */
+const SHORT = { headMs: 500, bodyMs: 200, answerMs: 800, checkMs: 50 };
 
 test("a head or a body that does not come in time is answered 408, and the connection ends", async () => {
   const hasty = await startRunning({}, undefined, { warm: false, timeouts: SHORT });
@@ -277,7 +278,7 @@ test("a body that does not come in time has its room no longer", async () => {
 /** Everything that comes back until the service closes. */
 async function answerTo(bytes: string, to: string | Socket = running.url): Promise<string> {
   const socket = (typeof to === "string" ? open(to) : to).setEncoding("latin1");
-  socket.setTimeout(5_000, () => socket.destroy(new Error("no end of the answer")));
+  socket.setTimeout(30_000, () => socket.destroy(new Error("no end of the answer")));
   socket.write(bytes);
   let text = "";
   for await (const chunk of socket) text += chunk;
@@ -300,6 +301,6 @@ async function metric(service: Running, name: string): Promise<number> {
 }
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (const endMs = performance.now() + 5_000; !(await condition()); await sleep(10))
+  for (const endMs = performance.now() + 30_000; !(await condition()); await sleep(10))
     assert.ok(performance.now() < endMs, "it came to that in time");
 }

@@ -5,6 +5,7 @@ import { after, before, test } from "node:test";
 import { crc32, toBase62 } from "../../src/base/crc32.ts";
 import { hashOfKey, isWellFormedKey, newApiKey } from "../../src/memory/key-format.ts";
 import { quotaWindow } from "../../src/memory/quota.ts";
+import { changesOf, viewOf } from "../fixtures/views.ts";
 import { problemCode, type Running, startRunning } from "./running-service.ts";
 
 let running: Running;
@@ -195,10 +196,8 @@ test("the monthly limit: exactly 1,000 pass, then 429 with the upgrade link and 
     }));
   for (let i = 0; i < 249; i++)
     await core.memory.store.write({
-      account: "at-limit",
-      userId: "u",
-      nowMs: Date.now(),
-      facts: [0, 1, 2, 3].map((channel) => ({ channel, value: "x" })),
+      ...viewOf("u", "at-limit", { nowMs: Date.now() }),
+      changes: changesOf([0, 1, 2, 3].map((channel) => [channel, "x"])),
       quota: {
         keyId: (await core.keys.list("at-limit"))[0].id,
         month: quotaWindow(Date.now()).month,

@@ -7,8 +7,9 @@ import assert from "node:assert/strict";
 import { type IncomingHttpHeaders, request as sendRequest } from "node:http";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
-import { type Running, send, startRunning } from "./running-service.ts";
+import { OwnerClient } from "../../src/door-client/owner-client.ts";
 import { viewOf } from "../fixtures/views.ts";
+import { problemCode, type Running, send, startRunning } from "./running-service.ts";
 
 let running: Running;
 let limited: string;
@@ -58,6 +59,23 @@ test("a query is taken exactly, and every fault of it is named", async () => {
     const refused = await raw(path, "sb_live_wrong", {});
     assert.deepEqual([refused.status, JSON.parse(refused.text).code], [401, "invalid_key"], path);
   }
+});
+
+test("a name that a query has twice is refused on every kind of route but a page's", async () => {
+  const { call } = running;
+  const admin = { key: "admin-token-for-tests" };
+  for (const [method, path, options] of [
+    ["GET", "/context?user_id=ada&user_id=eve", {}],
+    ["GET", "/demo/context?sandbox=abc&sandbox=def", { key: null }],
+    ["GET", "/channels?a=1&a=2", { key: null }],
+    ["GET", "/admin/keys?a=1&a=2", admin],
+    ["POST", "/mcp?user_id=ada&user_id=eve", { body: {} }],
+  ] as const)
+    assert.equal(problemCode(await call(method, path, options)), "400 invalid_request", path);
+  assert.equal((await call("GET", "/console/session?a=1&a=2")).status, 200);
+  if (process.env.TEST_STORE === "postgres") return;
+  const exported = OwnerClient.of(running.folder).lines("GET", "/operator/export?account=acme&account=b");
+  await assert.rejects(exported.next(), { code: "invalid_request", message: "account is given twice." });
 });
 
 test("a limited key's answers carry its quota, an unlimited key's do not", async () => {
@@ -251,14 +269,14 @@ test("a write is seen by the next read, and a condition is honoured", async () =
   assert.equal((await running.call("GET", path)).status, 404);
 });
 
-test("of a header that comes twice the first counts, under any case, and Host must come once", async () => {
+test("of a header that comes twice the first counts, under any case, but Host and Authorization come once", async () => {
   const path = "/context?user_id=ada";
   const plain = (await running.call("GET", path)).headers.get("etag")!;
   for (const [headers, status] of [
     [["If-None-Match", plain], 304],
     [["IF-NONE-MATCH", '"other"'], 200],
-    [["Authorization", `Bearer ${running.key}`], 200],
-    [["AUTHORIZATION", "Bearer sb_live_wrong"], 200],
+    [["Authorization", `Bearer ${running.key}`], 400],
+    [["AUTHORIZATION", "Bearer sb_live_wrong"], 400],
     [["Host", "other"], 400],
     [["HOST", "x"], 400],
     [["X-Forwarded-Host", "other"], 200],
@@ -267,6 +285,7 @@ test("of a header that comes twice the first counts, under any case, and Host mu
     assert.equal(await statusOf(path, lines), status, headers.join(": "));
   }
   assert.equal(await statusOf(path, ["Authorization", `Bearer ${running.key}`]), 400);
+  assert.equal(await statusOf(path, ["Host", "a, b", "Authorization", `Bearer ${running.key}`]), 400);
 });
 
 test("a request id from the caller comes back", async () => {

@@ -179,7 +179,7 @@ test("the demo state resets by the clock", async () => {
       key: null,
       body: { label: "USER.name", value: "short-lived" },
     });
-    const deadline = Date.now() + 5000;
+    const deadline = Date.now() + 30_000;
     for (;;) {
       const { json, headers } = await quick.call("GET", "/demo/context", { key: null });
       assert.equal(headers.get("sideband-demo-resets-in"), "1");
@@ -260,10 +260,9 @@ test("admin: keys are created, listed and revoked, and their use is counted by d
     body: { expires_at: "2999-01-01T00:00:00Z" },
   });
   assert.equal(later.json.expires_at, "2999-01-01T00:00:00.000Z");
-  assert.equal(
-    problemCode(await admin("POST", `/admin/keys/${keys[0].id}/expire`, { body: { expires_at: "soon" } })),
-    "400 invalid_request",
-  );
+  const wrong = await admin("POST", `/admin/keys/${keys[0].id}/expire`, { body: { expires_at: "soon" } });
+  assert.equal(problemCode(wrong), "400 invalid_request");
+  assert.match(wrong.json.detail, /YYYY-MM-DD.*RFC 3339/);
   assert.ok((await admin("POST", `/admin/keys/${keys[0].id}/revoke`)).json.revoked_at);
   assert.equal(problemCode(await call("GET", "/usage", { key: created.json.key })), "403 key_revoked");
   assert.equal(problemCode(await admin("POST", "/admin/keys/none/revoke")), "404 not_found");
@@ -395,7 +394,7 @@ function raw(bytes: string | Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     let received = "";
     const socket = connect(Number(port), "127.0.0.1", () => socket.write(bytes));
-    socket.setTimeout(3000, () => socket.destroy());
+    socket.setTimeout(30_000, () => socket.destroy());
     socket.on("data", (chunk) => {
       received += chunk;
       if (/\r\n\r\n/.test(received)) setTimeout(() => socket.destroy(), 50);

@@ -7,6 +7,7 @@ import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as ClientOfOld } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as TransportOfOld } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { changesOf, viewOf } from "../fixtures/views.ts";
 import { type Running, startRunning } from "../http/running-service.ts";
 import { caller, type TourClient, tour } from "./tour.ts";
 
@@ -181,11 +182,11 @@ test("the monthly limit of the key holds for tools too, and the model is told", 
 
 test("a client that hangs up leaves no block work behind", async () => {
   const { store, metrics } = running.service.core;
-  const facts = Array.from({ length: 12 }, (_, channel) => ({
-    channel,
-    value: `fact number ${channel} of a user who does not wait`,
-  }));
-  await store.write({ account: "acme", userId: "hasty", facts, nowMs: Date.now() });
+  const values = Array.from(
+    { length: 12 },
+    (_, channel) => [channel, `fact number ${channel} of a user who does not wait`] as const,
+  );
+  await store.write({ ...viewOf("hasty", "acme", { nowMs: Date.now() }), changes: changesOf(values) });
   const cancelled = () => metrics.value("sideband_block_tasks_total", 'kind="code",result="cancelled"');
   const waiting = () => metrics.value("sideband_block_queue_depth", 'kind="code"');
   const until = async (condition: () => boolean) => {
@@ -218,7 +219,7 @@ test("a client that hangs up leaves no block work behind", async () => {
 });
 
 test("a service that stops does not wait for those who listen", async () => {
-  const other = await startRunning();
+  const other = await startRunning({ SIDEBAND_SHUTDOWN_S: "60" });
   const client = new Client(info, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
   const headers = { authorization: `Bearer ${other.key}` };
   const url = new URL(`${other.url}/mcp?user_id=u`);
@@ -226,7 +227,7 @@ test("a service that stops does not wait for those who listen", async () => {
   const subscription = await client.listen({ resourceSubscriptions: ["sideband://memory/u"] });
   const startMs = performance.now();
   await other.end();
-  assert.ok(performance.now() - startMs < 5_000, `${performance.now() - startMs} ms`);
+  assert.ok(performance.now() - startMs < 30_000, `${performance.now() - startMs} ms`);
   assert.ok(["graceful", "remote"].includes(await subscription.closed));
   await client.close().catch(() => {});
 });

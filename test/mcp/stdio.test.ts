@@ -159,7 +159,7 @@ suite("sideband mcp", { concurrency: false }, () => {
     await client.connect(new StdioClientTransport(launch([], env)));
     const startMs = performance.now();
     const result = await caller(client as unknown as TourClient)("list");
-    assert.ok(performance.now() - startMs < 2_500);
+    assert.ok(performance.now() - startMs < 8_000);
     assert.equal(result.isError, true);
     assert.match(result.content[0].text, /^connection_failed: cannot reach http/);
     const resources = await client.listResources();

@@ -16,8 +16,8 @@ import { readConfig } from "../../src/config.ts";
 import { moveData } from "../../src/main/move.ts";
 import { withOwner } from "../../src/main/owner.ts";
 import { write } from "../conformance/store.ts";
-import { openStore } from "./server.ts";
 import { viewOf } from "../fixtures/views.ts";
+import { openStore } from "./server.ts";
 
 /** The address of a database with several hosts, in this order. */
 function addressOf(servers: readonly PostgresServer[], database: string): string {

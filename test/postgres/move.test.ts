@@ -11,8 +11,8 @@ import { moveData } from "../../src/main/move.ts";
 import { compareStores } from "../../src/memory/move.ts";
 import { LmdbStore } from "../../src/store/lmdb/lmdb-store.ts";
 import { keyRecord, write } from "../conformance/store.ts";
-import { newDatabase, openStore } from "./server.ts";
 import { viewOf } from "../fixtures/views.ts";
+import { newDatabase, openStore } from "./server.ts";
 
 const openFolder = (folder: string) =>
   LmdbStore.open({ folder, create: true, queueMax: 10_000, metrics: new Metrics() });

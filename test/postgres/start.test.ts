@@ -43,7 +43,7 @@ test("a start that fails is told with its reason, and leaves no folder", async (
   writeStandIn(join(folder, "native", "bin"), "initdb");
   await assert.rejects(
     PostgresServer.start([], binariesIn(join(folder, "native", "bin"))),
-    /the stand-in says no/,
+    /the stand-in for initdb says no/,
   );
   await assert.rejects(PostgresServer.start(["no_such_setting=1"]), /no_such_setting/);
   assert.deepEqual(readdirSync(folder), ["native"]);

@@ -11,9 +11,9 @@ import { readConfig } from "../../src/config.ts";
 import { readDatabaseStatus } from "../../src/main/database-upkeep.ts";
 import { parseAddress, tlsWarning } from "../../src/store/postgres/connection/database-address.ts";
 import { write } from "../conformance/store.ts";
+import { viewOf } from "../fixtures/views.ts";
 import { guideSample, guideShell } from "./cluster-guide.ts";
 import { openStore } from "./server.ts";
-import { viewOf } from "../fixtures/views.ts";
 
 /** An authority, and a certificate of it for "localhost" that the server's user can read. */
 function makeCertificates(folder: string): void {

@@ -39,7 +39,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     rooms: ["base", "contract", "memory"],
     floors: ["services.ts", "request", "connection", "access", "routes", "server.ts", "waiting-server.ts"],
   },
-  mcp: { rooms: ["base", "contract", "agent-side", "memory"] },
+  /** It answers what http declares in services.ts, as the stores answer what memory declares. */
+  mcp: { rooms: ["base", "contract", "agent-side", "memory", "http"] },
   /** The client's side of the local socket of a data folder; it starts an owner with the folder's lock. */
   "door-client": { rooms: ["base", "sdk", "config", "store/*"] },
   sdk: { rooms: ["contract", "agent-side"], pure: true },

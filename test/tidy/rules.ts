@@ -112,7 +112,7 @@ export const RULES: readonly Rule[] = [
     applies: /^src\/.*\.tsx?$/,
     // Where an answer at once saves a promise: the way of a request, and the reads that it waits for.
     except:
-      /^src\/(base\/maybe-promise|http\/request\/(dispatcher|route)|http\/access\/access|http\/routes\/recall|memory\/(authentication|blocks|context|decode|ports))\.ts$/,
+      /^src\/(base\/maybe-promise|http\/request\/(dispatcher|route)|http\/access\/access|http\/routes\/recall|memory\/(authentication|blocks|context|decode|labels|ports))\.ts$/,
     find: matches(/\bMaybePromise\b|maybe-promise\.ts/g),
     remedy: "Use a promise: MaybePromise stays in the dispatcher, access, recall and the store's reads.",
   },

@@ -3,7 +3,7 @@
 import { parseArgs } from "node:util";
 import { runOwner } from "../../main/serve.ts";
 import { type Command, EXIT_OK, UsageError } from "../command.ts";
-import { configOf, DATA_OPTION } from "../data-option.ts";
+import { configOf, DATA_HELP, DATA_OPTION } from "../data-option.ts";
 
 const IDLE_S = "600";
 
@@ -15,8 +15,9 @@ export const owner: Command = {
 Answers on the local socket of the data folder, without a TCP port. Ends after SIGTERM, or when nobody has used it for
 a while. Agents and commands start it if the folder has no owner; its log is owner.log in the folder.
 
-  --data FOLDER     the data folder (default SIDEBAND_DATA, else ~/.sideband/data)
-  --idle-s SECONDS  how long it stays without being used (default ${IDLE_S})
+${DATA_HELP}
+  --idle-s SECONDS
+                  how long it stays without being used (default ${IDLE_S})
 
 Exit status: 0 after an orderly end; 1 if it cannot start, or has lost its data folder; 2 for a wrong call.`,
 

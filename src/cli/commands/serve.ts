@@ -1,6 +1,7 @@
 /** sideband serve: runs the service. */
 
 import { parseArgs } from "node:util";
+import { ACCOUNT_DEFAULT } from "../../base/account.ts";
 import { serveUntilStopped as runService } from "../../main/serve.ts";
 import { type Command, EXIT_OK } from "../command.ts";
 import { configOf, DATA_HELP, DATA_OPTION } from "../data-option.ts";
@@ -12,7 +13,7 @@ export const serve: Command = {
 
 Runs the service until SIGTERM or SIGINT, then ends in order. Prints "listening on http://HOST:PORT" on standard
 output; logs are JSON lines on standard error. A start makes what the data folder does not have yet: the
-master key, the admin token, and, if there is no account, the account "default" with one key, which is printed once.
+master key, the admin token, and, if there is no account, the account "${ACCOUNT_DEFAULT}" with one key, which is printed once.
 With SIDEBAND_DATABASE_URL it makes no master key (set SIDEBAND_MASTER_KEY) and no account: "sideband keys create"
 makes one with its key.
 

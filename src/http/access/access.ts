@@ -11,7 +11,6 @@ import { quotaWindow } from "../../memory/quota.ts";
 import type { Call } from "../request/call.ts";
 import { limitGroupOf } from "../request/client.ts";
 import { limitHeaders } from "../request/limit-headers.ts";
-import { raiseQueryFault } from "../request/query.ts";
 import type { AccessCheck, AccessChecks } from "../request/route.ts";
 import { UnknownAddress } from "../request/router.ts";
 import type { HttpServices } from "../services.ts";
@@ -51,7 +50,11 @@ export function accessChecks(
     admin: adminCheck(services, sessions),
     open(call) {
       call.headers = OPEN_ORIGIN;
-      raiseQueryFault(call.query);
+    },
+    any(call) {
+      call.headers = OPEN_ORIGIN;
+      if (door.admits(call.request) || bearerOf(call) !== undefined || call.query?.api_key !== undefined)
+        return key(call);
     },
     page() {},
     door(call) {
@@ -66,13 +69,12 @@ function keyCheck({ authentication, memory, clock, limits, door }: HttpServices)
   return (call) => {
     if (door.admits(call.request)) {
       call.caller = door.callerOf(call.request);
-      return raiseQueryFault(call.query);
+      return;
     }
     return andThen(authentication.callerOf(keyOf(call)), (caller) => {
       call.caller = caller;
       return andThen(usedBy(caller), (used) => {
         call.used = used;
-        raiseQueryFault(call.query);
         if (limits.key !== undefined) enforce(limits.key, caller.keyId);
       });
     });
@@ -80,7 +82,7 @@ function keyCheck({ authentication, memory, clock, limits, door }: HttpServices)
 }
 
 function demoCheck({ demo, limits, clock }: HttpServices): AccessCheck {
-  return async (call) => {
+  return (call) => {
     call.headers = OPEN_ORIGIN;
     if (demo === undefined) throw new Failure("not_found", "The demo is switched off here.");
     const group = limitGroupOf(call.client);
@@ -93,27 +95,24 @@ function demoCheck({ demo, limits, clock }: HttpServices): AccessCheck {
       ...limitHeaders(standing, clock.now()),
     ];
     if (waitS > 0) throw tooMany(waitS);
-    raiseQueryFault(call.query);
-    await demo.resetIfDue();
   };
 }
 
 /** The admin token, the session of the console that was opened with it, or the door. */
 function adminCheck({ limits, door }: HttpServices, sessions: ConsoleSessions): AccessCheck {
   return (call) => {
-    if (door.admits(call.request)) return raiseQueryFault(call.query);
+    if (door.admits(call.request)) return;
     const token = bearerOf(call);
-    if (token === undefined && sessions.admits(call)) return raiseQueryFault(call.query);
+    if (token === undefined && sessions.admits(call)) return;
     if (token === undefined)
       throw new Failure("missing_key", "Send the admin token: Authorization: Bearer <TOKEN>.");
     requireAdminToken(token, call, sessions, limits);
-    raiseQueryFault(call.query);
   };
 }
 
 /**
- * Wrong tokens count against the limit of their sender. Beyond it every token is refused, also the right one: who guesses
- * must not be told which it is.
+ * Wrong tokens count against the limit of their sender. Beyond it every token is refused, also the right one, so that
+ * whoever guesses does not learn which one is right.
  */
 export function requireAdminToken(
   token: string,

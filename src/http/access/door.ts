@@ -11,14 +11,13 @@ import { chmodSync, renameSync, rmSync, statSync } from "node:fs";
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { Socket } from "node:net";
 import { dirname, join } from "node:path";
+import { ACCOUNT_DEFAULT, ACCOUNT_HEADER } from "../../base/account.ts";
 import { Failure } from "../../base/errors.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import { checkAccount } from "../../memory/identifiers.ts";
 import { orderlyEnd } from "../connection/orderly-end.ts";
 import { takeTurns } from "../request/turns.ts";
 
-const ACCOUNT_HEADER = "sideband-account";
-const ACCOUNT_DEFAULT = "default";
 const GUARD_INTERVAL_MS = 1_000;
 /** Not longer than the door's own name: a socket's address has few bytes. */
 const DRAFT_FILE = "door.new";
@@ -95,7 +94,7 @@ export class Door {
   callerOf(request: IncomingMessage): Caller {
     const account = request.headers[ACCOUNT_HEADER] ?? ACCOUNT_DEFAULT;
     if (typeof account !== "string")
-      throw new Failure("invalid_request", "Send only one sideband-account header.", {
+      throw new Failure("invalid_request", `Send only one ${ACCOUNT_HEADER} header.`, {
         param: ACCOUNT_HEADER,
       });
     checkAccount(account);

@@ -1,6 +1,6 @@
 /**
  * Open connections: how many there are, and how many one address may have. Trusted proxies have no limit of their own:
- * their connections are many clients'.
+ * their connections belong to many clients.
  */
 
 import type { Server } from "node:http";

@@ -11,6 +11,8 @@ interface AnswerOptions {
   readonly status?: number | undefined;
   readonly type?: string | undefined;
   readonly headers?: readonly string[] | undefined;
+  /** Encodes of the caller's key in this month, where they are no longer as many as when the call began. */
+  readonly used?: number | undefined;
 }
 
 const NO_HEADERS: readonly string[] = [];
@@ -24,17 +26,19 @@ export class Answer<T = unknown> {
   readonly body: string | Buffer | Readable | undefined;
   /** Names and values in turn. */
   readonly headers: readonly string[];
+  readonly used: number | undefined;
 
-  constructor(body: Answer["body"], { status = 200, type, headers = NO_HEADERS }: AnswerOptions = {}) {
+  constructor(body: Answer["body"], { status = 200, type, headers = NO_HEADERS, used }: AnswerOptions = {}) {
     this.body = body;
     this.status = status;
     this.type = type;
     this.headers = headers;
+    this.used = used;
   }
 
   static json<T>(value: T, more: Omit<AnswerOptions, "type"> = {}): Answer<T> {
-    const { status, headers } = more;
-    return new Answer<T>(JSON.stringify(value), { type: JSON_TYPE, status, headers });
+    const { status, headers, used } = more;
+    return new Answer<T>(JSON.stringify(value), { type: JSON_TYPE, status, headers, used });
   }
 }
 
@@ -44,7 +48,7 @@ export function sendAnswer(call: Call, answer: Answer, nowMs: number): void {
   // Pushed one list after the other: this runs for every answer.
   const head = ["x-request-id", call.id];
   if (caller !== undefined && caller.limit !== null)
-    head.push(...quotaHeaders(caller.limit, call.used, nowMs));
+    head.push(...quotaHeaders(caller.limit, answer.used ?? call.used, nowMs));
   if (call.headers.length > 0) head.push(...call.headers);
   if (answer.headers.length > 0) head.push(...answer.headers);
   if (type !== undefined) head.push("content-type", type);

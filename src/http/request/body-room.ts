@@ -1,15 +1,15 @@
 /**
  * The room for bodies: how many bytes of them may be in the process at the same time, in all, for one account and for
- * one address. A body has its place from before it is read until its request has been answered, for so long does
- * something of it exist: the text, its JSON, the work that was made of it. Where there is no room the request is refused.
+ * one address. A body has its place from before it is read until its request has been answered, because some form
+ * of it exists for that time: the text, its JSON, the work that was made of it. Without room the request is refused.
  */
 
 import { Failure } from "../../base/errors.ts";
 import type { Metrics } from "../../base/metrics.ts";
 
-/** A body is there up to five times while it is read and parsed, and handed to a thread. */
+/** Up to five copies of a body exist while it is read, parsed and handed to a thread. */
 export const ROOM_BYTES = 64 * 2 ** 20;
-/** What of the room one account may have, or all strangers together on one kind of route. */
+/** The share of the room for one account, or for all callers without one on one kind of route. */
 export const ACCOUNT_SHARE = 1 / 4;
 export const ADDRESS_SHARE = 1 / 8;
 const RETRY_AFTER_S = 1;

@@ -20,11 +20,11 @@ export class Call {
   query: UrlQuery | undefined;
   params: Readonly<Record<string, string>> = NO_PARAMS;
   body: unknown;
-  /** Its body's, until the answer is sent. */
+  /** The place of its body, until the answer is sent. */
   place: BodyPlace | undefined;
   /** Set on routes that need a key, once it is known. */
   caller: Caller | undefined;
-  /** Encodes of the caller's key in this month, for the quota headers. */
+  /** Encodes of the caller's key in this month when its key was checked, for the quota headers. */
   used = 0;
   /** Logged with the request. */
   sessionId: string | undefined;

@@ -4,7 +4,7 @@
  */
 
 import type { IncomingMessage } from "node:http";
-import { BlockList, isIPv6 } from "node:net";
+import { BlockList, isIP, isIPv6 } from "node:net";
 
 export interface Client {
   readonly address: string;
@@ -24,7 +24,10 @@ export function clientReader(trusts: Trusts): ClientReader {
     const peer = socket.remoteAddress ?? "";
     const direct = { address: peer, host: headers.host ?? "", protocol: "http" };
     if (!trusts(peer, 0)) return direct;
-    const hops = [peer, ...listOf(headers["x-forwarded-for"]).map(addressIn).reverse()];
+    const forwarded = listOf(headers["x-forwarded-for"]).map(addressIn).reverse();
+    // Whoever passed on what is no address counts as the client.
+    const strange = forwarded.findIndex((hop) => isIP(hop) === 0);
+    const hops = [peer, ...(strange < 0 ? forwarded : forwarded.slice(0, strange))];
     const client = hops.findIndex((address, hop) => !trusts(address, hop));
     return {
       address: hops.at(client)!,
@@ -34,7 +37,10 @@ export function clientReader(trusts: Trusts): ClientReader {
   };
 }
 
-/** Some proxies write the port of their client too, and quote what has a colon: a port of its own is no client of its own. */
+/**
+ * Some proxies add the port of their client, and put quotes around what has a colon. The port is left out: one client
+ * uses many ports.
+ */
 const WITH_PORT = /^"?(?:\[([\da-f:.]+(?:%[^\]]+)?)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?"?$/i;
 
 function addressIn(hop: string): string {

@@ -17,9 +17,8 @@ import { Call } from "./call.ts";
 import { type ClientReader, limitGroupOf } from "./client.ts";
 import { prefersHtml } from "./preferences.ts";
 import { failureOf, problemAnswer } from "./problem.ts";
-import { parseQuery } from "./query.ts";
-import type { RecentErrors } from "./recent-errors.ts";
-import type { RecentRequests } from "./recent-requests.ts";
+import { parseQuery, raiseQueryFault } from "./query.ts";
+import type { CallHistory } from "./recent-calls.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 import type { AccessChecks, Route } from "./route.ts";
 import { type Router, UnknownAddress } from "./router.ts";
@@ -43,7 +42,7 @@ export interface DispatcherOptions {
   readonly bodies: BodyRoom;
   readonly clientOf: ClientReader;
   readonly metrics: RequestMetrics;
-  readonly recent: { readonly errors: RecentErrors; readonly requests: RecentRequests };
+  readonly recent: CallHistory;
   /** For an address that has no route; undefined without the website. */
   readonly signposts: Signposts | undefined;
 }
@@ -51,7 +50,7 @@ export interface DispatcherOptions {
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #nextId = requestIds();
-  /** From then on each connection ends with the answer to its last request. */
+  /** Once true, each connection ends with the answer to its last request. */
   closing = false;
 
   constructor(options: DispatcherOptions) {
@@ -99,7 +98,7 @@ export class Dispatcher {
       failure instanceof UnknownAddress
         ? this.#nothingHere(failure, call)
         : problemAnswer(failure, call, services.upgradeUrl);
-    if (answer.status >= 500) recent.errors.add(call, answer.status, failure.code);
+    if (answer.status >= 500) recent.errors.add(call, answer.status, services.clock.now(), failure.code);
     return answer;
   }
 
@@ -107,14 +106,14 @@ export class Dispatcher {
     if (call.place !== undefined) leave(call.place, call, answer);
     if (answer === undefined) return;
     const { services, metrics, recent } = this.#options;
-    // Asked now, not when the request came: the service may have begun to stop since.
+    // This is asked now, because the service may have begun to stop after the request came.
     if (this.closing && isLast(call.response)) call.response.shouldKeepAlive = false;
     // The rest of a body without a length may be without an end.
     const { complete, headers } = call.request;
     if (!complete && headers["transfer-encoding"] !== undefined) call.response.shouldKeepAlive = false;
     const nowMs = services.clock.now();
     metrics.count(call, answer.status);
-    recent.requests.add(call, answer.status, nowMs);
+    if (call.caller !== undefined) recent.requests.add(call, answer.status, nowMs, call.caller);
     sendAnswer(call, answer, nowMs);
   }
 
@@ -136,30 +135,35 @@ export class Dispatcher {
     const { host, expect } = request.headers;
     if (host === undefined && request.httpVersion === "1.1")
       throw new Failure("invalid_request", "The Host header is missing.", { param: "Host" });
-    if (hostsOf(request) > 1)
-      throw new Failure("invalid_request", "There is more than one Host header.", { param: "Host" });
+    if (host?.includes(","))
+      throw new Failure("invalid_request", "Host names more than one host.", { param: "Host" });
+    for (const name of ["Host", "Authorization"])
+      if (isRepeated(name, request))
+        throw new Failure("invalid_request", `There is more than one ${name} header.`, { param: name });
     if (expect !== undefined && !/100-continue/i.test(expect))
       throw new Failure("invalid_request", "Only Expect: 100-continue is understood.", { param: "Expect" });
     const { route, params } = this.#options.router.find(call.method, mark < 0 ? url : url.slice(0, mark));
     call.routePath = route.path;
     call.params = params;
     call.query = parseQuery(mark < 0 ? "" : url.slice(mark + 1));
-    return andThen(this.#options.access[route.access](call), () =>
-      andThen(this.#bodyOf(call, route), (body) => {
+    return andThen(this.#options.access[route.access](call), () => {
+      // The website's pages take links with whatever others have added to them.
+      if (route.access !== "page") raiseQueryFault(call.query);
+      return andThen(this.#bodyOf(call, route), (body) => {
         call.body = body;
         check(route.params, call.params, "The address is not valid.");
         check(route.query, call.query, "The query is not valid.");
         check(route.body, call.body, "The body must be a JSON object.");
         return andThen(route.handle(call), asAnswer);
-      }),
-    );
+      });
+    });
   }
 
   #bodyOf(call: Call, { access, bodyBytesMax }: Route): MaybePromise<unknown> {
     const { method, request } = call;
     if (method === "GET" || method === "HEAD" || bodyBytesMax === "stream") return undefined;
     return readJson(request, bodyBytesMax, () => {
-      // Strangers count together on each kind of route; no account has such a name.
+      // Callers without an account share one name for each kind of route; no account has such a name.
       const account = call.caller?.account ?? `:${access}`;
       call.place = this.#options.bodies.placeFor(account, limitGroupOf(call.client));
       return call.place;
@@ -167,20 +171,21 @@ export class Dispatcher {
   }
 }
 
-/** With the answer; one that is a stream is still being made of the body. */
+/** Gives the place back with the answer. If the answer is a stream, the body is needed until the stream ends. */
 function leave(place: BodyPlace, { response, isGone }: Call, answer: Answer | undefined): void {
   if (answer?.body instanceof Readable && !isGone) response.once("close", () => place.leave());
   else place.leave();
 }
 
-/** Node itself takes the first and drops the others: a proxy may have taken another one. */
-function hostsOf({ rawHeaders }: IncomingMessage): number {
-  let hosts = 0;
+/** Node itself takes the first of these headers and drops the others: a proxy may have taken another one. */
+function isRepeated(name: string, { rawHeaders }: IncomingMessage): boolean {
+  const wanted = name.toLowerCase();
+  let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i];
-    if (name.length === 4 && name.toLowerCase() === "host") hosts += 1;
+    const found = rawHeaders[i];
+    if (found.length === wanted.length && found.toLowerCase() === wanted) count += 1;
   }
-  return hosts;
+  return count > 1;
 }
 
 function asAnswer(result: unknown): Answer {

@@ -14,9 +14,7 @@ export const PROBLEM_TYPE = "application/problem+json; charset=utf-8";
 
 export function problemAnswer(failure: Failure, call: Call, upgradeUrl: string): Answer {
   const { status } = ERRORS[failure.code];
-  const { param, hint, retryAfterS, allow, used, present } = failure.extra;
-  // Others may have used the rest of the limit since the request began.
-  if (used !== undefined) call.used = used;
+  const { param, hint, retryAfterS, allow, used, present, items } = failure.extra;
   const upgrades = failure.code === "monthly_limit_exceeded";
   const headers: string[] = [];
   if (status === 401) headers.push("www-authenticate", 'Bearer realm="sideband"');
@@ -27,9 +25,10 @@ export function problemAnswer(failure: Failure, call: Call, upgradeUrl: string):
     param,
     hint,
     present,
+    items,
     upgradeUrl: upgrades ? upgradeUrl : undefined,
   });
-  return new Answer(JSON.stringify(problem), { status, headers, type: PROBLEM_TYPE });
+  return new Answer(JSON.stringify(problem), { status, headers, type: PROBLEM_TYPE, used });
 }
 
 /** The failure that an error stands for; what is not expected is an internal error. */

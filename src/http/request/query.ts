@@ -1,6 +1,6 @@
 /**
  * Query strings, strictly: percent-escapes must be well-formed UTF-8, a name given twice is an error. Faults
- * are kept beside the values and raised when the route looks at them, so that an unknown address stays a 404.
+ * are kept beside the values and raised after the access check, so that an unknown address stays a 404.
  */
 
 import { Failure } from "../../base/errors.ts";
@@ -11,7 +11,7 @@ export type UrlQuery = Record<string, string> & { [FAULT]?: { param: string; det
 
 const NAMES_MAX = 32;
 
-/** Nothing is inherited, so that no name means anything but itself; made by a constructor, it is quick to make. */
+/** Inherits nothing, so that a name such as "constructor" is a name like any other. A constructor makes it quickly. */
 class EmptyQuery {}
 Object.setPrototypeOf(EmptyQuery.prototype, null);
 Reflect.deleteProperty(EmptyQuery.prototype, "constructor");

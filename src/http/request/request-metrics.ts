@@ -11,7 +11,7 @@ import type { Call } from "./call.ts";
 const SLOW_MS = 1_000;
 
 /** The label texts of one method, route and status. */
-interface Labels {
+interface MetricLabels {
   readonly counted: string;
   readonly timed: string;
 }
@@ -22,7 +22,7 @@ export class RequestMetrics {
   /** Whether every request has a line. */
   readonly #logsAll: boolean;
   /** By route, method and status. Few combinations occur: their label texts are made once. */
-  readonly #labels = new Map<string, Map<string, Map<number, Labels>>>();
+  readonly #labels = new Map<string, Map<string, Map<number, MetricLabels>>>();
 
   constructor({ metrics, log }: Pick<HttpServices, "metrics" | "log">) {
     this.#metrics = metrics;
@@ -60,13 +60,13 @@ export class RequestMetrics {
     this.#log.info({ method, route, status, reason }, "request");
   }
 
-  #labelsOf(method: string, route: string, status: number): Labels {
+  #labelsOf(method: string, route: string, status: number): MetricLabels {
     const labels = this.#labels.get(route)?.get(method)?.get(status);
     if (labels !== undefined) return labels;
     const timed = `route="${route}"`;
     const made = { counted: `method="${method}",${timed},status="${status}"`, timed };
-    const byMethod = this.#labels.get(route) ?? new Map<string, Map<number, Labels>>();
-    const byStatus = byMethod.get(method) ?? new Map<number, Labels>();
+    const byMethod = this.#labels.get(route) ?? new Map<string, Map<number, MetricLabels>>();
+    const byStatus = byMethod.get(method) ?? new Map<number, MetricLabels>();
     this.#labels.set(route, byMethod.set(method, byStatus.set(status, made)));
     return made;
   }

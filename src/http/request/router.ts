@@ -9,7 +9,7 @@ import { Failure } from "../../base/errors.ts";
 import { Answer } from "./answer.ts";
 import type { Route } from "./route.ts";
 
-interface Place {
+interface PathPattern {
   readonly pattern: RegExp;
   readonly names: readonly string[];
   readonly routes: Map<string, Route>;
@@ -20,7 +20,10 @@ export interface RouteMatch {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Where it looks like a page it leads there. Else a browser is shown a page for it, and everyone else gets the problem. */
+/**
+ * No route has this address. If it resembles the address of a page, the answer is a redirect to that page. Otherwise a
+ * browser is shown a page, and every other client gets the problem.
+ */
 export class UnknownAddress extends Failure {
   readonly path: string;
 
@@ -36,7 +39,7 @@ const NO_PARAMS = {};
 
 export class Router {
   readonly #exact = new Map<string, Map<string, Route>>();
-  readonly #patterns: Place[] = [];
+  readonly #patterns: PathPattern[] = [];
 
   constructor(routes: Iterable<Route>) {
     for (const route of routes) {
@@ -93,7 +96,7 @@ function otherMethod(method: string, routes: ReadonlyMap<string, Route>): Route 
   const names = [...routes.keys()].flatMap((name) => (name === "GET" ? ["GET", "HEAD"] : [name]));
   const allow = [...names, "OPTIONS"].join(", ");
   const [first] = routes.values();
-  const isOpen = first.access === "open" || first.access === "demo";
+  const isOpen = first.access === "open" || first.access === "any" || first.access === "demo";
   const handle = () => {
     if (method !== "OPTIONS")
       throw new Failure("method_not_allowed", `Use ${names.join(" or ")} here.`, { allow });

@@ -4,12 +4,11 @@ import { momentOf } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
 import { TIME_MS_MAX } from "../../base/limits.ts";
 import type { AdminStatusAnswer, KeyRequestView, KeyView } from "../../contract/admin-schemas.ts";
-import { DEMO_ACCOUNT, DEMO_USER } from "../../memory/demo.ts";
+import { DEMO_ACCOUNT } from "../../memory/demo.ts";
 import { listFacts } from "../../memory/facts.ts";
 import type { KeyRecord, KeyRequest } from "../../memory/ports.ts";
 import { Answer } from "../request/answer.ts";
-import type { RecentErrors } from "../request/recent-errors.ts";
-import type { RecentRequests } from "../request/recent-requests.ts";
+import type { CallHistory } from "../request/recent-calls.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 import type { Readiness } from "./readiness.ts";
@@ -27,16 +26,10 @@ type AdminOperation =
   | "adminDeleteRequest"
   | "adminStatus";
 
-/** What this process remembers of its calls. */
-export interface RecentCalls {
-  readonly errors: RecentErrors;
-  readonly requests: RecentRequests;
-}
-
 export function adminRoutes(
   services: HttpServices,
   readiness: Readiness,
-  recent: RecentCalls,
+  recent: CallHistory,
 ): Handlers<AdminOperation> {
   const { keys, clock } = services;
   const startedAt = momentText(clock.now());
@@ -127,8 +120,8 @@ export function adminRoutes(
         ready,
         store: { facts, users, size_bytes: sizeBytes },
         demo: await demoStatus(services),
-        recent_errors: recent.errors.list(),
-        recent_requests: recent.requests.list(),
+        recent_errors: recent.errors.list((code) => ({ code })),
+        recent_requests: recent.requests.list(({ account, keyId }) => ({ account, key_id: keyId })),
       };
     },
   };
@@ -136,8 +129,7 @@ export function adminRoutes(
 
 async function demoStatus({ memory, demo }: HttpServices): Promise<AdminStatusAnswer["demo"]> {
   if (demo === undefined) return null;
-  await demo.resetIfDue();
-  const facts = await listFacts(memory, DEMO_ACCOUNT, { userId: DEMO_USER });
+  const facts = await listFacts(memory, DEMO_ACCOUNT, { userId: await demo.userOf(undefined) });
   const labels = facts.map(({ label }) => label);
   return { labels, resets_in_s: demo.resetsInS };
 }
@@ -177,7 +169,7 @@ function timeOf(text: string | null | undefined): number | null | undefined {
   if (ms === undefined || ms < 0 || ms > TIME_MS_MAX) {
     throw new Failure(
       "invalid_request",
-      "expires_at must be a real moment as in RFC 3339, with Z or another zone.",
+      "expires_at must be a real day (YYYY-MM-DD), or a real moment as in RFC 3339, with Z or another zone.",
       {
         param: "expires_at",
       },

@@ -2,15 +2,17 @@
 
 import { OPERATIONS, type OperationId } from "../../contract/operations.ts";
 import type { ConsoleSessions } from "../access/console-session.ts";
+import type { CallHistory } from "../request/recent-calls.ts";
 import { type Handlers, type Route, routeOf } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
-import { adminRoutes, type RecentCalls } from "./admin.ts";
+import { adminRoutes } from "./admin.ts";
 import { blockRoutes } from "./blocks.ts";
 import { consoleRoutes } from "./console.ts";
 import { ContextAnswers } from "./context-answers.ts";
 import { demoRoutes } from "./demo.ts";
 import { encodeRoutes } from "./encode.ts";
 import { forgetRoutes } from "./forget.ts";
+import { lifeRoutes } from "./life.ts";
 import { mcpRoutes } from "./mcp.ts";
 import { operatorRoutes } from "./operator.ts";
 import { serviceRoutes } from "./public.ts";
@@ -21,7 +23,7 @@ import { usageRoutes } from "./usage.ts";
 export interface RouteOptions {
   readonly services: HttpServices;
   readonly sessions: ConsoleSessions;
-  readonly recent: RecentCalls;
+  readonly recent: CallHistory;
   /** The routes of the website; none where it was not built. */
   readonly pages: readonly Route[];
 }
@@ -34,6 +36,7 @@ export function allRoutes({ services, sessions, recent, pages }: RouteOptions): 
     ...recallRoutes(services, contexts),
     ...blockRoutes(services),
     ...forgetRoutes(services),
+    ...lifeRoutes(services),
     ...usageRoutes(services),
     ...demoRoutes(services, contexts),
     ...serviceRoutes(services, readiness),

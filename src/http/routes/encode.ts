@@ -14,7 +14,7 @@ import { expectedRevision, revisionHeaders } from "../request/preferences.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 
-type EncodeCall = Pick<Call, "used" | "sessionId"> & { readonly caller: Caller };
+type EncodeCall = Pick<Call, "sessionId"> & { readonly caller: Caller };
 
 export function encodeRoutes({ memory }: HttpServices): Handlers<"encode" | "encodeBatch"> {
   const run = async <T>(
@@ -25,9 +25,8 @@ export function encodeRoutes({ memory }: HttpServices): Handlers<"encode" | "enc
   ) => {
     call.sessionId = input.sessionId;
     const result = await encodeFacts(memory, call.caller, input);
-    call.used = result.used;
     const replayed = result.replayed ? ["idempotency-replayed", "true"] : [];
-    return Answer.json(answer(result), { headers: [...replayed, ...headersOf(result)] });
+    return Answer.json(answer(result), { headers: [...replayed, ...headersOf(result)], used: result.used });
   };
   return {
     encode(call) {

@@ -1,6 +1,6 @@
 /**
  * What happens to rows of doubles between the products: norms, convolution, attention, and the frequencies at the end.
- * Sums of doubles are taken in the order of ../plain-operations.ts; SIMD lanes only do different sums side by side.
+ * Sums of doubles are taken in the order of bench/plain-operations.ts; SIMD lanes only do different sums side by side.
  */
 
 import { lanes } from "./products";

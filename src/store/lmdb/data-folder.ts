@@ -21,11 +21,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { OperatorError } from "../../base/errors.ts";
 import { removeFolder, replaceFile, syncPath } from "./durable-files.ts";
 import { type FolderLock, fileTextOf } from "./folder-lock.ts";
 
-/** A folder of another version is refused. */
-export const FORMAT_VERSION = 4;
+/** A folder of the format before is upgraded (upgrade.ts), one of another is refused. */
+export const FORMAT_VERSION = 5;
 export const NAME_FILE = "sideband.json";
 export const DATA_FILE = "data.mdb";
 /** The two pages that every lmdb file begins with. A file without a third holds no entry. */
@@ -39,7 +40,7 @@ export const STORE_BYTES_MIN = 2 ** 20;
 const STORE_NAME = /^store-[0-9a-f]{16}$/;
 
 /** Why a data folder cannot be opened. The message is for the operator. */
-export class DataFolderError extends Error {
+export class DataFolderError extends OperatorError {
   override name = "DataFolderError";
 }
 
@@ -53,6 +54,17 @@ export class FolderInUseError extends DataFolderError {}
 
 /** The name of the store in use, or undefined for a folder that names none. */
 export function readStoreName(folder: string): string | undefined {
+  return readStoreNote(folder)?.store;
+}
+
+/** What sideband.json says. */
+export interface StoreNote {
+  readonly format: number;
+  /** The store in use. */
+  readonly store: string;
+}
+
+export function readStoreNote(folder: string): StoreNote | undefined {
   const path = join(folder, NAME_FILE);
   if (!existsSync(path)) return undefined;
   let state: { format?: unknown; store?: unknown };
@@ -62,16 +74,22 @@ export function readStoreName(folder: string): string | undefined {
     throw new DataFolderError(`${path} cannot be read: ${(error as Error).message}`);
   }
   if (state === null || typeof state !== "object") throw new DataFolderError(`${path} does not name a store`);
-  if (state.format !== FORMAT_VERSION) {
+  const { format } = state;
+  if (typeof format === "number" && format > FORMAT_VERSION) {
     throw new DataFolderError(
-      `${folder} has data format ${state.format}, this release uses format ${FORMAT_VERSION}: run "sideband export" ` +
+      `${folder} has data format ${format}, this release knows formats up to ${FORMAT_VERSION}: a newer release wrote it; run that release or a later one. Nothing was changed`,
+    );
+  }
+  if (format !== FORMAT_VERSION && format !== FORMAT_VERSION - 1) {
+    throw new DataFolderError(
+      `${folder} has data format ${format}, this release uses format ${FORMAT_VERSION}: run "sideband export" ` +
         `with the release that wrote it, and "sideband import --master-key ${join(folder, "master.key")}" with this one into another folder`,
     );
   }
   if (typeof state.store !== "string" || !STORE_NAME.test(state.store)) {
     throw new DataFolderError(`${path} does not name a store`);
   }
-  return state.store;
+  return { format, store: state.store };
 }
 
 /** Throws if the folder names no store. Nothing is made. */
@@ -96,9 +114,9 @@ export function unnamedText(folder: string, store: string): string {
  * draft of sideband.json is in the store's own folder. A process that takes the folder over at this very moment removes
  * unnamed stores first: then there is nothing left to rename.
  */
-export function nameStore(lock: FolderLock, store: string): void {
+export function nameStore(lock: FolderLock, store: string, format = FORMAT_VERSION): void {
   const { folder } = lock;
-  const text = `${JSON.stringify({ format: FORMAT_VERSION, store })}\n`;
+  const text = `${JSON.stringify({ format, store })}\n`;
   const draft = join(folder, store, NAME_FILE);
   lock.requireHeld();
   writeFileSync(draft, text, { mode: 0o600 });

@@ -12,8 +12,8 @@
  * A channel is written as the character with its number, so that keys without ordinals and moments are texts.
  */
 
-import { assert } from "../../base/assert.ts";
-import { CHANNELS_MAX } from "../../base/limits.ts";
+import { assert, assertInteger } from "../../base/assert.ts";
+import { CHANNEL_COUNT_MAX } from "../../base/limits.ts";
 import type { Place } from "../../memory/ports.ts";
 
 export function userKey(account: string, userId: string): Buffer {
@@ -30,7 +30,7 @@ export function placeKey(account: string, userId: string, place: Place): Buffer 
 
 /** A place's facts lie behind its record, in channel order. */
 export function factKey(account: string, userId: string, place: Place, channel: number): Buffer {
-  assert(channel >= 0 && channel < CHANNELS_MAX, "a channel");
+  assertInteger(channel, 0, CHANNEL_COUNT_MAX - 1, "channel");
   assert(!account.includes("\0") && !userId.includes("\0") && !place.includes("\0"), "no zero in a name");
   return Buffer.from(`${account}\0${userId}\0${place}\0${String.fromCharCode(channel)}`);
 }
@@ -148,12 +148,14 @@ const DAY_MS = 24 * 3600 * 1000;
 
 /** Idempotency records lie by the day on which they expire: four bytes, big-endian, then the API key and the given key. */
 export function idempotencyKey(day: number, keyId: string, key: string): Buffer {
+  assert(keyId.length > 0 && key.length > 0, "an idempotency record has the API key and the given key");
   return Buffer.concat([dayPrefix(day), Buffer.from(`${keyId}\0${key}`)]);
 }
 
 export const expiryDayOf = (ms: number) => Math.floor(ms / DAY_MS);
 
 export function dayPrefix(day: number): Buffer {
+  assertInteger(day, 0, 2 ** 32 - 1, "the day of expiry");
   const prefix = Buffer.alloc(4);
   prefix.writeUInt32BE(day);
   return prefix;

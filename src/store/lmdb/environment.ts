@@ -8,6 +8,7 @@ import { chmodSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { type Database, open, type RangeOptions, type RootDatabase } from "lmdb";
+import { CRC32_BYTES } from "../../base/crc32.ts";
 import { Failure } from "../../base/errors.ts";
 import { DATA_FILE, noteSize } from "./data-folder.ts";
 import { identityOf } from "./folder-lock.ts";
@@ -61,7 +62,6 @@ const PANIC = "MDB_PANIC";
 export const KEY_BYTES_MAX = 1_978;
 /** Address space set aside, not memory and not disk. */
 const MAP_BYTES = 64 * 2 ** 30;
-const RECORD_CHECKSUM_BYTES = 4;
 /** The lowest possible key, where a range begins by default: lmdb takes no empty key. */
 export const FIRST_KEY = Buffer.of(0);
 
@@ -236,7 +236,7 @@ export function isSound(table: TableName, key: Buffer, record: Buffer): boolean 
 
 /** The value of a record, unless it fails its checksum. */
 function soundValue(table: TableName, key: Buffer, record: Buffer): Buffer | undefined {
-  const end = record.length - RECORD_CHECKSUM_BYTES;
+  const end = record.length - CRC32_BYTES;
   if (end < 0) return undefined;
   // A view of exactly the value: the buffer of a peek is longer than its `length`.
   const value = record.subarray(0, end);
@@ -249,7 +249,7 @@ export function describeKey(key: Buffer): string {
 }
 
 function recordOf(table: TableName, key: Buffer, value: Buffer): Buffer {
-  const record = Buffer.allocUnsafe(value.length + RECORD_CHECKSUM_BYTES);
+  const record = Buffer.allocUnsafe(value.length + CRC32_BYTES);
   record.set(value);
   record.writeUInt32BE(checksumOf(table, key, value), value.length);
   return record;

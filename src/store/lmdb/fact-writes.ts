@@ -1,6 +1,7 @@
 /** The writes of facts. Each runs inside a group's transaction. */
 
 import { timingSafeEqual } from "node:crypto";
+import { assert } from "../../base/assert.ts";
 import type { Place, PlacedCode, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import {
   counterName,
@@ -31,7 +32,7 @@ import {
   unpackIdempotency,
   unpackUser,
 } from "./records.ts";
-import { add, noteForgetting, UserFacts } from "./user-facts.ts";
+import { addToCounter, noteForgetting, UserWrites } from "./user-facts.ts";
 
 export interface FactWriteOptions {
   readonly lives: LifeSource;
@@ -49,7 +50,7 @@ export function writeFacts(
     if (known !== undefined) return known;
     const { account, userId, changes, nowMs, quota } = request;
     if (quota?.limit != null && used + counted > quota.limit) return { outcome: "limit", used };
-    const facts = new UserFacts(writer, account, userId, { nowMs, historyMax });
+    const facts = new UserWrites(writer, account, userId, { nowMs, historyMax });
     for (const [index, { place, channel, ifRevision }] of changes.entries()) {
       if (ifRevision === undefined) continue;
       const present = facts.live(place, channel);
@@ -90,6 +91,7 @@ function count(writer: Writer, { quota }: WriteRequest, used: number, counted: n
 export function addUsage(keyId: string, days: readonly { day: string; count: number }[]): Write<void> {
   return (writer) => {
     for (const { day, count: added } of days) {
+      assert(added > 0, "only what was used is added");
       for (const name of [counterName(keyId, day), counterName(keyId, day.slice(0, "YYYY-MM".length))]) {
         writer.setCount(name, writer.count(name) + added);
       }
@@ -135,6 +137,7 @@ export function sweepExpired(nowMs: number, countMax: number): Write<number> {
   return (writer) => {
     const end = dayPrefix(expiryDayOf(nowMs));
     const expired = writer.environment.keys("idempotency", { end, limit: countMax });
+    assert(expired.length <= countMax, "a sweep stays within its limit");
     for (const key of expired) writer.remove("idempotency", key);
     return expired.length;
   };
@@ -146,7 +149,7 @@ export function sweepEnded(nowMs: number, countMax: number, historyMax: number):
     const ended = writer.environment.keys("ends", { end: momentPrefix(nowMs + 1), limit: countMax });
     for (const key of ended) {
       const { account, userId, place, channel } = splitFactKey(factOfEndKey(key));
-      const facts = new UserFacts(writer, account, userId, { nowMs, historyMax });
+      const facts = new UserWrites(writer, account, userId, { nowMs, historyMax });
       facts.endExpired(place, channel);
       facts.save();
       // An entry whose fact is gone, or expires later, cannot be left: it would be found for ever.
@@ -181,7 +184,7 @@ export function forgetUser(account: string, userId: string, nowMs: number): Writ
     removeEntries(writer, entries, history);
     if (known) {
       writer.remove("facts", key);
-      add(writer, USERS, -1);
+      addToCounter(writer, USERS, -1);
     }
     noteForgetting(writer, nowMs);
     return true;
@@ -206,7 +209,7 @@ export function forgetPlace(account: string, userId: string, place: Place, nowMs
     if (user.facts + user.heads > 0) writer.put("facts", key, packUser(user));
     else {
       writer.remove("facts", key);
-      add(writer, USERS, -1);
+      addToCounter(writer, USERS, -1);
     }
     noteForgetting(writer, nowMs);
     return true;
@@ -225,7 +228,7 @@ function removeEntries(writer: Writer, entries: readonly Buffer[], history: read
     }
     writer.remove("facts", key);
   }
-  add(writer, PLACES, -places);
+  addToCounter(writer, PLACES, -places);
   for (const key of history) writer.remove("history", key);
   const heads = history.filter((key) => splitHistoryKey(key).ordinal === HEAD).length;
   return { facts: entries.length - places, heads };

@@ -66,7 +66,7 @@ export class FolderLock {
 
   /**
    * Whether the folder is still the one that this process locked.
-   * @param withinMs an answer that is not older will do
+   * @param withinMs an earlier answer is used if it is not older than this
    */
   isHeld(withinMs = 0): boolean {
     if (this.#lost) return false;

@@ -7,7 +7,7 @@
  * written until the disk has answered: queued and new writes are refused as not stored.
  */
 
-import { assert } from "../../base/assert.ts";
+import { assert, assertInteger } from "../../base/assert.ts";
 import type { MonotonicClock } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
 import type { Metrics } from "../../base/metrics.ts";
@@ -28,7 +28,7 @@ export interface GroupCommitOptions {
   readonly atStep: AtStep;
   /** Whether what is written is still in the data folder. Asked before and after each commit. */
   readonly isOwner: () => boolean;
-  /** Free bytes of the disk. lmdb's own way of failing on a full one can end the process: it is not left to that. */
+  /** Free bytes of the disk. lmdb can end the process on a full disk, so a group is refused before that. */
   readonly freeBytes?: () => number;
   /** Called when a failed commit has left an environment that lmdb neither reads nor writes any more. */
   readonly onPanic: (error: CommitError) => void;
@@ -49,6 +49,8 @@ const CHANGE_BYTES_MAX = 16_384;
 const ROOM_BYTES_MIN = 2 ** 18;
 /** One group holds the event loop for about ten milliseconds at most. */
 const GROUP_MAX = 512;
+/** A counter has six bytes. */
+const COUNT_MAX = 2 ** 48 - 1;
 const CONFIRM_MS = 10_000;
 const RETRY_AFTER_S = 5;
 const LOST = "The data folder was moved, removed or replaced.";
@@ -68,6 +70,7 @@ export class GroupCommit {
 
   /** @param environment what a group is written to; asked anew for each group, because a compaction replaces it */
   constructor(environment: () => Environment, options: GroupCommitOptions) {
+    assert(options.queueMax >= 1, "the queue has room for a write");
     this.#environment = environment;
     this.#options = options;
     this.#metrics = new CommitMetrics(options.metrics, options.monotonic, () => this.#queue.length);
@@ -103,6 +106,7 @@ export class GroupCommit {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#running;
+    assert(this.#queue.length === 0 && this.#alone.length === 0, "nothing waits in a closed store");
   }
 
   /** The failure of a group in the last few seconds, if there was one. */
@@ -125,6 +129,8 @@ export class GroupCommit {
   }
 
   async #commit(group: readonly Queued[]): Promise<void> {
+    assert(group.length >= 1 && group.length <= GROUP_MAX, `a group has 1 to ${GROUP_MAX} writes`);
+    assert(!this.#stuck, "nothing is written before the disk has confirmed the last group");
     const { atStep, freeBytes, isOwner, onCommitted, onPanic } = this.#options;
     const ended = this.#metrics.begin();
     const environment = this.#environment();
@@ -132,7 +138,7 @@ export class GroupCommit {
     const answers = group.filter((queued) => run(queued, writer));
     const changes = writer.changes();
     atStep("group: checked");
-    // Also where nothing changes: the answer would come from a store that is another's by now.
+    // This is asked also where nothing changes: the answer would come from a store that another process owns by now.
     if (!isOwner()) return this.#refuse(answers, storeUnavailable(LOST));
     if (changes.length > 0) {
       const bytesMax = ROOM_BYTES_MIN + changes.length * CHANGE_BYTES_MAX;
@@ -223,8 +229,7 @@ export class Writer {
   }
 
   put(table: TableName, key: Buffer, value: Buffer): void {
-    // lmdb-js would refuse such a key inside the transaction and still commit the other changes.
-    assert(key.length > 0 && key.length <= KEY_BYTES_MAX, "a key that lmdb takes");
+    assert(value.length > 0, "a stored record is not empty");
     this.#change({ table, key, value });
   }
 
@@ -233,6 +238,9 @@ export class Writer {
   }
 
   #change(change: Change): void {
+    const { length } = change.key;
+    // lmdb-js would refuse such a key inside the transaction and still commit the other changes.
+    assert(length > 0 && length <= KEY_BYTES_MAX, `a key has 1 to ${KEY_BYTES_MAX} bytes`);
     const name = entryName(change.table, change.key);
     this.#undo.push({ map: this.#changes, name, before: this.#changes.get(name) });
     this.#changes.set(name, change);
@@ -248,6 +256,7 @@ export class Writer {
   }
 
   setCount(name: string, count: number): void {
+    assertInteger(count, 0, COUNT_MAX, "a stored count");
     this.#undo.push({ map: this.#counts, name, before: this.#counts.get(name) });
     this.#counts.set(name, { count, changed: true });
   }

@@ -1,6 +1,7 @@
 /** The writes of keys, labels and key requests. */
 
-import { CHANNEL_COUNT, CHANNELS_MAX } from "../../base/limits.ts";
+import { assert } from "../../base/assert.ts";
+import { CHANNEL_COUNT, CHANNEL_COUNT_MAX } from "../../base/limits.ts";
 import type {
   AccountRecord,
   AddKeyOutcome,
@@ -18,6 +19,7 @@ import { noteForgetting } from "./user-facts.ts";
 export function addKey(record: KeyRecord, approval?: KeyApproval): Write<AddKeyOutcome> {
   return (writer) => {
     const [id, hash] = [Buffer.from(record.id), Buffer.from(record.hash, "hex")];
+    assert(hash.length === 32, "the hash of a key has 32 bytes");
     if (writer.has("keys", id) || writer.has("key-hashes", hash)) return "key_exists";
     const account = Buffer.from(record.account);
     const known = writer.get("accounts", account) !== undefined;
@@ -82,6 +84,7 @@ export function decideKeyRequest(
   id: string,
   decision: Pick<KeyRequest, "status" | "decidedAtMs" | "keyId">,
 ): Write<KeyRequest | undefined> {
+  assert(decision.status !== "open", "a decision approves or declines");
   return (writer) => {
     const request = openRequest(writer, id);
     if (request === undefined) return undefined;
@@ -115,7 +118,7 @@ export function addLabel(account: string, label: Omit<LabelRecord, "channel">): 
         return { outcome: "exists", label: known };
       channel = Math.max(channel, known.channel + 1);
     }
-    if (channel >= CHANNELS_MAX) return { outcome: "full" };
+    if (channel >= CHANNEL_COUNT_MAX) return { outcome: "full" };
     const added = { ...label, channel };
     writer.put("labels", labelKey(account, channel), packJson(added));
     return { outcome: "added", label: added };

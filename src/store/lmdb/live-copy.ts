@@ -7,6 +7,7 @@
  * groups, copies what is left: from then on both stores hold the same.
  */
 
+import { assert } from "../../base/assert.ts";
 import { Failure } from "../../base/errors.ts";
 import type { AtStep } from "../../base/steps.ts";
 import type { Progress } from "../../memory/ports.ts";
@@ -75,6 +76,7 @@ export class LiveCopy {
         await this.#to.copy([...this.#takeChanged(), ...kept.map((entry) => ({ table, ...entry }))]);
         this.#atStep("copy: page written");
         this.#entries += kept.length;
+        assert(page.length <= PAGE, "a page has no more entries than were asked for");
         progress(this.#entries, total);
         start = page.length < PAGE ? undefined : Buffer.concat([page[page.length - 1].key, Buffer.of(0)]);
       }
@@ -85,6 +87,7 @@ export class LiveCopy {
   /** @param nowMs noted as the time of forgetting if something was forgotten during the copy */
   async finish(nowMs: number): Promise<CopyReport> {
     await this.#to.copy(this.#takeChanged());
+    assert(this.#changed.size === 0, "nothing is committed while a copy is finished");
     if (this.#forgot) {
       await this.#to.commit([{ table: "meta", key: FORGOTTEN, value: packNumber(nowMs) }]);
     }

@@ -8,7 +8,6 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { assert, assertInteger } from "../../base/assert.ts";
 import { type Clock, type MonotonicClock, monotonicClock, systemClock } from "../../base/clock.ts";
-import { Failure } from "../../base/errors.ts";
 import { HISTORY_DEFAULT, HISTORY_MAX } from "../../base/limits.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { type AtStep, noStep } from "../../base/steps.ts";
@@ -18,7 +17,6 @@ import type {
   AddLabelOutcome,
   BackupReport,
   CompactReport,
-  EarlierFact,
   FactRecord,
   KeyApproval,
   KeyRecord,
@@ -36,24 +34,17 @@ import type {
   WriteRequest,
 } from "../../memory/ports.ts";
 import { DATA_FILE, freeBytesOf } from "./data-folder.ts";
-import {
-  channelOfKey,
-  counterKey,
-  factKey,
-  HEAD,
-  labelKey,
-  PLACES,
-  placeKey,
-  placeOfKey,
-  rangeBelow,
-  splitFactKey,
-  splitHistoryKey,
-  splitUserKey,
-  USERS,
-  userKey,
-  userOfKey,
-} from "./entry-keys.ts";
+import { counterKey, labelKey, PLACES, rangeBelow, splitUserKey, USERS, userOfKey } from "./entry-keys.ts";
 import { describeKey, Environment, FIRST_KEY, isSound, TABLES, type TableName } from "./environment.ts";
+import {
+  type LifeOptions,
+  type ListOptions,
+  listUsers,
+  readFact,
+  readLife,
+  readStamp,
+  readUser,
+} from "./fact-reads.ts";
 import {
   addUsage,
   forgetPlace,
@@ -75,24 +66,8 @@ import {
   touchKeys,
 } from "./key-writes.ts";
 import { type OpenFolder, openFolder } from "./open-folder.ts";
-import {
-  channelCount,
-  FORGOTTEN,
-  hasChannel,
-  LifeSource,
-  type PlaceRecord,
-  packJson,
-  packNumber,
-  stampOf,
-  unpackEarlier,
-  unpackFact,
-  unpackJson,
-  unpackNumber,
-  unpackPlace,
-  unpackUser,
-} from "./records.ts";
+import { FORGOTTEN, LifeSource, packJson, packNumber, unpackJson, unpackNumber } from "./records.ts";
 import { type NamedStore, StoreCopies } from "./store-copies.ts";
-import { isLive } from "./user-facts.ts";
 
 export interface LmdbStoreOptions {
   readonly folder: string;
@@ -114,12 +89,14 @@ export interface LmdbStoreOptions {
   readonly freeBytes?: (folder: string) => number;
   /** Called once, with a line for the operator, when the store is given up: nothing is read or written any more. */
   readonly onLost?: (line: string) => void;
+  /** What the operator should know. */
+  readonly warn?: (line: string) => void;
   readonly atStep?: AtStep;
 }
 
 const PAGE = 256;
 const PROBE = Buffer.from("probe");
-/** A read does not ask the file system again whether the folder is still its own, if it did so not long ago. */
+/** A read trusts for so long the last answer of the file system that the folder is still this process's. */
 const HELD_MS = 50;
 const CORRUPT_RECORDS = "sideband_corrupt_records_total";
 
@@ -213,110 +190,30 @@ export class LmdbStore implements Store {
   }
 
   #moveTo(store: NamedStore): void {
+    assert(store.name !== this.#inUse.name, "requests move to another store than the one in use");
     this.#lock.keep(join(store.name, DATA_FILE));
     this.#lock.letGo(join(this.#inUse.name, DATA_FILE));
     this.#inUse = store;
   }
 
-  readFact({ account, userId, places, nowMs }: View, channel: number): FactRecord | undefined {
-    for (let i = places.length - 1; i >= 0; i--) {
-      const fact = this.#factAt(account, userId, places[i], channel);
-      if (fact !== undefined && isLive(fact, nowMs)) return fact;
-    }
-    return undefined;
-  }
-
-  #factAt(account: string, userId: string, place: Place, channel: number): FactRecord | undefined {
-    const bytes = this.#readable.peek("facts", factKey(account, userId, place, channel));
-    if (bytes !== undefined) return unpackFact(place, channel, bytes, false);
-    const record = this.#placeRecord(account, userId, place);
-    if (record !== undefined && hasChannel(record, channel)) throw incomplete(account, userId);
-    return undefined;
-  }
-
-  #placeRecord(account: string, userId: string, place: Place): PlaceRecord | undefined {
-    const key = place === "" ? userKey(account, userId) : placeKey(account, userId, place);
-    const bytes = this.#readable.peek("facts", key);
-    if (bytes === undefined) return undefined;
-    return place === "" ? unpackUser(bytes).own : unpackPlace(bytes);
+  readFact(view: View, channel: number): FactRecord | undefined {
+    return readFact(this.#readable, view, channel);
   }
 
   readStamp(account: string, userId: string): string | undefined {
-    const bytes = this.#readable.peek("facts", userKey(account, userId));
-    return bytes && stampOf(bytes);
+    return readStamp(this.#readable, account, userId);
   }
 
   readStamps(users: readonly { account: string; userId: string }[]): (string | undefined)[] {
     return users.map(({ account, userId }) => this.readStamp(account, userId));
   }
 
-  /** All reads are of one snapshot: nothing else runs between them. */
-  readUser({ account, userId, places, nowMs }: View): UserState | undefined {
-    const counting = new Map<number, FactRecord>();
-    let nextEndMs: number | null = null;
-    for (const place of places) {
-      for (const fact of this.#factsOf(account, userId, place)) {
-        if (!isLive(fact, nowMs)) continue;
-        counting.set(fact.channel, fact);
-        if (fact.expiresAtMs !== null) nextEndMs = Math.min(fact.expiresAtMs, nextEndMs ?? fact.expiresAtMs);
-      }
-    }
-    const stamp = this.readStamp(account, userId);
-    if (counting.size === 0) return undefined;
-    if (stamp === undefined) throw incomplete(account, userId);
-    const facts = [...counting.values()].sort((a, b) => a.channel - b.channel);
-    return { stamp, facts, nextEndMs };
+  readUser(view: View): UserState | undefined {
+    return readUser(this.#readable, view);
   }
 
-  /** The facts of one place, expired ones included. */
-  #factsOf(account: string, userId: string, place: Place): FactRecord[] {
-    const facts = this.#readable
-      .entries("facts", rangeBelow(placeKey(account, userId, place)))
-      .map(({ key, value }) => unpackFact(place, channelOfKey(key), value));
-    const record = this.#placeRecord(account, userId, place);
-    // A missing record is damage as well: its key may have been changed.
-    if ((record === undefined ? 0 : channelCount([record])) !== facts.length)
-      throw incomplete(account, userId);
-    return facts;
-  }
-
-  async readLife(
-    account: string,
-    userId: string,
-    options: { nowMs: number; place?: Place; channel?: number },
-  ): Promise<UserLife | undefined> {
-    const environment = this.#readable;
-    const user = userKey(account, userId);
-    const stamp = this.readStamp(account, userId);
-    if (stamp === undefined) return undefined;
-    const isAsked = ({ place, channel }: { place: Place; channel: number }) =>
-      place === (options.place ?? place) && channel === (options.channel ?? channel);
-    const places = new Set(["", ...this.#placesOf(user)]);
-    const stored = [...places].flatMap((place) => this.#factsOf(account, userId, place)).filter(isAsked);
-    const kept = environment
-      .entries("history", rangeBelow(user))
-      .map(({ key, value }) => ({ ...splitFactKey(key), ordinal: splitHistoryKey(key).ordinal, value }))
-      .filter((entry) => entry.ordinal !== HEAD && isAsked(entry))
-      .map(({ place, channel, ordinal, value }) => unpackEarlier(place, channel, ordinal, value));
-    const expired = stored.filter((fact) => !isLive(fact, options.nowMs)).map(asExpired);
-    return {
-      stamp,
-      facts: stored.filter((fact) => isLive(fact, options.nowMs)),
-      earlier: expired.length === 0 ? kept : [...kept, ...expired].sort(byFactAndOrdinal),
-    };
-  }
-
-  /** The user's places other than the person's own, in the order of their bytes. */
-  #placesOf(user: Buffer): Place[] {
-    const range = rangeBelow(user);
-    const places: Place[] = [];
-    for (let { start } = range; ; ) {
-      const [key] = this.#readable.keys("facts", { ...range, start, limit: 1 });
-      if (key === undefined) return places;
-      const place = placeOfKey(user, key) ?? "";
-      if (place !== "") places.push(place);
-      start = Buffer.concat([user, Buffer.from(`\0${place}\u0001`)]);
-    }
+  async readLife(account: string, userId: string, options: LifeOptions): Promise<UserLife | undefined> {
+    return readLife(this.#readable, account, userId, options);
   }
 
   write(request: WriteRequest): Promise<WriteOutcome> {
@@ -334,27 +231,8 @@ export class LmdbStore implements Store {
     );
   }
 
-  async listUsers(
-    account: string,
-    { prefix, after, limit }: { prefix: string; after: string; limit: number },
-  ): Promise<string[]> {
-    const { end } = rangeBelow(Buffer.from(account));
-    const users: string[] = [];
-    let start: Buffer = Buffer.from(`${account}\0${prefix}`);
-    if (after !== "") {
-      const next = rangeBelow(userKey(account, after)).end;
-      if (next.compare(start) > 0) start = next;
-    }
-    while (users.length < limit) {
-      const [key] = this.#readable.keys("facts", { start, end, limit: 1 });
-      if (key === undefined) break;
-      const user = userOfKey(key);
-      const { userId } = splitUserKey(user);
-      if (!userId.startsWith(prefix)) break;
-      users.push(userId);
-      start = rangeBelow(user).end;
-    }
-    return users;
+  async listUsers(account: string, options: ListOptions): Promise<string[]> {
+    return listUsers(this.#readable, account, options);
   }
 
   readLabels(account: string): LabelRecord[] {
@@ -548,24 +426,4 @@ function openEnvironment(folder: string, name: string, metrics: Metrics): Enviro
 
 function causeText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-function asExpired({ code: _, expiresAtMs, ...fact }: FactRecord): EarlierFact {
-  assert(expiresAtMs !== null, "an expired fact has a moment");
-  return { ...fact, ended: "expired", endedAtMs: expiresAtMs };
-}
-
-function byFactAndOrdinal(a: EarlierFact, b: EarlierFact): number {
-  return (
-    Buffer.compare(Buffer.from(a.place), Buffer.from(b.place)) ||
-    a.channel - b.channel ||
-    a.ordinal - b.ordinal
-  );
-}
-
-function incomplete(account: string, userId: string): Failure {
-  const cause = new Error(
-    `the records of user ${JSON.stringify(userId)} of ${account} do not belong together`,
-  );
-  return new Failure("store_corrupt", "A stored record is missing or damaged.", { cause });
 }

@@ -11,6 +11,7 @@ import {
   DATA_FILE,
   DataFolderError,
   dataSize,
+  FORMAT_VERSION,
   FolderInUseError,
   freeBytesOf,
   isBegun,
@@ -18,7 +19,7 @@ import {
   makeStoreFolder,
   NAME_FILE,
   nameStore,
-  readStoreName,
+  readStoreNote,
   removeStore,
   requireNamedStore,
   SIZE_BYTES_MIN,
@@ -39,6 +40,8 @@ import {
   writeOwnerNote,
 } from "./folder-lock.ts";
 
+import { upgradeStore } from "./upgrade.ts";
+
 /** What opening takes beside the store: lmdb's lock file, and a few small ones. */
 const OPEN_BYTES_MIN = 65_536;
 
@@ -53,6 +56,8 @@ export interface OpenFolderOptions {
   readonly create: boolean;
   readonly lockWaitMs?: number;
   readonly freeBytes?: (folder: string) => number;
+  /** What the operator should know. */
+  readonly warn?: (line: string) => void;
   readonly atStep?: AtStep;
 }
 
@@ -68,21 +73,46 @@ export async function openFolder(options: OpenFolderOptions): Promise<OpenFolder
     noteOwner(lock);
     atStep("start: locked");
     if (existsSync(join(folder, NAME_FILE))) lock.keep(NAME_FILE, fileTextOf);
-    const named = readStoreName(folder);
+    const note = readStoreNote(folder);
     if (!create) requireNamedStore(folder);
     // Checked before anything is removed: if the name is wrong, an apparent leftover may be the only store.
-    if (named !== undefined) {
-      requireStore(folder, named);
-      syncNamed(folder, named);
+    if (note !== undefined) {
+      requireStore(folder, note.store);
+      syncNamed(folder, note.store);
     }
-    await removeLeftovers(lock, named);
-    if (named !== undefined) return { name: named, lock };
+    await removeLeftovers(lock, note?.store);
+    if (note !== undefined) {
+      const name = note.format === FORMAT_VERSION ? note.store : await upgrade(lock, note.store, options);
+      return { name, lock };
+    }
     requireRoom(folder, freeBytes(folder), STORE_BYTES_MIN);
     return { name: await makeStore(lock, atStep), lock };
   } catch (error) {
     lock.release();
     throw error;
   }
+}
+
+/** Brings the store to the present format; the name of the new one. The old one goes when the new one is named. */
+async function upgrade(lock: FolderLock, oldName: string, options: OpenFolderOptions): Promise<string> {
+  const { freeBytes = freeBytesOf, atStep = noStep, warn = () => {} } = options;
+  const { folder } = lock;
+  warn(
+    `bringing the data in ${folder} to format ${FORMAT_VERSION}; the old store stays until it has succeeded`,
+  );
+  const { name, users, facts, moved } = await upgradeStore(lock, oldName, {
+    freeBytes: freeBytes(folder),
+    atStep,
+  });
+  nameStore(lock, name);
+  atStep("upgrade: named");
+  removeStore(lock, oldName);
+  atStep("upgrade: old store removed");
+  warn(
+    `the data in ${folder} has format ${FORMAT_VERSION}: ${users} users, ${facts} facts` +
+      (moved === 0 ? "" : `; ${moved} users of the form PERSON/PROJECT are projects of their person now`),
+  );
+  return name;
 }
 
 /** Makes the folder if it is missing, and locks it. */

@@ -3,8 +3,9 @@
  * environment has checked the checksums before records get here.
  */
 
-import { assert } from "../../base/assert.ts";
-import { CHANNELS_MAX } from "../../base/limits.ts";
+import { assert, assertInteger } from "../../base/assert.ts";
+import { CRC32_BYTES } from "../../base/crc32.ts";
+import { CHANNEL_COUNT_MAX, TIME_MS_MAX } from "../../base/limits.ts";
 import type { EarlierFact, FactRecord, Place } from "../../memory/ports.ts";
 import type { TableName } from "./environment.ts";
 
@@ -17,9 +18,10 @@ export function isForgetting(table: TableName, key: Buffer): boolean {
 
 const FACT_HEADER_BYTES = 35;
 const EARLIER_HEADER_BYTES = 29;
-const CHECKSUM_BYTES = 4;
+/** Of six bytes. */
+const NUMBER_MAX = 2 ** 48 - 1;
 /** Bits of the channels, 256. */
-const CHANNELS_BYTES = CHANNELS_MAX / 8;
+const CHANNELS_BYTES = CHANNEL_COUNT_MAX / 8;
 const PLACE_BYTES = 2 + CHANNELS_BYTES;
 const USER_BYTES = 20 + PLACE_BYTES;
 
@@ -29,8 +31,12 @@ const USER_BYTES = 20 + PLACE_BYTES;
  * with a code: its checksum 4, its bits · writer · session · value
  */
 export function packFact(fact: Omit<FactRecord, "channel" | "place">): Buffer {
-  const codeBytes = fact.code === undefined ? 0 : CHECKSUM_BYTES + Math.ceil(fact.code.bits.length / 8);
+  const codeBytes = fact.code === undefined ? 0 : CRC32_BYTES + Math.ceil(fact.code.bits.length / 8);
   const texts = packTexts(fact);
+  assert(fact.value !== "", "a value has a byte");
+  assertInteger(fact.revision, 1, NUMBER_MAX, "the revision of a fact");
+  assertInteger(fact.updatedAtMs, 0, TIME_MS_MAX, "the time of a fact");
+  assert(fact.ordinal > 0, "ordinals count from one");
   const out = Buffer.allocUnsafe(FACT_HEADER_BYTES + codeBytes + texts.length);
   out.writeUIntBE(fact.revision, 0, 6);
   out.writeUIntBE(fact.updatedAtMs, 6, 6);
@@ -43,8 +49,10 @@ export function packFact(fact: Omit<FactRecord, "channel" | "place">): Buffer {
   out.writeUInt16BE(texts.sessionBytes, 33);
   if (fact.code !== undefined) {
     assert(fact.code.version > 0 && fact.code.version < 256, "a codebook version fits a byte");
+    assert(fact.code.bits.length < 2 ** 16, "the length of a code fits two bytes");
+    assert(fact.code.bits.bytes.length >= codeBytes - CRC32_BYTES, "a code has the bytes of its bits");
     out.writeUInt32BE(fact.code.checksum, FACT_HEADER_BYTES);
-    out.set(fact.code.bits.bytes.subarray(0, codeBytes - CHECKSUM_BYTES), FACT_HEADER_BYTES + CHECKSUM_BYTES);
+    out.set(fact.code.bits.bytes.subarray(0, codeBytes - CRC32_BYTES), FACT_HEADER_BYTES + CRC32_BYTES);
   }
   out.write(texts.text, FACT_HEADER_BYTES + codeBytes);
   return out;
@@ -54,7 +62,7 @@ export function packFact(fact: Omit<FactRecord, "channel" | "place">): Buffer {
 export function unpackFact(place: Place, channel: number, bytes: Buffer, withCode = true): FactRecord {
   const version = bytes[28];
   const bitsLength = bytes.readUInt16BE(29);
-  const codeStart = FACT_HEADER_BYTES + (version === 0 ? 0 : CHECKSUM_BYTES);
+  const codeStart = FACT_HEADER_BYTES + (version === 0 ? 0 : CRC32_BYTES);
   const codeEnd = codeStart + Math.ceil(bitsLength / 8);
   const fact = {
     place,
@@ -79,6 +87,7 @@ const ENDINGS = ["replaced", "forgotten", "expired"] as const;
  */
 export function packEarlier(fact: EarlierFact): Buffer {
   const texts = packTexts(fact);
+  assert(ENDINGS.includes(fact.ended) && fact.ordinal > 0, "an earlier value has ended");
   const out = Buffer.allocUnsafe(EARLIER_HEADER_BYTES + texts.length);
   out.writeUIntBE(fact.revision, 0, 6);
   out.writeUIntBE(fact.updatedAtMs, 6, 6);
@@ -161,6 +170,10 @@ export class LifeSource {
   next(): Buffer {
     if (this.#used === this.#bytes.length) {
       this.#bytes = this.#randomBytes(LIVES_AT_ONCE * LIFE_BYTES);
+      assert(
+        this.#bytes.length === LIVES_AT_ONCE * LIFE_BYTES,
+        "there are as many random bytes as were asked for",
+      );
       this.#used = 0;
     }
     this.#used += LIFE_BYTES;
@@ -212,6 +225,7 @@ export function unpackUser(bytes: Buffer): UserRecord {
 }
 
 export function stampOf(bytes: Buffer): string {
+  assert(bytes.length === USER_BYTES, "a stamp is made of a user's record");
   return bytes.toString("base64url", 0, 12);
 }
 
@@ -237,6 +251,7 @@ export function channelCount(places: readonly PlaceRecord[]): number {
 }
 
 export function packNumber(value: number): Buffer {
+  assertInteger(value, 0, NUMBER_MAX, "a stored number");
   const out = Buffer.alloc(6);
   out.writeUIntBE(value, 0, 6);
   return out;

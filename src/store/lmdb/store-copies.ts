@@ -5,6 +5,7 @@
  * this process's: what another process has taken over is left alone.
  */
 
+import { assert } from "../../base/assert.ts";
 import type { Clock, MonotonicClock } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
 import type { Metrics } from "../../base/metrics.ts";
@@ -93,6 +94,7 @@ export class StoreCopies {
       }
       atStep("compaction: moved over");
     });
+    assert(inUse().environment !== old.environment, "the store in use is not removed");
     await discard(lock, old);
     atStep("compaction: old store removed");
     const afterBytes = inUse().environment.sizeBytes;
@@ -150,6 +152,7 @@ export class StoreCopies {
     complete: (fresh: NamedStore) => Promise<void>,
   ): Promise<CopyReport> {
     const { atStep, clock, commit, freeBytes, inUse, open } = this.#options;
+    assert(this.#copy === undefined, "one copy is made at a time");
     const { environment } = inUse();
     requireRoom(environment.liveBytes, freeBytes(lock.folder));
     const name = makeStoreFolder(lock);

@@ -42,7 +42,7 @@ interface Author {
 
 const NO_VALUE = Buffer.alloc(0);
 
-export class UserFacts {
+export class UserWrites {
   readonly #writer: Writer;
   readonly #account: string;
   readonly #userId: string;
@@ -100,7 +100,8 @@ export class UserFacts {
       value,
       revision: this.#user.revision,
       updatedAtMs,
-      sinceMs: isSame ? before.sinceMs : updatedAtMs,
+      // A clock may have been set back meanwhile.
+      sinceMs: isSame ? Math.min(before.sinceMs, updatedAtMs) : updatedAtMs,
       expiresAtMs,
       ordinal: isSame ? last : Math.max(last + 1, change.ordinal ?? 1),
       ...author,
@@ -161,13 +162,13 @@ export class UserFacts {
       const isUsed = channelCount([record]) > 0;
       if (isUsed) this.#writer.put("facts", key, packPlace(record));
       else if (wasKnown) this.#writer.remove("facts", key);
-      add(this.#writer, PLACES, Number(isUsed) - Number(wasKnown));
+      addToCounter(this.#writer, PLACES, Number(isUsed) - Number(wasKnown));
     }
     const isUsed = user.facts + user.heads > 0;
     // A user without facts and history is removed: nothing shows that the user ever existed.
     if (isUsed) this.#writer.put("facts", this.#key, packUser(user));
     else if (this.#wasKnown) this.#writer.remove("facts", this.#key);
-    add(this.#writer, USERS, Number(isUsed) - Number(this.#wasKnown));
+    addToCounter(this.#writer, USERS, Number(isUsed) - Number(this.#wasKnown));
   }
 
   #keyOf(place: Place, channel: number): Buffer {
@@ -273,7 +274,7 @@ export function isLive({ expiresAtMs }: Pick<FactRecord, "expiresAtMs">, nowMs: 
   return expiresAtMs === null || expiresAtMs > nowMs;
 }
 
-export function add(writer: Writer, counter: string, change: number): void {
+export function addToCounter(writer: Writer, counter: string, change: number): void {
   if (change !== 0) writer.setCount(counter, writer.count(counter) + change);
 }
 

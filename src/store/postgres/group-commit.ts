@@ -9,6 +9,7 @@
  * group, its users are committed apart (HeldUsers), and the lane goes on.
  */
 
+import { assert } from "../../base/assert.ts";
 import type { MonotonicClock } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
 import type { Metrics } from "../../base/metrics.ts";
@@ -19,7 +20,7 @@ import type { Database } from "./connection/database.ts";
 import { asFailure, isDataRefused, isLocked, unavailable } from "./connection/database-failure.ts";
 import { HeldUsers } from "./held-users.ts";
 import { callOf } from "./queries/write-call.ts";
-import { type QueuedWrite, takeGroup, userOf } from "./write-queue.ts";
+import { type CommitEnd, type QueuedWrite, takeGroup, userOf } from "./write-queue.ts";
 
 interface Lane {
   /** The worker that it is for; undefined for the lane of all the others. */
@@ -27,9 +28,6 @@ interface Lane {
   queue: QueuedWrite[];
   running: Promise<void> | undefined;
 }
-
-/** Locked: nothing is stored, and nobody is answered. */
-type End = "stored" | "failed" | "locked";
 
 export interface GroupCommitOptions {
   readonly queueMax: number;
@@ -50,7 +48,7 @@ export class GroupCommit {
   readonly #options: GroupCommitOptions;
   readonly #metrics: CommitMetrics;
   readonly #shared: Lane = { worker: undefined, queue: [], running: undefined };
-  /** Of the workers that failed. */
+  /** The lanes of the workers that failed. */
   readonly #apart = new Map<number, Lane>();
   readonly #held: HeldUsers;
   #waiting = 0;
@@ -60,11 +58,12 @@ export class GroupCommit {
 
   constructor(database: Database, options: GroupCommitOptions) {
     const { groupMax, lockWaitMs, metrics, monotonic } = options;
+    assert(options.queueMax >= 1 && groupMax >= 1, "the queue and a group have room for a write");
     this.#database = database;
     this.#options = options;
     this.#metrics = new CommitMetrics(metrics, monotonic, () => this.#waiting);
     this.#held = new HeldUsers({
-      commit: async (group) => (await this.#commit(group)) !== "locked",
+      commit: (group) => this.#attempt(group),
       giveUp: (group) =>
         this.#answer(group, ({ reject }) =>
           reject(unavailable("Another transaction keeps this user locked.")),
@@ -81,7 +80,8 @@ export class GroupCommit {
       return Promise.reject(new Failure("overloaded", "Too many writes are waiting.", { retryAfterS: 1 }));
     }
     return new Promise((resolve, reject) => {
-      const write = { request, queuedMs: this.#options.monotonic.now(), resolve, reject };
+      const queuedMs = this.#options.monotonic.now();
+      const write = { request, queuedMs, answered: false, resolve, reject };
       this.#waiting += 1;
       if (this.#held.take(write)) return;
       const lane = this.#apart.get(this.#workerOf(write)) ?? this.#shared;
@@ -105,8 +105,11 @@ export class GroupCommit {
   /** Refuses new writes and finishes the queued ones. */
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all([this.#shared, ...this.#apart.values()].map(({ running }) => running));
-    await this.#held.finished();
+    const running = () =>
+      [this.#shared, ...this.#apart.values(), this.#held].flatMap((part) => part.running ?? []);
+    // While one lane ends, another may be set apart, or a user held.
+    for (let parts = running(); parts.length > 0; parts = running()) await Promise.all(parts);
+    assert(this.#waiting === 0, "every write is answered when the store closes");
   }
 
   #workerOf({ request: { account, userId } }: QueuedWrite): number {
@@ -116,7 +119,7 @@ export class GroupCommit {
   async #drain(lane: Lane): Promise<void> {
     // Writes of the same event-loop turn go into the first group.
     await Promise.resolve();
-    let end: End = "failed";
+    let end: CommitEnd = "failed";
     while (lane.queue.length > 0) {
       const { group, rest } = takeGroup(lane.queue, this.#options.groupMax);
       lane.queue = rest;
@@ -132,8 +135,21 @@ export class GroupCommit {
     if (lane.worker !== undefined && end === "stored") this.#apart.delete(lane.worker);
   }
 
-  /** Commits the writes and answers them, unless a user is locked. */
-  async #commit(group: readonly QueuedWrite[]): Promise<End> {
+  /** A write whose data the database refuses must fail alone: then each write of the group is tried by itself. */
+  async #commit(group: readonly QueuedWrite[]): Promise<CommitEnd> {
+    const end = await this.#attempt(group);
+    if (end !== "refused") return end;
+    for (const queued of group) {
+      if (!this.#held.take(queued) && (await this.#attempt([queued])) === "locked") this.#held.add([queued]);
+    }
+    return "stored";
+  }
+
+  async #attempt(group: readonly QueuedWrite[]): Promise<CommitEnd> {
+    assert(
+      group.length >= 1 && group.length <= this.#options.groupMax,
+      "a group has a write, and not too many",
+    );
     const ended = this.#metrics.begin();
     try {
       const call = callOf(
@@ -148,14 +164,7 @@ export class GroupCommit {
       return "stored";
     } catch (error) {
       if (isLocked(error instanceof Failure ? error.extra.cause : error)) return "locked";
-      // A write whose data the database refuses must fail alone: each write of the group is tried by itself.
-      if (group.length > 1 && isDataRefused(error)) {
-        for (const queued of group) {
-          if (!this.#held.take(queued) && (await this.#commit([queued])) === "locked")
-            this.#held.add([queued]);
-        }
-        return "stored";
-      }
+      if (group.length > 1 && isDataRefused(error)) return "refused";
       this.#metrics.failed();
       const failure = asFailure(error);
       // Nothing is stored: a lost connection, after which nobody knows, has another code.
@@ -182,7 +191,7 @@ export class GroupCommit {
     );
   }
 
-  /** With what already waits for the worker. */
+  /** Gives the worker a lane of its own, and moves the writes that already wait for it there. */
   #setApart(worker: number): void {
     if (this.#apart.has(worker)) return;
     const isOfWorker = (write: QueuedWrite) => this.#workerOf(write) === worker;
@@ -194,6 +203,11 @@ export class GroupCommit {
 
   #answer(group: readonly QueuedWrite[], answer: (write: QueuedWrite, i: number) => void): void {
     this.#waiting -= group.length;
-    for (const [i, write] of group.entries()) answer(write, i);
+    assert(this.#waiting >= 0, "only writes that wait are answered");
+    for (const [i, write] of group.entries()) {
+      assert(!write.answered, "a write is answered once");
+      write.answered = true;
+      answer(write, i);
+    }
   }
 }

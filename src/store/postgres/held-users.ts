@@ -5,13 +5,13 @@
  */
 
 import { setTimeout } from "node:timers/promises";
+import { assert } from "../../base/assert.ts";
 import type { MonotonicClock } from "../../base/clock.ts";
 import { LOCK_PAUSE_MS } from "./connection/database.ts";
-import { type QueuedWrite, takeGroup, userOf } from "./write-queue.ts";
+import { type CommitEnd, type QueuedWrite, takeGroup, userOf } from "./write-queue.ts";
 
 export interface HeldUsersOptions {
-  /** Commits the writes and answers them; false where the user is locked, with nothing stored and nobody answered. */
-  readonly commit: (group: readonly QueuedWrite[]) => Promise<boolean>;
+  readonly commit: (group: readonly QueuedWrite[]) => Promise<CommitEnd>;
   /** Answers the writes that have waited too long. */
   readonly giveUp: (group: readonly QueuedWrite[]) => void;
   readonly groupMax: number;
@@ -37,13 +37,15 @@ export class HeldUsers {
 
   add(group: readonly QueuedWrite[]): void {
     for (const write of group) {
+      assert(!write.answered, "an answered write is not held");
       if (!this.take(write)) this.#queues.set(userOf(write), [write]);
     }
     this.#running ??= this.#run();
   }
 
-  async finished(): Promise<void> {
-    await this.#running;
+  /** Resolves when no user is held any more; undefined where none is. */
+  get running(): Promise<void> | undefined {
+    return this.#running;
   }
 
   async #run(): Promise<void> {
@@ -59,8 +61,14 @@ export class HeldUsers {
   async #attempt(name: string): Promise<boolean> {
     const { commit, giveUp, groupMax, waitMaxMs, monotonic } = this.#options;
     const { group, rest } = takeGroup(this.#queues.get(name) ?? [], groupMax);
+    assert(group.length > 0, "a held user has a write that waits");
     this.#queues.set(name, rest);
-    const left = (await commit(group)) ? [] : group;
+    let left = group;
+    const end = await commit(group);
+    // A write whose data the database refuses must fail alone: each write is tried by itself, in order.
+    if (end === "refused")
+      while (left.length > 0 && (await commit([left[0]])) !== "locked") left = left.slice(1);
+    else if (end !== "locked") left = [];
     const lateMs = monotonic.now() - waitMaxMs;
     const isLate = ({ queuedMs }: QueuedWrite) => queuedMs <= lateMs;
     giveUp(left.filter(isLate));

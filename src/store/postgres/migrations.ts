@@ -25,12 +25,12 @@ export interface Migration extends AppliedMigration {
   readonly sql: string;
 }
 
-export class MigrationError extends Error {
+export class MigrationError extends OperatorError {
   override name = "MigrationError";
 }
 
 const FOLDER = new URL("./migrations/", import.meta.url);
-/** Any number that nobody else uses will do: these are the first bytes of SHA-256("sideband"). */
+/** Any number that nobody else uses is good enough: these are the first bytes of SHA-256("sideband"). */
 const LOCK = 0x09deddaa;
 const SERVER_VERSION_MIN = 150_000;
 

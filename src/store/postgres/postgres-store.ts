@@ -62,7 +62,7 @@ const GROUP_MAX = 256;
 const HISTORY_MAX = 8;
 /** A write that was stored so recently makes a probe needless. */
 const STORED_MS = 1_000;
-/** The database is not ready for so long after a failed commit, unless another one succeeds. */
+/** After a failed commit the database counts as not ready for this time, unless a later commit succeeds. */
 const FAILED_MS = 5_000;
 
 export class PostgresStore implements Store {
@@ -265,9 +265,9 @@ export class PostgresStore implements Store {
   }
 
   /**
-   * Ready is what has just stored a write. Where none came, one row is written. A full disk may have room for that row,
-   * so that a commit that failed moments ago counts too; but not on a cluster, where a worker that stops costs its own
-   * users only.
+   * A store that has just stored a write is ready. Without such a write, one row is written. A full disk may have room
+   * for that row, so a commit that failed moments ago counts as not ready. On a cluster it does not count: there a
+   * worker that stops affects only its own users.
    */
   async probe(): Promise<void> {
     const failure = this.#workers.areMany ? undefined : this.#commit.recentFailure(FAILED_MS);

@@ -1,13 +1,22 @@
 /** Writes that wait for a commit, and which of them go into the next one. */
 
+import { assert } from "../../base/assert.ts";
 import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 
 export interface QueuedWrite {
   readonly request: WriteRequest;
   readonly queuedMs: number;
+  answered: boolean;
   readonly resolve: (outcome: WriteOutcome) => void;
   readonly reject: (error: unknown) => void;
 }
+
+/**
+ * How an attempt to commit a group ended. After "stored" and "failed" its writes are answered. Locked: somebody else has
+ * locked a user. Refused: the database does not take the data of one of several writes. In both nothing is stored, and
+ * nobody is answered.
+ */
+export type CommitEnd = "stored" | "failed" | "locked" | "refused";
 
 /** The next group, in order. It has each idempotency key at most once: the second use is answered from the first. */
 export function takeGroup(
@@ -27,6 +36,7 @@ export function takeGroup(
     if (key !== undefined) seen.add(key);
     group.push(queued);
   }
+  assert(group.length + rest.length === queue.length, "no write is left out");
   return { group, rest };
 }
 

@@ -121,7 +121,8 @@ async function checkFolder(path: string, promised: Folder): Promise<void> {
       account: ACCOUNT,
       userId: "after",
       nowMs: 0,
-      changes: [{ place: "", channel: 0, value: "works" }], places: [""],
+      changes: [{ place: "", channel: 0, value: "works" }],
+      places: [""],
     });
     assert.equal(store.readFact(viewOf("after", ACCOUNT), 0)?.value, "works");
     for await (const damaged of store.findDamage()) assert.fail(`${damaged} is damaged`);

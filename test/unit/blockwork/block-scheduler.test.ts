@@ -114,8 +114,8 @@ test("background work is interrupted for what somebody waits for, and begins aga
   await workers.finish();
   assert.deepEqual(workers.began, [1, 3, 2, 1]);
   assert.equal(await background, "done");
-  assert.equal(metric("sideband_block_tasks_total", 'kind="ahead",result="interrupted"'), 1);
-  assert.equal(metric("sideband_block_queue_depth", 'kind="ahead"'), 0);
+  assert.equal(metric("sideband_block_tasks_total", 'kind="background",result="interrupted"'), 1);
+  assert.equal(metric("sideband_block_queue_depth", 'kind="background"'), 0);
 });
 
 test("what a result lets its requester ask for next goes before others' background work", async () => {
@@ -139,7 +139,7 @@ test("the queue is bounded; background work makes room, and is refused when ther
   assert.match(await background, /^Dropped to make room for requests/);
   assert.match(await run(of("f"), 4), /^Too much block work is waiting/);
   assert.equal(metric("sideband_block_queue_depth", 'kind="code"'), 8);
-  assert.equal(metric("sideband_block_tasks_total", 'kind="ahead",result="dropped"'), 2);
+  assert.equal(metric("sideband_block_tasks_total", 'kind="background",result="dropped"'), 2);
   assert.equal(metric("sideband_block_tasks_total", 'kind="code",result="refused"'), 1);
   await workers.finish();
   void run(of("f"), 4);

@@ -5,7 +5,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
-import { main } from "../../../src/cli/main.ts";
+import { OperatorError } from "../../../src/base/errors.ts";
+import { COMMANDS, main } from "../../../src/cli/main.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sideband-cli-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -139,6 +140,19 @@ test("wrong options and arguments are a wrong call", async (context) => {
   }
 });
 
+test("what is wrong for the operator is one line, whatever the error is called; any other error stays as it is", async (context) => {
+  const command = await COMMANDS.read();
+  let error: Error = new (class NewError extends OperatorError {
+    override name = "NewError";
+  })("the folder is odd");
+  const failing = async () => ({ ...command, run: () => Promise.reject(error) });
+  context.mock.method(COMMANDS, "read", failing);
+  const { status, err } = await run(context, "read");
+  assert.deepEqual([status, err], [1, "sideband read: the folder is odd\n"]);
+  error = new Error("a programmer's");
+  await assert.rejects(run(context, "read"), error);
+});
+
 test("measure prints one JSON object whose counts add up", async (context) => {
   const profile = {
     profile: [
@@ -187,14 +201,14 @@ test("measure shows how far it is: at a terminal in one line, elsewhere in a lin
 
 test("a bad line ends with status 1, file and line number", async (context) => {
   const many = JSON.stringify({
-    profile: Array.from({ length: 41 }, (_, i) => ({ label: `l${i}`, value: "x" })),
+    profile: Array.from({ length: 257 }, (_, i) => ({ label: `l${i}`, value: "x" })),
   });
   const bad: [string, RegExp][] = [
     ["{not json", /:3 is not JSON/],
     ["null", /:3: expected/],
     ["[]", /:3: expected/],
     ["{}", /:3: expected/],
-    [many, /:3: 41 facts/],
+    [many, /:3: 257 facts/],
     ['{"profile":[{"label":"a","value":""}]}', /:3: .*0 bytes/],
     ['{"profile":[{"label":"a","value":"\\ud800"}]}', /:3: .*well-formed/],
   ];

@@ -27,6 +27,7 @@ import { doorPath } from "../../../src/door-client/door-path.ts";
 import { NoOwnerError, OwnerClient } from "../../../src/door-client/owner-client.ts";
 import { openCore } from "../../../src/main/core.ts";
 import { damage } from "../../fixtures/behind-the-store.ts";
+import { changesOf, viewOf } from "../../fixtures/views.ts";
 
 /** Runs a command in this process; its exit status and what it printed. */
 async function run(...args: string[]): Promise<{ status: number; out: string; err: string }> {
@@ -61,10 +62,11 @@ async function fill(data: string): Promise<string> {
   const core = await openCore(readConfig({ SIDEBAND_DATA: data }), { create: true });
   try {
     for (let i = 0; i < 20; i++) {
-      const facts = [0, 3, 20].map((channel) => ({ channel, value: `value ${i} of channel ${channel}` }));
-      await core.store.write({ account: "acme", userId: `user-${i}`, facts, nowMs: Date.now() - 1000 });
+      const facts = [0, 3, 20].map((channel) => [channel, `value ${i} of channel ${channel}`] as const);
+      const nowMs = Date.now() - 1000;
+      await core.store.write({ ...viewOf(`user-${i}`, "acme", { nowMs }), changes: changesOf(facts) });
     }
-    const block = await core.memory.blocks.of({ account: "acme", tier: "owner" }, "user-7");
+    const block = await core.memory.blocks.of({ account: "acme", tier: "owner" }, viewOf("user-7"));
     return block!.text;
   } finally {
     await core.close();

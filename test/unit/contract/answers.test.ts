@@ -16,11 +16,17 @@ type Plain<T> = T extends (infer E)[] ? Plain<E>[] : T extends object ? { [K in 
 type Equal<A, B> = Same<Plain<A>, Plain<B>>;
 
 const equal: {
-  encode: Equal<answers.EncodeAnswer, Static<typeof schemas.EncodeAnswer>>;
+  encode: Equal<answers.EncodeAnswer & Partial<answers.WriteDetails>, Static<typeof schemas.EncodeAnswer>>;
   batch: Equal<answers.BatchAnswer, Static<typeof schemas.BatchAnswer>>;
   context: Equal<answers.ContextAnswer, Static<typeof schemas.ContextAnswer>>;
-  decode: Equal<answers.DecodeAnswer, Omit<Static<typeof schemas.DecodeAnswer>, "verified">>;
-  decodeModel: Equal<answers.ModelDecodeAnswer, Required<Static<typeof schemas.DecodeAnswer>>>;
+  decode: Equal<
+    answers.DecodeAnswer & Partial<answers.FactDetails>,
+    Omit<Static<typeof schemas.DecodeAnswer>, "verified">
+  >;
+  decodeModel: Equal<
+    answers.ModelDecodeAnswer & Partial<answers.FactDetails>,
+    Static<typeof schemas.DecodeAnswer> & { verified: boolean }
+  >;
   flush: Equal<answers.FlushAnswer, Static<typeof schemas.FlushAnswer>>;
   facts: Equal<answers.FactsAnswer, Static<typeof schemas.FactsAnswer>>;
   read: Equal<answers.ReadAnswer, Static<typeof schemas.ReadAnswer>>;

@@ -2,12 +2,21 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import type { Failure } from "../../../src/base/errors.ts";
 import { McpHttp } from "../../../src/mcp/http.ts";
 import type { Store } from "../../../src/memory/ports.ts";
 import { settled } from "../blockwork/fake-workers.ts";
 import { ACCOUNT, memoryServices } from "../memory/memory-services.ts";
 
-const CALLER = { account: ACCOUNT, keyId: "k", tier: "unlimited", limit: null, expiresAtMs: null } as const;
+const CALLER = {
+  account: ACCOUNT,
+  keyId: "k",
+  tier: "unlimited",
+  limit: null,
+  expiresAtMs: null,
+  user: null,
+  access: "write",
+} as const;
 const USERS = ["ada", "eve"] as const;
 const MODERN = "2026-07-28";
 
@@ -40,7 +49,7 @@ async function setUp(context: TestContext) {
       },
       body,
       ended: ended.signal,
-      failureOf: (error) => error as Error,
+      failureOf: (error) => error as Failure,
     });
   /** Bound to a user, unless there is none. */
   const ask = (userId: string | undefined, method: string, params: object, session?: string) =>

@@ -17,6 +17,8 @@ function setUp(change: Partial<KeyRecord> = {}) {
     hash: hashOfKey(key),
     prefix: key.slice(0, 12),
     note: "",
+    user: null,
+    access: "write",
     createdAtMs: 0,
     expiresAtMs: null,
     revokedAtMs: null,
@@ -118,6 +120,8 @@ test("authentication: a caller has the account, the tier and the limit of the ke
     tier: "pro",
     limit: 50_000,
     expiresAtMs: NOW + 1000,
+    user: null,
+    access: "write",
   });
 });
 

@@ -3,17 +3,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { QUIET_MS } from "../../../src/memory/blocks.ts";
+import { changesOf, viewOf } from "../../fixtures/views.ts";
 import { settled } from "../blockwork/fake-workers.ts";
 import { ACCOUNT, memoryServices, requester, until } from "./memory-services.ts";
 
 test("a block is built once for a stamp, and anew after a write", async (context) => {
   const { blocks, workers, write } = await memoryServices(context);
   await write("ada", "Ada");
-  const first = await blocks.of(requester, "ada");
-  assert.equal(await blocks.of(requester, "ada"), first);
+  const first = await blocks.of(requester, viewOf("ada"));
+  assert.equal(await blocks.of(requester, viewOf("ada")), first);
   assert.equal(workers.countOf("assemble"), 1);
   await write("ada", "Grace");
-  const second = await blocks.of(requester, "ada");
+  const second = await blocks.of(requester, viewOf("ada"));
   assert.notEqual(second?.text, first?.text);
   assert.equal(workers.countOf("assemble"), 2);
 });
@@ -22,10 +23,10 @@ test("a request after a change does not get the block that was begun before it",
   const { blocks, workers, write } = await memoryServices(context);
   await write("ada", "Ada");
   const openGate = workers.hold();
-  const before = blocks.of(requester, "ada");
+  const before = blocks.of(requester, viewOf("ada"));
   await settled();
   await write("ada", "Grace");
-  const after = blocks.of(requester, "ada");
+  const after = blocks.of(requester, viewOf("ada"));
   await settled();
   openGate();
   assert.equal((await before)?.facts[0].value, "Ada");
@@ -35,7 +36,10 @@ test("a request after a change does not get the block that was begun before it",
 test("two callers at the same time share one build", async (context) => {
   const { blocks, workers, write } = await memoryServices(context);
   await write("ada", "Ada");
-  const [one, other] = await Promise.all([blocks.of(requester, "ada"), blocks.of(requester, "ada")]);
+  const [one, other] = await Promise.all([
+    blocks.of(requester, viewOf("ada")),
+    blocks.of(requester, viewOf("ada")),
+  ]);
   assert.equal(one, other);
   assert.equal(workers.countOf("assemble"), 1);
 });
@@ -43,45 +47,45 @@ test("two callers at the same time share one build", async (context) => {
 test("users of two accounts with the same id are cached apart", async (context) => {
   const { blocks, store, write } = await memoryServices(context);
   await write("ada", "Ada");
-  await store.write({ account: "globex", userId: "ada", changes: [{ place: "", channel: 0, value: "Eve" }], places: [""], nowMs: 0 });
-  const first = await blocks.of(requester, "ada");
-  await blocks.of({ ...requester, account: "globex" }, "ada");
-  assert.equal(await blocks.of(requester, "ada"), first);
+  await store.write({ ...viewOf("ada", "globex"), changes: changesOf([[0, "Eve"]]) });
+  const first = await blocks.of(requester, viewOf("ada"));
+  await blocks.of({ ...requester, account: "globex" }, viewOf("ada", "globex"));
+  assert.equal(await blocks.of(requester, viewOf("ada")), first);
 });
 
 test("a user without facts has no block, and none in the cache", async (context) => {
   const { blocks, store, write } = await memoryServices(context);
   await write("ada", "Ada");
-  await blocks.of(requester, "ada");
+  await blocks.of(requester, viewOf("ada"));
   await store.forgetUser(ACCOUNT, "ada");
-  assert.equal(await blocks.of(requester, "ada"), undefined);
+  assert.equal(await blocks.of(requester, viewOf("ada")), undefined);
   assert.equal(blocks.cachedCount, 0);
 });
 
 test("codes are computed in the background once the account has not written for a while, and not before", async (context) => {
   const { blocks, workers, clock, write, factsOf } = await memoryServices(context);
   await write("ada", "Ada", "London");
-  blocks.codeInBackground(requester, "ada");
+  blocks.codeInBackground(requester, viewOf("ada"));
   clock.advance(QUIET_MS - 1);
-  blocks.codeInBackground(requester, "ada");
+  blocks.codeInBackground(requester, viewOf("ada"));
   clock.advance(QUIET_MS - 1);
   await settled();
   assert.equal(workers.countOf("code"), 0);
   clock.advance(1);
   await until(() => factsOf("ada").every(({ code }) => code !== undefined));
-  await blocks.of(requester, "ada");
+  await blocks.of(requester, viewOf("ada"));
   assert.equal(workers.countOf("code"), 2);
 });
 
 test("coding in the background stops when the account writes again, and goes on when it is quiet again", async (context) => {
   const { blocks, workers, clock, write, factsOf } = await memoryServices(context);
   await write("ada", "Ada", "London", "chess");
-  blocks.codeInBackground(requester, "ada");
+  blocks.codeInBackground(requester, viewOf("ada"));
   const open = workers.hold();
   clock.advance(QUIET_MS);
   await settled();
   assert.equal(workers.countOf("code"), 1);
-  blocks.codeInBackground(requester, "eve");
+  blocks.codeInBackground(requester, viewOf("eve"));
   open();
   await until(() => factsOf("ada").some(({ code }) => code !== undefined));
   assert.equal(workers.countOf("code"), 1);
@@ -93,13 +97,13 @@ test("coding in the background stops when the account writes again, and goes on 
 test("a value written while its user is being coded in the background is coded after it", async (context) => {
   const { blocks, workers, clock, write, factsOf } = await memoryServices(context);
   await write("ada", "Ada");
-  blocks.codeInBackground(requester, "ada");
+  blocks.codeInBackground(requester, viewOf("ada"));
   const open = workers.hold();
   clock.advance(QUIET_MS);
   await settled();
   assert.equal(workers.countOf("code"), 1);
   await write("ada", "Grace");
-  blocks.codeInBackground(requester, "ada");
+  blocks.codeInBackground(requester, viewOf("ada"));
   clock.advance(QUIET_MS);
   open();
   await until(() => factsOf("ada").every(({ code }) => code !== undefined));
@@ -109,7 +113,7 @@ test("a value written while its user is being coded in the background is coded a
 test("coding in the background ends, and leaves no timer behind", async (context) => {
   const { blocks, clock, write, factsOf } = await memoryServices(context);
   await write("ada", "Ada");
-  blocks.codeInBackground(requester, "ada");
+  blocks.codeInBackground(requester, viewOf("ada"));
   clock.advance(QUIET_MS);
   await until(() => factsOf("ada").every(({ code }) => code !== undefined));
   assert.equal(clock.alarmCount, 0);

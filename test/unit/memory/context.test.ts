@@ -9,41 +9,49 @@ import { memoryServices, requester } from "./memory-services.ts";
 test("a context is the same object as long as the facts stay as they are", async (context) => {
   const { services, write } = await memoryServices(context);
   await write("ada", "Ada");
-  assert.equal(await readContext(services, requester, "ada"), await readContext(services, requester, "ada"));
+  assert.equal(
+    await readContext(services, requester, { userId: "ada" }),
+    await readContext(services, requester, { userId: "ada" }),
+  );
 });
 
 test("a context after a write is a new one, and holds what was written in its block and beside it", async (context) => {
   const { services, write } = await memoryServices(context);
   await write("ada", "Ada");
-  const before = await readContext(services, requester, "ada");
+  const before = await readContext(services, requester, { userId: "ada" });
   await write("ada", "Grace");
-  const after = await readContext(services, requester, "ada");
+  const after = await readContext(services, requester, { userId: "ada" });
   assert.notEqual(after, before);
   assert.deepEqual(
     after.facts.map(({ value }) => value),
     ["Grace"],
   );
   const { facts } = await readPresentedBlock(services, requester, { userId: "ada", block: after.text });
-  assert.deepEqual(facts, [{ channel: 0, value: "Grace" }]);
+  assert.deepEqual(facts, [{ label: "USER.name", channel: 0, value: "Grace" }]);
 });
 
 test("a write for another user leaves a context as it is", async (context) => {
   const { services, write } = await memoryServices(context);
   await write("ada", "Ada");
-  const before = await readContext(services, requester, "ada");
+  const before = await readContext(services, requester, { userId: "ada" });
   await write("eve", "Eve");
-  assert.equal(await readContext(services, requester, "ada"), before);
+  assert.equal(await readContext(services, requester, { userId: "ada" }), before);
 });
 
 test("the context of a user without facts is empty, also for another account's user", async (context) => {
   const { services, write } = await memoryServices(context);
   await write("ada", "Ada");
-  const empty = (userId: string) => ({ userId, text: "", facts: [] });
-  assert.deepEqual(await readContext(services, requester, "eve"), empty("eve"));
-  assert.deepEqual(await readContext(services, { ...requester, account: "globex" }, "ada"), empty("ada"));
+  const empty = (userId: string) => ({ userId, text: "", facts: [], labels: [], overflow: [] });
+  assert.deepEqual(await readContext(services, requester, { userId: "eve" }), empty("eve"));
+  assert.deepEqual(
+    await readContext(services, { ...requester, account: "globex" }, { userId: "ada" }),
+    empty("ada"),
+  );
 });
 
 test("a bad user_id has no context", async (context) => {
   const { services } = await memoryServices(context);
-  await assert.rejects(async () => readContext(services, requester, ""), { code: "invalid_request" });
+  await assert.rejects(async () => readContext(services, requester, { userId: "" }), {
+    code: "invalid_request",
+  });
 });

@@ -11,8 +11,8 @@ const NAME = { userId: "ada", label: "USER.name" };
 async function setUp(context: TestContext) {
   const memory = await memoryServices(context);
   const throughModel = async (input = NAME) => {
-    const { value, verified } = await decodeThroughModel(memory.services, requester, input);
-    return { value, verified };
+    const { fact, verified } = await decodeThroughModel(memory.services, requester, input);
+    return { value: fact.value, verified };
   };
   return { ...memory, throughModel };
 }
@@ -21,7 +21,8 @@ test("a fact is read by its label", async (context) => {
   const { services, write } = await setUp(context);
   await write("ada", "Ada", "Sideband");
   const input = { userId: "ada", label: "USER.project" };
-  assert.deepEqual(await decodeFact(services, ACCOUNT, input), { ...input, value: "Sideband" });
+  const { fact, ...named } = await decodeFact(services, ACCOUNT, input);
+  assert.deepEqual([named, fact.value], [input, "Sideband"]);
 });
 
 test("a fact from the state needs no block", async (context) => {

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { DEMO_ACCOUNT, DEMO_REQUESTER, DEMO_USER, Demo } from "../../../src/memory/demo.ts";
+import type { View } from "../../../src/memory/ports.ts";
 import { viewOf } from "../../fixtures/views.ts";
 import { memoryServices } from "./memory-services.ts";
 
@@ -18,7 +19,8 @@ async function setUp(context: TestContext, time: string) {
     memory.store.write({
       account: DEMO_ACCOUNT,
       userId: DEMO_USER,
-      changes: [{ place: "", channel, value }], places: [""],
+      changes: [{ place: "", channel, value }],
+      places: [""],
       nowMs: memory.clock.now(),
     });
   return { ...memory, demo: newDemo(), newDemo, values, writeElsewhere };
@@ -28,7 +30,10 @@ test("a fact of the demo is written on the channel of its label", async (context
   const { demo, store } = await setUp(context, "2026-11-15T12:00:00Z");
   await demo.encode("USER.name", "Ada", DEMO_USER);
   const result = await demo.encode("USER.role", "engineer", DEMO_USER);
-  assert.deepEqual(result, { changes: [{ place: "", channel: 6, value: "engineer" }], places: [""], channelCount: 2 });
+  assert.deepEqual(result, {
+    facts: [{ label: "USER.role", channel: 6, value: "engineer" }],
+    channelCount: 2,
+  });
   assert.equal(store.readFact(viewOf(DEMO_USER, DEMO_ACCOUNT), 6)?.value, "engineer");
 });
 
@@ -36,10 +41,10 @@ test("what was written stays until the interval's last millisecond, and is gone 
   const { demo, clock, values } = await setUp(context, "2026-11-15T12:00:00.000Z");
   await demo.encode("USER.name", "Ada", DEMO_USER);
   clock.advance(HOUR_MS - 1);
-  await demo.resetIfDue();
+  await demo.userOf(undefined);
   assert.deepEqual(values(), ["Ada"]);
   clock.advance(1);
-  await demo.resetIfDue();
+  await demo.userOf(undefined);
   assert.deepEqual(values(), []);
 });
 
@@ -55,7 +60,7 @@ test("a process that starts within an interval keeps its facts, from its first m
   const { demo, clock, newDemo, values } = await setUp(context, "2026-11-15T13:00:00.000Z");
   await demo.encode("USER.name", "Ada", DEMO_USER);
   clock.advance(HOUR_MS / 2);
-  await newDemo().resetIfDue();
+  await newDemo().userOf(undefined);
   assert.deepEqual(values(), ["Ada"]);
 });
 
@@ -64,7 +69,7 @@ test("what another process has written in the new interval stays, and what is ol
   await demo.encode("USER.name", "old", DEMO_USER);
   clock.advance(HOUR_MS / 2);
   await writeElsewhere(1, "new");
-  await demo.resetIfDue();
+  await demo.userOf(undefined);
   assert.deepEqual(values(), ["new"]);
 });
 
@@ -73,12 +78,12 @@ test("what another process writes in place of an old fact during the reset stays
   await demo.encode("USER.name", "old", DEMO_USER);
   clock.advance(HOUR_MS / 2);
   const readUser = store.readUser.bind(store);
-  const mock = context.mock.method(store, "readUser", async (account: string, userId: string) => {
-    const before = readUser(account, userId);
+  const mock = context.mock.method(store, "readUser", async (view: View) => {
+    const before = readUser(view);
     await writeElsewhere(0, "new");
     return before;
   });
-  await demo.resetIfDue();
+  await demo.userOf(undefined);
   assert.equal(mock.mock.callCount(), 1);
   mock.mock.restore();
   assert.deepEqual(values(), ["new"]);
@@ -88,7 +93,7 @@ test("a reset that the store could not make is made by whoever comes next", asyn
   const { demo, store, clock, values } = await setUp(context, "2026-11-15T12:30:00Z");
   await demo.encode("USER.name", "old", DEMO_USER);
   clock.advance(HOUR_MS / 2);
-  const { mock } = context.mock.method(store, "forgetFacts", () => Promise.reject(new Error("away")));
+  const { mock } = context.mock.method(store, "write", () => Promise.reject(new Error("away")));
   await assert.rejects(demo.userOf(undefined), /away/);
   mock.restore();
   await demo.userOf(undefined);
@@ -98,17 +103,17 @@ test("a reset that the store could not make is made by whoever comes next", asyn
 test("the store is read for a reset once an interval", async (context) => {
   const { demo, store, clock } = await setUp(context, "2026-11-15T12:30:00Z");
   const { mock } = context.mock.method(store, "readUser");
-  for (let i = 0; i < 3; i++) await demo.resetIfDue();
+  for (let i = 0; i < 3; i++) await demo.userOf(undefined);
   assert.equal(mock.callCount(), 1);
   clock.advance(HOUR_MS);
-  await demo.resetIfDue();
+  await demo.userOf(undefined);
   assert.equal(mock.callCount(), 2);
 });
 
 test("the operator's reset forgets everything at once, the cached block too", async (context) => {
   const { demo, blocks, values } = await setUp(context, "2026-11-15T12:30:00Z");
   await demo.encode("USER.name", "Ada", DEMO_USER);
-  await blocks.of(DEMO_REQUESTER, DEMO_USER);
+  await blocks.of(DEMO_REQUESTER, viewOf(DEMO_USER, DEMO_ACCOUNT));
   await demo.reset(DEMO_USER);
   assert.deepEqual([values(), blocks.cachedCount], [[], 0]);
 });
@@ -137,7 +142,7 @@ test("an unknown label is refused by the demo", async (context) => {
   await assert.rejects(demo.encode("name", "Ada", DEMO_USER), { code: "unknown_label" });
 });
 
-test("a sandbox has facts of its own, and the reset of the shared state empties it too", async (context) => {
+test("a sandbox has facts of its own, and whoever comes first in a new interval empties all states", async (context) => {
   const { demo, store, clock } = await setUp(context, "2026-11-15T12:00:00.000Z");
   const valuesOf = async (userId: string) =>
     (await store.readUser(viewOf(userId, DEMO_ACCOUNT)))?.facts.map(({ value }) => value) ?? [];
@@ -147,8 +152,11 @@ test("a sandbox has facts of its own, and the reset of the shared state empties 
   assert.deepEqual([await valuesOf(DEMO_USER), await valuesOf(sandbox)], [["shared"], ["mine"]]);
   await demo.reset(sandbox);
   assert.deepEqual([await valuesOf(DEMO_USER), await valuesOf(sandbox)], [["shared"], []]);
-  await demo.encode("USER.name", "mine", sandbox);
-  clock.advance(24 * 3_600_000);
-  await demo.resetIfDue();
-  assert.deepEqual([await valuesOf(DEMO_USER), await valuesOf(sandbox)], [[], []]);
+  for (const first of [undefined, "123"]) {
+    await demo.encode("USER.name", "shared", DEMO_USER);
+    await demo.encode("USER.name", "mine", await demo.userOf("0af"));
+    clock.advance(24 * HOUR_MS);
+    await demo.userOf(first);
+    assert.deepEqual([await valuesOf(DEMO_USER), await valuesOf(sandbox)], [[], []]);
+  }
 });

@@ -26,9 +26,9 @@ test("facts are written on the channels of their labels", async (context) => {
   const { encode, valuesOf } = await setUp(context);
   const { facts, channelCount, replayed } = await encode([ROLE, NAME]);
   const placed = [
-    { channel: 6, value: "engineer" },
-    { channel: 0, value: "Ada" },
-  ];
+    { ...ROLE, channel: 6, revision: 1 },
+    { ...NAME, channel: 0, revision: 2 },
+  ].map((fact) => ({ ...fact, place: "", expiresAtMs: null, previous: undefined }));
   assert.deepEqual([facts, channelCount, replayed], [placed, 2, false]);
   assert.deepEqual(valuesOf("ada"), [
     [0, "Ada"],

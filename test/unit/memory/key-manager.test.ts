@@ -24,7 +24,8 @@ async function setUp(context: TestContext, time = NOON) {
     const { outcome } = await store.write({
       account: "acme",
       userId: "ada",
-      changes: [{ place: "", channel: 0, value: "Ada" }], places: [""],
+      changes: [{ place: "", channel: 0, value: "Ada" }],
+      places: [""],
       nowMs: Date.parse(moment),
       quota: { keyId, month: moment.slice(0, 7), day: moment.slice(0, 10), limit: null },
     });
@@ -44,6 +45,8 @@ test("the store holds a new key's hash and its first characters, and not the key
     hash: hashOfKey(key),
     prefix: key.slice(0, 12),
     note: "first",
+    user: null,
+    access: "write",
     createdAtMs: Date.parse(NOON),
     expiresAtMs: null,
     revokedAtMs: null,
@@ -180,7 +183,13 @@ test("an approval does not enter an account that exists, and says what is in it"
   assert.deepEqual(await keys.list(), [record]);
   assert.equal((await keys.requests())[0].status, "open");
   const write = (userId: string) =>
-    store.write({ account: "acme", userId, changes: [{ place: "", channel: 0, value: "x" }], places: [""], nowMs: 1 });
+    store.write({
+      account: "acme",
+      userId,
+      changes: [{ place: "", channel: 0, value: "x" }],
+      places: [""],
+      nowMs: 1,
+    });
   await Promise.all(Array.from({ length: 999 }, (_, i) => write(`u${i}`)));
   await assert.rejects(keys.approve(id, { account: "acme" }), /with 1 key and 1,000 users/);
   await write("one more");
@@ -202,7 +211,8 @@ test("an approval without an account makes a new one under an unused name", asyn
   await store.write({
     account: "example-ada-2",
     userId: "ada",
-    changes: [{ place: "", channel: 0, value: "Ada" }], places: [""],
+    changes: [{ place: "", channel: 0, value: "Ada" }],
+    places: [""],
     nowMs: Date.parse(NOON),
   });
   const ids = [await request(), await request(), await request()];

@@ -2,18 +2,23 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { channelOf, labelOf, nearLabel } from "../../../src/memory/labels.ts";
+import { Labels, nearLabel } from "../../../src/memory/labels.ts";
+import type { Store } from "../../../src/memory/ports.ts";
 
-test("a label is found exactly as it is written, and each channel has its label", () => {
+/** Of an account that has added none. */
+const labels = new Labels({ keysVersion: () => 1, readLabels: () => [] } as unknown as Store);
+const find = (label: string) => labels.find("acme", label);
+
+test("a label is found exactly as it is written, and each channel has its label", async () => {
   for (const [label, channel] of [
     ["USER.name", 0],
     ["PREF.response_style", 10],
     ["PROJ.constraint", 39],
   ] as const) {
-    assert.equal(channelOf(label), channel);
-    assert.equal(labelOf(channel), label);
+    assert.equal((await find(label)).channel, channel);
+    assert.deepEqual(await labels.namesOf("acme", [channel]), [label]);
   }
-  assert.throws(() => channelOf("user.name"), { code: "unknown_label" });
+  assert.throws(() => find("user.name"), { code: "unknown_label" });
 });
 
 test("a label with one slip is hinted: a letter missing, added, replaced, or two of them swapped", () => {
@@ -70,14 +75,14 @@ test("a label of another kind is not hinted, nor a slip after another group", ()
 });
 
 test("an unknown label is refused with the hint, where there is one", () => {
-  assert.throws(() => channelOf("USER.nam"), {
+  assert.throws(() => find("USER.nam"), {
     code: "unknown_label",
     message: "There is no such label. Did you mean USER.name?",
     extra: { param: "label", hint: "USER.name" },
   });
-  assert.throws(() => channelOf("pet"), {
+  assert.throws(() => find("pet"), {
     code: "unknown_label",
-    message: "There is no such label. GET /channels lists all of them.",
+    message: "There is no such label. GET /channels lists all of them, POST /channels adds one.",
     extra: { param: "label" },
   });
 });

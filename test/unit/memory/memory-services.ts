@@ -83,6 +83,7 @@ export async function memoryServices(context: TestContext, time = "1970-01-01T00
     flushes: new SharedWork(),
     idempotency: new IdempotencyGate(keyRing.digestKey),
     clock,
+    historyMax: 8,
   };
   /** Values on the channels from 0 on. */
   const write = (userId: string, ...values: string[]) =>

@@ -7,7 +7,7 @@ import { DEMO_ACCOUNT } from "../../../src/memory/demo.ts";
 import { compareStores, moveStore } from "../../../src/memory/move.ts";
 import type { KeyRecord, KeyRequest, Store } from "../../../src/memory/ports.ts";
 import type { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
-import { viewOf } from "../../fixtures/views.ts";
+import { changesOf, viewOf } from "../../fixtures/views.ts";
 import { temporaryStore } from "./memory-services.ts";
 
 const KEY: KeyRecord = {
@@ -17,6 +17,8 @@ const KEY: KeyRecord = {
   hash: "ab".repeat(32),
   prefix: "sb_live_abcd",
   note: "first",
+  user: null,
+  access: "write",
   createdAtMs: 1,
   expiresAtMs: null,
   revokedAtMs: 2,
@@ -38,10 +40,8 @@ const LATER_MS = Date.parse("2027-01-01T00:00:00Z");
 
 const write = (store: Store, userId: string, facts: readonly (readonly [number, string])[], nowMs: number) =>
   store.write({
-    account: "acme",
-    userId,
-    facts: facts.map(([channel, value]) => ({ channel, value })),
-    nowMs,
+    ...viewOf(userId, "acme", { nowMs }),
+    changes: changesOf(facts),
     quota: USED,
   });
 
@@ -58,10 +58,8 @@ async function filledStore(context: TestContext): Promise<LmdbStore> {
   await write(from, "ada", facts, 1000);
   await write(from, "eve", [[0, "Eve"]], 2000);
   await from.write({
-    account: DEMO_ACCOUNT,
-    userId: "demo",
-    changes: [{ place: "", channel: 0, value: "x" }], places: [""],
-    nowMs: 3000,
+    ...viewOf("demo", DEMO_ACCOUNT, { nowMs: 3000 }),
+    changes: changesOf([[0, "x"]]),
   });
   return from;
 }
@@ -71,7 +69,8 @@ async function setUp(context: TestContext) {
   const from = await filledStore(context);
   const to = await temporaryStore(context);
   const report = await move(from, to);
-  const differences = async () => (await compareStores(from, to, () => {})).differences;
+  const differences = async () =>
+    (await compareStores(from, to, { nowMs: LATER_MS, step: () => {} })).differences;
   return { from, to, report, differences };
 }
 
@@ -107,11 +106,11 @@ test("each user is told when copied and when compared", async (context) => {
 
 test("a write that fails while the next user is being read ends the move with its error", async (context) => {
   const [from, to] = [await filledStore(context), await temporaryStore(context)];
-  const readUser = from.readUser.bind(from);
+  const readLife = from.readLife.bind(from);
   // As from a database: the answer takes a while.
-  context.mock.method(from, "readUser", async (account: string, userId: string) => {
+  context.mock.method(from, "readLife", async (...args: Parameters<Store["readLife"]>) => {
     await setImmediate();
-    return readUser(account, userId);
+    return readLife(...args);
   });
   context.mock.method(to, "addKey", async () => {
     throw new Error("the disk is full");
@@ -150,8 +149,13 @@ const rewrite =
   (userId: string, ...facts: [channel: number, value: string, updatedAtMs: number][]): Change =>
   async (to) => {
     await to.forgetUser("acme", userId);
-    const written = facts.map(([channel, value, updatedAtMs]) => ({ channel, value, updatedAtMs }));
-    await to.write({ account: "acme", userId, facts: written, nowMs: LATER_MS });
+    const changes = facts.map(([channel, value, updatedAtMs]) => ({
+      place: "",
+      channel,
+      value,
+      updatedAtMs,
+    }));
+    await to.write({ ...viewOf(userId, "acme", { nowMs: LATER_MS }), changes });
   };
 
 for (const [what, change, difference] of [

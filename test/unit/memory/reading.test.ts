@@ -7,6 +7,7 @@ import { PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
 import { KeyRing } from "../../../src/memory/key-ring.ts";
 import { findReadBackFault, readPresentedBlock } from "../../../src/memory/reading.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
+import { viewOf } from "../../fixtures/views.ts";
 import { memoryServices, requester } from "./memory-services.ts";
 
 /** The fixture's master key, and a newer one. */
@@ -14,8 +15,8 @@ const older = { id: 1, material: new Uint8Array(32) };
 const newer = { id: 2, material: new Uint8Array(32).fill(2) };
 
 const FACTS = [
-  { channel: 0, value: "Ada" },
-  { channel: 1, value: "Sideband" },
+  { label: "USER.name", channel: 0, value: "Ada" },
+  { label: "USER.project", channel: 1, value: "Sideband" },
 ];
 const unreadable = {
   code: "block_unreadable",
@@ -26,10 +27,10 @@ const unreadable = {
 async function setUp(context: TestContext) {
   const memory = await memoryServices(context);
   await memory.write("ada", "Ada", "Sideband");
-  const { text } = (await memory.blocks.of(requester, "ada"))!;
+  const { text } = (await memory.blocks.of(requester, viewOf("ada")))!;
   const read = (block: string, by = requester, userId = "ada", services: MemoryServices = memory.services) =>
     readPresentedBlock(services, by, { userId, block });
-  const fault = (expected: typeof FACTS, channels?: number[]) =>
+  const fault = (expected: { channel: number; value: string }[], channels?: number[]) =>
     findReadBackFault(memory.services, memory.services.blockWork.begin(requester), "ada", {
       text,
       expected,

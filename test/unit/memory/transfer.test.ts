@@ -2,11 +2,12 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { LABELS } from "../../../src/base/channel-labels.ts";
 import { noStep } from "../../../src/base/steps.ts";
 import { DEMO_ACCOUNT } from "../../../src/memory/demo.ts";
 import type { KeyRecord, KeyRequest, Store } from "../../../src/memory/ports.ts";
 import { exportLines, importLines } from "../../../src/memory/transfer.ts";
-import { viewOf } from "../../fixtures/views.ts";
+import { changesOf, viewOf } from "../../fixtures/views.ts";
 import { temporaryStore } from "./memory-services.ts";
 
 const KEY: KeyRecord = {
@@ -16,6 +17,8 @@ const KEY: KeyRecord = {
   hash: "ab".repeat(32),
   prefix: "sb_live_abcd",
   note: "first",
+  user: null,
+  access: "write",
   createdAtMs: 1,
   expiresAtMs: 2,
   revokedAtMs: null,
@@ -51,7 +54,7 @@ const importInto = (store: Store, ...lines: unknown[]) =>
 
 async function exported(store: Store, account?: string): Promise<unknown[]> {
   const lines: unknown[] = [];
-  for await (const line of exportLines(store, account)) lines.push(line);
+  for await (const line of exportLines(store, { nowMs: IMPORT_MS, account })) lines.push(line);
   return lines;
 }
 
@@ -62,7 +65,7 @@ const write = (
   channel: number,
   value: string,
   nowMs: number,
-) => store.write({ account, userId, changes: [{ place: "", channel, value }], places: [""], nowMs });
+) => store.write({ ...viewOf(userId, account, { nowMs }), changes: changesOf([[channel, value]]) });
 
 /** A store with a key and two users of two accounts; the higher channel was written first. */
 async function filledStore(context: TestContext): Promise<Store> {
@@ -222,7 +225,7 @@ const request = (change: object) => ({ kind: "request", request: { ...REQUEST, .
 /** By the reason that is given. */
 const BAD_LINES: Record<string, Record<string, unknown>> = {
   "it is not JSON": { "that is cut off": "{" },
-  "neither a key, a user nor a request": {
+  "neither a key, a label, a user nor a request": {
     "that is null": "null",
     "that is an array": [],
     "of an unknown kind": { ...USER, kind: "fact" },
@@ -246,7 +249,6 @@ const BAD_LINES: Record<string, Record<string, unknown>> = {
     "without facts": { ...USER, facts: undefined },
     "whose facts are no array": { ...USER, facts: { length: 1 } },
   },
-  "a user has at most 40 facts": { "with 41 facts": { ...USER, facts: new Array(41).fill(FACT) } },
   "account and user_id must be texts": {
     "without an account": { ...USER, account: undefined },
     "whose account is a number": { ...USER, account: 5 },
@@ -263,7 +265,13 @@ const BAD_LINES: Record<string, Record<string, unknown>> = {
     "with a value that is a number": fact({ value: 5 }),
   },
   "no such label": { "with an unknown label": fact({ label: "name" }) },
-  "a label is given twice": { "with a label twice": fact({ label: "USER.name" }) },
+  "a label is given twice": {
+    "with a label twice": fact({ label: "USER.name" }),
+    "with 41 facts on 40 labels": {
+      ...USER,
+      facts: [...LABELS, "USER.name"].map((label) => ({ ...FACT, label })),
+    },
+  },
   "at least 1 byte": { "with an empty value": fact({ value: "" }) },
   "at most 1024 bytes": { "with a value of 1025 bytes": fact({ value: "a".repeat(1025) }) },
   "a fact has no revision or time": {

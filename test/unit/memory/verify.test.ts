@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { codeOf } from "../../../src/blockwork/fact-code.ts";
 import { PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
-import { labelOf } from "../../../src/memory/labels.ts";
 import { verifyAll } from "../../../src/memory/verify.ts";
 import { forgedCode, memoryServices } from "./memory-services.ts";
 
@@ -31,7 +30,7 @@ test("code bits that fail their checksum are found", async (context) => {
   const { faults, factsOf, saveCode } = await setUp(context);
   const [fact] = factsOf("ada");
   await saveCode("ada", fact, codeOf(PLAIN_CODEBOOK, fact.channel, "Eve"));
-  assert.deepEqual(await faults(), [`ada: the code bits kept on ${labelOf(0)} fail their checksum`]);
+  assert.deepEqual(await faults(), ["ada: the code bits kept on USER.name fail their checksum"]);
 });
 
 test("code bits of another value under a right checksum are found", async (context) => {
@@ -72,7 +71,7 @@ test("whoever hangs up ends the walk at the next user", async (context) => {
   const progress = () => caller.abort(new Error("gone"));
   await assert.rejects(verifyAll(services, { progress, signal: caller.signal }), /gone/);
   assert.deepEqual(
-    mock.calls.map((call) => call.arguments[1]),
+    mock.calls.map((call) => call.arguments[0].userId),
     ["ada"],
   );
 });

@@ -3,12 +3,12 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { PlainOperations } from "../../../bench/plain-operations.ts";
 import { kernelModuleSource } from "../../../scripts/build-kernel.ts";
 import { seededRandom } from "../../../src/base/random.ts";
 import { KernelOperations } from "../../../src/reader/kernel.ts";
 import { KERNEL_MODULE } from "../../../src/reader/kernel-module.generated.ts";
 import type { Operations } from "../../../src/reader/operations.ts";
-import { PlainOperations } from "../../../src/reader/plain-operations.ts";
 
 const random = seededRandom(4);
 

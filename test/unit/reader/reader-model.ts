@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
-import { PlainOperations } from "../../../src/reader/plain-operations.ts";
+import { PlainOperations } from "../../../bench/plain-operations.ts";
 import { ReaderPredictor } from "../../../src/reader/predictor.ts";
 import { READER_WEIGHTS } from "../../../src/reader/weights-path.ts";
 

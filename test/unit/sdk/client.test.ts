@@ -171,12 +171,11 @@ test("Retry-After is honoured where there is time for it, and ends the call wher
 
 test("a call that is not answered ends after its time-out", async (t) => {
   const { url } = await scriptedServer(t, () => "hang");
-  const startMs = performance.now();
   await assert.rejects(new Sideband({ baseUrl: url, timeoutMs: 150 }).context("u"), {
     code: "timeout",
     status: 0,
+    message: "no answer within 150 ms",
   });
-  assert.ok(performance.now() - startMs < 1000);
 });
 
 test("a closed port is a failed connection, after the retries", async () => {

@@ -2,7 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { Failure } from "../../../src/base/errors.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
+import { userSlot } from "../../../src/store/postgres/cluster/placement.ts";
 import type { Database } from "../../../src/store/postgres/connection/database.ts";
 import { GroupCommit } from "../../../src/store/postgres/group-commit.ts";
 import { HeldUsers } from "../../../src/store/postgres/held-users.ts";
@@ -12,8 +15,36 @@ import { FakeClock } from "../blockwork/fake-workers.ts";
 
 const LOCKED = () => Object.assign(new Error("lock timeout"), { code: "55P03" });
 
+const REFUSED = () => Object.assign(new Error("invalid text"), { code: "22P02" });
+
+/** @param answers what the database says to one call after the other: an error, or nothing where it stores */
+function commitOn(
+  answers: (call: number) => Error | undefined,
+  workerOf = (_slot: number) => 0,
+): GroupCommit {
+  let calls = 0;
+  const database = {
+    write: async () => {
+      calls += 1;
+      const call = calls;
+      await setImmediate();
+      const error = answers(call);
+      if (error !== undefined) throw error;
+      return [];
+    },
+  } as unknown as Database;
+  return new GroupCommit(database, {
+    queueMax: 100,
+    groupMax: 2,
+    lockWaitMs: 1000,
+    metrics: new Metrics(),
+    monotonic: new FakeClock(),
+    workerOf,
+  });
+}
+
 function queued(userId: string, value: string): QueuedWrite {
-  return { request: write(userId, [[0, value]]), queuedMs: 0, resolve() {}, reject() {} };
+  return { request: write(userId, [[0, value]]), queuedMs: 0, answered: false, resolve() {}, reject() {} };
 }
 
 const valuesOf = (group: readonly QueuedWrite[]) => group.map(({ request }) => request.facts[0].value);
@@ -23,9 +54,9 @@ test("held users: what comes during an attempt waits behind what was held before
   const held = new HeldUsers({
     commit: async (group) => {
       attempts.push(valuesOf(group));
-      if (attempts.length > 1) return true;
+      if (attempts.length > 1) return "stored";
       assert.ok(held.take(queued("locked", "third")));
-      return false;
+      return "locked";
     },
     giveUp: (group) => assert.equal(group.length, 0),
     groupMax: 256,
@@ -34,28 +65,13 @@ test("held users: what comes during an attempt waits behind what was held before
   });
   // After a user whose writes are stored, the next round begins at once.
   held.add([queued("locked", "first"), queued("locked", "second"), queued("free", "beside")]);
-  await held.finished();
+  await held.running;
   assert.deepEqual(attempts, [["first", "second"], ["beside"], ["first", "second", "third"]]);
 });
 
 test("group commit: queued writes of a locked user do not overtake those that are held", async () => {
-  let calls = 0;
-  const database = {
-    // The group of both users, and the first attempt with the locked one alone.
-    write: async () => {
-      calls += 1;
-      if (calls <= 2) throw LOCKED();
-      return [];
-    },
-  } as unknown as Database;
-  const commit = new GroupCommit(database, {
-    queueMax: 100,
-    groupMax: 2,
-    lockWaitMs: 1000,
-    metrics: new Metrics(),
-    monotonic: new FakeClock(),
-    workerOf: () => 0,
-  });
+  // The group of both users, and the first attempt with the locked one alone.
+  const commit = commitOn((call) => (call <= 2 ? LOCKED() : undefined));
   const stored: string[] = [];
   const wishes = [
     ["locked", "first"],
@@ -71,4 +87,44 @@ test("group commit: queued writes of a locked user do not overtake those that ar
   );
   assert.deepEqual(stored, ["beside", "first", "second", "third"]);
   await commit.close();
+});
+
+test("group commit: of the writes of a held user, one that the database refuses fails alone", async () => {
+  // The group, the held group, and then each write by itself.
+  const answers = [LOCKED(), REFUSED(), REFUSED(), undefined];
+  const commit = commitOn((call) => {
+    assert.ok(call <= answers.length, "no write is tried again");
+    return answers[call - 1];
+  });
+  const ends = await Promise.allSettled(
+    ["refused", "fine"].map((value) => commit.write(write("held", [[0, value]]))),
+  );
+  assert.deepEqual(
+    ends.map(({ status }) => status),
+    ["rejected", "fulfilled"],
+  );
+  await commit.close();
+});
+
+test("group commit: closing waits for the writes of a worker that is set apart meanwhile", async () => {
+  const away = () => new Failure("store_unavailable", "The worker is away.");
+  let closed: Promise<void> | undefined;
+  let later: "waits" | "stored" = "waits";
+  const commit = commitOn(
+    (call) => {
+      if (call > 3) return undefined;
+      // The group of both workers fails, and then each worker by itself.
+      closed ??= Promise.resolve().then(() => {
+        void commit.write(write("away", [[0, "later"]])).then(() => {
+          later = "stored";
+        });
+        return commit.close();
+      });
+      return away();
+    },
+    (slot) => (slot === userSlot("acme", "away") ? 1 : 0),
+  );
+  await Promise.allSettled(["away", "there"].map((user) => commit.write(write(user, [[0, "first"]]))));
+  await closed;
+  assert.equal(later, "stored");
 });

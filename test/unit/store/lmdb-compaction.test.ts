@@ -8,8 +8,8 @@ import { Metrics } from "../../../src/base/metrics.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { write } from "../../conformance/store.ts";
 import { storeIn } from "../../fixtures/behind-the-store.ts";
-import { openFolder, withFolder } from "./lmdb-folder.ts";
 import { viewOf } from "../../fixtures/views.ts";
+import { openFolder, withFolder } from "./lmdb-folder.ts";
 
 /** Whether any file under the folder holds the text. */
 function filesHold(folder: string, text: string): boolean {
@@ -88,7 +88,7 @@ test("lmdb: compacting beside writers and readers loses nothing, and every read 
     const again = await openFolder(folder, false);
     assert.ok(acknowledged.size > 8);
     for (const [userId, value] of acknowledged) {
-      assert.equal(again.readFact("acme", userId, Number(userId.split("-")[1]))?.value, value, userId);
+      assert.equal(again.readFact(viewOf(userId), Number(userId.split("-")[1]))?.value, value, userId);
     }
     assert.equal(again.readFact(viewOf("before-2999"), 0)?.value, "x");
     const { facts, users } = again.statistics();

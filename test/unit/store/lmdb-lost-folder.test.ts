@@ -26,8 +26,8 @@ import { nameStore } from "../../../src/store/lmdb/data-folder.ts";
 import type { FolderLock } from "../../../src/store/lmdb/folder-lock.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { write } from "../../conformance/store.ts";
-import { openFolder, withFolder } from "./lmdb-folder.ts";
 import { viewOf } from "../../fixtures/views.ts";
+import { openFolder, withFolder } from "./lmdb-folder.ts";
 
 /** Each takes `data` away from its owner; `home` is the folder around it. */
 const TAKINGS: Record<string, (data: string, home: string) => void> = {

@@ -8,10 +8,11 @@
  */
 
 import { readFileSync } from "node:fs";
+import { OperatorError } from "../../../base/errors.ts";
 import type { Query, Sql } from "../connection/database.ts";
 import { SLOT_COUNT } from "./placement.ts";
 
-export class DistributionError extends Error {
+export class DistributionError extends OperatorError {
   override name = "DistributionError";
 }
 

@@ -3,8 +3,10 @@
  * rebalance moves slots between workers, so this is read again from time to time.
  */
 
+import { assertInteger } from "../../../base/assert.ts";
 import type { Database } from "../connection/database.ts";
 import { readWorkers } from "./distribution.ts";
+import { SLOT_COUNT } from "./placement.ts";
 
 const AGAIN_MS = 10_000;
 
@@ -25,6 +27,7 @@ export class SlotWorkers {
 
   /** A single PostgreSQL is worker 0. */
   of(slot: number): number {
+    assertInteger(slot, 0, SLOT_COUNT - 1, "slot");
     return this.#workers?.[slot] ?? 0;
   }
 

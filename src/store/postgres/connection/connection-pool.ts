@@ -3,12 +3,13 @@
  * open: otherwise one more is opened beside it, and if that fails (the server has no place left) the open ones go on.
  */
 
+import { assert } from "../../../base/assert.ts";
 import type { Connection } from "./connection.ts";
 
-/** Unused for so long, a connection is given back. */
+/** A connection that was not used for this time is closed. */
 const IDLE_MS = 60_000;
 const IDLE_CHECK_MS = 20_000;
-/** After a connection could not be opened: so long nobody tries again. */
+/** The pause after a connection could not be opened. */
 const PAUSE_MS = 250;
 
 const RETIRE_S = 6;
@@ -23,6 +24,7 @@ export class ConnectionPool {
   #closed = false;
 
   constructor(max: number, openOne: () => Promise<Connection>) {
+    assert(max >= 1, "a pool has room for a connection");
     this.#max = max;
     this.#openOne = openOne;
     this.#idleTimer = setInterval(() => this.#closeIdle(), IDLE_CHECK_MS);
@@ -54,13 +56,14 @@ export class ConnectionPool {
     await Promise.all([...this.#connections].map((connection) => connection.close(timeoutS)));
   }
 
-  /** One at a time. */
+  /** Opens one connection at a time. */
   #begin(): void {
     if (this.#opening !== undefined || performance.now() < (this.#failure?.untilMs ?? 0)) return;
     this.#opening = this.#openOne().then(
       (connection) => {
         this.#opening = undefined;
         if (!connection.isLost) this.#connections.add(connection);
+        assert(this.#connections.size <= this.#max, "a pool has no more connections than allowed");
         connection.onLost = () => this.#connections.delete(connection);
         connection.lastUsedMs = performance.now();
         return connection;

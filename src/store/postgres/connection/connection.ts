@@ -20,7 +20,7 @@ export interface ConnectionOptions {
   readonly connectTimeoutMs: number;
   /** 0 for none. */
   readonly statementTimeoutMs: number;
-  /** Whether a standby will do: for work that only reads and need not see the last write. */
+  /** Whether a standby may be used: for work that only reads and need not see the last write. */
   readonly standby: boolean;
   /** Whether named prepared statements may be used where no pooler is seen. */
   readonly named: boolean;
@@ -66,7 +66,7 @@ export class Connection {
     this.sql = newClient(options, host, timeoutMs, connect, () => this.drop(CLOSED()));
   }
 
-  /** The hosts are tried in order; the first that will do is taken. */
+  /** The hosts are tried in order; the first that can be used is taken. */
   static async open(options: ConnectionOptions): Promise<Connection> {
     const { hosts } = options.address;
     const failures: Error[] = [];
@@ -196,7 +196,7 @@ function newClient(
       standard_conforming_strings: "on",
       ...parameters,
     },
-    // Else the client asks the server for its array types on every connection, and believes any answer.
+    // Otherwise the client asks the server for its array types on every connection, and believes any answer.
     fetch_types: false,
     types: {
       // Counts, revisions and times stay below 2^53.

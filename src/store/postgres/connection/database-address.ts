@@ -5,8 +5,9 @@
  */
 
 import { isIP } from "node:net";
+import { OperatorError } from "../../../base/errors.ts";
 
-export class AddressError extends Error {
+export class AddressError extends OperatorError {
   override name = "AddressError";
 }
 

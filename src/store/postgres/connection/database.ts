@@ -7,6 +7,7 @@
 
 import { setTimeout as startTimer } from "node:timers";
 import { setTimeout } from "node:timers/promises";
+import { assert } from "../../../base/assert.ts";
 import { Failure } from "../../../base/errors.ts";
 import { Connection, type Query, type Sql } from "./connection.ts";
 import { ConnectionPool } from "./connection-pool.ts";
@@ -33,7 +34,7 @@ export interface DatabaseOptions {
   readonly pendingMax: number;
   readonly connectTimeoutMs: number;
   readonly statementTimeoutMs: number;
-  /** Only reads, and a standby will do. */
+  /** Only reads; a standby may be used. */
   readonly readOnly?: boolean;
   /** What the operator should know; each line once. */
   readonly warn?: (line: string) => void;
@@ -93,7 +94,7 @@ export class Database {
 
   /**
    * Repeats the query after a conflict with another node's transaction, and while another one has locked what it needs,
-   * for as long as a statement may take. With `patient: false` a lock is the caller's to deal with.
+   * for as long as a statement may take. With `patient: false` it does not wait for a lock: it fails at once.
    */
   async write<T>(query: Query<T>, { patient = true } = {}): Promise<T> {
     const endMs = performance.now() + this.#options.statementTimeoutMs;
@@ -178,7 +179,7 @@ export class Database {
     let connection: Connection | undefined;
     try {
       const offered = this.#pools[name].take();
-      // At once where it can be: the next query must see that this one is taken.
+      // Without an await where it can be: the next query must see that this connection is taken.
       const taken = offered instanceof Connection ? offered : await offered;
       connection = taken;
       const limitMs = this.#options.connectTimeoutMs + this.#options.statementTimeoutMs + GRACE_MS;
@@ -192,6 +193,7 @@ export class Database {
     } finally {
       clearTimeout(timer);
       this.#pending -= 1;
+      assert(this.#pending >= 0, "a query ends once");
     }
   }
 

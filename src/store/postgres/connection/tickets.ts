@@ -2,10 +2,11 @@
  * No answer of the database is believed before it has shown whose it is. Each statement is given a ticket, a number that
  * no other statement has, and returns it in every row. A pooler or proxy that mixes up answers then causes an error and
  * never a wrong value. A statement that may find nothing still returns one row: it joins what it looks for to its
- * ticket (LEFT JOIN), because an empty answer could be anybody's.
+ * ticket (LEFT JOIN), because an empty answer shows no ticket.
  */
 
 import { randomInt } from "node:crypto";
+import { assert } from "../../../base/assert.ts";
 
 export class MixedUpError extends Error {
   override name = "MixedUpError";
@@ -41,12 +42,13 @@ export async function rowsOf<Row extends Ticketed>(
   ask: (ticket: number) => PromiseLike<readonly Row[]>,
 ): Promise<readonly Row[]> {
   lastTicket += 1;
+  assert(Number.isSafeInteger(lastTicket), "no two tickets are equal");
   const ticket = lastTicket;
   let rows: readonly Row[];
   try {
     rows = await ask(ticket);
   } catch (error) {
-    // The client stumbles where it gets an answer of another shape than it asked for.
+    // The client throws these errors if an answer has another shape than it asked for.
     if (error instanceof TypeError || error instanceof RangeError) throw new MixedUpError(error);
     throw error;
   }

@@ -73,8 +73,11 @@ export function readStamps(
           LIMIT ${users.length}) AS u ON true`,
     );
     const stamps = new Array<string | undefined>(users.length).fill(undefined);
-    for (const { place, life, revision } of rows)
-      if (place !== null) stamps[place - 1] = stampOf(life, revision);
+    for (const { place, life, revision } of rows) {
+      if (place === null) continue;
+      assertInteger(place, 1, users.length, "the place of a user");
+      stamps[place - 1] = stampOf(life, revision);
+    }
     return stamps;
   };
 }

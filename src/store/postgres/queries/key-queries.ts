@@ -1,5 +1,6 @@
 /** Accounts, API keys and usage. All but usage are in one slot: they are few, and nodes cache them. */
 
+import { assert } from "../../../base/assert.ts";
 import { TIER_LIMITS } from "../../../base/tiers.ts";
 import type { AccountRecord, AddKeyOutcome, KeyApproval, KeyRecord } from "../../../memory/ports.ts";
 import { DIRECTORY_SLOT, quotaSlot } from "../cluster/placement.ts";
@@ -87,7 +88,8 @@ export function addKey(
       if (added.length === 0) return { outcome: "key_exists", version };
       if (approval !== undefined) {
         const decision = { status: "approved", decidedAtMs: record.createdAtMs, keyId: id } as const;
-        await decideKeyRequest(approval.requestId, decision)(tx);
+        const decided = await decideKeyRequest(approval.requestId, decision)(tx);
+        assert(decided !== undefined, "a request that this transaction has locked is still open");
       }
       await transaction`
         INSERT INTO sideband.accounts (slot, created_at_ms, account)
@@ -220,12 +222,13 @@ export function readDailyUsage(
   };
 }
 
-/** All in the key's own slot. For a key without a limit any slot will do: readers add up all slots. */
+/** Everything goes into the key's own slot. A key without a limit may use any slot: readers add up all slots. */
 export function addUsage(key: KeyRecord, days: readonly { day: string; count: number }[]): Query<void> {
   const slot = quotaSlot(key.id);
   return async (sql) => {
     await sql.begin(async (transaction) => {
       for (const { day, count } of days) {
+        assert(count > 0, "only what was used is added");
         await transaction`
           INSERT INTO sideband.day_counters AS c (slot, used, key_id, day)
           VALUES (${slot}, ${count}, ${key.id}, ${day})

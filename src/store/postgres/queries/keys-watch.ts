@@ -5,6 +5,7 @@
  * the database is away. So a revoked key stops working on every node within five seconds.
  */
 
+import { assertInteger } from "../../../base/assert.ts";
 import type { MonotonicClock } from "../../../base/clock.ts";
 import type { Database } from "../connection/database.ts";
 import { KEYS_CHANNEL, keysVersion } from "./key-queries.ts";
@@ -39,6 +40,7 @@ export class KeysWatch {
 
   /** Takes a newer version into account. Versions only grow: an older answer may arrive later. */
   note(version: number): void {
+    assertInteger(version, 0, Number.MAX_SAFE_INTEGER, "the version of the keys");
     this.#version = Math.max(this.#version, version);
   }
 

@@ -1,8 +1,10 @@
 /** Upkeep: whether the database can be written to, how much it holds, and removing expired records. */
 
+import { assertInteger } from "../../../base/assert.ts";
 import type { MonotonicClock } from "../../../base/clock.ts";
 import type { CompactReport, StoreStatistics } from "../../../memory/ports.ts";
 import { readCluster } from "../cluster/distribution.ts";
+import { SLOT_COUNT } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
 import { answerOf, type Ticketed } from "../connection/tickets.ts";
 
@@ -11,6 +13,7 @@ const COUNTED_BYTES_MAX = 16 * 2 ** 20;
 
 /** A real write: only that shows that the database can be written to. */
 export function writeProbe(slot: number, nowMs: number): Query<void> {
+  assertInteger(slot, 0, SLOT_COUNT - 1, "slot");
   return async (sql) => {
     await sql`
       INSERT INTO sideband.probes (slot, written_at_ms) VALUES (${slot}, ${nowMs})
@@ -39,7 +42,7 @@ const SIZES = `
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE n.nspname = 'sideband' AND c.relkind = 'r' GROUP BY 1`;
 
-/** Of a cluster it is what the machines that answer hold. */
+/** On a cluster, only the machines that answer are counted. */
 export function readStatistics(): Query<StoreStatistics> {
   return async (sql) => {
     const { distributed } = await readCluster()(sql);

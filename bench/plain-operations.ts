@@ -14,7 +14,7 @@ import {
   ROUNDED_MAX,
   SHARE_ONE,
   type Turns,
-} from "./operations.ts";
+} from "../src/reader/operations.ts";
 
 /** (−ln 2)^k / k!: the series of 2^−f, to within 10^-7 on [0, 1). */
 const SERIES = [

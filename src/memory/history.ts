@@ -1,0 +1,261 @@
+/**
+ * Facts that were: the earlier values of a fact, what changed for a user, an earlier value written again, and a user put
+ * back to a moment.
+ */
+
+import { Failure } from "../base/errors.ts";
+import type { Caller } from "./authentication.ts";
+import { type EncodeResult, encodeFacts, refuseUnlessStored, type WriteInput } from "./encode.ts";
+import { factNotFound, withLabels } from "./facts.ts";
+import { checkWriter } from "./identifiers.ts";
+import { innermost, isInside, OWN_PLACE, type Person, scopeIn, viewOf } from "./places.ts";
+import type { EarlierFact, FactChange, FactRecord, Place, UserLife } from "./ports.ts";
+import { dayOf, quotaWindow } from "./quota.ts";
+import type { MemoryServices } from "./services.ts";
+
+/** A value of a fact: the present one, or one that has ended. */
+export type Revision = FactRecord | EarlierFact;
+
+export interface FactHistory {
+  readonly label: string;
+  readonly place: Place;
+  /** The newest first. */
+  readonly revisions: readonly Revision[];
+}
+
+interface LabelInput extends Person {
+  readonly label: string;
+}
+
+/** The history of the fact that counts; where there is none any more, of the innermost place that had one. */
+export async function factHistory(
+  services: MemoryServices,
+  account: string,
+  input: LabelInput,
+): Promise<FactHistory> {
+  const { label, userId } = input;
+  const { places, nowMs } = viewOf(account, input, services.clock.now());
+  const { channel } = await services.labels.find(account, label);
+  const life = await services.store.readLife(account, userId, { nowMs, channel });
+  const byPlace = lifeByFact(life, services.historyMax);
+  const ofPlaces = [...places].reverse().flatMap((place) => byPlace.get(nameOf({ place, channel })) ?? []);
+  const found = ofPlaces.find(({ present }) => present !== undefined) ?? ofPlaces[0];
+  if (found === undefined) throw factNotFound(label);
+  const revisions = [...found.earlier].reverse();
+  return {
+    label,
+    place: found.place,
+    revisions: found.present === undefined ? revisions : [found.present, ...revisions],
+  };
+}
+
+export interface RestoreInput extends LabelInput, WriteInput {
+  readonly revision: number;
+  readonly ifRevision?: number | undefined;
+}
+
+/** Writes the value that a revision had again, at the place where it was. */
+export async function restoreFact(
+  services: MemoryServices,
+  caller: Caller,
+  input: RestoreInput,
+): Promise<EncodeResult> {
+  const { account } = caller;
+  const { label, userId, revision, ifRevision, ...rest } = input;
+  const { places, nowMs } = viewOf(account, input, services.clock.now());
+  const { channel } = await services.labels.find(account, label);
+  const life = await services.store.readLife(account, userId, { nowMs, channel });
+  const known: readonly Revision[] = [...(life?.facts ?? []), ...(life?.earlier ?? [])];
+  const found = known.find((fact) => fact.revision === revision && places.includes(fact.place));
+  if (found === undefined)
+    throw new Failure("not_found", `There is no revision ${revision} of ${label}.`, { param: "revision" });
+  const facts = [{ label, value: found.value, scope: scopeIn(found.place, places), ifRevision }];
+  return encodeFacts(services, caller, {
+    ...rest,
+    userId,
+    facts,
+    operation: "restore",
+    fingerprinted: [label, revision],
+  });
+}
+
+/** Something that happened to a fact. */
+export interface FactEvent {
+  readonly place: Place;
+  readonly label: string;
+  readonly kind: "written" | "forgotten" | "expired";
+  readonly atMs: number;
+  readonly revision: number;
+  readonly value: string;
+  readonly writtenBy: string | null;
+  readonly sessionId: string | null;
+}
+
+export interface ChangesInput extends Person {
+  readonly sinceMs?: number | undefined;
+  readonly limit: number;
+  /** The last one of the page before. */
+  readonly after?: Pick<FactEvent, "atMs" | "revision"> | undefined;
+}
+
+/** What changed for a user at all places, or at that of the call and those inside it; the newest first. */
+export async function userChanges(
+  services: MemoryServices,
+  account: string,
+  input: ChangesInput,
+): Promise<{ events: readonly FactEvent[]; isMore: boolean }> {
+  const { sinceMs = 0, limit, after } = input;
+  const life = await lifeIn(services, account, input);
+  const events = await withLabels(services, account, eventsOf(life, services.historyMax));
+  const wanted = events
+    .filter(({ atMs }) => atMs >= sinceMs)
+    .sort((a, b) => b.atMs - a.atMs || b.revision - a.revision)
+    .filter((event) => after === undefined || isBefore(event, after));
+  return { events: wanted.slice(0, limit), isMore: wanted.length > limit };
+}
+
+function isBefore(event: FactEvent, after: Pick<FactEvent, "atMs" | "revision">): boolean {
+  return event.atMs < after.atMs || (event.atMs === after.atMs && event.revision < after.revision);
+}
+
+function eventsOf(life: UserLife, historyMax: number) {
+  return [...lifeByFact(life, historyMax).values()].flatMap(({ present, earlier }) => {
+    const written = [...earlier, ...(present === undefined ? [] : [present])].map((fact) => ({
+      ...partsOf(fact),
+      kind: "written" as const,
+      atMs: fact.sinceMs,
+    }));
+    const ended = earlier.flatMap((fact) =>
+      fact.ended === "replaced" ? [] : [{ ...partsOf(fact), kind: fact.ended, atMs: fact.endedAtMs }],
+    );
+    return [...written, ...ended];
+  });
+}
+
+function partsOf({ place, channel, revision, value, writtenBy, sessionId }: Revision) {
+  return { place, channel, revision, value, writtenBy, sessionId };
+}
+
+export interface RollbackInput extends WriteInput {
+  readonly toMs: number;
+  /** Only lists what would change. */
+  readonly dryRun?: boolean | undefined;
+  /** Puts back what can be, where the history of some labels does not reach back that far. */
+  readonly partial?: boolean | undefined;
+}
+
+export interface RolledBack {
+  readonly place: Place;
+  readonly label: string;
+  /** null: there is, or was, no fact. */
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+export interface RollbackResult {
+  readonly changes: readonly RolledBack[];
+  /** Labels whose history does not reach back that far. */
+  readonly unreached: readonly { readonly place: Place; readonly label: string }[];
+  readonly isDone: boolean;
+  readonly used: number | undefined;
+}
+
+/** Writers that are faster are waited for this often. */
+const ATTEMPTS_MAX = 10;
+
+/** Puts a user back to a moment at all places, or at that of the call and those inside it: all or none. */
+export async function rollBack(
+  services: MemoryServices,
+  caller: Caller,
+  input: RollbackInput,
+): Promise<RollbackResult> {
+  const { account, keyId, limit } = caller;
+  const { userId, toMs, dryRun = false, partial = false, writtenBy = null, sessionId = null } = input;
+  const nowMs = services.clock.now();
+  viewOf(account, input, nowMs);
+  if (writtenBy !== null) checkWriter(writtenBy);
+  if (toMs > nowMs) throw new Failure("invalid_request", "to must not be in the future.", { param: "to" });
+  for (let left = ATTEMPTS_MAX; ; left--) {
+    const life = await lifeIn(services, account, input);
+    const plan = await planOf(services, account, life, toMs);
+    const { changes, unreached, writes } = plan;
+    const isDone = !dryRun && (partial || unreached.length === 0);
+    if (!isDone || writes.length === 0) return { changes, unreached, isDone, used: undefined };
+    const outcome = await services.store.write({
+      account,
+      userId,
+      places: [OWN_PLACE],
+      nowMs,
+      changes: writes,
+      writtenBy,
+      sessionId,
+      quota: { keyId, month: quotaWindow(nowMs).month, day: dayOf(nowMs), limit },
+    });
+    if (outcome.outcome === "conflict" && left > 1) continue;
+    refuseUnlessStored(outcome, caller, { nowMs, placed: changes });
+    services.blocks.drop(account, userId);
+    return { changes, unreached, isDone, used: outcome.used };
+  }
+}
+
+async function planOf(services: MemoryServices, account: string, life: UserLife, toMs: number) {
+  const facts = await withLabels(services, account, [...lifeByFact(life, services.historyMax).values()]);
+  const changes: RolledBack[] = [];
+  const unreached: { place: Place; label: string }[] = [];
+  const writes: FactChange[] = [];
+  for (const { place, channel, label, present, earlier } of facts) {
+    const values: readonly Revision[] = [...earlier, ...(present === undefined ? [] : [present])];
+    const last = values.filter(({ sinceMs }) => sinceMs <= toMs).at(-1);
+    if (last === undefined && values[0].ordinal > 1) {
+      unreached.push({ place, label });
+      continue;
+    }
+    const wasThere = last !== undefined && !("ended" in last && last.endedAtMs <= toMs);
+    const [from, to] = [present?.value ?? null, wasThere ? last.value : null];
+    if (from === to) continue;
+    changes.push({ place, label, from, to });
+    const ifRevision = present?.revision ?? 0;
+    writes.push({ place, channel, value: to, ifRevision, ...(to === null ? { keepHistory: true } : {}) });
+  }
+  return { changes, unreached, writes };
+}
+
+/** The life of a user at all places, or at the innermost of the call and those inside it. */
+async function lifeIn(services: MemoryServices, account: string, person: Person): Promise<UserLife> {
+  const { places, nowMs } = viewOf(account, person, services.clock.now());
+  const life = await services.store.readLife(account, person.userId, { nowMs });
+  if (life === undefined) return { stamp: "", facts: [], earlier: [] };
+  if (person.project === undefined) return life;
+  const isAsked = ({ place }: { place: Place }) => isInside(place, innermost(places));
+  return { ...life, facts: life.facts.filter(isAsked), earlier: life.earlier.filter(isAsked) };
+}
+
+interface FactLife {
+  readonly place: Place;
+  readonly channel: number;
+  present: FactRecord | undefined;
+  /** The oldest first. */
+  earlier: EarlierFact[];
+}
+
+/** Facts and history label by label and place by place, with as much of the history as is to be kept. */
+function lifeByFact(life: UserLife | undefined, historyMax: number): Map<string, FactLife> {
+  const byFact = new Map<string, FactLife>();
+  const of = ({ place, channel }: { place: Place; channel: number }) => {
+    const name = nameOf({ place, channel });
+    const known = byFact.get(name) ?? { place, channel, present: undefined, earlier: [] };
+    byFact.set(name, known);
+    return known;
+  };
+  for (const fact of life?.earlier ?? []) of(fact).earlier.push(fact);
+  for (const fact of life?.facts ?? []) of(fact).present = fact;
+  for (const [name, fact] of byFact) {
+    fact.earlier = historyMax === 0 ? [] : fact.earlier.slice(-historyMax);
+    if (fact.earlier.length === 0 && fact.present === undefined) byFact.delete(name);
+  }
+  return byFact;
+}
+
+function nameOf({ place, channel }: { place: Place; channel: number }): string {
+  return `${channel} ${place}`;
+}

@@ -1,0 +1,194 @@
+/** The reads of users' facts. All reads of one call are of one snapshot: nothing else runs between them. */
+
+import { assert } from "../../base/assert.ts";
+import { Failure } from "../../base/errors.ts";
+import type { EarlierFact, FactRecord, Place, UserLife, UserState, View } from "../../memory/ports.ts";
+import {
+  channelOfKey,
+  factKey,
+  HEAD,
+  placeKey,
+  placeOfKey,
+  rangeBelow,
+  splitFactKey,
+  splitHistoryKey,
+  splitUserKey,
+  userKey,
+  userOfKey,
+} from "./entry-keys.ts";
+import type { Environment } from "./environment.ts";
+import {
+  channelCount,
+  hasChannel,
+  type PlaceRecord,
+  stampOf,
+  unpackEarlier,
+  unpackFact,
+  unpackPlace,
+  unpackUser,
+} from "./records.ts";
+import { isLive } from "./user-facts.ts";
+
+export interface LifeOptions {
+  readonly nowMs: number;
+  readonly place?: Place;
+  readonly channel?: number;
+}
+
+export interface ListOptions {
+  readonly prefix: string;
+  readonly after: string;
+  readonly limit: number;
+}
+
+export function readFact(environment: Environment, view: View, channel: number): FactRecord | undefined {
+  const { account, userId, places, nowMs } = view;
+  for (let i = places.length - 1; i >= 0; i--) {
+    const fact = factAt(environment, account, userId, places[i], channel);
+    if (fact !== undefined && isLive(fact, nowMs)) return fact;
+  }
+  return undefined;
+}
+
+function factAt(
+  environment: Environment,
+  account: string,
+  userId: string,
+  place: Place,
+  channel: number,
+): FactRecord | undefined {
+  const bytes = environment.peek("facts", factKey(account, userId, place, channel));
+  if (bytes !== undefined) return unpackFact(place, channel, bytes, false);
+  const record = placeRecord(environment, account, userId, place);
+  if (record !== undefined && hasChannel(record, channel)) throw incomplete(account, userId);
+  return undefined;
+}
+
+function placeRecord(
+  environment: Environment,
+  account: string,
+  userId: string,
+  place: Place,
+): PlaceRecord | undefined {
+  const key = place === "" ? userKey(account, userId) : placeKey(account, userId, place);
+  const bytes = environment.peek("facts", key);
+  if (bytes === undefined) return undefined;
+  return place === "" ? unpackUser(bytes).own : unpackPlace(bytes);
+}
+
+export function readStamp(environment: Environment, account: string, userId: string): string | undefined {
+  const bytes = environment.peek("facts", userKey(account, userId));
+  return bytes && stampOf(bytes);
+}
+
+export function readUser(environment: Environment, view: View): UserState | undefined {
+  const { account, userId, places, nowMs } = view;
+  const counting = new Map<number, FactRecord>();
+  let nextEndMs: number | null = null;
+  for (const place of places) {
+    for (const fact of factsOf(environment, account, userId, place)) {
+      if (!isLive(fact, nowMs)) continue;
+      counting.set(fact.channel, fact);
+      if (fact.expiresAtMs !== null) nextEndMs = Math.min(fact.expiresAtMs, nextEndMs ?? fact.expiresAtMs);
+    }
+  }
+  if (counting.size === 0) return undefined;
+  const stamp = readStamp(environment, account, userId);
+  if (stamp === undefined) throw incomplete(account, userId);
+  const facts = [...counting.values()].sort((a, b) => a.channel - b.channel);
+  return { stamp, facts, nextEndMs };
+}
+
+/** The facts of one place, expired ones included. */
+function factsOf(environment: Environment, account: string, userId: string, place: Place): FactRecord[] {
+  const facts = environment
+    .entries("facts", rangeBelow(placeKey(account, userId, place)))
+    .map(({ key, value }) => unpackFact(place, channelOfKey(key), value));
+  const record = placeRecord(environment, account, userId, place);
+  // A missing record is damage as well: its key may have been changed.
+  if ((record === undefined ? 0 : channelCount([record])) !== facts.length) throw incomplete(account, userId);
+  return facts;
+}
+
+export function readLife(
+  environment: Environment,
+  account: string,
+  userId: string,
+  options: LifeOptions,
+): UserLife | undefined {
+  const user = userKey(account, userId);
+  const stamp = readStamp(environment, account, userId);
+  if (stamp === undefined) return undefined;
+  const isAsked = ({ place, channel }: { place: Place; channel: number }) =>
+    place === (options.place ?? place) && channel === (options.channel ?? channel);
+  const places = options.place === undefined ? ["", ...placesOf(environment, user)] : [options.place];
+  const stored = places.flatMap((place) => factsOf(environment, account, userId, place)).filter(isAsked);
+  const kept = environment
+    .entries(
+      "history",
+      rangeBelow(options.place === undefined ? user : placeKey(account, userId, options.place)),
+    )
+    .map(({ key, value }) => ({ ...splitFactKey(key), ordinal: splitHistoryKey(key).ordinal, value }))
+    .filter((entry) => entry.ordinal !== HEAD && isAsked(entry))
+    .map(({ place, channel, ordinal, value }) => unpackEarlier(place, channel, ordinal, value));
+  const expired = stored.filter((fact) => !isLive(fact, options.nowMs)).map(asExpired);
+  return {
+    stamp,
+    facts: stored.filter((fact) => isLive(fact, options.nowMs)),
+    earlier: expired.length === 0 ? kept : [...kept, ...expired].sort(byFactAndOrdinal),
+  };
+}
+
+/** The user's places other than the person's own, in the order of their bytes. */
+function placesOf(environment: Environment, user: Buffer): Place[] {
+  const range = rangeBelow(user);
+  const places: Place[] = [];
+  for (let { start } = range; ; ) {
+    const [key] = environment.keys("facts", { ...range, start, limit: 1 });
+    if (key === undefined) return places;
+    const place = placeOfKey(user, key) ?? "";
+    if (place !== "") places.push(place);
+    start = Buffer.concat([user, Buffer.from(`\0${place}\u0001`)]);
+  }
+}
+
+export function listUsers(environment: Environment, account: string, options: ListOptions): string[] {
+  const { prefix, after, limit } = options;
+  const { end } = rangeBelow(Buffer.from(account));
+  const users: string[] = [];
+  let start: Buffer = Buffer.from(`${account}\0${prefix}`);
+  if (after !== "") {
+    const next = rangeBelow(userKey(account, after)).end;
+    if (next.compare(start) > 0) start = next;
+  }
+  while (users.length < limit) {
+    const [key] = environment.keys("facts", { start, end, limit: 1 });
+    if (key === undefined) break;
+    const user = userOfKey(key);
+    const { userId } = splitUserKey(user);
+    if (!userId.startsWith(prefix)) break;
+    users.push(userId);
+    start = rangeBelow(user).end;
+  }
+  return users;
+}
+
+function asExpired({ code: _, expiresAtMs, ...fact }: FactRecord): EarlierFact {
+  assert(expiresAtMs !== null, "an expired fact has a moment");
+  return { ...fact, ended: "expired", endedAtMs: expiresAtMs };
+}
+
+function byFactAndOrdinal(a: EarlierFact, b: EarlierFact): number {
+  return (
+    Buffer.compare(Buffer.from(a.place), Buffer.from(b.place)) ||
+    a.channel - b.channel ||
+    a.ordinal - b.ordinal
+  );
+}
+
+function incomplete(account: string, userId: string): Failure {
+  const cause = new Error(
+    `the records of user ${JSON.stringify(userId)} of ${account} do not belong together`,
+  );
+  return new Failure("store_corrupt", "A stored record is missing or damaged.", { cause });
+}

@@ -1,0 +1,68 @@
+/** Every page of the site, one after the other, each loaded once for all that is to be seen on it. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { packageFolder } from "../agents/built.ts";
+import { PHONE_WIDTHS, sidewaysScrollers } from "./sideways.ts";
+import { PHONE, visit } from "./visit.ts";
+
+/** Pages and files that must be reached by links from the front page. */
+const LINKED = ["/docs/format", "/console", "/docs/api", "/llms.txt", "/docs/format.md", "/docs/agents"];
+const AGENTS = [
+  ...["claude-code", "codex", "hermes", "openclaw", "mcp", "ai-sdk", "langgraph", "openai-agents", "sdk"],
+].map((name) => `/docs/agents/${name}`);
+
+visit(
+  "every link leads somewhere on this site, anchors included, and on a phone no page and no table scrolls sideways",
+  async ({ page, running, open }) => {
+    const manifest = JSON.parse(readFileSync(join(packageFolder, "dist", "web", "manifest.json"), "utf8"));
+    const paths = Object.keys(manifest).filter((path) => manifest[path].type.startsWith("text/html"));
+    assert.ok(paths.includes("/console") && paths.includes("/docs/cluster") && paths.length > 50);
+    const seen = new Set<string>();
+    const waiting = ["/"];
+    const tooWide: string[] = [];
+    const look = async (path: string) => {
+      await open(path);
+      const html = await page.content();
+      for (const href of await hrefs(page)) {
+        const [target, anchor] = href.split("#");
+        assert.ok(target.startsWith("/") || target === "", `${path} links to ${href}`);
+        if (target !== "") waiting.push(target);
+        else if (anchor !== undefined) assert.ok(html.includes(`id="${anchor}"`), `${path}: ${href}`);
+      }
+      tooWide.push(...(await tooWideOnPhones(page, path)));
+    };
+    for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+      if (seen.has(path)) continue;
+      seen.add(path);
+      const { status, headers } = await running.call("GET", path, { key: null });
+      assert.equal(status, 200, path);
+      if (headers.get("content-type")?.startsWith("text/html")) await look(path);
+    }
+    for (const path of [...LINKED, ...AGENTS]) assert.ok(seen.has(path), path);
+    assert.ok(!seen.has("/docs/decisions/readme"));
+    // What no link leads to must have room as well.
+    for (const path of paths) if (!seen.has(path)) await look(path);
+    assert.deepEqual(tooWide, []);
+  },
+);
+
+function hrefs(page: Page): Promise<string[]> {
+  return page.locator("a[href]").evaluateAll((all) => all.map((a) => a.getAttribute("href")!));
+}
+
+/** With everything open that can be opened. */
+async function tooWideOnPhones(page: Page, path: string): Promise<string[]> {
+  await page.evaluate(() => {
+    for (const details of document.querySelectorAll("details")) details.open = true;
+    for (const button of document.querySelectorAll<HTMLElement>(".try button")) button.click();
+  });
+  const found: string[] = [];
+  for (const width of PHONE_WIDTHS) {
+    await page.setViewportSize({ ...PHONE, width });
+    for (const wide of await sidewaysScrollers(page, true)) found.push(`${path}, ${width}: ${wide}`);
+  }
+  return found;
+}
