@@ -10,6 +10,7 @@
 
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
+import { OperatorError } from "../../base/errors.ts";
 import { distributeAdded, readCluster } from "./cluster/distribution.ts";
 import type { Sql } from "./connection/database.ts";
 
@@ -87,7 +88,7 @@ export function migrate(sql: Sql, migrations: readonly Migration[] = loadMigrati
  * $$, a comment on lines of its own.
  */
 function statementsOf(text: string): string[] {
-  const parts = text.replace(/^\s*--.*$/gm, "").match(/(?:\$\$[^]*?\$\$|[^;])+/g) ?? [];
+  const parts = text.replace(/^\s*--.*$/gm, "").match(/(?:\$\$[\s\S]*?\$\$|[^;])+/g) ?? [];
   return parts.filter((part) => part.trim() !== "");
 }
 

@@ -4,6 +4,7 @@
  */
 
 import { type MonotonicClock, monotonicClock } from "../../base/clock.ts";
+import { HISTORY_DEFAULT } from "../../base/limits.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type {
   AccountRecord,
@@ -59,8 +60,7 @@ export interface PostgresStoreOptions extends Partial<Omit<DatabaseOptions, "url
 }
 
 const GROUP_MAX = 256;
-const HISTORY_MAX = 8;
-/** A write that was stored so recently makes a probe needless. */
+/** A probe is not needed if a write was stored within this time. */
 const STORED_MS = 1_000;
 /** After a failed commit the database counts as not ready for this time, unless a later commit succeeds. */
 const FAILED_MS = 5_000;
@@ -95,7 +95,7 @@ export class PostgresStore implements Store {
   /** Migrates the database, or refuses it, and then opens it. With `readOnly` it is changed in no way. */
   static async open(options: PostgresStoreOptions): Promise<PostgresStore> {
     const { url, queueMax, metrics, groupMax = GROUP_MAX, monotonic = monotonicClock, ...more } = options;
-    const { migrations = loadMigrations(), readOnly = false, historyMax = HISTORY_MAX, ...limits } = more;
+    const { migrations = loadMigrations(), readOnly = false, historyMax = HISTORY_DEFAULT, ...limits } = more;
     const database = new Database({ ...DATABASE_DEFAULTS, ...limits, readOnly, url });
     const workers = new SlotWorkers(database);
     const watch = new KeysWatch(database, monotonic);

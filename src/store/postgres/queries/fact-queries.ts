@@ -3,6 +3,7 @@
  * snapshot, so that a stamp and the facts it stands for always belong together.
  */
 
+import { assertInteger } from "../../../base/assert.ts";
 import { USER_ID_LENGTH_MAX } from "../../../base/limits.ts";
 import type {
   EarlierFact,

@@ -1,5 +1,6 @@
 /** Rows of facts and of their history, as records. */
 
+import { CRC32_BYTES } from "../../../base/crc32.ts";
 import type { EarlierFact, FactCode, FactRecord } from "../../../memory/ports.ts";
 
 export interface FactRow {
@@ -18,14 +19,12 @@ export interface FactRow {
   readonly code_bytes?: Uint8Array | null;
 }
 
-const CHECKSUM_BYTES = 4;
-
 export function factOf(row: FactRow): FactRecord {
   const fact = { ...lastingOf(row), expiresAtMs: row.expires_at_ms };
   const { codebook_version: version, code_length: length, code_bytes: bytes } = row;
   if (version == null || length == null || bytes == null) return fact;
   const packed = Buffer.from(bytes);
-  const bits = { length, bytes: Uint8Array.from(packed.subarray(CHECKSUM_BYTES)) };
+  const bits = { length, bytes: Uint8Array.from(packed.subarray(CRC32_BYTES)) };
   return { ...fact, code: { version, bits, checksum: packed.readUInt32BE(0) } };
 }
 
@@ -52,8 +51,8 @@ function lastingOf(row: FactRow) {
 
 /** code_bytes: the checksum, then the bits. */
 export function withChecksum({ bits, checksum }: FactCode): Buffer {
-  const packed = Buffer.alloc(CHECKSUM_BYTES + bits.bytes.length);
+  const packed = Buffer.alloc(CRC32_BYTES + bits.bytes.length);
   packed.writeUInt32BE(checksum);
-  packed.set(bits.bytes, CHECKSUM_BYTES);
+  packed.set(bits.bytes, CRC32_BYTES);
   return packed;
 }

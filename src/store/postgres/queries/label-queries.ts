@@ -1,13 +1,11 @@
 /** Labels of an account's own, and what it has changed of standard ones. They are few, and nodes cache them. */
 
-import { CHANNEL_COUNT } from "../../../base/limits.ts";
+import { CHANNEL_COUNT, CHANNEL_COUNT_MAX } from "../../../base/limits.ts";
 import type { AddLabelOutcome, LabelRecord } from "../../../memory/ports.ts";
 import { DIRECTORY_SLOT } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
 import { answerOf, recordOf, type Ticketed } from "../connection/tickets.ts";
 import { bumpVersion } from "./key-queries.ts";
-
-const CHANNELS_MAX = 256;
 
 type LabelRow = Ticketed & (Omit<LabelRecord, "oneOf"> & { readonly oneOf: string | null });
 /** The columns of what was not found are null. */
@@ -39,7 +37,7 @@ export function addLabel(
       const known = own.find((other) => other.label === label.label);
       if (known !== undefined) return { outcome: { outcome: "exists", label: known }, version };
       const channel = Math.max(CHANNEL_COUNT, ...own.map((other) => other.channel + 1));
-      if (channel >= CHANNELS_MAX) return { outcome: { outcome: "full" }, version };
+      if (channel >= CHANNEL_COUNT_MAX) return { outcome: { outcome: "full" }, version };
       const added = { ...label, channel };
       await putLabel(tx, account, added);
       return { outcome: { outcome: "added", label: added }, version };

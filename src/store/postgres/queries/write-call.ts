@@ -3,7 +3,8 @@
  * parameter, never part of the statement.
  */
 
-import { assert } from "../../../base/assert.ts";
+import { assert, assertInteger } from "../../../base/assert.ts";
+import { CHANNEL_COUNT_MAX } from "../../../base/limits.ts";
 import type { FactChange, WriteOutcome, WriteRequest } from "../../../memory/ports.ts";
 import { quotaSlot, replaySlot, userSlot } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
@@ -29,6 +30,7 @@ type ChangeRow = WriteRow & (FactRow | { readonly revision: null });
  * @param historyMax how many earlier values of a fact are kept
  */
 export function callOf(requests: readonly WriteRequest[], historyMax: number): Query<WriteOutcome[]> {
+  assert(requests.length >= 1, "a call has a write");
   const users = new Numbered<{ slot: number; account: string; userId: string }>();
   const facts = new Numbered<{ user: number; place: string; channel: number }>();
   const writes = requests.map((request) => {
@@ -131,6 +133,9 @@ function outcomeOf(rows: readonly ChangeRow[], changes: number): WriteOutcome {
   const { outcome, channel_count: channelCount, quota_used: used, user_revision: revision } = rows[0];
   const previous = rows.slice(0, changes).map((row) => (row.revision === null ? undefined : factOf(row)));
   const { forgotten, conflict: index } = rows[0];
+  assert(used >= 0, "a key has not used less than nothing");
+  assertInteger(channelCount, 0, CHANNEL_COUNT_MAX, "the channel count of an answer");
+  assertInteger(forgotten, 0, changes, "the number of forgotten facts");
   if (outcome === "stored") return { outcome, channelCount, used, revision, previous, forgotten };
   if (outcome === "replayed") return { outcome, channelCount, used, revision };
   if (outcome === "conflict") return { outcome, used, index, present: previous[index] };
