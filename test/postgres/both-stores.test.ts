@@ -36,7 +36,8 @@ function drawWrite(random: Random, nowMs: number): Drawn {
     if (random.below(4) === 0)
       return { place, channel, value: null, keepHistory: random.below(2) === 0, condition };
     const expiresAtMs = random.below(3) === 0 ? nowMs + 1 + random.below(4) : null;
-    return { place, channel, value: random.pick(["a", "b", "c"]), expiresAtMs, condition };
+    const updatedAtMs = nowMs - random.below(2);
+    return { place, channel, value: random.pick(["a", "b", "c"]), expiresAtMs, updatedAtMs, condition };
   });
   return {
     account: "acme",

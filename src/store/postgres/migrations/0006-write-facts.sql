@@ -17,8 +17,8 @@ CREATE FUNCTION sideband.write_facts(
   p_writers text[], p_sessions text[],
   p_quota_slots integer[], p_quota_keys text[], p_months text[], p_days text[], p_limits bigint[],
   p_replay_slots integer[], p_replay_owners text[], p_replay_keys text[], p_fingerprints bytea[], p_expiries bigint[],
-  p_change_writes integer[], p_change_facts integer[], p_values text[], p_times bigint[], p_ends bigint[],
-  p_keeps integer[], p_conditions bigint[],
+  p_change_writes integer[], p_change_facts integer[], p_values text[], p_times bigint[], p_ordinals integer[],
+  p_ends bigint[], p_keeps integer[], p_conditions bigint[],
   p_history_max integer, p_ticket bigint
 ) RETURNS TABLE (
   ticket bigint, write bigint, outcome text, channel_count integer, quota_used bigint, user_revision bigint,
@@ -237,9 +237,11 @@ BEGIN
       IF v_value IS NOT NULL THEN
         v_revision := v_revision + 1;
         IF v_new.revision IS NULL THEN
-          v_new.ordinal := v_new.ordinal + 1;
+          v_new.ordinal := greatest(v_new.ordinal + 1, p_ordinals[c]);
           v_new.since_ms := p_times[c];
         END IF;
+        -- A clock may have been set back meanwhile.
+        v_new.since_ms := least(v_new.since_ms, p_times[c]);
         v_new.revision := v_revision;
         v_new.updated_at_ms := p_times[c];
         v_new.expires_at_ms := p_ends[c];

@@ -83,6 +83,7 @@ export function callOf(requests: readonly WriteRequest[], historyMax: number): Q
         ${orNull(replays.map((replay) => replay?.expiresAtMs))}::bigint[],
         ${changes.map(({ write }) => write)}::integer[], ${changes.map(({ fact }) => fact)}::integer[],
         ${changes.map(({ value }) => value)}::text[], ${changes.map(({ updatedAtMs }) => updatedAtMs)}::bigint[],
+        ${changes.map(({ ordinal = 1 }) => ordinal)}::integer[],
         ${orNull(changes.map(({ expiresAtMs }) => expiresAtMs))}::bigint[],
         ${changes.map(({ keepHistory = false }) => Number(keepHistory))}::integer[],
         ${orNull(changes.map(({ ifRevision }) => ifRevision))}::bigint[],
