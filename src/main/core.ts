@@ -41,7 +41,7 @@ export interface Core {
 export async function openCore(config: Config, options: OpenOptions): Promise<Core> {
   checkReader();
   const metrics = new Metrics();
-  const clock = systemClock;
+  const { clock = systemClock } = options;
   const { queueMax, historyMax } = config;
   if (options.newMasterKey === false && config.databaseUrl === undefined && !hasMasterKey(config))
     throw new ConfigError(

@@ -40,7 +40,7 @@ async function databaseOf(dataFolder: string): Promise<Record<string, string>> {
 export async function startRunning(
   settings: Record<string, string> = {},
   folder?: string,
-  options: Pick<ServiceOptions, "warm" | "timeouts"> = {},
+  options: Pick<ServiceOptions, "warm" | "timeouts" | "clock"> = {},
 ): Promise<Running> {
   const dataFolder = folder ?? mkdtempSync(join(tmpdir(), "sideband-http-"));
   const logs: string[] = [];

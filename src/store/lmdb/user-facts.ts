@@ -40,7 +40,8 @@ interface Author {
   readonly sessionId: string | null;
 }
 
-const NO_VALUE = Buffer.alloc(0);
+/** An entry whose key says all. */
+const LISTED = Buffer.of(1);
 
 export class UserWrites {
   readonly #writer: Writer;
@@ -108,7 +109,7 @@ export class UserWrites {
     };
     this.#writer.put("facts", key, packFact(fact));
     if (expiresAtMs !== null) {
-      this.#writer.put("ends", endKey(expiresAtMs, key), NO_VALUE);
+      this.#writer.put("ends", endKey(expiresAtMs, key), LISTED);
       this.#place(place).ending += 1;
     }
     this.#changed = true;
