@@ -20,6 +20,7 @@ import type {
   PlacedCode,
   Store,
   StoreStatistics,
+  SweptFact,
   UserLife,
   UserState,
   View,
@@ -280,12 +281,16 @@ export class PostgresStore implements Store {
     return this.#database.read(readStatistics());
   }
 
-  async sweep(nowMs: number): Promise<void> {
-    if (this.#readOnly) return;
+  async sweep(nowMs: number): Promise<readonly SweptFact[]> {
+    if (this.#readOnly) return [];
     await this.#database.withoutTimeLimit(sweepReplays(nowMs));
-    for (let ended = await this.#database.read(readEnded(nowMs)); ended.length > 0; ) {
-      for (const user of ended) await this.#database.write(endFacts(user, nowMs, this.#historyMax));
-      ended = await this.#database.read(readEnded(nowMs));
+    const swept: SweptFact[] = [];
+    for (;;) {
+      const ended = await this.#database.read(readEnded(nowMs));
+      if (ended.length === 0) return swept;
+      const users = new Map(ended.map((fact) => [`${fact.account}\0${fact.userId}`, fact]));
+      for (const user of users.values()) await this.#database.write(endFacts(user, nowMs, this.#historyMax));
+      swept.push(...ended.map(({ slot: _, ...fact }) => fact));
     }
   }
 

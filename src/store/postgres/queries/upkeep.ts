@@ -2,7 +2,7 @@
 
 import { assertInteger } from "../../../base/assert.ts";
 import type { MonotonicClock } from "../../../base/clock.ts";
-import type { CompactReport, StoreStatistics } from "../../../memory/ports.ts";
+import type { CompactReport, StoreStatistics, SweptFact } from "../../../memory/ports.ts";
 import { readCluster } from "../cluster/distribution.ts";
 import { SLOT_COUNT } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
@@ -74,31 +74,31 @@ export function sweepReplays(nowMs: number): Query<void> {
   };
 }
 
-export interface EndedUser {
-  readonly slot: number;
-  readonly account: string;
-  readonly userId: string;
-}
+export type EndedFact = SweptFact & { readonly slot: number };
 
 const ENDED_PAGE = 500;
 
-/** Some users with facts that have expired, each once; none where there are none. */
-export function readEnded(nowMs: number): Query<EndedUser[]> {
+/** Some facts that have expired; none where there are none. */
+export function readEnded(nowMs: number): Query<EndedFact[]> {
   return async (sql) => {
     const rows = await answerOf(
-      (ticket) => sql<(Ticketed & (EndedUser | { readonly slot: null }))[]>`
-        SELECT DISTINCT t.ticket, f.slot, f.account, f.user_id AS "userId"
+      (ticket) => sql<(Ticketed & (EndedFact | { readonly slot: null }))[]>`
+        SELECT t.ticket, f.slot, f.account, f.user_id AS "userId", f.place, f.channel, f.revision
         FROM (SELECT ${ticket}::bigint AS ticket) AS t LEFT JOIN (
-          SELECT slot, account, user_id FROM sideband.facts WHERE expires_at_ms <= ${nowMs}
+          SELECT slot, account, user_id, place, channel, revision FROM sideband.facts WHERE expires_at_ms <= ${nowMs}
           ORDER BY expires_at_ms LIMIT ${ENDED_PAGE}) AS f ON true`,
     );
-    return rows.flatMap((row) => (row.slot === null ? [] : [row]));
+    return rows.flatMap((row) => {
+      if (row.slot === null) return [];
+      const { ticket: _, ...fact } = row;
+      return [fact];
+    });
   };
 }
 
 /** What has expired of a user becomes history. */
 export function endFacts(
-  { slot, account, userId }: EndedUser,
+  { slot, account, userId }: Pick<EndedFact, "slot" | "account" | "userId">,
   nowMs: number,
   historyMax: number,
 ): Query<void> {
