@@ -88,8 +88,12 @@ export function migrate(sql: Sql, migrations: readonly Migration[] = loadMigrati
  * $$, a comment on lines of its own.
  */
 function statementsOf(text: string): string[] {
-  const parts = text.replace(/^\s*--.*$/gm, "").match(/(?:\$\$[\s\S]*?\$\$|[^;])+/g) ?? [];
-  return parts.filter((part) => part.trim() !== "");
+  const lines = text.split("\n").filter((line) => !line.trimStart().startsWith("--"));
+  const parts = lines.join("\n").split("$$");
+  // The semicolons of bodies are out of the way meanwhile.
+  const whole = parts.map((part, i) => (i % 2 === 0 ? part : part.replaceAll(";", "\0"))).join("$$");
+  const statements = whole.split(";").map((statement) => statement.replaceAll("\0", ";"));
+  return statements.filter((statement) => statement.trim() !== "");
 }
 
 /** The applied migrations; empty for a database that has never been migrated. */
