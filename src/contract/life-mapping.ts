@@ -3,12 +3,12 @@
 import { placeKind, timeText } from "./answer-mapping.ts";
 import type { ChangesAnswer, HistoryAnswer, LabelAnswer, RollbackAnswer, UsersAnswer } from "./answers.ts";
 
-interface Author {
+interface Signed {
   readonly writtenBy: string | null;
   readonly sessionId: string | null;
 }
 
-interface RevisionOfFact extends Author {
+interface RevisionOfFact extends Signed {
   readonly revision: number;
   readonly value: string;
   readonly updatedAtMs: number;
@@ -35,7 +35,7 @@ export function historyAnswer(
   };
 }
 
-interface FactEvent extends Author {
+interface ListedChange extends Signed {
   readonly place: string;
   readonly label: string;
   readonly kind: "written" | "forgotten" | "expired";
@@ -46,14 +46,14 @@ interface FactEvent extends Author {
 
 export function changesAnswer(
   userId: string,
-  events: readonly FactEvent[],
+  events: readonly ListedChange[],
   nextCursor: string | null,
 ): ChangesAnswer {
   return {
     user_id: userId,
     changes: events.map((event) => ({
       label: event.label,
-      ...projectOf(event),
+      ...projectField(event),
       kind: event.kind,
       value: event.value,
       revision: event.revision,
@@ -64,14 +64,14 @@ export function changesAnswer(
   };
 }
 
-interface Place {
+interface PlacedLabel {
   readonly place: string;
   readonly label: string;
 }
 
 export function rollbackAnswer(result: {
-  readonly changes: readonly (Place & { readonly from: string | null; readonly to: string | null })[];
-  readonly unreached: readonly Place[];
+  readonly changes: readonly (PlacedLabel & { readonly from: string | null; readonly to: string | null })[];
+  readonly unreached: readonly PlacedLabel[];
   readonly isDone: boolean;
   readonly isDryRun: boolean;
 }): RollbackAnswer {
@@ -80,11 +80,11 @@ export function rollbackAnswer(result: {
     status: isDone ? "ok" : isDryRun ? "planned" : "unreached",
     changes: changes.map((change) => ({
       label: change.label,
-      ...projectOf(change),
+      ...projectField(change),
       from: change.from,
       to: change.to,
     })),
-    unreached: unreached.map((fact) => ({ label: fact.label, ...projectOf(fact) })),
+    unreached: unreached.map((fact) => ({ label: fact.label, ...projectField(fact) })),
   };
 }
 
@@ -135,13 +135,13 @@ export function labelAnswer(terms: {
   };
 }
 
-function authorOf({ writtenBy, sessionId }: Author) {
+function authorOf({ writtenBy, sessionId }: Signed) {
   return {
     ...(writtenBy === null ? {} : { written_by: writtenBy }),
     ...(sessionId === null ? {} : { session_id: sessionId }),
   };
 }
 
-function projectOf({ place }: { readonly place: string }) {
+function projectField({ place }: { readonly place: string }) {
   return place === "" ? {} : { project: place };
 }

@@ -10,13 +10,18 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
-import type { FactEvent } from "./history.ts";
 import type { Labels } from "./labels.ts";
 import { OWN_PLACE } from "./places.ts";
 import type { Place, Store, UserLife, WriteOutcome, WriteRequest } from "./ports.ts";
 
-export interface UserEvent extends Omit<FactEvent, "value" | "sessionId" | "label"> {
+/** Something that happened to a user's fact. */
+export interface UserEvent {
   readonly userId: string;
+  readonly place: Place;
+  readonly kind: "written" | "forgotten" | "expired";
+  readonly atMs: number;
+  readonly revision: number;
+  readonly writtenBy: string | null;
   /** undefined: everything at the place, and inside it, was forgotten. */
   readonly label: string | undefined;
 }

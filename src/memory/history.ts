@@ -6,6 +6,7 @@
 import { Failure } from "../base/errors.ts";
 import type { Caller } from "./authentication.ts";
 import { type EncodeResult, encodeFacts, refuseUnlessStored, type WriteInput } from "./encode.ts";
+import type { UserEvent } from "./events.ts";
 import { factNotFound, withLabels } from "./facts.ts";
 import { checkWriter } from "./identifiers.ts";
 import { innermost, isInside, OWN_PLACE, type Person, scopeIn, viewOf } from "./places.ts";
@@ -79,15 +80,10 @@ export async function restoreFact(
   });
 }
 
-/** Something that happened to a fact. */
-export interface FactEvent {
-  readonly place: Place;
+/** Something that happened to a fact, with the value that was written or has ended. */
+export interface FactEvent extends Omit<UserEvent, "userId" | "label"> {
   readonly label: string;
-  readonly kind: "written" | "forgotten" | "expired";
-  readonly atMs: number;
-  readonly revision: number;
   readonly value: string;
-  readonly writtenBy: string | null;
   readonly sessionId: string | null;
 }
 

@@ -35,7 +35,7 @@ export interface UserFactsOptions {
   readonly historyMax: number;
 }
 
-interface Author {
+interface WriteAuthor {
   readonly writtenBy: string | null;
   readonly sessionId: string | null;
 }
@@ -80,7 +80,11 @@ export class UserWrites {
   }
 
   /** Writes a value; the fact that was there before. */
-  set(change: FactChange & { value: string }, author: Author, lives: LifeSource): FactRecord | undefined {
+  set(
+    change: FactChange & { value: string },
+    author: WriteAuthor,
+    lives: LifeSource,
+  ): FactRecord | undefined {
     const { place, channel, value } = change;
     this.#user ??= newUser(lives.next());
     const key = this.#keyOf(place, channel);

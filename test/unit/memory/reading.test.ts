@@ -15,8 +15,8 @@ const older = { id: 1, material: new Uint8Array(32) };
 const newer = { id: 2, material: new Uint8Array(32).fill(2) };
 
 const FACTS = [
-  { label: "USER.name", channel: 0, value: "Ada" },
-  { label: "USER.project", channel: 1, value: "Sideband" },
+  { label: "USER.name", channel: 0, value: "Ada", mark: "current" },
+  { label: "USER.project", channel: 1, value: "Sideband", mark: "current" },
 ];
 const unreadable = {
   code: "block_unreadable",
@@ -106,9 +106,9 @@ test("a block that holds exactly the expected facts has no fault", async (contex
 test("a block that holds another value, a fact more or a fact less than expected has a fault", async (context) => {
   const { fault } = await setUp(context);
   const differs = "what is read back differs from the state";
-  assert.equal(await fault([FACTS[0], { channel: 1, value: "other" }]), differs);
+  assert.equal(await fault([FACTS[0], { channel: 1, value: "other", mark: "current" }]), differs);
   assert.equal(await fault([FACTS[0]]), differs);
-  assert.equal(await fault([...FACTS, { channel: 2, value: "more" }]), differs);
+  assert.equal(await fault([...FACTS, { channel: 2, value: "more", mark: "current" }]), differs);
 });
 
 test("only the named channels are read and compared", async (context) => {
