@@ -19,6 +19,11 @@ export class OperatorError extends Error {
   override name = "OperatorError";
 }
 
+/** A data folder has no store yet, and the caller asked for none to be made. */
+export class NoStoreError extends OperatorError {
+  override name = "NoStoreError";
+}
+
 /** A failure with a public text. `cause` stays inside the service: it is logged, never answered. */
 export class Failure extends Error {
   override name = "Failure";

@@ -7,6 +7,7 @@ import { scopedMemory } from "../../agent-side/scope.ts";
 import { AGENTS, isInCache, lastingCommand, versionOf } from "../../agents/install.ts";
 import { InstallationRecord, isIntact } from "../../agents/installed.ts";
 import { projectOf } from "../../agents/project.ts";
+import { NoStoreError } from "../../base/errors.ts";
 import { readAgentConfig, readSearchPath } from "../../config.ts";
 import { openAgentMemory } from "../../main/agent.ts";
 import { AGENT_FILES, COMMAND_PATH, OPENCLAW_MODULE, packageVersion } from "../../main/package.ts";
@@ -156,9 +157,9 @@ async function memoryAnswers(): Promise<boolean> {
     );
     return true;
   } catch (error) {
-    // The first session of an agent begins it: nothing is wrong.
-    if ((error as Error).name === "NoStoreError") {
-      console.log(`memory of ${config.userId}: ${(error as Error).message}`);
+    // Nothing is wrong: the first session of an agent makes the store.
+    if (error instanceof NoStoreError) {
+      console.log(`memory of ${config.userId}: ${error.message}`);
       return true;
     }
     console.log(`memory of ${config.userId}: ${where} does not answer: ${(error as Error).message}`);
