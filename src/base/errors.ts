@@ -1,4 +1,4 @@
-/** Expected failures: what the world, not the programmer, does wrong. Those of a call have a stable code of error-codes.ts. */
+/** Expected failures, unlike errors of the programmer. Failures of a call have a stable code from error-codes.ts. */
 
 import type { FailureCode } from "./error-codes.ts";
 

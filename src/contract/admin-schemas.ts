@@ -3,7 +3,7 @@
 import { TIERS } from "../base/tiers.ts";
 import { type Static, type TLiteral, Type } from "./type.ts";
 
-/** A tuple of literals: what `map` returns has lost which of them stands where. */
+/** A tuple of literals. The type of what `map` returns does not say which literal stands where. */
 type Literals<T extends readonly string[]> = { -readonly [I in keyof T]: TLiteral<T[I]> };
 const Tier = Type.Union(TIERS.map((tier) => Type.Literal(tier)) as unknown as Literals<typeof TIERS>);
 const Time = Type.String({ description: "RFC 3339, UTC." });
