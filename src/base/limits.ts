@@ -19,7 +19,7 @@ export const TTL_S_MAX = 315_360_000;
 export const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
 /** Bytes of a body, where an operation does not say otherwise. */
 export const BODY_BYTES_MAX = 64 * 1024;
-/** Names and values in a body, those that nobody knows included. */
+/** Names and values in a body, unknown ones included. */
 export const BODY_PARTS_MAX = 10_000;
 /** The latest time that a store holds, in milliseconds since 1970; the earliest is 0. */
 export const TIME_MS_MAX = 2 ** 48 - 1;

@@ -27,7 +27,7 @@ import { type Refusal, type UnreadableBlock, unreadable } from "./unreadable.ts"
 const GUARD_MAX = N - PREFIX_CARRIERS - 1;
 /** With fewer words than this, not even the strongest block can be mended. */
 const WORDS_MIN = N - GUARD_MAX;
-/** The least trust a word is kept with, attempt by attempt. */
+/** The least trust with which a word is kept, for each attempt. */
 const TRUST_STEPS = [0.5, 0.8, 0.95, 0.3];
 /** Alignment costs the most: at most this many words are aligned in one text, over all its passages. */
 const ALIGNABLE_WORDS_MAX = 1600;
@@ -48,7 +48,7 @@ export type ReadResult = ReadBlock | UnreadableBlock;
 
 interface BlockReport {
   readonly ok: true;
-  /** Words that were not there, or not for sure. */
+  /** Words that were missing or uncertain. */
   readonly missing: number;
   /** Words that stood where another word belongs. */
   readonly wrong: number;

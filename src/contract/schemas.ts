@@ -1,7 +1,7 @@
 /**
  * What crosses the wire, as JSON Schema (TypeBox): validation, TypeScript types and the OpenAPI document are
  * made of these. Rules that JSON Schema cannot say (bytes of UTF-8, control characters, the 40 labels) are
- * checked behind it and described here in words.
+ * checked afterwards and described here in words.
  */
 
 import {

@@ -9,7 +9,6 @@ import { BlockScheduler } from "../blockwork/block-scheduler.ts";
 import { BlockThreads, startWorker, timerClock } from "../blockwork/block-threads.ts";
 import { BlockWork } from "../blockwork/block-work.ts";
 import { CODEBOOK_VERSION, checkReader } from "../blockwork/codebooks.ts";
-import { workerModule } from "../blockwork/worker-module.ts";
 import { type Config, ConfigError } from "../config.ts";
 import { Authentication } from "../memory/authentication.ts";
 import type { FlushedBlock } from "../memory/blocks.ts";
@@ -22,6 +21,7 @@ import { Labels } from "../memory/labels.ts";
 import type { Store, StoreStatistics } from "../memory/ports.ts";
 import type { MemoryServices } from "../memory/services.ts";
 import type { LmdbStore } from "../store/lmdb/lmdb-store.ts";
+import { BLOCK_WORKER } from "./package.ts";
 import { hasMasterKey, MASTER_KEY_FILE, masterKeys } from "./secrets.ts";
 import { agreeOnMasterKeys, type OpenedStore, type OpenOptions, openStore } from "./stores.ts";
 
@@ -39,7 +39,12 @@ export interface Core {
   close(): Promise<void>;
 }
 
-export async function openCore(config: Config, options: OpenOptions): Promise<Core> {
+export interface CoreOptions extends OpenOptions {
+  /** What the threads of block work run, instead of the built module. */
+  readonly blockWorker?: URL;
+}
+
+export async function openCore(config: Config, options: CoreOptions): Promise<Core> {
   checkReader();
   const metrics = new Metrics();
   const { clock = systemClock } = options;
@@ -61,7 +66,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Co
   }
   const keyRing = new KeyRing(masters);
   const workers = new BlockThreads({
-    start: startWorker(workerModule()),
+    start: startWorker(options.blockWorker ?? BLOCK_WORKER),
     count: config.blockWorkers,
     clock: timerClock,
   });

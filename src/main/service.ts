@@ -32,6 +32,8 @@ export interface ServiceOptions {
   readonly doorPath?: string;
   /** Whether the reader model is loaded before it is needed. */
   readonly warm?: boolean;
+  /** What the threads of block work run, instead of the built module. */
+  readonly blockWorker?: URL;
   readonly logTo?: DestinationStream;
   readonly timeouts?: Timeouts;
   /** Opens the core, instead of at the first attempt. */
@@ -81,6 +83,7 @@ export async function startService(config: Config, options: ServiceOptions = {})
     warn,
     clock,
     ...(options.onLost === undefined ? {} : { onLost: options.onLost }),
+    ...(options.blockWorker === undefined ? {} : { blockWorker: options.blockWorker }),
   });
   const door = new Door();
   let server: HttpServer | undefined;

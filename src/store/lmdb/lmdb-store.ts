@@ -152,7 +152,7 @@ export class LmdbStore implements Store {
     });
   }
 
-  /** Throws a DataFolderError, with a message for the operator, if the folder has an owner or cannot be used. */
+  /** Throws an OperatorError if the folder has an owner or cannot be used. */
   static async open(options: LmdbStoreOptions): Promise<LmdbStore> {
     options.metrics.define({
       name: CORRUPT_RECORDS,

@@ -106,9 +106,9 @@ test("a block that holds exactly the expected facts has no fault", async (contex
 test("a block that holds another value, a fact more or a fact less than expected has a fault", async (context) => {
   const { fault } = await setUp(context);
   const differs = "what is read back differs from the state";
-  assert.equal(await fault([FACTS[0], { channel: 1, value: "other", mark: "current" }]), differs);
+  assert.equal(await fault([FACTS[0], { channel: 1, value: "other" }]), differs);
   assert.equal(await fault([FACTS[0]]), differs);
-  assert.equal(await fault([...FACTS, { channel: 2, value: "more", mark: "current" }]), differs);
+  assert.equal(await fault([...FACTS, { channel: 2, value: "more" }]), differs);
 });
 
 test("only the named channels are read and compared", async (context) => {
