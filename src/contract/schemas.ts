@@ -5,6 +5,7 @@
  */
 
 import { CHANNEL_COUNT, DEMO_VALUE_BYTES_MAX, USER_ID_LENGTH_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
+import { withThousands } from "../base/thousands.ts";
 import { Type } from "./type.ts";
 
 const UserId = Type.String({
@@ -16,7 +17,7 @@ export const Label = Type.String({
   description: "One of the 40 labels, exact and case-sensitive (`GET /channels`).",
 });
 const Value = Type.String({
-  description: `1 to ${VALUE_BYTES_MAX.toLocaleString("en")} bytes of UTF-8 without control characters; stored and returned exactly.`,
+  description: `1 to ${withThousands(VALUE_BYTES_MAX)} bytes of UTF-8 without control characters; stored and returned exactly.`,
 });
 const SessionId = Type.Optional(
   Type.String({
