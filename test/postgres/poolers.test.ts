@@ -166,9 +166,9 @@ test("an answer that comes after the columns of the next statement causes 503", 
   const store = await openStore(proxy.url, { poolMax: 2 });
   await store.write(write("user 0", [[0, textOf(0)]]));
   // The connection knows this statement, and does not know the next one.
-  assert.equal((await store.readFact("acme", "user 0", 0))?.value, textOf(0));
+  assert.equal((await store.readFact(viewOf("user 0"), 0))?.value, textOf(0));
   proxy.mixing = true;
-  const fact = store.readFact("acme", "user 0", 0);
+  const fact = store.readFact(viewOf("user 0"), 0);
   const stamp = store.readStamp("acme", "user 0");
   for (const asked of [fact, stamp]) await assert.rejects(asked, { code: "store_unavailable" });
   await store.close();
