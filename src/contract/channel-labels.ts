@@ -3,6 +3,3 @@
 import { LABELS, type Label } from "../base/channel-labels.ts";
 
 export { LABELS, type Label };
-
-/** A label where it is known, any text where it comes from outside: the service judges it. */
-export type LabelText = Label | (string & {});
