@@ -135,6 +135,10 @@ export interface UsageAnswer {
   used: number;
   remaining: number | null;
   resets_at: string;
+  /** Whose facts the key is for, where it is bound to one user. */
+  user?: string;
+  /** Where the key only reads. */
+  access?: "read";
 }
 
 export interface ChannelsAnswer {

@@ -92,7 +92,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 218,
+      "latency_ms": 275,
       "verified": true
     }
   },
@@ -150,14 +150,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "value": "Ada Lovelace",
           "channel": 0,
           "revision": 2,
-          "updated_at": "2026-11-16T14:22:14.420Z"
+          "updated_at": "2026-11-16T18:26:36.359Z"
         },
         {
           "label": "TASK.deadline",
           "value": "2026-12-01",
           "channel": 23,
           "revision": 3,
-          "updated_at": "2026-11-16T14:22:14.420Z"
+          "updated_at": "2026-11-16T18:26:36.359Z"
         }
       ]
     }
@@ -180,6 +180,18 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "status": "ok"
+    }
+  },
+  "createToken": {
+    "body": {
+      "user_id": "ada",
+      "access": "read",
+      "ttl_s": 3600
+    },
+    "status": 200,
+    "answer": {
+      "token": "sbt_…",
+      "expires_at": "2026-11-16T19:26:39.373Z"
     }
   },
   "usage": {
@@ -243,7 +255,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 117,
+      "latency_ms": 188,
       "verified": true
     }
   },
@@ -373,12 +385,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "dc24c6e45e41423e",
+      "id": "b84aa9fa2544411e",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-16T14:22:15.975Z",
+      "created_at": "2026-11-16T18:26:40.476Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -392,12 +404,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "keys": [
         {
-          "id": "dc24c6e45e41423e",
+          "id": "b84aa9fa2544411e",
           "account": "navy",
           "tier": "pro",
           "prefix": "sb_live_…",
           "note": "Grace",
-          "created_at": "2026-11-16T14:22:15.975Z",
+          "created_at": "2026-11-16T18:26:40.476Z",
           "expires_at": null,
           "revoked_at": null,
           "last_used_at": null
@@ -407,19 +419,19 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminExpireKey": {
     "params": {
-      "id": "dc24c6e45e41423e"
+      "id": "b84aa9fa2544411e"
     },
     "body": {
       "expires_at": "2027-01-31T23:59:59.000Z"
     },
     "status": 200,
     "answer": {
-      "id": "dc24c6e45e41423e",
+      "id": "b84aa9fa2544411e",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-16T14:22:15.975Z",
+      "created_at": "2026-11-16T18:26:40.476Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
       "revoked_at": null,
       "last_used_at": null
@@ -427,18 +439,18 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminRevokeKey": {
     "params": {
-      "id": "dc24c6e45e41423e"
+      "id": "b84aa9fa2544411e"
     },
     "status": 200,
     "answer": {
-      "id": "dc24c6e45e41423e",
+      "id": "b84aa9fa2544411e",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-16T14:22:15.975Z",
+      "created_at": "2026-11-16T18:26:40.476Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
-      "revoked_at": "2026-11-16T14:22:16.064Z",
+      "revoked_at": "2026-11-16T18:26:40.563Z",
       "last_used_at": null
     }
   },
@@ -448,12 +460,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "accounts": [
         {
           "account": "acme",
-          "created_at": "2026-11-16T14:22:13.642Z",
+          "created_at": "2026-11-16T18:26:35.161Z",
           "keys": 1
         },
         {
           "account": "navy",
-          "created_at": "2026-11-16T14:22:15.975Z",
+          "created_at": "2026-11-16T18:26:40.476Z",
           "keys": 1
         }
       ]
@@ -466,7 +478,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "to": "2026-11-16",
       "keys": [
         {
-          "key_id": "26fcfb4e65924a58",
+          "key_id": "86204a2249f84c92",
           "account": "acme",
           "tier": "pro",
           "limit": 50000,
@@ -479,7 +491,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           ]
         },
         {
-          "key_id": "dc24c6e45e41423e",
+          "key_id": "b84aa9fa2544411e",
           "account": "navy",
           "tier": "pro",
           "limit": 50000,
@@ -505,35 +517,35 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "requests": [
         {
-          "id": "f8acd71e6a484fc3",
+          "id": "1a2077e7b3344185",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "approved",
-          "created_at": "2026-11-16T14:22:16.097Z",
-          "decided_at": "2026-11-16T14:22:16.142Z",
-          "key_id": "c5bc2832ef4b40c9"
+          "created_at": "2026-11-16T18:26:40.633Z",
+          "decided_at": "2026-11-16T18:26:40.668Z",
+          "key_id": "70f979e3a8fb486a"
         },
         {
-          "id": "41a3b824366a4cc4",
+          "id": "fcee6349f35d43c5",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "declined",
-          "created_at": "2026-11-16T14:22:16.160Z",
-          "decided_at": "2026-11-16T14:22:16.177Z",
+          "created_at": "2026-11-16T18:26:40.688Z",
+          "decided_at": "2026-11-16T18:26:40.721Z",
           "key_id": null
         },
         {
-          "id": "4b5b265847224c3f",
+          "id": "5d7839a37a234311",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "open",
-          "created_at": "2026-11-16T14:22:16.206Z",
+          "created_at": "2026-11-16T18:26:40.744Z",
           "decided_at": null,
           "key_id": null
         }
@@ -542,7 +554,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminApprove": {
     "params": {
-      "id": "f8acd71e6a484fc3"
+      "id": "1a2077e7b3344185"
     },
     "body": {
       "account": "hopper"
@@ -550,12 +562,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "c5bc2832ef4b40c9",
+      "id": "70f979e3a8fb486a",
       "account": "hopper",
       "tier": "free",
       "prefix": "sb_live_…",
       "note": "Grace Hopper <grace@navy.example>",
-      "created_at": "2026-11-16T14:22:16.142Z",
+      "created_at": "2026-11-16T18:26:40.668Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -563,24 +575,24 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminDecline": {
     "params": {
-      "id": "41a3b824366a4cc4"
+      "id": "fcee6349f35d43c5"
     },
     "status": 200,
     "answer": {
-      "id": "41a3b824366a4cc4",
+      "id": "fcee6349f35d43c5",
       "name": "Grace Hopper",
       "email": "grace@navy.example",
       "purpose": "An assistant that remembers.",
       "tier": "free",
       "status": "declined",
-      "created_at": "2026-11-16T14:22:16.160Z",
-      "decided_at": "2026-11-16T14:22:16.177Z",
+      "created_at": "2026-11-16T18:26:40.688Z",
+      "decided_at": "2026-11-16T18:26:40.721Z",
       "key_id": null
     }
   },
   "adminDeleteRequest": {
     "params": {
-      "id": "4b5b265847224c3f"
+      "id": "5d7839a37a234311"
     },
     "status": 200,
     "answer": {
@@ -591,8 +603,8 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "version": "0.1.0",
-      "process_id": 31921,
-      "started_at": "2026-11-16T14:22:13.603Z",
+      "process_id": 25260,
+      "started_at": "2026-11-16T18:26:35.083Z",
       "ready": true,
       "store": {
         "facts": 2,
@@ -601,36 +613,36 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       },
       "demo": {
         "labels": [],
-        "resets_in_s": 464
+        "resets_in_s": 200
       },
       "recent_errors": [],
       "recent_requests": [
         {
-          "at": "2026-11-16T14:22:15.460Z",
+          "at": "2026-11-16T18:26:39.436Z",
           "method": "GET",
           "route": "/usage/days",
           "status": 200,
           "account": "acme",
-          "key_id": "26fcfb4e65924a58",
-          "request_id": "Wrck2Rti-d"
+          "key_id": "86204a2249f84c92",
+          "request_id": "JV6favlI-e"
         },
         {
-          "at": "2026-11-16T14:22:15.428Z",
+          "at": "2026-11-16T18:26:39.404Z",
           "method": "GET",
           "route": "/usage",
           "status": 200,
           "account": "acme",
-          "key_id": "26fcfb4e65924a58",
-          "request_id": "Wrck2Rti-c"
+          "key_id": "86204a2249f84c92",
+          "request_id": "JV6favlI-d"
         },
         {
-          "at": "2026-11-16T14:22:15.416Z",
-          "method": "DELETE",
-          "route": "/users",
+          "at": "2026-11-16T18:26:39.383Z",
+          "method": "POST",
+          "route": "/tokens",
           "status": 200,
           "account": "acme",
-          "key_id": "26fcfb4e65924a58",
-          "request_id": "Wrck2Rti-b"
+          "key_id": "86204a2249f84c92",
+          "request_id": "JV6favlI-c"
         }
       ]
     }

@@ -17,6 +17,7 @@ import { operatorRoutes } from "./operator.ts";
 import { serviceRoutes } from "./public.ts";
 import { Readiness } from "./readiness.ts";
 import { recallRoutes } from "./recall.ts";
+import { tokenRoutes } from "./tokens.ts";
 import { usageRoutes } from "./usage.ts";
 
 export interface RouteOptions {
@@ -35,6 +36,7 @@ export function allRoutes({ services, sessions, recent, pages }: RouteOptions): 
     ...recallRoutes(services, contexts),
     ...blockRoutes(services),
     ...forgetRoutes(services),
+    ...tokenRoutes(services),
     ...usageRoutes(services),
     ...demoRoutes(services, contexts),
     ...serviceRoutes(services, readiness),
