@@ -92,7 +92,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 275,
+      "latency_ms": 355,
       "verified": true
     }
   },
@@ -150,14 +150,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "value": "Ada Lovelace",
           "channel": 0,
           "revision": 2,
-          "updated_at": "2026-11-16T18:26:36.359Z"
+          "updated_at": "2026-11-16T18:49:32.556Z"
         },
         {
           "label": "TASK.deadline",
           "value": "2026-12-01",
           "channel": 23,
           "revision": 3,
-          "updated_at": "2026-11-16T18:26:36.359Z"
+          "updated_at": "2026-11-16T18:49:32.556Z"
         }
       ]
     }
@@ -191,7 +191,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "token": "sbt_…",
-      "expires_at": "2026-11-16T19:26:39.373Z"
+      "expires_at": "2026-11-16T19:49:34.526Z"
     }
   },
   "usage": {
@@ -255,7 +255,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 188,
+      "latency_ms": 21,
       "verified": true
     }
   },
@@ -385,12 +385,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "b84aa9fa2544411e",
+      "id": "942fa5c2222748fa",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-16T18:26:40.476Z",
+      "user": null,
+      "access": "write",
+      "created_at": "2026-11-16T18:49:34.936Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -404,12 +406,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "keys": [
         {
-          "id": "b84aa9fa2544411e",
+          "id": "942fa5c2222748fa",
           "account": "navy",
           "tier": "pro",
           "prefix": "sb_live_…",
           "note": "Grace",
-          "created_at": "2026-11-16T18:26:40.476Z",
+          "user": null,
+          "access": "write",
+          "created_at": "2026-11-16T18:49:34.936Z",
           "expires_at": null,
           "revoked_at": null,
           "last_used_at": null
@@ -419,19 +423,21 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminExpireKey": {
     "params": {
-      "id": "b84aa9fa2544411e"
+      "id": "942fa5c2222748fa"
     },
     "body": {
       "expires_at": "2027-01-31T23:59:59.000Z"
     },
     "status": 200,
     "answer": {
-      "id": "b84aa9fa2544411e",
+      "id": "942fa5c2222748fa",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-16T18:26:40.476Z",
+      "user": null,
+      "access": "write",
+      "created_at": "2026-11-16T18:49:34.936Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
       "revoked_at": null,
       "last_used_at": null
@@ -439,18 +445,20 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminRevokeKey": {
     "params": {
-      "id": "b84aa9fa2544411e"
+      "id": "942fa5c2222748fa"
     },
     "status": 200,
     "answer": {
-      "id": "b84aa9fa2544411e",
+      "id": "942fa5c2222748fa",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-16T18:26:40.476Z",
+      "user": null,
+      "access": "write",
+      "created_at": "2026-11-16T18:49:34.936Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
-      "revoked_at": "2026-11-16T18:26:40.563Z",
+      "revoked_at": "2026-11-16T18:49:35.046Z",
       "last_used_at": null
     }
   },
@@ -460,12 +468,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "accounts": [
         {
           "account": "acme",
-          "created_at": "2026-11-16T18:26:35.161Z",
+          "created_at": "2026-11-16T18:49:31.442Z",
           "keys": 1
         },
         {
           "account": "navy",
-          "created_at": "2026-11-16T18:26:40.476Z",
+          "created_at": "2026-11-16T18:49:34.936Z",
           "keys": 1
         }
       ]
@@ -478,7 +486,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "to": "2026-11-16",
       "keys": [
         {
-          "key_id": "86204a2249f84c92",
+          "key_id": "c121cb42c6cd49a3",
           "account": "acme",
           "tier": "pro",
           "limit": 50000,
@@ -491,7 +499,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           ]
         },
         {
-          "key_id": "b84aa9fa2544411e",
+          "key_id": "942fa5c2222748fa",
           "account": "navy",
           "tier": "pro",
           "limit": 50000,
@@ -517,35 +525,35 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "requests": [
         {
-          "id": "1a2077e7b3344185",
+          "id": "408cb90cf5ee4955",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "approved",
-          "created_at": "2026-11-16T18:26:40.633Z",
-          "decided_at": "2026-11-16T18:26:40.668Z",
-          "key_id": "70f979e3a8fb486a"
+          "created_at": "2026-11-16T18:49:35.108Z",
+          "decided_at": "2026-11-16T18:49:35.160Z",
+          "key_id": "de36b4a82a654ad6"
         },
         {
-          "id": "fcee6349f35d43c5",
+          "id": "de208a824877436c",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "declined",
-          "created_at": "2026-11-16T18:26:40.688Z",
-          "decided_at": "2026-11-16T18:26:40.721Z",
+          "created_at": "2026-11-16T18:49:35.180Z",
+          "decided_at": "2026-11-16T18:49:35.208Z",
           "key_id": null
         },
         {
-          "id": "5d7839a37a234311",
+          "id": "cdd76542d71641dd",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "open",
-          "created_at": "2026-11-16T18:26:40.744Z",
+          "created_at": "2026-11-16T18:49:35.235Z",
           "decided_at": null,
           "key_id": null
         }
@@ -554,7 +562,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminApprove": {
     "params": {
-      "id": "1a2077e7b3344185"
+      "id": "408cb90cf5ee4955"
     },
     "body": {
       "account": "hopper"
@@ -562,12 +570,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "70f979e3a8fb486a",
+      "id": "de36b4a82a654ad6",
       "account": "hopper",
       "tier": "free",
       "prefix": "sb_live_…",
       "note": "Grace Hopper <grace@navy.example>",
-      "created_at": "2026-11-16T18:26:40.668Z",
+      "user": null,
+      "access": "write",
+      "created_at": "2026-11-16T18:49:35.160Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -575,24 +585,24 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminDecline": {
     "params": {
-      "id": "fcee6349f35d43c5"
+      "id": "de208a824877436c"
     },
     "status": 200,
     "answer": {
-      "id": "fcee6349f35d43c5",
+      "id": "de208a824877436c",
       "name": "Grace Hopper",
       "email": "grace@navy.example",
       "purpose": "An assistant that remembers.",
       "tier": "free",
       "status": "declined",
-      "created_at": "2026-11-16T18:26:40.688Z",
-      "decided_at": "2026-11-16T18:26:40.721Z",
+      "created_at": "2026-11-16T18:49:35.180Z",
+      "decided_at": "2026-11-16T18:49:35.208Z",
       "key_id": null
     }
   },
   "adminDeleteRequest": {
     "params": {
-      "id": "5d7839a37a234311"
+      "id": "cdd76542d71641dd"
     },
     "status": 200,
     "answer": {
@@ -603,8 +613,8 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "version": "0.1.0",
-      "process_id": 25260,
-      "started_at": "2026-11-16T18:26:35.083Z",
+      "process_id": 27896,
+      "started_at": "2026-11-16T18:49:31.382Z",
       "ready": true,
       "store": {
         "facts": 2,
@@ -613,36 +623,36 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       },
       "demo": {
         "labels": [],
-        "resets_in_s": 200
+        "resets_in_s": 625
       },
       "recent_errors": [],
       "recent_requests": [
         {
-          "at": "2026-11-16T18:26:39.436Z",
+          "at": "2026-11-16T18:49:34.564Z",
           "method": "GET",
           "route": "/usage/days",
           "status": 200,
           "account": "acme",
-          "key_id": "86204a2249f84c92",
-          "request_id": "JV6favlI-e"
+          "key_id": "c121cb42c6cd49a3",
+          "request_id": "lFcV04ut-e"
         },
         {
-          "at": "2026-11-16T18:26:39.404Z",
+          "at": "2026-11-16T18:49:34.541Z",
           "method": "GET",
           "route": "/usage",
           "status": 200,
           "account": "acme",
-          "key_id": "86204a2249f84c92",
-          "request_id": "JV6favlI-d"
+          "key_id": "c121cb42c6cd49a3",
+          "request_id": "lFcV04ut-d"
         },
         {
-          "at": "2026-11-16T18:26:39.383Z",
+          "at": "2026-11-16T18:49:34.527Z",
           "method": "POST",
           "route": "/tokens",
           "status": 200,
           "account": "acme",
-          "key_id": "86204a2249f84c92",
-          "request_id": "JV6favlI-c"
+          "key_id": "c121cb42c6cd49a3",
+          "request_id": "lFcV04ut-c"
         }
       ]
     }

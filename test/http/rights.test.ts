@@ -127,6 +127,30 @@ test("a bound key may leave user_id out, and the answer is about its user", asyn
   assert.equal(problemCode(await call("GET", "/facts")), "400 invalid_request");
 });
 
+test("the admin API makes bound keys and reading keys, and shows what they are for", async () => {
+  const admin = (method: string, path: string, body?: object) =>
+    call(method, path, { key: "admin-token-for-tests", ...(body === undefined ? {} : { body }) });
+  const make = (rights: object) => admin("POST", "/admin/keys", { account: "made", ...rights });
+  const { status, json } = await make({ user: "ada", access: "read" });
+  assert.deepEqual([status, json.user, json.access], [201, "ada", "read"]);
+  assert.equal((await call("GET", "/facts", { key: json.key })).json.user_id, "ada");
+  for (const rights of [{}, { user: null }]) {
+    const made = (await make(rights)).json;
+    assert.deepEqual([made.user, made.access], [null, "write"]);
+  }
+  const { keys } = (await admin("GET", "/admin/keys?account=made")).json;
+  assert.deepEqual(keys.map(({ user }: { user: string | null }) => user).sort(), ["ada", null, null]);
+  for (const [rights, param] of [
+    [{ user: "a\u0000b" }, "user"],
+    [{ user: "" }, "user"],
+    [{ user: 5 }, "user"],
+    [{ access: "all" }, "access"],
+  ] as const) {
+    const refused = await make(rights);
+    assert.deepEqual([problemCode(refused), refused.json.param], ["400 invalid_request", param]);
+  }
+});
+
 test("/usage says whom a key is bound to and that it only reads, and nothing of it for other keys", async () => {
   const usage = async (key: string) => (await call("GET", "/usage", { key })).json;
   const { user, access } = await usage(await newKey("ada", "read"));
