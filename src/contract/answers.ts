@@ -126,6 +126,12 @@ export interface ReadAnswer {
   guard_left: number;
 }
 
+export interface TokenAnswer {
+  /** `sbt_…`; sent as a key is. */
+  token: string;
+  expires_at: string;
+}
+
 export interface UsageAnswer {
   account: string;
   /** `owner`: through the local socket of a data folder, which has no limit. */

@@ -18,6 +18,7 @@ import type {
   ForgetUserAnswer,
   ModelDecodeAnswer,
   ReadAnswer,
+  TokenAnswer,
   UsageAnswer,
 } from "../contract/answers.ts";
 import type { LabelText } from "../contract/channel-labels.ts";
@@ -26,7 +27,7 @@ import { variable } from "./environment.ts";
 import { type CallOptions, type Fetch, type SdkCall, Transport } from "./transport.ts";
 
 export interface SidebandOptions {
-  /** An API key, `sb_live_…`. Not needed for the demo and for `channels`. Default: SIDEBAND_API_KEY. */
+  /** An API key, `sb_live_…`, or a token, `sbt_…`. Not needed for the demo and for `channels`. Default: SIDEBAND_API_KEY. */
   apiKey?: string | undefined;
   /** The address of the service. It may have a path. Default: SIDEBAND_API_URL, else http://127.0.0.1:8787. */
   baseUrl?: string | undefined;
@@ -180,6 +181,16 @@ export class Sideband implements AgentMemory {
   read(userId: string, block: string, options: CallOptions = {}): Promise<ReadAnswer> {
     const body = { user_id: userId, block };
     return this.#call({ ...options, method: "POST", path: "/read", body, retry: "always" });
+  }
+
+  /** A short-lived token of the key, for a page or a device of this user: 60 seconds to 24 hours. */
+  token(
+    userId: string,
+    options: CallOptions & { access: "read" | "write"; ttlS: number },
+  ): Promise<TokenAnswer> {
+    const { access, ttlS, ...rest } = options;
+    const body = { user_id: userId, access, ttl_s: ttlS };
+    return this.#call({ ...rest, method: "POST", path: "/tokens", body, retry: "always" });
   }
 
   /** What the key has used of its monthly limit. */
