@@ -44,6 +44,7 @@ const equal: {
   facts: true,
   read: true,
   channels: true,
+  token: true,
   usage: true,
 };
 
