@@ -34,13 +34,13 @@ export interface DocumentTable {
 
 const operations = Object.values(OPERATIONS) as Operation[];
 
-/** The heading of the operations with this access. */
-const ACCESS_SECTIONS: Readonly<Record<Access, string>> = {
-  key: "With a key",
-  demo: "Demo",
-  open: "Service",
-  admin: "Admin",
-};
+/** The headings of the operations, and the kinds of access below each. */
+const SECTIONS: readonly (readonly [section: string, ...accesses: Access[]])[] = [
+  ["With a key", "key"],
+  ["Demo", "demo"],
+  ["Service", "any", "open"],
+  ["Admin", "admin"],
+];
 
 export const DOCUMENT_TABLES: readonly DocumentTable[] = [
   {
@@ -72,7 +72,7 @@ export const DOCUMENT_TABLES: readonly DocumentTable[] = [
     head: ["variable", "meaning"],
     rows: Object.entries(AGENT_SETTINGS).map(([name, meaning]) => [`\`${name}\``, meaning]),
   },
-  ...(Object.keys(ACCESS_SECTIONS) as Access[]).map(accessTable),
+  ...SECTIONS.map(([section, ...accesses]) => accessTable(section, accesses)),
   { file: "docs/API.md", head: ["limit", "value"], rows: limitRows() },
   {
     file: "docs/FORMAT.md",
@@ -87,10 +87,10 @@ export const DOCUMENT_TABLES: readonly DocumentTable[] = [
 ];
 
 /** Its operations, with the errors that all of them may answer in the last row. */
-function accessTable(access: Access): DocumentTable {
-  const shared = ACCESS_ERRORS[access];
+function accessTable(section: string, accesses: readonly Access[]): DocumentTable {
+  const shared = [...new Set(accesses.flatMap((access) => ACCESS_ERRORS[access]))];
   const calls = operations
-    .filter((operation) => operation.access === access)
+    .filter(({ access }) => accesses.includes(access))
     .map((operation) => {
       const { method, path, summary } = operation;
       const own = errorsOf(operation).filter((code) => !shared.includes(code));
@@ -98,7 +98,7 @@ function accessTable(access: Access): DocumentTable {
     });
   return {
     file: "docs/API.md",
-    section: ACCESS_SECTIONS[access],
+    section,
     head: ["call", "what it does", "errors"],
     rows: shared.length === 0 ? calls : [...calls, ["every call above", "", codeList(shared)]],
   };

@@ -49,6 +49,20 @@ export async function makeExamples(target: Target): Promise<Examples> {
   await example("flush", { body: USER });
   await example("read", { body: { ...USER, block } });
   await example("facts", { query: USER });
+  await example("append", { body: { ...USER, label: "PREF.tools", item: "ripgrep" } });
+  await callOperation(target, "append", { body: { ...USER, label: "PREF.tools", item: "jq" } });
+  await example("remove", { body: { ...USER, label: "PREF.tools", item: "jq" } });
+  const { revisions } = await example("history", { query: { ...USER, label: "PREF.tools" } });
+  const { revision } = revisions.find(({ ended }: { ended?: string }) => ended !== undefined);
+  await example("restore", { body: { ...USER, label: "PREF.tools", revision } });
+  await example("changes", { query: { ...USER, limit: "2" } });
+  const to = new Date().toISOString();
+  await example("rollback", { body: { ...USER, to, dry_run: true } });
+  await example("users");
+  made.events = { query: USER, status: 200, answer: await firstEvent(target) };
+  const wife = { label: "FAMILY.wife", description: "What the user's wife is called", example: "Chidi" };
+  await example("addLabel", { body: wife });
+  await example("changeLabel", { params: { label: wife.label }, body: { max_bytes: 100 } });
   await callOperation(target, "encodeBatch", { body: { ...FORGOTTEN, facts: [NAME, DEADLINE] } });
   await example("forgetFact", { query: { ...FORGOTTEN, label: DEADLINE.label } });
   await example("forgetUser", { query: FORGOTTEN });
@@ -88,6 +102,23 @@ export async function makeExamples(target: Target): Promise<Examples> {
   }
   await example("adminStatus");
   return made as Examples;
+}
+
+/** What a listener hears of one change. */
+async function firstEvent(target: Target): Promise<string> {
+  const ended = new AbortController();
+  const { body } = await fetch(`${target.url}/users/events?${new URLSearchParams(USER)}`, {
+    headers: { authorization: `Bearer ${target.key}` },
+    signal: ended.signal,
+  });
+  await callOperation(target, "encode", { body: { ...USER, ...DEADLINE, written_by: "claude-code" } });
+  let text = "";
+  for await (const chunk of body!.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    if (text.includes("data:") && text.endsWith("\n\n")) break;
+  }
+  ended.abort();
+  return text.slice(text.indexOf("id:"));
 }
 
 export async function callOperation(

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../src/config.ts";
 import { startService } from "../src/main/service.ts";
+import { blockWorkerBundle } from "../test/fixtures/block-worker-bundle.ts";
 import { EXAMPLE_SETTINGS, makeExamples } from "./make-examples.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sideband-examples-"));
@@ -17,6 +18,7 @@ const service = await startService(
     SIDEBAND_ADMIN_TOKEN: adminToken,
     SIDEBAND_LOG_LEVEL: "silent",
   }),
+  { blockWorker: blockWorkerBundle() },
 );
 try {
   const { key } = await service.core.keys.create({ account: "acme", tier: "pro" });

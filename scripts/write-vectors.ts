@@ -9,13 +9,14 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { damageText } from "../bench/codec/damage.ts";
-import { randomFacts, randomValue } from "../bench/codec/profiles.ts";
+import { randomFacts, randomFactsWithOwn, randomValue } from "../bench/codec/profiles.ts";
 import { toHex } from "../src/base/bytes.ts";
 import { CHANNELS } from "../src/base/channels.ts";
 import { type Random, seededRandom } from "../src/base/random.ts";
 import { loadCodebooks } from "../src/blockwork/codebooks.ts";
 import { type BlockFact, buildBlock } from "../src/codec/block.ts";
 import type { Codebook } from "../src/codec/codebook.ts";
+import { formatVersionOf } from "../src/codec/format-version.ts";
 import { deriveBlockKey } from "../src/codec/seal.ts";
 import type { BlockVector, ReadingVector, Vectors } from "../test/fixtures/vectors.ts";
 
@@ -34,6 +35,19 @@ const SCRIPTS = [
   "𠀀𠀁𠀂",
   "e\u0301 is not é",
   "\u200fRTL\u200e mark",
+];
+
+const OWN_EXAMPLES = [
+  "Marta",
+  "1979-11-02",
+  "Peanuts; an injector is in the blue bag",
+  "Aisle, near the front",
+  "eu-west-1",
+  "B-KL 4821",
+  "+31 20 555 0142",
+  "Vegetarian, no mushrooms",
+  "Biscuit, a border collie",
+  "Every 90 days",
 ];
 
 function factsFrom(values: readonly string[]): BlockFact[] {
@@ -61,6 +75,46 @@ function shapes(random: Random): readonly Shape[] {
     ["a random profile", randomFacts(random)],
     ["another random profile, of another user", randomFacts(random), { userId: "böb ✓" }],
     ["key id 255, of another account", factsFrom(["rotated"]), { keyId: 255, account: "acct_2" }],
+  ];
+}
+
+/** Facts on standard channels and on some of an account's own. */
+function shapesWithOwn(random: Random): readonly Shape[] {
+  const from = (values: readonly string[], channels: readonly number[]): BlockFact[] =>
+    values.map((value, i) => ({ channel: channels[i], value, order: i }));
+  const upTo = (count: number) => Array.from({ length: count }, (_, i) => i);
+  return [
+    ["one fact", from(["Ada Okafor"], [40])],
+    ["one letter on the last channel", from(["x"], [255])],
+    ["all distances", from(["a", "b", "c", "d", "e", "f", "g", "h"], [0, 39, 41, 42, 44, 53, 63, 254])],
+    [
+      "the examples of all 40 channels, and ten own ones",
+      from([...CHANNELS.map(({ example }) => example), ...OWN_EXAMPLES], upTo(50)),
+    ],
+    [
+      "a digit on each of 256 channels",
+      from(
+        upTo(256).map((i) => `${i % 10}`),
+        upTo(256),
+      ),
+    ],
+    [
+      "all scripts",
+      from(
+        SCRIPTS,
+        SCRIPTS.map((_, i) => 34 + 5 * i),
+      ),
+    ],
+    [
+      "overflow",
+      from(
+        upTo(80).map((i) => `${i} ${randomValue(random, 300)}`),
+        upTo(80),
+      ),
+    ],
+    ["a random profile", randomFactsWithOwn(random)],
+    ["another random profile, of another user", randomFactsWithOwn(random), { userId: "böb ✓" }],
+    ["key id 255, of another account", from(["rotated"], [100]), { keyId: 255, account: "acct_2" }],
   ];
 }
 
@@ -129,10 +183,10 @@ function readings(blocks: readonly BlockVector[], random: Random): ReadingVector
   ];
 }
 
-for (const codebook of loadCodebooks()) {
-  const { version } = codebook;
+function writeVectors(codebook: Codebook, hasOwn: boolean): void {
+  const version = formatVersionOf(codebook, hasOwn);
   const random = seededRandom(20_261);
-  const blocks = shapes(random).map((shape) => blockVector(codebook, shape));
+  const blocks = (hasOwn ? shapesWithOwn : shapes)(random).map((shape) => blockVector(codebook, shape));
   const note =
     `Golden blocks of format version ${version}, written by \`npm run vectors\`. They must never change without a new format ` +
     "version: every release builds the same text from the same facts, and reads the same facts from the same text.";
@@ -142,8 +196,12 @@ for (const codebook of loadCodebooks()) {
   if (existsSync(file) && readFileSync(file, "utf8") !== text) {
     console.error(`the golden blocks of version ${version} would change: that needs a new format version`);
     process.exitCode = 1;
-    continue;
+    return;
   }
   writeFileSync(file, text);
   console.log(`version ${version}: ${blocks.length} blocks and ${vectors.readings.length} readings written`);
+}
+
+for (const codebook of loadCodebooks()) {
+  for (const hasOwn of [false, true]) writeVectors(codebook, hasOwn);
 }

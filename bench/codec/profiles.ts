@@ -3,10 +3,11 @@
  * blocks that use a given number of carriers.
  */
 
+import { CHANNEL_COUNT, CHANNEL_COUNT_MAX } from "../../src/base/limits.ts";
 import type { Random } from "../../src/base/random.ts";
 import { type BlockFact, type BlockOptions, type BuiltBlock, buildBlock } from "../../src/codec/block.ts";
 
-const CHANNELS = Array.from({ length: 40 }, (_, channel) => channel);
+const CHANNELS = channelsUpTo(CHANNEL_COUNT);
 const WORDS =
   "the user prefers short answers works on a parser in Rust and lives near Lyon with two cats".split(" ");
 
@@ -51,10 +52,23 @@ export function randomValue(random: Random, bytesMax: number): string {
   }
 }
 
-/** 1 to 40 facts on different channels, written in random order. */
+/** 1 to 40 facts on different standard channels, written in random order. */
 export function randomFacts(random: Random): BlockFact[] {
-  const count = 1 + random.below(40);
-  const channels = random.shuffle([...CHANNELS]).slice(0, count);
+  return factsOn(CHANNELS, random);
+}
+
+/** 1 to 256 facts on different channels, of which many or few are an account's own. */
+export function randomFactsWithOwn(random: Random): BlockFact[] {
+  return factsOn(channelsUpTo(random.pick([CHANNEL_COUNT + 5, 60, 100, CHANNEL_COUNT_MAX])), random);
+}
+
+function channelsUpTo(end: number): number[] {
+  return Array.from({ length: end }, (_, channel) => channel);
+}
+
+function factsOn(from: readonly number[], random: Random): BlockFact[] {
+  const count = 1 + random.below(from.length);
+  const channels = random.shuffle([...from]).slice(0, count);
   const bytesMax = random.pick([16, 64, 256, 1024]);
   return channels.map((channel, order) => ({ channel, value: randomValue(random, bytesMax), order }));
 }

@@ -6,6 +6,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { HISTORY_DEFAULT } from "../../src/base/limits.ts";
 import { Metrics } from "../../src/base/metrics.ts";
 import { readConfig } from "../../src/config.ts";
 import { distributeDatabase } from "../../src/main/database-upkeep.ts";
@@ -78,7 +79,7 @@ export async function openPostgres(options: BenchOptions): Promise<PostgresSubje
     single: {
       name: "postgres, one statement per encode",
       store: {
-        write: async (request) => (await database.write(callOf([request])))[0],
+        write: async (request) => (await database.write(callOf([request], HISTORY_DEFAULT)))[0],
         readFact: (view, channel) => store.readFact(view, channel),
         readUsage: (keyId, month) => store.readUsage(keyId, month),
         statistics: () => store.statistics(),

@@ -1,4 +1,4 @@
-/** How the account is named where no key names it: through the door of a data folder. */
+/** The account of requests through the door of a data folder, which have no key: its header and its default. */
 
 export const ACCOUNT_HEADER = "sideband-account";
 export const ACCOUNT_DEFAULT = "default";

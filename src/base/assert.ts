@@ -1,6 +1,6 @@
 /**
- * Assertions for the programmer's errors. What the world does wrong (bad input, a damaged block, a full disk)
- * is never asserted: it is handled where it happens and named in an error of its own.
+ * Assertions for the programmer's errors. Expected failures (bad input, a damaged block, a full disk) are never
+ * asserted: they are handled where they happen and have errors of their own.
  */
 
 export class AssertionError extends Error {

@@ -8,9 +8,9 @@ import { assert } from "./assert.ts";
 const encoder = new TextEncoder();
 const strictDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The bytes of well-formed text; whoever takes text from outside refuses lone surrogates at the door. */
+/** The bytes of well-formed text. Code that takes text from outside must refuse lone surrogates before. */
 export function utf8(text: string): Uint8Array {
-  // TextEncoder would write U+FFFD for a lone surrogate: two texts, one encoding.
+  // TextEncoder would write U+FFFD for a lone surrogate: two different texts would have the same bytes.
   assert(isWellFormed(text), "text with a lone surrogate has no UTF-8");
   return encoder.encode(text);
 }

@@ -1,4 +1,4 @@
-/** Time is handed in, so that tests can turn a month or a reset without waiting for it; and moments as texts. */
+/** Clocks, which are handed in so that no test has to wait for the end of a month; and times written as text. */
 
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
@@ -20,7 +20,7 @@ export interface TimerClock extends MonotonicClock {
 
 export const monotonicClock: MonotonicClock = { now: () => performance.now() };
 
-/** A day, which begins at midnight UTC, or a time with its zone: without one it would be another moment on each machine. */
+/** A day, which begins at midnight UTC, or a time with its zone. Without a zone it is another moment on each machine. */
 const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2}))?$/i;
 
 /** Milliseconds of a day or a time as in RFC 3339; undefined where there is no such moment (2027-02-30), or no zone. */

@@ -1,6 +1,6 @@
 /**
- * CRC-32 (IEEE 802.3, reflected, polynomial 0xEDB88320), table-driven: catches accidents, not a forger. And numbers in
- * base 62 (0-9A-Za-z).
+ * CRC-32 (IEEE 802.3, reflected, polynomial 0xEDB88320), table-driven. It detects accidental changes, not forged ones.
+ * Also numbers in base 62 (0-9A-Za-z).
  */
 
 const TABLE = Uint32Array.from({ length: 256 }, (_, index) => {

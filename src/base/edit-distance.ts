@@ -1,9 +1,9 @@
 /**
- * How far two words are apart, and whether one is the other with a slip of the keyboard. The distance is Levenshtein's,
- * with a swap of two neighbours as one edit (optimal string alignment).
+ * The distance between two words, and whether one is probably the other with a typing error. The distance is
+ * Levenshtein's, with a swap of two neighbours as one edit (optimal string alignment).
  */
 
-/** More edits than this are another word. */
+/** With more edits than this it is another word. */
 const SLIP_EDITS_MAX = 2;
 
 /** How many letters must be added, removed, replaced or swapped; one row of the table at a time. */
@@ -26,7 +26,8 @@ export function editDistance(a: string, b: string): number {
 
 /**
  * Whether a known word was probably meant.
- * @param lettersThatCount of the known word: fewer than half of them may be wrong, since short words are near to many
+ * @param lettersThatCount how many letters of the known word count. Fewer than half of them may be wrong, because a
+ *   short word is near to many others
  */
 export function isSlip(typed: string, known: string, lettersThatCount = known.length): boolean {
   const editsMax = Math.min(SLIP_EDITS_MAX, Math.ceil(lettersThatCount / 2) - 1);

@@ -1,4 +1,4 @@
-/** Expected failures: what the world, not the programmer, does wrong. Those of a call have a stable code of error-codes.ts. */
+/** Expected failures, unlike errors of the programmer. Failures of a call have a stable code from error-codes.ts. */
 
 import type { FailureCode } from "./error-codes.ts";
 
@@ -30,6 +30,11 @@ export interface FailureExtra {
 /** A fault of a setting, a data folder or a database. The message is for the operator. */
 export class OperatorError extends Error {
   override name = "OperatorError";
+}
+
+/** A data folder has no store yet, and the caller asked for none to be made. */
+export class NoStoreError extends OperatorError {
+  override name = "NoStoreError";
 }
 
 /** A failure with a public text. `cause` stays inside the service: it is logged, never answered. */

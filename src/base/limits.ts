@@ -4,10 +4,10 @@
 export const VALUE_BYTES_MAX = 1024;
 /** Bytes of UTF-8 in a value of the public demo. */
 export const DEMO_VALUE_BYTES_MAX = 128;
-/** Standard channels, numbered 0 to 39. */
+/** The standard channels: numbered 0 to 39. */
 export const CHANNEL_COUNT = 40;
-/** Channels of an account: the standard ones, and those of its own labels from 40 on. */
-export const CHANNELS_MAX = 256;
+/** All channels: after the standard ones come those of an account's own labels, 40 to 255. */
+export const CHANNEL_COUNT_MAX = 256;
 /** Characters in a user_id. */
 export const USER_ID_LENGTH_MAX = 128;
 /** Characters in each part of a project's name. */
@@ -22,7 +22,7 @@ export const TOKEN_TTL_S_MAX = 24 * 3600;
 export const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
 /** Bytes of a body, where an operation does not say otherwise. */
 export const BODY_BYTES_MAX = 64 * 1024;
-/** Names and values in a body, those that nobody knows included. */
+/** Names and values in a body, unknown ones included. */
 export const BODY_PARTS_MAX = 10_000;
 /** The latest time that a store holds, in milliseconds since 1970; the earliest is 0. */
 export const TIME_MS_MAX = 2 ** 48 - 1;

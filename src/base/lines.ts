@@ -1,4 +1,4 @@
-/** A stream of bytes as lines of text, however they were cut into chunks. A last line needs no line break. */
+/** Turns a stream of bytes, in chunks of any size, into lines of text. The last line needs no line break. */
 
 import { Failure } from "./errors.ts";
 

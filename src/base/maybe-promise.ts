@@ -1,6 +1,6 @@
 /**
- * Values that are there at once, or later. The embedded store answers a read at once, a database later: the same code
- * serves both, and where nothing is waited for, no promise is made. Promises are a twentieth of a decode.
+ * Values that are there at once, or later. The embedded store answers a read at once, a database later, and the same
+ * code serves both. A promise is made only where something is waited for: promises take a twentieth of a decode.
  */
 
 export type MaybePromise<T> = T | Promise<T>;

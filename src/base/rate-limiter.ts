@@ -1,5 +1,5 @@
 /**
- * A limit on requests for each caller (an address, a key): a number of them in a window that begins with the first.
+ * A limit on requests for each caller (an address, a key) in a window of time that begins with the first request.
  * Bounded in memory: when too many callers are known, those seen longest ago are forgotten.
  */
 

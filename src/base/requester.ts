@@ -1,4 +1,4 @@
-/** Whom work is done for: every request knows it, and the scheduler of block work shares the threads by it. */
+/** For whom work is done. Every request has one; the scheduler shares the threads of block work between their accounts. */
 
 import type { Tier } from "./tiers.ts";
 

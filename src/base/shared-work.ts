@@ -1,6 +1,6 @@
 /**
- * Work that several callers want at the same time is done once. Each may leave; when all have left, the work is told
- * to end, and whoever comes after that begins anew.
+ * Work that several callers want at the same time is done once. Each caller may leave. When all have left, the work is
+ * told to end, and the next caller begins it anew.
  */
 
 interface Flight<T> {

@@ -3,6 +3,7 @@
 import { assert } from "../base/assert.ts";
 import { type BlockFact, buildBlock } from "../codec/block.ts";
 import type { Codebook } from "../codec/codebook.ts";
+import { findCodebook } from "../codec/format-version.ts";
 import type { Predictor } from "../codec/predictor.ts";
 import type { Bits } from "../codec/range-coder.ts";
 import { type OpenedBlock, openBlock, readValue } from "../codec/read-block.ts";
@@ -21,7 +22,7 @@ interface BlockMessages {
   };
   /** The codes behind a text that holds a block. */
   readonly open: { readonly text: string; readonly keys: readonly BlockKey[]; readonly userId: string };
-  /** The value of a code. */
+  /** The value of a code from a block of this format version. */
   readonly value: { readonly version: number; readonly channel: number; readonly bits: Bits };
 }
 
@@ -63,7 +64,7 @@ export function runBlockTask(
       return openBlock(text, { keys: (id) => keys.find((key) => key.id === id), userId, codebooks });
     }
     case "value": {
-      const codebook = codebooks.find(({ version }) => version === message.version);
+      const codebook = findCodebook(codebooks, message.version);
       assert(codebook !== undefined, "an opened block has a known version");
       return readValue(codebook, message.channel, message.bits);
     }

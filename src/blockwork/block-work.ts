@@ -5,7 +5,7 @@
  */
 
 import { assert } from "../base/assert.ts";
-import { CHANNEL_COUNT } from "../base/limits.ts";
+import { CHANNEL_COUNT_MAX } from "../base/limits.ts";
 import type { Requester } from "../base/requester.ts";
 import { newestFirst } from "../codec/block.ts";
 import { bitsMaxAlone, CARRIERS_MAX, PREFIX_CARRIERS } from "../codec/block-room.ts";
@@ -82,7 +82,7 @@ export class BlockWork {
     keep: BuildJob["keep"],
     isNeeded = () => true,
   ): Promise<ReadonlyMap<number, FactCode>> {
-    assert(facts.length <= CHANNEL_COUNT, "a user has one fact a channel at most");
+    assert(facts.length <= CHANNEL_COUNT_MAX, "a user has one fact a channel at most");
     const codes = new Map<number, FactCode>();
     for (const fact of facts) {
       const code = keptCode(fact, this.version);

@@ -6,7 +6,7 @@
 import { assert, assertInteger } from "../base/assert.ts";
 import { utf8 } from "../base/bytes.ts";
 import { crc32 } from "../base/crc32.ts";
-import { CHANNEL_COUNT } from "../base/limits.ts";
+import { CHANNEL_COUNT_MAX } from "../base/limits.ts";
 import { bitsMaxAlone } from "../codec/block-room.ts";
 import { type Codebook, encodeValue } from "../codec/codebook.ts";
 import type { Bits } from "../codec/range-coder.ts";
@@ -39,7 +39,7 @@ export interface ComputedCode {
 /** The code of a value. One that does not fit in any block gets one bit more than would fit: it is passed over, and not tried again. */
 export function codeOf(codebook: Codebook, channel: number, value: string): FactCode {
   const { version } = codebook;
-  assertInteger(channel, 0, CHANNEL_COUNT - 1, "channel");
+  assertInteger(channel, 0, CHANNEL_COUNT_MAX - 1, "channel");
   assertInteger(version, 0, 255, "codebook version");
   const bitsMax = bitsMaxAlone(channel);
   const bits = encodeValue(codebook, channel, utf8(value), bitsMax) ?? zeros(bitsMax + 1);

@@ -1,6 +1,6 @@
 /**
- * Arguments that are no valid UTF-8. Node.js replaces their bytes before a program sees them, so a value would be
- * stored as something else than was typed. Linux tells what the bytes were; other systems do not.
+ * Refuses arguments that are not valid UTF-8. Node.js replaces their bytes before a program sees them, so another value
+ * than the typed one would be stored. Only Linux shows a process its original bytes.
  */
 
 import { isUtf8 } from "node:buffer";
@@ -12,7 +12,7 @@ const REPLACED = "\uFFFD";
 
 /** @param args the last arguments of this process, as Node.js gives them */
 export function refuseReplacedBytes(args: readonly string[]): void {
-  // The character may have been typed as it is: only the bytes can tell.
+  // The character U+FFFD may also have been typed: the bytes show which it was.
   if (!args.some((arg) => arg.includes(REPLACED)) || !existsSync(COMMAND_LINE)) return;
   const bytes = readFileSync(COMMAND_LINE, "latin1")
     .split("\0")

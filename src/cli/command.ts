@@ -1,6 +1,6 @@
 /**
  * What every command of the CLI is made of: a name, a line for the overview, its own help, and what it does.
- * A command throws UsageError for what its caller got wrong, and CommandError for what went wrong in the world.
+ * A command throws UsageError for a wrong call, and CommandError if it cannot do what was asked.
  */
 
 import { OperatorError } from "../base/errors.ts";

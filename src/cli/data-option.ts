@@ -1,4 +1,4 @@
-/** The options that stand for a setting, such as --data of every command on a data folder, and the configuration. */
+/** Options that stand for settings, such as --data, and the configuration that they give. */
 
 import { type Config, ConfigError, readConfig } from "../config.ts";
 import { UsageError } from "./command.ts";

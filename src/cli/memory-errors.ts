@@ -1,4 +1,4 @@
-/** What is wrong with a call, for a person at a terminal: a service speaks of requests, and a person has settings. */
+/** Errors of the memory in the words of a terminal: the service speaks of requests, a person uses settings and options. */
 
 import { RefusedValueError } from "../agent-side/secrets.ts";
 import { type AgentConfig, usesService } from "../config.ts";
@@ -15,7 +15,7 @@ export function memoryError(error: unknown, words: readonly string[], config: Ag
   }
   if (isSidebandError(error, "missing_key"))
     return new CommandError("the service asks for a key: set SIDEBAND_API_KEY to one");
-  // A label that was probably meant is in the service's own text.
+  // The service's own text names the label that was probably meant.
   if (isSidebandError(error, "unknown_label") && error.hint === undefined)
     return new CommandError(`there is no label ${words[0]}; sideband remember --help lists all of them`);
   if (error instanceof RefusedValueError) {

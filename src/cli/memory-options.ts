@@ -1,6 +1,6 @@
 /**
- * The options of every command that uses the memory as an agent does: whose memory, and which. A service is used where
- * an address or a key is set; otherwise the owner of the data folder, which is started where there is none.
+ * Options of the commands that use the memory as an agent does: which user, and which service or data folder. An
+ * address or a key selects a service. Otherwise the owner of the data folder is used, and started if there is none.
  */
 
 import { ACCOUNT_DEFAULT } from "../base/account.ts";

@@ -1,4 +1,4 @@
-/** What parseArgs of node:util finds wrong with a call, in one line of ours: its own texts give advice for other cases. */
+/** Turns the errors of parseArgs (node:util) into one line. Its own texts give advice that does not fit our options. */
 
 const UNKNOWN = /^Unknown option '(-[^']*)'(\. To specify a positional)?/;
 const NO_VALUE = /^Option '(--[\w-]+)( <value>)?' argument (missing|is ambiguous)/;

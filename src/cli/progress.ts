@@ -1,6 +1,6 @@
 /**
- * Progress of long work, on standard error: at a terminal one line that is rewritten; elsewhere a line every ten seconds,
- * where the work says so.
+ * Progress of long work, on standard error. At a terminal it is one line that is rewritten. Elsewhere it is a line every
+ * ten seconds, if the work asks for that.
  */
 
 const INTERVAL_MS = 200;
@@ -15,7 +15,7 @@ export class ProgressLine {
   #shownMs: number | undefined;
 
   /**
-   * @param total where it is known beforehand
+   * @param total if it is known beforehand
    * @param logs whether it is shown without a terminal too
    */
   constructor(what: string, total?: number, logs = false) {

@@ -2,13 +2,13 @@
  * Puts the words that survived back at their places: a hidden Markov model over the de Bruijn classes.
  *
  * The state is the place t that comes next. From there a word is written at t (of class d[t], or replaced by any
- * word), or words are lost (short gaps from careless copying, long ones from cuts), or a foreign word is slipped
- * in. Any text may stand before and after the block, and the block may begin and end at any place. Likelihoods are
+ * word), or words are lost (short gaps from careless copying, long ones from cuts), or a foreign word is
+ * inserted. Any text may stand before and after the block, and the block may begin and end at any place. Likelihoods are
  * relative to a word of foreign text, whose own is one.
  *
  * The forward–backward algorithm gives the probability of every word at every place, which tells how far each
- * placed word can be trusted. That beats the single best path: a word lost inside a run of one class could be any
- * word of the run, and the decoder mends an erased word (cost 1) more cheaply than a wrong one (cost 2).
+ * placed word can be trusted. That is better than the single best path: a word lost inside a run of one class could be
+ * any word of the run, and the decoder mends an erased word (cost 1) more cheaply than a wrong one (cost 2).
  */
 
 import { CLASS_SIZE } from "./alphabet.ts";

@@ -6,14 +6,15 @@
  * the newer ones ends the choice: it and all older ones are left out, so that which facts ride is easy to predict.
  *
  * One more channel never makes a block shorter: it adds at least one carrier, and shortens the directory by one
- * carrier at most (presence costs up to 5.3 bits less; size classes only add bits, because adaptive counts give the
- * same product in any order).
+ * carrier at most. The presence of a standard channel costs up to 5.3 bits less; an own channel between two others up
+ * to 2.8, and the first one only adds; size classes only add bits, because adaptive counts give the same product in
+ * any order.
  */
 
 import { assert, assertInteger } from "../base/assert.ts";
-import { CHANNEL_COUNT } from "../base/limits.ts";
+import { CHANNEL_COUNT_MAX } from "../base/limits.ts";
 import { capacityBits, digitsFor } from "./digits.ts";
-import { writeDirectory } from "./directory.ts";
+import { DIRECTORY_DIGITS_MAX, writeDirectory } from "./directory.ts";
 import { N } from "./field.ts";
 import { GUARD_MIN } from "./reed-solomon.ts";
 import { TAG_DIGITS } from "./seal.ts";
@@ -24,8 +25,7 @@ export const PREFIX_CARRIERS = 1 + TAG_DIGITS;
 export const CARRIERS_MAX = N - GUARD_MIN;
 
 export class BlockRoom {
-  readonly #counts = new Uint16Array(CHANNEL_COUNT);
-  #directory = writeDirectory(this.#counts);
+  readonly #counts = new Uint16Array(CHANNEL_COUNT_MAX);
   #used = PREFIX_CARRIERS;
   #ended = false;
 
@@ -36,7 +36,7 @@ export class BlockRoom {
 
   /** The digits of the directory for these counts. */
   get directory(): Uint16Array {
-    return this.#directory;
+    return writeDirectory(this.#counts);
   }
 
   /** Whether the choice is over: no further value is taken, so none has to be coded. */
@@ -48,35 +48,34 @@ export class BlockRoom {
   bitsMaxFor(channel: number): number {
     if (this.#ended) return -1;
     let count = CARRIERS_MAX - this.#used - 1;
-    while (count > 0 && this.#directoryWith(channel, count) === undefined) count--;
+    while (count > 0 && this.#leftWith(channel, count) < 0) count--;
     return count > 0 ? capacityBits(count) : -1;
   }
 
   /** Takes the next older channel if a code of this many bits fits. One that does not fit may end the choice. */
   add(channel: number, bitCount: number): boolean {
     const count = digitsFor(bitCount);
-    const directory = this.#ended ? undefined : this.#directoryWith(channel, count);
-    if (directory === undefined) {
+    const left = this.#ended ? -1 : this.#leftWith(channel, count);
+    if (left < 0) {
       this.#ended ||= bitCount <= bitsMaxAlone(channel);
       return false;
     }
     this.#counts[channel] = count;
-    this.#directory = directory;
     this.#used += count;
-    this.#ended = this.#used + directory.length >= CARRIERS_MAX;
+    this.#ended = left === 0;
     return true;
   }
 
-  /** The directory with one more channel, where the guard band stays wide enough. */
-  #directoryWith(channel: number, count: number): Uint16Array | undefined {
-    assertInteger(channel, 0, CHANNEL_COUNT - 1, "channel");
+  /** The carriers that are left for sure with one more channel; below 0 where the guard band would be too narrow. */
+  #leftWith(channel: number, count: number): number {
+    assertInteger(channel, 0, CHANNEL_COUNT_MAX - 1, "channel");
     assert(this.#counts[channel] === 0, `channel ${channel} is taken once`);
     const room = CARRIERS_MAX - this.#used - count;
-    if (room <= 0) return undefined;
+    // A directory is written only where its length matters: it takes longer than all the rest.
+    if (room <= 0 || room > DIRECTORY_DIGITS_MAX) return room - DIRECTORY_DIGITS_MAX;
     const counts = this.counts;
     counts[channel] = count;
-    const directory = writeDirectory(counts);
-    return directory.length <= room ? directory : undefined;
+    return room - writeDirectory(counts).length;
   }
 }
 

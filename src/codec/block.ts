@@ -10,18 +10,17 @@
 
 import { assert, assertInteger } from "../base/assert.ts";
 import { utf8 } from "../base/bytes.ts";
-import { CHANNEL_COUNT } from "../base/limits.ts";
+import { CHANNEL_COUNT_MAX } from "../base/limits.ts";
 import { BlockRoom, bitsMaxAlone, CARRIERS_MAX, PREFIX_CARRIERS } from "./block-room.ts";
 import { type Codebook, encodeValue } from "./codebook.ts";
 import { bitsToDigits } from "./digits.ts";
+import { ownChannels } from "./directory.ts";
 import { N } from "./field.ts";
+import { formatVersionOf } from "./format-version.ts";
 import { writeFrame } from "./framing.ts";
 import type { Bits } from "./range-coder.ts";
 import { type BlockKey, seal } from "./seal.ts";
 import { toBlock } from "./transform.ts";
-
-/** Format versions stay below this, so that version · 256 + key id is a symbol. */
-export const VERSION_MAX = 29;
 
 export interface BlockFact {
   readonly channel: number;
@@ -62,8 +61,7 @@ export interface Layout {
 
 export function buildBlock(facts: readonly BlockFact[], options: BlockOptions): BuiltBlock {
   const { key, userId, codebook } = options;
-  assertInteger(codebook.version, 0, VERSION_MAX, "format version");
-  for (const { channel } of facts) assertInteger(channel, 0, CHANNEL_COUNT - 1, "channel");
+  for (const { channel } of facts) assertInteger(channel, 0, CHANNEL_COUNT_MAX - 1, "channel");
   assert(new Set(facts.map(({ channel }) => channel)).size === facts.length, "each channel is given once");
   const room = new BlockRoom();
   const codes = new Map<number, Bits>();
@@ -74,15 +72,16 @@ export function buildBlock(facts: readonly BlockFact[], options: BlockOptions): 
   }
   const { counts, directory } = room;
   const layout = layOut(counts, directory.length);
+  const version = formatVersionOf(codebook, ownChannels(counts).length > 0);
 
   const plain = new Uint16Array(layout.end - PREFIX_CARRIERS);
   plain.set(directory);
   for (const { channel, start, count } of layout.channels) {
     plain.set(bitsToDigits(codes.get(channel)!, count), start - PREFIX_CARRIERS);
   }
-  const { tag, sealed } = seal(plain, key, { version: codebook.version, userId });
+  const { tag, sealed } = seal(plain, key, { version, userId });
   const spectrum = new Uint16Array(N);
-  spectrum[0] = codebook.version * 256 + key.id;
+  spectrum[0] = version * 256 + key.id;
   spectrum.set(tag, 1);
   spectrum.set(sealed, PREFIX_CARRIERS);
   assert(layout.end <= CARRIERS_MAX, "the guard band is silent");

@@ -12,7 +12,7 @@ import type { Interval, Predictor } from "./predictor.ts";
 import { type Bits, RangeDecoder, RangeEncoder } from "./range-coder.ts";
 
 export interface Codebook {
-  /** The format version, as it stands on carrier 0. */
+  /** The format version of a block with standard channels only (format-version.ts). */
   readonly version: number;
   readonly predictors: readonly Predictor[];
 }

@@ -1,6 +1,6 @@
 /**
  * Words ↔ text. A block is written `[MEM] w1 … w512 [/MEM]`, one space everywhere: that framing is what makes
- * each word one token. Reading is generous: a block may stand anywhere in other text, several may, the markers
+ * each word one token. Reading is tolerant: a block may stand anywhere in other text, several may, the markers
  * may be lost, case may have changed, and anything but letters may stand between the words: line breaks,
  * quotes, commas, list marks. A run of letters is one word, known or not.
  */

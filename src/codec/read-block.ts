@@ -15,6 +15,7 @@ import { type Codebook, decodeValue } from "./codebook.ts";
 import { digitsToBits } from "./digits.ts";
 import { DIRECTORY_DIGITS_MAX, readDirectory } from "./directory.ts";
 import { N } from "./field.ts";
+import { findCodebook, hasOwnDirectory, knownVersions } from "./format-version.ts";
 import { findPassages, TEXT_LENGTH_MAX, UNKNOWN_WORD, type Words } from "./framing.ts";
 import { likeliestStretch } from "./locate.ts";
 import type { Bits } from "./range-coder.ts";
@@ -26,7 +27,7 @@ import { type Refusal, type UnreadableBlock, unreadable } from "./unreadable.ts"
 const GUARD_MAX = N - PREFIX_CARRIERS - 1;
 /** With fewer words than this, not even the strongest block can be mended. */
 const WORDS_MIN = N - GUARD_MAX;
-/** The least trust a word is kept with, attempt by attempt. */
+/** The least trust with which a word is kept, for each attempt. */
 const TRUST_STEPS = [0.5, 0.8, 0.95, 0.3];
 /** Alignment costs the most: at most this many words are aligned in one text, over all its passages. */
 const ALIGNABLE_WORDS_MAX = 1600;
@@ -47,7 +48,7 @@ export type ReadResult = ReadBlock | UnreadableBlock;
 
 interface BlockReport {
   readonly ok: true;
-  /** Words that were not there, or not for sure. */
+  /** Words that were missing or uncertain. */
   readonly missing: number;
   /** Words that stood where another word belongs. */
   readonly wrong: number;
@@ -72,7 +73,7 @@ export interface ReadBlock extends BlockReport {
 interface Opened {
   readonly plain: Uint16Array;
   readonly layout: Layout;
-  readonly codebook: Codebook;
+  readonly version: number;
 }
 
 const DAMAGED = unreadable({ kind: "damaged" });
@@ -81,7 +82,7 @@ export function readBlock(text: string, options: ReadOptions): ReadResult {
   const opened = openBlock(text, options);
   if (!opened.ok) return opened;
   const { codes, ...report } = opened;
-  const codebook = options.codebooks.find(({ version }) => version === opened.version)!;
+  const codebook = findCodebook(options.codebooks, opened.version)!;
   const facts: { channel: number; value: string }[] = [];
   for (const { channel, bits } of codes) {
     if (options.channels?.includes(channel) === false) continue;
@@ -165,35 +166,31 @@ function openPlacement(
 
 /** The plain digits behind a spectrum whose seal holds; undefined where it does not. */
 function open(spectrum: Uint16Array, { keys, userId, codebooks }: OpenBlockOptions): Opened | undefined {
-  const version = formatVersionOf(spectrum);
-  const codebook = codebooks.find((book) => book.version === version);
+  const version = spectrum[0] >> 8;
+  const codebook = findCodebook(codebooks, version);
   const key = keys(spectrum[0] & 255);
   const tag = tagFromDigits(spectrum.subarray(1, 1 + TAG_DIGITS));
   if (codebook === undefined || key === undefined || tag === undefined) return undefined;
   // The directory says how much there is to unseal; most wrong spectra end here.
   const beginning = spectrum.subarray(PREFIX_CARRIERS, PREFIX_CARRIERS + DIRECTORY_DIGITS_MAX);
-  const directory = readDirectory(unsealUnchecked(beginning, key, tag));
+  const directory = readDirectory(unsealUnchecked(beginning, key, tag), hasOwnDirectory(version));
   if (directory === undefined) return undefined;
   const layout = layOut(directory.carriers, directory.length);
   if (layout.end > CARRIERS_MAX || !isSilent(spectrum.subarray(layout.end))) return undefined;
   const plain = unsealUnchecked(spectrum.subarray(PREFIX_CARRIERS, layout.end), key, tag);
   if (!isGenuine(plain, key, tag, { version, userId })) return undefined;
-  return { plain, layout, codebook };
-}
-
-function formatVersionOf(spectrum: Uint16Array): number {
-  return spectrum[0] >> 8;
+  return { plain, layout, version };
 }
 
 /** Why an undamaged spectrum does not open. */
 function refusalOf(spectrum: Uint16Array, { codebooks }: OpenBlockOptions): Refusal {
-  const version = formatVersionOf(spectrum);
-  const known = codebooks.map((book) => book.version);
+  const version = spectrum[0] >> 8;
+  const known = knownVersions(codebooks);
   return known.includes(version) ? { kind: "foreign" } : { kind: "unknown-version", version, known };
 }
 
 function report(
-  { plain, layout, codebook }: Opened,
+  { plain, layout, version }: Opened,
   missing: number,
   wrong: number,
 ): OpenedBlock | UnreadableBlock {
@@ -210,7 +207,7 @@ function report(
     wrong,
     repaired: missing + wrong,
     guardLeft: N - layout.end - 2 * wrong - missing,
-    version: codebook.version,
+    version,
     layout,
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Why a text was not read as a block. Code goes by the kind; the sentence is for people and is made here only, in
+ * Why a text was not read as a block. Code decides by the kind. The sentence is for people; only this file makes it, in
  * a form that can follow a colon.
  */
 

@@ -16,6 +16,7 @@ import type {
   ModelDecodeAnswer,
   PlaceKind,
   ReadAnswer,
+  ReadMark,
   UsageAnswer,
   WriteDetails,
 } from "./answers.ts";
@@ -188,7 +189,7 @@ export function forgetAnswer(channelCount: number): ForgetAnswer {
 export function readAnswer(
   userId: string,
   reading: {
-    readonly facts: readonly LabelledFact[];
+    readonly facts: readonly (LabelledFact & { readonly mark?: ReadMark })[];
     readonly missing: number;
     readonly wrong: number;
     readonly repaired: number;
@@ -199,7 +200,10 @@ export function readAnswer(
   return {
     status: "ok",
     user_id: userId,
-    facts: facts.map(carriedFact),
+    facts: facts.map((fact) => ({
+      ...carriedFact(fact),
+      ...(fact.mark === undefined ? {} : { mark: fact.mark }),
+    })),
     missing,
     wrong,
     repaired,
@@ -237,7 +241,7 @@ function endAndWriter({ expiresAtMs, writtenBy }: Pick<KnownFact, "expiresAtMs" 
 }
 
 /** The person's own place is the empty text; only a worktree's has a slash. */
-function placeKind(place: string): PlaceKind {
+export function placeKind(place: string): PlaceKind {
   if (place === "") return "person";
   return place.includes("/") ? "worktree" : "project";
 }
@@ -246,6 +250,6 @@ function carriedFact({ label, channel, value }: LabelledFact): CarriedFact {
   return { label, value, channel };
 }
 
-function timeText(ms: number): string {
+export function timeText(ms: number): string {
   return new Date(ms).toISOString();
 }

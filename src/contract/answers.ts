@@ -114,10 +114,13 @@ export interface ForgetUserAnswer {
   status: "ok";
 }
 
+/** What has become of a fact since its block was made; `unknown_here`: nothing of it is kept. */
+export type ReadMark = "current" | "replaced" | "forgotten" | "expired" | "unknown_here";
+
 export interface ReadAnswer {
   status: "ok";
   user_id: string;
-  facts: CarriedFact[];
+  facts: (CarriedFact & { mark?: ReadMark })[];
   /** How many words of the block were missing, wrong, and corrected. */
   missing: number;
   wrong: number;
@@ -147,8 +150,76 @@ export interface UsageAnswer {
   access?: "read";
 }
 
+/** A fact's present value and those that it had. */
+export interface HistoryAnswer {
+  user_id: string;
+  label: string;
+  place: PlaceKind;
+  /** The newest first; the present one has not ended. */
+  revisions: {
+    revision: number;
+    value: string;
+    updated_at: string;
+    written_by?: string;
+    session_id?: string;
+    ended?: "replaced" | "forgotten" | "expired";
+    ended_at?: string;
+  }[];
+}
+
+/** What changed for a user, the newest first. */
+export interface ChangesAnswer {
+  user_id: string;
+  changes: {
+    label: string;
+    /** The project or worktree; absent for the person's own. */
+    project?: string;
+    kind: "written" | "forgotten" | "expired";
+    value: string;
+    revision: number;
+    at: string;
+    written_by?: string;
+    session_id?: string;
+  }[];
+  next_cursor: string | null;
+}
+
+export interface RollbackAnswer {
+  /** `planned`: a dry run. `unreached`: nothing was changed, since the history of some labels does not reach back that far. */
+  status: "ok" | "planned" | "unreached";
+  changes: { label: string; project?: string; from: string | null; to: string | null }[];
+  unreached: { label: string; project?: string }[];
+}
+
+export interface UsersAnswer {
+  users: { user_id: string; projects: string[]; channel_count: number; updated_at: string | null }[];
+  next_cursor: string | null;
+}
+
+/** A label of an account. */
+export interface LabelAnswer {
+  channel: number;
+  label: string;
+  description: string;
+  example: string;
+  /** A label of the account's own. */
+  own: boolean;
+  scope: PlaceKind;
+  hidden: boolean;
+  one_of?: string[];
+  max_bytes?: number;
+  ttl_s?: number;
+}
+
 export interface ChannelsAnswer {
-  channels: { channel: number; label: string; description: string; example: string }[];
+  channels: ({
+    channel: number;
+    label: string;
+    description: string;
+    example: string;
+  } & Partial<LabelAnswer>)[];
+  /** With a key: labels that the account may still add. */
+  free?: number;
 }
 
 export interface ResetAnswer {

@@ -4,5 +4,5 @@ import { LABELS, type Label } from "../base/channel-labels.ts";
 
 export { LABELS, type Label };
 
-/** A label where it is known, any text where it comes from outside: the service judges it. */
+/** A known label, or any other text: the service decides whether it is a label. */
 export type LabelText = Label | (string & {});

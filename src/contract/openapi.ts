@@ -60,7 +60,7 @@ function describe(operation: Operation): Json {
   return {
     operationId: operation.id,
     summary: operation.summary,
-    tags: [{ key: "Memory", demo: "Demo", open: "Service", admin: "Admin" }[access]],
+    tags: [{ key: "Memory", demo: "Demo", open: "Service", any: "Service", admin: "Admin" }[access]],
     security: securityOf(operation),
     parameters: parametersOf(operation),
     ...(operation.body === undefined
@@ -141,6 +141,8 @@ function problemSchema(): Json {
       param: string,
       hint: string,
       upgrade_url: string,
+      present: { type: ["object", "null"], description: "With `revision_mismatch`: the fact that is there." },
+      items: { type: "array", items: string, description: "Of a list: the items that it has." },
     },
   };
 }

@@ -92,7 +92,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 355,
+      "latency_ms": 94,
       "verified": true
     }
   },
@@ -122,12 +122,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
         {
           "label": "USER.name",
           "value": "Ada Lovelace",
-          "channel": 0
+          "channel": 0,
+          "mark": "current"
         },
         {
           "label": "TASK.deadline",
           "value": "2026-12-01",
-          "channel": 23
+          "channel": 23,
+          "mark": "current"
         }
       ],
       "missing": 0,
@@ -150,16 +152,191 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "value": "Ada Lovelace",
           "channel": 0,
           "revision": 2,
-          "updated_at": "2026-11-16T18:49:32.556Z"
+          "updated_at": "2026-11-16T18:57:14.124Z"
         },
         {
           "label": "TASK.deadline",
           "value": "2026-12-01",
           "channel": 23,
           "revision": 3,
-          "updated_at": "2026-11-16T18:49:32.556Z"
+          "updated_at": "2026-11-16T18:57:14.124Z"
         }
       ]
+    }
+  },
+  "append": {
+    "body": {
+      "user_id": "ada",
+      "label": "PREF.tools",
+      "item": "ripgrep"
+    },
+    "status": 200,
+    "answer": {
+      "status": "ok",
+      "label": "PREF.tools",
+      "value": "ripgrep",
+      "channel": 16,
+      "channel_count": 3
+    }
+  },
+  "remove": {
+    "body": {
+      "user_id": "ada",
+      "label": "PREF.tools",
+      "item": "jq"
+    },
+    "status": 200,
+    "answer": {
+      "status": "ok",
+      "label": "PREF.tools",
+      "value": "ripgrep",
+      "channel": 16,
+      "channel_count": 3
+    }
+  },
+  "history": {
+    "query": {
+      "user_id": "ada",
+      "label": "PREF.tools"
+    },
+    "status": 200,
+    "answer": {
+      "user_id": "ada",
+      "label": "PREF.tools",
+      "place": "person",
+      "revisions": [
+        {
+          "revision": 6,
+          "value": "ripgrep",
+          "updated_at": "2026-11-16T18:57:15.276Z"
+        },
+        {
+          "revision": 5,
+          "value": "ripgrep; jq",
+          "updated_at": "2026-11-16T18:57:15.262Z",
+          "ended": "replaced",
+          "ended_at": "2026-11-16T18:57:15.276Z"
+        },
+        {
+          "revision": 4,
+          "value": "ripgrep",
+          "updated_at": "2026-11-16T18:57:15.241Z",
+          "ended": "replaced",
+          "ended_at": "2026-11-16T18:57:15.262Z"
+        }
+      ]
+    }
+  },
+  "restore": {
+    "body": {
+      "user_id": "ada",
+      "label": "PREF.tools",
+      "revision": 5
+    },
+    "status": 200,
+    "answer": {
+      "status": "ok",
+      "label": "PREF.tools",
+      "value": "ripgrep; jq",
+      "channel": 16,
+      "channel_count": 3
+    }
+  },
+  "changes": {
+    "query": {
+      "user_id": "ada",
+      "limit": "2"
+    },
+    "status": 200,
+    "answer": {
+      "user_id": "ada",
+      "changes": [
+        {
+          "label": "PREF.tools",
+          "kind": "written",
+          "value": "ripgrep; jq",
+          "revision": 7,
+          "at": "2026-11-16T18:57:15.306Z"
+        },
+        {
+          "label": "PREF.tools",
+          "kind": "written",
+          "value": "ripgrep",
+          "revision": 6,
+          "at": "2026-11-16T18:57:15.276Z"
+        }
+      ],
+      "next_cursor": "MTc5NDg1NTQzNTI3NiA2"
+    }
+  },
+  "rollback": {
+    "body": {
+      "user_id": "ada",
+      "to": "2026-11-16T18:57:15.326Z",
+      "dry_run": true
+    },
+    "status": 200,
+    "answer": {
+      "status": "planned",
+      "changes": [],
+      "unreached": []
+    }
+  },
+  "users": {
+    "status": 200,
+    "answer": {
+      "users": [
+        {
+          "user_id": "ada",
+          "projects": [],
+          "channel_count": 3,
+          "updated_at": "2026-11-16T18:57:15.306Z"
+        }
+      ],
+      "next_cursor": null
+    }
+  },
+  "events": {
+    "query": {
+      "user_id": "ada"
+    },
+    "status": 200,
+    "answer": "id: 92995bc1-1\nevent: change\ndata: {\"user_id\":\"ada\",\"project\":null,\"label\":\"TASK.deadline\",\"revision\":8,\"kind\":\"written\",\"written_by\":\"claude-code\",\"at\":\"2026-11-16T18:57:15.363Z\"}\n\n"
+  },
+  "addLabel": {
+    "body": {
+      "label": "FAMILY.wife",
+      "description": "What the user's wife is called",
+      "example": "Chidi"
+    },
+    "status": 201,
+    "answer": {
+      "channel": 40,
+      "label": "FAMILY.wife",
+      "description": "What the user's wife is called",
+      "example": "Chidi",
+      "own": true,
+      "scope": "person",
+      "hidden": false
+    }
+  },
+  "changeLabel": {
+    "params": {
+      "label": "FAMILY.wife"
+    },
+    "body": {
+      "max_bytes": 100
+    },
+    "status": 200,
+    "answer": {
+      "channel": 40,
+      "label": "FAMILY.wife",
+      "description": "What the user's wife is called",
+      "example": "Chidi",
+      "own": true,
+      "scope": "person",
+      "hidden": false,
+      "max_bytes": 100
     }
   },
   "forgetFact": {
@@ -191,7 +368,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "token": "sbt_…",
-      "expires_at": "2026-11-16T19:49:34.526Z"
+      "expires_at": "2026-11-16T19:57:15.460Z"
     }
   },
   "usage": {
@@ -200,8 +377,8 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "account": "acme",
       "tier": "pro",
       "limit": 50000,
-      "used": 5,
-      "remaining": 49995,
+      "used": 10,
+      "remaining": 49990,
       "resets_at": "2026-12-01T00:00:00.000Z"
     }
   },
@@ -213,7 +390,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "days": [
         {
           "day": "2026-11-16",
-          "count": 5
+          "count": 10
         }
       ]
     }
@@ -255,7 +432,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 21,
+      "latency_ms": 78,
       "verified": true
     }
   },
@@ -281,7 +458,8 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
         {
           "label": "TASK.deadline",
           "value": "2026-12-01",
-          "channel": 23
+          "channel": 23,
+          "mark": "current"
         }
       ],
       "missing": 0,
@@ -385,14 +563,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "942fa5c2222748fa",
+      "id": "6a0731ac28c54306",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
       "user": null,
       "access": "write",
-      "created_at": "2026-11-16T18:49:34.936Z",
+      "created_at": "2026-11-16T18:57:15.910Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -406,14 +584,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "keys": [
         {
-          "id": "942fa5c2222748fa",
+          "id": "6a0731ac28c54306",
           "account": "navy",
           "tier": "pro",
           "prefix": "sb_live_…",
           "note": "Grace",
           "user": null,
           "access": "write",
-          "created_at": "2026-11-16T18:49:34.936Z",
+          "created_at": "2026-11-16T18:57:15.910Z",
           "expires_at": null,
           "revoked_at": null,
           "last_used_at": null
@@ -423,21 +601,21 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminExpireKey": {
     "params": {
-      "id": "942fa5c2222748fa"
+      "id": "6a0731ac28c54306"
     },
     "body": {
       "expires_at": "2027-01-31T23:59:59.000Z"
     },
     "status": 200,
     "answer": {
-      "id": "942fa5c2222748fa",
+      "id": "6a0731ac28c54306",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
       "user": null,
       "access": "write",
-      "created_at": "2026-11-16T18:49:34.936Z",
+      "created_at": "2026-11-16T18:57:15.910Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
       "revoked_at": null,
       "last_used_at": null
@@ -445,20 +623,20 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminRevokeKey": {
     "params": {
-      "id": "942fa5c2222748fa"
+      "id": "6a0731ac28c54306"
     },
     "status": 200,
     "answer": {
-      "id": "942fa5c2222748fa",
+      "id": "6a0731ac28c54306",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
       "user": null,
       "access": "write",
-      "created_at": "2026-11-16T18:49:34.936Z",
+      "created_at": "2026-11-16T18:57:15.910Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
-      "revoked_at": "2026-11-16T18:49:35.046Z",
+      "revoked_at": "2026-11-16T18:57:15.933Z",
       "last_used_at": null
     }
   },
@@ -468,12 +646,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "accounts": [
         {
           "account": "acme",
-          "created_at": "2026-11-16T18:49:31.442Z",
+          "created_at": "2026-11-16T18:57:13.877Z",
           "keys": 1
         },
         {
           "account": "navy",
-          "created_at": "2026-11-16T18:49:34.936Z",
+          "created_at": "2026-11-16T18:57:15.910Z",
           "keys": 1
         }
       ]
@@ -486,20 +664,20 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "to": "2026-11-16",
       "keys": [
         {
-          "key_id": "c121cb42c6cd49a3",
+          "key_id": "7211af1914574112",
           "account": "acme",
           "tier": "pro",
           "limit": 50000,
-          "used_this_month": 5,
+          "used_this_month": 10,
           "days": [
             {
               "day": "2026-11-16",
-              "count": 5
+              "count": 10
             }
           ]
         },
         {
-          "key_id": "942fa5c2222748fa",
+          "key_id": "6a0731ac28c54306",
           "account": "navy",
           "tier": "pro",
           "limit": 50000,
@@ -525,35 +703,35 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "requests": [
         {
-          "id": "408cb90cf5ee4955",
+          "id": "bca418d38d724a0a",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "approved",
-          "created_at": "2026-11-16T18:49:35.108Z",
-          "decided_at": "2026-11-16T18:49:35.160Z",
-          "key_id": "de36b4a82a654ad6"
+          "created_at": "2026-11-16T18:57:15.953Z",
+          "decided_at": "2026-11-16T18:57:15.981Z",
+          "key_id": "c7c00d34486e4241"
         },
         {
-          "id": "de208a824877436c",
+          "id": "30bf96e916184de6",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "declined",
-          "created_at": "2026-11-16T18:49:35.180Z",
-          "decided_at": "2026-11-16T18:49:35.208Z",
+          "created_at": "2026-11-16T18:57:15.989Z",
+          "decided_at": "2026-11-16T18:57:16.015Z",
           "key_id": null
         },
         {
-          "id": "cdd76542d71641dd",
+          "id": "673f0efb4d6a447d",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "open",
-          "created_at": "2026-11-16T18:49:35.235Z",
+          "created_at": "2026-11-16T18:57:16.021Z",
           "decided_at": null,
           "key_id": null
         }
@@ -562,7 +740,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminApprove": {
     "params": {
-      "id": "408cb90cf5ee4955"
+      "id": "bca418d38d724a0a"
     },
     "body": {
       "account": "hopper"
@@ -570,14 +748,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "de36b4a82a654ad6",
+      "id": "c7c00d34486e4241",
       "account": "hopper",
       "tier": "free",
       "prefix": "sb_live_…",
       "note": "Grace Hopper <grace@navy.example>",
       "user": null,
       "access": "write",
-      "created_at": "2026-11-16T18:49:35.160Z",
+      "created_at": "2026-11-16T18:57:15.981Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -585,24 +763,24 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminDecline": {
     "params": {
-      "id": "de208a824877436c"
+      "id": "30bf96e916184de6"
     },
     "status": 200,
     "answer": {
-      "id": "de208a824877436c",
+      "id": "30bf96e916184de6",
       "name": "Grace Hopper",
       "email": "grace@navy.example",
       "purpose": "An assistant that remembers.",
       "tier": "free",
       "status": "declined",
-      "created_at": "2026-11-16T18:49:35.180Z",
-      "decided_at": "2026-11-16T18:49:35.208Z",
+      "created_at": "2026-11-16T18:57:15.989Z",
+      "decided_at": "2026-11-16T18:57:16.015Z",
       "key_id": null
     }
   },
   "adminDeleteRequest": {
     "params": {
-      "id": "cdd76542d71641dd"
+      "id": "673f0efb4d6a447d"
     },
     "status": 200,
     "answer": {
@@ -613,46 +791,46 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "version": "0.1.0",
-      "process_id": 27896,
-      "started_at": "2026-11-16T18:49:31.382Z",
+      "process_id": 796,
+      "started_at": "2026-11-16T18:57:13.853Z",
       "ready": true,
       "store": {
-        "facts": 2,
+        "facts": 3,
         "users": 1,
-        "size_bytes": 81920
+        "size_bytes": 90112
       },
       "demo": {
         "labels": [],
-        "resets_in_s": 625
+        "resets_in_s": 164
       },
       "recent_errors": [],
       "recent_requests": [
         {
-          "at": "2026-11-16T18:49:34.564Z",
+          "at": "2026-11-16T18:57:15.474Z",
           "method": "GET",
           "route": "/usage/days",
           "status": 200,
           "account": "acme",
-          "key_id": "c121cb42c6cd49a3",
-          "request_id": "lFcV04ut-e"
+          "key_id": "7211af1914574112",
+          "request_id": "nZVUX0HL-q"
         },
         {
-          "at": "2026-11-16T18:49:34.541Z",
+          "at": "2026-11-16T18:57:15.469Z",
           "method": "GET",
           "route": "/usage",
           "status": 200,
           "account": "acme",
-          "key_id": "c121cb42c6cd49a3",
-          "request_id": "lFcV04ut-d"
+          "key_id": "7211af1914574112",
+          "request_id": "nZVUX0HL-p"
         },
         {
-          "at": "2026-11-16T18:49:34.527Z",
+          "at": "2026-11-16T18:57:15.460Z",
           "method": "POST",
           "route": "/tokens",
           "status": 200,
           "account": "acme",
-          "key_id": "c121cb42c6cd49a3",
-          "request_id": "lFcV04ut-c"
+          "key_id": "7211af1914574112",
+          "request_id": "nZVUX0HL-o"
         }
       ]
     }

@@ -3,7 +3,8 @@
 import type { FailureCode } from "../base/error-codes.ts";
 import type { TSchema } from "./type.ts";
 
-export type Access = "key" | "demo" | "open" | "admin";
+/** `any`: anyone; who sends a key gets what is the account's. */
+export type Access = "key" | "demo" | "open" | "any" | "admin";
 
 /**
  * What an operation with a key is about, and so what a key that is bound to a user may do with it. `user`: the one user
@@ -21,7 +22,7 @@ export type Operation = OperationTerms &
 
 interface OperationTerms {
   readonly id: string;
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   readonly path: string;
   readonly summary: string;
   readonly query?: TSchema;

@@ -7,6 +7,7 @@ import type { FailureCode } from "../base/error-codes.ts";
 import { DEMO_VALUE_BYTES_MAX } from "../base/limits.ts";
 import { ADMIN_OPERATIONS } from "./admin-operations.ts";
 import { KeyRequestBody, KeyRequestReceived } from "./admin-schemas.ts";
+import { LIFE_OPERATIONS } from "./life-operations.ts";
 import type { Access, Operation } from "./operation.ts";
 import * as wire from "./schemas.ts";
 
@@ -183,6 +184,7 @@ export const OPERATIONS = {
     answer: wire.TokenAnswer,
     errors: ["invalid_request", ...WITH_BODY, "read_only_key"],
   },
+  ...LIFE_OPERATIONS,
   usage: {
     id: "usage",
     method: "GET",
@@ -293,8 +295,8 @@ export const OPERATIONS = {
     id: "channels",
     method: "GET",
     path: "/channels",
-    access: "open",
-    summary: "The 40 channels.",
+    access: "any",
+    summary: "The 40 channels; with a key, all labels of its account.",
     answer: wire.ChannelsAnswer,
     errors: [],
   },
@@ -362,6 +364,7 @@ export const ACCESS_ERRORS: Readonly<Record<Access, readonly FailureCode[]>> = {
   key: ["missing_key", "invalid_key", "key_revoked", "key_expired", "rate_limited"],
   demo: ["rate_limited"],
   open: [],
+  any: ["invalid_key", "key_revoked", "key_expired", "rate_limited"],
   admin: ["missing_key", "invalid_key", "rate_limited"],
 };
 

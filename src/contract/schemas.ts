@@ -1,12 +1,12 @@
 /**
  * What crosses the wire, as JSON Schema (TypeBox): validation, TypeScript types and the OpenAPI document are
  * made of these. Rules that JSON Schema cannot say (bytes of UTF-8, control characters, the 40 labels) are
- * checked behind it and described here in words.
+ * checked afterwards and described here in words.
  */
 
 import {
   CHANNEL_COUNT,
-  CHANNELS_MAX,
+  CHANNEL_COUNT_MAX,
   DEMO_VALUE_BYTES_MAX,
   PROJECT_SEGMENT_LENGTH_MAX,
   TOKEN_TTL_S_MAX,
@@ -18,7 +18,7 @@ import {
 } from "../base/limits.ts";
 import { Type } from "./type.ts";
 
-const UserId = Type.String({
+export const UserId = Type.String({
   minLength: 1,
   maxLength: USER_ID_LENGTH_MAX,
   description: `Owner of the facts: 1 to ${USER_ID_LENGTH_MAX} characters, no control characters. Belongs to the account of the key. A key that is bound to a user may leave it out.`,
@@ -26,56 +26,60 @@ const UserId = Type.String({
 export const Label = Type.String({
   description: "One of the account's labels, exact and case-sensitive (`GET /channels`).",
 });
-const Value = Type.String({
+export const Value = Type.String({
   description: `1 to ${VALUE_BYTES_MAX.toLocaleString("en")} bytes of UTF-8 without control characters; stored and returned exactly.`,
 });
-const SessionId = Type.Optional(
+export const SessionId = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: USER_ID_LENGTH_MAX,
     description: "Kept with the fact and logged with the request, otherwise without effect.",
   }),
 );
-const Project = Type.Optional(
+export const Project = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: 2 * PROJECT_SEGMENT_LENGTH_MAX + 1,
     description: `Where the person works: a project, or a project and a worktree with a slash between, each 1 to ${PROJECT_SEGMENT_LENGTH_MAX} characters. Without it everything belongs to the person.`,
   }),
 );
-const ScopeName = Type.Union([Type.Literal("person"), Type.Literal("project"), Type.Literal("worktree")]);
-const Scope = Type.Optional(ScopeName);
-const WrittenBy = Type.Optional(
+export const ScopeName = Type.Union([
+  Type.Literal("person"),
+  Type.Literal("project"),
+  Type.Literal("worktree"),
+]);
+export const Scope = Type.Optional(ScopeName);
+export const WrittenBy = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: WRITER_LENGTH_MAX,
     description: "Who writes, such as `claude-code`; shown with the fact and in its history.",
   }),
 );
-const TtlS = Type.Optional(
+export const TtlS = Type.Optional(
   Type.Integer({ description: `Seconds that the fact lives, 1 to ${TTL_S_MAX.toLocaleString("en")}.` }),
 );
-const ExpiresAt = Type.Optional(
+export const ExpiresAt = Type.Optional(
   Type.String({
     description: "When the fact ends: RFC 3339 with its zone, in the future. Not together with `ttl_s`.",
   }),
 );
 const FLAG = { pattern: "^(?:[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|1|0)$", title: "true, false, 1 or 0" };
-const DetailsQuery = Type.Optional(
+export const DetailsQuery = Type.Optional(
   Type.String({ ...FLAG, description: "`true` answers with more fields than the specification has." }),
 );
-const Details = Type.Optional(
+export const Details = Type.Optional(
   Type.Boolean({ description: "`true` answers with more fields than the specification has." }),
 );
-const ChannelNumber = Type.Integer({ minimum: 0, maximum: CHANNELS_MAX - 1 });
-const ChannelCount = Type.Integer({
+export const ChannelNumber = Type.Integer({ minimum: 0, maximum: CHANNEL_COUNT_MAX - 1 });
+export const ChannelCount = Type.Integer({
   minimum: 0,
-  maximum: CHANNELS_MAX,
+  maximum: CHANNEL_COUNT_MAX,
   description: "Channels that hold facts.",
 });
 const Block = Type.String({ description: "`[MEM]`, 512 words, `[/MEM]`; empty when there are no facts." });
-const Time = Type.String({ description: "RFC 3339, UTC." });
-const Ok = Type.Literal("ok");
+export const Time = Type.String({ description: "RFC 3339, UTC." });
+export const Ok = Type.Literal("ok");
 const PlacedFact = Type.Object({ label: Type.String(), value: Type.String(), channel: ChannelNumber });
 
 export const UserQuery = Type.Object({ user_id: UserId, project: Project });
@@ -145,13 +149,13 @@ export const EncodeBody = Type.Object({
   session_id: SessionId,
   details: Details,
 });
-const Revision = Type.Integer({
+export const Revision = Type.Integer({
   description: "Another, larger number after every write of the user's facts.",
 });
-const Place = Type.Union(ScopeName.anyOf, {
+export const Place = Type.Union(ScopeName.anyOf, {
   description: "Whose the fact is: the person's, the project's or the worktree's.",
 });
-const PreviousFact = Type.Union([
+export const PreviousFact = Type.Union([
   Type.Object({
     value: Type.String(),
     revision: Revision,
@@ -249,7 +253,23 @@ export const ReadBody = Type.Object({
 export const ReadAnswer = Type.Object({
   status: Ok,
   user_id: Type.String(),
-  facts: Type.Array(PlacedFact),
+  facts: Type.Array(
+    Type.Object({
+      ...PlacedFact.properties,
+      mark: Type.Optional(
+        Type.Union(
+          [
+            Type.Literal("current"),
+            Type.Literal("replaced"),
+            Type.Literal("forgotten"),
+            Type.Literal("expired"),
+            Type.Literal("unknown_here"),
+          ],
+          { description: "What has become of the fact since the block was made." },
+        ),
+      ),
+    }),
+  ),
   missing: Type.Integer(),
   wrong: Type.Integer(),
   repaired: Type.Integer(),
@@ -308,8 +328,15 @@ export const ChannelsAnswer = Type.Object({
       label: Type.String(),
       description: Type.String(),
       example: Type.String(),
+      own: Type.Optional(Type.Boolean({ description: "With a key: a label of the account's own." })),
+      scope: Type.Optional(ScopeName),
+      hidden: Type.Optional(Type.Boolean()),
+      one_of: Type.Optional(Type.Array(Type.String())),
+      max_bytes: Type.Optional(Type.Integer()),
+      ttl_s: Type.Optional(Type.Integer()),
     }),
   ),
+  free: Type.Optional(Type.Integer({ description: "With a key: labels that the account may still add." })),
 });
 
 const DemoValue = Type.String({

@@ -1,7 +1,7 @@
 /**
  * TypeBox's builders of JSON Schema, as few as are needed here and typed by TypeBox itself. They are written out
  * because loading TypeBox takes a fifth of a second, which every start of the service and of an agent's hook would
- * wait for; test/unit/contract/type.test.ts holds them against the original.
+ * wait for; test/unit/contract/type.test.ts compares them with the original.
  */
 
 import type { Type as TypeBox } from "typebox";

@@ -14,7 +14,7 @@ import { NoOwnerError, OwnerClient } from "./owner-client.ts";
 /** How long an owner may take to start, and to answer. */
 const START_MS = 15_000;
 const ANSWER_MS = 10_000;
-/** At least; a random time more, so that many waiting processes do not ask at the same moment. */
+/** The shortest pause. A random time is added, so that many waiting processes do not ask at the same moment. */
 const POLL_MS = 20;
 const STARTING_FILE = "starting.lock";
 const LOG_FILE = "owner.log";

@@ -1,7 +1,7 @@
 /**
  * Folders that a process has for itself in the system's temporary folder: for a short link to a data folder, or for a
- * socket. A killed process leaves its folder behind; the next start, and the next process that needs such a folder, takes
- * it away. Each folder is locked as long as its process lives, so nobody takes away one in use.
+ * socket. A killed process leaves its folder behind; the next start, or the next process that needs such a folder,
+ * removes it. Each folder is locked as long as its process lives, so that no folder in use is removed.
  */
 
 import { lstatSync, mkdtempSync, readdirSync, rmdirSync, rmSync } from "node:fs";
@@ -26,12 +26,12 @@ export function makePrivateFolder(): PrivateFolder {
   for (;;) {
     const path = mkdtempSync(join(tmpdir(), PREFIX));
     const lock = lockOf(path);
-    // Before it was locked, another process may have taken it for left behind.
+    // Before the lock, another process may have removed the folder as one left behind.
     if (lock !== undefined) return { path, remove: () => remove(path, lock) };
   }
 }
 
-/** Takes away what killed processes of this user have left. What cannot be removed stays. */
+/** Removes the folders that killed processes of this user have left. What cannot be removed stays. */
 export function removeLeftFolders(): void {
   try {
     for (const name of readdirSync(tmpdir())) {
@@ -45,7 +45,7 @@ export function removeLeftFolders(): void {
   }
 }
 
-/** False for a link: others may make links in the temporary folder, and lead them anywhere. */
+/** False for a link: others may make links in the temporary folder, and point them anywhere. */
 function isOwnFolder(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   return found?.isDirectory() === true && (process.getuid === undefined || found.uid === process.getuid());

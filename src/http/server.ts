@@ -117,6 +117,7 @@ export class HttpServer {
   async close(timeoutMs: number): Promise<void> {
     this.#dispatcher.closing = true;
     this.#services.mcp.close();
+    this.#services.memory.events.close();
     await this.#end(timeoutMs);
   }
 }

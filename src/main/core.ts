@@ -9,11 +9,11 @@ import { BlockScheduler } from "../blockwork/block-scheduler.ts";
 import { BlockThreads, startWorker, timerClock } from "../blockwork/block-threads.ts";
 import { BlockWork } from "../blockwork/block-work.ts";
 import { CODEBOOK_VERSION, checkReader } from "../blockwork/codebooks.ts";
-import { workerModule } from "../blockwork/worker-module.ts";
 import { type Config, ConfigError } from "../config.ts";
 import { Authentication } from "../memory/authentication.ts";
 import type { FlushedBlock } from "../memory/blocks.ts";
 import { Blocks } from "../memory/blocks.ts";
+import { UserEvents } from "../memory/events.ts";
 import { IdempotencyGate } from "../memory/idempotency.ts";
 import { KeyManager } from "../memory/key-manager.ts";
 import { KeyRing, type MasterKey } from "../memory/key-ring.ts";
@@ -22,6 +22,7 @@ import type { Store, StoreStatistics } from "../memory/ports.ts";
 import type { MemoryServices } from "../memory/services.ts";
 import { Tokens } from "../memory/tokens.ts";
 import type { LmdbStore } from "../store/lmdb/lmdb-store.ts";
+import { BLOCK_WORKER } from "./package.ts";
 import { hasMasterKey, MASTER_KEY_FILE, masterKeys } from "./secrets.ts";
 import { agreeOnMasterKeys, type OpenedStore, type OpenOptions, openStore } from "./stores.ts";
 
@@ -39,39 +40,57 @@ export interface Core {
   close(): Promise<void>;
 }
 
-export async function openCore(config: Config, options: OpenOptions): Promise<Core> {
+export interface CoreOptions extends OpenOptions {
+  /** What the threads of block work run, instead of the built module. */
+  readonly blockWorker?: URL;
+}
+
+export async function openCore(config: Config, options: CoreOptions): Promise<Core> {
   checkReader();
   const metrics = new Metrics();
-  const clock = systemClock;
+  const { clock = systemClock } = options;
   const { queueMax, historyMax } = config;
   if (options.newMasterKey === false && config.databaseUrl === undefined && !hasMasterKey(config))
     throw new ConfigError(
       `${config.dataFolder} has no master.key. Blocks handed out so far can be read only with the one they were made with: ` +
         "name its file with --master-key FILE, or give those blocks up with --new-master-key",
     );
-  const { store, embedded, compact, agreeOn } = await openStore(config, { ...options, metrics });
+  const { store: opened, embedded, compact, agreeOn } = await openStore(config, { ...options, metrics });
   let masters: MasterKey[];
   try {
     if (embedded !== undefined) requireMasterKey(config, embedded);
     masters = masterKeys(config, () => embedded?.requireOwner());
     await agreeOnMasterKeys(masters, agreeOn);
   } catch (error) {
-    await store.close();
+    await opened.close();
     throw error;
   }
   const keyRing = new KeyRing(masters);
   const workers = new BlockThreads({
-    start: startWorker(workerModule()),
+    start: startWorker(options.blockWorker ?? BLOCK_WORKER),
     count: config.blockWorkers,
     clock: timerClock,
   });
   const scheduler = new BlockScheduler({ workers, clock: timerClock, queueMax, metrics });
   const blockWork = new BlockWork(scheduler, CODEBOOK_VERSION);
-  const labels = new Labels(store);
+  const labels = new Labels(opened);
+  const events = new UserEvents(opened, labels, { clock, isShared: embedded === undefined });
+  const store = events.tellsOf(opened);
   const blocks = new Blocks({ store, blockWork, keyRing, labels, clock: timerClock });
   const idempotency = new IdempotencyGate(keyRing.digestKey);
   const flushes = new SharedWork<FlushedBlock>();
-  const memory = { store, blockWork, keyRing, labels, blocks, flushes, idempotency, clock, historyMax };
+  const memory = {
+    store,
+    blockWork,
+    keyRing,
+    labels,
+    events,
+    blocks,
+    flushes,
+    idempotency,
+    clock,
+    historyMax,
+  };
   const authentication = new Authentication(store, clock, new Tokens(keyRing.tokenKey));
   defineGauges(metrics, store, blocks);
   return {
@@ -84,6 +103,7 @@ export async function openCore(config: Config, options: OpenOptions): Promise<Co
     keys: new KeyManager(store, clock),
     metrics,
     async close() {
+      events.close();
       await blockWork.close();
       await store.touchKeys(authentication.takeUses()).catch(() => {});
       await store.close();

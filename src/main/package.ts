@@ -1,4 +1,4 @@
-/** What the package holds beside the program: its version, its command, the agents' files, the built website. */
+/** What the package holds: its version, its command, what its threads run, the agents' files, the website. */
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -10,6 +10,9 @@ export function packageVersion(): string {
 
 /** The `sideband` command. */
 export const COMMAND_PATH = fileURLToPath(new URL("bin/sideband.js", PACKAGE_ROOT));
+
+/** What the threads of block work run. */
+export const BLOCK_WORKER = new URL("dist/src/blockwork/block-worker.js", PACKAGE_ROOT);
 
 /** The files that `sideband agents install` copies. */
 export const AGENT_FILES = fileURLToPath(new URL("agents", PACKAGE_ROOT));

@@ -1,7 +1,7 @@
 /** The service in one process: the core, its HTTP server, the door, and periodic work. */
 
 import { type DestinationStream, pino } from "pino";
-import { systemClock } from "../base/clock.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
 import { RateLimiter } from "../base/rate-limiter.ts";
 import { type AtStep, noStep } from "../base/steps.ts";
 import { type Config, ConfigError } from "../config.ts";
@@ -32,6 +32,8 @@ export interface ServiceOptions {
   readonly doorPath?: string;
   /** Whether the reader model is loaded before it is needed. */
   readonly warm?: boolean;
+  /** What the threads of block work run, instead of the built module. */
+  readonly blockWorker?: URL;
   readonly logTo?: DestinationStream;
   readonly timeouts?: Timeouts;
   /** Opens the core, instead of at the first attempt. */
@@ -43,6 +45,7 @@ export interface ServiceOptions {
   /** Called once, with a line for the operator, when the embedded store is given up. */
   readonly onLost?: (line: string) => void;
   readonly atStep?: AtStep;
+  readonly clock?: Clock;
 }
 
 export interface Service {
@@ -63,6 +66,7 @@ export async function startService(config: Config, options: ServiceOptions = {})
     atStep = noStep,
     lockWaitMs = 0,
     readOnly = false,
+    clock = systemClock,
   } = options;
   const log = pino(
     { level: config.logLevel, base: { pid: process.pid } },
@@ -77,7 +81,9 @@ export async function startService(config: Config, options: ServiceOptions = {})
     lockWaitMs,
     readOnly,
     warn,
+    clock,
     ...(options.onLost === undefined ? {} : { onLost: options.onLost }),
+    ...(options.blockWorker === undefined ? {} : { blockWorker: options.blockWorker }),
   });
   const door = new Door();
   let server: HttpServer | undefined;
@@ -92,9 +98,9 @@ export async function startService(config: Config, options: ServiceOptions = {})
         authentication: core.authentication,
         keys: core.keys,
         demo: config.demo ? new Demo(core.memory, config.demoResetS * 1000) : undefined,
-        clock: systemClock,
+        clock,
         metrics: core.metrics,
-        limits: limiters(config),
+        limits: limiters(config, clock),
         door,
         mcp: new McpHttp({
           memory: core.memory,
@@ -178,9 +184,8 @@ export async function listen(
   }
 }
 
-function limiters(config: Config) {
-  const make = (countMax: number, windowMs: number) =>
-    new RateLimiter({ countMax, windowMs, clock: systemClock });
+function limiters(config: Config, clock: Clock) {
+  const make = (countMax: number, windowMs: number) => new RateLimiter({ countMax, windowMs, clock });
   return {
     demo: make(config.demoRate, 60_000),
     keyRequests: make(5, 3_600_000),

@@ -5,6 +5,7 @@
  */
 
 import { createHash } from "node:crypto";
+import type { Clock } from "../base/clock.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { AtStep } from "../base/steps.ts";
 import { type Config, ConfigError } from "../config.ts";
@@ -30,6 +31,7 @@ export interface OpenOptions {
   /** Free bytes of the disk that a folder is on. */
   readonly freeBytes?: (folder: string) => number;
   readonly atStep?: AtStep;
+  readonly clock?: Clock;
 }
 
 export interface OpenedStore {

@@ -5,7 +5,7 @@
 
 import { utf8 } from "../base/bytes.ts";
 import { findChannel } from "../base/channels.ts";
-import { CHANNEL_COUNT, VALUE_BYTES_MAX } from "../base/limits.ts";
+import { CHANNEL_COUNT_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
 import { loadCodebooks } from "../blockwork/codebooks.ts";
 import { type BlockFact, buildBlock } from "../codec/block.ts";
 import type { Codebook } from "../codec/codebook.ts";
@@ -102,8 +102,8 @@ export class Measure {
 /** A problem with a profile, in words for the person who wrote it; undefined where there is none. */
 export function findProfileProblem(profile: unknown): string | undefined {
   if (!Array.isArray(profile)) return 'expected {"profile": [{"label", "value"}, …]}';
-  if (profile.length > CHANNEL_COUNT)
-    return `${profile.length} facts, but there are ${CHANNEL_COUNT} channels`;
+  if (profile.length > CHANNEL_COUNT_MAX)
+    return `${profile.length} facts, but there are ${CHANNEL_COUNT_MAX} channels`;
   const labels = new Set<string>();
   for (const fact of profile) {
     if (typeof fact?.label !== "string" || typeof fact?.value !== "string") {
@@ -120,10 +120,10 @@ export function findProfileProblem(profile: unknown): string | undefined {
   return undefined;
 }
 
-/** Known labels on their own channels; the others, in order, on those that are free. */
+/** Known labels on their own channels; the others, in order, on those that are free, the standard ones first. */
 function placeOnChannels(profile: readonly ProfileFact[]): { channel: number; value: string }[] {
   const taken = new Set(profile.flatMap(({ label }) => findChannel(label)?.channel ?? []));
-  const free = Array.from({ length: CHANNEL_COUNT }, (_, channel) => channel).filter(
+  const free = Array.from({ length: CHANNEL_COUNT_MAX }, (_, channel) => channel).filter(
     (channel) => !taken.has(channel),
   );
   return profile.map(({ label, value }) => ({

@@ -57,6 +57,8 @@ export interface WrittenFact {
 
 export interface EncodeResult {
   readonly facts: readonly WrittenFact[];
+  /** Of the first fact; also where a list has lost its last item, and is no fact any more. */
+  readonly channel: number;
   readonly channelCount: number;
   readonly replayed: boolean;
   /** Encodes of this key in this month, after this call; undefined where nothing was counted. */
@@ -105,6 +107,7 @@ export async function encodeFacts(
       expiresAtMs,
       previous: outcome.outcome === "stored" ? outcome.previous[i] : undefined,
     })),
+    channel: placed[0].channel,
     channelCount: outcome.channelCount,
     replayed: outcome.outcome === "replayed",
     used: outcome.used,

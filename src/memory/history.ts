@@ -6,6 +6,7 @@
 import { Failure } from "../base/errors.ts";
 import type { Caller } from "./authentication.ts";
 import { type EncodeResult, encodeFacts, refuseUnlessStored, type WriteInput } from "./encode.ts";
+import type { UserEvent } from "./events.ts";
 import { factNotFound, withLabels } from "./facts.ts";
 import { checkWriter } from "./identifiers.ts";
 import { innermost, isInside, OWN_PLACE, type Person, scopeIn, viewOf } from "./places.ts";
@@ -79,15 +80,10 @@ export async function restoreFact(
   });
 }
 
-/** Something that happened to a fact. */
-export interface FactEvent {
-  readonly place: Place;
+/** Something that happened to a fact, with the value that was written or has ended. */
+export interface FactEvent extends Omit<UserEvent, "userId" | "label"> {
   readonly label: string;
-  readonly kind: "written" | "forgotten" | "expired";
-  readonly atMs: number;
-  readonly revision: number;
   readonly value: string;
-  readonly writtenBy: string | null;
   readonly sessionId: string | null;
 }
 
@@ -238,7 +234,7 @@ interface FactLife {
   earlier: EarlierFact[];
 }
 
-/** Facts and history label by label and place by place, with as much of the history as is to be kept. */
+/** Facts and history by place and channel, with as much of the history as is to be kept. */
 function lifeByFact(life: UserLife | undefined, historyMax: number): Map<string, FactLife> {
   const byFact = new Map<string, FactLife>();
   const of = ({ place, channel }: { place: Place; channel: number }) => {
@@ -247,13 +243,16 @@ function lifeByFact(life: UserLife | undefined, historyMax: number): Map<string,
     byFact.set(name, known);
     return known;
   };
-  for (const fact of life?.earlier ?? []) of(fact).earlier.push(fact);
   for (const fact of life?.facts ?? []) of(fact).present = fact;
+  for (const fact of life?.earlier ?? []) of(fact).earlier.push(fact);
   for (const [name, fact] of byFact) {
     fact.earlier = historyMax === 0 ? [] : fact.earlier.slice(-historyMax);
     if (fact.earlier.length === 0 && fact.present === undefined) byFact.delete(name);
   }
-  return byFact;
+  const inOrder = [...byFact].sort(
+    ([, a], [, b]) => Number(a.place > b.place) - Number(a.place < b.place) || a.channel - b.channel,
+  );
+  return new Map(inOrder);
 }
 
 function nameOf({ place, channel }: { place: Place; channel: number }): string {

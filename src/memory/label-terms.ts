@@ -1,9 +1,13 @@
-/** The rules for a label of an account's own: its form, and what it may ask of its values. */
+/** Labels of an account's own: the rules for their form and terms, adding one, and changing its terms. */
 
+import { isDeepStrictEqual } from "node:util";
+import { findChannel } from "../base/channels.ts";
 import { Failure } from "../base/errors.ts";
-import { CHANNELS_MAX, TTL_S_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
+import { CHANNEL_COUNT, CHANNEL_COUNT_MAX, TTL_S_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
 import { valueFault } from "./identifiers.ts";
+import type { LabelTerms } from "./labels.ts";
 import type { LabelRecord } from "./ports.ts";
+import type { MemoryServices } from "./services.ts";
 
 const LABEL = /^[A-Z][A-Z0-9_]{0,15}\.[a-z0-9_]{1,48}$/;
 const LABEL_TEXT_LENGTH_MAX = 200;
@@ -11,10 +15,59 @@ const ONE_OF_MIN = 2;
 const ONE_OF_MAX = 32;
 const SCOPES: readonly unknown[] = ["person", "project", "worktree"];
 
-type Terms = Omit<LabelRecord, "channel" | "createdAtMs">;
+export type NewLabel = Omit<LabelRecord, "channel" | "createdAtMs">;
+export type LabelChange = Partial<Omit<NewLabel, "label" | "scope">>;
+
+/** Adds a label. One that is there already with the same terms is answered as it is. */
+export async function addLabel(
+  { store, clock, labels }: MemoryServices,
+  account: string,
+  wanted: NewLabel,
+): Promise<{ isNew: boolean; terms: LabelTerms }> {
+  checkTerms(wanted);
+  const standard = findChannel(wanted.label);
+  if (standard !== undefined) throw labelExists(wanted.label, "is one of the 40 that every account has");
+  const outcome = await store.addLabel(account, { ...wanted, createdAtMs: clock.now() });
+  if (outcome.outcome === "full") {
+    throw new Failure(
+      "labels_full",
+      "The account has 216 labels of its own, which is all that there can be.",
+    );
+  }
+  const { createdAtMs: _, channel, ...terms } = outcome.label;
+  const isNew = outcome.outcome === "added";
+  if (!isNew && !isDeepStrictEqual(terms, wanted))
+    throw labelExists(wanted.label, "is there with other terms");
+  return { isNew, terms: await labels.find(account, wanted.label) };
+}
+
+/** Changes the terms of a label, for later writes; of a standard one only whether it is hidden. */
+export async function changeLabel(
+  { store, clock, labels }: MemoryServices,
+  account: string,
+  label: string,
+  change: LabelChange,
+): Promise<LabelTerms> {
+  const terms = (await labels.of(account)).find(label) ?? (await labels.find(account, label));
+  const isStandard = terms.channel < CHANNEL_COUNT;
+  if (isStandard && Object.keys(change).some((name) => name !== "hidden")) {
+    throw new Failure("invalid_request", `Of the standard label ${label} only "hidden" can be changed.`, {
+      param: "label",
+    });
+  }
+  const known = (await store.readLabels(account)).find(({ channel }) => channel === terms.channel);
+  const record: LabelRecord = { createdAtMs: clock.now(), ...terms, ...known, ...change };
+  checkTerms(record);
+  await store.changeLabel(account, record);
+  return (await labels.of(account)).find(label) ?? terms;
+}
+
+function labelExists(label: string, how: string): Failure {
+  return new Failure("label_exists", `The label ${label} ${how}.`, { param: "label" });
+}
 
 /** Throws unless the label has the form and the terms that a label may have. */
-export function checkTerms(terms: Terms): void {
+export function checkTerms(terms: NewLabel): void {
   const { label, description, example, oneOf, maxBytes, ttlS, scope } = terms;
   if (!LABEL.test(label)) {
     throw refuse(
@@ -45,7 +98,7 @@ export function checkLabelRecord(record: LabelRecord): void {
   const texts = [label, description, example];
   if (!texts.every((text) => typeof text === "string") || typeof hidden !== "boolean")
     throw refuse("label", "has no label, description, example or hidden");
-  if (!isIn(channel, 0, CHANNELS_MAX - 1) || !Number.isInteger(createdAtMs))
+  if (!isIn(channel, 0, CHANNEL_COUNT_MAX - 1) || !Number.isInteger(createdAtMs))
     throw refuse("label", "has no channel or time");
   checkTerms({
     ...record,

@@ -8,7 +8,7 @@ import { BoundedCache } from "../base/bounded-cache.ts";
 import { CHANNELS, findChannel } from "../base/channels.ts";
 import { isSlip } from "../base/edit-distance.ts";
 import { Failure } from "../base/errors.ts";
-import { CHANNEL_COUNT, CHANNELS_MAX } from "../base/limits.ts";
+import { CHANNEL_COUNT, CHANNEL_COUNT_MAX } from "../base/limits.ts";
 import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
 import type { KeyStore, LabelRecord, LabelStore, Scope } from "./ports.ts";
 
@@ -63,7 +63,7 @@ export class AccountLabels {
 
   /** How many labels the account may still add. */
   get free(): number {
-    return CHANNELS_MAX - this.all.length;
+    return CHANNEL_COUNT_MAX - this.all.length;
   }
 }
 
@@ -127,7 +127,10 @@ function names(labels: AccountLabels, channels: readonly number[]): string[] {
 
 export function unknownLabel(labels: AccountLabels, label: string): Failure {
   const hint = nearLabel(label, labels);
-  const advice = hint === undefined ? "GET /channels lists all of them." : `Did you mean ${hint}?`;
+  const advice =
+    hint === undefined
+      ? "GET /channels lists all of them, POST /channels adds one."
+      : `Did you mean ${hint}?`;
   return new Failure("unknown_label", `There is no such label. ${advice}`, {
     param: "label",
     ...(hint === undefined ? {} : { hint }),

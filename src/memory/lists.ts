@@ -81,7 +81,7 @@ export function removeItem(
     const { userId, project, writtenBy, sessionId } = input;
     const forgotten = { userId, project, label, scope, writtenBy, sessionId, keepHistory: true, ifRevision };
     const channelCount = await forgetFact(services, account, forgotten);
-    return { facts: [], channelCount, replayed: false, used: undefined };
+    return { facts: [], channel: terms.channel, channelCount, replayed: false, used: undefined };
   });
 }
 

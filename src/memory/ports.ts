@@ -219,6 +219,15 @@ export type AddKeyOutcome =
   | "account_exists"
   | "account_missing";
 
+/** A fact that the sweep found expired. */
+export interface SweptFact {
+  readonly account: string;
+  readonly userId: string;
+  readonly place: Place;
+  readonly channel: number;
+  readonly revision: number;
+}
+
 export interface StoreStatistics {
   readonly facts: number;
   readonly users: number;
@@ -316,7 +325,7 @@ export interface Store extends FactStore, LabelStore, KeyStore {
   probe(): Promise<void>;
   statistics(): MaybePromise<StoreStatistics>;
   /** Removes what has expired: idempotency records, and facts, which become history. */
-  sweep(nowMs: number): Promise<void>;
+  sweep(nowMs: number): Promise<readonly SweptFact[]>;
   /** Records that are damaged, in words for the operator. */
   findDamage(): AsyncIterable<string>;
   close(): Promise<void>;

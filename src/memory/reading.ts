@@ -10,11 +10,44 @@ import type { Work } from "../blockwork/block-scheduler.ts";
 import type { ReadOutcome } from "../blockwork/block-work.ts";
 import { withLabels } from "./facts.ts";
 import { type Person, sealedFor, viewOf } from "./places.ts";
+import type { View } from "./ports.ts";
 import type { MemoryServices } from "./services.ts";
 
 export type BlockReading = Omit<Extract<ReadOutcome, { ok: true }>, "facts"> & {
-  readonly facts: readonly { readonly label: string; readonly channel: number; readonly value: string }[];
+  readonly facts: readonly MarkedFact[];
 };
+
+/** What has become of a fact since the block was made; `unknown_here`: nothing of it is kept. */
+export type Mark = "current" | "replaced" | "forgotten" | "expired" | "unknown_here";
+
+interface MarkedFact {
+  readonly label: string;
+  readonly channel: number;
+  readonly value: string;
+  readonly mark: Mark;
+}
+
+/** Compares what a block says with what is stored now: an old block never passes for news. */
+async function markFacts(
+  { store }: MemoryServices,
+  view: View,
+  facts: readonly { readonly channel: number; readonly value: string }[],
+) {
+  const state = await store.readUser(view);
+  const stored = new Map(state?.facts.map(({ channel, value }) => [channel, value]) ?? []);
+  const isGone = ({ channel }: { channel: number }) => !stored.has(channel);
+  const life = facts.some(isGone)
+    ? await store.readLife(view.account, view.userId, { nowMs: view.nowMs })
+    : undefined;
+  const markOf = (channel: number, value: string): Mark => {
+    const present = stored.get(channel);
+    if (present !== undefined) return present === value ? "current" : "replaced";
+    const ends = life?.earlier.filter((fact) => fact.channel === channel && view.places.includes(fact.place));
+    const last = ends?.reduce((a, b) => (b.endedAtMs >= a.endedAtMs ? b : a), ends[0]);
+    return last?.ended ?? "unknown_here";
+  };
+  return facts.map(({ channel, value }) => ({ channel, value, mark: markOf(channel, value) }));
+}
 
 export async function readPresentedBlock(
   services: MemoryServices,
@@ -25,7 +58,10 @@ export async function readPresentedBlock(
   const view = viewOf(account, input, services.clock.now());
   const work = services.blockWork.begin(requester);
   const reading = await readWithAllKeys(services, work, sealedFor(view), input.block);
-  if (reading.ok) return { ...reading, facts: await withLabels(services, account, reading.facts) };
+  if (reading.ok) {
+    const marked = await markFacts(services, view, reading.facts);
+    return { ...reading, facts: await withLabels(services, account, marked) };
+  }
   const detail =
     reading.kind === "unknown-version"
       ? `This block cannot be read: ${reading.reason}. Get a new one with GET /context or POST /flush.`

@@ -4,6 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import type { SharedWork } from "../base/shared-work.ts";
 import type { BlockWork } from "../blockwork/block-work.ts";
 import type { Blocks, FlushedBlock } from "./blocks.ts";
+import type { UserEvents } from "./events.ts";
 import type { IdempotencyGate } from "./idempotency.ts";
 import type { KeyRing } from "./key-ring.ts";
 import type { Labels } from "./labels.ts";
@@ -14,6 +15,7 @@ export interface MemoryServices {
   readonly blockWork: BlockWork;
   readonly keyRing: KeyRing;
   readonly labels: Labels;
+  readonly events: UserEvents;
   readonly blocks: Blocks;
   readonly flushes: SharedWork<FlushedBlock>;
   readonly idempotency: IdempotencyGate;

@@ -55,8 +55,8 @@ export function userLine(
     value: fact.value,
     channel: fact.channel,
     revision: fact.revision,
-    updated_at: timeText(fact.updatedAtMs),
-    ...(fact.sinceMs === fact.updatedAtMs ? {} : { since: timeText(fact.sinceMs) }),
+    updated_at: isoTime(fact.updatedAtMs),
+    ...(fact.sinceMs === fact.updatedAtMs ? {} : { since: isoTime(fact.sinceMs) }),
     ...(fact.place === OWN_PLACE ? {} : { place: fact.place }),
     ...(fact.ordinal === 1 ? {} : { ordinal: fact.ordinal }),
     ...(fact.writtenBy === null ? {} : { written_by: fact.writtenBy }),
@@ -68,7 +68,7 @@ export function userLine(
     user_id: userId,
     facts: facts.map((fact) => ({
       ...exportedValue(fact),
-      ...(fact.expiresAtMs === null ? {} : { expires_at: timeText(fact.expiresAtMs) }),
+      ...(fact.expiresAtMs === null ? {} : { expires_at: isoTime(fact.expiresAtMs) }),
     })),
     ...(earlier.length === 0
       ? {}
@@ -76,7 +76,7 @@ export function userLine(
           earlier: earlier.map((fact) => ({
             ...exportedValue(fact),
             ended: fact.ended,
-            ended_at: timeText(fact.endedAtMs),
+            ended_at: isoTime(fact.endedAtMs),
           })),
         }),
   };
@@ -220,7 +220,7 @@ function isTime(text: unknown): boolean {
   return typeof text === "string" && (momentOf(text) ?? -1) >= 0;
 }
 
-function timeText(ms: number): string {
+function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 

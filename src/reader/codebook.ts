@@ -1,6 +1,6 @@
 /**
  * The codebook of reader model 5, with the plain predictor for values that it codes shorter: format version 7. Blocks of
- * versions 3 to 6 need the weights of older models, which no release has had: they are refused by their number.
+ * versions 3 to 6 need the weights of older models, which were never released: such blocks are refused.
  */
 
 import type { Codebook } from "../codec/codebook.ts";

@@ -9,7 +9,7 @@
  */
 
 import { assert, assertInteger } from "../base/assert.ts";
-import { VALUE_BYTES_MAX } from "../base/limits.ts";
+import { CHANNEL_COUNT_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
 import {
   type Context,
   HEAD_SCALE,
@@ -112,8 +112,9 @@ export class Forward {
 
   /** The row of a channel's label in the embedding. */
   labelRow(channel: number): number {
-    assertInteger(channel, 0, this.shape.labels - 1, "channel");
-    return this.shape.vocabulary + channel;
+    assertInteger(channel, 0, CHANNEL_COUNT_MAX - 1, "channel");
+    // The last label is "any": the model was trained with it, and it stands for every own label.
+    return this.shape.vocabulary + Math.min(channel, this.shape.labels - 1);
   }
 
   /**

@@ -288,7 +288,7 @@ export class Sideband implements AgentMemory {
   }
 }
 
-/** Makes something of the contexts that are known; the fallback if none is. */
+/** What `make` returns for the known contexts; the fallback if none is known. */
 function withKnown(
   contexts: readonly (ContextAnswer | undefined)[],
   fallback: string,

@@ -5,7 +5,7 @@ export function variable(name: "SIDEBAND_API_URL" | "SIDEBAND_API_KEY"): string 
   try {
     return globalThis.process?.env?.[name] || undefined;
   } catch {
-    // Deno without the leave to read it.
+    // Deno throws if the program may not read the environment.
     return undefined;
   }
 }

@@ -25,14 +25,7 @@ export function write(
   facts: [channel: number, value: string][],
   more: Partial<WriteRequest> = {},
 ): WriteRequest {
-  return {
-    account: "acme",
-    userId,
-    nowMs: NOW,
-    changes: changesOf(facts),
-    places: [""],
-    ...more,
-  };
+  return { ...viewOf(userId, "acme", { nowMs: NOW }), changes: changesOf(facts), ...more };
 }
 
 const quota = (limit: number | null, keyId = "key1", month = "2026-11") => ({

@@ -11,6 +11,7 @@ import { PostgresServer } from "../../bench/store/postgres-server.ts";
 import { CHANNELS } from "../../src/base/channels.ts";
 import type { WriteOutcome } from "../../src/memory/ports.ts";
 import { write } from "../conformance/store.ts";
+import { changesOf } from "../fixtures/views.ts";
 import { makeKey, Nodes, type TestNode } from "../postgres/nodes.ts";
 import { newDatabase, openStore } from "../postgres/server.ts";
 
@@ -66,7 +67,10 @@ test("nodes that write the same users under the same keys never wait in a circle
             ),
           ),
         );
-        await store.forgetFacts("acme", `user-${(round + n) % 12}`, [{ channel: n * 8 }]);
+        await store.write({
+          ...write(`user-${(round + n) % 12}`, []),
+          changes: changesOf([[n * 8, null]]),
+        });
       }
     }),
   );

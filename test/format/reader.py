@@ -1,4 +1,4 @@
-"""A reader of undamaged blocks of format versions 1 and 7, written from docs/FORMAT.md alone: it follows the page and
+"""A reader of undamaged blocks of format versions 1, 7, 17 and 23, written from docs/FORMAT.md alone: it follows the page and
 not the code, and so proves that the page is enough.
 
     python3 reader.py --alphabet alphabet-data.ts --weights reader-5.bin FILE.json …
@@ -21,8 +21,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads of numpy wait in b
 import numpy as np
 
 P = 7681
-TAG_CARRIERS, DIRECTORY_AT, DIRECTORY_MOST, MOST_CARRIERS = 10, 11, 64, 480
-CHANNELS = 40
+TAG_CARRIERS, DIRECTORY_AT, DIRECTORY_MOST, MOST_CARRIERS = 10, 11, 128, 480
+STANDARD_CHANNELS, CHANNELS = 40, 256
 MOST_BYTES = 1024
 GROUP_BITS = [0, 12, 25, 38, 51, 64, 77, 90, 103, 116, 129]
 
@@ -143,20 +143,36 @@ class Decoder:
 # ---- Section 4: directory -------------------------------------------------------------------------------------
 
 
-def read_directory(digits):
+def read_directory(digits, goes_on):
     """The number of carriers of each channel, and of the directory itself."""
     decoder = Decoder("".join(format(digit & 4095, "012b") for digit in digits))
     holds, exponents = [1, 1], [1, 3, 8, 10, 6, 2, 1, 1, 1]
-    lengths = []
-    for _ in range(CHANNELS):
+    lengths = [0] * CHANNELS
+
+    def one_of(count):
+        return decoder.symbol([1] * count)
+
+    def read_length(channel):
+        k = decoder.symbol(exponents)
+        exponents[k] += 8
+        lengths[channel] = (1 << k) + one_of(1 << k)
+
+    for channel in range(STANDARD_CHANNELS):
         yes = decoder.symbol(holds)
         holds[yes] += 1
-        n = 0
         if yes:
-            k = decoder.symbol(exponents)
-            exponents[k] += 8
-            n = (1 << k) + decoder.symbol([1] * (1 << k))
-        lengths.append(n)
+            read_length(channel)
+    channel = STANDARD_CHANNELS + one_of(CHANNELS - STANDARD_CHANNELS) if goes_on else None
+    while channel is not None:
+        require(channel < CHANNELS, "channel %d" % channel)
+        read_length(channel)
+        what = one_of(4) if channel < CHANNELS - 1 else 0
+        channel = (
+            None if what == 0 else
+            channel + 1 if what == 1 else
+            channel + 2 + one_of(8) if what == 2 else
+            channel + 1 + one_of(CHANNELS - 1 - channel)
+        )
     size = -(-(decoder.shifts + 2) // 12)
     require(size <= DIRECTORY_MOST, "the directory is too long")
     return lengths, size
@@ -279,7 +295,7 @@ def unseal(spectrum, block):
     stream = keystream(Aes256(key[32:]), tag)
     digits = [(sealed - next(stream)) % P for sealed in spectrum[DIRECTORY_AT:MOST_CARRIERS]]
 
-    lengths, size = read_directory(digits[:DIRECTORY_MOST])
+    lengths, size = read_directory(digits[:DIRECTORY_MOST], version >= 16)
     in_use = size + sum(lengths)
     require(DIRECTORY_AT + in_use <= MOST_CARRIERS, "too many carriers")
     require(not any(spectrum[DIRECTORY_AT + in_use :]), "an unused carrier is not zero")
@@ -433,7 +449,7 @@ class Run:
 
     def __init__(self, model, channel):
         self.model = model
-        self.next_row = model.vocabulary + channel
+        self.next_row = model.vocabulary + min(channel, STANDARD_CHANNELS)
         half = len(model.turn[0])
         self.C, self.S = np.ones(half), np.zeros(half)
         self.earlier_g = [([], []) for _ in model.layers]  # for both taps of a layer, the newest first
@@ -537,6 +553,7 @@ def read_with_model(decoder, channel, model):
 # ---- Section 7: values ----------------------------------------------------------------------------------------
 
 CODEBOOKS = {1: [read_plain], 7: [read_with_model, read_plain]}
+CODEBOOKS.update({16 + version: codebook for version, codebook in CODEBOOKS.items()})
 
 
 def read_value(bits, channel, version, model):

@@ -47,7 +47,7 @@ async function allOf(user: string, project: string): Promise<string> {
 
 test("an operation that names a user is about it, and one that is neither a GET nor known to only read writes", () => {
   const reading: OperationId[] = ["flush", "read", "createToken"];
-  const ofEveryKey: OperationId[] = ["usage", "usageDays"];
+  const ofEveryKey: OperationId[] = ["usage", "usageDays", "users"];
   for (const [id, { about, writes, query, body, method }] of WITH_KEY) {
     const names = [query, body].filter((schema) => schema !== undefined && "user_id" in propertiesOf(schema));
     assert.equal(about === "user", names.length === 1, id);
@@ -125,6 +125,22 @@ test("a bound key may leave user_id out, and the answer is about its user", asyn
   }
   // Whoever is bound to nobody names one, as ever.
   assert.equal(problemCode(await call("GET", "/facts")), "400 invalid_request");
+});
+
+test("a bound key lists its own user alone", async () => {
+  for (const user of ["lists", "lists too"]) await encode(running.key, user, "x");
+  const listed = async (key: string, query = "") =>
+    (await call("GET", `/users${query}`, { key })).json.users.map(
+      ({ user_id }: { user_id: string }) => user_id,
+    );
+  for (const key of [await newKey("lists"), await newToken("lists", "read")]) {
+    assert.deepEqual(await listed(key), ["lists"]);
+    assert.deepEqual(await listed(key, "?prefix=lists"), ["lists"]);
+    assert.deepEqual(await listed(key, "?prefix=lists%20"), []);
+    assert.deepEqual(await listed(key, `?cursor=${Buffer.from("lists").toString("base64url")}`), []);
+  }
+  assert.deepEqual(await listed(await newKey("nobody yet")), []);
+  assert.deepEqual(await listed(running.key, "?prefix=lists"), ["lists", "lists too"]);
 });
 
 test("the admin API makes bound keys and reading keys, and shows what they are for", async () => {

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { Tier } from "../../src/base/tiers.ts";
 import { readConfig } from "../../src/config.ts";
 import { type ServiceOptions, startService } from "../../src/main/service.ts";
+import { blockWorkerBundle } from "../fixtures/block-worker-bundle.ts";
 import { newDatabase } from "../postgres/server.ts";
 import { type Answer, type RequestOptions, send } from "./plain-client.ts";
 
@@ -40,7 +41,7 @@ async function databaseOf(dataFolder: string): Promise<Record<string, string>> {
 export async function startRunning(
   settings: Record<string, string> = {},
   folder?: string,
-  options: Pick<ServiceOptions, "warm" | "timeouts"> = {},
+  options: Pick<ServiceOptions, "warm" | "timeouts" | "clock"> = {},
 ): Promise<Running> {
   const dataFolder = folder ?? mkdtempSync(join(tmpdir(), "sideband-http-"));
   const logs: string[] = [];
@@ -53,6 +54,7 @@ export async function startRunning(
     ...settings,
   });
   const service = await startService(config, {
+    blockWorker: blockWorkerBundle(),
     logTo: { write: (line) => void logs.push(line) },
     ...options,
   });

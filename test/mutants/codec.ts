@@ -122,6 +122,46 @@ export const CODEC_MUTANTS: readonly Mutant[] = [
     only: "codes that nobody wrote",
   },
   {
+    name: "own-channels-without-their-version",
+    fault: "A block with facts on own channels has the version of one without.",
+    file: "src/codec/block.ts",
+    find: "formatVersionOf(codebook, ownChannels(counts).length > 0)",
+    replace: "formatVersionOf(codebook, ownChannels(counts).length > 1)",
+    tests: ["test/unit/codec/block.test.ts"],
+    only: "own facts change",
+  },
+  {
+    name: "channel-after-the-last",
+    fault: "A directory may name channels above 255.",
+    file: "src/codec/directory.ts",
+    find: `  }
+  return false;
+}`,
+    replace: `  }
+  return true;
+}`,
+    tests: ["test/unit/codec/directory.test.ts"],
+    only: "past channel 255",
+  },
+  {
+    name: "directory-taken-for-shorter",
+    fault: "A block takes a fact without looking whether its directory still fits.",
+    file: "src/codec/block-room.ts",
+    find: "room > DIRECTORY_DIGITS_MAX)",
+    replace: "room > 24)",
+    tests: ["test/unit/codec/block-room.test.ts"],
+    only: "chosen one by one",
+  },
+  {
+    name: "any-label-is-not-any",
+    fault: "The model codes values on own channels with the label of the last standard channel.",
+    file: "src/reader/forward.ts",
+    find: "this.shape.labels - 1);",
+    replace: "this.shape.labels - 2);",
+    tests: ["test/unit/codec/vectors.test.ts"],
+    only: "golden block 23, one fact",
+  },
+  {
     name: "bound-off-by-one-in-both",
     fault: "The model codes 97 symbols: blocks of long values are no longer those of the format.",
     file: "src/reader/bounded-predictor.ts",

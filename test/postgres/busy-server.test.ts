@@ -53,7 +53,7 @@ test("a lock on one user holds back that user only, in order, and for a limited 
 
   // In one group with the others, and alone; other changes of the locked user take up connections too.
   const held = [1, 2, 3].map((i) => store.write(write("locked", [[0, `held ${i}`]])));
-  const forgetting = store.forgetFacts("acme", "locked", [{ channel: 39 }]);
+  const forgetting = store.forgetUser("acme", "locked", "elsewhere");
   const groupMs = await timed(Promise.all(names.map((name) => store.write(write(name, [[0, "beside"]])))));
   const laterMs: number[] = [];
   for (let i = 0; i < 20; i++) laterMs.push(await timed(store.write(write(`user ${i}`, [[1, "after"]]))));

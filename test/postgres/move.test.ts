@@ -80,7 +80,7 @@ test("move: a data folder goes into the database and back, with keys, use, reque
     await second.write(write(user, [[30, "another value"]]));
     await second.forgetUser("acme", "big-key/user 1 🧠");
     await database.write(write("stranger", [[0, "x"]]));
-    const { differences } = await compareStores(database, second, () => {});
+    const { differences } = await compareStores(database, second, { nowMs: 0, step: () => {} });
     assert.deepEqual([...differences].sort(), [
       "the number of users: 601 and 599",
       "user big-key/user 1 🧠 of account acme",

@@ -19,7 +19,7 @@ const USERS = 50;
 const textOf = (user: number) => `value of user ${user}`;
 
 /** Users with a fact each, and users without; what a caller may be told about them. */
-async function fill(store: PostgresStore): Promise<void> {
+async function fill(store: Pick<PostgresStore, "write">): Promise<void> {
   await Promise.all(
     Array.from({ length: USERS }, (_, i) => store.write(write(`user ${i}`, [[0, textOf(i)]]))),
   );
@@ -169,7 +169,7 @@ test("over HTTP a mixed-up answer is 503 with Retry-After, and the log says why"
     { warm: false },
   );
   t.after(() => running.end());
-  await fill(running.service.core.store as PostgresStore);
+  await fill(running.service.core.store);
   const decodeAll = () =>
     Promise.all(
       Array.from({ length: USERS }, async (_, user) => {

@@ -3,9 +3,12 @@
  * Each test works in a database of its own.
  */
 
+import { readFileSync } from "node:fs";
 import { after } from "node:test";
+import postgres from "postgres";
 import { binariesIn, PostgresServer } from "../../bench/store/postgres-server.ts";
 import { Metrics } from "../../src/base/metrics.ts";
+import { CLUSTER_FORMS } from "../../src/store/postgres/cluster/distribution.ts";
 import { PostgresStore, type PostgresStoreOptions } from "../../src/store/postgres/postgres-store.ts";
 import { newDistributedDatabase, sharedCluster } from "../citus/shared-cluster.ts";
 import type { StoreUnderTest } from "../conformance/store.ts";
@@ -34,6 +37,16 @@ export async function newDatabase(): Promise<string> {
     return cluster.urlOf(machines[count % machines.length], name);
   }
   return (await sharedServer()).createDatabase(name);
+}
+
+/** A database whose functions have the forms that they have on a cluster; those run on any PostgreSQL. */
+export async function newDatabaseWithClusterForms(): Promise<string> {
+  const url = await newDatabase();
+  await (await openStore(url)).close();
+  const sql = postgres(url, { max: 1 });
+  await sql.unsafe(readFileSync(CLUSTER_FORMS, "utf8"));
+  await sql.end();
+  return url;
 }
 
 export function openStore(url: string, options: Partial<PostgresStoreOptions> = {}): Promise<PostgresStore> {

@@ -13,7 +13,7 @@ import postgres from "postgres";
 import type { Sql } from "../../src/store/postgres/connection/database.ts";
 import { loadMigrations, type Migration, migrate } from "../../src/store/postgres/migrations.ts";
 import { write } from "../conformance/store.ts";
-import { viewOf } from "../fixtures/views.ts";
+import { changesOf, viewOf } from "../fixtures/views.ts";
 import { newDatabase, openStore } from "./server.ts";
 
 const today = loadMigrations();
@@ -22,7 +22,7 @@ const today = loadMigrations();
 const expand: Migration = {
   version: today.length + 1,
   name: "9001-expand",
-  sql: "ALTER TABLE sideband.facts ADD COLUMN expires_at_ms bigint; CREATE TABLE sideband.later (slot integer PRIMARY KEY)",
+  sql: "ALTER TABLE sideband.facts ADD COLUMN weight bigint; CREATE TABLE sideband.later (slot integer PRIMARY KEY)",
   checksum: "expand",
   oldest: today.length,
 };
@@ -31,7 +31,7 @@ const expand: Migration = {
 const contract: Migration = {
   version: today.length + 2,
   name: "9002-contract",
-  sql: "ALTER TABLE sideband.facts DROP COLUMN code_version",
+  sql: "ALTER TABLE sideband.facts DROP COLUMN codebook_version",
   checksum: "contract",
   oldest: expand.version,
 };
@@ -49,7 +49,7 @@ test("rolling upgrade: old nodes go on beside an expanded schema, and a step bac
   ]) {
     await store.write(write("ada", [[1, "written"]]));
     assert.equal((await other.readUser(viewOf("ada")))?.facts.length, 2);
-    await store.forgetFacts("acme", "ada", [{ channel: 1 }]);
+    await store.write({ ...write("ada", []), changes: changesOf([[1, null]]) });
     await store.probe();
   }
 

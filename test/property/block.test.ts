@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { anySeed } from "../fixtures/blocks.ts";
 import { exactnessTrial, lieTrials, type Tally } from "./block-trials.ts";
 
-test("random profiles of 1 to 40 facts in all scripts come back byte for byte", () => {
+test("random profiles of 1 to 256 facts in all scripts come back byte for byte", () => {
   fc.assert(fc.property(anySeed, exactnessTrial), { numRuns: 300 });
 });
 

@@ -1,4 +1,4 @@
-/** sideband agents: lists the agents that Sideband has files for, installs those files, looks after them, removes them. */
+/** sideband agents: lists the agents that Sideband has files for, installs those files, checks them, removes them. */
 
 import { homedir } from "node:os";
 import { join, relative, resolve } from "node:path";
@@ -7,6 +7,7 @@ import { scopedMemory } from "../../agent-side/scope.ts";
 import { AGENTS, isInCache, lastingCommand, versionOf } from "../../agents/install.ts";
 import { InstallationRecord, isIntact } from "../../agents/installed.ts";
 import { projectOf } from "../../agents/project.ts";
+import { NoStoreError } from "../../base/errors.ts";
 import { readAgentConfig, readSearchPath } from "../../config.ts";
 import { openAgentMemory } from "../../main/agent.ts";
 import { AGENT_FILES, COMMAND_PATH, OPENCLAW_MODULE, packageVersion } from "../../main/package.ts";
@@ -70,11 +71,11 @@ Exit status: 0; 1 if a file cannot be written; 2 for a wrong call.`,
 
 export const agentsRemove: Command = {
   name: "agents remove",
-  summary: "take out of an agent what was installed",
+  summary: "remove from an agent what was installed",
   help: `usage: sideband agents remove ${NAMES.join("|")} [--dir DIR] [--dry-run]
 
-Takes out exactly what "sideband agents install" put in. What was in the files before stays, and a file of ours that
-was changed since is left and named. Facts are not deleted.
+Removes exactly what "sideband agents install" added. What else is in the files stays. An added file that was changed
+since the installation is left in place and named. Facts are not deleted.
 
   --dir DIR   the host's folder, if it was given to the installation
   --dry-run   only say what is installed
@@ -113,8 +114,8 @@ Shows what "sideband agents install" put where and with which version, whether t
 and whether the command of that installation starts. Claude Code and Codex call this command. Hermes and OpenClaw do
 not: they call a service. It does not look into the host's own settings.
 
-The last line says whether the memory answers that the SIDEBAND_ variables of this shell lead to, or that nothing is
-remembered there yet.
+The last line is about the memory that the SIDEBAND_ variables of this shell select. It says whether that memory
+answers, or that nothing is remembered there yet.
 
 Exit status: 0; 1 if something is installed that does not work, or the memory does not answer.`,
 
@@ -156,9 +157,9 @@ async function memoryAnswers(): Promise<boolean> {
     );
     return true;
   } catch (error) {
-    // The first session of an agent begins it: nothing is wrong.
-    if ((error as Error).name === "NoStoreError") {
-      console.log(`memory of ${config.userId}: ${(error as Error).message}`);
+    // Nothing is wrong: the first session of an agent makes the store.
+    if (error instanceof NoStoreError) {
+      console.log(`memory of ${config.userId}: ${error.message}`);
       return true;
     }
     console.log(`memory of ${config.userId}: ${where} does not answer: ${(error as Error).message}`);
@@ -180,7 +181,7 @@ function optionsOf(args: string[]) {
   return { kind, target, dryRun: values["dry-run"] };
 }
 
-/** What is wrong with the user's files is told in a line. */
+/** Turns a fault of the user's files into an error of one line. */
 function withFiles<T>(work: () => T): T {
   try {
     return work();

@@ -21,10 +21,10 @@ import { MEMORY_HELP, MEMORY_OPTIONS, MEMORY_USAGE, memoryConfig } from "../memo
 const HELP = `${MEMORY_HELP}
   --json          print one JSON object
 
-The facts are those of an agent in the working directory. Inside a git repository that is a project: its TASK and PROJ
-facts are kept for it, under ID/PROJECT, and the other facts under ID. Where both have a label, the project's counts.
-"sideband agents status" prints the project; SIDEBAND_PROJECT names another one, and "off" is none. With an ID that has
-a "/", such as ID/PROJECT, the facts are those under it alone.
+The facts are those that an agent in the working directory has. A git repository is a project: its TASK and PROJ facts
+are kept under ID/PROJECT, all other facts under ID. If both have a fact with the same label, the project's is used.
+"sideband agents status" prints the project; SIDEBAND_PROJECT names another one, and "off" is none. With an ID that
+contains a "/", such as ID/PROJECT, only the facts under exactly that ID are used.
 
 With --url, SIDEBAND_API_URL or SIDEBAND_API_KEY the command asks that service. Otherwise, and with --data, it asks the
 process that owns the data folder, such as a running service on it. If no process owns the folder, the command starts

@@ -21,19 +21,19 @@ export const hook: Command = {
   help: `usage: sideband hook [--host claude-code|codex] [--user ID] [--include both|index|block]
 
 Reads the JSON that the host writes to a hook. SessionStart prints the memory as the host wants it
-(hookSpecificOutput.additionalContext); PreCompact flushes; Stop asks the agent of a long session once to store what
-is lasting; any other event does nothing. The memory is that of "sideband mcp": the service of SIDEBAND_API_URL and
+(hookSpecificOutput.additionalContext); PreCompact flushes; Stop asks the agent, once in a long session, to store
+lasting facts; any other event does nothing. The memory is that of "sideband mcp": the service of SIDEBAND_API_URL and
 SIDEBAND_API_KEY, or the owner of the data folder. Where the folder has no owner, one is started in the background.
 The project is the git repository of the folder in the host's JSON (SIDEBAND_PROJECT; "off" for none).
 
-  --host HOST    whose limits count: ${Object.keys(HOSTS).join(" (the default) or ")}
+  --host HOST    the host whose limits apply: ${Object.keys(HOSTS).join(" (the default) or ")}
   --user ID      whose memory (SIDEBAND_USER_ID; the name of the user who runs it)
   --include ...  the facts in plain text, the sealed block, or both
 
 Exit status: always 0: an agent never stops because of its memory. A failure, also a wrong call, is one line on
 standard error. The hook waits 2 seconds at most for an answer (8 before a compaction; SIDEBAND_TIMEOUT_MS for both).
-An owner that must be started first has 15 seconds for that, but the hooks that "sideband agents install" writes let
-the host end them after 10. The owner goes on starting then, and the next hook finds it.`,
+If an owner must be started first, the hook waits up to 15 seconds more. The host ends hooks that "sideband agents
+install" wrote after 10 seconds. The owner goes on starting, and the next hook finds it.`,
 
   async run(args) {
     let output = "";
@@ -55,7 +55,7 @@ the host end them after 10. The owner goes on starting then, and the next hook f
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       console.error(`sideband: going on without memory: ${reason.replaceAll("\n", " ")}`);
-      // Some hosts stop the agent at any other status.
+      // With any other status, some hosts stop the agent.
       if (error instanceof UsageError) return EXIT_OK;
     }
     // Not left to the event loop: a request that hangs must not keep the agent waiting.

@@ -12,8 +12,9 @@ export const measure: Command = {
   summary: "build and read back the block of every profile in a file, and count",
   help: `usage: sideband measure FILE.jsonl [--json]
 
-Reads lines of {"profile": [{"label": …, "value": …}, …]}, at most 40 facts each ("-" reads standard input).
-Labels outside the 40 channels are put on channels that are free. Later facts count as written later.
+Reads lines of {"profile": [{"label": …, "value": …}, …]}, at most 256 facts each ("-" reads standard input).
+Labels outside the 40 standard channels are put on those of them that are free, then on channels 40 to 255. Later facts
+count as written later.
 Each profile's block is built, read back and compared byte for byte. Progress is on standard error: a line that is
 rewritten at a terminal, a line every ten seconds elsewhere.
 

@@ -27,7 +27,7 @@ Exit status: 0 after an orderly end; 1 if it cannot start, or has lost its data 
     const idleS = Number(values["idle-s"]);
     if (!(idleS > 0 && idleS <= 86_400)) throw new UsageError("--idle-s takes seconds, up to 86400");
     const config = configOf({ data: values.data }, { SIDEBAND_DATABASE_URL: "" });
-    // At "info" every request is a line, and nobody looks after the file.
+    // At "info" every request would add a line to owner.log, which nobody cleans up.
     const logLevel = config.logLevel === "info" ? "warn" : config.logLevel;
     await runOwner({ ...config, logLevel }, idleS * 1000);
     return EXIT_OK;

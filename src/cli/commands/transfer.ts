@@ -22,8 +22,8 @@ each request for a key. Says on standard error what is not in it: above all the 
 handed out so far cannot be read. Works beside a running service, and on a standby of PostgreSQL.
 
   --account NAME  only this account
-  --out FILE      a file instead of standard output; only you can read it. An earlier FILE stays until the new one
-                  is whole; until then that is FILE.PID.new. What was written is counted in a line
+  --out FILE      a file instead of standard output; only you can read it. It is written as FILE.PID.new
+                  and replaces an earlier FILE when it is complete. A line says how much was written
 ${DATA_HELP}
 
 Exit status: 0; 1 if it failed; 2 for a wrong call.`,
@@ -45,13 +45,13 @@ Exit status: 0; 1 if it failed; 2 for a wrong call.`,
         }
         const isFile = await writeWhole(lines, values.out);
         progress.end();
-        // A pipe or a device may be our own output.
+        // A pipe or a device may be the standard output itself: the line must not be among the data.
         (isFile ? console.log : console.error)(writtenText(written, values.out));
         return true;
       },
     )
       .catch((error: NodeJS.ErrnoException) => {
-        // Whoever reads has enough (`| head`).
+        // The reader of the output has closed it (`| head`).
         if (values.out !== undefined || error.code !== "EPIPE") throw error;
         return false;
       })
@@ -61,7 +61,7 @@ Exit status: 0; 1 if it failed; 2 for a wrong call.`,
   },
 };
 
-/** An account has no requests of its own. */
+/** Requests for keys belong to no account: the export of one account has none. */
 function leftOutOf(account: string | undefined): string {
   const requests = account === undefined ? "" : "requests for keys, ";
   return `not exported: master.key and admin.token (copy them yourself), ${requests}records of Idempotency-Key (kept for 24 hours)`;
@@ -81,7 +81,7 @@ reported. Nothing counts against a limit. Works beside a running service. A data
   --json             print one JSON object: lines, facts, left_out
 ${DATA_HELP}
 
-Exit status: 0; 1 if a key was left out, or a line cannot be imported (those before it are); 2 for a wrong call.`,
+Exit status: 0; 1 if a key was left out, or a line cannot be imported (the lines before it are); 2 for a wrong call.`,
 
   async run(args) {
     const options = {
@@ -144,7 +144,7 @@ async function* exportedLines(
   throw new CommandError("the service ended before the export was whole");
 }
 
-/** Nothing is read before it is asked for: a request may have to be sent twice. */
+/** Reads nothing before the first chunk is needed: a request that was not sent is repeated with the same input. */
 async function* countedChunks(input: AsyncIterable<Buffer>, progress: ProgressLine): AsyncGenerator<Buffer> {
   for await (const chunk of input) {
     progress.step(chunk.toString("latin1").split("\n").length - 1);

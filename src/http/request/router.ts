@@ -91,6 +91,7 @@ export class Router {
 /** The access of the 405 and OPTIONS answers, by that of the route. */
 const OTHER_ACCESS: Partial<Record<Route["access"], Route["access"]>> = {
   open: "open",
+  any: "open",
   demo: "open",
   key: "preflight",
   mcp: "origin",

@@ -11,7 +11,9 @@ import { consoleRoutes } from "./console.ts";
 import { ContextAnswers } from "./context-answers.ts";
 import { demoRoutes } from "./demo.ts";
 import { encodeRoutes } from "./encode.ts";
+import { eventRoutes } from "./events.ts";
 import { forgetRoutes } from "./forget.ts";
+import { lifeRoutes } from "./life.ts";
 import { mcpRoutes } from "./mcp.ts";
 import { operatorRoutes } from "./operator.ts";
 import { serviceRoutes } from "./public.ts";
@@ -37,6 +39,8 @@ export function allRoutes({ services, sessions, recent, pages }: RouteOptions): 
     ...blockRoutes(services),
     ...forgetRoutes(services),
     ...tokenRoutes(services),
+    ...lifeRoutes(services),
+    ...eventRoutes(services),
     ...usageRoutes(services),
     ...demoRoutes(services, contexts),
     ...serviceRoutes(services, readiness),

@@ -7,6 +7,7 @@ import { Answer, JSON_TYPE } from "../request/answer.ts";
 import { limitGroupOf } from "../request/client.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
+import { labelView } from "./life.ts";
 import type { Readiness } from "./readiness.ts";
 
 type ServiceOperation = "channels" | "requestKey" | "openapi" | "health" | "ready" | "metrics";
@@ -16,7 +17,11 @@ export function serviceRoutes(services: HttpServices, readiness: Readiness): Han
   const openapi = JSON.stringify(openApiDocument({ version, serverUrl }));
 
   return {
-    channels: () => ({ channels: [...CHANNELS] }),
+    async channels({ caller }) {
+      if (caller === undefined) return { channels: [...CHANNELS] };
+      const labels = await services.memory.labels.of(caller.account);
+      return { channels: labels.all.map(labelView), free: labels.free };
+    },
 
     async requestKey(call) {
       enforce(limits.keyRequests, limitGroupOf(call.client));

@@ -21,7 +21,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { OperatorError } from "../../base/errors.ts";
+import { NoStoreError, OperatorError } from "../../base/errors.ts";
 import { removeFolder, replaceFile, syncPath } from "./durable-files.ts";
 import { type FolderLock, fileTextOf } from "./folder-lock.ts";
 
@@ -42,11 +42,6 @@ const STORE_NAME = /^store-[0-9a-f]{16}$/;
 /** Why a data folder cannot be opened. The message is for the operator. */
 export class DataFolderError extends OperatorError {
   override name = "DataFolderError";
-}
-
-/** Nothing was stored in the folder yet, and it was not asked for that it begins. */
-class NoStoreError extends DataFolderError {
-  override name = "NoStoreError";
 }
 
 /** Another process owns the folder. */

@@ -13,7 +13,7 @@
  */
 
 import { assert, assertInteger } from "../../base/assert.ts";
-import { CHANNELS_MAX } from "../../base/limits.ts";
+import { CHANNEL_COUNT_MAX } from "../../base/limits.ts";
 import type { Place } from "../../memory/ports.ts";
 
 export function userKey(account: string, userId: string): Buffer {
@@ -30,7 +30,7 @@ export function placeKey(account: string, userId: string, place: Place): Buffer 
 
 /** A place's facts lie behind its record, in channel order. */
 export function factKey(account: string, userId: string, place: Place, channel: number): Buffer {
-  assertInteger(channel, 0, CHANNELS_MAX - 1, "channel");
+  assertInteger(channel, 0, CHANNEL_COUNT_MAX - 1, "channel");
   assert(!account.includes("\0") && !userId.includes("\0") && !place.includes("\0"), "no zero in a name");
   return Buffer.from(`${account}\0${userId}\0${place}\0${String.fromCharCode(channel)}`);
 }

@@ -2,7 +2,7 @@
 
 import { timingSafeEqual } from "node:crypto";
 import { assert } from "../../base/assert.ts";
-import type { Place, PlacedCode, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
+import type { Place, PlacedCode, SweptFact, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import {
   counterName,
   dayPrefix,
@@ -32,7 +32,7 @@ import {
   unpackIdempotency,
   unpackUser,
 } from "./records.ts";
-import { add, noteForgetting, UserFacts } from "./user-facts.ts";
+import { addToCounter, noteForgetting, UserWrites } from "./user-facts.ts";
 
 export interface FactWriteOptions {
   readonly lives: LifeSource;
@@ -50,7 +50,7 @@ export function writeFacts(
     if (known !== undefined) return known;
     const { account, userId, changes, nowMs, quota } = request;
     if (quota?.limit != null && used + counted > quota.limit) return { outcome: "limit", used };
-    const facts = new UserFacts(writer, account, userId, { nowMs, historyMax });
+    const facts = new UserWrites(writer, account, userId, { nowMs, historyMax });
     for (const [index, { place, channel, ifRevision }] of changes.entries()) {
       if (ifRevision === undefined) continue;
       const present = facts.live(place, channel);
@@ -143,19 +143,27 @@ export function sweepExpired(nowMs: number, countMax: number): Write<number> {
   };
 }
 
-/** Moves facts that have expired to the history, at most `countMax`, so that a group stays short. Returns their number. */
-export function sweepEnded(nowMs: number, countMax: number, historyMax: number): Write<number> {
+/**
+ * Moves facts that have expired to the history, and looks at no more than `countMax` entries, so that a group stays
+ * short. Returns the facts, and how many entries it has looked at.
+ */
+export function sweepEnded(
+  nowMs: number,
+  countMax: number,
+  historyMax: number,
+): Write<{ ended: SweptFact[]; looked: number }> {
   return (writer) => {
-    const ended = writer.environment.keys("ends", { end: momentPrefix(nowMs + 1), limit: countMax });
-    for (const key of ended) {
+    const due = writer.environment.keys("ends", { end: momentPrefix(nowMs + 1), limit: countMax });
+    const ended = due.flatMap((key) => {
       const { account, userId, place, channel } = splitFactKey(factOfEndKey(key));
-      const facts = new UserFacts(writer, account, userId, { nowMs, historyMax });
-      facts.endExpired(place, channel);
+      const facts = new UserWrites(writer, account, userId, { nowMs, historyMax });
+      const fact = facts.endExpired(place, channel);
       facts.save();
       // An entry whose fact is gone, or expires later, cannot be left: it would be found for ever.
       writer.remove("ends", key);
-    }
-    return ended.length;
+      return fact === undefined ? [] : [{ account, userId, place, channel, revision: fact.revision }];
+    });
+    return { ended, looked: due.length };
   };
 }
 
@@ -184,7 +192,7 @@ export function forgetUser(account: string, userId: string, nowMs: number): Writ
     removeEntries(writer, entries, history);
     if (known) {
       writer.remove("facts", key);
-      add(writer, USERS, -1);
+      addToCounter(writer, USERS, -1);
     }
     noteForgetting(writer, nowMs);
     return true;
@@ -209,7 +217,7 @@ export function forgetPlace(account: string, userId: string, place: Place, nowMs
     if (user.facts + user.heads > 0) writer.put("facts", key, packUser(user));
     else {
       writer.remove("facts", key);
-      add(writer, USERS, -1);
+      addToCounter(writer, USERS, -1);
     }
     noteForgetting(writer, nowMs);
     return true;
@@ -228,7 +236,7 @@ function removeEntries(writer: Writer, entries: readonly Buffer[], history: read
     }
     writer.remove("facts", key);
   }
-  add(writer, PLACES, -places);
+  addToCounter(writer, PLACES, -places);
   for (const key of history) writer.remove("history", key);
   const heads = history.filter((key) => splitHistoryKey(key).ordinal === HEAD).length;
   return { facts: entries.length - places, heads };

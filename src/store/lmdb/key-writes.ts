@@ -1,7 +1,7 @@
 /** The writes of keys, labels and key requests. */
 
 import { assert } from "../../base/assert.ts";
-import { CHANNEL_COUNT, CHANNELS_MAX } from "../../base/limits.ts";
+import { CHANNEL_COUNT, CHANNEL_COUNT_MAX } from "../../base/limits.ts";
 import type {
   AccountRecord,
   AddKeyOutcome,
@@ -118,7 +118,7 @@ export function addLabel(account: string, label: Omit<LabelRecord, "channel">): 
         return { outcome: "exists", label: known };
       channel = Math.max(channel, known.channel + 1);
     }
-    if (channel >= CHANNELS_MAX) return { outcome: "full" };
+    if (channel >= CHANNEL_COUNT_MAX) return { outcome: "full" };
     const added = { ...label, channel };
     writer.put("labels", labelKey(account, channel), packJson(added));
     return { outcome: "added", label: added };

@@ -27,6 +27,7 @@ import type {
   Progress,
   Store,
   StoreStatistics,
+  SweptFact,
   UserLife,
   UserState,
   View,
@@ -68,7 +69,6 @@ import {
 import { type OpenFolder, openFolder } from "./open-folder.ts";
 import { FORGOTTEN, LifeSource, packJson, packNumber, unpackJson, unpackNumber } from "./records.ts";
 import { type NamedStore, StoreCopies } from "./store-copies.ts";
-import {} from "./user-facts.ts";
 
 export interface LmdbStoreOptions {
   readonly folder: string;
@@ -152,7 +152,7 @@ export class LmdbStore implements Store {
     });
   }
 
-  /** Throws a DataFolderError, with a message for the operator, if the folder has an owner or cannot be used. */
+  /** Throws an OperatorError if the folder has an owner or cannot be used. */
   static async open(options: LmdbStoreOptions): Promise<LmdbStore> {
     options.metrics.define({
       name: CORRUPT_RECORDS,
@@ -369,9 +369,14 @@ export class LmdbStore implements Store {
     };
   }
 
-  async sweep(nowMs: number): Promise<void> {
+  async sweep(nowMs: number): Promise<readonly SweptFact[]> {
     while ((await this.#commit.run(sweepExpired(nowMs, PAGE))) === PAGE);
-    while ((await this.#commit.run(sweepEnded(nowMs, PAGE, this.#historyMax))) === PAGE);
+    const swept: SweptFact[] = [];
+    for (;;) {
+      const { ended, looked } = await this.#commit.run(sweepEnded(nowMs, PAGE, this.#historyMax));
+      swept.push(...ended);
+      if (looked < PAGE) return swept;
+    }
   }
 
   async *findDamage(): AsyncGenerator<string> {

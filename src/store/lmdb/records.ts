@@ -5,7 +5,7 @@
 
 import { assert, assertInteger } from "../../base/assert.ts";
 import { CRC32_BYTES } from "../../base/crc32.ts";
-import { CHANNELS_MAX, TIME_MS_MAX } from "../../base/limits.ts";
+import { CHANNEL_COUNT_MAX, TIME_MS_MAX } from "../../base/limits.ts";
 import type { EarlierFact, FactRecord, Place } from "../../memory/ports.ts";
 import type { TableName } from "./environment.ts";
 
@@ -21,7 +21,7 @@ const EARLIER_HEADER_BYTES = 29;
 /** Of six bytes. */
 const NUMBER_MAX = 2 ** 48 - 1;
 /** Bits of the channels, 256. */
-const CHANNELS_BYTES = CHANNELS_MAX / 8;
+const CHANNELS_BYTES = CHANNEL_COUNT_MAX / 8;
 const PLACE_BYTES = 2 + CHANNELS_BYTES;
 const USER_BYTES = 20 + PLACE_BYTES;
 

@@ -25,7 +25,7 @@ import {
 import type { FolderLock } from "./folder-lock.ts";
 import { Writer } from "./group-commit.ts";
 import { LifeSource, newUser, packFact, packIdempotency, packJson, packUser, unpackJson } from "./records.ts";
-import { UserFacts } from "./user-facts.ts";
+import { UserWrites } from "./user-facts.ts";
 
 /** Of that format. */
 const TABLES_BEFORE: readonly TableName[] = TABLES.slice(0, TABLES.indexOf("history"));
@@ -153,7 +153,7 @@ class Upgrade {
     for (const key of this.#movedUsers) {
       const { account, userId, project } = personOf(key)!;
       const writer = new Writer(this.#fresh);
-      const facts = new UserFacts(writer, account, userId, { nowMs: 0, historyMax: 0 });
+      const facts = new UserWrites(writer, account, userId, { nowMs: 0, historyMax: 0 });
       const isNew = !facts.isKnown;
       const entries = this.#old
         .entries("facts", rangeBelow(key))

@@ -35,14 +35,15 @@ export interface UserFactsOptions {
   readonly historyMax: number;
 }
 
-interface Author {
+interface WriteAuthor {
   readonly writtenBy: string | null;
   readonly sessionId: string | null;
 }
 
-const NO_VALUE = Buffer.alloc(0);
+/** An entry whose key says all. */
+const LISTED = Buffer.of(1);
 
-export class UserFacts {
+export class UserWrites {
   readonly #writer: Writer;
   readonly #account: string;
   readonly #userId: string;
@@ -79,7 +80,11 @@ export class UserFacts {
   }
 
   /** Writes a value; the fact that was there before. */
-  set(change: FactChange & { value: string }, author: Author, lives: LifeSource): FactRecord | undefined {
+  set(
+    change: FactChange & { value: string },
+    author: WriteAuthor,
+    lives: LifeSource,
+  ): FactRecord | undefined {
     const { place, channel, value } = change;
     this.#user ??= newUser(lives.next());
     const key = this.#keyOf(place, channel);
@@ -108,7 +113,7 @@ export class UserFacts {
     };
     this.#writer.put("facts", key, packFact(fact));
     if (expiresAtMs !== null) {
-      this.#writer.put("ends", endKey(expiresAtMs, key), NO_VALUE);
+      this.#writer.put("ends", endKey(expiresAtMs, key), LISTED);
       this.#place(place).ending += 1;
     }
     this.#changed = true;
@@ -135,12 +140,13 @@ export class UserFacts {
     return before === undefined ? { found: true } : { before, found: true };
   }
 
-  /** Moves a fact that has expired to the history. Call it before the fact is changed. */
-  endExpired(place: Place, channel: number): void {
+  /** Moves a fact that has expired to the history, and returns it. Call it before the fact is changed. */
+  endExpired(place: Place, channel: number): FactRecord | undefined {
     const fact = this.#stored(place, channel);
-    if (fact === undefined || isLive(fact, this.#options.nowMs)) return;
+    if (fact === undefined || isLive(fact, this.#options.nowMs)) return undefined;
     assert(fact.expiresAtMs !== null, "an expired fact has a moment");
     this.#end(this.#keyOf(place, channel), fact, "expired", fact.expiresAtMs);
+    return fact;
   }
 
   /** How many channels have a fact in one of the places. */
@@ -162,13 +168,13 @@ export class UserFacts {
       const isUsed = channelCount([record]) > 0;
       if (isUsed) this.#writer.put("facts", key, packPlace(record));
       else if (wasKnown) this.#writer.remove("facts", key);
-      add(this.#writer, PLACES, Number(isUsed) - Number(wasKnown));
+      addToCounter(this.#writer, PLACES, Number(isUsed) - Number(wasKnown));
     }
     const isUsed = user.facts + user.heads > 0;
     // A user without facts and history is removed: nothing shows that the user ever existed.
     if (isUsed) this.#writer.put("facts", this.#key, packUser(user));
     else if (this.#wasKnown) this.#writer.remove("facts", this.#key);
-    add(this.#writer, USERS, Number(isUsed) - Number(this.#wasKnown));
+    addToCounter(this.#writer, USERS, Number(isUsed) - Number(this.#wasKnown));
   }
 
   #keyOf(place: Place, channel: number): Buffer {
@@ -274,7 +280,7 @@ export function isLive({ expiresAtMs }: Pick<FactRecord, "expiresAtMs">, nowMs: 
   return expiresAtMs === null || expiresAtMs > nowMs;
 }
 
-export function add(writer: Writer, counter: string, change: number): void {
+export function addToCounter(writer: Writer, counter: string, change: number): void {
   if (change !== 0) writer.setCount(counter, writer.count(counter) + change);
 }
 

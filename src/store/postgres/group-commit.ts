@@ -1,6 +1,6 @@
 /**
  * Group commit: writes that arrive while a commit is under way wait and then go to the database together, in
- * one call of the batch function (migrations/0002). Each is answered when the transaction is on disk. The row
+ * one call of the batch function (migrations/0006). Each is answered when the transaction is on disk. The row
  * that counts a limited key is locked once for each group and not once for each write, which makes this fast.
  *
  * A lane is a queue with one commit at a time, and usually there is one. Where a commit fails for a group with users of
@@ -33,6 +33,8 @@ export interface GroupCommitOptions {
   readonly queueMax: number;
   /** Writes in one call. */
   readonly groupMax: number;
+  /** How many earlier values of a fact are kept. */
+  readonly historyMax: number;
   /** How long a write waits for a user whom somebody else has locked. */
   readonly lockWaitMs: number;
   readonly metrics: Metrics;
@@ -150,7 +152,10 @@ export class GroupCommit {
     );
     const ended = this.#metrics.begin();
     try {
-      const call = callOf(group.map(({ request }) => request));
+      const call = callOf(
+        group.map(({ request }) => request),
+        this.#options.historyMax,
+      );
       const outcomes = await this.#database.write(call, { patient: false });
       this.#storedMs = this.#options.monotonic.now();
       this.#failed = undefined;

@@ -11,7 +11,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { OperatorError } from "../../base/errors.ts";
-import { readCluster } from "./cluster/distribution.ts";
+import { distributeAdded, readCluster } from "./cluster/distribution.ts";
 import type { Sql } from "./connection/database.ts";
 
 export interface AppliedMigration {
@@ -73,13 +73,27 @@ export function migrate(sql: Sql, migrations: readonly Migration[] = loadMigrati
     checkApplied(applied, migrations);
     const missing = migrations.slice(applied.length);
     for (const { version, name, sql: text, checksum, oldest } of missing) {
-      await tx.unsafe(text);
+      for (const statement of statementsOf(text)) await tx.unsafe(statement);
       await tx`
         INSERT INTO sideband.migrations (version, name, checksum, oldest)
         VALUES (${version}, ${name}, ${checksum}, ${oldest})`;
     }
+    if (distributed && missing.length > 0) await distributeAdded(tx);
     return missing;
   }) as Promise<Migration[]>;
+}
+
+/**
+ * One by one: Citus sends the text of a statement on as it came, and workers refuse more than one. A body stands between
+ * $$, a comment on lines of its own.
+ */
+function statementsOf(text: string): string[] {
+  const lines = text.split("\n").filter((line) => !line.trimStart().startsWith("--"));
+  const parts = lines.join("\n").split("$$");
+  // The semicolons of bodies are out of the way meanwhile.
+  const whole = parts.map((part, i) => (i % 2 === 0 ? part : part.replaceAll(";", "\0"))).join("$$");
+  const statements = whole.split(";").map((statement) => statement.replaceAll("\0", ";"));
+  return statements.filter((statement) => statement.trim() !== "");
 }
 
 /** The applied migrations; empty for a database that has never been migrated. */

@@ -4,19 +4,26 @@
  */
 
 import { type MonotonicClock, monotonicClock } from "../../base/clock.ts";
+import { HISTORY_DEFAULT } from "../../base/limits.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type {
   AccountRecord,
   AddKeyOutcome,
+  AddLabelOutcome,
   CompactReport,
-  FactCode,
   FactRecord,
   KeyApproval,
   KeyRecord,
   KeyRequest,
+  LabelRecord,
+  Place,
+  PlacedCode,
   Store,
   StoreStatistics,
+  SweptFact,
+  UserLife,
   UserState,
+  View,
   WriteOutcome,
   WriteRequest,
 } from "../../memory/ports.ts";
@@ -30,7 +37,15 @@ import * as facts from "./queries/fact-queries.ts";
 import * as keys from "./queries/key-queries.ts";
 import * as requests from "./queries/key-request-queries.ts";
 import { KeysWatch } from "./queries/keys-watch.ts";
-import { readStatistics, rewriteTables, sweepReplays, writeProbe } from "./queries/upkeep.ts";
+import * as labels from "./queries/label-queries.ts";
+import {
+  endFacts,
+  readEnded,
+  readStatistics,
+  rewriteTables,
+  sweepReplays,
+  writeProbe,
+} from "./queries/upkeep.ts";
 
 export interface PostgresStoreOptions extends Partial<Omit<DatabaseOptions, "url">> {
   readonly url: string;
@@ -38,6 +53,8 @@ export interface PostgresStoreOptions extends Partial<Omit<DatabaseOptions, "url
   readonly metrics: Metrics;
   /** Writes in one commit; 1 makes every write a statement of its own. */
   readonly groupMax?: number;
+  /** How many earlier values of a fact are kept. */
+  readonly historyMax?: number;
   readonly monotonic?: MonotonicClock;
   /** The schema that this program knows. */
   readonly migrations?: readonly Migration[];
@@ -57,13 +74,14 @@ export class PostgresStore implements Store {
   readonly #hung: HungWorkers;
   readonly #monotonic: MonotonicClock;
   readonly #readOnly: boolean;
+  readonly #historyMax: number;
 
   private constructor(
     database: Database,
     commit: GroupCommit,
     watch: KeysWatch,
     workers: SlotWorkers,
-    { monotonic, readOnly }: { monotonic: MonotonicClock; readOnly: boolean },
+    { monotonic, readOnly, historyMax }: { monotonic: MonotonicClock; readOnly: boolean; historyMax: number },
   ) {
     this.#database = database;
     this.#commit = commit;
@@ -72,12 +90,13 @@ export class PostgresStore implements Store {
     this.#hung = new HungWorkers(database, workers);
     this.#monotonic = monotonic;
     this.#readOnly = readOnly;
+    this.#historyMax = historyMax;
   }
 
   /** Migrates the database, or refuses it, and then opens it. With `readOnly` it is changed in no way. */
   static async open(options: PostgresStoreOptions): Promise<PostgresStore> {
     const { url, queueMax, metrics, groupMax = GROUP_MAX, monotonic = monotonicClock, ...more } = options;
-    const { migrations = loadMigrations(), readOnly = false, ...limits } = more;
+    const { migrations = loadMigrations(), readOnly = false, historyMax = HISTORY_DEFAULT, ...limits } = more;
     const database = new Database({ ...DATABASE_DEFAULTS, ...limits, readOnly, url });
     const workers = new SlotWorkers(database);
     const watch = new KeysWatch(database, monotonic);
@@ -92,12 +111,13 @@ export class PostgresStore implements Store {
       const commit = new GroupCommit(database, {
         queueMax,
         groupMax,
+        historyMax,
         lockWaitMs,
         metrics,
         monotonic,
         workerOf: (slot) => workers.of(slot),
       });
-      return new PostgresStore(database, commit, watch, workers, { monotonic, readOnly });
+      return new PostgresStore(database, commit, watch, workers, { monotonic, readOnly, historyMax });
     } catch (error) {
       workers.stop();
       watch.stop();
@@ -106,12 +126,22 @@ export class PostgresStore implements Store {
     }
   }
 
-  readFact(account: string, userId: string, channel: number): Promise<FactRecord | undefined> {
-    return this.#ofUser(account, userId, () => this.#database.read(facts.readFact(account, userId, channel)));
+  readFact(view: View, channel: number): Promise<FactRecord | undefined> {
+    return this.#ofUser(view.account, view.userId, () => this.#database.read(facts.readFact(view, channel)));
   }
 
-  readUser(account: string, userId: string): Promise<UserState | undefined> {
-    return this.#ofUser(account, userId, () => this.#database.read(facts.readUser(account, userId)));
+  readUser(view: View): Promise<UserState | undefined> {
+    return this.#ofUser(view.account, view.userId, () => this.#database.read(facts.readUser(view)));
+  }
+
+  readLife(
+    account: string,
+    userId: string,
+    options: { nowMs: number; place?: Place; channel?: number },
+  ): Promise<UserLife | undefined> {
+    return this.#ofUser(account, userId, () =>
+      this.#database.read(facts.readLife(account, userId, options, this.#historyMax)),
+    );
   }
 
   readStamp(account: string, userId: string): Promise<string | undefined> {
@@ -126,32 +156,37 @@ export class PostgresStore implements Store {
     return this.#ofUser(request.account, request.userId, () => this.#commit.write(request));
   }
 
-  saveCodes(
-    account: string,
-    userId: string,
-    codes: readonly { channel: number; revision: number; code: FactCode }[],
-  ): Promise<void> {
+  saveCodes(account: string, userId: string, codes: readonly PlacedCode[]): Promise<void> {
     return this.#ofUser(account, userId, () => this.#database.write(facts.saveCodes(account, userId, codes)));
   }
 
-  forgetFacts(
-    account: string,
-    userId: string,
-    forgotten: readonly { channel: number; revision?: number }[],
-  ): Promise<{ forgotten: number; channelCount: number }> {
+  forgetUser(account: string, userId: string, place?: Place): Promise<boolean> {
     return this.#ofUser(account, userId, () =>
-      this.#database.write(facts.forgetFacts(account, userId, forgotten)),
+      this.#database.write(facts.forgetUser(account, userId, place)),
     );
-  }
-
-  async forgetUser(account: string, userId: string): Promise<boolean> {
-    const forget = () => this.#database.write(facts.forgetFacts(account, userId));
-    return (await this.#ofUser(account, userId, forget)).forgotten > 0;
   }
 
   walkUsers(account?: string): AsyncIterable<{ account: string; userId: string }> {
     const read = <T>(query: Query<T>) => this.#database.read(query);
     return account === undefined ? facts.walkAllUsers(read) : facts.walkUsersOf(read, account);
+  }
+
+  listUsers(account: string, options: { prefix: string; after: string; limit: number }): Promise<string[]> {
+    return this.#database.read(facts.listUsers(account, options));
+  }
+
+  readLabels(account: string): Promise<LabelRecord[]> {
+    return this.#database.read(labels.readLabels(account));
+  }
+
+  async addLabel(account: string, label: Omit<LabelRecord, "channel">): Promise<AddLabelOutcome> {
+    const { outcome, version } = await this.#database.write(labels.addLabel(account, label));
+    this.#keys.note(version);
+    return outcome;
+  }
+
+  async changeLabel(account: string, label: LabelRecord): Promise<void> {
+    this.#keys.note(await this.#database.write(labels.changeLabel(account, label)));
   }
 
   findKey(hash: string): Promise<KeyRecord | undefined> {
@@ -246,8 +281,17 @@ export class PostgresStore implements Store {
     return this.#database.read(readStatistics());
   }
 
-  async sweep(nowMs: number): Promise<void> {
-    if (!this.#readOnly) await this.#database.withoutTimeLimit(sweepReplays(nowMs));
+  async sweep(nowMs: number): Promise<readonly SweptFact[]> {
+    if (this.#readOnly) return [];
+    await this.#database.withoutTimeLimit(sweepReplays(nowMs));
+    const swept: SweptFact[] = [];
+    for (;;) {
+      const ended = await this.#database.read(readEnded(nowMs));
+      if (ended.length === 0) return swept;
+      const users = new Map(ended.map((fact) => [`${fact.account}\0${fact.userId}`, fact]));
+      for (const user of users.values()) await this.#database.write(endFacts(user, nowMs, this.#historyMax));
+      swept.push(...ended.map(({ slot: _, ...fact }) => fact));
+    }
   }
 
   /** PostgreSQL checks its own pages (data_checksums, amcheck). */

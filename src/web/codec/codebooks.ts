@@ -1,10 +1,11 @@
 /**
- * Codebooks by format version, loaded with the first block of that version. Version 1 is part of the codec. Version 7
- * needs the reader model: its module is imported, its weights are fetched, and `onProgress` is called on the way.
- * Nothing else on the website knows about models.
+ * Codebooks by their version, loaded with the first block of a format version that they read. Version 1 is part of the
+ * codec. Version 7 needs the reader model: its module is imported, its weights are fetched, and `onProgress` is called
+ * on the way. Nothing else on the website knows about models.
  */
 
 import { type Codebook, PLAIN_CODEBOOK } from "../../codec/codebook.ts";
+import { codebookVersionOf } from "../../codec/format-version.ts";
 import { fetchBytes, type OnProgress } from "./fetch-bytes.ts";
 
 /** The address of the weights; its name has a hash, so the build puts it in. */
@@ -31,9 +32,10 @@ export class Codebooks {
     this.#loaders = loaders;
   }
 
-  /** The codebooks of these versions. Versions without a loader are left out. */
-  async of(versions: readonly number[], onProgress: OnProgress): Promise<Codebook[]> {
-    const known = versions.filter((version) => this.#loaders[version] !== undefined);
+  /** The codebooks of these format versions. Versions without a loader are left out. */
+  async of(formatVersions: readonly number[], onProgress: OnProgress): Promise<Codebook[]> {
+    const versions = new Set(formatVersions.map(codebookVersionOf));
+    const known = [...versions].filter((version) => this.#loaders[version] !== undefined);
     return Promise.all(known.map((version) => this.#load(version, onProgress)));
   }
 

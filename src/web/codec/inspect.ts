@@ -11,6 +11,7 @@ import { ALIGNMENT_WORDS_MAX, type Placement, placeInOrder, placements } from ".
 import { buildBlock } from "../../codec/block.ts";
 import type { Codebook } from "../../codec/codebook.ts";
 import { N, P } from "../../codec/field.ts";
+import { findCodebook } from "../../codec/format-version.ts";
 import { findPassages, TEXT_LENGTH_MAX, UNKNOWN_WORD, type Words } from "../../codec/framing.ts";
 import { likeliestStretch } from "../../codec/locate.ts";
 import { type ReadBlock, readBlock } from "../../codec/read-block.ts";
@@ -84,7 +85,7 @@ function rebuild(
   key: BlockKey,
   { userId, codebooks }: InspectOptions,
 ): { text: string; symbols: Uint16Array } {
-  const codebook = codebooks.find((book) => book.version === version)!;
+  const codebook = findCodebook(codebooks, version)!;
   const ordered = facts.map((fact, order) => ({ ...fact, order }));
   const { text } = buildBlock(ordered, { key, userId, codebook });
   return { text, symbols: symbolsOf(text) };

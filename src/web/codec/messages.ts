@@ -1,6 +1,6 @@
 /**
  * What a page and its codec worker say to each other. The codec runs in a worker so that aligning a badly damaged
- * block never holds up typing; a page asks, and gets one answer (or one error) for each question's number.
+ * block never delays typing; a page asks, and gets one answer (or one error) for each question's number.
  */
 
 import type { Layout } from "../../codec/block.ts";

@@ -132,7 +132,7 @@ function Change({ view, run }: ChangeProps) {
   );
 }
 
-/** Another day is applied only by its button, which asks: a key that expires stops whoever uses it. */
+/** A changed day is applied only by its button, which asks first: programs with an expired key stop working. */
 function ExpiryField({ view: { id, prefix, expires_at }, run }: ChangeProps) {
   const [typed, setTyped] = useState<string>();
   const current = expires_at?.slice(0, 10) ?? "";

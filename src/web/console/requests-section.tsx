@@ -1,6 +1,7 @@
 /**
- * Requests for keys: open ones with a form to decide them, and a list of decided ones. An approval makes a new account,
- * which the service names where the operator does not, and shows its key once. A name that is taken leads to a second step, which says what the account holds.
+ * Requests for keys: open ones with a form to decide them, and a list of decided ones. An approval makes a new account
+ * and shows its key once. The service names the account if the operator does not. If the name is taken, a second step
+ * says what that account holds.
  */
 
 import { useState } from "preact/hooks";

@@ -36,7 +36,7 @@ export function joinLanguageChoices(root: ParentNode): void {
     for (const other of root.querySelectorAll<HTMLInputElement>(".samples > input")) {
       if (other.value === target.value) other.checked = true;
     }
-    // Boxes above may have changed their height: what was under the pointer stays there.
+    // Boxes above may have changed their height: scroll, so that what was under the pointer stays there.
     scrollBy(0, target.getBoundingClientRect().top - before);
   });
 }

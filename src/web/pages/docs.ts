@@ -1,4 +1,4 @@
-/** The script of the guides: search, copy buttons, the choice of language. The pages read without it. */
+/** The script of the guides: search, copy buttons, the choice of language. The pages can be read without it. */
 
 import { addCopyButtons, joinLanguageChoices } from "../docs/code-blocks.ts";
 import { addSearchBox } from "../docs/search-box.ts";
@@ -7,7 +7,7 @@ addSearchBox(document.getElementById("search")!);
 addCopyButtons(document.querySelector("article")!);
 joinLanguageChoices(document);
 
-// On a desk the sidebar scrolls by itself: the page that is read is shown in it.
+// On a wide screen the sidebar scrolls on its own: it is scrolled to the entry of this page.
 const side = document.querySelector(".side");
 const current = side?.querySelector<HTMLElement>("[aria-current]");
 if (side && current) side.scrollTop = current.offsetTop - side.clientHeight / 2;

@@ -1,7 +1,7 @@
 /**
  * The playground, on a sandbox of the demo: facts on the 40 channels, their block, its spectrum, and the damage bench.
- * It opens with an example, and each action shows its call. Who has the page's address shares the sandbox, so the page
- * refreshes its state regularly while it is visible.
+ * It opens with an example, and each action shows its call. Everyone who has the page's address shares the
+ * sandbox, so the page refreshes its state regularly while it is visible.
  */
 
 import { render } from "preact";
@@ -237,7 +237,7 @@ interface SandboxStateProps {
   readonly channels: readonly DemoChannel[];
 }
 
-/** Says whose the facts are and when they are deleted, with buttons to fill the sandbox and to empty it. */
+/** Says who can see the facts and when they are deleted, with buttons to fill the sandbox and to empty it. */
 function SandboxState({ state, refresh, channels }: SandboxStateProps) {
   const nowMs = useNow();
   const [error, setError] = useState<unknown>();

@@ -1,6 +1,6 @@
 /**
  * A table whose rows are what the service tells. On a phone each row is a card that lists its cells with the names of
- * their columns (style/tables.css); on a desk a table that is too wide scrolls inside its own frame.
+ * their columns (style/tables.css); on a wide screen a table that is too wide scrolls inside its own frame.
  */
 
 import type { ComponentChildren } from "preact";

@@ -8,12 +8,12 @@ import type { CodeSample } from "../docs/code-samples.ts";
 import type { OperationText } from "./openapi.ts";
 
 const ADDRESS = "http://127.0.0.1:8787";
-/** By group, the variable that holds what the call needs. */
+/** For each group of calls, the variable that holds its key or token. */
 const SECRETS: Readonly<Record<string, string>> = {
   Memory: "SIDEBAND_API_KEY",
   Admin: "SIDEBAND_ADMIN_TOKEN",
 };
-/** A JSON text that is no longer stands on one line. */
+/** The longest JSON text that is written on one line. */
 const LINE_LENGTH = 90;
 
 /** The calls that the client has: the method and its arguments, by their names in the request. */
@@ -71,7 +71,7 @@ function curlText(group: string, operation: OperationText): string {
   if (secret !== undefined) lines.push(`-H "Authorization: Bearer $${secret}"`);
   const source = blockAddressOf(operation);
   if (source !== undefined) {
-    // The answer is the body, but for the block's name: fields that a call does not know are left alone.
+    // The answer becomes the next body. Only the block's field is renamed: a call ignores fields that it does not know.
     const [call, ...headers] = lines;
     const first = [`curl -s "${ADDRESS}${source}"`, ...headers].join(" \\\n    ");
     const second = [call, ...headers, '-H "Content-Type: application/json"', "-d @-"].join(" \\\n    ");
@@ -161,7 +161,7 @@ function literal(value: unknown): string {
   return oneLine(value).replace(/"(\w+)": /g, "$1: ");
 }
 
-/** JSON is Python but for these words, which no example has as a text. */
+/** JSON is valid Python except for these words. No example has one of them inside a text. */
 function pythonLiteral(value: unknown): string {
   return oneLine(value)
     .replace(/\btrue\b/g, "True")

@@ -7,8 +7,8 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { OperatorError } from "../../../src/base/errors.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
-import { DataFolderError } from "../../../src/store/lmdb/data-folder.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { viewOf } from "../../fixtures/views.ts";
 
@@ -106,12 +106,12 @@ export class Promises {
 async function checkFolder(path: string, promised: Folder): Promise<void> {
   if (promised.oneStore) assert.equal(storesIn(path).length, 1, "an old store is back");
   let store = await openOrRefusal(path, false);
-  if (store instanceof DataFolderError) {
+  if (store instanceof OperatorError) {
     if (promised.kept) throw store;
     assert.ok(![...promised.users.values()].some(({ acknowledged }) => acknowledged), store.message);
     // A copy that is not whole is no data folder. Where there is nothing at all, a service may begin a new one.
     store = await openOrRefusal(path, true);
-    if (store instanceof DataFolderError) return;
+    if (store instanceof OperatorError) return;
     for await (const { userId } of store.walkUsers()) assert.fail(`${userId} is in a new store`);
     return store.close();
   }
@@ -154,11 +154,11 @@ async function checkFacts(store: LmdbStore, { users, whole }: Folder): Promise<v
 }
 
 /** Any other error than one for the operator is a fault. */
-async function openOrRefusal(folder: string, create: boolean): Promise<LmdbStore | DataFolderError> {
+async function openOrRefusal(folder: string, create: boolean): Promise<LmdbStore | OperatorError> {
   try {
     return await LmdbStore.open({ folder, create, queueMax: 100, metrics: new Metrics() });
   } catch (error) {
-    if (error instanceof DataFolderError) return error;
+    if (error instanceof OperatorError) return error;
     throw error;
   }
 }

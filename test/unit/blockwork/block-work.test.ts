@@ -59,6 +59,21 @@ test("a code that is kept with its fact is not computed again", async () => {
   assert.deepEqual(kept.map(({ channel }) => channel).sort(), [1, 2]);
 });
 
+test("a user's first own fact changes the block's version, and every kept code stays good", async () => {
+  const { workers, blockWork, kept, build } = setUp();
+  await build(FACTS);
+  const coded = FACTS.map((fact) => ({
+    ...fact,
+    code: kept.find(({ channel }) => channel === fact.channel)!.code,
+  }));
+  const { text, carried } = await build([...coded, factOf("peanuts", 255)]);
+  assert.equal(workers.countOf("code"), FACTS.length + 1);
+  assert.deepEqual(carried, [0, 1, 2, 255]);
+  const reading = await blockWork.read(work, { text, keys: [key], userId });
+  assert.ok(reading.ok);
+  assert.deepEqual(reading.facts.at(-1), { channel: 255, value: "peanuts" });
+});
+
 test("no value is coded that a full block has no room for", async () => {
   const { workers, build } = setUp();
   const random = seededRandom(1);

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BlockThreads, startWorker, timerClock } from "../../../src/blockwork/block-threads.ts";
-import { workerModule } from "../../../src/blockwork/worker-module.ts";
+import { blockWorkerBundle } from "../../fixtures/block-worker-bundle.ts";
 
 test("an interruption stops the task that runs and no later one", async (context) => {
-  const threads = new BlockThreads({ start: startWorker(workerModule()), count: 1, clock: timerClock });
+  const threads = new BlockThreads({ start: startWorker(blockWorkerBundle()), count: 1, clock: timerClock });
   context.after(() => threads.close());
   await new Promise<void>((resolve) => {
     threads.onIdle = resolve;

@@ -26,7 +26,9 @@ import { readConfig } from "../../../src/config.ts";
 import { doorPath } from "../../../src/door-client/door-path.ts";
 import { NoOwnerError, OwnerClient } from "../../../src/door-client/owner-client.ts";
 import { openCore } from "../../../src/main/core.ts";
+import { startService } from "../../../src/main/service.ts";
 import { damage } from "../../fixtures/behind-the-store.ts";
+import { blockWorkerBundle } from "../../fixtures/block-worker-bundle.ts";
 import { changesOf, viewOf } from "../../fixtures/views.ts";
 
 /** Runs a command in this process; its exit status and what it printed. */
@@ -49,6 +51,17 @@ async function run(...args: string[]): Promise<{ status: number; out: string; er
   }
 }
 
+/** Runs a command that needs block work: it uses an owner of the folder whose threads run the sources. */
+async function runBesideOwner(data: string, ...args: string[]): ReturnType<typeof run> {
+  const config = readConfig({ SIDEBAND_DATA: data, SIDEBAND_LOG_LEVEL: "silent" });
+  const { close } = await startService(config, {
+    tcp: false,
+    warm: false,
+    blockWorker: blockWorkerBundle(),
+  });
+  return run(...args, "--data", data).finally(close);
+}
+
 async function withData(check: (data: string, folder: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "sideband-cli-"));
   try {
@@ -59,7 +72,10 @@ async function withData(check: (data: string, folder: string) => Promise<void>):
 }
 
 async function fill(data: string): Promise<string> {
-  const core = await openCore(readConfig({ SIDEBAND_DATA: data }), { create: true });
+  const core = await openCore(readConfig({ SIDEBAND_DATA: data }), {
+    create: true,
+    blockWorker: blockWorkerBundle(),
+  });
   try {
     for (let i = 0; i < 20; i++) {
       const facts = [0, 3, 20].map((channel) => [channel, `value ${i} of channel ${channel}`] as const);
@@ -182,7 +198,7 @@ test("import: a folder without a master key is given one by the operator, and bl
     const account = ["--account", "acme", "--user", "user-7"];
     const blockFile = join(folder, "block.txt");
     writeFileSync(blockFile, block);
-    assert.equal((await run("read", blockFile, ...account, "--data", other)).status, 0);
+    assert.equal((await runBesideOwner(other, "read", blockFile, ...account)).status, 0);
     // A folder with a key needs none, and does not take another one.
     assert.equal((await run("import", file, "--data", other)).status, 0);
     writeFileSync(wrong, `1 ${"0a".repeat(32)}\n`);
@@ -214,16 +230,16 @@ test("backup, restore, verify, compact, read", () =>
     const restored = join(folder, "restored");
     assert.equal((await run("restore", backup, "--data", restored)).status, 0);
     assert.equal((await run("restore", backup, "--data", restored)).status, 1);
-    const verified = JSON.parse((await run("verify", "--json", "--data", restored)).out);
+    const verified = JSON.parse((await runBesideOwner(restored, "verify", "--json")).out);
     assert.deepEqual(verified, { users: 20, facts: 60, overflowed: 0, findings: [] });
     const compacted = JSON.parse((await run("compact", "--json", "--data", restored)).out);
     assert.ok(compacted.entries >= 80 && compacted.after_bytes > 0);
     const file = join(folder, "block.txt");
     writeFileSync(file, `Some prompt.\n${block.split(" ").slice(0, 200).join(" ")}`);
-    const read = await run("read", "--account", "acme", "--user", "user-7", file, "--data", restored);
+    const read = await runBesideOwner(restored, "read", "--account", "acme", "--user", "user-7", file);
     assert.equal(read.status, 0);
     assert.match(read.out, /^USER\.name=value 7 of channel 0\nUSER\.gpu=value 7 of channel 3\n/);
-    const foreign = await run("read", "--account", "other", "--user", "user-7", file, "--data", restored);
+    const foreign = await runBesideOwner(restored, "read", "--account", "other", "--user", "user-7", file);
     assert.equal(foreign.status, 1);
     assert.match(foreign.err, /cannot be read/);
   }));
@@ -256,7 +272,7 @@ test("a damaged counter stops no command: verify names the record", () =>
   withData(async (data) => {
     await fill(data);
     await damage(data, "counters", "users");
-    const { status, out } = await run("verify", "--data", data);
+    const { status, out } = await runBesideOwner(data, "verify");
     assert.equal(status, 1);
     assert.match(out, /^the record counters "users" fails its checksum$/m);
   }));
@@ -272,7 +288,7 @@ test("a folder with facts and without its master key is not opened, and gets no 
     assert.match(err, /holds facts but no master\.key.*openssl rand -hex 32 > /);
     assert.equal(existsSync(path), false);
     writeFileSync(path, key);
-    assert.equal((await run("verify", "--data", data)).status, 0);
+    assert.equal((await runBesideOwner(data, "verify")).status, 0);
   }));
 
 for (const [what, answer, message] of [

@@ -3,15 +3,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { randomFacts } from "../../../bench/codec/profiles.ts";
+import { randomFacts, randomFactsWithOwn } from "../../../bench/codec/profiles.ts";
 import { AssertionError } from "../../../src/base/assert.ts";
 import { utf8 } from "../../../src/base/bytes.ts";
+import { CHANNEL_COUNT } from "../../../src/base/limits.ts";
 import { seededRandom } from "../../../src/base/random.ts";
 import { CLASS_SIZE, findWord } from "../../../src/codec/alphabet.ts";
-import { type BlockFact, type BuiltBlock, buildBlock, VERSION_MAX } from "../../../src/codec/block.ts";
+import { type BlockFact, type BuiltBlock, buildBlock } from "../../../src/codec/block.ts";
 import { CARRIERS_MAX, PREFIX_CARRIERS } from "../../../src/codec/block-room.ts";
 import { encodeValue, PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
 import { N } from "../../../src/codec/field.ts";
+import { CODEBOOK_VERSION_MAX, formatVersionOf } from "../../../src/codec/format-version.ts";
 import { POSITION_CLASSES } from "../../../src/codec/positions.ts";
 import { GUARD_MIN } from "../../../src/codec/reed-solomon.ts";
 import { deriveBlockKey } from "../../../src/codec/seal.ts";
@@ -28,7 +30,9 @@ import {
   wordsIn,
 } from "../../fixtures/blocks.ts";
 
-const anyFacts = anySeed.map((seed) => randomFacts(seededRandom(seed)));
+const anyFacts = anySeed.map((seed) =>
+  (seed % 2 === 0 ? randomFacts : randomFactsWithOwn)(seededRandom(seed)),
+);
 
 function spectrumOf(block: BuiltBlock): Uint16Array {
   return toSpectrum(Uint16Array.from(wordsIn(block.text), (word) => findWord(word) % CLASS_SIZE));
@@ -63,7 +67,8 @@ test("a block is 512 words of the right classes, with at least 32 silent carrier
       const spectrum = spectrumOf(block);
       assert.ok(block.carriers <= CARRIERS_MAX && N - block.carriers >= GUARD_MIN);
       for (let k = block.carriers; k < N; k++) assert.equal(spectrum[k], 0);
-      assert.equal(spectrum[0], 256 * PLAIN_CODEBOOK.version + KEY.id);
+      const hasOwn = block.carried.some((channel) => channel >= CHANNEL_COUNT);
+      assert.equal(spectrum[0], 256 * formatVersionOf(PLAIN_CODEBOOK, hasOwn) + KEY.id);
     }),
     { numRuns: 60 },
   );
@@ -96,6 +101,33 @@ test("no facts at all: 512 words, an empty directory, and the reader finds no fa
   assert.equal(wordsIn(block.text).length, N);
   assert.equal(block.carriers, PREFIX_CARRIERS + 1);
   assert.deepEqual(mustRead(block.text).facts, []);
+});
+
+test("own facts change the block's version while they ride in it; left out, they leave the block as it was", () => {
+  const standard = factsOf("one", "two", "three");
+  const own = { channel: 40, order: 9, value: "peanuts" };
+  assert.equal(mustRead(build(standard).text).version, 1);
+  assert.equal(mustRead(build([...standard, own]).text).version, 17);
+  const monster = { ...own, value: noise(1, 1024) };
+  assert.deepEqual(build([...standard, monster]).overflow, [40]);
+  assert.equal(build([...standard, monster]).text, build(standard).text);
+});
+
+test("of facts on standard and on own channels the newest ride, whichever they are", () => {
+  const facts = Array.from({ length: 80 }, (_, i) => ({
+    channel: (i * 37) % 256,
+    order: i,
+    value: noise(i, 30),
+  }));
+  const { carried } = build(facts);
+  const newest = facts.slice(-carried.length).map(({ channel }) => channel);
+  assert.ok(
+    carried.some((channel) => channel < CHANNEL_COUNT) && carried.some((channel) => channel >= CHANNEL_COUNT),
+  );
+  assert.deepEqual(
+    carried,
+    newest.sort((a, b) => a - b),
+  );
 });
 
 test("one changed letter, user or key changes nearly every word", () => {
@@ -191,12 +223,12 @@ test("code bits that are known already give the same block", () => {
 
 test("bad facts are the programmer's error: channels, doubles, empty, too long, lone surrogates, versions", () => {
   const fact = { channel: 0, value: "x", order: 0 };
-  for (const channel of [-1, 40, 0.5]) assert.throws(() => build([{ ...fact, channel }]), AssertionError);
+  for (const channel of [-1, 256, 0.5]) assert.throws(() => build([{ ...fact, channel }]), AssertionError);
   assert.throws(() => build([fact, fact]), AssertionError);
   for (const value of ["", "x".repeat(1025), "é".repeat(513), "\ud800"]) {
     assert.throws(() => build([{ ...fact, value }]), AssertionError);
   }
-  for (const version of [-1, VERSION_MAX + 1]) {
+  for (const version of [-1, CODEBOOK_VERSION_MAX + 1]) {
     assert.throws(
       () => buildBlock([fact], { ...WRITE, codebook: { ...PLAIN_CODEBOOK, version } }),
       AssertionError,

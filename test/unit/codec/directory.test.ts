@@ -4,37 +4,52 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { AssertionError } from "../../../src/base/assert.ts";
+import { CHANNEL_COUNT, CHANNEL_COUNT_MAX } from "../../../src/base/limits.ts";
 import { type Random, seededRandom } from "../../../src/base/random.ts";
 import { CARRIERS_MAX, PREFIX_CARRIERS } from "../../../src/codec/block-room.ts";
-import { DIRECTORY_DIGITS_MAX, readDirectory, writeDirectory } from "../../../src/codec/directory.ts";
+import {
+  DIRECTORY_DIGITS_MAX,
+  directoryBits,
+  ownChannels,
+  readDirectory,
+  writeDirectory,
+} from "../../../src/codec/directory.ts";
 import { P } from "../../../src/codec/field.ts";
 import { anySeed, anySymbol, randomSymbols } from "../../fixtures/blocks.ts";
 
-const CHANNELS = 40;
 /** Carriers that the channels of one block can own together. */
 const ROOM = CARRIERS_MAX - PREFIX_CARRIERS - 1;
 
 function roundTrip(counts: Uint16Array, after: Uint16Array = new Uint16Array(0)): number {
   const digits = writeDirectory(counts);
-  const read = readDirectory(Uint16Array.from([...digits, ...after]));
+  const read = readDirectory(Uint16Array.from([...digits, ...after]), ownChannels(counts).length > 0);
   assert.deepEqual(read?.carriers, counts);
   assert.equal(read?.length, digits.length);
   return digits.length;
 }
 
-function single(channel: number, count: number): Uint16Array {
-  const counts = new Uint16Array(CHANNELS);
-  counts[channel] = count;
+/** The same count on each of these channels. */
+function on(channels: readonly number[], count = 1): Uint16Array {
+  const counts = new Uint16Array(CHANNEL_COUNT_MAX);
+  for (const channel of channels) counts[channel] = count;
   return counts;
 }
 
-/** Counts that fill a block in all ways: few large, many small, of one size class or of all. */
+function range(from: number, end: number, step = 1): number[] {
+  return Array.from({ length: Math.ceil((end - from) / step) }, (_, i) => from + i * step);
+}
+
+const STANDARD = range(0, CHANNEL_COUNT);
+const ALL = range(0, CHANNEL_COUNT_MAX);
+
+/** Counts that fill a block in all ways: few large, many small, of one size class or of all; with own channels or without. */
 function randomCounts(random: Random): Uint16Array {
-  const counts = new Uint16Array(CHANNELS);
+  const counts = new Uint16Array(CHANNEL_COUNT_MAX);
+  const channels = ALL.slice(0, random.pick([CHANNEL_COUNT, 50, 80, CHANNEL_COUNT_MAX]));
   let room = ROOM;
   const largest = random.pick([1, 3, 12, 40, 200, ROOM]);
   const present = random.unit();
-  for (const channel of random.shuffle(counts.map((_, i) => i) as unknown as number[])) {
+  for (const channel of random.shuffle(channels)) {
     if (random.unit() > present || room === 0) continue;
     counts[channel] = Math.min(room, 1 + random.below(largest));
     room -= counts[channel];
@@ -43,14 +58,14 @@ function randomCounts(random: Random): Uint16Array {
 }
 
 test("an empty directory is one digit, and all channels of one size are hardly more", () => {
-  assert.equal(roundTrip(new Uint16Array(CHANNELS)), 1);
-  for (const size of [1, 2, 4, 8]) assert.ok(roundTrip(new Uint16Array(CHANNELS).fill(size)) <= 15);
-  roundTrip(new Uint16Array(CHANNELS).fill(11));
+  assert.equal(roundTrip(on([])), 1);
+  for (const size of [1, 2, 4, 8]) assert.ok(roundTrip(on(STANDARD, size)) <= 15);
+  roundTrip(on(STANDARD, 11));
 });
 
 test("every count from 1 to 469 on any channel comes back", () => {
   for (let count = 1; count <= 469; count++) {
-    for (const channel of [0, 17, 39]) roundTrip(single(channel, count));
+    for (const channel of [0, 17, 39, 40, 111, 255]) roundTrip(on([channel], count));
   }
 });
 
@@ -64,51 +79,128 @@ test("any counts come back, whatever digits follow", () => {
   );
 });
 
-test("no directory that a block can have is longer than 64 digits, nor near it", () => {
+test("no directory that a block can have is longer than 128 digits, nor near it", () => {
   const random = seededRandom(5);
   let longest = 0;
   // Climb: change one channel at a time, keep what is no shorter.
   for (let start = 0; start < 6; start++) {
-    let counts = randomCounts(random);
+    // Facts on every other channel have the longest list.
+    let counts = start < 2 ? on(range(start, CHANNEL_COUNT_MAX, 2), 3) : randomCounts(random);
     let length = roundTrip(counts);
     for (let step = 0; step < 400; step++) {
       const next = counts.slice();
-      next[random.below(CHANNELS)] = random.below(2) * (1 + random.below(random.pick([2, 8, 32, 128, ROOM])));
+      next[random.below(CHANNEL_COUNT_MAX)] =
+        random.below(2) * (1 + random.below(random.pick([2, 8, 32, 128, ROOM])));
       if (next.reduce((sum, count) => sum + count, 0) > ROOM) continue;
       const nextLength = roundTrip(next);
       if (nextLength >= length) [counts, length] = [next, nextLength];
     }
     longest = Math.max(longest, length);
   }
-  assert.ok(longest <= DIRECTORY_DIGITS_MAX / 2, `${longest} digits`);
+  assert.ok(longest <= (DIRECTORY_DIGITS_MAX * 3) / 4, `${longest} digits`);
 });
 
 test("arbitrary digits are a directory or none: never an exception, never counts out of range", () => {
   fc.assert(
-    fc.property(fc.array(anySymbol, { maxLength: 80 }), (digits) => {
-      const read = readDirectory(Uint16Array.from(digits));
+    fc.property(fc.array(anySymbol, { maxLength: 140 }), fc.boolean(), (digits, hasOwn) => {
+      const read = readDirectory(Uint16Array.from(digits), hasOwn);
       if (read === undefined) return;
       assert.ok(read.length >= 1 && read.length <= Math.min(digits.length, DIRECTORY_DIGITS_MAX));
-      assert.equal(read.carriers.length, CHANNELS);
+      assert.equal(read.carriers.length, CHANNEL_COUNT_MAX);
+      assert.equal(ownChannels(read.carriers).length > 0, hasOwn);
       for (const count of read.carriers) assert.ok(count < 512);
     }),
     { numRuns: 500 },
   );
-  for (const digit of [0, 4095, P - 1]) readDirectory(new Uint16Array(64).fill(digit));
-  assert.equal(readDirectory(new Uint16Array(0)), undefined);
+  for (const hasOwn of [false, true]) {
+    for (const digit of [0, 4095, P - 1])
+      readDirectory(new Uint16Array(DIRECTORY_DIGITS_MAX).fill(digit), hasOwn);
+    assert.equal(readDirectory(new Uint16Array(0), hasOwn), undefined);
+  }
 });
 
 test("a directory that is cut short is none", () => {
   fc.assert(
     fc.property(anySeed, (seed) => {
-      const digits = writeDirectory(randomCounts(seededRandom(seed)));
-      const cut = readDirectory(digits.subarray(0, digits.length - 1));
+      const counts = randomCounts(seededRandom(seed));
+      const digits = writeDirectory(counts);
+      const cut = readDirectory(digits.subarray(0, digits.length - 1), ownChannels(counts).length > 0);
       assert.ok(cut === undefined || cut.length < digits.length);
     }),
   );
 });
 
-test("counts of 512 and more, and other than 40 channels, are the programmer's error", () => {
-  assert.throws(() => writeDirectory(single(3, 512)), AssertionError);
-  assert.throws(() => writeDirectory(new Uint16Array(39)), AssertionError);
+test("counts of 512 and more, and other than 256 channels, are the programmer's error", () => {
+  assert.throws(() => writeDirectory(on([3], 512)), AssertionError);
+  assert.throws(() => writeDirectory(new Uint16Array(CHANNEL_COUNT)), AssertionError);
+});
+
+/** The most bits that naming own channels may take, for each of them. */
+const OWN_BITS_MAX = 10;
+
+/** What the sizes of facts cost, one carrier each, when `before` other facts of one carrier stand before them. */
+function sizeBits(count: number, before = 0): number {
+  let bits = 0;
+  for (let i = before; i < before + count; i++) bits -= Math.log2((1 + 8 * i) / (33 + 8 * i));
+  return bits;
+}
+
+/** The bits that a directory has more with these own channels than without, less those for their sizes. */
+function placeBits(standard: readonly number[], own: readonly number[]): number {
+  const bits = directoryBits(on([...standard, ...own])).length - directoryBits(on(standard)).length;
+  return bits - sizeBits(own.length, standard.length);
+}
+
+/** Own channels of every number and every distance: in a row, evenly spread, at random, at either end. */
+function* ownSets(): Generator<number[]> {
+  const random = seededRandom(3);
+  for (let count = 1; count <= CHANNEL_COUNT_MAX - CHANNEL_COUNT; count++) {
+    const free = CHANNEL_COUNT_MAX - CHANNEL_COUNT - count;
+    yield range(CHANNEL_COUNT, CHANNEL_COUNT + count);
+    yield range(CHANNEL_COUNT_MAX - count, CHANNEL_COUNT_MAX);
+    for (let gap = 2; (count - 1) * (gap - 1) <= free && gap <= 216; gap++) {
+      yield range(CHANNEL_COUNT, CHANNEL_COUNT + count * gap, gap).slice(0, count);
+    }
+    for (let i = 0; i < 4; i++) {
+      yield random
+        .shuffle(range(CHANNEL_COUNT, CHANNEL_COUNT_MAX))
+        .slice(0, count)
+        .sort((a, b) => a - b);
+    }
+  }
+}
+
+test("own channels, of any number and at any distance, cost at most 10 bits each beside their sizes", () => {
+  let worst = 0;
+  for (const own of ownSets()) {
+    for (const standard of [[], STANDARD.slice(0, 20), STANDARD]) {
+      worst = Math.max(worst, placeBits(standard, own) / own.length);
+    }
+  }
+  assert.ok(worst <= OWN_BITS_MAX && worst > 8, `${worst} bits`);
+});
+
+test("an own channel added to others costs at most 10 bits, wherever it comes between them", () => {
+  fc.assert(
+    fc.property(anySeed, (seed) => {
+      const random = seededRandom(seed);
+      const channels = random.shuffle(range(CHANNEL_COUNT, CHANNEL_COUNT_MAX)).slice(0, 1 + random.below(40));
+      const standard = STANDARD.slice(0, random.below(41));
+      const more = placeBits(standard, channels) - placeBits(standard, channels.slice(1));
+      assert.ok(more <= OWN_BITS_MAX + 1 && more >= -4, `${more} bits`);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("facts in a row on own channels cost two bits each for their places", () => {
+  const places = placeBits([], range(CHANNEL_COUNT, CHANNEL_COUNT + 20));
+  assert.ok(places <= 8 + 20 * 2 + 1, `${places} bits`);
+});
+
+test("a directory whose list goes past channel 255 is none", () => {
+  const random = seededRandom(8);
+  const readings = range(0, 400).map(() => readDirectory(randomSymbols(random, DIRECTORY_DIGITS_MAX), true));
+  // Random digits are never too few for a list: those refused name a channel that there is not.
+  assert.ok(readings.some((read) => read === undefined) && readings.some((read) => read !== undefined));
 });

@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { randomWord } from "../../../bench/codec/damage.ts";
+import { CHANNEL_COUNT_MAX } from "../../../src/base/limits.ts";
 import { seededRandom } from "../../../src/base/random.ts";
 import { PREFIX_CARRIERS } from "../../../src/codec/block-room.ts";
 import { encodeValue, PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
@@ -121,7 +122,7 @@ function read(spectrum: Uint16Array) {
 }
 
 function directoryOf(counts: Record<number, number>): number[] {
-  const carriers = new Uint16Array(40);
+  const carriers = new Uint16Array(CHANNEL_COUNT_MAX);
   for (const [channel, count] of Object.entries(counts)) carriers[Number(channel)] = count;
   return [...writeDirectory(carriers)];
 }

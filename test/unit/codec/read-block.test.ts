@@ -122,10 +122,14 @@ test("an unknown format version is refused by name, and old versions stay readab
   const { text } = buildBlock(FACTS, { ...WRITE, codebook: future });
   const refused = readBlock(text, READ);
   assert.ok(!refused.ok && refused.kind === "unknown-version");
-  assert.match(refused.reason, /format version 7\b/);
+  assert.match(refused.reason, /format version 7\b.* knows 1, 17$/);
   const both = { ...READ, codebooks: [PLAIN_CODEBOOK, future] };
   assert.equal(mustRead(text, both).version, 7);
   assert.equal(mustRead(BLOCK.text, both).version, 1);
+  const own = buildBlock([{ ...FACTS[0], channel: 200 }], { ...WRITE, codebook: future });
+  const ownRefused = readBlock(own.text, READ);
+  assert.ok(!ownRefused.ok && /format version 23\b/.test(ownRefused.reason));
+  assert.equal(mustRead(own.text, both).version, 23);
 });
 
 test("with channels, only those are decoded, and the rest of the report stays", () => {

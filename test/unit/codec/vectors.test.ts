@@ -7,6 +7,7 @@ import { toHex, utf8 } from "../../../src/base/bytes.ts";
 import { loadCodebooks } from "../../../src/blockwork/codebooks.ts";
 import { buildBlock } from "../../../src/codec/block.ts";
 import type { Codebook } from "../../../src/codec/codebook.ts";
+import { formatVersionOf } from "../../../src/codec/format-version.ts";
 import { readBlock } from "../../../src/codec/read-block.ts";
 import { carriedFacts, mustRead } from "../../fixtures/blocks.ts";
 import { type BlockVector, keyOf, loadVectors } from "../../fixtures/vectors.ts";
@@ -15,12 +16,15 @@ import { type BlockVector, keyOf, loadVectors } from "../../fixtures/vectors.ts"
 const DIGESTS: Record<number, string> = {
   1: "302cbc7e1d0aa8b481d8ecb91e8241f57caf58ecda5663ee7f325110a13c850c",
   7: "64c7745378e1974b1cf8c3b8a20666655af32ce0fd1e1b45a71e6f4a8fb9b6e9",
+  17: "fd32e7c89dac8fed00e8b4f191baa1f629d710ca265f5d95136f6d59ed73788b",
+  23: "77523ca3b11987bc14120e817dba5962d27253900bf9957f0afe1e9097249cf2",
 };
 
-for (const codebook of loadCodebooks()) checkVectors(codebook);
+for (const codebook of loadCodebooks()) {
+  for (const hasOwn of [false, true]) checkVectors(codebook, formatVersionOf(codebook, hasOwn));
+}
 
-function checkVectors(codebook: Codebook): void {
-  const { version } = codebook;
+function checkVectors(codebook: Codebook, version: number): void {
   const { blocks, readings, formatVersion } = loadVectors(version);
   const readOptions = (vector: BlockVector) => {
     const key = keyOf(vector);
@@ -37,7 +41,9 @@ function checkVectors(codebook: Codebook): void {
       const block = buildBlock(facts, { key: keyOf(vector), userId, codebook });
       assert.equal(block.text, text);
       assert.deepEqual([block.carried, block.overflow, block.carriers], [carried, overflow, carriers]);
-      assert.deepEqual(mustRead(text, readOptions(vector)).facts, carriedFacts(block, facts));
+      const read = mustRead(text, readOptions(vector));
+      assert.deepEqual(read.facts, carriedFacts(block, facts));
+      assert.equal(read.version, version);
     });
   }
 

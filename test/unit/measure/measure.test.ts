@@ -95,6 +95,12 @@ test("labels outside the 40 channels go to free ones, and never push a known lab
   assert.deepEqual([result.facts, result.carried, result.exact], [40, 40, 40]);
 });
 
+test("with more labels than standard channels, the others go to the channels of own labels", () => {
+  const profile = Array.from({ length: 60 }, (_, i) => ({ label: `MY.label_${i}`, value: `v${i}` }));
+  const result = measureOf(profile);
+  assert.deepEqual([result.facts, result.carried, result.exact], [60, 60, 60]);
+});
+
 test("later facts count as written later: they are the ones that stay", () => {
   const big = (i: number) => ({ label: `L.${i}`, value: `${i} ${"Ж".repeat(300)}` });
   const result = measureOf(Array.from({ length: 12 }, (_, i) => big(i)));
@@ -108,13 +114,13 @@ test("later facts count as written later: they are the ones that stay", () => {
 
 test("a bad profile is named in words, a good one passes", () => {
   const fact = { label: "a", value: "x" };
-  const many = Array.from({ length: 41 }, (_, i) => ({ label: `l${i}`, value: "x" }));
+  const many = Array.from({ length: 257 }, (_, i) => ({ label: `l${i}`, value: "x" }));
   const bad: [unknown, RegExp][] = [
     [undefined, /expected/],
     [null, /expected/],
     ["text", /expected/],
     [{ length: 1 }, /expected/],
-    [many, /41 facts, but there are 40/],
+    [many, /257 facts, but there are 256/],
     [[null], /label/],
     [[{ label: "a" }], /label/],
     [[{ label: 1, value: "x" }], /label/],
@@ -124,7 +130,7 @@ test("a bad profile is named in words, a good one passes", () => {
     [[{ label: "a", value: "\ud800" }], /well-formed/],
   ];
   for (const [profile, problem] of bad) assert.match(findProfileProblem(profile) ?? "", problem);
-  for (const profile of [[], [fact], many.slice(0, 40), [{ label: "", value: "x".repeat(1024) }]]) {
+  for (const profile of [[], [fact], many.slice(0, 256), [{ label: "", value: "x".repeat(1024) }]]) {
     assert.equal(findProfileProblem(profile), undefined);
   }
 });

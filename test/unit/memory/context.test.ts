@@ -27,7 +27,7 @@ test("a context after a write is a new one, and holds what was written in its bl
     ["Grace"],
   );
   const { facts } = await readPresentedBlock(services, requester, { userId: "ada", block: after.text });
-  assert.deepEqual(facts, [{ label: "USER.name", channel: 0, value: "Grace" }]);
+  assert.deepEqual(facts, [{ label: "USER.name", channel: 0, value: "Grace", mark: "current" }]);
 });
 
 test("a write for another user leaves a context as it is", async (context) => {

@@ -82,7 +82,7 @@ test("an unknown label is refused with the hint, where there is one", () => {
   });
   assert.throws(() => find("pet"), {
     code: "unknown_label",
-    message: "There is no such label. GET /channels lists all of them.",
+    message: "There is no such label. GET /channels lists all of them, POST /channels adds one.",
     extra: { param: "label" },
   });
 });

@@ -15,6 +15,7 @@ import { codeOf, type FactCode } from "../../../src/blockwork/fact-code.ts";
 import { PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
 import type { Caller } from "../../../src/memory/authentication.ts";
 import { Blocks } from "../../../src/memory/blocks.ts";
+import { UserEvents } from "../../../src/memory/events.ts";
 import { IdempotencyGate } from "../../../src/memory/idempotency.ts";
 import { KeyRing } from "../../../src/memory/key-ring.ts";
 import { Labels } from "../../../src/memory/labels.ts";
@@ -79,6 +80,7 @@ export async function memoryServices(context: TestContext, time = "1970-01-01T00
     blockWork,
     keyRing,
     labels,
+    events: new UserEvents(store, labels, { clock, isShared: false }),
     blocks,
     flushes: new SharedWork(),
     idempotency: new IdempotencyGate(keyRing.digestKey),

@@ -15,8 +15,8 @@ const older = { id: 1, material: new Uint8Array(32) };
 const newer = { id: 2, material: new Uint8Array(32).fill(2) };
 
 const FACTS = [
-  { label: "USER.name", channel: 0, value: "Ada" },
-  { label: "USER.project", channel: 1, value: "Sideband" },
+  { label: "USER.name", channel: 0, value: "Ada", mark: "current" },
+  { label: "USER.project", channel: 1, value: "Sideband", mark: "current" },
 ];
 const unreadable = {
   code: "block_unreadable",

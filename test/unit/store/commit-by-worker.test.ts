@@ -29,6 +29,7 @@ test("group commit: a worker that is away costs its own users only, and they com
   const commit = new GroupCommit(database, {
     queueMax: 1000,
     groupMax: 256,
+    historyMax: 8,
     lockWaitMs: 5000,
     metrics: new Metrics(),
     monotonic: monotonicClock,

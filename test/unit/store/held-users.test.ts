@@ -36,6 +36,7 @@ function commitOn(
   return new GroupCommit(database, {
     queueMax: 100,
     groupMax: 2,
+    historyMax: 8,
     lockWaitMs: 1000,
     metrics: new Metrics(),
     monotonic: new FakeClock(),
@@ -47,10 +48,10 @@ function queued(userId: string, value: string): QueuedWrite {
   return { request: write(userId, [[0, value]]), queuedMs: 0, answered: false, resolve() {}, reject() {} };
 }
 
-const valuesOf = (group: readonly QueuedWrite[]) => group.map(({ request }) => request.facts[0].value);
+const valuesOf = (group: readonly QueuedWrite[]) => group.map(({ request }) => request.changes[0].value);
 
 test("held users: what comes during an attempt waits behind what was held before", async () => {
-  const attempts: string[][] = [];
+  const attempts: (string | null)[][] = [];
   const held = new HeldUsers({
     commit: async (group) => {
       attempts.push(valuesOf(group));

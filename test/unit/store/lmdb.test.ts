@@ -95,7 +95,7 @@ test("lmdb: files have mode 600 and folders 700, also in a folder that was made 
 
 const RECORDS: [TableName, string, (store: LmdbStore) => unknown][] = [
   ["facts", "acme\0ada", (store) => store.readUser(viewOf("ada"))],
-  ["facts", "acme\0ada\0\0", (store) => store.readFact(viewOf("ada"), 0)],
+  ["facts", "acme\0ada\0\0\0", (store) => store.readFact(viewOf("ada"), 0)],
   ["counters", "key1\x002026-11", (store) => store.readUsage("key1", "2026-11")],
   ["keys", "key1", (store) => store.readKey("key1")],
   ["accounts", "acme", (store) => store.listAccounts()],
@@ -190,8 +190,8 @@ test("lmdb: a folder that a later release wrote is not opened", () =>
   withFolder(async (folder) => {
     await (await openFolder(folder)).close();
     const path = join(folder, "sideband.json");
-    writeFileSync(path, readFileSync(path, "utf8").replace('"format":4', '"format":5'));
-    await assert.rejects(openFolder(folder, false), /data format 5, this release uses format 4/);
+    writeFileSync(path, readFileSync(path, "utf8").replace('"format":5', '"format":6'));
+    await assert.rejects(openFolder(folder, false), /data format 6, this release knows formats up to 5/);
   }));
 
 test("lmdb: leftovers of broken-off work go at the next start, a store that nothing names any more stays", () =>
@@ -251,7 +251,7 @@ test("lmdb: a record that is not where it belongs is damage, not absence", () =>
     const store = await openFolder(folder);
     for (const user of ["ada", "bob"]) await store.write(write(user, facts));
     await store.close();
-    await take(folder, "facts", "acme\0ada\0\x01");
+    await take(folder, "facts", "acme\0ada\0\0\x01");
     await take(folder, "facts", "acme\0bob");
     const again = await openFolder(folder);
     assert.equal(again.readFact(viewOf("ada"), 0)?.value, "Ada");
@@ -268,7 +268,7 @@ test("lmdb: a sound record in another one's place is damage, not a value", () =>
     const store = await openFolder(folder);
     for (const user of ["ada", "bob"]) await store.write(write(user, [[0, `the value of ${user}`]]));
     await store.close();
-    await misplace(folder, "facts", "acme\0ada\0\0", "acme\0bob\0\0");
+    await misplace(folder, "facts", "acme\0ada\0\0\0", "acme\0bob\0\0\0");
     const again = await openFolder(folder);
     assert.throws(() => again.readFact(viewOf("bob"), 0), { code: "store_corrupt" });
     await again.close();

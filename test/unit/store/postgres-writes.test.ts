@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import postgres from "postgres";
 import { write } from "../../conformance/store.ts";
-import { viewOf } from "../../fixtures/views.ts";
+import { changesOf, viewOf } from "../../fixtures/views.ts";
 import { newDatabase, openStore } from "../../postgres/server.ts";
 
 /** Passes everything on to the database of `url`, until it is told to cut each connection at the next answer. */
@@ -51,7 +51,7 @@ test("postgres: in a group of two, the one that the database refuses fails alone
   const store = await openStore(await newDatabase());
   const results = await Promise.allSettled([
     store.write(write("one", [[0, "fine"]])),
-    store.write(write("two", [[40, "no such channel"]])),
+    store.write(write("two", [[256, "no such channel"]])),
   ]);
   assert.deepEqual(
     results.map(({ status }) => status),
@@ -83,7 +83,7 @@ test("postgres: a change is on disk when it is answered, also where the database
           [1, "London"],
         ]),
       ),
-    () => store.forgetFacts("acme", "ada", [{ channel: 0 }]),
+    () => store.write({ ...write("ada", []), changes: changesOf([[0, null]]) }),
     () => store.forgetUser("acme", "ada"),
   ];
   for (const change of [...changes, ...changes]) {
@@ -101,8 +101,8 @@ test("postgres: a walk goes on after a full page, in its slot and in the next on
   const sql = postgres(url, { max: 1 });
   // In neighbouring slots, so that one query meets more than a page of them, and the next page smaller ids again.
   await sql`
-    INSERT INTO sideband.users (slot, life, revision, channels, account, user_id)
-    SELECT 5 + i % 3 / 2, 1, 1, 1, account, 'user-' || i
+    INSERT INTO sideband.users (slot, life, revision, account, user_id)
+    SELECT 5 + i % 3 / 2, 1, 1, account, 'user-' || i
     FROM generate_series(1, 2500) AS i, unnest(ARRAY['acme', 'globex']) AS account`;
   for (const [account, count] of [
     ["acme", 2500],
@@ -113,4 +113,25 @@ test("postgres: a walk goes on after a full page, in its slot and in the next on
     assert.equal(walked.size, count);
   }
   await Promise.all([store.close(), sql.end()]);
+});
+
+test("postgres: of twenty writers on two nodes with the same revision one wins, round after round", async () => {
+  const url = await newDatabase();
+  const nodes = await Promise.all([openStore(url), openStore(url)]);
+  let ifRevision = 0;
+  for (let round = 1; round <= 5; round++) {
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => {
+        const changes = [{ place: "", channel: 0, value: `${round} ${i}`, ifRevision }];
+        return nodes[i % 2].write({ ...write("ada", []), changes });
+      }),
+    );
+    const won = outcomes.filter((outcome) => outcome.outcome === "stored");
+    assert.deepEqual([won.length, outcomes.length - won.length], [1, 19]);
+    ifRevision = won[0].revision;
+    assert.ok(outcomes.every((lost) => lost.outcome !== "conflict" || lost.present?.revision === ifRevision));
+    const life = await nodes[round % 2].readLife("acme", "ada", { nowMs: 0 });
+    assert.deepEqual([life?.facts[0].ordinal, life?.earlier.length], [round, round - 1]);
+  }
+  await Promise.all(nodes.map((node) => node.close()));
 });

@@ -1,20 +1,19 @@
 /** The PostgreSQL store passes the conformance suite, and what only it has to care about: SQL, slots, groups. */
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import fc from "fast-check";
 import postgres from "postgres";
 import { Failure } from "../../../src/base/errors.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
-import { CLUSTER_FORMS } from "../../../src/store/postgres/cluster/distribution.ts";
+import type { Store } from "../../../src/memory/ports.ts";
 import { userSlot } from "../../../src/store/postgres/cluster/placement.ts";
 import { keyRequest, keyRequestConformance } from "../../conformance/key-requests.ts";
 import { keyRecord, storeConformance, write } from "../../conformance/store.ts";
 import { storeCountsConformance } from "../../conformance/store-counts.ts";
 import { storeLifeConformance } from "../../conformance/store-life.ts";
-import { viewOf } from "../../fixtures/views.ts";
-import { newDatabase, openNewStore, openStore } from "../../postgres/server.ts";
+import { briefly, viewOf } from "../../fixtures/views.ts";
+import { newDatabase, newDatabaseWithClusterForms, openNewStore, openStore } from "../../postgres/server.ts";
 
 storeConformance("postgres", openNewStore);
 storeCountsConformance("postgres", openNewStore);
@@ -48,16 +47,6 @@ const HOSTILE = [
   "x".repeat(100),
 ];
 
-/** A database whose functions have the forms that they have on a cluster; those run on any PostgreSQL. */
-async function newDatabaseWithClusterForms(): Promise<string> {
-  const url = await newDatabase();
-  await (await openStore(url)).close();
-  const sql = postgres(url, { max: 1 });
-  await sql.unsafe(readFileSync(CLUSTER_FORMS, "utf8"));
-  await sql.end();
-  return url;
-}
-
 for (const [forms, create] of [
   ["a single server", newDatabase],
   ["a cluster", newDatabaseWithClusterForms],
@@ -80,8 +69,8 @@ async function hostileStringsComeBack(create: () => Promise<string>): Promise<vo
       quota: quotaOf(text),
       idempotency,
     };
-    assert.deepEqual(await store.write(request), { outcome: "stored", channelCount: 2, used: 2 });
-    assert.deepEqual(await store.write(request), { outcome: "replayed", channelCount: 2, used: 2 });
+    assert.deepEqual(briefly(await store.write(request)), { outcome: "stored", channelCount: 2, used: 2 });
+    assert.deepEqual(briefly(await store.write(request)), { outcome: "replayed", channelCount: 2, used: 2 });
     const state = await store.readUser(viewOf(text, text));
     assert.deepEqual(
       state?.facts.map(({ value }) => value),
@@ -89,7 +78,8 @@ async function hostileStringsComeBack(create: () => Promise<string>): Promise<vo
     );
     assert.equal((await store.readFact(viewOf(text, text), 0))?.value, text);
     assert.equal(await store.readUsage(text, month), 2);
-    const record = { ...keyRecord(text, text), note: text, prefix: text, tier: "pro" as const };
+    await hostileLife(store, text);
+    const record = { ...keyRecord(text, text), note: text, prefix: text, user: text, tier: "pro" as const };
     await store.addKey(record);
     assert.deepEqual(await store.readKey(text), record);
     assert.deepEqual(await store.listKeys(text), [record]);
@@ -117,6 +107,41 @@ async function hostileStringsComeBack(create: () => Promise<string>): Promise<vo
   assert.deepEqual(walked.sort(), [...HOSTILE].sort());
   for (const text of HOSTILE) assert.equal(await store.forgetUser(text, text), true);
   await store.close();
+}
+
+/** The text as place, writer, session and value of a fact that is replaced, forgotten and gone. */
+async function hostileLife(store: Store, text: string): Promise<void> {
+  const [by, place] = [{ writtenBy: text, sessionId: text }, `x${text}`];
+  const change = (value: string | null, keepHistory = false) =>
+    store.write({
+      ...write(text, [], { account: text, places: ["", place], ...by }),
+      changes: [{ place, channel: 255, value, keepHistory }],
+    });
+  await change(text);
+  assert.deepEqual(briefly(await change("another")), { outcome: "stored", channelCount: 3, used: 0 });
+  await change(null, true);
+  const life = await store.readLife(text, text, { nowMs: NOW, place });
+  assert.deepEqual(
+    life?.earlier.map(({ value, writtenBy, sessionId, ended }) => ({ value, writtenBy, sessionId, ended })),
+    [
+      { value: text, ...by, ended: "replaced" },
+      { value: "another", ...by, ended: "forgotten" },
+    ],
+  );
+  await change(null);
+  assert.deepEqual((await store.readLife(text, text, { nowMs: NOW, place }))?.earlier, []);
+  await change(text);
+  assert.equal(await store.forgetUser(text, text, place), true);
+  const label = {
+    label: text,
+    description: text,
+    example: text,
+    oneOf: [text, "x"],
+    scope: null,
+    hidden: true,
+  };
+  const added = await store.addLabel(text, { ...label, maxBytes: 7, ttlS: 9, createdAtMs: NOW });
+  assert.deepEqual(await store.readLabels(text), [added.outcome === "added" && added.label]);
 }
 
 test("postgres: any value of Unicode without control characters comes back exactly", async () => {
@@ -149,7 +174,7 @@ test("postgres: a write that the database refuses fails alone, its neighbours in
   const results = await Promise.allSettled([
     store.write(write("one", [[0, "fine"]])),
     store.write(write("two", [[0, "with\u0000NUL"]])),
-    store.write(write("three", [[40, "no such channel"]])),
+    store.write(write("three", [[256, "no such channel"]])),
     store.write(write("four", [[0, "fine"]])),
   ]);
   assert.deepEqual(

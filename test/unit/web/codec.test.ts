@@ -100,6 +100,15 @@ test("a block that is built for show is the codec's block", () => {
   assert.ok(built.spectrum.subarray(built.layout.end).every((digit) => digit === 0));
 });
 
+test("a block with facts on own channels is inspected like any other", () => {
+  const facts = [...FACTS, { channel: 77, value: "peanuts", order: 2 }];
+  const built = buildForShow(facts, options);
+  const { outcome } = look(damageText(built.text, "replace", 0.1, 3));
+  assert.ok(outcome.ok);
+  assert.deepEqual([outcome.version, outcome.text], [17, built.text]);
+  assert.deepEqual(outcome.facts.at(-1), { channel: 77, value: "peanuts" });
+});
+
 test("a codebook loads once, again after a failure, and an unknown version is left out", async () => {
   let loads = 0;
   const progress: number[][] = [];
@@ -117,5 +126,5 @@ test("a codebook loads once, again after a failure, and an unknown version is le
   const [again] = await codebooks.of([2], onProgress);
   assert.equal(first, again);
   assert.deepEqual([loads, progress.length], [2, 2]);
-  assert.deepEqual(await new Codebooks().of([1], onProgress), [PLAIN_CODEBOOK]);
+  assert.deepEqual(await new Codebooks().of([1, 17], onProgress), [PLAIN_CODEBOOK]);
 });

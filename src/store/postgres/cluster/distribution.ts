@@ -1,7 +1,7 @@
 /**
  * More than one PostgreSQL: Citus spreads the users over the workers of a cluster (docs/decisions/0029).
  *
- * Users and facts are distributed by `slot`, colocated, so the rows of a user are on one worker. All else is small and
+ * Users, facts and history are distributed by `slot`, colocated, so the rows of a user are on one worker. All else is small and
  * stays on the coordinator: on a worker it would be missing to the users of all others when that one stops. Nodes may
  * connect to any machine of the cluster. Nearly all statements are those of a single PostgreSQL; the batch function
  * stores its rows in another way (migrations/cluster.sql).
@@ -17,7 +17,7 @@ export class DistributionError extends OperatorError {
 }
 
 /** Colocated with the first one. */
-export const DISTRIBUTED_TABLES = ["users", "facts"] as const;
+export const DISTRIBUTED_TABLES = ["users", "facts", "history"] as const;
 export const COORDINATOR_TABLES = [
   "month_counters",
   "day_counters",
@@ -26,14 +26,26 @@ export const COORDINATOR_TABLES = [
   "accounts",
   "api_keys",
   "key_requests",
+  "labels",
   "settings",
   "migrations",
 ] as const;
 
 /** They change one user and run on its worker. */
-const USER_FUNCTIONS = ["save_codes", "forget_facts"] as const;
+const USER_FUNCTIONS = ["save_codes", "forget_user", "end_facts"] as const;
 /** They run where the node is connected. */
-const NODE_FUNCTIONS = ["store_users", "store_facts", "count_days", "write_facts"] as const;
+const NODE_FUNCTIONS = [
+  "store_users",
+  "remove_if_empty",
+  "find_facts",
+  "store_facts",
+  "remove_facts",
+  "store_history",
+  "remove_history",
+  "count_channels",
+  "count_days",
+  "write_facts",
+] as const;
 export const FUNCTIONS: readonly string[] = [...USER_FUNCTIONS, ...NODE_FUNCTIONS];
 
 /**
@@ -45,17 +57,34 @@ export const SHARDS_PER_WORKER = 4;
 export const CLUSTER_FORMS = new URL("../migrations/cluster.sql", import.meta.url);
 const [FIRST, ...OTHERS] = DISTRIBUTED_TABLES.map((table) => `sideband.${table}`);
 
-/** The statements for a cluster, in order. `signatures` are the functions' names with their argument types. */
-export function distributionStatements(shardCount: number, signatures: readonly string[]): string[] {
+/**
+ * The statements for a cluster, in order. `signatures` are the functions' names with their argument types; tables that
+ * are known to the cluster are left as they are.
+ */
+export function distributionStatements(
+  shardCount: number,
+  signatures: readonly string[],
+  known: readonly string[] = [],
+): string[] {
   const isOfUser = (signature: string) =>
     USER_FUNCTIONS.some((name) => signature.startsWith(`sideband.${name}(`));
+  const tables = [
+    [
+      FIRST,
+      `create_distributed_table('${FIRST}', 'slot', shard_count => ${shardCount}, colocate_with => 'none')`,
+    ],
+    ...OTHERS.map((table) => [
+      table,
+      `create_distributed_table('${table}', 'slot', colocate_with => '${FIRST}')`,
+    ]),
+    ...COORDINATOR_TABLES.map((name) => [
+      `sideband.${name}`,
+      `citus_add_local_table_to_metadata('sideband.${name}')`,
+    ]),
+  ];
   return [
     "SET LOCAL citus.multi_shard_modify_mode TO 'sequential'",
-    `SELECT create_distributed_table('${FIRST}', 'slot', shard_count => ${shardCount}, colocate_with => 'none')`,
-    ...OTHERS.map(
-      (table) => `SELECT create_distributed_table('${table}', 'slot', colocate_with => '${FIRST}')`,
-    ),
-    ...COORDINATOR_TABLES.map((table) => `SELECT citus_add_local_table_to_metadata('sideband.${table}')`),
+    ...tables.filter(([table]) => !known.includes(table)).map(([, call]) => `SELECT ${call}`),
     ...signatures.map((signature) =>
       isOfUser(signature)
         ? `SELECT create_distributed_function('${signature}', 'p_slot', colocate_with => '${FIRST}')`
@@ -99,20 +128,29 @@ export async function distribute(sql: Sql, shardCount?: number): Promise<string[
     shardCount ?? workers * SHARDS_PER_WORKER,
     await readSignatures(sql),
   );
-  await sql.begin(async (transaction) => {
-    await transaction.unsafe(readFileSync(CLUSTER_FORMS, "utf8"));
-    for (const statement of statements) {
-      await transaction.unsafe(statement).catch((error: Error & { hint?: string }) => {
-        const hint = error.hint === undefined ? "" : ` (${error.hint})`;
-        throw new DistributionError(
-          `nothing was changed: Citus refuses ${statement}: ${error.message}${hint}`,
-        );
-      });
-    }
-  });
+  await sql.begin((transaction) => runAll(transaction as unknown as Sql, statements));
   const removals = removalStatements();
   for (const statement of removals) await sql.unsafe(statement);
   return [...statements, ...removals];
+}
+
+/** In the transaction of a migration: what it has added is made known to the cluster that is there. */
+export async function distributeAdded(transaction: Sql): Promise<void> {
+  const known = await transaction<{ name: string }[]>`
+    SELECT format('%I.%I', n.nspname, c.relname) AS name
+    FROM pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid JOIN pg_namespace n ON n.oid = c.relnamespace`;
+  const names = known.map(({ name }) => name);
+  await runAll(transaction, distributionStatements(0, await readSignatures(transaction), names));
+}
+
+async function runAll(transaction: Sql, statements: readonly string[]): Promise<void> {
+  await transaction.unsafe(readFileSync(CLUSTER_FORMS, "utf8"));
+  for (const statement of statements) {
+    await transaction.unsafe(statement).catch((error: Error & { hint?: string }) => {
+      const hint = error.hint === undefined ? "" : ` (${error.hint})`;
+      throw new DistributionError(`nothing was changed: Citus refuses ${statement}: ${error.message}${hint}`);
+    });
+  }
 }
 
 /** Resolves to the number of workers. */

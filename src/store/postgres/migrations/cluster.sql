@@ -1,48 +1,166 @@
--- The forms that the storing functions of the batch function have on a cluster; `sideband db distribute` puts them in
--- place. Citus runs INSERT … SELECT over many shards about twenty times as slowly as INSERT … VALUES, which is why the
--- rows become VALUES here. One shard after the other, so that two nodes lock rows in the same order.
+-- The forms that the functions of migration 0005 have on a cluster; `sideband db distribute` and later migrations put them
+-- in place. Citus runs INSERT … SELECT over many shards about twenty times as slowly as INSERT … VALUES, which is why the
+-- rows become VALUES here, and what is looked for a list. One shard after the other, so that two nodes lock rows in the
+-- same order.
 
 CREATE OR REPLACE FUNCTION sideband.store_users(
-  p_life integer, p_revision_floor bigint,
-  p_slots integer[], p_accounts text[], p_users text[], p_facts integer[], p_masks bigint[]
-) RETURNS TABLE (slot integer, account text, user_id text, revision bigint, channels bigint)
+  p_life integer, p_revision_floor bigint, p_slots integer[], p_accounts text[], p_users text[], p_taken integer[]
+) RETURNS TABLE (slot integer, account text, user_id text, revision bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
   v_rows text;
 BEGIN
   PERFORM set_config('citus.multi_shard_modify_mode', 'sequential', true);
-  SELECT string_agg(format('(%s,%s,%s,%s,%L,%L)', t.s, p_life, p_revision_floor + t.f, t.m, t.a, t.u), ','
+  SELECT string_agg(format('(%s,%s,%s,%L,%L)', t.s, p_life, p_revision_floor + t.n, t.a, t.u), ','
     ORDER BY t.s, t.a COLLATE "C", t.u COLLATE "C") INTO v_rows
-  FROM unnest(p_slots, p_accounts, p_users, p_facts, p_masks) AS t (s, a, u, f, m) WHERE t.f > 0;
+  FROM unnest(p_slots, p_accounts, p_users, p_taken) AS t (s, a, u, n) WHERE t.n IS NOT NULL;
   IF v_rows IS NULL THEN
     RETURN;
   END IF;
   RETURN QUERY EXECUTE format(
-    'INSERT INTO sideband.users AS u (slot, life, revision, channels, account, user_id) VALUES %s '
-    'ON CONFLICT (slot, account, user_id) DO UPDATE SET '
-    'revision = greatest(u.revision + (excluded.revision - %s), excluded.revision), '
-    'channels = u.channels | excluded.channels '
-    'RETURNING u.slot, u.account, u.user_id, u.revision, u.channels', v_rows, p_revision_floor);
+    'INSERT INTO sideband.users AS u (slot, life, revision, account, user_id) VALUES %s '
+    'ON CONFLICT (slot, account, user_id) DO UPDATE SET revision = CASE WHEN excluded.revision = %s THEN u.revision '
+    'ELSE greatest(u.revision, %s) + (excluded.revision - %s) END '
+    'RETURNING u.slot, u.account, u.user_id, u.revision', v_rows, p_revision_floor, p_revision_floor, p_revision_floor);
 END
 $$;
 
-CREATE OR REPLACE FUNCTION sideband.store_facts(
-  p_slots integer[], p_accounts text[], p_users text[], p_channels integer[], p_revisions bigint[], p_times bigint[],
-  p_values text[]
+CREATE OR REPLACE FUNCTION sideband.find_facts(
+  p_slots integer[], p_accounts text[], p_users text[], p_places text[], p_channels integer[]
+) RETURNS SETOF sideband.fact_state
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_found sideband.fact_state[] := '{}';
+  v_fact sideband.fact_state;
+  v_rows text;
+BEGIN
+  SELECT string_agg(format('(%s,%L,%L,%L,%s)', t.s, t.a, t.u, t.p, t.c), ',') INTO v_rows
+  FROM unnest(p_slots, p_accounts, p_users, p_places, p_channels) AS t (s, a, u, p, c);
+  IF v_rows IS NULL THEN
+    RETURN;
+  END IF;
+  FOR v_fact IN EXECUTE format(
+    'SELECT slot, account, user_id, place, channel, ordinal, revision, updated_at_ms, since_ms, expires_at_ms, value, '
+    'written_by, session_id FROM sideband.facts WHERE (slot, account, user_id, place, channel) IN (%s)', v_rows)
+  LOOP
+    v_found := v_found || v_fact;
+  END LOOP;
+  SELECT string_agg(format('(%s,%L,%L,%L,%s)', t.s, t.a, t.u, t.p, t.c), ',') INTO v_rows
+  FROM unnest(p_slots, p_accounts, p_users, p_places, p_channels) AS t (s, a, u, p, c)
+  WHERE NOT EXISTS (SELECT FROM unnest(v_found) AS f
+    WHERE f.slot = t.s AND f.account = t.a AND f.user_id = t.u AND f.place = t.p AND f.channel = t.c);
+  IF v_rows IS NOT NULL THEN
+    FOR v_fact IN EXECUTE format(
+      'SELECT slot, account, user_id, place, channel, max(ordinal), NULL, NULL, NULL, NULL, NULL, NULL, NULL '
+      'FROM sideband.history WHERE (slot, account, user_id, place, channel) IN (%s) '
+      'GROUP BY slot, account, user_id, place, channel', v_rows)
+    LOOP
+      v_found := v_found || v_fact;
+    END LOOP;
+  END IF;
+  RETURN QUERY
+    SELECT t.s, t.a, t.u, t.p, t.c, coalesce(f.ordinal, 0), f.revision, f.updated_at_ms, f.since_ms, f.expires_at_ms,
+      f.value, f.written_by, f.session_id
+    FROM unnest(p_slots, p_accounts, p_users, p_places, p_channels) WITH ORDINALITY AS t (s, a, u, p, c, i)
+    LEFT JOIN unnest(v_found) AS f
+      ON f.slot = t.s AND f.account = t.a AND f.user_id = t.u AND f.place = t.p AND f.channel = t.c
+    ORDER BY t.i;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION sideband.store_facts(p_facts sideband.fact_state[]) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_rows text;
+BEGIN
+  SELECT string_agg(format('(%s,%L,%L,%L,%s,%s,%s,%s,%s,%L,%L,%L,%L)', t.slot, t.account, t.user_id, t.place, t.channel,
+    t.ordinal, t.revision, t.updated_at_ms, t.since_ms, t.expires_at_ms, t.value, t.written_by, t.session_id), ',')
+    INTO v_rows FROM unnest(p_facts) AS t;
+  IF v_rows IS NOT NULL THEN
+    EXECUTE format(
+      'INSERT INTO sideband.facts (slot, account, user_id, place, channel, ordinal, revision, updated_at_ms, since_ms, '
+      'expires_at_ms, value, written_by, session_id) VALUES %s '
+      'ON CONFLICT (slot, account, user_id, place, channel) DO UPDATE SET '
+      'ordinal = excluded.ordinal, revision = excluded.revision, updated_at_ms = excluded.updated_at_ms, '
+      'since_ms = excluded.since_ms, expires_at_ms = excluded.expires_at_ms, value = excluded.value, '
+      'written_by = excluded.written_by, session_id = excluded.session_id, '
+      'codebook_version = NULL, code_length = NULL, code_bytes = NULL', v_rows);
+  END IF;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION sideband.remove_facts(p_facts sideband.fact_state[]) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_rows text;
+BEGIN
+  SELECT string_agg(format('(%s,%L,%L,%L,%s)', t.slot, t.account, t.user_id, t.place, t.channel), ',') INTO v_rows
+  FROM unnest(p_facts) AS t;
+  IF v_rows IS NOT NULL THEN
+    EXECUTE format('DELETE FROM sideband.facts WHERE (slot, account, user_id, place, channel) IN (%s)', v_rows);
+  END IF;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION sideband.store_history(
+  p_facts sideband.fact_state[], p_ends text[], p_end_times bigint[]
 ) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
   v_rows text;
 BEGIN
-  SELECT string_agg(format('(%s,%L,%L,%s,%s,%s,%L)', t.s, t.a, t.u, t.c, t.r, t.t, t.v), ',') INTO v_rows
-  FROM unnest(p_slots, p_accounts, p_users, p_channels, p_revisions, p_times, p_values) AS t (s, a, u, c, r, t, v);
+  SELECT string_agg(format('(%s,%L,%L,%L,%s,%s,%s,%s,%s,%L,%L,%L,%L,%s)', t.slot, t.account, t.user_id, t.place, t.channel,
+    t.ordinal, t.revision, t.updated_at_ms, t.since_ms, t.value, t.written_by, t.session_id, t.e, t.m), ',') INTO v_rows
+  FROM ROWS FROM (unnest(p_facts), unnest(p_ends), unnest(p_end_times)) AS t (slot, account, user_id, place, channel,
+    ordinal, revision, updated_at_ms, since_ms, expires_at_ms, value, written_by, session_id, e, m);
   IF v_rows IS NOT NULL THEN
     EXECUTE format(
-      'INSERT INTO sideband.facts (slot, account, user_id, channel, revision, updated_at_ms, value) VALUES %s '
-      'ON CONFLICT (slot, account, user_id, channel) DO UPDATE SET '
-      'revision = excluded.revision, updated_at_ms = excluded.updated_at_ms, value = excluded.value, '
-      'code_version = NULL, code_length = NULL, code_bytes = NULL', v_rows);
+      'INSERT INTO sideband.history (slot, account, user_id, place, channel, ordinal, revision, updated_at_ms, since_ms, '
+      'value, written_by, session_id, ended, ended_at_ms) VALUES %s', v_rows);
   END IF;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION sideband.remove_history(p_facts sideband.fact_state[]) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_rows text;
+BEGIN
+  SELECT string_agg(format('slot = %s AND account = %L AND user_id = %L AND place = %L AND channel = %s AND ordinal < %s',
+    t.slot, t.account, t.user_id, t.place, t.channel, t.ordinal), ' OR ') INTO v_rows
+  FROM unnest(p_facts) AS t;
+  IF v_rows IS NOT NULL THEN
+    EXECUTE format('DELETE FROM sideband.history WHERE %s', v_rows);
+  END IF;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION sideband.count_channels(
+  p_writes integer[], p_slots integer[], p_accounts text[], p_users text[], p_places text[], p_nows bigint[]
+) RETURNS TABLE (write integer, channels integer)
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_found sideband.fact_state[] := '{}';
+  v_fact sideband.fact_state;
+  v_rows text;
+BEGIN
+  SELECT string_agg(DISTINCT format('(%s,%L,%L,%L)', t.s, t.a, t.u, p.place), ',') INTO v_rows
+  FROM unnest(p_slots, p_accounts, p_users, p_places) AS t (s, a, u, p), regexp_split_to_table(t.p, '\n') AS p (place);
+  IF v_rows IS NULL THEN
+    RETURN;
+  END IF;
+  FOR v_fact IN EXECUTE format(
+    'SELECT slot, account, user_id, place, channel, NULL, NULL, NULL, NULL, expires_at_ms, NULL, NULL, NULL '
+    'FROM sideband.facts WHERE (slot, account, user_id, place) IN (%s)', v_rows)
+  LOOP
+    v_found := v_found || v_fact;
+  END LOOP;
+  RETURN QUERY
+    SELECT t.w, count(DISTINCT f.channel)::integer
+    FROM unnest(p_writes, p_slots, p_accounts, p_users, p_places, p_nows) AS t (w, s, a, u, p, m)
+    JOIN unnest(v_found) AS f ON f.slot = t.s AND f.account = t.a AND f.user_id = t.u
+    WHERE f.place = ANY (regexp_split_to_array(t.p, '\n')) AND (f.expires_at_ms IS NULL OR f.expires_at_ms > t.m)
+    GROUP BY t.w;
 END
 $$;
 

@@ -1,42 +1,47 @@
 /**
- * Reads and single changes of users' facts. Each is one statement on one slot, so it sees one snapshot: a stamp and
- * the facts it stands for always belong together.
+ * Reads and single changes of users' facts. Each is one statement, and where it is of one user, on one slot: it sees one
+ * snapshot, so that a stamp and the facts it stands for always belong together.
  */
 
 import { assertInteger } from "../../../base/assert.ts";
-import { CRC32_BYTES } from "../../../base/crc32.ts";
-import { CHANNEL_COUNT } from "../../../base/limits.ts";
-import type { FactCode, FactRecord, UserState } from "../../../memory/ports.ts";
-import { SLOT_COUNT, userSlot } from "../cluster/placement.ts";
+import { USER_ID_LENGTH_MAX } from "../../../base/limits.ts";
+import type {
+  EarlierFact,
+  FactRecord,
+  Place,
+  PlacedCode,
+  UserLife,
+  UserState,
+  View,
+} from "../../../memory/ports.ts";
+import { userSlot } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
 import { answerOf } from "../connection/tickets.ts";
+import { earlierOf, type FactRow, factOf, withChecksum } from "./fact-rows.ts";
 import { hexOf } from "./write-call.ts";
 
-interface FactRow {
-  readonly ticket: number;
-  readonly channel: number;
-  readonly value: string;
-  readonly revision: number;
-  readonly updated_at_ms: number;
-  readonly code_version: number | null;
-  readonly code_length: number | null;
-  readonly code_bytes: Uint8Array | null;
-}
-
 /** The columns of what was not found are null. */
-type FoundRow = FactRow | { readonly ticket: number; readonly channel: null };
+type FoundRow = { readonly ticket: number } & (FactRow | { readonly channel: null });
 type UserRow = FoundRow & { readonly life: number; readonly user_revision: number };
 
-export function readFact(account: string, userId: string, channel: number): Query<FactRecord | undefined> {
+const FACT_COLUMNS = (sql: Sql) => sql`
+  f.place, f.channel, f.value, f.revision, f.updated_at_ms, f.since_ms, f.expires_at_ms, f.written_by, f.session_id,
+  f.ordinal`;
+
+export function readFact(
+  { account, userId, places, nowMs }: View,
+  channel: number,
+): Query<FactRecord | undefined> {
   return async (sql) => {
-    const [row] = await answerOf(
+    const rows = await answerOf(
       (ticket) => sql<FoundRow[]>`
-        SELECT t.ticket, f.channel, f.value, f.revision, f.updated_at_ms, f.code_version, f.code_length, f.code_bytes
+        SELECT t.ticket, ${FACT_COLUMNS(sql)}
         FROM (SELECT ${ticket}::bigint AS ticket) AS t LEFT JOIN sideband.facts AS f
           ON f.slot = ${userSlot(account, userId)} AND f.account = ${account} AND f.user_id = ${userId}
-          AND f.channel = ${channel}`,
+          AND f.place = ANY(${[...places]}::text[]) AND f.channel = ${channel}
+          AND (f.expires_at_ms IS NULL OR f.expires_at_ms > ${nowMs})`,
     );
-    return row.channel === null ? undefined : factOf(row);
+    return countingIn(places, factsOf(rows))[0];
   };
 }
 
@@ -79,35 +84,94 @@ export function readStamps(
 }
 
 /** Both tables are named by the user itself, so that a cluster finds their machine. */
-export function readUser(account: string, userId: string): Query<UserState | undefined> {
+export function readUser({ account, userId, places, nowMs }: View): Query<UserState | undefined> {
   const slot = userSlot(account, userId);
   return async (sql) => {
     const rows = await answerOf(
       (ticket) => sql<UserRow[]>`
-        SELECT t.ticket, u.life, u.revision AS user_revision,
-          f.channel, f.value, f.revision, f.updated_at_ms, f.code_version, f.code_length, f.code_bytes
+        SELECT t.ticket, u.life, u.revision AS user_revision, ${FACT_COLUMNS(sql)},
+          f.codebook_version, f.code_length, f.code_bytes
         FROM (SELECT ${ticket}::bigint AS ticket) AS t
         LEFT JOIN sideband.users AS u ON u.slot = ${slot} AND u.account = ${account} AND u.user_id = ${userId}
         LEFT JOIN sideband.facts AS f ON f.slot = ${slot} AND f.account = ${account} AND f.user_id = ${userId}
-        ORDER BY f.channel`,
+          AND f.place = ANY(${[...places]}::text[]) AND (f.expires_at_ms IS NULL OR f.expires_at_ms > ${nowMs})`,
     );
-    const facts = rows.flatMap((row) => (row.channel === null ? [] : [factOf(row)]));
-    if (facts.length === 0) return undefined;
-    return { stamp: stampOf(rows[0].life, rows[0].user_revision), facts };
+    const all = factsOf(rows);
+    if (all.length === 0) return undefined;
+    const ends = all.flatMap(({ expiresAtMs }) => expiresAtMs ?? []);
+    return {
+      stamp: stampOf(rows[0].life, rows[0].user_revision),
+      facts: countingIn(places, all),
+      nextEndMs: ends.length === 0 ? null : Math.min(...ends),
+    };
   };
 }
 
-export function saveCodes(
+/** A fact has no end, unless it has expired: then it is among what was. */
+type LifeRow = UserRow & { readonly ended: EarlierFact["ended"] | null; readonly ended_at_ms: number };
+
+export function readLife(
   account: string,
   userId: string,
-  codes: readonly { channel: number; revision: number; code: FactCode }[],
-): Query<void> {
+  { nowMs, place, channel }: { readonly nowMs: number; readonly place?: Place; readonly channel?: number },
+  historyMax: number,
+): Query<UserLife | undefined> {
+  const slot = userSlot(account, userId);
+  return async (sql) => {
+    const isOfUser = sql`
+      slot = ${slot} AND account = ${account} AND user_id = ${userId}
+      AND (${place ?? null}::text IS NULL OR place = ${place ?? null}::text)
+      AND (${channel ?? null}::integer IS NULL OR channel = ${channel ?? null}::integer)`;
+    const rows = await answerOf(
+      (ticket) => sql<LifeRow[]>`
+        SELECT t.ticket, u.life, u.revision AS user_revision, ${FACT_COLUMNS(sql)}, f.ended, f.ended_at_ms
+        FROM (SELECT ${ticket}::bigint AS ticket) AS t
+        LEFT JOIN sideband.users AS u ON u.slot = ${slot} AND u.account = ${account} AND u.user_id = ${userId}
+        LEFT JOIN (
+          SELECT place, channel, value, revision, updated_at_ms, since_ms, expires_at_ms, written_by, session_id, ordinal,
+            CASE WHEN expires_at_ms <= ${nowMs} THEN 'expired' END AS ended, expires_at_ms AS ended_at_ms
+          FROM sideband.facts WHERE ${isOfUser}
+          UNION ALL
+          SELECT place, channel, value, revision, updated_at_ms, since_ms, NULL, written_by, session_id, ordinal,
+            ended, ended_at_ms
+          FROM sideband.history WHERE ${isOfUser}
+        ) AS f ON true
+        ORDER BY f.place, f.channel, f.ordinal`,
+    );
+    if (rows[0].life === null) return undefined;
+    const isEnded = (row: LifeRow): row is LifeRow & FactRow & { ended: EarlierFact["ended"] } =>
+      row.channel !== null && row.ended !== null;
+    return {
+      stamp: stampOf(rows[0].life, rows[0].user_revision),
+      facts: factsOf(rows.filter((row) => !isEnded(row))),
+      earlier: withoutOldest(rows, historyMax).filter(isEnded).map(earlierOf),
+    };
+  };
+}
+
+/** Without what is kept of each fact beyond the limit. The rows of a fact are in the order of their ordinals. */
+function withoutOldest(rows: readonly LifeRow[], historyMax: number): LifeRow[] {
+  const next = new Map<string, number>();
+  const nameOf = (row: FactRow) => `${row.channel} ${row.place}`;
+  for (const row of rows) {
+    if (row.channel === null) continue;
+    const isPresent = row.ended === null || row.expires_at_ms !== null;
+    next.set(nameOf(row), row.ordinal + (isPresent ? 0 : 1));
+  }
+  return rows.filter(
+    (row) => row.channel !== null && row.ordinal >= (next.get(nameOf(row)) ?? 0) - historyMax,
+  );
+}
+
+/** With the same revision a fact has the same value. */
+export function saveCodes(account: string, userId: string, codes: readonly PlacedCode[]): Query<void> {
   return async (sql) => {
     await answerOf(
       (ticket) => sql<{ ticket: number }[]>`
       SELECT ticket FROM sideband.save_codes(
         ${userSlot(account, userId)}::integer, ${account}::text, ${userId}::text,
-        ${codes.map(({ channel }) => channel)}::integer[], ${codes.map(({ revision }) => revision)}::bigint[],
+        ${codes.map(({ place }) => place)}::text[], ${codes.map(({ channel }) => channel)}::integer[],
+        ${codes.map(({ revision }) => revision)}::bigint[],
         ${codes.map(({ code }) => code.version)}::integer[], ${codes.map(({ code }) => code.bits.length)}::integer[],
         ${codes.map(({ code }) => hexOf(withChecksum(code)))}::text[]::bytea[],
         ${ticket}::bigint) AS ticket`,
@@ -115,29 +179,20 @@ export function saveCodes(
   };
 }
 
-/** Forgets these facts; without `facts`, the whole user. */
-export function forgetFacts(
-  account: string,
-  userId: string,
-  facts?: readonly { channel: number; revision?: number }[],
-): Query<{ forgotten: number; channelCount: number }> {
+/** False where there was nothing. */
+export function forgetUser(account: string, userId: string, place?: Place): Query<boolean> {
   return async (sql) => {
     const [row] = await answerOf(
-      (ticket) => sql<{ ticket: number; forgotten: number; channels_left: number }[]>`
-      SELECT ticket, forgotten, channels_left FROM sideband.forget_facts(
-        ${userSlot(account, userId)}::integer, ${account}::text, ${userId}::text,
-        ${facts?.map(({ channel }) => channel) ?? null}::integer[],
-        ${facts?.map(({ revision }) => revision ?? null) ?? null}::bigint[], ${ticket}::bigint)`,
+      (ticket) => sql<{ ticket: number; forgotten: boolean }[]>`
+      SELECT ticket, forgotten FROM sideband.forget_user(
+        ${userSlot(account, userId)}::integer, ${account}::text, ${userId}::text, ${place ?? null}::text,
+        ${ticket}::bigint)`,
     );
-    assertInteger(row.forgotten, 0, CHANNEL_COUNT, "the number of forgotten facts");
-    assertInteger(row.channels_left, 0, CHANNEL_COUNT, "the number of channels in use");
-    return { forgotten: row.forgotten, channelCount: row.channels_left };
+    return row.forgotten;
   };
 }
 
 const WALK_PAGE = 1000;
-/** Slots in one query when walking one account. */
-const WALK_SLOTS = 64;
 
 type Reading = <T>(query: Query<T>) => Promise<T>;
 
@@ -169,30 +224,39 @@ export async function* walkAllUsers(read: Reading): AsyncGenerator<{ account: st
   }
 }
 
-/** Each query names its slots: the account is only the second column of the index, after the slot. */
+/** In the order of their bytes, which is that of their code points. */
+export function listUsers(
+  account: string,
+  { prefix, after, limit }: { readonly prefix: string; readonly after: string; readonly limit: number },
+): Query<string[]> {
+  return async (sql) => {
+    const rows = await answerOf(
+      (ticket) => sql<{ ticket: number; userId: string | null }[]>`
+        SELECT t.ticket, u.user_id AS "userId" FROM (SELECT ${ticket}::bigint AS ticket) AS t LEFT JOIN (
+          SELECT user_id FROM sideband.users
+          WHERE account = ${account} AND user_id > ${after} AND user_id >= ${prefix}
+            AND user_id < ${endOf(prefix)}
+          ORDER BY user_id LIMIT ${limit}) AS u ON true
+        ORDER BY u.user_id`,
+    );
+    return rows.flatMap(({ userId }) => userId ?? []);
+  };
+}
+
+/** After all that begins with the text and is no longer than a user id may be. */
+function endOf(prefix: string): string {
+  return prefix + "\u{10FFFF}".repeat(USER_ID_LENGTH_MAX + 1);
+}
+
 export async function* walkUsersOf(
   read: Reading,
   account: string,
 ): AsyncGenerator<{ account: string; userId: string }> {
-  for (let first = 0; first < SLOT_COUNT; first += WALK_SLOTS) {
-    const slots = Array.from({ length: WALK_SLOTS }, (_, i) => first + i);
-    let last: Pick<WalkedUser, "slot" | "userId"> = { slot: -1, userId: "" };
-    for (;;) {
-      const { slot, userId } = last;
-      const rows = await readPage(
-        read,
-        (sql, ticket) => sql<WalkedUser[]>`
-          SELECT t.ticket, u.slot, u.user_id AS "userId"
-          FROM (SELECT ${ticket}::bigint AS ticket) AS t LEFT JOIN (
-            SELECT slot, user_id FROM sideband.users
-            WHERE slot = ANY(${slots}::integer[]) AND account = ${account} AND (slot, user_id) > (${slot}, ${userId})
-            ORDER BY slot, user_id LIMIT ${WALK_PAGE}) AS u ON true
-          ORDER BY u.slot, u.user_id`,
-      );
-      for (const row of rows) yield { account, userId: row.userId };
-      if (rows.length < WALK_PAGE) break;
-      last = rows[rows.length - 1];
-    }
+  for (let after = ""; ; ) {
+    const users = await read(listUsers(account, { prefix: "", after, limit: WALK_PAGE }));
+    for (const userId of users) yield { account, userId };
+    if (users.length < WALK_PAGE) return;
+    after = users[users.length - 1];
   }
 }
 
@@ -204,23 +268,16 @@ async function readPage(
   return rows.filter(({ slot }) => slot !== null);
 }
 
-/** code_bytes: the checksum, then the bits. */
-function withChecksum({ bits, checksum }: FactCode): Buffer {
-  const packed = Buffer.alloc(CRC32_BYTES + bits.bytes.length);
-  packed.writeUInt32BE(checksum);
-  packed.set(bits.bytes, CRC32_BYTES);
-  return packed;
+function factsOf(rows: readonly FoundRow[]): FactRecord[] {
+  return rows.flatMap((row) => (row.channel === null ? [] : [factOf(row)]));
 }
 
-function factOf(row: FactRow): FactRecord {
-  const { channel, value, revision, updated_at_ms: updatedAtMs } = row;
-  if (row.code_version === null || row.code_length === null || row.code_bytes === null) {
-    return { channel, value, revision, updatedAtMs };
-  }
-  const packed = Buffer.from(row.code_bytes);
-  const bits = { length: row.code_length, bytes: Uint8Array.from(packed.subarray(CRC32_BYTES)) };
-  const code = { version: row.code_version, bits, checksum: packed.readUInt32BE(0) };
-  return { channel, value, revision, updatedAtMs, code };
+/** Of several facts for a channel, the one of the innermost place; in channel order. */
+function countingIn(places: readonly Place[], facts: readonly FactRecord[]): FactRecord[] {
+  const depth = ({ place }: FactRecord) => places.indexOf(place);
+  const inner = new Map<number, FactRecord>();
+  for (const fact of facts.toSorted((a, b) => depth(a) - depth(b))) inner.set(fact.channel, fact);
+  return [...inner.values()].sort((a, b) => a.channel - b.channel);
 }
 
 function stampOf(life: number, revision: number): string {

@@ -3,16 +3,16 @@
 import { assert } from "../../../base/assert.ts";
 import { TIER_LIMITS } from "../../../base/tiers.ts";
 import type { AccountRecord, AddKeyOutcome, KeyApproval, KeyRecord } from "../../../memory/ports.ts";
-import { DIRECTORY_SLOT, quotaSlot, SLOT_COUNT } from "../cluster/placement.ts";
+import { DIRECTORY_SLOT, quotaSlot } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
 import { answerOf, recordOf, rowsOf, type Ticketed } from "../connection/tickets.ts";
 import { decideKeyRequest } from "./key-request-queries.ts";
 
-/** Notified at every change of a key. The payload is empty: nodes read the version from the settings table. */
+/** Notified at every change of a key or label. The payload is empty: nodes read the version from the settings table. */
 export const KEYS_CHANNEL = "sideband_keys";
 
 const KEY_COLUMNS = (sql: Sql) => sql`
-  id, account, tier, hash, prefix, note, created_at_ms AS "createdAtMs", expires_at_ms AS "expiresAtMs",
+  id, account, tier, hash, prefix, note, bound_user AS "user", access, created_at_ms AS "createdAtMs", expires_at_ms AS "expiresAtMs",
   revoked_at_ms AS "revokedAtMs", last_used_at_ms AS "lastUsedAtMs"`;
 
 /** The columns of what was not found are null. */
@@ -79,9 +79,10 @@ export function addKey(
       const added = await rowsOf(
         (ticket) => tx<Ticketed[]>`
         INSERT INTO sideband.api_keys (slot, created_at_ms, expires_at_ms, revoked_at_ms, last_used_at_ms,
-          id, account, tier, hash, prefix, note)
+          id, account, tier, hash, prefix, note, bound_user, access)
         VALUES (${DIRECTORY_SLOT}, ${record.createdAtMs}, ${record.expiresAtMs}, ${record.revokedAtMs},
-          ${record.lastUsedAtMs}, ${id}, ${account}, ${tier}, ${hash}, ${prefix}, ${note})
+          ${record.lastUsedAtMs}, ${id}, ${account}, ${tier}, ${hash}, ${prefix}, ${note}, ${record.user},
+          ${record.access})
         ON CONFLICT DO NOTHING RETURNING ${ticket}::bigint AS ticket`,
       );
       if (added.length === 0) return { outcome: "key_exists", version };
@@ -109,11 +110,7 @@ async function refusalOf(
   if (open.length === 0) return "request_not_open";
   const known = await tx`
     SELECT account FROM sideband.accounts WHERE slot = ${DIRECTORY_SLOT} AND account = ${account}`;
-  // All slots are named, so that the primary key answers and no table is read from end to end.
-  const used = await tx`
-    SELECT account FROM sideband.users
-    WHERE slot = ANY(${Array.from({ length: SLOT_COUNT }, (_, slot) => slot)}::integer[]) AND account = ${account}
-    LIMIT 1`;
+  const used = await tx`SELECT account FROM sideband.users WHERE account = ${account} LIMIT 1`;
   const exists = known.length + used.length > 0;
   if (approval.account === "new") return exists ? "account_exists" : undefined;
   return exists ? undefined : "account_missing";
@@ -158,8 +155,8 @@ export function keysVersion(): Query<number> {
   };
 }
 
-/** The row is locked until the commit: changes of keys come one after the other. */
-async function bumpVersion(transaction: Sql): Promise<number> {
+/** The row is locked until the commit: changes of keys and labels come one after the other. */
+export async function bumpVersion(transaction: Sql): Promise<number> {
   const [row] = await answerOf(
     (ticket) => transaction<(Ticketed & { value: string })[]>`
       UPDATE sideband.settings SET value = (value::bigint + 1)::text

@@ -2,10 +2,11 @@
 
 import { assertInteger } from "../../../base/assert.ts";
 import type { MonotonicClock } from "../../../base/clock.ts";
-import type { CompactReport, StoreStatistics } from "../../../memory/ports.ts";
+import type { CompactReport, StoreStatistics, SweptFact } from "../../../memory/ports.ts";
 import { readCluster } from "../cluster/distribution.ts";
 import { SLOT_COUNT } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
+import { answerOf, type Ticketed } from "../connection/tickets.ts";
 
 /** Tables up to this size are counted; for larger ones the planner's estimate is used. */
 const COUNTED_BYTES_MAX = 16 * 2 ** 20;
@@ -73,12 +74,49 @@ export function sweepReplays(nowMs: number): Query<void> {
   };
 }
 
+export type EndedFact = SweptFact & { readonly slot: number };
+
+const ENDED_PAGE = 500;
+
+/** Some facts that have expired; none where there are none. */
+export function readEnded(nowMs: number): Query<EndedFact[]> {
+  return async (sql) => {
+    const rows = await answerOf(
+      (ticket) => sql<(Ticketed & (EndedFact | { readonly slot: null }))[]>`
+        SELECT t.ticket, f.slot, f.account, f.user_id AS "userId", f.place, f.channel, f.revision
+        FROM (SELECT ${ticket}::bigint AS ticket) AS t LEFT JOIN (
+          SELECT slot, account, user_id, place, channel, revision FROM sideband.facts WHERE expires_at_ms <= ${nowMs}
+          ORDER BY expires_at_ms LIMIT ${ENDED_PAGE}) AS f ON true`,
+    );
+    return rows.flatMap((row) => {
+      if (row.slot === null) return [];
+      const { ticket: _, ...fact } = row;
+      return [fact];
+    });
+  };
+}
+
+/** What has expired of a user becomes history. */
+export function endFacts(
+  { slot, account, userId }: Pick<EndedFact, "slot" | "account" | "userId">,
+  nowMs: number,
+  historyMax: number,
+): Query<void> {
+  return async (sql) => {
+    await answerOf(
+      (ticket) => sql<Ticketed[]>`
+        SELECT ticket FROM sideband.end_facts(${slot}::integer, ${account}::text, ${userId}::text, ${nowMs}::bigint,
+          ${historyMax}::integer, ${ticket}::bigint) AS ticket`,
+    );
+  };
+}
+
 /** One table after the other: requests wait for one table, not for all. */
 export function rewriteTables(monotonic: MonotonicClock): Query<CompactReport> {
   return async (sql) => {
     const startedMs = monotonic.now();
     const before = await readStatistics()(sql);
-    for (const table of ["replays", "users", "facts"])
+    for (const table of ["replays", "users", "facts", "history"])
       await sql`VACUUM (FULL, ANALYZE) ${sql(`sideband.${table}`)}`;
     const after = await readStatistics()(sql);
     return {

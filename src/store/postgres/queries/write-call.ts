@@ -1,48 +1,77 @@
 /**
- * Turns writes into one call of the batch function: arrays in, one row out for each write. Every text is a bind
+ * Turns writes into one call of the batch function: arrays in, a row out for each change. Every text is a bind
  * parameter, never part of the statement.
  */
 
 import { assert, assertInteger } from "../../../base/assert.ts";
-import { CHANNEL_COUNT } from "../../../base/limits.ts";
-import type { WriteOutcome, WriteRequest } from "../../../memory/ports.ts";
+import { CHANNEL_COUNT_MAX } from "../../../base/limits.ts";
+import type { FactChange, WriteOutcome, WriteRequest } from "../../../memory/ports.ts";
 import { quotaSlot, replaySlot, userSlot } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
 import { answerOf } from "../connection/tickets.ts";
+import { type FactRow, factOf } from "./fact-rows.ts";
 
-interface OutcomeRow {
+interface WriteRow {
   readonly ticket: number;
+  readonly write: number;
   readonly outcome: WriteOutcome["outcome"];
   readonly channel_count: number;
   readonly quota_used: number;
+  readonly user_revision: number;
+  readonly forgotten: number;
+  readonly conflict: number;
 }
 
-/** @param requests at least one; an idempotency key at most once */
-export function callOf(requests: readonly WriteRequest[]): Query<WriteOutcome[]> {
+/** With the fact that was there before a change; its columns are null where there was none. */
+type ChangeRow = WriteRow & (FactRow | { readonly revision: null });
+
+/**
+ * @param requests at least one; an idempotency key at most once
+ * @param historyMax how many earlier values of a fact are kept
+ */
+export function callOf(requests: readonly WriteRequest[], historyMax: number): Query<WriteOutcome[]> {
   assert(requests.length >= 1, "a call has a write");
-  const { users, places } = usersOf(requests);
-  const facts = requests.flatMap((request, place) =>
-    request.facts.map(({ channel, value, updatedAtMs = request.nowMs }) => ({
-      place: place + 1,
-      channel,
-      value,
-      updatedAtMs,
+  const users = new Numbered<{ slot: number; account: string; userId: string }>();
+  const facts = new Numbered<{ user: number; place: string; channel: number }>();
+  const writes = requests.map((request) => {
+    const { account, userId, changes } = request;
+    const user = users.number(`${account}\0${userId}`, () => ({
+      slot: userSlot(account, userId),
+      account,
+      userId,
+    }));
+    const counted = changes.filter(({ value }) => value !== null).length;
+    return { ...request, user, counted, isPlain: changes.length > 0 && changes.every(isPlain) };
+  });
+  const changes = writes.flatMap(({ user, nowMs, changes }, i) =>
+    changes.map(({ place, channel, ...change }) => ({
+      ...change,
+      write: i + 1,
+      updatedAtMs: change.updatedAtMs ?? nowMs,
+      fact: facts.number(`${user} ${channel} ${place}`, () => ({ user, place, channel })),
     })),
   );
-  const quotas = requests.map(({ quota }) => quota);
-  const replays = requests.map(({ idempotency }) => idempotency);
+  const quotas = writes.map(({ quota }) => quota);
+  const replays = writes.map(({ idempotency }) => idempotency);
   // A key without a limit counts in the slot of the user.
-  const quotaSlots = quotas.map(
-    (quota, i) => quota && (quota.limit === null ? users[places[i] - 1].slot : quotaSlot(quota.keyId)),
+  const quotaSlots = writes.map(
+    ({ quota, user }) => quota && (quota.limit === null ? users.all[user - 1].slot : quotaSlot(quota.keyId)),
   );
   return async (sql: Sql) => {
     const rows = await answerOf(
-      (ticket) => sql<OutcomeRow[]>`
-      SELECT ticket, outcome, channel_count, quota_used FROM sideband.write_facts(
-        ${users.map(({ slot }) => slot)}::integer[], ${users.map(({ account }) => account)}::text[],
-        ${users.map(({ userId }) => userId)}::text[],
-        ${places}::integer[], ${requests.map((request) => request.facts.length)}::integer[],
-        ${requests.map(maskOf)}::bigint[], ${requests.map(({ nowMs }) => nowMs)}::bigint[],
+      (ticket) => sql<ChangeRow[]>`
+      SELECT ticket, write, outcome, channel_count, quota_used, user_revision, forgotten, conflict,
+        place, channel, ordinal, revision, updated_at_ms, since_ms, expires_at_ms, value, written_by, session_id
+      FROM sideband.write_facts(
+        ${users.all.map(({ slot }) => slot)}::integer[], ${users.all.map(({ account }) => account)}::text[],
+        ${users.all.map(({ userId }) => userId)}::text[],
+        ${facts.all.map(({ user }) => user)}::integer[], ${facts.all.map(({ place }) => place)}::text[],
+        ${facts.all.map(({ channel }) => channel)}::integer[],
+        ${writes.map(({ user }) => user)}::integer[], ${writes.map(({ changes }) => changes.length)}::integer[],
+        ${writes.map(({ counted }) => counted)}::integer[], ${writes.map(({ isPlain }) => Number(isPlain))}::integer[],
+        ${writes.map(({ places }) => (places.length === 0 ? null : places.join("\n")))}::text[],
+        ${writes.map(({ nowMs }) => nowMs)}::bigint[], ${orNull(writes.map(({ writtenBy }) => writtenBy))}::text[],
+        ${orNull(writes.map(({ sessionId }) => sessionId))}::text[],
         ${orNull(quotaSlots)}::integer[], ${orNull(quotas.map((quota) => quota?.keyId))}::text[],
         ${orNull(quotas.map((quota) => quota?.month))}::text[],
         ${orNull(quotas.map((quota) => quota?.day))}::text[],
@@ -52,49 +81,65 @@ export function callOf(requests: readonly WriteRequest[]): Query<WriteOutcome[]>
         ${orNull(replays.map((replay) => replay?.key))}::text[],
         ${orNull(replays.map((replay) => replay && hexOf(replay.fingerprint)))}::text[]::bytea[],
         ${orNull(replays.map((replay) => replay?.expiresAtMs))}::bigint[],
-        ${facts.map(({ place }) => place)}::integer[], ${facts.map(({ channel }) => channel)}::integer[],
-        ${facts.map(({ value }) => value)}::text[], ${facts.map(({ updatedAtMs }) => updatedAtMs)}::bigint[],
-        ${ticket}::bigint
-      ) ORDER BY ordinal`,
+        ${changes.map(({ write }) => write)}::integer[], ${changes.map(({ fact }) => fact)}::integer[],
+        ${changes.map(({ value }) => value)}::text[], ${changes.map(({ updatedAtMs }) => updatedAtMs)}::bigint[],
+        ${changes.map(({ ordinal = 1 }) => ordinal)}::integer[],
+        ${orNull(changes.map(({ expiresAtMs }) => expiresAtMs))}::bigint[],
+        ${changes.map(({ keepHistory = false }) => Number(keepHistory))}::integer[],
+        ${orNull(changes.map(({ ifRevision }) => ifRevision))}::bigint[],
+        ${historyMax}::integer, ${ticket}::bigint
+      ) ORDER BY write`,
     );
-    assert(rows.length === requests.length, "the batch function answers every write");
-    return rows.map(outcomeOf);
+    return outcomesOf(rows, requests);
   };
 }
 
-interface PlacedUser {
-  readonly slot: number;
-  readonly account: string;
-  readonly userId: string;
+/** Certain to change its fact, whatever is there. */
+function isPlain({ value, ifRevision }: FactChange): boolean {
+  return value !== null && ifRevision === undefined;
 }
 
-/** Each user once, and each write's place among them; PostgreSQL counts from one. */
-function usersOf(requests: readonly WriteRequest[]): { users: PlacedUser[]; places: number[] } {
-  const users: PlacedUser[] = [];
-  const known = new Map<string, number>();
-  const places = requests.map(({ account, userId }) => {
-    const name = `${account}\0${userId}`;
-    let place = known.get(name);
-    if (place === undefined) {
-      place = users.push({ slot: userSlot(account, userId), account, userId });
-      known.set(name, place);
+/** Things in the order of their first use, each once; PostgreSQL counts from one. */
+class Numbered<T> {
+  readonly all: T[] = [];
+  readonly #numbers = new Map<string, number>();
+
+  number(name: string, make: () => T): number {
+    let number = this.#numbers.get(name);
+    if (number === undefined) {
+      number = this.all.push(make());
+      this.#numbers.set(name, number);
     }
-    return place;
-  });
-  return { users, places };
-}
-
-/** The channels of a write as bits. A number holds 40 bits exactly, but JavaScript's bit operators take only 32. */
-function maskOf({ facts }: WriteRequest): number {
-  return facts.reduce((mask, { channel }) => mask + 2 ** channel, 0);
-}
-
-function outcomeOf({ outcome, channel_count: channelCount, quota_used: used }: OutcomeRow): WriteOutcome {
-  assert(used >= 0, "a key has not used less than nothing");
-  if (outcome === "stored" || outcome === "replayed") {
-    assertInteger(channelCount, 1, CHANNEL_COUNT, "the channel count of an answer");
-    return { outcome, channelCount, used };
+    return number;
   }
+}
+
+/** The rows are those of the writes, in order; a write has one for each of its changes, or a single one. */
+function outcomesOf(rows: readonly ChangeRow[], requests: readonly WriteRequest[]): WriteOutcome[] {
+  let next = 0;
+  const outcomes = requests.map(({ changes }, i) => {
+    const own = rows.slice(next, next + Math.max(1, changes.length));
+    next += own.length;
+    assert(
+      own.length > 0 && own.every(({ write }) => write === i + 1),
+      "the batch function answers every write",
+    );
+    return outcomeOf(own, changes.length);
+  });
+  assert(next === rows.length, "the batch function answers no other write");
+  return outcomes;
+}
+
+function outcomeOf(rows: readonly ChangeRow[], changes: number): WriteOutcome {
+  const { outcome, channel_count: channelCount, quota_used: used, user_revision: revision } = rows[0];
+  const previous = rows.slice(0, changes).map((row) => (row.revision === null ? undefined : factOf(row)));
+  const { forgotten, conflict: index } = rows[0];
+  assert(used >= 0, "a key has not used less than nothing");
+  assertInteger(channelCount, 0, CHANNEL_COUNT_MAX, "the channel count of an answer");
+  assertInteger(forgotten, 0, changes, "the number of forgotten facts");
+  if (outcome === "stored") return { outcome, channelCount, used, revision, previous, forgotten };
+  if (outcome === "replayed") return { outcome, channelCount, used, revision };
+  if (outcome === "conflict") return { outcome, used, index, present: previous[index] };
   return { outcome, used };
 }
 

@@ -1,0 +1,203 @@
+/** What crosses the wire for a fact's life: lists, history, going back, the users and the labels of an account. */
+
+import { CHANNEL_COUNT_MAX, TTL_S_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
+import * as wire from "./schemas.ts";
+import { Type } from "./type.ts";
+
+const Item = Type.String({ description: "One item, without a semicolon; items are joined by `; `." });
+const Cursor = Type.Optional(
+  Type.String({ minLength: 1, maxLength: 2000, description: "`next_cursor` of the page before." }),
+);
+const NextCursor = Type.Union([Type.String(), Type.Null()], { description: "null on the last page." });
+const Limit = Type.Optional(
+  Type.String({
+    pattern: "^(?:[1-9]|[1-9][0-9]|1[0-9][0-9]|200)$",
+    title: "a whole number from 1 to 200",
+    description: "Entries on a page, 1 to 200; 50 by default.",
+  }),
+);
+const Moment = Type.String({ description: "RFC 3339 with its zone, such as `2026-11-15T18:00:00Z`." });
+const ProjectName = Type.Optional(
+  Type.String({ description: "The project or worktree; absent for the person's own." }),
+);
+
+export const AppendBody = Type.Object({
+  user_id: wire.UserId,
+  label: wire.Label,
+  item: Item,
+  project: wire.Project,
+  scope: wire.Scope,
+  ttl_s: wire.TtlS,
+  expires_at: wire.ExpiresAt,
+  written_by: wire.WrittenBy,
+  session_id: wire.SessionId,
+  details: wire.Details,
+});
+export const RemoveBody = Type.Object({
+  user_id: wire.UserId,
+  label: wire.Label,
+  item: Item,
+  project: wire.Project,
+  scope: wire.Scope,
+  written_by: wire.WrittenBy,
+  session_id: wire.SessionId,
+  details: wire.Details,
+});
+
+export const HistoryQuery = Type.Object({ user_id: wire.UserId, label: wire.Label, project: wire.Project });
+export const HistoryAnswer = Type.Object({
+  user_id: Type.String(),
+  label: Type.String(),
+  place: wire.Place,
+  revisions: Type.Array(
+    Type.Object({
+      revision: wire.Revision,
+      value: Type.String(),
+      updated_at: wire.Time,
+      written_by: Type.Optional(Type.String()),
+      session_id: Type.Optional(Type.String()),
+      ended: Type.Optional(
+        Type.Union([Type.Literal("replaced"), Type.Literal("forgotten"), Type.Literal("expired")], {
+          description: "Absent for the present value.",
+        }),
+      ),
+      ended_at: Type.Optional(wire.Time),
+    }),
+    { description: "The newest first." },
+  ),
+});
+
+export const RestoreBody = Type.Object({
+  user_id: wire.UserId,
+  label: wire.Label,
+  revision: Type.Integer({ description: "A revision of `GET /facts/history`." }),
+  project: wire.Project,
+  written_by: wire.WrittenBy,
+  session_id: wire.SessionId,
+  details: wire.Details,
+});
+
+export const ChangesQuery = Type.Object({
+  user_id: wire.UserId,
+  project: wire.Project,
+  since: Type.Optional(Moment),
+  limit: Limit,
+  cursor: Cursor,
+});
+export const ChangesAnswer = Type.Object({
+  user_id: Type.String(),
+  changes: Type.Array(
+    Type.Object({
+      label: Type.String(),
+      project: ProjectName,
+      kind: Type.Union([Type.Literal("written"), Type.Literal("forgotten"), Type.Literal("expired")]),
+      value: Type.String(),
+      revision: wire.Revision,
+      at: wire.Time,
+      written_by: Type.Optional(Type.String()),
+      session_id: Type.Optional(Type.String()),
+    }),
+    { description: "The newest first." },
+  ),
+  next_cursor: NextCursor,
+});
+
+export const RollbackBody = Type.Object({
+  user_id: wire.UserId,
+  to: Moment,
+  project: wire.Project,
+  dry_run: Type.Optional(Type.Boolean({ description: "Only lists what would change." })),
+  partial: Type.Optional(
+    Type.Boolean({
+      description:
+        "Goes back also where the history of some labels does not reach that far; they stay as they are.",
+    }),
+  ),
+  written_by: wire.WrittenBy,
+  session_id: wire.SessionId,
+});
+const OptionalValue = Type.Union([Type.String(), Type.Null()]);
+export const RollbackAnswer = Type.Object({
+  status: Type.Union([wire.Ok, Type.Literal("planned"), Type.Literal("unreached")], {
+    description:
+      "`planned`: nothing was changed, as asked. `unreached`: nothing was changed, because the history of some labels does not reach back that far.",
+  }),
+  changes: Type.Array(
+    Type.Object({
+      label: Type.String(),
+      project: ProjectName,
+      from: OptionalValue,
+      to: OptionalValue,
+    }),
+  ),
+  unreached: Type.Array(Type.Object({ label: Type.String(), project: ProjectName })),
+});
+
+export const EventsQuery = Type.Object({
+  user_id: Type.Optional(wire.UserId),
+  project: wire.Project,
+});
+
+export const UsersQuery = Type.Object({
+  prefix: Type.Optional(Type.String({ maxLength: 128, description: "What the user_ids begin with." })),
+  limit: Limit,
+  cursor: Cursor,
+});
+export const UsersAnswer = Type.Object({
+  users: Type.Array(
+    Type.Object({
+      user_id: Type.String(),
+      projects: Type.Array(Type.String(), { description: "Projects and worktrees with facts." }),
+      channel_count: Type.Integer({ description: "Facts of the person's own." }),
+      updated_at: Type.Union([wire.Time, Type.Null()]),
+    }),
+  ),
+  next_cursor: NextCursor,
+});
+
+const LabelTerms = {
+  description: Type.String({ description: "1 to 200 characters: a model chooses by it." }),
+  example: Type.Optional(Type.String()),
+  one_of: Type.Optional(
+    Type.Union([Type.Array(Type.String()), Type.Null()], {
+      description: "The values that it may have, 2 to 32.",
+    }),
+  ),
+  max_bytes: Type.Optional(
+    Type.Union([Type.Integer(), Type.Null()], {
+      description: `The longest value, 1 to ${VALUE_BYTES_MAX} bytes.`,
+    }),
+  ),
+  ttl_s: Type.Optional(
+    Type.Union([Type.Integer(), Type.Null()], {
+      description: `The life of its facts where a write does not say, 1 to ${TTL_S_MAX.toLocaleString("en")} seconds.`,
+    }),
+  ),
+  hidden: Type.Optional(
+    Type.Boolean({ description: "Not offered to agents and pages, still readable and writable." }),
+  ),
+};
+export const AddLabelBody = Type.Object({
+  label: Type.String({
+    description: "GROUP.name: a group of 1 to 16 of A-Z, 0-9 and _, a name of 1 to 48 of a-z, 0-9 and _.",
+  }),
+  ...LabelTerms,
+  scope: Type.Optional(wire.ScopeName),
+});
+export const LabelParams = Type.Object({ label: Type.String({ minLength: 1, maxLength: 100 }) });
+export const ChangeLabelBody = Type.Object({
+  ...LabelTerms,
+  description: Type.Optional(LabelTerms.description),
+});
+export const LabelAnswer = Type.Object({
+  channel: Type.Integer({ minimum: 0, maximum: CHANNEL_COUNT_MAX - 1 }),
+  label: Type.String(),
+  description: Type.String(),
+  example: Type.String(),
+  own: Type.Boolean({ description: "A label of the account's own." }),
+  scope: wire.ScopeName,
+  hidden: Type.Boolean(),
+  one_of: Type.Optional(Type.Array(Type.String())),
+  max_bytes: Type.Optional(Type.Integer()),
+  ttl_s: Type.Optional(Type.Integer()),
+});

@@ -1,0 +1,65 @@
+/** GET /users/events: what happens to users, as server-sent events. */
+
+import { PassThrough } from "node:stream";
+import type { Heard } from "../../memory/events.ts";
+import { checkIdentifier } from "../../memory/identifiers.ts";
+import { innermost, isInside, placesOf } from "../../memory/places.ts";
+import { Answer } from "../request/answer.ts";
+import type { Handlers } from "../request/route.ts";
+import type { HttpServices } from "../services.ts";
+
+/** Keeps proxies from taking the stream for a dead one, and finds out whether the key still counts. */
+const BEAT_MS = 5_000;
+/** What may wait for a slow reader. */
+const WAITING_BYTES_MAX = 1 << 20;
+
+export function eventRoutes({ memory, authentication }: HttpServices): Handlers<"events"> {
+  return {
+    async events(call) {
+      const { user_id: userId, project } = call.query;
+      if (userId !== undefined) checkIdentifier(userId, "user_id");
+      const outer = project === undefined ? undefined : innermost(placesOf(project));
+      const { caller } = call;
+      const stream = new PassThrough();
+      const send = (text: string) => {
+        stream.write(text);
+        // It comes back with its Last-Event-ID.
+        if (stream.readableLength > WAITING_BYTES_MAX) stream.destroy();
+      };
+      const tell = (heard: Heard) => {
+        if (heard === "end") stream.end();
+        else if (heard === "reset") send("event: reset\ndata: {}\n\n");
+        else if (outer === undefined || isInside(heard.event.place, outer)) send(eventText(heard));
+      };
+      const stop = await memory.events.listen(caller.account, userId, call.header("last-event-id"), tell);
+      const beat = setInterval(async () => {
+        send(": still here\n\n");
+        if (!(await authentication.isLive(caller).catch(() => true))) stream.end();
+      }, BEAT_MS);
+      stream.once("close", () => {
+        clearInterval(beat);
+        stop();
+      });
+      if (call.isGone) stream.destroy();
+      send(": listening\n\n");
+      return new Answer(stream, {
+        type: "text/event-stream; charset=utf-8",
+        headers: ["cache-control", "no-store"],
+      });
+    },
+  };
+}
+
+function eventText({ id, event }: Exclude<Heard, string>): string {
+  const { userId, place, label, revision, kind, writtenBy, atMs } = event;
+  const data = {
+    user_id: userId,
+    project: place === "" ? null : place,
+    label: label ?? null,
+    revision,
+    kind,
+    written_by: writtenBy,
+    at: new Date(atMs).toISOString(),
+  };
+  return `id: ${id}\nevent: change\ndata: ${JSON.stringify(data)}\n\n`;
+}

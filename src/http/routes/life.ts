@@ -1,0 +1,204 @@
+/** A fact's life: lists, history, going back, the users and the labels of an account. */
+
+import { momentOf } from "../../base/clock.ts";
+import { Failure } from "../../base/errors.ts";
+import { CHANNEL_COUNT } from "../../base/limits.ts";
+import { detailedEncodeAnswer, encodeAnswer } from "../../contract/answer-mapping.ts";
+import {
+  changesAnswer,
+  historyAnswer,
+  labelAnswer,
+  rollbackAnswer,
+  usersAnswer,
+} from "../../contract/life-mapping.ts";
+import type { EncodeResult } from "../../memory/encode.ts";
+import { factHistory, restoreFact, rollBack, userChanges } from "../../memory/history.ts";
+import { addLabel, changeLabel } from "../../memory/label-terms.ts";
+import type { LabelTerms } from "../../memory/labels.ts";
+import { appendItem, removeItem } from "../../memory/lists.ts";
+import { listUsers } from "../../memory/users.ts";
+import { Answer } from "../request/answer.ts";
+import { expectedRevision, revisionHeaders } from "../request/preferences.ts";
+import type { Handlers } from "../request/route.ts";
+import type { HttpServices } from "../services.ts";
+
+type LifeOperation =
+  | "append"
+  | "remove"
+  | "history"
+  | "restore"
+  | "changes"
+  | "rollback"
+  | "users"
+  | "addLabel"
+  | "changeLabel";
+
+const PAGE = 50;
+
+export function lifeRoutes({ memory }: HttpServices): Handlers<LifeOperation> {
+  return {
+    async append(call) {
+      const { body } = call;
+      call.sessionId = body.session_id;
+      const input = {
+        ...writerOf(call),
+        label: body.label,
+        item: body.item,
+        scope: body.scope,
+        ttlS: body.ttl_s,
+        expiresAt: body.expires_at,
+        ifRevision: expectedRevision(call),
+      };
+      return written(await appendItem(memory, call.caller, input), body);
+    },
+
+    async remove(call) {
+      const { body } = call;
+      call.sessionId = body.session_id;
+      const { label, item, scope } = body;
+      const input = { ...writerOf(call), label, item, scope, ifRevision: expectedRevision(call) };
+      return written(await removeItem(memory, call.caller, input), body);
+    },
+
+    async history(call) {
+      const { user_id: userId, label, project } = call.query;
+      return historyAnswer(
+        userId,
+        await factHistory(memory, call.caller.account, { userId, label, project }),
+      );
+    },
+
+    async restore(call) {
+      const { body } = call;
+      call.sessionId = body.session_id;
+      const { label, revision } = body;
+      const input = { ...writerOf(call), label, revision, ifRevision: expectedRevision(call) };
+      return written(await restoreFact(memory, call.caller, input), body);
+    },
+
+    async changes(call) {
+      const { user_id: userId, project, since, limit = String(PAGE), cursor } = call.query;
+      const { events, isMore } = await userChanges(memory, call.caller.account, {
+        userId,
+        project,
+        sinceMs: since === undefined ? undefined : momentIn(since, "since"),
+        limit: Number(limit),
+        after: cursor === undefined ? undefined : eventOf(cursor),
+      });
+      const last = events.at(-1);
+      return changesAnswer(
+        userId,
+        events,
+        isMore && last !== undefined ? cursorOf(`${last.atMs} ${last.revision}`) : null,
+      );
+    },
+
+    async rollback(call) {
+      const { user_id: userId, to, project, dry_run: dryRun, partial } = call.body;
+      const { written_by: writtenBy, session_id: sessionId } = call.body;
+      call.sessionId = sessionId;
+      const toMs = momentIn(to, "to");
+      const input = { userId, project, toMs, dryRun, partial, writtenBy, sessionId };
+      const result = await rollBack(memory, call.caller, input);
+      return Answer.json(rollbackAnswer({ ...result, isDryRun: dryRun === true }), { used: result.used });
+    },
+
+    async users(call) {
+      const { prefix = "", limit = String(PAGE), cursor } = call.query;
+      const after = cursor === undefined ? "" : textOfCursor(cursor);
+      const { account, user: only } = call.caller;
+      const input = { prefix, after, limit: Number(limit), only };
+      const { users, isMore } = await listUsers(memory, account, input);
+      const last = users.at(-1);
+      return usersAnswer(users, isMore && last !== undefined ? cursorOf(last.userId) : null);
+    },
+
+    async addLabel(call) {
+      const { label, description, example = "", scope = null, hidden = false } = call.body;
+      const { one_of: oneOf = null, max_bytes: maxBytes = null, ttl_s: ttlS = null } = call.body;
+      const wanted = { label, description, example, oneOf, maxBytes, ttlS, scope, hidden };
+      const { isNew, terms } = await addLabel(memory, call.caller.account, wanted);
+      return Answer.json(labelView(terms), { status: isNew ? 201 : 200 });
+    },
+
+    async changeLabel(call) {
+      const { description, example, one_of: oneOf, max_bytes: maxBytes, ttl_s: ttlS, hidden } = call.body;
+      const change = given({ description, example, oneOf, maxBytes, ttlS, hidden });
+      return labelView(await changeLabel(memory, call.caller.account, call.params.label, change));
+    },
+  };
+}
+
+export function labelView(terms: LabelTerms) {
+  return labelAnswer({ ...terms, isOwn: terms.channel >= CHANNEL_COUNT });
+}
+
+interface WriteCall {
+  readonly body: {
+    readonly user_id: string;
+    readonly project?: string;
+    readonly written_by?: string;
+    readonly session_id?: string;
+  };
+  header(name: string): string | undefined;
+}
+
+function writerOf(call: WriteCall) {
+  const { user_id: userId, project, written_by: writtenBy, session_id: sessionId } = call.body;
+  return { userId, project, writtenBy, sessionId, idempotencyKey: call.header("idempotency-key") };
+}
+
+/** A list whose last item was removed is no fact any more: its value is empty. */
+function written(result: EncodeResult, { label, details }: { label: string; details?: boolean }) {
+  const { facts, channelCount, replayed, used } = result;
+  if (facts.length === 0) {
+    const gone = {
+      status: "ok",
+      label,
+      value: "",
+      channel: result.channel,
+      channel_count: channelCount,
+    } as const;
+    return Answer.json(gone, { used });
+  }
+  const headers = [
+    ...(replayed ? ["idempotency-replayed", "true"] : []),
+    ...revisionHeaders(facts[0].revision),
+  ];
+  return Answer.json(details ? detailedEncodeAnswer(result) : encodeAnswer(result), { headers, used });
+}
+
+function momentIn(text: string, param: string): number {
+  const ms = momentOf(text);
+  if (ms === undefined || ms < 0)
+    throw new Failure(
+      "invalid_request",
+      `${param} must be a moment of RFC 3339 with its zone, such as "2026-11-15T18:00:00Z", or a day.`,
+      { param },
+    );
+  return ms;
+}
+
+function cursorOf(text: string): string {
+  return Buffer.from(text).toString("base64url");
+}
+
+function textOfCursor(cursor: string): string {
+  return Buffer.from(cursor, "base64url").toString();
+}
+
+function eventOf(cursor: string): { atMs: number; revision: number } {
+  const [, atMs, revision] = /^(\d{1,15}) (\d{1,16})$/.exec(textOfCursor(cursor)) ?? [];
+  if (revision === undefined)
+    throw new Failure("invalid_request", "cursor must be the next_cursor of the page before.", {
+      param: "cursor",
+    });
+  return { atMs: Number(atMs), revision: Number(revision) };
+}
+
+/** Only what was sent. */
+function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+}

@@ -1,0 +1,58 @@
+/** Rows of facts and of their history, as records. */
+
+import { CRC32_BYTES } from "../../../base/crc32.ts";
+import type { EarlierFact, FactCode, FactRecord } from "../../../memory/ports.ts";
+
+export interface FactRow {
+  readonly place: string;
+  readonly channel: number;
+  readonly value: string;
+  readonly revision: number;
+  readonly updated_at_ms: number;
+  readonly since_ms: number;
+  readonly expires_at_ms: number | null;
+  readonly written_by: string | null;
+  readonly session_id: string | null;
+  readonly ordinal: number;
+  readonly codebook_version?: number | null;
+  readonly code_length?: number | null;
+  readonly code_bytes?: Uint8Array | null;
+}
+
+export function factOf(row: FactRow): FactRecord {
+  const fact = { ...lastingOf(row), expiresAtMs: row.expires_at_ms };
+  const { codebook_version: version, code_length: length, code_bytes: bytes } = row;
+  if (version == null || length == null || bytes == null) return fact;
+  const packed = Buffer.from(bytes);
+  const bits = { length, bytes: Uint8Array.from(packed.subarray(CRC32_BYTES)) };
+  return { ...fact, code: { version, bits, checksum: packed.readUInt32BE(0) } };
+}
+
+export function earlierOf(
+  row: FactRow & { readonly ended: EarlierFact["ended"]; readonly ended_at_ms: number },
+): EarlierFact {
+  return { ...lastingOf(row), ended: row.ended, endedAtMs: row.ended_at_ms };
+}
+
+/** What a fact has for ever. */
+function lastingOf(row: FactRow) {
+  return {
+    place: row.place,
+    channel: row.channel,
+    value: row.value,
+    revision: row.revision,
+    updatedAtMs: row.updated_at_ms,
+    sinceMs: row.since_ms,
+    writtenBy: row.written_by,
+    sessionId: row.session_id,
+    ordinal: row.ordinal,
+  };
+}
+
+/** code_bytes: the checksum, then the bits. */
+export function withChecksum({ bits, checksum }: FactCode): Buffer {
+  const packed = Buffer.alloc(CRC32_BYTES + bits.bytes.length);
+  packed.writeUInt32BE(checksum);
+  packed.set(bits.bytes, CRC32_BYTES);
+  return packed;
+}

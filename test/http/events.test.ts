@@ -1,0 +1,115 @@
+/** GET /users/events: what listeners hear, and what they never hear. */
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type Answer, type Running, startRunning } from "./running-service.ts";
+
+const clock = { ms: Date.UTC(2026, 10, 30), now: () => clock.ms };
+
+let running: Running;
+before(async () => {
+  running = await startRunning({ SIDEBAND_DEMO: "0" }, undefined, { warm: false, clock });
+});
+after(() => running?.end());
+
+const encode = (user_id: string, label: string, value: string, more: object = {}) =>
+  running.call("POST", "/encode", { body: { user_id, label, value, ...more } });
+function ok(answer: Answer): void {
+  assert.ok(answer.status < 300, answer.text);
+}
+
+/** Listens until the function that it returns is called; what was heard, as lines. */
+async function listen(query: string, headers: Record<string, string> = {}, key = running.key) {
+  const ended = new AbortController();
+  const response = await fetch(`${running.url}/users/events${query}`, {
+    headers: { authorization: `Bearer ${key}`, ...headers },
+    signal: ended.signal,
+  });
+  assert.equal(response.status, 200);
+  let text = "";
+  const reading = (async () => {
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) text += chunk;
+  })().catch(() => {});
+  const heard = () =>
+    [...text.matchAll(/^id: (.*)\nevent: change\ndata: (.*)$/gm)].map(([, id, data]) => ({
+      id,
+      ...JSON.parse(data),
+    }));
+  return {
+    heard,
+    text: () => text,
+    async until(count: number) {
+      for (let i = 0; i < 500 && heard().length < count; i++)
+        await new Promise((next) => setTimeout(next, 10));
+      return heard();
+    },
+    async end() {
+      ended.abort();
+      await reading;
+    },
+  };
+}
+
+test("a listener hears every change of a user, never a value, and goes on where it was", async () => {
+  const secret = "a value that nobody hears";
+  const first = await listen("?user_id=heard");
+  const everyone = await listen("");
+  ok(await encode("heard", "USER.name", secret, { written_by: "codex" }));
+  ok(await encode("somebody-else", "USER.name", "x"));
+  ok(await encode("heard", "TASK.current", "y", { project: "loom/w" }));
+  ok(await running.call("DELETE", "/facts?user_id=heard&label=USER.name"));
+  const heard = await first.until(3);
+  assert.deepEqual(
+    heard.map(({ user_id, project, label, kind, written_by }) => [user_id, project, label, kind, written_by]),
+    [
+      ["heard", null, "USER.name", "written", "codex"],
+      ["heard", "loom/w", "TASK.current", "written", null],
+      ["heard", null, "USER.name", "forgotten", null],
+    ],
+  );
+  assert.equal((await everyone.until(4)).length, 4);
+  assert.ok(!first.text().includes(secret));
+  await first.end();
+  ok(await encode("heard", "USER.os", "while it was away"));
+  const again = await listen("?user_id=heard", { "last-event-id": heard[2].id });
+  assert.deepEqual(
+    (await again.until(1)).map(({ label }) => label),
+    ["USER.os"],
+  );
+  assert.ok(!again.text().includes("event: reset"));
+  const lost = await listen("?user_id=heard", { "last-event-id": "another-17" });
+  for (let i = 0; i < 300 && !lost.text().includes("reset"); i++)
+    await new Promise((next) => setTimeout(next, 10));
+  assert.match(lost.text(), /event: reset/);
+  const inside = await listen("?user_id=heard&project=loom");
+  ok(await encode("heard", "USER.os", "not there"));
+  ok(await encode("heard", "TASK.next", "there", { project: "loom/w" }));
+  assert.deepEqual(
+    (await inside.until(1)).map(({ label }) => label),
+    ["TASK.next"],
+  );
+  ok(await running.call("DELETE", "/users?user_id=heard"));
+  const gone = (await again.until(4)).at(-1);
+  assert.deepEqual([gone.label, gone.kind], [null, "forgotten"]);
+  for (const listener of [everyone, again, lost, inside]) await listener.end();
+});
+
+test("a listener hears that a fact has expired", async () => {
+  const listener = await listen("?user_id=ending");
+  ok(await encode("ending", "TASK.next", "x", { ttl_s: 5 }));
+  clock.ms += 5_000;
+  await running.service.core.store.sweep(clock.ms);
+  const [, expired] = await listener.until(2);
+  assert.deepEqual([expired.label, expired.kind], ["TASK.next", "expired"]);
+  await listener.end();
+});
+
+test("a service that stops does not wait for listeners", async () => {
+  const stopping = await startRunning({ SIDEBAND_DEMO: "0" }, undefined, { warm: false });
+  const response = await fetch(`${stopping.url}/users/events`, {
+    headers: { authorization: `Bearer ${stopping.key}` },
+  });
+  const reading = response.text();
+  await stopping.end();
+  assert.match(await reading, /^: listening/);
+});

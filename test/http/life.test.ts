@@ -1,0 +1,369 @@
+/** A fact's life over HTTP: places, ends, revisions, lists, history, going back, users, labels of an account's own. */
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type Answer, problemCode, type Running, startRunning } from "./running-service.ts";
+
+const START = Date.UTC(2026, 10, 30, 23, 59, 50);
+const clock = { ms: START, now: () => clock.ms };
+
+let running: Running;
+before(async () => {
+  running = await startRunning({ SIDEBAND_DEMO: "0" }, undefined, { warm: false, clock });
+});
+after(() => running?.end());
+
+const post = (path: string, body: object, headers: Record<string, string> = {}) =>
+  running.call("POST", path, { body, headers });
+const get = (path: string, query: Record<string, string>) =>
+  running.call("GET", `${path}?${new URLSearchParams(query)}`);
+const encode = (user_id: string, label: string, value: string, more: object = {}) =>
+  post("/encode", { user_id, label, value, ...more });
+const factsOf = async (user_id: string, project?: string) => {
+  const { json } = await get("/facts", { user_id, ...(project === undefined ? {} : { project }) });
+  return json.facts.map(({ label, value }: { label: string; value: string }) => `${label}=${value}`);
+};
+function ok(answer: Answer): Answer["json"] {
+  assert.ok(answer.status < 300, answer.text);
+  return answer.json;
+}
+
+test("without the new parameters answers have the fields of the specification, and no other", async () => {
+  const written = ok(await encode("plain", "USER.name", "Ada"));
+  assert.deepEqual(written, {
+    status: "ok",
+    label: "USER.name",
+    value: "Ada",
+    channel: 0,
+    channel_count: 1,
+  });
+  const batch = ok(
+    await post("/encode/batch", { user_id: "plain", facts: [{ label: "USER.os", value: "Debian" }] }),
+  );
+  assert.deepEqual(Object.keys(batch), ["status", "channel_count", "facts"]);
+  assert.deepEqual(Object.keys(batch.facts[0]), ["label", "value", "channel"]);
+  const decoded = ok(await get("/decode", { user_id: "plain", label: "USER.name" }));
+  assert.deepEqual(Object.keys(decoded), ["user_id", "label", "value", "source", "latency_ms"]);
+  const context = ok(await get("/context", { user_id: "plain" }));
+  assert.deepEqual(Object.keys(context), [
+    "user_id",
+    "fdm_block",
+    "channel_count",
+    "channel_labels",
+    "plain_index",
+  ]);
+  const { facts } = ok(await get("/facts", { user_id: "plain" }));
+  assert.deepEqual(Object.keys(facts[0]), ["label", "value", "channel", "revision", "updated_at"]);
+  const open = await running.call("GET", "/channels", { key: null });
+  assert.deepEqual(Object.keys(open.json), ["channels"]);
+  assert.deepEqual(Object.keys(open.json.channels[0]), ["channel", "label", "description", "example"]);
+});
+
+test("a project's facts are its own, count inside it, and no user_id reaches them", async () => {
+  ok(await encode("ada", "PREF.tone", "dry"));
+  const task = ok(
+    await encode("ada", "TASK.current", "weave", { project: "loom-1/feature-x", details: true }),
+  );
+  assert.equal(task.place, "worktree");
+  assert.equal(
+    ok(await encode("ada", "PROJ.goal", "cloth", { project: "loom-1/feature-x", details: true })).place,
+    "project",
+  );
+  ok(await encode("ada", "PREF.tone", "warm", { project: "loom-1", scope: "project" }));
+  assert.deepEqual(await factsOf("ada"), ["PREF.tone=dry"]);
+  assert.deepEqual(await factsOf("ada", "loom-1"), ["PREF.tone=warm", "PROJ.goal=cloth"]);
+  assert.deepEqual(await factsOf("ada", "loom-1/feature-x"), [
+    "PREF.tone=warm",
+    "TASK.current=weave",
+    "PROJ.goal=cloth",
+  ]);
+  for (const user of ["ada/loom-1", "ada/loom-1/feature-x", "ada ", "loom-1"])
+    assert.deepEqual(await factsOf(user), []);
+  const context = ok(await get("/context", { user_id: "ada", project: "loom-1/feature-x", details: "true" }));
+  assert.equal(context.plain_index, "PREF.tone=warm\nTASK.current=weave\nPROJ.goal=cloth");
+  assert.deepEqual([context.project, context.overflow], ["loom-1/feature-x", []]);
+  const read = (project: object) => post("/read", { user_id: "ada", block: context.fdm_block, ...project });
+  assert.equal(ok(await read({ project: "loom-1/feature-x" })).facts.length, 3);
+  assert.equal(problemCode(await read({})), "422 block_unreadable");
+  for (const project of ["", "a/b/c", "/a", "a/", "x".repeat(101), "a\u0001"])
+    assert.equal(problemCode(await get("/facts", { user_id: "ada", project })), "400 invalid_request");
+  ok(await running.call("DELETE", "/users?user_id=ada&project=loom-1"));
+  assert.deepEqual(await factsOf("ada", "loom-1/feature-x"), ["PREF.tone=dry"]);
+});
+
+test("the index alone does no block work", async () => {
+  ok(await encode("light", "USER.name", "Ada"));
+  const { scheduler } = running.service.core.blockWork as unknown as { scheduler?: unknown };
+  assert.equal(scheduler, undefined);
+  const tasks = async () => {
+    const { text } = await running.call("GET", "/metrics", { key: null });
+    return [...text.matchAll(/^sideband_block_tasks_total\{.*\} (\d+)$/gm)].reduce(
+      (sum, [, n]) => sum + Number(n),
+      0,
+    );
+  };
+  const before = await tasks();
+  const index = ok(await get("/context", { user_id: "light", include: "index" }));
+  assert.deepEqual([index.fdm_block, index.plain_index], ["", "USER.name=Ada"]);
+  assert.equal(await tasks(), before);
+  const block = ok(await get("/context", { user_id: "light", include: "block" }));
+  assert.ok(block.fdm_block.startsWith("[MEM] "));
+  assert.equal(block.plain_index, "");
+  assert.ok((await tasks()) > before, "the count counts");
+});
+
+test("a fact is gone to the second, from caches and entity tags too, at the month's turn", async () => {
+  clock.ms = START;
+  ok(await encode("brief", "USER.name", "Ada"));
+  ok(await encode("brief", "TASK.next", "short", { ttl_s: 10 }));
+  const until = await encode("brief", "TASK.current", "until", { expires_at: "2026-12-01T00:00:00+00:00" });
+  assert.equal(until.status, 200);
+  const first = await get("/context", { user_id: "brief" });
+  const etag = first.headers.get("etag")!;
+  const again = (headers: Record<string, string>) =>
+    running.call("GET", "/context?user_id=brief", { headers });
+  clock.ms = START + 9_999;
+  assert.equal((await again({ "if-none-match": etag })).status, 304);
+  assert.equal((await factsOf("brief")).length, 3);
+  clock.ms = START + 10_000;
+  const later = await again({ "if-none-match": etag });
+  assert.deepEqual([later.status, later.json?.plain_index], [200, "USER.name=Ada"]);
+  assert.equal(
+    problemCode(await get("/decode", { user_id: "brief", label: "TASK.next" })),
+    "404 fact_not_found",
+  );
+  const { facts } = ok(await post("/read", { user_id: "brief", block: first.json.fdm_block }));
+  assert.deepEqual(
+    facts.map(({ label, mark }: { label: string; mark: string }) => `${label} ${mark}`),
+    ["USER.name current", "TASK.current expired", "TASK.next expired"],
+  );
+  assert.equal(ok(await encode("brief", "USER.os", "x")).channel_count, 2);
+  for (const [more, param] of [
+    [{ ttl_s: 0 }, "ttl_s"],
+    [{ ttl_s: 315_360_001 }, "ttl_s"],
+    [{ ttl_s: 5, expires_at: "2027-01-01T00:00:00Z" }, "ttl_s"],
+    [{ expires_at: "2027-01-01T00:00:00" }, "expires_at"],
+    [{ expires_at: "2026-01-01T00:00:00Z" }, "expires_at"],
+  ] as const) {
+    const answer = await encode("brief", "TASK.next", "x", more);
+    assert.deepEqual([problemCode(answer), answer.json.param], ["400 invalid_request", param]);
+  }
+});
+
+test("If-Match writes only on the revision that it names, If-None-Match only where there is none", async () => {
+  const first = await encode("cas", "USER.name", "a");
+  const etag = first.headers.get("etag")!;
+  assert.equal((await get("/decode", { user_id: "cas", label: "USER.name" })).headers.get("etag"), etag);
+  const body = { user_id: "cas", label: "USER.name", value: "b" };
+  const second = await post("/encode", body, { "if-match": etag });
+  assert.equal(second.status, 200);
+  const refused = await post("/encode", { ...body, value: "c" }, { "if-match": etag });
+  assert.equal(problemCode(refused), "412 revision_mismatch");
+  assert.equal(refused.json.present.value, "b");
+  assert.equal(problemCode(await post("/encode", body, { "if-none-match": "*" })), "412 revision_mismatch");
+  assert.equal((await post("/encode", { ...body, label: "USER.os" }, { "if-none-match": "*" })).status, 200);
+  for (const header of ["17", '"x"', "*", 'W/"1"'])
+    assert.equal(problemCode(await post("/encode", body, { "if-match": header })), "400 invalid_request");
+  const gone = await running.call("DELETE", "/facts?user_id=cas&label=USER.name", {
+    headers: { "if-match": etag },
+  });
+  assert.equal(problemCode(gone), "412 revision_mismatch");
+  const batch = await post("/encode/batch", {
+    user_id: "cas",
+    facts: [
+      { label: "USER.role", value: "x", if_revision: 0 },
+      { label: "USER.name", value: "y", if_revision: 1 },
+    ],
+  });
+  assert.equal(problemCode(batch), "412 revision_mismatch");
+  assert.deepEqual(await factsOf("cas"), ["USER.name=b", "USER.os=b"]);
+});
+
+test("twenty appends at once are all there; an item is there once; a full list says its items", async () => {
+  const append = (item: string, more: object = {}) =>
+    post("/facts/append", { user_id: "list", label: "PREF.tools", item, ...more });
+  const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => append(`tool ${i}`)));
+  for (const answer of answers) ok(answer);
+  const value = () => get("/decode", { user_id: "list", label: "PREF.tools" }).then(({ json }) => json.value);
+  assert.deepEqual(
+    (await value()).split("; ").sort(),
+    Array.from({ length: 20 }, (_, i) => `tool ${i}`).sort(),
+  );
+  ok(await append("tool 3"));
+  assert.equal((await value()).split("; ").length, 20);
+  assert.equal(problemCode(await append("a; b")), "400 invalid_value");
+  const full = await append("x".repeat(900));
+  assert.deepEqual([problemCode(full), full.json.items.length], ["400 invalid_value", 20]);
+  const remove = (item: string) => post("/facts/remove", { user_id: "list", label: "PREF.tools", item });
+  for (let i = 1; i < 20; i++) ok(await remove(`tool ${i}`));
+  assert.equal(problemCode(await remove("tool 1")), "404 fact_not_found");
+  assert.deepEqual(ok(await remove("tool 0")), {
+    status: "ok",
+    label: "PREF.tools",
+    value: "",
+    channel: 16,
+    channel_count: 0,
+  });
+  assert.equal(
+    problemCode(await get("/decode", { user_id: "list", label: "PREF.tools" })),
+    "404 fact_not_found",
+  );
+});
+
+test("a fact's history is kept, shown, restored and taken along", async () => {
+  for (const [i, value] of ["one", "two", "three"].entries()) {
+    clock.ms += 1000;
+    ok(await encode("past", "PREF.tone", value, { written_by: `agent ${i}`, session_id: `s${i}` }));
+  }
+  const history = () => get("/facts/history", { user_id: "past", label: "PREF.tone" });
+  const { revisions } = ok(await history());
+  assert.deepEqual(
+    revisions.map(({ value, written_by, session_id, ended }: Record<string, string>) => [
+      value,
+      written_by,
+      session_id,
+      ended,
+    ]),
+    [
+      ["three", "agent 2", "s2", undefined],
+      ["two", "agent 1", "s1", "replaced"],
+      ["one", "agent 0", "s0", "replaced"],
+    ],
+  );
+  const restore = (revision: number) =>
+    post("/facts/restore", { user_id: "past", label: "PREF.tone", revision, details: true });
+  const restored = ok(await restore(revisions[2].revision));
+  assert.deepEqual(
+    [restored.value, restored.previous.value, restored.previous.written_by],
+    ["one", "three", "agent 2"],
+  );
+  assert.equal(problemCode(await restore(999_999_999)), "404 not_found");
+  ok(await running.call("DELETE", "/facts?user_id=past&label=PREF.tone&keep_history=true"));
+  assert.equal(ok(await history()).revisions[0].ended, "forgotten");
+  ok(await running.call("DELETE", "/facts?user_id=past&label=PREF.tone"));
+  assert.equal(problemCode(await history()), "404 fact_not_found");
+});
+
+test("what changed is listed page by page, and a user goes back to a moment, all or none", async () => {
+  const user_id = "back";
+  ok(await encode(user_id, "USER.name", "Ada"));
+  ok(await encode(user_id, "PROJ.goal", "cloth", { project: "loom" }));
+  clock.ms += 1000;
+  const to = new Date(clock.ms).toISOString();
+  clock.ms += 1000;
+  ok(await encode(user_id, "USER.name", "Eve", { written_by: "intruder" }));
+  ok(await encode(user_id, "USER.os", "new"));
+  ok(
+    await running.call("DELETE", `/facts?user_id=${user_id}&label=PROJ.goal&project=loom&keep_history=true`),
+  );
+  const page = ok(await get("/users/history", { user_id, since: to, limit: "2" }));
+  const rest = ok(await get("/users/history", { user_id, since: to, limit: "2", cursor: page.next_cursor }));
+  assert.deepEqual(
+    [...page.changes, ...rest.changes].map(({ label, kind, project, written_by }) => [
+      label,
+      kind,
+      project,
+      written_by,
+    ]),
+    [
+      ["USER.os", "written", undefined, undefined],
+      ["USER.name", "written", undefined, "intruder"],
+      ["PROJ.goal", "forgotten", "loom", undefined],
+    ],
+  );
+  assert.equal(rest.next_cursor, null);
+  const plan = ok(await post("/users/rollback", { user_id, to, dry_run: true }));
+  assert.equal(plan.status, "planned");
+  assert.deepEqual(plan.changes, [
+    { label: "USER.name", from: "Eve", to: "Ada" },
+    { label: "USER.os", from: "new", to: null },
+    { label: "PROJ.goal", project: "loom", from: null, to: "cloth" },
+  ]);
+  assert.deepEqual(await factsOf(user_id), ["USER.name=Eve", "USER.os=new"]);
+  assert.equal(ok(await post("/users/rollback", { user_id, to })).status, "ok");
+  assert.deepEqual(await factsOf(user_id, "loom"), ["USER.name=Ada", "PROJ.goal=cloth"]);
+  for (let i = 0; i < 12; i++) {
+    clock.ms += 1000;
+    ok(await encode(user_id, "USER.role", `role ${i}`));
+  }
+  const early = new Date(clock.ms - 11_500).toISOString();
+  const unreached = ok(await post("/users/rollback", { user_id, to: early }));
+  assert.deepEqual([unreached.status, unreached.unreached], ["unreached", [{ label: "USER.role" }]]);
+  const future = await post("/users/rollback", { user_id, to: "2100-01-01T00:00:00Z" });
+  assert.equal(problemCode(future), "400 invalid_request");
+});
+
+test("the users of an account are listed with their projects, page by page", async () => {
+  const key = await running.newKey("listed");
+  for (const user_id of ["a", "b", "c/d"]) {
+    const body = { user_id, label: "TASK.current", value: "x", project: "p/w" };
+    ok(await running.call("POST", "/encode", { key, body }));
+  }
+  const list = async (query: string) => ok(await running.call("GET", `/users${query}`, { key }));
+  const { users, next_cursor } = await list("?limit=2");
+  assert.deepEqual(users[0], {
+    user_id: "a",
+    projects: ["p/w"],
+    channel_count: 0,
+    updated_at: new Date(clock.ms).toISOString(),
+  });
+  const last = await list(`?limit=2&cursor=${next_cursor}`);
+  assert.deepEqual(
+    [last.users.map(({ user_id }: { user_id: string }) => user_id), last.next_cursor],
+    [["c/d"], null],
+  );
+  assert.deepEqual((await list("?prefix=c")).users.length, 1);
+});
+
+test("an account adds labels of its own, and what they ask of values holds", async () => {
+  const add = (body: object) => post("/channels", body);
+  const wife = { label: "FAMILY.wife", description: "What the user's wife is called" };
+  const added = await add(wife);
+  assert.deepEqual([added.status, added.json.channel, added.json.own], [201, 40, true]);
+  assert.equal((await add(wife)).status, 200);
+  assert.equal(problemCode(await add({ ...wife, description: "another" })), "409 label_exists");
+  assert.equal(problemCode(await add({ label: "USER.name", description: "x" })), "409 label_exists");
+  for (const label of ["family.wife", "FAMILY", "FAMILY.Wife", "1A.b", `A.${"x".repeat(49)}`, "A B.c"])
+    assert.equal(problemCode(await add({ label, description: "x" })), "400 invalid_request");
+  const size = {
+    label: "USER.size",
+    description: "Shirt size",
+    one_of: ["S", "M", "L"],
+    ttl_s: 60,
+    scope: "project",
+  };
+  assert.equal((await add(size)).status, 201);
+  const wrong = await encode("own", "USER.size", "XL");
+  assert.equal(problemCode(wrong), "400 invalid_value");
+  assert.match(wrong.json.detail, /S, M, L/);
+  const written = ok(await encode("own", "USER.size", "M", { details: true }));
+  assert.equal(written.expires_at, new Date(clock.ms + 60_000).toISOString());
+  ok(await encode("own", "FAMILY.wife", "Chidi"));
+  assert.deepEqual(await factsOf("own"), ["FAMILY.wife=Chidi", "USER.size=M"]);
+  const context = ok(await get("/context", { user_id: "own" }));
+  assert.equal(context.plain_index, "FAMILY.wife=Chidi\nUSER.size=M");
+  const { facts } = ok(await post("/read", { user_id: "own", block: `text ${context.fdm_block} text` }));
+  assert.deepEqual(
+    facts.map(({ label, value, mark }: Record<string, string>) => [label, value, mark]),
+    [
+      ["FAMILY.wife", "Chidi", "current"],
+      ["USER.size", "M", "current"],
+    ],
+  );
+  const other = await running.newKey("stranger");
+  const foreign = await running.call("POST", "/encode", {
+    key: other,
+    body: { user_id: "own", label: "FAMILY.wife", value: "x" },
+  });
+  assert.equal(problemCode(foreign), "400 unknown_label");
+  assert.match(foreign.json.detail, /POST \/channels adds one/);
+  const patch = (label: string, body: object) => running.call("PATCH", `/channels/${label}`, { body });
+  assert.equal(ok(await patch("USER.size", { one_of: ["S", "XL"], ttl_s: null })).ttl_s, undefined);
+  ok(await encode("own", "USER.size", "XL"));
+  assert.equal(ok(await patch("USER.gpu", { hidden: true })).hidden, true);
+  assert.equal(problemCode(await patch("USER.gpu", { description: "x" })), "400 invalid_request");
+  assert.equal(problemCode(await patch("NO.such", { hidden: true })), "400 unknown_label");
+  const { channels, free } = ok(await running.call("GET", "/channels"));
+  assert.deepEqual([channels.length, free], [42, 214]);
+  assert.ok(channels.find(({ label }: { label: string }) => label === "USER.gpu").hidden);
+});
