@@ -17,7 +17,7 @@ import {
 import { TIER_LIMITS } from "../src/base/tiers.ts";
 import { AGENT_SETTINGS, SETTINGS } from "../src/config.ts";
 import type { Access, Operation } from "../src/contract/operation.ts";
-import { ACCESS_ERRORS, OPERATIONS } from "../src/contract/operations.ts";
+import { ACCESS_ERRORS, errorsOf, OPERATIONS } from "../src/contract/operations.ts";
 import { BatchBody } from "../src/contract/schemas.ts";
 import { ACCOUNT_SHARE, ADDRESS_SHARE, ROOM_BYTES } from "../src/http/request/body-room.ts";
 
@@ -91,7 +91,11 @@ function accessTable(section: string, accesses: readonly Access[]): DocumentTabl
   const shared = [...new Set(accesses.flatMap((access) => ACCESS_ERRORS[access]))];
   const calls = operations
     .filter(({ access }) => accesses.includes(access))
-    .map(({ method, path, summary, errors }) => [`\`${method} ${path}\``, summary, codeList(errors)]);
+    .map((operation) => {
+      const { method, path, summary } = operation;
+      const own = errorsOf(operation).filter((code) => !shared.includes(code));
+      return [`\`${method} ${path}\``, summary, codeList(own)];
+    });
   return {
     file: "docs/API.md",
     section,

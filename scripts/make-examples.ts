@@ -66,6 +66,7 @@ export async function makeExamples(target: Target): Promise<Examples> {
   await callOperation(target, "encodeBatch", { body: { ...FORGOTTEN, facts: [NAME, DEADLINE] } });
   await example("forgetFact", { query: { ...FORGOTTEN, label: DEADLINE.label } });
   await example("forgetUser", { query: FORGOTTEN });
+  await example("createToken", { body: { ...USER, access: "read", ttl_s: 3600 } });
   await example("usage");
   await example("usageDays");
   await example("demoEncode", { body: DEADLINE });
@@ -156,6 +157,7 @@ export function shorten(value: unknown, name = ""): unknown {
   }
   if (typeof value !== "string") return value;
   if (value.startsWith("sb_live_")) return "sb_live_…";
+  if (value.startsWith("sbt_")) return "sbt_…";
   if (name === "material") return "…";
   if (value.startsWith("# HELP")) return `${value.split("\n").slice(0, 2).join("\n")}\n…`;
   return shortBlock(value);

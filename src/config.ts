@@ -246,7 +246,7 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     fallback: "",
     parse: origins,
     meaning:
-      "Origins of browser pages that may call /mcp, separated by commas, such as `https://agent.example`; the service's own is always allowed.",
+      "Origins of browser pages that may call /mcp, and every path with a token (`sbt_…`), separated by commas, such as `https://agent.example`; the service's own is always allowed.",
   },
   SIDEBAND_PUBLIC_URL: {
     field: "publicUrl",

@@ -30,6 +30,7 @@ const API_KEYS = [
 ];
 
 const ACCESS_TOKENS = [
+  "sbt_[a-z0-9_-]{20}",
   "gh[pousr]_[a-z0-9]{20}",
   "github_pat_[a-z0-9_]{20}",
   "gl(?:pat|dt|rt|ptt|cbt)-[a-z0-9_-]{16}",

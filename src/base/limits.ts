@@ -16,6 +16,9 @@ export const PROJECT_SEGMENT_LENGTH_MAX = 100;
 export const WRITER_LENGTH_MAX = 64;
 /** Seconds that a fact may be given. */
 export const TTL_S_MAX = 315_360_000;
+/** Seconds that a token may be given. */
+export const TOKEN_TTL_S_MIN = 60;
+export const TOKEN_TTL_S_MAX = 24 * 3600;
 export const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
 /** Bytes of a body, where an operation does not say otherwise. */
 export const BODY_BYTES_MAX = 64 * 1024;

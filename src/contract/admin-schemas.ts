@@ -1,7 +1,7 @@
 /** What crosses the wire under /admin, and the request for a key that anyone may make. */
 
 import { TIERS } from "../base/tiers.ts";
-import { Time } from "./schemas.ts";
+import { KeyAccess, Time } from "./schemas.ts";
 import { type Static, type TLiteral, Type } from "./type.ts";
 
 /** A tuple of literals. The type of what `map` returns does not say which literal stands where. */
@@ -22,6 +22,10 @@ export const KeyView = Type.Object({
   tier: Tier,
   prefix: Type.String({ description: "The key's first 12 characters." }),
   note: Type.String(),
+  user: Type.Union([Type.String(), Type.Null()], {
+    description: "The one user whose facts the key is for; null: all users of the account.",
+  }),
+  access: KeyAccess,
   created_at: Time,
   expires_at: OptionalTime,
   revoked_at: OptionalTime,
@@ -35,6 +39,13 @@ export const CreateKeyBody = Type.Object({
   tier: Type.Optional(Tier),
   expires_at: Type.Optional(OptionalMoment),
   note: Type.Optional(Type.String({ maxLength: 200 })),
+  user: Type.Optional(
+    Type.Union([
+      Type.String({ description: "Binds the key to this user_id, with its projects." }),
+      Type.Null(),
+    ]),
+  ),
+  access: Type.Optional(KeyAccess),
 });
 export const CreatedKey = Type.Object({
   key: Type.String({ description: "Shown this once." }),

@@ -212,11 +212,24 @@ export function readAnswer(
 }
 
 export function usageAnswer(
-  usage: Pick<UsageAnswer, "account" | "tier" | "limit" | "used"> & { readonly resetsAtMs: number },
+  usage: Pick<UsageAnswer, "account" | "tier" | "limit" | "used"> & {
+    readonly resetsAtMs: number;
+    readonly user: string | null;
+    readonly access: "read" | "write";
+  },
 ): UsageAnswer {
-  const { account, tier, limit, used, resetsAtMs } = usage;
+  const { account, tier, limit, used, resetsAtMs, user, access } = usage;
   const remaining = limit === null ? null : Math.max(0, limit - used);
-  return { account, tier, limit, used, remaining, resets_at: timeText(resetsAtMs) };
+  return {
+    account,
+    tier,
+    limit,
+    used,
+    remaining,
+    resets_at: timeText(resetsAtMs),
+    ...(user === null ? {} : { user }),
+    ...(access === "read" ? { access } : {}),
+  };
 }
 
 /** An account that uses neither has neither in its answers. */

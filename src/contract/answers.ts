@@ -157,6 +157,10 @@ export interface UsageAnswer {
   used: number;
   remaining: number | null;
   resets_at: string;
+  /** Whose facts the key is for, where it is bound to one user. */
+  user?: string;
+  /** Where the key only reads. */
+  access?: "read";
 }
 
 /** A fact's present value and those that it had. */
@@ -233,6 +237,7 @@ export interface ChannelsAnswer {
 
 /** A short-lived token for one user, sent as a key is. */
 export interface TokenAnswer {
+  /** `sbt_…` */
   token: string;
   expires_at: string;
 }

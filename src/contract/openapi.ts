@@ -5,7 +5,7 @@ import { ERRORS } from "../base/error-codes.ts";
 import { IDEMPOTENCY_KEY_LENGTH_MAX } from "../base/limits.ts";
 import type { Operation, OperationExample } from "./operation.ts";
 import { OPERATION_EXAMPLES } from "./operation-examples.generated.ts";
-import { ACCESS_ERRORS, OPERATIONS, type OperationId } from "./operations.ts";
+import { errorsOf, OPERATIONS, type OperationId } from "./operations.ts";
 import { Label } from "./schemas.ts";
 import type { TSchema } from "./type.ts";
 
@@ -35,7 +35,7 @@ export function openApiDocument(info: { version: string; serverUrl: string }): J
     paths: withLabelNamed(paths),
     components: {
       securitySchemes: {
-        key: { type: "http", scheme: "bearer", description: "An API key: `sb_live_…`." },
+        key: { type: "http", scheme: "bearer", description: "An API key, `sb_live_…`, or a token, `sbt_…`." },
         keyInQuery: { type: "apiKey", in: "query", name: "api_key", description: "For GET only." },
         admin: { type: "http", scheme: "bearer", description: "The operator's admin token." },
       },
@@ -113,7 +113,7 @@ function parametersOf({ id, query, params, idempotent }: Operation): Json[] {
 /** Codes that share a status share a response. */
 function errorResponses(operation: Operation): Json {
   const responses: Record<string, { description: string; content: Json }> = {};
-  for (const code of new Set([...operation.errors, ...ACCESS_ERRORS[operation.access]])) {
+  for (const code of errorsOf(operation)) {
     const { status, meaning } = ERRORS[code];
     const line = `\`${code}\`: ${meaning}`;
     const before = responses[status];

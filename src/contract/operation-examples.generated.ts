@@ -92,7 +92,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 180,
+      "latency_ms": 94,
       "verified": true
     }
   },
@@ -152,14 +152,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "value": "Ada Lovelace",
           "channel": 0,
           "revision": 2,
-          "updated_at": "2026-11-16T18:33:50.781Z"
+          "updated_at": "2026-11-16T18:57:14.124Z"
         },
         {
           "label": "TASK.deadline",
           "value": "2026-12-01",
           "channel": 23,
           "revision": 3,
-          "updated_at": "2026-11-16T18:33:50.781Z"
+          "updated_at": "2026-11-16T18:57:14.124Z"
         }
       ]
     }
@@ -208,21 +208,21 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
         {
           "revision": 6,
           "value": "ripgrep",
-          "updated_at": "2026-11-16T18:33:51.915Z"
+          "updated_at": "2026-11-16T18:57:15.276Z"
         },
         {
           "revision": 5,
           "value": "ripgrep; jq",
-          "updated_at": "2026-11-16T18:33:51.889Z",
+          "updated_at": "2026-11-16T18:57:15.262Z",
           "ended": "replaced",
-          "ended_at": "2026-11-16T18:33:51.915Z"
+          "ended_at": "2026-11-16T18:57:15.276Z"
         },
         {
           "revision": 4,
           "value": "ripgrep",
-          "updated_at": "2026-11-16T18:33:51.871Z",
+          "updated_at": "2026-11-16T18:57:15.241Z",
           "ended": "replaced",
-          "ended_at": "2026-11-16T18:33:51.889Z"
+          "ended_at": "2026-11-16T18:57:15.262Z"
         }
       ]
     }
@@ -256,23 +256,23 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "kind": "written",
           "value": "ripgrep; jq",
           "revision": 7,
-          "at": "2026-11-16T18:33:51.969Z"
+          "at": "2026-11-16T18:57:15.306Z"
         },
         {
           "label": "PREF.tools",
           "kind": "written",
           "value": "ripgrep",
           "revision": 6,
-          "at": "2026-11-16T18:33:51.915Z"
+          "at": "2026-11-16T18:57:15.276Z"
         }
       ],
-      "next_cursor": "MTc5NDg1NDAzMTkxNSA2"
+      "next_cursor": "MTc5NDg1NTQzNTI3NiA2"
     }
   },
   "rollback": {
     "body": {
       "user_id": "ada",
-      "to": "2026-11-16T18:33:51.988Z",
+      "to": "2026-11-16T18:57:15.326Z",
       "dry_run": true
     },
     "status": 200,
@@ -290,7 +290,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "user_id": "ada",
           "projects": [],
           "channel_count": 3,
-          "updated_at": "2026-11-16T18:33:51.969Z"
+          "updated_at": "2026-11-16T18:57:15.306Z"
         }
       ],
       "next_cursor": null
@@ -301,7 +301,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "user_id": "ada"
     },
     "status": 200,
-    "answer": "id: f2ccc366-1\nevent: change\ndata: {\"user_id\":\"ada\",\"project\":null,\"label\":\"TASK.deadline\",\"revision\":8,\"kind\":\"written\",\"written_by\":\"claude-code\",\"at\":\"2026-11-16T18:33:52.018Z\"}\n\n"
+    "answer": "id: 92995bc1-1\nevent: change\ndata: {\"user_id\":\"ada\",\"project\":null,\"label\":\"TASK.deadline\",\"revision\":8,\"kind\":\"written\",\"written_by\":\"claude-code\",\"at\":\"2026-11-16T18:57:15.363Z\"}\n\n"
   },
   "addLabel": {
     "body": {
@@ -357,6 +357,18 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "status": "ok"
+    }
+  },
+  "createToken": {
+    "body": {
+      "user_id": "ada",
+      "access": "read",
+      "ttl_s": 3600
+    },
+    "status": 200,
+    "answer": {
+      "token": "sbt_…",
+      "expires_at": "2026-11-16T19:57:15.460Z"
     }
   },
   "usage": {
@@ -420,7 +432,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 55,
+      "latency_ms": 78,
       "verified": true
     }
   },
@@ -551,12 +563,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "da5c1eb59371402b",
+      "id": "6a0731ac28c54306",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-16T18:33:52.743Z",
+      "user": null,
+      "access": "write",
+      "created_at": "2026-11-16T18:57:15.910Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -570,12 +584,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "keys": [
         {
-          "id": "da5c1eb59371402b",
+          "id": "6a0731ac28c54306",
           "account": "navy",
           "tier": "pro",
           "prefix": "sb_live_…",
           "note": "Grace",
-          "created_at": "2026-11-16T18:33:52.743Z",
+          "user": null,
+          "access": "write",
+          "created_at": "2026-11-16T18:57:15.910Z",
           "expires_at": null,
           "revoked_at": null,
           "last_used_at": null
@@ -585,19 +601,21 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminExpireKey": {
     "params": {
-      "id": "da5c1eb59371402b"
+      "id": "6a0731ac28c54306"
     },
     "body": {
       "expires_at": "2027-01-31T23:59:59.000Z"
     },
     "status": 200,
     "answer": {
-      "id": "da5c1eb59371402b",
+      "id": "6a0731ac28c54306",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-16T18:33:52.743Z",
+      "user": null,
+      "access": "write",
+      "created_at": "2026-11-16T18:57:15.910Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
       "revoked_at": null,
       "last_used_at": null
@@ -605,18 +623,20 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminRevokeKey": {
     "params": {
-      "id": "da5c1eb59371402b"
+      "id": "6a0731ac28c54306"
     },
     "status": 200,
     "answer": {
-      "id": "da5c1eb59371402b",
+      "id": "6a0731ac28c54306",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
-      "created_at": "2026-11-16T18:33:52.743Z",
+      "user": null,
+      "access": "write",
+      "created_at": "2026-11-16T18:57:15.910Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
-      "revoked_at": "2026-11-16T18:33:52.800Z",
+      "revoked_at": "2026-11-16T18:57:15.933Z",
       "last_used_at": null
     }
   },
@@ -626,12 +646,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "accounts": [
         {
           "account": "acme",
-          "created_at": "2026-11-16T18:33:49.687Z",
+          "created_at": "2026-11-16T18:57:13.877Z",
           "keys": 1
         },
         {
           "account": "navy",
-          "created_at": "2026-11-16T18:33:52.743Z",
+          "created_at": "2026-11-16T18:57:15.910Z",
           "keys": 1
         }
       ]
@@ -644,7 +664,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "to": "2026-11-16",
       "keys": [
         {
-          "key_id": "7c43eb9f19c64adb",
+          "key_id": "7211af1914574112",
           "account": "acme",
           "tier": "pro",
           "limit": 50000,
@@ -657,7 +677,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           ]
         },
         {
-          "key_id": "da5c1eb59371402b",
+          "key_id": "6a0731ac28c54306",
           "account": "navy",
           "tier": "pro",
           "limit": 50000,
@@ -683,35 +703,35 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "requests": [
         {
-          "id": "fccdde5fc5d648fd",
+          "id": "bca418d38d724a0a",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "approved",
-          "created_at": "2026-11-16T18:33:52.875Z",
-          "decided_at": "2026-11-16T18:33:52.912Z",
-          "key_id": "1b2892e9305849d1"
+          "created_at": "2026-11-16T18:57:15.953Z",
+          "decided_at": "2026-11-16T18:57:15.981Z",
+          "key_id": "c7c00d34486e4241"
         },
         {
-          "id": "41c1518a8cba43ca",
+          "id": "30bf96e916184de6",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "declined",
-          "created_at": "2026-11-16T18:33:52.933Z",
-          "decided_at": "2026-11-16T18:33:52.972Z",
+          "created_at": "2026-11-16T18:57:15.989Z",
+          "decided_at": "2026-11-16T18:57:16.015Z",
           "key_id": null
         },
         {
-          "id": "d892af293c60466e",
+          "id": "673f0efb4d6a447d",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "open",
-          "created_at": "2026-11-16T18:33:52.995Z",
+          "created_at": "2026-11-16T18:57:16.021Z",
           "decided_at": null,
           "key_id": null
         }
@@ -720,7 +740,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminApprove": {
     "params": {
-      "id": "fccdde5fc5d648fd"
+      "id": "bca418d38d724a0a"
     },
     "body": {
       "account": "hopper"
@@ -728,12 +748,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "1b2892e9305849d1",
+      "id": "c7c00d34486e4241",
       "account": "hopper",
       "tier": "free",
       "prefix": "sb_live_…",
       "note": "Grace Hopper <grace@navy.example>",
-      "created_at": "2026-11-16T18:33:52.912Z",
+      "user": null,
+      "access": "write",
+      "created_at": "2026-11-16T18:57:15.981Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -741,24 +763,24 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminDecline": {
     "params": {
-      "id": "41c1518a8cba43ca"
+      "id": "30bf96e916184de6"
     },
     "status": 200,
     "answer": {
-      "id": "41c1518a8cba43ca",
+      "id": "30bf96e916184de6",
       "name": "Grace Hopper",
       "email": "grace@navy.example",
       "purpose": "An assistant that remembers.",
       "tier": "free",
       "status": "declined",
-      "created_at": "2026-11-16T18:33:52.933Z",
-      "decided_at": "2026-11-16T18:33:52.972Z",
+      "created_at": "2026-11-16T18:57:15.989Z",
+      "decided_at": "2026-11-16T18:57:16.015Z",
       "key_id": null
     }
   },
   "adminDeleteRequest": {
     "params": {
-      "id": "d892af293c60466e"
+      "id": "673f0efb4d6a447d"
     },
     "status": 200,
     "answer": {
@@ -769,8 +791,8 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "version": "0.1.0",
-      "process_id": 10060,
-      "started_at": "2026-11-16T18:33:49.616Z",
+      "process_id": 796,
+      "started_at": "2026-11-16T18:57:13.853Z",
       "ready": true,
       "store": {
         "facts": 3,
@@ -779,36 +801,36 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       },
       "demo": {
         "labels": [],
-        "resets_in_s": 667
+        "resets_in_s": 164
       },
       "recent_errors": [],
       "recent_requests": [
         {
-          "at": "2026-11-16T18:33:52.098Z",
+          "at": "2026-11-16T18:57:15.474Z",
           "method": "GET",
           "route": "/usage/days",
           "status": 200,
           "account": "acme",
-          "key_id": "7c43eb9f19c64adb",
-          "request_id": "BGZRcG7H-p"
+          "key_id": "7211af1914574112",
+          "request_id": "nZVUX0HL-q"
         },
         {
-          "at": "2026-11-16T18:33:52.096Z",
+          "at": "2026-11-16T18:57:15.469Z",
           "method": "GET",
           "route": "/usage",
           "status": 200,
           "account": "acme",
-          "key_id": "7c43eb9f19c64adb",
-          "request_id": "BGZRcG7H-o"
+          "key_id": "7211af1914574112",
+          "request_id": "nZVUX0HL-p"
         },
         {
-          "at": "2026-11-16T18:33:52.094Z",
-          "method": "DELETE",
-          "route": "/users",
+          "at": "2026-11-16T18:57:15.460Z",
+          "method": "POST",
+          "route": "/tokens",
           "status": 200,
           "account": "acme",
-          "key_id": "7c43eb9f19c64adb",
-          "request_id": "BGZRcG7H-n"
+          "key_id": "7211af1914574112",
+          "request_id": "nZVUX0HL-o"
         }
       ]
     }

@@ -6,11 +6,24 @@ import type { TSchema } from "./type.ts";
 /** `any`: anyone; who sends a key gets what is the account's. */
 export type Access = "key" | "demo" | "open" | "any" | "admin";
 
-export interface Operation {
+/**
+ * What an operation with a key is about, and so what a key that is bound to a user may do with it. `user`: the one user
+ * whom `user_id` in its query or body names, and no other. `key`: the key itself, or what every key of the account may
+ * know. `account`: the whole account, for its own keys only.
+ */
+export type Subject = "user" | "key" | "account";
+
+/** An operation with a key says what it is about, and whether it writes: a reading key may not. */
+export type Operation = OperationTerms &
+  (
+    | { readonly access: "key"; readonly about: Subject; readonly writes: boolean }
+    | { readonly access: Exclude<Access, "key">; readonly about?: undefined; readonly writes?: undefined }
+  );
+
+interface OperationTerms {
   readonly id: string;
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   readonly path: string;
-  readonly access: Access;
   readonly summary: string;
   readonly query?: TSchema;
   readonly params?: TSchema;

@@ -9,6 +9,8 @@ import {
   CHANNEL_COUNT_MAX,
   DEMO_VALUE_BYTES_MAX,
   PROJECT_SEGMENT_LENGTH_MAX,
+  TOKEN_TTL_S_MAX,
+  TOKEN_TTL_S_MIN,
   TTL_S_MAX,
   USER_ID_LENGTH_MAX,
   VALUE_BYTES_MAX,
@@ -20,7 +22,7 @@ import { Type } from "./type.ts";
 export const UserId = Type.String({
   minLength: 1,
   maxLength: USER_ID_LENGTH_MAX,
-  description: `Owner of the facts: 1 to ${USER_ID_LENGTH_MAX} characters, no control characters. Belongs to the account of the key.`,
+  description: `Owner of the facts: 1 to ${USER_ID_LENGTH_MAX} characters, no control characters. Belongs to the account of the key. A key that is bound to a user may leave it out.`,
 });
 export const Label = Type.String({
   description: "One of the account's labels, exact and case-sensitive (`GET /channels`).",
@@ -294,6 +296,19 @@ export const FactsAnswer = Type.Object({
 export const ForgetFactAnswer = Type.Object({ status: Ok, channel_count: ChannelCount });
 export const StatusAnswer = Type.Object({ status: Ok });
 
+export const KeyAccess = Type.Union([Type.Literal("read"), Type.Literal("write")]);
+export const TokenBody = Type.Object({
+  user_id: UserId,
+  access: KeyAccess,
+  ttl_s: Type.Integer({
+    description: `Seconds that it counts, ${TOKEN_TTL_S_MIN} to ${TOKEN_TTL_S_MAX.toLocaleString("en")}.`,
+  }),
+});
+export const TokenAnswer = Type.Object({
+  token: Type.String({ description: "`sbt_…`; sent as a key is." }),
+  expires_at: Type.String({ description: "RFC 3339, UTC; not after the key's own end." }),
+});
+
 export const UsageAnswer = Type.Object({
   account: Type.String(),
   tier: Type.String(),
@@ -301,6 +316,10 @@ export const UsageAnswer = Type.Object({
   used: Type.Integer(),
   remaining: Type.Union([Type.Integer(), Type.Null()]),
   resets_at: Time,
+  user: Type.Optional(
+    Type.String({ description: "Whose facts the key is for, where it is bound to one user." }),
+  ),
+  access: Type.Optional(Type.Literal("read", { description: "Where the key only reads." })),
 });
 
 export const ChannelsAnswer = Type.Object({

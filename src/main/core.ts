@@ -20,6 +20,7 @@ import { KeyRing, type MasterKey } from "../memory/key-ring.ts";
 import { Labels } from "../memory/labels.ts";
 import type { Store, StoreStatistics } from "../memory/ports.ts";
 import type { MemoryServices } from "../memory/services.ts";
+import { Tokens } from "../memory/tokens.ts";
 import type { LmdbStore } from "../store/lmdb/lmdb-store.ts";
 import { BLOCK_WORKER } from "./package.ts";
 import { hasMasterKey, MASTER_KEY_FILE, masterKeys } from "./secrets.ts";
@@ -90,7 +91,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     clock,
     historyMax,
   };
-  const authentication = new Authentication(store, clock);
+  const authentication = new Authentication(store, clock, new Tokens(keyRing.tokenKey));
   defineGauges(metrics, store, blocks);
   return {
     memory,

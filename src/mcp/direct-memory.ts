@@ -1,6 +1,6 @@
 /**
  * The memory layer as an agent's memory, without HTTP in between: for /mcp on the service, where the caller is
- * known by its key. The rules are the same, and so are the answers.
+ * known by its key. The rules are the same, and so are the answers; what the key is not for is refused here, too.
  */
 
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
@@ -21,6 +21,7 @@ import { encodeFacts } from "../memory/encode.ts";
 import { forgetFact, listFacts } from "../memory/facts.ts";
 import { flushUser } from "../memory/flush.ts";
 import { readPresentedBlock } from "../memory/reading.ts";
+import { allowedUser, requireWriteAccess } from "../memory/rights.ts";
 import type { MemoryServices } from "../memory/services.ts";
 
 /** A caller whose block work ends with its signal. */
@@ -35,28 +36,35 @@ export function directMemory(
   failureOf: FailureOf,
 ): AgentMemory {
   const { account } = caller;
-  const run = async <T>(work: () => Promise<T>): Promise<T> => {
+  const run = async <T>(named: string, writes: boolean, work: (userId: string) => Promise<T>): Promise<T> => {
     try {
-      return await work();
+      if (writes) requireWriteAccess(caller);
+      return await work(allowedUser(caller, named));
     } catch (error) {
       // Work that ended because its client has gone did not fail.
       throw caller.signal?.aborted ? error : failureOf(error);
     }
   };
+  const read = <T>(named: string, work: (userId: string) => Promise<T>) => run(named, false, work);
+  const write = <T>(named: string, work: (userId: string) => Promise<T>) => run(named, true, work);
   return {
-    encode: (userId, label, value) =>
-      run(async () => {
+    encode: (user, label, value) =>
+      write(user, async (userId) => {
         const facts = [{ label, value }];
         return encodeAnswer(await encodeFacts(services, caller, { userId, facts, operation: "encode" }));
       }),
-    decode: (userId, label) =>
-      run(async () => decodeAnswer(await decodeFact(services, account, { userId, label }))),
-    forget: (userId, label) =>
-      run(async () => forgetAnswer(await forgetFact(services, account, { userId, label }))),
-    facts: (userId) => run(async () => factsAnswer(userId, await listFacts(services, account, { userId }))),
-    context: (userId) => run(async () => contextAnswer(await readContext(services, caller, { userId }))),
-    flush: (userId) => run(async () => flushAnswer(await flushUser(services, caller, { userId }))),
-    read: (userId, block) =>
-      run(async () => readAnswer(userId, await readPresentedBlock(services, caller, { userId, block }))),
+    decode: (user, label) =>
+      read(user, async (userId) => decodeAnswer(await decodeFact(services, account, { userId, label }))),
+    forget: (user, label) =>
+      write(user, async (userId) => forgetAnswer(await forgetFact(services, account, { userId, label }))),
+    facts: (user) =>
+      read(user, async (userId) => factsAnswer(userId, await listFacts(services, account, { userId }))),
+    context: (user) =>
+      read(user, async (userId) => contextAnswer(await readContext(services, caller, { userId }))),
+    flush: (user) => read(user, async (userId) => flushAnswer(await flushUser(services, caller, { userId }))),
+    read: (user, block) =>
+      read(user, async (userId) =>
+        readAnswer(userId, await readPresentedBlock(services, caller, { userId, block })),
+      ),
   };
 }

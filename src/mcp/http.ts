@@ -29,6 +29,7 @@ export interface McpHttpOptions {
 interface Visitor extends Record<string, unknown> {
   readonly memory: AgentMemory;
   readonly userId: string | undefined;
+  readonly readOnly: boolean;
   /** The session that a client of the 2025 revisions names, where this node has it. */
   readonly session: Session | undefined;
   /** Resolves when no change of a memory that is watched can be missed any more. */
@@ -96,11 +97,13 @@ export class McpHttp implements McpEndpoint {
     await Promise.all(listened.users.map(check));
     const { method, url, headers } = request;
     const sessionId = headers.get(SESSION_HEADER);
-    const session = sessionId === null ? undefined : account.sessions.get(sessionId);
+    const found = sessionId === null ? undefined : account.sessions.get(sessionId);
+    // A session may have subscribed to memories that the key of another client is not for.
+    const session = found?.user === caller.user ? found : undefined;
     if (method === "GET" && sessionId !== null)
       return streamOf(session, { watch, onChange: account.onChange }, controller.signal);
     const memory = memoryOf({ ...caller, signal: controller.signal });
-    const visitor: Visitor = { memory, userId, session, check };
+    const visitor: Visitor = { memory, userId, readOnly: caller.access === "read", session, check };
     const response = await account.handler.fetch(
       new Request(new URL(url, "http://service"), { method, headers, signal: controller.signal }),
       {
@@ -109,7 +112,7 @@ export class McpHttp implements McpEndpoint {
       },
     );
     if (methodOf(body) === "initialize" && response.ok) {
-      const opened = new Session();
+      const opened = new Session(caller.user);
       account.sessions.set(opened.id, opened);
       response.headers.set(SESSION_HEADER, opened.id);
     }
@@ -122,15 +125,16 @@ export class McpHttp implements McpEndpoint {
     for (const controller of this.#open.keys()) controller.abort();
   }
 
-  /** A stream ends soon after its key. Each key is looked up once, however many streams it has. */
+  /** A stream ends soon after its key, or its token. Each is looked up once, however many streams it has. */
   async #endRevoked(): Promise<void> {
     if (this.#looking) return;
     this.#looking = true;
-    const callers = new Map([...this.#open.values()].map((caller) => [caller.keyId, caller]));
-    for (const [keyId, caller] of callers) {
+    const nameOf = ({ keyId, token }: Caller) => `${keyId} ${token?.expiresAtMs}`;
+    const callers = new Map([...this.#open.values()].map((caller) => [nameOf(caller), caller]));
+    for (const [name, caller] of callers) {
       // A store that does not answer says nothing about the key.
       if (await this.#options.isLive(caller).catch(() => true)) continue;
-      for (const [controller, { keyId: own }] of this.#open) if (own === keyId) controller.abort();
+      for (const [controller, own] of this.#open) if (nameOf(own) === name) controller.abort();
     }
     this.#looking = false;
   }
@@ -154,9 +158,9 @@ export class McpHttp implements McpEndpoint {
     const handler: McpHttpHandler = createMcpHandler(
       ({ authInfo, era }) => {
         const visitor = authInfo!.extra as Visitor;
-        const { memory, userId } = visitor;
+        const { memory, userId, readOnly } = visitor;
         const subscriptions = era === "legacy" ? subscriptionsOf(visitor) : undefined;
-        return memoryServer({ memory, userId, version, subscriptions });
+        return memoryServer({ memory, userId, readOnly, version, subscriptions });
       },
       { maxSubscriptions: STREAMS_MAX },
     );
@@ -207,6 +211,8 @@ function subscriptionsOf({ session, userId, check }: Visitor): Subscriptions {
       if (session === undefined)
         throw refuse(SESSION_NOT_FOUND, `A subscription needs a session of this node. ${NEW_SESSION}`);
       const user = watchableUser(uri, userId);
+      if (user === undefined && userId !== undefined && userOfUri(uri) !== undefined)
+        throw refuse(INVALID_PARAMS, "This is the memory of another user.");
       if (user === undefined) return;
       if (!subscribe(user, uri))
         throw refuse(INVALID_PARAMS, `A session has at most ${WATCHED_MAX} subscriptions.`);

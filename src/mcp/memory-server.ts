@@ -31,6 +31,8 @@ export interface MemoryServerOptions {
   /** Whose memory; without it every call says so itself. */
   readonly userId?: string | undefined;
   readonly version: string;
+  /** Whether it may only be read: then the tools that write are not offered. */
+  readonly readOnly?: boolean | undefined;
   /** Takes the subscriptions of a client of the 2025 revisions; later ones do not ask the server for them. */
   readonly subscriptions?: Subscriptions | undefined;
   /** Whether the memory knows a project, so that the tools can name the scope. */
@@ -77,8 +79,9 @@ const TOOLS = MEMORY_TOOLS.map((tool) => ({
 const promptInput = once(() => schemaOf<{ user_id: string }>({ user_id: USER_ID }));
 
 function addTools(server: McpServer, options: MemoryServerOptions): void {
-  const { memory, userId, scoped = false, allowSecrets, onChange } = options;
+  const { memory, userId, readOnly = false, scoped = false, allowSecrets, onChange } = options;
   for (const { tool, boundInput, scopedInput, openInput, output } of TOOLS) {
+    if (readOnly && !tool.annotations.readOnlyHint) continue;
     const userInput = scoped ? scopedInput : boundInput;
     server.registerTool(
       tool.name,

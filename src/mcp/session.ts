@@ -27,10 +27,16 @@ const KEEP_ALIVE_MS = 15_000;
 
 export class Session {
   readonly id = randomUUID();
+  /** The user whom its client's key is bound to; null: any of the account. */
+  readonly user: string | null;
   /** By user. */
   readonly #subscriptions = new Map<string, Subscription>();
   #source: ChangeSource | undefined;
   #endStream = () => {};
+
+  constructor(user: string | null) {
+    this.user = user;
+  }
 
   /** @returns false where the session has too many subscriptions */
   subscribe(userId: string, uri: string): boolean {

@@ -85,7 +85,7 @@ export async function encodeFacts(
       ? await write()
       : await services.idempotency.run(
           idempotencyKey,
-          { keyId, nowMs, fingerprinted: fingerprintOf(input, placed) },
+          { caller, nowMs, fingerprinted: fingerprintOf(input, placed) },
           write,
         );
   refuseUnlessStored(outcome, caller, { nowMs, placed });

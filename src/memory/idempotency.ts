@@ -7,6 +7,7 @@
 import { hash } from "node:crypto";
 import { assert } from "../base/assert.ts";
 import { Failure } from "../base/errors.ts";
+import type { Caller } from "./authentication.ts";
 import { checkIdempotencyKey } from "./identifiers.ts";
 import type { WriteRequest } from "./ports.ts";
 
@@ -26,12 +27,20 @@ export class IdempotencyGate {
    * refused: which of the two answers would be "the first" is not known yet.
    */
   async run<T>(
-    key: string,
-    request: { keyId: string; nowMs: number; fingerprinted: readonly unknown[] },
+    given: string,
+    request: {
+      caller: Pick<Caller, "keyId" | "token" | "user">;
+      nowMs: number;
+      fingerprinted: readonly unknown[];
+    },
     work: (idempotency: WriteRequest["idempotency"]) => Promise<T>,
   ): Promise<T> {
-    checkIdempotencyKey(key);
-    const slot = `${request.keyId} ${key}`;
+    checkIdempotencyKey(given);
+    const { keyId, token, user } = request.caller;
+    // Many have tokens of one key, and none of them is to meet the Idempotency-Key of another.
+    const key =
+      token === undefined ? given : hash("sha256", JSON.stringify([this.#secret, user, given]), "hex");
+    const slot = `${keyId} ${key}`;
     if (this.#inFlight.has(slot)) {
       throw new Failure(
         "idempotency_in_flight",
@@ -46,7 +55,7 @@ export class IdempotencyGate {
     try {
       const digest = hash("sha256", this.#secret + JSON.stringify(request.fingerprinted), "hex");
       const fingerprint = Buffer.from(digest, "hex");
-      return await work({ keyId: request.keyId, key, fingerprint, expiresAtMs: request.nowMs + KEPT_MS });
+      return await work({ keyId, key, fingerprint, expiresAtMs: request.nowMs + KEPT_MS });
     } finally {
       const wasInFlight = this.#inFlight.delete(slot);
       assert(wasInFlight, "an Idempotency-Key is released once");

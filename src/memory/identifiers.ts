@@ -23,7 +23,7 @@ const ACCOUNT = new RegExp(`^[a-z0-9][a-z0-9._-]{0,${ACCOUNT_LENGTH_MAX - 1}}$`)
 const IDEMPOTENCY_KEY = new RegExp(`^[\\x21-\\x7e]{1,${IDEMPOTENCY_KEY_LENGTH_MAX}}$`);
 
 /** user_id and session_id: 1 to 128 characters (code points), no control characters. */
-export function checkIdentifier(text: string, param: "user_id" | "session_id"): void {
+export function checkIdentifier(text: string, param: "user_id" | "session_id" | "user"): void {
   const fault = identifierFault(text);
   if (fault !== undefined) throw new Failure("invalid_request", `${param} ${fault}.`, { param });
 }

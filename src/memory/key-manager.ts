@@ -76,7 +76,7 @@ export class KeyManager {
       throw new Failure("invalid_request", "The expiry lies in the past.", { param: "expires_at" });
     }
     const user = wanted.user ?? null;
-    if (user !== null) checkIdentifier(user, "user_id");
+    if (user !== null) checkIdentifier(user, "user");
     const key = newApiKey();
     const record: KeyRecord = {
       id: this.#newId(),

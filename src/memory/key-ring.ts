@@ -48,4 +48,10 @@ export class KeyRing {
   get digestKey(): Uint8Array {
     return deriveBlockKey(this.#masters[0].material, this.#masters[0].id, "@digests").material;
   }
+
+  /** The secret of short-lived tokens. It changes with a new master key. */
+  get tokenKey(): Uint8Array {
+    const { id, material } = this.#masters[this.#masters.length - 1];
+    return deriveBlockKey(material, id, "@tokens").material;
+  }
 }

@@ -18,6 +18,8 @@ export interface ListInput {
   readonly prefix: string;
   readonly after: string;
   readonly limit: number;
+  /** The one user whom the caller may see; null: all. */
+  readonly only: string | null;
 }
 
 export async function listUsers(
@@ -26,18 +28,25 @@ export async function listUsers(
   input: ListInput,
 ): Promise<{ users: readonly ListedUser[]; isMore: boolean }> {
   const { store, clock } = services;
-  const found = await store.listUsers(account, { ...input, limit: input.limit + 1 });
+  const { only, prefix, after, limit } = input;
+  const found =
+    only === null
+      ? await store.listUsers(account, { prefix, after, limit: limit + 1 })
+      : [only].filter((user) => user.startsWith(prefix) && after === "");
   const nowMs = clock.now();
   const users = await Promise.all(
-    found.slice(0, input.limit).map(async (userId) => {
-      const facts = (await store.readLife(account, userId, { nowMs }))?.facts ?? [];
-      return {
+    found.slice(0, limit).map(async (userId) => {
+      const life = await store.readLife(account, userId, { nowMs });
+      if (life === undefined) return [];
+      const { facts } = life;
+      const listed: ListedUser = {
         userId,
         projects: [...new Set(facts.map(({ place }) => place))].filter((place) => place !== OWN_PLACE),
         channelCount: facts.filter(({ place }) => place === OWN_PLACE).length,
         updatedAtMs: facts.length === 0 ? null : Math.max(...facts.map(({ updatedAtMs }) => updatedAtMs)),
       };
+      return [listed];
     }),
   );
-  return { users, isMore: found.length > input.limit };
+  return { users: users.flat(), isMore: found.length > limit };
 }

@@ -54,7 +54,7 @@ import { type CallOptions, type Fetch, type SdkCall, Transport } from "./transpo
 import { expectedHeaders, factFields, isoMoment, labelFields } from "./wire-fields.ts";
 
 export interface SidebandOptions {
-  /** An API key, `sb_live_…`. Not needed for the demo and for `channels`. Default: SIDEBAND_API_KEY. */
+  /** An API key, `sb_live_…`, or a token, `sbt_…`. Not needed for the demo and for `channels`. Default: SIDEBAND_API_KEY. */
   apiKey?: string | undefined;
   /** The address of the service. It may have a path. Default: SIDEBAND_API_URL, else http://127.0.0.1:8787. */
   baseUrl?: string | undefined;

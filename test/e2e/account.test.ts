@@ -44,6 +44,26 @@ visit(
   },
 );
 
+visit(
+  "the holder of a bound, reading key sees whose facts it is for, and no button to forget them",
+  async (visit) => {
+    const { page, running, says } = visit;
+    const { key } = await running.service.core.keys.create({
+      account: "acme",
+      user: "only ada",
+      access: "read",
+    });
+    const body = { user_id: "only ada", label: "USER.name", value: "Lovelace" };
+    await running.call("POST", "/encode", { body });
+    await signIn(visit, key);
+    await says("This key is for the user only ada alone.");
+    await says("reads only");
+    await page.getByRole("button", { name: "Show facts" }).click();
+    await says("1 fact of only ada");
+    assert.equal(await page.getByRole("button", { name: "Forget USER.name" }).count(), 0);
+  },
+);
+
 visit("the key is in no cookie, no storage, no address, and gone after a reload", async (visit) => {
   const { page, running, says } = visit;
   const addresses: string[] = [];

@@ -117,6 +117,23 @@ visit("a request is declined after a second look", async (visit) => {
   assert.equal(json.requests[0].status, "declined");
 });
 
+visit("a key is created for one user and for reading, and the table says so", async (visit) => {
+  const { page, running, says } = visit;
+  await signIn(visit);
+  await page.getByLabel("Account, new or existing").fill("bound");
+  await page.getByLabel("For one user (optional)").fill("ada lovelace");
+  await page.getByLabel("Access").selectOption("read");
+  await page.getByRole("button", { name: "Create a key" }).click();
+  await says("The key of bound, shown only once");
+  const key = (await page.locator(".key-line code").textContent()) ?? "";
+  assert.equal((await running.call("GET", "/facts", { key })).json.user_id, "ada lovelace");
+  const body = { label: "USER.name", value: "x" };
+  assert.equal((await running.call("POST", "/encode", { key, body })).json.code, "read_only_key");
+  const row = page.locator("tr", { hasText: key.slice(0, 12) });
+  await row.getByText("ada lovelace").waitFor();
+  await row.getByText("reads only").waitFor();
+});
+
 visit("a key is created, used, given an expiry and revoked", async (visit) => {
   const { page, running, says } = visit;
   await signIn(visit);

@@ -14,13 +14,16 @@ const ID_LENGTH_MIN = 12;
 export const keysCreate: Command = {
   name: "keys create",
   summary: "create an API key; it is shown once",
-  help: `usage: sideband keys create --account NAME [--tier TIER] [--expires TIME] [--note TEXT] [--json]
+  help: `usage: sideband keys create --account NAME [--tier TIER] [--expires TIME] [--user ID] [--access read|write]
+                            [--note TEXT] [--json]
 
   --account NAME  the account; it is created if it is new (a-z, 0-9, dot, underscore, hyphen)
   --tier TIER     how many facts it may write (default free):
 ${TIERS.map((tier) => `                    ${tier.padEnd(10)}${limitText(TIER_LIMITS[tier])}`).join("\n")}
   --expires TIME  when the key expires: a day (2027-01-31, from its midnight UTC on), or a time with its zone
                   (2027-01-31T12:00:00Z)
+  --user ID       bind it to this user_id and its projects (default: all users of the account)
+  --access WHAT   read or write (default write); a reading key cannot write or forget
   --note TEXT     a note for the operator
   --json          print one JSON object
 ${DATA_HELP}
@@ -34,14 +37,17 @@ Works beside a running service. Exit status: 0; 1 if it failed; 2 for a wrong ca
         account: { type: "string" },
         tier: { type: "string", default: "free" },
         expires: { type: "string" },
+        user: { type: "string" },
+        access: { type: "string", default: "write" },
         note: { type: "string" },
         json: { type: "boolean", default: false },
         ...DATA_OPTION,
       },
     });
-    const { account, tier, expires, note } = values;
+    const { account, tier, expires, user, access, note } = values;
     if (account === undefined) throw new UsageError("--account is needed");
     if (!TIERS.includes(tier as Tier)) throw new UsageError(`--tier takes one of ${TIERS.join(", ")}`);
+    if (access !== "read" && access !== "write") throw new UsageError("--access takes read or write");
     if (expires !== undefined && momentOf(expires) === undefined)
       throw new UsageError(
         "--expires takes a day (2027-01-31) or a time with its zone (2027-01-31T12:00:00Z)",
@@ -49,17 +55,20 @@ Works beside a running service. Exit status: 0; 1 if it failed; 2 for a wrong ca
     const wanted = {
       account,
       tier,
+      access,
+      ...(user === undefined ? {} : { user }),
       ...(expires === undefined ? {} : { expires_at: expires }),
       ...(note === undefined ? {} : { note }),
     };
     const created = await withOwner(configWith(values.data), { create: true }, (owner) =>
       owner.json<{ key: string } & KeyView>("POST", "/admin/keys", wanted),
     );
+    const isLimited = user !== undefined || access === "read";
     if (values.json) console.log(JSON.stringify(created));
     else
       console.log(
-        `key for account "${account}" (${tier}: ${limitText(TIER_LIMITS[tier as Tier])}), shown this once:\n` +
-          `${created.key}\nid ${created.id}`,
+        `key for account "${account}" (${tier}: ${limitText(TIER_LIMITS[tier as Tier])}` +
+          `${isLimited ? `; ${rightsText(created)}` : ""}), shown this once:\n${created.key}\nid ${created.id}`,
       );
     return EXIT_OK;
   },
@@ -131,6 +140,11 @@ export async function fetchKeys(owner: OwnerClient, account?: string): Promise<K
   return (await owner.json<{ keys: KeyView[] }>("GET", `/admin/keys${query}`)).keys;
 }
 
+/** Whose facts a key is for, and what it may do with them. */
+function rightsText({ user, access }: Pick<KeyView, "user" | "access">): string {
+  return `${user === null ? "all users" : `user ${JSON.stringify(user)}`}${access === "read" ? ", reads only" : ""}`;
+}
+
 function keyTable(keys: readonly KeyView[]): string {
   const rows = keys.map((key) => {
     const { id, prefix, account, tier, created_at, expires_at, revoked_at, last_used_at } = key;
@@ -145,10 +159,11 @@ function keyTable(keys: readonly KeyView[]): string {
       `${prefix}…`,
       account,
       tier,
+      rightsText(key),
       state,
       created_at.slice(0, 10),
       last_used_at?.slice(0, 16) ?? "never",
     ];
   });
-  return table(["id", "key", "account", "tier", "state", "created", "last used"], rows);
+  return table(["id", "key", "account", "tier", "for", "state", "created", "last used"], rows);
 }

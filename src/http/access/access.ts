@@ -1,6 +1,7 @@
 /**
  * Who may call: one check for each kind of route. They run before the body is read, so that a stranger's body is never
- * parsed. A key in the query counts for GET (and HEAD) only.
+ * parsed. A key in the query counts for GET (and HEAD) only. A token is taken wherever a key is, and only the answers to
+ * it can be seen by pages of other sites: a page never has the account's key.
  */
 
 import { Failure } from "../../base/errors.ts";
@@ -8,6 +9,7 @@ import { andThen } from "../../base/maybe-promise.ts";
 import { enforce, tooMany } from "../../base/rate-limiter.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import { quotaWindow } from "../../memory/quota.ts";
+import { isToken } from "../../memory/tokens.ts";
 import type { Call } from "../request/call.ts";
 import { limitGroupOf } from "../request/client.ts";
 import { limitHeaders } from "../request/limit-headers.ts";
@@ -35,7 +37,7 @@ export function accessChecks(
   { sessions, origins, isProxy }: AccessOptions,
 ): AccessChecks {
   const { door } = services;
-  const key = keyCheck(services);
+  const key = keyCheck(services, origins);
   const origin = (call: Call) => {
     if (!door.admits(call.request)) origins.check(call, isProxy(call.request.socket.remoteAddress ?? ""));
   };
@@ -46,6 +48,7 @@ export function accessChecks(
       origin(call);
       return key(call);
     },
+    preflight: (call) => origins.share(call),
     demo: demoCheck(services),
     admin: adminCheck(services, sessions),
     open(call) {
@@ -63,7 +66,10 @@ export function accessChecks(
   };
 }
 
-function keyCheck({ authentication, memory, clock, limits, door }: HttpServices): AccessCheck {
+function keyCheck(
+  { authentication, memory, clock, limits, door }: HttpServices,
+  origins: Origins,
+): AccessCheck {
   const usedBy = ({ keyId, limit }: Caller) =>
     limit === null ? 0 : memory.store.readUsage(keyId, quotaWindow(clock.now()).month);
   return (call) => {
@@ -71,7 +77,9 @@ function keyCheck({ authentication, memory, clock, limits, door }: HttpServices)
       call.caller = door.callerOf(call.request);
       return;
     }
-    return andThen(authentication.callerOf(keyOf(call)), (caller) => {
+    const credential = keyOf(call);
+    if (isToken(credential)) origins.share(call);
+    return andThen(authentication.callerOf(credential), (caller) => {
       call.caller = caller;
       return andThen(usedBy(caller), (used) => {
         call.used = used;

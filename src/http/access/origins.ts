@@ -1,6 +1,7 @@
 /**
- * Which pages may call /mcp from a browser. A page of another site is refused, unless the operator allows its origin.
- * So is a foreign name that was made to point at a service on this machine alone (DNS rebinding).
+ * Which pages may call from a browser. At /mcp a page of another site is refused, unless the operator allows its origin.
+ * So is a foreign name that was made to point at a service on this machine alone (DNS rebinding). Elsewhere the browser
+ * refuses: a page sees the answers to a token, if the operator allows its origin.
  */
 
 import { Failure } from "../../base/errors.ts";
@@ -15,7 +16,8 @@ export interface OriginsOptions {
 }
 
 const LOCAL_NAMES = ["localhost", "127.0.0.1", "[::1]"];
-const EXPOSED = "ETag, Mcp-Session-Id, Retry-After, X-Request-Id";
+const EXPOSED =
+  "ETag, Idempotency-Replayed, Mcp-Session-Id, RateLimit, RateLimit-Policy, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id";
 
 export class Origins {
   readonly #allowed: ReadonlySet<string>;
@@ -45,15 +47,18 @@ export class Origins {
       throw new Failure("origin_not_allowed", "Pages of this origin may not call the service.", {
         param: "Origin",
       });
-    call.headers = [
-      "access-control-allow-origin",
-      origin,
-      "access-control-expose-headers",
-      EXPOSED,
-      "vary",
-      "origin",
-    ];
+    call.headers = headersFor(origin);
   }
+
+  /** Lets a page see the answer, if the operator allows its origin. */
+  share(call: Call): void {
+    const { origin } = call.request.headers;
+    if (origin !== undefined && this.#allowed.has(origin)) call.headers = headersFor(origin);
+  }
+}
+
+function headersFor(origin: string): string[] {
+  return ["access-control-allow-origin", origin, "access-control-expose-headers", EXPOSED, "vary", "origin"];
 }
 
 function hostnameOf(url: string): string {

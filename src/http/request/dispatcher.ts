@@ -20,6 +20,7 @@ import { failureOf, problemAnswer } from "./problem.ts";
 import { parseQuery, raiseQueryFault } from "./query.ts";
 import type { CallHistory } from "./recent-calls.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
+import { requireRights } from "./rights.ts";
 import type { AccessChecks, Route } from "./route.ts";
 import { type Router, UnknownAddress } from "./router.ts";
 import { isLast } from "./turns.ts";
@@ -151,6 +152,7 @@ export class Dispatcher {
       if (route.access !== "page") raiseQueryFault(call.query);
       return andThen(this.#bodyOf(call, route), (body) => {
         call.body = body;
+        if (route.rights !== undefined) requireRights(call, route.rights);
         check(route.params, call.params, "The address is not valid.");
         check(route.query, call.query, "The query is not valid.");
         check(route.body, call.body, "The body must be a JSON object.");

@@ -2,20 +2,26 @@
 
 import { BODY_BYTES_MAX } from "../../base/limits.ts";
 import type { MaybePromise } from "../../base/maybe-promise.ts";
-import type { Access } from "../../contract/operation.ts";
+import type { Access, Subject } from "../../contract/operation.ts";
 import type { OPERATIONS, OperationId } from "../../contract/operations.ts";
 import type { Static, TSchema } from "../../contract/type.ts";
 import { compileSchema, type Validator } from "../../contract/validation.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import type { Answer } from "./answer.ts";
 import type { Call } from "./call.ts";
+import { type NeededRights, rightsOf } from "./rights.ts";
 
 export interface Route {
   readonly method: string;
   /** With `:name` for a part that varies. */
   readonly path: string;
-  /** `page`: anyone. `door`: through the local socket only. `mcp`: with a key, from an allowed origin; `origin`: only that. */
-  readonly access: Access | "page" | "door" | "mcp" | "origin";
+  /**
+   * `page`: anyone. `door`: through the local socket only. `mcp`: with a key, from an allowed origin; `origin`: only that.
+   * `preflight`: anyone, and pages of the origins that the operator names see the answer.
+   */
+  readonly access: Access | "page" | "door" | "mcp" | "origin" | "preflight";
+  /** What its caller's key must be for; every operation of the table with a key has it. */
+  readonly rights?: NeededRights | undefined;
   readonly query?: Validator | undefined;
   readonly params?: Validator | undefined;
   readonly body?: Validator | undefined;
@@ -33,6 +39,8 @@ interface RouteDefinition {
   readonly method: string;
   readonly path: string;
   readonly access: Route["access"];
+  readonly about?: Subject | undefined;
+  readonly writes?: boolean | undefined;
   readonly query?: TSchema;
   readonly params?: TSchema;
   readonly body?: TSchema;
@@ -69,6 +77,7 @@ export function routeOf<const D extends RouteDefinition>(
     method,
     path,
     access,
+    rights: rightsOf(definition),
     query: validator(query, "in the query"),
     params: validator(params, "in the path"),
     body: validator(body, "in the body"),

@@ -1,7 +1,7 @@
 /**
  * Finds the route of a request. Every path also exists under /v1. An unknown address is 404; another method on a known
  * address is 405 with Allow; OPTIONS says what is allowed. Browsers of any origin may use the demo and what needs no
- * key.
+ * key; those of the origins that the operator names also what needs one, with a token.
  */
 
 import { assert } from "../../base/assert.ts";
@@ -88,25 +88,32 @@ export class Router {
   }
 }
 
-/** Access kinds whose 405 and OPTIONS answers are restricted, each with the check for them. */
-const HIDDEN_ROUTES: Partial<Record<Route["access"], Route["access"]>> = { door: "door", mcp: "origin" };
+/** The access of the 405 and OPTIONS answers, by that of the route. */
+const OTHER_ACCESS: Partial<Record<Route["access"], Route["access"]>> = {
+  open: "open",
+  any: "open",
+  demo: "open",
+  key: "preflight",
+  mcp: "origin",
+  door: "door",
+};
 
 /** Answers a method that the address does not have. */
 function otherMethod(method: string, routes: ReadonlyMap<string, Route>): Route {
   const names = [...routes.keys()].flatMap((name) => (name === "GET" ? ["GET", "HEAD"] : [name]));
   const allow = [...names, "OPTIONS"].join(", ");
   const [first] = routes.values();
-  const isOpen = first.access === "open" || first.access === "any" || first.access === "demo";
+  // These answers need no key.
+  const access = OTHER_ACCESS[first.access] ?? "page";
+  const hasPages = access !== "page" && access !== "door";
   const handle = () => {
     if (method !== "OPTIONS")
       throw new Failure("method_not_allowed", `Use ${names.join(" or ")} here.`, { allow });
     return new Answer(undefined, {
       status: 204,
-      headers: ["allow", allow, ...(isOpen || first.access === "mcp" ? preflight(allow) : [])],
+      headers: ["allow", allow, ...(hasPages ? preflight(allow) : [])],
     });
   };
-  // These answers need no key.
-  const access = isOpen ? "open" : (HIDDEN_ROUTES[first.access] ?? "page");
   return { method, path: first.path, access, bodyBytesMax: "stream", handle };
 }
 
@@ -115,7 +122,7 @@ function preflight(allow: string): string[] {
     "access-control-allow-methods",
     allow,
     "access-control-allow-headers",
-    "Authorization, Content-Type, If-None-Match, Last-Event-ID, Mcp-Protocol-Version, Mcp-Session-Id, X-Request-Id",
+    "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Mcp-Protocol-Version, Mcp-Session-Id, X-Request-Id",
     "access-control-max-age",
     PREFLIGHT_SECONDS,
   ];

@@ -39,8 +39,9 @@ export function adminRoutes(
     },
 
     async adminCreateKey(call) {
-      const { account, tier, expires_at, note } = call.body;
-      const { key, record } = await keys.create({ account, tier, note, expiresAtMs: timeOf(expires_at) });
+      const { account, tier, expires_at, note, user, access } = call.body;
+      const expiresAtMs = timeOf(expires_at);
+      const { key, record } = await keys.create({ account, tier, note, expiresAtMs, user, access });
       return Answer.json({ key, ...viewOfKey(record) }, { status: 201 });
     },
 
@@ -141,6 +142,8 @@ function viewOfKey(record: KeyRecord): KeyView {
     tier: record.tier,
     prefix: record.prefix,
     note: record.note,
+    user: record.user,
+    access: record.access,
     created_at: momentText(record.createdAtMs),
     expires_at: record.expiresAtMs === null ? null : momentText(record.expiresAtMs),
     revoked_at: record.revokedAtMs === null ? null : momentText(record.revokedAtMs),

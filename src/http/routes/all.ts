@@ -19,6 +19,7 @@ import { operatorRoutes } from "./operator.ts";
 import { serviceRoutes } from "./public.ts";
 import { Readiness } from "./readiness.ts";
 import { recallRoutes } from "./recall.ts";
+import { tokenRoutes } from "./tokens.ts";
 import { usageRoutes } from "./usage.ts";
 
 export interface RouteOptions {
@@ -37,6 +38,7 @@ export function allRoutes({ services, sessions, recent, pages }: RouteOptions): 
     ...recallRoutes(services, contexts),
     ...blockRoutes(services),
     ...forgetRoutes(services),
+    ...tokenRoutes(services),
     ...lifeRoutes(services),
     ...eventRoutes(services),
     ...usageRoutes(services),

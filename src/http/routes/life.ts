@@ -106,8 +106,9 @@ export function lifeRoutes({ memory }: HttpServices): Handlers<LifeOperation> {
     async users(call) {
       const { prefix = "", limit = String(PAGE), cursor } = call.query;
       const after = cursor === undefined ? "" : textOfCursor(cursor);
-      const { account } = call.caller;
-      const { users, isMore } = await listUsers(memory, account, { prefix, after, limit: Number(limit) });
+      const { account, user: only } = call.caller;
+      const input = { prefix, after, limit: Number(limit), only };
+      const { users, isMore } = await listUsers(memory, account, input);
       const last = users.at(-1);
       return usersAnswer(users, isMore && last !== undefined ? cursorOf(last.userId) : null);
     },

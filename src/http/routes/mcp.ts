@@ -5,6 +5,7 @@ import type { ReadableStream } from "node:stream/web";
 import { BODY_BYTES_MAX } from "../../base/limits.ts";
 import { enforce } from "../../base/rate-limiter.ts";
 import { checkIdentifier } from "../../memory/identifiers.ts";
+import { allowedUser } from "../../memory/rights.ts";
 import { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
 import { failureOf } from "../request/problem.ts";
@@ -15,7 +16,7 @@ const METHODS = ["GET", "POST", "DELETE"];
 
 export function mcpRoutes({ mcp, limits, door, log }: HttpServices): Route[] {
   const handle = async (call: Call) => {
-    const userId = call.query?.user_id;
+    const userId = allowedUser(call.caller!, call.query?.user_id);
     if (userId !== undefined) checkIdentifier(userId, "user_id");
     // The first was counted with the request.
     const more = Array.isArray(call.body) ? call.body.length - 1 : 0;

@@ -10,6 +10,10 @@ export interface UsageView {
   readonly used: number;
   readonly remaining: number | null;
   readonly resets_at: string;
+  /** Where the key is bound to one user. */
+  readonly user?: string;
+  /** Where the key only reads. */
+  readonly access?: "read";
 }
 
 export interface UsageByDay {

@@ -1,6 +1,7 @@
 /** Accounts and their keys: create one, let one expire, revoke one, see when each was last used. */
 
 import { useState } from "preact/hooks";
+import { USER_ID_LENGTH_MAX } from "../../base/limits.ts";
 import {
   type AccountView,
   type CreatedKey,
@@ -32,7 +33,9 @@ export function KeysSection({ keys, accounts, usage }: KeysSectionProps) {
   const [filter, setFilter] = useState("");
   const { error, run } = useAction();
   const matching = keys
-    .filter(({ account, note, prefix }) => `${account} ${note} ${prefix}`.includes(filter))
+    .filter(({ account, note, prefix, user }) =>
+      `${account} ${note} ${prefix} ${user ?? ""}`.includes(filter),
+    )
     .sort((a, b) => b.created_at.localeCompare(a.created_at));
   const shown = matching.slice(0, ROWS_MAX);
   return (
@@ -51,7 +54,7 @@ export function KeysSection({ keys, accounts, usage }: KeysSectionProps) {
       <CreateForm accounts={accounts} onCreated={setCreated} />
       {created !== undefined && <NewKey created={created} onDone={() => setCreated(undefined)} />}
       <label class="field filter">
-        <span>Show keys whose account or note contains</span>
+        <span>Show keys whose account, user or note contains</span>
         <input type="search" value={filter} onInput={({ currentTarget }) => setFilter(currentTarget.value)} />
       </label>
       <ErrorNotice error={error} />
@@ -65,6 +68,7 @@ export function KeysSection({ keys, accounts, usage }: KeysSectionProps) {
           { name: "Account", class: "text", cell: AccountCell },
           { name: "Key", class: "mono", cell: ({ prefix }) => `${prefix}…` },
           { name: "Tier", cell: ({ tier }) => tier },
+          { name: "For", class: "text", cell: RightsCell },
           { name: "State", cell: StateCell },
           {
             name: "Facts this month",
@@ -85,6 +89,15 @@ function AccountCell({ account, note }: KeyView) {
     <>
       {account}
       {note !== "" && <small class="note">{note}</small>}
+    </>
+  );
+}
+
+function RightsCell({ user, access }: KeyView) {
+  return (
+    <>
+      {user ?? "all users"}
+      {access === "read" && <small class="note">reads only</small>}
     </>
   );
 }
@@ -165,15 +178,20 @@ function CreateForm({ accounts, onCreated }: CreateFormProps) {
   const [account, setAccount] = useState("");
   const [terms, setTerms] = useState<KeyTerms>({ tier: "free", expires: "" });
   const [note, setNote] = useState("");
+  const [user, setUser] = useState("");
+  const [access, setAccess] = useState<KeyView["access"]>("write");
   const create = async (event: SubmitEvent) => {
     event.preventDefault();
+    const rights = { user: user === "" ? null : user, access };
     const created = await run(() =>
-      createKey({ account, tier: terms.tier, note, expires_at: endOfDay(terms.expires) }),
+      createKey({ account, tier: terms.tier, note, expires_at: endOfDay(terms.expires), ...rights }),
     );
     if (created === undefined) return;
     onCreated(created);
     setAccount("");
     setNote("");
+    setUser("");
+    setAccess("write");
     setTerms({ ...terms, expires: "" });
   };
   return (
@@ -197,6 +215,26 @@ function CreateForm({ accounts, onCreated }: CreateFormProps) {
           </datalist>
         </label>
         <KeyTermsFields terms={terms} onChange={setTerms} />
+        <label class="field">
+          <span>For one user (optional)</span>
+          <input
+            maxLength={USER_ID_LENGTH_MAX}
+            autocomplete="off"
+            placeholder="all users"
+            value={user}
+            onInput={({ currentTarget }) => setUser(currentTarget.value)}
+          />
+        </label>
+        <label class="field">
+          <span>Access</span>
+          <select
+            value={access}
+            onChange={({ currentTarget }) => setAccess(currentTarget.value as KeyView["access"])}
+          >
+            <option>write</option>
+            <option>read</option>
+          </select>
+        </label>
         <label class="field grow">
           <span>Note</span>
           <input maxLength={200} value={note} onInput={({ currentTarget }) => setNote(currentTarget.value)} />

@@ -47,6 +47,17 @@ export function NewKey({ created, to, onDone }: NewKeyProps) {
 }
 
 export function letterOf(created: CreatedKey, name: string | undefined, origin: string): string {
+  const { user, access } = created;
+  const bound = user === null ? "" : ` It is for the user ${user} alone.`;
+  const reads = access === "read" ? " It reads, and writes nothing." : "";
+  const authorization = `-H "Authorization: Bearer ${created.key}"`;
+  const [inQuery, inBody] = user === null ? ["?user_id=me", '"user_id":"me",'] : ["", ""];
+  const example =
+    access === "read"
+      ? `curl "${origin}/facts${inQuery}" ${authorization}`
+      : `curl ${origin}/encode ${authorization} \\
+    -H "Content-Type: application/json" \\
+    -d '{${inBody}"label":"USER.name","value":"Ada"}'`;
   const until = created.expires_at === null ? "" : ` It works until ${created.expires_at.slice(0, 10)}.`;
   return `Hello${name === undefined ? "" : ` ${name}`},
 
@@ -54,11 +65,9 @@ here is your key to Sideband, tier ${created.tier}, account ${created.account}:
 
   ${created.key}
 
-Keep it like a password: it is stored nowhere and cannot be shown again.${until} Try it:
+Keep it like a password: it is stored nowhere and cannot be shown again.${until}${bound}${reads} Try it:
 
-  curl ${origin}/encode -H "Authorization: Bearer ${created.key}" \\
-    -H "Content-Type: application/json" \\
-    -d '{"user_id":"me","label":"USER.name","value":"Ada"}'
+  ${example}
 
 Guides and reference: ${origin}/docs
 What the key has used: ${origin}/account

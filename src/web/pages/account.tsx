@@ -27,11 +27,17 @@ function Account() {
         <div class="card-head">
           <h2 id="use-title">
             {usage.account} <span class="tag">{usage.tier}</span>
+            {usage.access === "read" && <span class="tag">reads only</span>}
           </h2>
           <button type="button" onClick={() => setHolder(undefined)}>
             Forget the key
           </button>
         </div>
+        {usage.user !== undefined && (
+          <p>
+            This key is for the user <b>{usage.user}</b> alone.
+          </p>
+        )}
         <p>
           Facts written this month:{" "}
           <QuotaMeter used={usage.used} limit={usage.limit} label="Used of this month's limit" />.{" "}
@@ -39,7 +45,7 @@ function Account() {
         </p>
         <UsageChart from={byDay.from} to={byDay.to} days={byDay.days} label="Facts written by day" />
       </section>
-      <UserFacts apiKey={key} />
+      <UserFacts apiKey={key} boundUser={usage.user} canForget={usage.access !== "read"} />
     </>
   );
 }

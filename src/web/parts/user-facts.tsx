@@ -13,8 +13,15 @@ interface Shown {
   readonly facts: readonly Fact[];
 }
 
-export function UserFacts({ apiKey }: { readonly apiKey: string }) {
-  const [userId, setUserId] = useState("");
+interface UserFactsProps {
+  readonly apiKey: string;
+  /** The one user that the key is for, if it is bound. */
+  readonly boundUser: string | undefined;
+  readonly canForget: boolean;
+}
+
+export function UserFacts({ apiKey, boundUser, canForget }: UserFactsProps) {
+  const [userId, setUserId] = useState(boundUser ?? "");
   const [shown, setShown] = useState<Shown>();
   const [said, setSaid] = useState<string>();
   const [error, setError] = useState<unknown>();
@@ -47,6 +54,7 @@ export function UserFacts({ apiKey }: { readonly apiKey: string }) {
           <span>User id</span>
           <input
             required
+            readOnly={boundUser !== undefined}
             maxLength={USER_ID_LENGTH_MAX}
             autocomplete="off"
             value={userId}
@@ -76,9 +84,10 @@ export function UserFacts({ apiKey }: { readonly apiKey: string }) {
             },
             {
               name: "Change",
-              cell: ({ label }) => (
-                <ConfirmButton label="Forget" what={label} onConfirm={() => forget(shown.userId, label)} />
-              ),
+              cell: ({ label }) =>
+                canForget && (
+                  <ConfirmButton label="Forget" what={label} onConfirm={() => forget(shown.userId, label)} />
+                ),
             },
           ]}
         />

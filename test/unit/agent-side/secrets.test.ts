@@ -15,6 +15,7 @@ const random = "a1B2c3D4e5F6g7H8i9J0";
 const SECRETS = [
   `-----BEGIN OPENSSH ${"PRIVATE"} KEY-----`,
   `sb_live_${random}`,
+  `sbt_${random}${random}.${random}`,
   `sk-ant-api03-${random}`,
   `sk-${random}${random}`,
   `AKIA${"IOSFODNN7EXAMPLE"}`,

@@ -32,6 +32,7 @@ const equal: {
   read: Equal<answers.ReadAnswer, Static<typeof schemas.ReadAnswer>>;
   channels: Equal<answers.ChannelsAnswer, Static<typeof schemas.ChannelsAnswer>>;
   // The client names the tiers, the schema leaves room for an operator's own.
+  token: Equal<answers.TokenAnswer, Static<typeof schemas.TokenAnswer>>;
   usage: Equal<Omit<answers.UsageAnswer, "tier">, Omit<Static<typeof schemas.UsageAnswer>, "tier">>;
 } = {
   encode: true,
@@ -43,6 +44,7 @@ const equal: {
   facts: true,
   read: true,
   channels: true,
+  token: true,
   usage: true,
 };
 

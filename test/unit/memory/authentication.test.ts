@@ -2,9 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Authentication } from "../../../src/memory/authentication.ts";
+import { Authentication, type WantedToken } from "../../../src/memory/authentication.ts";
 import { hashOfKey, newApiKey } from "../../../src/memory/key-format.ts";
 import type { KeyRecord, KeyStore } from "../../../src/memory/ports.ts";
+import { Tokens } from "../../../src/memory/tokens.ts";
 
 const NOW = Date.UTC(2026, 10, 15);
 
@@ -34,9 +35,13 @@ function setUp(change: Partial<KeyRecord> = {}) {
       await state.hold;
       return hash === found.hash ? found : undefined;
     },
-    readKey: async (id: string) => (id === record.id ? record : undefined),
+    readKey: async (id: string) => {
+      state.lookUps += 1;
+      return id === record.id ? record : undefined;
+    },
   } as unknown as KeyStore;
-  const authentication = new Authentication(keys, { now: () => state.nowMs });
+  const tokens = new Tokens(new Uint8Array(32));
+  const authentication = new Authentication(keys, { now: () => state.nowMs }, tokens);
   const codeOf = async (text = key) => {
     try {
       return (await authentication.callerOf(text)).account;
@@ -48,7 +53,11 @@ function setUp(change: Partial<KeyRecord> = {}) {
     record = { ...record, revokedAtMs: NOW };
     state.version += 1;
   };
-  return { key, state, authentication, codeOf, revoke };
+  const replace = (other: Partial<KeyRecord>) => {
+    record = { ...record, ...other };
+    state.version += 1;
+  };
+  return { key, state, authentication, codeOf, revoke, replace };
 }
 
 test("authentication: a known key is looked up once, until any key changes", async () => {
@@ -136,4 +145,122 @@ test("authentication: what outlives a request ends with its key: revoked, expire
   assert.equal(await authentication.isLive({ ...caller, keyId: "gone" }), false);
   revoke();
   assert.equal(await authentication.isLive(caller), false);
+});
+
+const WANTED = { user: "ada", access: "write", ttlS: 60 } as const;
+
+/** A token of the key, and what becomes of it. */
+async function setUpToken(change: Partial<KeyRecord> = {}, wanted: Partial<WantedToken> = {}) {
+  const all = setUp(change);
+  const made = all.authentication.newToken(await all.authentication.callerOf(all.key), {
+    ...WANTED,
+    ...wanted,
+  });
+  return { ...all, ...made };
+}
+
+test("tokens: a caller with one has the account, tier and limit of its key, and the user and access of the token", async () => {
+  const { token, expiresAtMs, authentication } = await setUpToken({ tier: "pro" }, { access: "read" });
+  assert.match(token, /^sbt_[\w-]+\.[\w-]{43}$/);
+  assert.equal(expiresAtMs, NOW + 60_000);
+  assert.deepEqual(await authentication.callerOf(token), {
+    account: "acme",
+    keyId: "key1",
+    tier: "pro",
+    limit: 50_000,
+    expiresAtMs: null,
+    user: "ada",
+    access: "read",
+    token: { expiresAtMs },
+  });
+});
+
+test("tokens: one ends at its time, with its key's end at the latest, and what outlives a request with it", async () => {
+  const { token, state, authentication, codeOf } = await setUpToken();
+  const caller = await authentication.callerOf(token);
+  state.nowMs = NOW + 59_999;
+  assert.deepEqual([await codeOf(token), await authentication.isLive(caller)], ["acme", true]);
+  state.nowMs = NOW + 60_000;
+  assert.deepEqual([await codeOf(token), await authentication.isLive(caller)], ["key_expired", false]);
+  assert.equal((await setUpToken({ expiresAtMs: NOW + 5 })).expiresAtMs, NOW + 5);
+});
+
+test("tokens: a change of the key counts at once: revoked, expired, bound to another user, reading only, gone", async () => {
+  const cases: [Partial<KeyRecord>, string][] = [
+    [{ revokedAtMs: NOW }, "key_revoked"],
+    [{ expiresAtMs: NOW }, "key_expired"],
+    [{ user: "bob" }, "invalid_key"],
+    [{ id: "key2" }, "invalid_key"],
+  ];
+  for (const [change, code] of cases) {
+    const { token, codeOf, replace } = await setUpToken();
+    assert.equal(await codeOf(token), "acme");
+    replace(change);
+    assert.equal(await codeOf(token), code);
+  }
+  const { token, authentication, replace } = await setUpToken();
+  replace({ access: "read" });
+  assert.equal((await authentication.callerOf(token)).access, "read");
+});
+
+test("tokens: the key is looked up once for all its tokens, and their use is the key's", async () => {
+  const { authentication, key, state, codeOf } = await setUpToken();
+  const caller = await authentication.callerOf(key);
+  const before = state.lookUps;
+  for (let i = 0; i < 5; i++)
+    assert.equal(await codeOf(authentication.newToken(caller, { ...WANTED, user: `u${i}` }).token), "acme");
+  assert.equal(state.lookUps, before + 1);
+  assert.deepEqual([...authentication.takeUses().keys()], ["key1"]);
+});
+
+test("tokens: none with another letter, another secret or another content counts, and a key's id opens nothing", async () => {
+  const { token, codeOf } = await setUpToken();
+  assert.equal(await codeOf(token), "acme");
+  for (let i = 0; i < token.length; i++) {
+    const altered = `${token.slice(0, i)}${token[i] === "A" ? "B" : "A"}${token.slice(i + 1)}`;
+    assert.equal(await codeOf(altered), "invalid_key", altered);
+  }
+  const content = { keyId: "key1", user: "ada", access: "write", expiresAtMs: NOW + 1 } as const;
+  const seal = token.slice(token.indexOf("."));
+  const foreign = new Tokens(new Uint8Array(32).fill(1)).make(content);
+  const rewritten = foreign.slice(0, foreign.indexOf(".")) + seal;
+  for (const text of [
+    foreign,
+    rewritten,
+    "sbt_",
+    "sbt_.",
+    `${token}.`,
+    "key1",
+    "id key1",
+    "sbt_".padEnd(9_999, "x"),
+  ])
+    assert.equal(await codeOf(text), "invalid_key", text);
+});
+
+test("tokens: one gives no more than its key has", async () => {
+  const refusal = (change: Partial<KeyRecord>, wanted: Partial<WantedToken> = {}) =>
+    setUpToken(change, wanted).then(
+      () => "made",
+      (error: { code: string }) => error.code,
+    );
+  assert.equal(await refusal({ user: "ada" }), "made");
+  assert.equal(await refusal({ user: "bob" }), "user_not_allowed");
+  assert.equal(await refusal({ user: "ada", access: "read" }), "read_only_key");
+  assert.equal(await refusal({ user: "ada", access: "read" }, { access: "read" }), "made");
+  assert.equal(await refusal({ access: "read" }, { access: "read" }), "read_only_key");
+  assert.equal(await refusal({}, { user: "ada\u0000x" }), "invalid_request");
+  const { authentication, token } = await setUpToken();
+  const caller = await authentication.callerOf(token);
+  assert.throws(() => authentication.newToken(caller, WANTED), { code: "user_not_allowed" });
+  assert.throws(() => authentication.newToken({ ...caller, token: undefined, tier: "owner" }, WANTED), {
+    code: "missing_key",
+  });
+});
+
+test("tokens: a user_id of the greatest length, of any characters, goes into one", async () => {
+  for (const character of ["a", '"', "\\", "\u{1f600}"]) {
+    const user = character.repeat(128);
+    const { token, authentication } = await setUpToken({}, { user });
+    assert.equal((await authentication.callerOf(token)).user, user);
+  }
 });

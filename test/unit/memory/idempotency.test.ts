@@ -18,7 +18,7 @@ async function setUp(context: TestContext) {
   return { ...memory, isReplayed };
 }
 
-const request = { keyId: "key1", nowMs: 0, fingerprinted: ["encode", "ada"] };
+const request = { caller: { keyId: "key1", user: null }, nowMs: 0, fingerprinted: ["encode", "ada"] };
 const inFlight = {
   code: "idempotency_in_flight",
   extra: { param: "Idempotency-Key", retryAfterS: 1 },
@@ -113,7 +113,7 @@ test("one key is in flight for each API key", async () => {
   const gate = new IdempotencyGate(new Uint8Array(32));
   const { work, end } = heldWork();
   const first = gate.run("once", request, work);
-  const other = gate.run("once", { ...request, keyId: "key2" }, async () => "other");
+  const other = gate.run("once", { ...request, caller: { keyId: "key2", user: null } }, async () => "other");
   assert.equal(await other, "other");
   end();
   await first;
@@ -139,4 +139,15 @@ test("what is kept is a digest that depends on the secret and the request, and n
   assert.equal(new Set(digests).size, 3);
   assert.ok(digests.every((digest) => /^[0-9a-f]{64}$/.test(digest)));
   assert.equal(await recordOf(1, ["Ada"]), digests[0]);
+});
+
+test("the tokens of one key do not meet each other's Idempotency-Key, nor that of the key itself", async () => {
+  const gate = new IdempotencyGate(new Uint8Array(32));
+  const keyOf = (user: string | null, token?: { expiresAtMs: number }) =>
+    gate.run("1", { ...request, caller: { keyId: "key1", user, token } }, async (kept) => kept!.key);
+  const token = { expiresAtMs: 1 };
+  const keys = await Promise.all([keyOf(null), keyOf("ada", token), keyOf("bob", token)]);
+  assert.equal(new Set(keys).size, 3);
+  assert.equal(keys[0], "1");
+  assert.equal(await keyOf("ada", { expiresAtMs: 2 }), keys[1]);
 });

@@ -39,6 +39,14 @@ test("a new master key does not change the digest key", () => {
   assert.deepEqual(new KeyRing([older, newer]).digestKey, new KeyRing([older]).digestKey);
 });
 
+test("the secret of tokens is that of the newest master key alone, and none of the others", () => {
+  const ring = new KeyRing([older, newer]);
+  assert.deepEqual(ring.tokenKey, new KeyRing([newer]).tokenKey);
+  assert.notDeepEqual(ring.tokenKey, new KeyRing([older]).tokenKey);
+  assert.notDeepEqual(ring.tokenKey, new KeyRing([newer]).digestKey);
+  assert.notDeepEqual(Buffer.from(ring.tokenKey), Buffer.from(ring.writing("tokens").material));
+});
+
 test("a ring without a key, with an id twice, or with a key of another length is not made", () => {
   for (const masters of [[], [older, { ...newer, id: 7 }], [{ id: 1, material: new Uint8Array(31) }]])
     assert.throws(() => new KeyRing(masters));

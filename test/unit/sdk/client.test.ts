@@ -50,6 +50,7 @@ test("every call is sent as the interface documents it", async (t) => {
   await client.forget("u", "USER.name");
   await client.forgetUser("u");
   await client.read("u", "[MEM]");
+  await client.token("u", { access: "read", ttlS: 60 });
   await client.usage();
   await client.channels();
   const lines = seen.map(({ method, path, query, body }) => ({ method, path, query, body }));
@@ -116,6 +117,7 @@ test("every call is sent as the interface documents it", async (t) => {
     { method: "DELETE", path: "/facts", query: { ...user, label: "USER.name" }, body: undefined },
     { method: "DELETE", path: "/users", query: user, body: undefined },
     { method: "POST", path: "/read", query: {}, body: { ...user, block: "[MEM]" } },
+    { method: "POST", path: "/tokens", query: {}, body: { ...user, access: "read", ttl_s: 60 } },
     { method: "GET", path: "/usage", query: {}, body: undefined },
     { method: "GET", path: "/channels", query: {}, body: undefined },
   ]);

@@ -5,6 +5,7 @@ import { type TestContext, test } from "node:test";
 import { Authentication } from "../../../src/memory/authentication.ts";
 import { hashOfKey, newApiKey } from "../../../src/memory/key-format.ts";
 import type { KeyStore } from "../../../src/memory/ports.ts";
+import { Tokens } from "../../../src/memory/tokens.ts";
 import type { Database } from "../../../src/store/postgres/connection/database.ts";
 import { KeysWatch } from "../../../src/store/postgres/queries/keys-watch.ts";
 import { keyRecord } from "../../conformance/store.ts";
@@ -41,7 +42,7 @@ test("keys watch: without notices and polls, a revocation holds within five seco
   const key = newApiKey();
   let record = { ...keyRecord("key1"), hash: hashOfKey(key) };
   const keys = { keysVersion: () => watch.version(), findKey: () => record } as unknown as KeyStore;
-  const node = new Authentication(keys, clock);
+  const node = new Authentication(keys, clock, new Tokens(new Uint8Array(32)));
   assert.equal((await node.callerOf(key)).keyId, "key1");
   record = { ...record, revokedAtMs: 1 };
   database.version = 2;

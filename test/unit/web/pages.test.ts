@@ -65,6 +65,8 @@ test("the letter to a new holder has the key, a call that works when pasted, and
     tier: "pro" as const,
     prefix: "sb_live_x",
     note: "",
+    user: null,
+    access: "write" as const,
     created_at: "2026-11-15T00:00:00.000Z",
     expires_at: "2027-01-31T23:59:59.000Z",
     revoked_at: null,
@@ -75,6 +77,13 @@ test("the letter to a new holder has the key, a call that works when pasted, and
   assert.match(letter, /It works until 2027-01-31\./);
   assert.match(letter, /curl https:\/\/sideband\.example\/encode -H "Authorization: Bearer sb_live_x"/);
   assert.match(letterOf({ ...created, expires_at: null }, undefined, "x"), /^Hello,\n/);
+  const reading = letterOf({ ...created, user: "ada", access: "read" }, undefined, "https://x.example");
+  assert.match(reading, /for the user ada alone\. It reads, and writes nothing\./);
+  assert.match(reading, /curl "https:\/\/x\.example\/facts" -H/);
+  assert.match(
+    letterOf({ ...created, user: "O'Brien" }, undefined, "x"),
+    /-d '\{"label":"USER.name","value":"Ada"\}'/,
+  );
   // A name is for the greeting: in the line for the shell, an apostrophe would end the text.
   assert.equal(letterOf(created, "Conan O'Brien", "x").split("O'Brien").length, 2);
   assert.equal(stateOf({ ...created, expires_at: null }, 0), "active");
