@@ -4,6 +4,7 @@
  */
 
 import { VALUE_BYTES_MAX } from "../base/limits.ts";
+import { withThousands } from "../base/thousands.ts";
 import { LABELS } from "../contract/channel-labels.ts";
 import type { AgentCallOptions, AgentMemory, AgentScope } from "./agent-memory.ts";
 import { keptValue } from "./secrets.ts";
@@ -83,7 +84,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
         type: "string",
         minLength: 1,
         maxLength: VALUE_BYTES_MAX,
-        description: `The fact: 1 to ${VALUE_BYTES_MAX.toLocaleString("en")} bytes, one line.`,
+        description: `The fact: 1 to ${withThousands(VALUE_BYTES_MAX)} bytes, one line.`,
       },
     },
     output: { label: text("The label."), value: text("What was kept."), channel_count: factCount },

@@ -1,6 +1,7 @@
 /** What crosses the wire for a fact's life: lists, history, going back, the users and the labels of an account. */
 
 import { CHANNEL_COUNT_MAX, TTL_S_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
+import { withThousands } from "../base/thousands.ts";
 import * as wire from "./schemas.ts";
 import { Type } from "./type.ts";
 
@@ -170,7 +171,7 @@ const LabelTerms = {
   ),
   ttl_s: Type.Optional(
     Type.Union([Type.Integer(), Type.Null()], {
-      description: `The life of its facts where a write does not say, 1 to ${TTL_S_MAX.toLocaleString("en")} seconds.`,
+      description: `The life of its facts where a write does not say, 1 to ${withThousands(TTL_S_MAX)} seconds.`,
     }),
   ),
   hidden: Type.Optional(

@@ -16,6 +16,7 @@ import {
   VALUE_BYTES_MAX,
   WRITER_LENGTH_MAX,
 } from "../base/limits.ts";
+import { withThousands } from "../base/thousands.ts";
 import { Type } from "./type.ts";
 
 export const UserId = Type.String({
@@ -27,7 +28,7 @@ export const Label = Type.String({
   description: "One of the account's labels, exact and case-sensitive (`GET /channels`).",
 });
 export const Value = Type.String({
-  description: `1 to ${VALUE_BYTES_MAX.toLocaleString("en")} bytes of UTF-8 without control characters; stored and returned exactly.`,
+  description: `1 to ${withThousands(VALUE_BYTES_MAX)} bytes of UTF-8 without control characters; stored and returned exactly.`,
 });
 export const SessionId = Type.Optional(
   Type.String({
@@ -57,7 +58,7 @@ export const WrittenBy = Type.Optional(
   }),
 );
 export const TtlS = Type.Optional(
-  Type.Integer({ description: `Seconds that the fact lives, 1 to ${TTL_S_MAX.toLocaleString("en")}.` }),
+  Type.Integer({ description: `Seconds that the fact lives, 1 to ${withThousands(TTL_S_MAX)}.` }),
 );
 export const ExpiresAt = Type.Optional(
   Type.String({

@@ -6,10 +6,14 @@ import { PHONE } from "./visit.ts";
 /** Of common phones: the narrowest, and the usual one. */
 export const PHONE_WIDTHS = [PHONE.width, 390];
 
-/** The page, and on a phone its tables. Code scrolls in its own frame. */
+/**
+ * The page, and on a phone its tables. Code scrolls in its own frame. What watches its own size, as a chart does, takes
+ * its new one within a frame.
+ */
 export function sidewaysScrollers(page: Page, withTables: boolean): Promise<string[]> {
   return page.evaluate(
-    (selector) => {
+    async (selector) => {
+      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
       const elements = [...document.querySelectorAll(selector)];
       return elements
         .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)

@@ -161,6 +161,19 @@ test("a pooler that mixes up answers between connections causes 503, never anoth
 
 const EXPECTED = new Set(["read", "stored", "store_unavailable", "outcome_unknown"]);
 
+test("an answer that comes after the columns of the next statement causes 503", async (t) => {
+  const proxy = await MixingProxy.start(t, await newDatabase());
+  const store = await openStore(proxy.url, { poolMax: 2 });
+  await store.write(write("user 0", [[0, textOf(0)]]));
+  // The connection knows this statement, and does not know the next one.
+  assert.equal((await store.readFact(viewOf("user 0"), 0))?.value, textOf(0));
+  proxy.mixing = true;
+  const fact = store.readFact(viewOf("user 0"), 0);
+  const stamp = store.readStamp("acme", "user 0");
+  for (const asked of [fact, stamp]) await assert.rejects(asked, { code: "store_unavailable" });
+  await store.close();
+});
+
 test("over HTTP a mixed-up answer is 503 with Retry-After, and the log says why", async (t) => {
   const proxy = await MixingProxy.start(t, await newDatabase());
   const running = await startRunning(

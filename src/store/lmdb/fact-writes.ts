@@ -49,7 +49,8 @@ export function writeFacts(
     const known = replay(writer, request, used);
     if (known !== undefined) return known;
     const { account, userId, changes, nowMs, quota } = request;
-    if (quota?.limit != null && used + counted > quota.limit) return { outcome: "limit", used };
+    if (counted > 0 && quota?.limit != null && used + counted > quota.limit)
+      return { outcome: "limit", used };
     const facts = new UserWrites(writer, account, userId, { nowMs, historyMax });
     for (const [index, { place, channel, ifRevision }] of changes.entries()) {
       if (ifRevision === undefined) continue;

@@ -25,6 +25,17 @@ export interface Ticketed {
   readonly ticket: number;
 }
 
+/**
+ * The prototype of every row. A column that is not there is asked of it: the client has read the row with the columns of
+ * another statement, since the answer came after the head of the next one.
+ */
+const NO_COLUMN: object = new Proxy(Object.create(null), {
+  get(_, name) {
+    if (typeof name === "string") throw new MixedUpError(new Error(`the row has no column ${name}`));
+    return undefined;
+  },
+});
+
 /** Begins anywhere, so that two nodes behind one pooler do not have the same tickets. */
 let lastTicket = randomInt(2 ** 47);
 
@@ -52,7 +63,10 @@ export async function rowsOf<Row extends Ticketed>(
     if (error instanceof TypeError || error instanceof RangeError) throw new MixedUpError(error);
     throw error;
   }
-  if (rows.some((row) => row.ticket !== ticket)) throw new MixedUpError();
+  for (const row of rows) {
+    Object.setPrototypeOf(row, NO_COLUMN);
+    if (row.ticket !== ticket) throw new MixedUpError();
+  }
   return rows;
 }
 
