@@ -102,7 +102,9 @@ const OTHER_ACCESS: Partial<Record<Route["access"], Route["access"]>> = {
 function otherMethod(method: string, routes: ReadonlyMap<string, Route>): Route {
   const names = [...routes.keys()].flatMap((name) => (name === "GET" ? ["GET", "HEAD"] : [name]));
   const allow = [...names, "OPTIONS"].join(", ");
-  const [first] = routes.values();
+  const all = [...routes.values()];
+  const isOpen = ({ access }: Route) => OTHER_ACCESS[access] === "open";
+  const first = all.find(isOpen) ?? all[0];
   // These answers need no key.
   const access = OTHER_ACCESS[first.access] ?? "page";
   const hasPages = access !== "page" && access !== "door";

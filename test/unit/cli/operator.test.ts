@@ -126,24 +126,14 @@ test("keys: one is bound to a user, or reads only, and the list says so", () =>
   withData(async (data) => {
     const create = (...args: string[]) => run("keys", "create", "--account", "acme", ...args, "--data", data);
     const bound = await create("--user", "ada lovelace", "--access", "read");
-    assert.match(
-      bound.out,
-      /^key for account "acme" \(free: .*; user "ada lovelace", reads only\), shown this once/,
-    );
+    assert.match(bound.out, /^key for account "acme" \(free: .*; user "ada lovelace", reads only\), shown/);
     const { user, access } = JSON.parse((await create("--json", "--user", "bob")).out);
     assert.deepEqual({ user, access }, { user: "bob", access: "write" });
     await create();
-    const listed = JSON.parse((await run("keys", "list", "--json", "--data", data)).out).keys;
-    const rights = listed.map((key: { user: string | null; access: string }) => `${key.user} ${key.access}`);
-    assert.deepEqual(rights.sort(), ["ada lovelace read", "bob write", "null write"]);
     const { out } = await run("keys", "list", "--data", data);
-    for (const text of ['user "ada lovelace", reads only', 'user "bob"', "all users"])
-      assert.ok(out.includes(text));
-    for (const wrong of [
-      ["--access", "admin"],
-      ["--user", "a\nb"],
-    ])
-      assert.notEqual((await create(...wrong)).status, 0);
+    for (const text of [/user "ada lovelace", reads only {2}/, /user "bob" {2}/, /all users {2}/])
+      assert.match(out, text);
+    for (const wrong of ["--access=admin", "--user=a\nb"]) assert.notEqual((await create(wrong)).status, 0);
   }));
 
 test("export and import: a second folder holds the same facts with their times, and the same keys", () =>
