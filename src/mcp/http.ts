@@ -8,6 +8,8 @@
 
 import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
+import type { SectionParts } from "../agent-side/memory-section.ts";
+import { mcpWriter } from "../agent-side/written-by.ts";
 import { BoundedCache } from "../base/bounded-cache.ts";
 import type { McpEndpoint, McpVisit } from "../http/services.ts";
 import type { Caller } from "../memory/authentication.ts";
@@ -29,6 +31,10 @@ export interface McpHttpOptions {
 interface Visitor extends Record<string, unknown> {
   readonly memory: AgentMemory;
   readonly userId: string | undefined;
+  readonly project: string | undefined;
+  readonly include: SectionParts;
+  /** The name that the client has given itself in this request. */
+  readonly clientName: string | undefined;
   /** The session that a client of the 2025 revisions names, where this node has it. */
   readonly session: Session | undefined;
   /** Resolves when no change of a memory that is watched can be missed any more. */
@@ -46,6 +52,8 @@ interface AccountEntry {
 const ACCOUNTS_MAX = 1_000;
 const STREAMS_MAX = 1_024;
 const SESSIONS_MAX = 1_024;
+/** The library's CLIENT_INFO_META_KEY; the library itself is loaded for the first client. */
+const CLIENT_INFO = "io.modelcontextprotocol/clientInfo";
 const SESSION_HEADER = "mcp-session-id";
 const SESSION_NOT_FOUND = -32_001;
 const INVALID_PARAMS = -32_602;
@@ -70,7 +78,8 @@ export class McpHttp implements McpEndpoint {
     this.#timer = setInterval(() => void this.#endRevoked(), KEYS_INTERVAL_MS).unref();
   }
 
-  async answer({ caller, userId, request, body, ended, failureOf }: McpVisit): Promise<Response> {
+  async answer(visit: McpVisit): Promise<Response> {
+    const { caller, userId, project, include, request, body, ended, failureOf } = visit;
     const account = await this.#accountOf(caller.account);
     const controller = new AbortController();
     this.#open.set(controller, caller);
@@ -100,7 +109,8 @@ export class McpHttp implements McpEndpoint {
     if (method === "GET" && sessionId !== null)
       return streamOf(session, { watch, onChange: account.onChange }, controller.signal);
     const memory = memoryOf({ ...caller, signal: controller.signal });
-    const visitor: Visitor = { memory, userId, session, check };
+    const clientName = clientNameIn(body);
+    const visitor: Visitor = { memory, userId, project, include, clientName, session, check };
     const response = await account.handler.fetch(
       new Request(new URL(url, "http://service"), { method, headers, signal: controller.signal }),
       {
@@ -109,7 +119,7 @@ export class McpHttp implements McpEndpoint {
       },
     );
     if (methodOf(body) === "initialize" && response.ok) {
-      const opened = new Session();
+      const opened = new Session(clientName);
       account.sessions.set(opened.id, opened);
       response.headers.set(SESSION_HEADER, opened.id);
     }
@@ -154,9 +164,19 @@ export class McpHttp implements McpEndpoint {
     const handler: McpHttpHandler = createMcpHandler(
       ({ authInfo, era }) => {
         const visitor = authInfo!.extra as Visitor;
-        const { memory, userId } = visitor;
-        const subscriptions = era === "legacy" ? subscriptionsOf(visitor) : undefined;
-        return memoryServer({ memory, userId, version, subscriptions });
+        const { memory, userId, project, include, clientName, session } = visitor;
+        const isLegacy = era === "legacy";
+        return memoryServer({
+          memory,
+          userId,
+          version,
+          include,
+          projectOf: project === undefined ? undefined : async () => project,
+          writer: () => mcpWriter(clientName ?? session?.clientName),
+          subscriptions: isLegacy ? subscriptionsOf(visitor) : undefined,
+          // The stream of a session tells of memories alone.
+          onLabels: isLegacy ? undefined : () => handler.notify.toolsChanged(),
+        });
       },
       { maxSubscriptions: STREAMS_MAX },
     );
@@ -234,6 +254,14 @@ function listenedOf(body: unknown, boundUser: string | undefined): { users: stri
   const resourceSubscriptions = [...users.map(memoryUri), ...others];
   const notifications = { ...params!.notifications, resourceSubscriptions };
   return { users, body: { ...(body as object), params: { ...params, notifications } } };
+}
+
+/** A client of 2026-07-28 names itself in each request, one of the 2025 revisions in its first. */
+function clientNameIn(body: unknown): string | undefined {
+  const { params } = (body ?? {}) as { params?: { _meta?: Record<string, unknown>; clientInfo?: unknown } };
+  const client = params?._meta?.[CLIENT_INFO] ?? params?.clientInfo;
+  const name = (client as { name?: unknown } | undefined)?.name;
+  return isText(name) ? name : undefined;
 }
 
 function isText(value: unknown): value is string {

@@ -27,10 +27,16 @@ const KEEP_ALIVE_MS = 15_000;
 
 export class Session {
   readonly id = randomUUID();
+  /** As the client has named itself. */
+  readonly clientName: string | undefined;
   /** By user. */
   readonly #subscriptions = new Map<string, Subscription>();
   #source: ChangeSource | undefined;
   #endStream = () => {};
+
+  constructor(clientName?: string) {
+    this.clientName = clientName;
+  }
 
   /** @returns false where the session has too many subscriptions */
   subscribe(userId: string, uri: string): boolean {

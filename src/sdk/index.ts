@@ -1,17 +1,21 @@
 /** What `import … from "sideband"` gives: the client, its errors, its labels, and the memory section of a prompt. */
 
+export type { LabelTerms, WrittenAnswer } from "../agent-side/agent-memory.ts";
 export { memorySection, type SectionParts, withSection } from "../agent-side/memory-section.ts";
-export { projectUserId } from "../agent-side/scope.ts";
 export type * from "../contract/answers.ts";
 export { LABELS, type Label, type LabelText } from "../contract/channel-labels.ts";
-export {
-  type Compaction,
-  DEFAULT_BASE_URL,
-  type EncodeOptions,
-  type InjectOptions,
-  Sideband,
-  type SidebandOptions,
-} from "./client.ts";
+export type {
+  ContextOptions,
+  EncodeOptions,
+  FactTerms,
+  ForgetOptions,
+  InjectOptions,
+  PageOptions,
+  PlaceOptions,
+  RollbackOptions,
+  WriterOptions,
+} from "./call-options.ts";
+export { type Compaction, DEFAULT_BASE_URL, Sideband, type SidebandOptions } from "./client.ts";
 export type { DemoClient } from "./demo.ts";
 export {
   type ClientErrorCode,
