@@ -28,7 +28,6 @@ import {
 import { WORTH_KEEPING } from "../agent-side/prompts.ts";
 import { shownJson } from "../agent-side/shown-text.ts";
 import { STANDARD_TOOL_LABELS, type ToolLabel } from "../agent-side/tool-labels.ts";
-import { USER_ID_LENGTH_MAX } from "../base/limits.ts";
 import { memoryUri, URI_PREFIX, userOfUri } from "./memory-uri.ts";
 
 export interface Subscriptions {
@@ -58,7 +57,8 @@ export interface MemoryServerOptions {
   readonly onLabels?: (() => void) | undefined;
 }
 
-const USER_ID = { type: "string", minLength: 1, maxLength: USER_ID_LENGTH_MAX, description: "Whose memory." };
+/** Without limits, which the memory checks: the list of tools is to be short. */
+const USER_ID = { type: "string" };
 const FLUSH = " Call flush before the conversation is compacted or summarised.";
 
 export function memoryServer(options: MemoryServerOptions): McpServer {
