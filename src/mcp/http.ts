@@ -9,7 +9,6 @@
 import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
 import type { SectionParts } from "../agent-side/memory-section.ts";
-import { mcpWriter } from "../agent-side/written-by.ts";
 import { BoundedCache } from "../base/bounded-cache.ts";
 import type { McpEndpoint, McpVisit } from "../http/services.ts";
 import type { Caller } from "../memory/authentication.ts";
@@ -33,8 +32,6 @@ interface Visitor extends Record<string, unknown> {
   readonly userId: string | undefined;
   readonly project: string | undefined;
   readonly include: SectionParts;
-  /** The name that the client has given itself in this request. */
-  readonly clientName: string | undefined;
   /** The session that a client of the 2025 revisions names, where this node has it. */
   readonly session: Session | undefined;
   /** Resolves when no change of a memory that is watched can be missed any more. */
@@ -52,8 +49,6 @@ interface AccountEntry {
 const ACCOUNTS_MAX = 1_000;
 const STREAMS_MAX = 1_024;
 const SESSIONS_MAX = 1_024;
-/** The library's CLIENT_INFO_META_KEY; the library itself is loaded for the first client. */
-const CLIENT_INFO = "io.modelcontextprotocol/clientInfo";
 const SESSION_HEADER = "mcp-session-id";
 const SESSION_NOT_FOUND = -32_001;
 const INVALID_PARAMS = -32_602;
@@ -109,8 +104,7 @@ export class McpHttp implements McpEndpoint {
     if (method === "GET" && sessionId !== null)
       return streamOf(session, { watch, onChange: account.onChange }, controller.signal);
     const memory = memoryOf({ ...caller, signal: controller.signal });
-    const clientName = clientNameIn(body);
-    const visitor: Visitor = { memory, userId, project, include, clientName, session, check };
+    const visitor: Visitor = { memory, userId, project, include, session, check };
     const response = await account.handler.fetch(
       new Request(new URL(url, "http://service"), { method, headers, signal: controller.signal }),
       {
@@ -119,7 +113,7 @@ export class McpHttp implements McpEndpoint {
       },
     );
     if (methodOf(body) === "initialize" && response.ok) {
-      const opened = new Session(clientName);
+      const opened = new Session(clientNameIn(body));
       account.sessions.set(opened.id, opened);
       response.headers.set(SESSION_HEADER, opened.id);
     }
@@ -164,7 +158,7 @@ export class McpHttp implements McpEndpoint {
     const handler: McpHttpHandler = createMcpHandler(
       ({ authInfo, era }) => {
         const visitor = authInfo!.extra as Visitor;
-        const { memory, userId, project, include, clientName, session } = visitor;
+        const { memory, userId, project, include, session } = visitor;
         const isLegacy = era === "legacy";
         return memoryServer({
           memory,
@@ -172,7 +166,7 @@ export class McpHttp implements McpEndpoint {
           version,
           include,
           projectOf: project === undefined ? undefined : async () => project,
-          writer: () => mcpWriter(clientName ?? session?.clientName),
+          clientName: () => session?.clientName,
           subscriptions: isLegacy ? subscriptionsOf(visitor) : undefined,
           // The stream of a session tells of memories alone.
           onLabels: isLegacy ? undefined : () => handler.notify.toolsChanged(),
@@ -256,11 +250,9 @@ function listenedOf(body: unknown, boundUser: string | undefined): { users: stri
   return { users, body: { ...(body as object), params: { ...params, notifications } } };
 }
 
-/** A client of 2026-07-28 names itself in each request, one of the 2025 revisions in its first. */
+/** The name that a client of the 2025 revisions gives itself in its first request. */
 function clientNameIn(body: unknown): string | undefined {
-  const { params } = (body ?? {}) as { params?: { _meta?: Record<string, unknown>; clientInfo?: unknown } };
-  const client = params?._meta?.[CLIENT_INFO] ?? params?.clientInfo;
-  const name = (client as { name?: unknown } | undefined)?.name;
+  const name = (body as { params?: { clientInfo?: { name?: unknown } } }).params?.clientInfo?.name;
   return isText(name) ? name : undefined;
 }
 

@@ -7,6 +7,7 @@
  */
 
 import {
+  CLIENT_INFO_META_KEY,
   fromJsonSchema,
   type JsonSchemaType,
   McpServer,
@@ -28,6 +29,7 @@ import {
 import { WORTH_KEEPING } from "../agent-side/prompts.ts";
 import { shownJson } from "../agent-side/shown-text.ts";
 import { STANDARD_TOOL_LABELS, type ToolLabel } from "../agent-side/tool-labels.ts";
+import { mcpWriter } from "../agent-side/written-by.ts";
 import { memoryUri, URI_PREFIX, userOfUri } from "./memory-uri.ts";
 
 export interface Subscriptions {
@@ -45,8 +47,8 @@ export interface MemoryServerOptions {
   readonly subscriptions?: Subscriptions | undefined;
   /** The project of the calls, asked at each; without the function there is none, and no tool takes a scope. */
   readonly projectOf?: (() => Promise<string | undefined>) | undefined;
-  /** Who writes through this server; asked at each call, since a client names itself only after it has connected. */
-  readonly writer: () => string;
+  /** The name of the client; asked at each call, since it names itself only after it has connected. */
+  readonly clientName: () => string | undefined;
   /** What the agent's prompt gets: the facts in plain text, the sealed block, or both. */
   readonly include: SectionParts;
   /** Keeps what looks like a secret too. */
@@ -112,10 +114,14 @@ function addTools(server: McpServer, options: MemoryServerOptions): void {
   for (const tool of toolsFor(include !== "index")) {
     const schemas = SCHEMAS.get(tool.name)![userId === undefined ? "open" : "bound"];
     const inputSchema = schemas[options.projectOf === undefined ? 0 : 1]();
-    server.registerTool(tool.name, { inputSchema }, async (args) => {
+    server.registerTool(tool.name, { inputSchema }, async (args, { mcpReq }) => {
       const user = userId ?? String(args.user_id);
       try {
-        const call = await callOptions(options);
+        // A client of 2026-07-28 names itself in each request.
+        const client = (mcpReq.envelope as Record<string, { name?: string }> | undefined)?.[
+          CLIENT_INFO_META_KEY
+        ];
+        const call = await callOptions(options, client?.name);
         const result = { ...(await tool.run(memory, user, args, call)) };
         if (!tool.annotations.readOnlyHint) onChange?.(user);
         if (tool.name === "add_label") onLabels?.();
@@ -127,8 +133,12 @@ function addTools(server: McpServer, options: MemoryServerOptions): void {
   }
 }
 
-async function callOptions({ projectOf, writer, allowSecrets }: MemoryServerOptions) {
-  return { coolDown: true, allowSecrets, project: await projectOf?.(), writtenBy: writer() };
+async function callOptions(
+  { projectOf, clientName, allowSecrets }: MemoryServerOptions,
+  named: string | undefined,
+) {
+  const writtenBy = mcpWriter(named ?? clientName());
+  return { coolDown: true, allowSecrets, project: await projectOf?.(), writtenBy };
 }
 
 /** The list with the labels as they are now; as they were last, where the memory is away. */

@@ -8,7 +8,6 @@ import type { McpServer } from "@modelcontextprotocol/server";
 import { type StdioServerHandle, serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
 import type { SectionParts } from "../agent-side/memory-section.ts";
-import { mcpWriter } from "../agent-side/written-by.ts";
 import { memoryServer } from "./memory-server.ts";
 import { memoryUri } from "./memory-uri.ts";
 import { type Watch, watchMemory } from "./watch.ts";
@@ -50,7 +49,7 @@ function watchedServer({ projectIn, ...options }: StdioOptions, modern: boolean)
   const server = memoryServer({
     ...options,
     projectOf,
-    writer: () => mcpWriter(server.server.getClientVersion()?.name),
+    clientName: () => server.server.getClientVersion()?.name,
     subscriptions: {
       async subscribe(asked) {
         if (asked === uri) start();
