@@ -52,6 +52,8 @@ export interface AgentConfig {
   readonly personTimeoutMs: number;
   /** The name of the project, "off", or undefined to find it. */
   readonly project: string | undefined;
+  /** What goes into a prompt: the facts in plain text, the sealed block, or both. */
+  readonly include: "index" | "block" | "both";
   readonly allowSecrets: boolean;
 }
 
@@ -101,10 +103,11 @@ const integer = (min: number, max: number) => (value: string) => {
 };
 const coresButOne = () => Math.min(64, Math.max(1, availableParallelism() - 1));
 const oneOf =
-  (...values: string[]) =>
-  (value: string) => {
-    if (!values.includes(value)) throw new ConfigError(`takes one of ${values.join(", ")}`);
-    return value;
+  <T extends string>(...values: T[]) =>
+  (value: string): T => {
+    const known = values.find((one) => one === value);
+    if (known === undefined) throw new ConfigError(`takes one of ${values.join(", ")}`);
+    return known;
   };
 const host = (value: string) => {
   const isName = /^[\w-]+(\.[\w-]+)*$/.test(value) && URL.canParse(`http://${value}`);
@@ -341,7 +344,9 @@ export const AGENT_SETTINGS: Readonly<Record<string, string>> = {
   SIDEBAND_TIMEOUT_MS:
     "Milliseconds that an agent waits for its memory before it goes on without it. When empty: 2000, 8000 before a compaction, and 30000 for a person at a terminal.",
   SIDEBAND_PROJECT:
-    "The project whose TASK and PROJ facts an agent uses. When empty: the git repository of the working directory. `off`: the person's facts alone.",
+    "The project in which a person works: its facts are added to the person's own. When empty: the git repository of the working directory. `off`: the person's facts alone.",
+  SIDEBAND_INCLUDE:
+    "What an agent's prompt gets: `index`, the facts in plain text; `block`, the sealed block; or `both`. When empty: `index`.",
   SIDEBAND_ALLOW_SECRETS:
     "1 lets an agent, and a person at a terminal, keep what looks like a key, a token or a password.",
 };
@@ -366,6 +371,7 @@ export function readAgentConfig(
     compactionTimeoutMs: timeoutOf(find("TIMEOUT_MS") ?? "8000"),
     personTimeoutMs: timeoutOf(find("TIMEOUT_MS") ?? "30000"),
     project: find("PROJECT"),
+    include: named("SIDEBAND_INCLUDE", oneOf("index", "block", "both"), find("INCLUDE") ?? "index"),
     allowSecrets: find("ALLOW_SECRETS") === "1",
   };
 }

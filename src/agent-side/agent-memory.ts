@@ -1,38 +1,89 @@
 /**
  * The calls of the service that an agent's tools and hooks need. The client of a remote service implements them, and
- * so does the memory layer inside the service itself.
+ * so does the memory layer inside the service itself. Where the person works is an option of each call: the service
+ * merges what belongs to the person, the project and the worktree.
  */
 
 import type {
+  ChannelsAnswer,
   ContextAnswer,
   DecodeAnswer,
   EncodeAnswer,
+  FactDetails,
   FactsAnswer,
   FlushAnswer,
   ForgetAnswer,
+  HistoryAnswer,
+  LabelAnswer,
+  PlaceKind,
   ReadAnswer,
+  WriteDetails,
 } from "../contract/answers.ts";
-
-/** Whose facts: the person's, or those of the person in a project (scope.ts). */
-export type AgentScope = "person" | "project";
+import type { SectionParts } from "./memory-section.ts";
 
 export interface AgentCallOptions {
   timeoutMs?: number | undefined;
   signal?: AbortSignal | undefined;
   /** Fails at once if the service did not answer in time a moment ago. */
   coolDown?: boolean | undefined;
-  /** Which of the two: the person's facts, or those of the project. Only a memory that knows the project has both. */
-  scope?: AgentScope | undefined;
-  /** Keeps what looks like a secret too. */
-  allowSecrets?: boolean | undefined;
+  /** Where the person works: a project, or a project and a worktree with a slash between. */
+  project?: string | undefined;
 }
 
+export interface AgentContextOptions extends AgentCallOptions {
+  /** Only what is asked for: the index needs no block work. Default: both. */
+  include?: SectionParts | undefined;
+}
+
+/** Who writes. */
+export interface AgentWriterOptions extends AgentCallOptions {
+  writtenBy?: string | undefined;
+  sessionId?: string | undefined;
+  /** The revision that the fact must have now; 0: there must be none. */
+  ifRevision?: number | undefined;
+}
+
+export interface AgentWriteOptions extends AgentWriterOptions {
+  /** Where the fact goes, whatever its label says. */
+  scope?: PlaceKind | undefined;
+  /** How long it lives, in seconds; or until when, in RFC 3339 with a zone. */
+  ttlS?: number | undefined;
+  expiresAt?: string | undefined;
+}
+
+/** What a label of the account's own asks of its values, and where they go. */
+export interface LabelTerms {
+  /** A model chooses the label by it. */
+  description: string;
+  example?: string | undefined;
+  oneOf?: readonly string[] | undefined;
+  maxBytes?: number | undefined;
+  /** How long its facts live unless they say otherwise, in seconds. */
+  ttlS?: number | undefined;
+  scope?: PlaceKind | undefined;
+  /** Not offered to agents and pages. */
+  hidden?: boolean | undefined;
+}
+
+export type WrittenAnswer = EncodeAnswer & WriteDetails;
+
 export interface AgentMemory {
-  encode(userId: string, label: string, value: string, options?: AgentCallOptions): Promise<EncodeAnswer>;
-  decode(userId: string, label: string, options?: AgentCallOptions): Promise<DecodeAnswer>;
+  encode(userId: string, label: string, value: string, options?: AgentWriteOptions): Promise<WrittenAnswer>;
+  append(userId: string, label: string, item: string, options?: AgentWriteOptions): Promise<WrittenAnswer>;
+  decode(userId: string, label: string, options?: AgentCallOptions): Promise<DecodeAnswer & FactDetails>;
   forget(userId: string, label: string, options?: AgentCallOptions): Promise<ForgetAnswer>;
   facts(userId: string, options?: AgentCallOptions): Promise<FactsAnswer>;
-  context(userId: string, options?: AgentCallOptions): Promise<ContextAnswer>;
+  context(userId: string, options?: AgentContextOptions): Promise<ContextAnswer>;
   flush(userId: string, options?: AgentCallOptions): Promise<FlushAnswer>;
   read(userId: string, block: string, options?: AgentCallOptions): Promise<ReadAnswer>;
+  history(userId: string, label: string, options?: AgentCallOptions): Promise<HistoryAnswer>;
+  restore(
+    userId: string,
+    label: string,
+    revision: number,
+    options?: AgentWriterOptions,
+  ): Promise<WrittenAnswer>;
+  /** The labels of the account. */
+  channels(options?: AgentCallOptions): Promise<ChannelsAnswer>;
+  addLabel(label: string, terms: LabelTerms, options?: AgentCallOptions): Promise<LabelAnswer>;
 }

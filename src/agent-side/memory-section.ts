@@ -10,7 +10,8 @@ import type { ContextAnswer } from "../contract/answers.ts";
 import { shownText } from "./shown-text.ts";
 
 /** What a section carries: the facts in plain text, the sealed block, or both. */
-export type SectionParts = "both" | "index" | "block";
+export type SectionParts = (typeof SECTION_PARTS)[number];
+export const SECTION_PARTS = ["index", "block", "both"] as const;
 
 const OPEN = "<sideband-memory>";
 const CLOSE = "</sideband-memory>";

@@ -1,69 +1,67 @@
 /**
- * The tools for an agent: their names, input and output as JSON Schema, hints about their effects, and the call that
- * each makes. The MCP server and every adapter use the same tools.
+ * The tools for an agent: their names, input as JSON Schema, hints about their effects, and the call that each makes. The
+ * MCP server and every adapter use the same tools. A model reads the list with every call, so it is short: the labels
+ * stand in one place (tool-labels.ts), and a test counts its tokens.
  */
 
-import { VALUE_BYTES_MAX } from "../base/limits.ts";
-import { withThousands } from "../base/thousands.ts";
-import { LABELS } from "../contract/channel-labels.ts";
-import type { AgentCallOptions, AgentMemory, AgentScope } from "./agent-memory.ts";
+import type { HistoryAnswer, PlaceKind } from "../contract/answers.ts";
+import type { AgentMemory, AgentWriterOptions, WrittenAnswer } from "./agent-memory.ts";
 import { keptValue } from "./secrets.ts";
+import { labelsText, STANDARD_TOOL_LABELS, type ToolLabel } from "./tool-labels.ts";
 
 type JsonObject = { readonly [name: string]: unknown };
+
+/** What a model has filled in; null stands for what it left out where a host's schemas are strict. */
+export type ToolInput = Readonly<Record<string, unknown>>;
+
+export interface ToolCallOptions extends AgentWriterOptions {
+  /** Keeps what looks like a secret too. */
+  allowSecrets?: boolean | undefined;
+}
 
 export interface MemoryTool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** JSON Schema of the input properties; all are required. */
+  /** JSON Schema of the input properties that are required. */
   readonly input: JsonObject;
-  /** Whether the tool can name the scope, where the memory knows a project (SCOPE_INPUT). */
-  readonly takesScope?: true;
-  /** JSON Schema of the output properties; all are required. */
-  readonly output: JsonObject;
+  /** JSON Schema of those that are not. */
+  readonly optional: JsonObject;
+  /** Only of use where the sealed block is in the prompt. */
+  readonly isForBlock: boolean;
   readonly annotations: {
     readonly readOnlyHint: boolean;
     readonly destructiveHint: boolean;
     readonly idempotentHint: boolean;
     readonly openWorldHint: boolean;
   };
-  run(
-    memory: AgentMemory,
-    userId: string,
-    input: Record<string, string>,
-    options?: AgentCallOptions,
-  ): Promise<JsonObject>;
+  run(memory: AgentMemory, userId: string, input: ToolInput, options?: ToolCallOptions): Promise<JsonObject>;
 }
 
 const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
-/** A fact that is overwritten by the user's own new one is not destroyed: hosts ask for leave before they destroy. */
+/** What is replaced can be restored, so it is not destroyed: hosts ask for leave before they destroy. */
 const KEEPS = { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 const DELETES = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false };
 
-/** An optional input of the tools that take a scope. */
-export const SCOPE_INPUT = {
+const TEXT = { type: "string" };
+const WHOLE = { type: "integer", minimum: 1 };
+const REMEMBER = "remember";
+const SCOPE = {
   scope: {
     type: "string",
-    enum: ["person", "project"],
-    description:
-      "Leave it out, as a rule: USER and PREF belong to the person, TASK and PROJ to the project. " +
-      "Name it to keep a preference for this project alone, or a task for every project.",
+    enum: ["person", "project", "worktree"],
+    description: "Leave it out, as a rule: the label knows.",
   },
 };
 
-const text = (description: string) => ({ type: "string", description });
-const count = (description: string) => ({ type: "integer", minimum: 0, description });
-const label = { type: "string", enum: LABELS, description: "Which fact: one of the 40 labels." };
-const factCount = count("How many facts the user has.");
-const block = text("512 words between [MEM] and [/MEM]; empty if there are no facts.");
-const factList = {
-  type: "array",
-  items: {
-    type: "object",
-    properties: { label: text("One of the 40 labels."), value: text("The fact, exactly as it was written.") },
-    required: ["label", "value"],
-  },
-};
+class NoProjectError extends Error {
+  override name = "NoProjectError";
+  readonly code = "no_project";
+
+  constructor() {
+    super("This session is in no project: leave the scope out, or name the scope person.");
+  }
+}
 
 /** The code of an error, whether it comes from the service itself or from the client. */
 function errorCodeOf(error: unknown): unknown {
@@ -72,52 +70,50 @@ function errorCodeOf(error: unknown): unknown {
 
 export const MEMORY_TOOLS: readonly MemoryTool[] = [
   {
-    name: "remember",
+    name: REMEMBER,
     title: "Remember a fact",
-    description:
-      "Keeps one short fact about the user or the work, exactly as written, beyond this conversation. " +
-      "A fact with the same label is overwritten. Use it when the user states or changes a lasting fact. " +
-      "Secrets are refused, and <private> parts are left out.",
-    input: {
-      label,
-      value: {
-        type: "string",
-        minLength: 1,
-        maxLength: VALUE_BYTES_MAX,
-        description: `The fact: 1 to ${withThousands(VALUE_BYTES_MAX)} bytes, one line.`,
-      },
+    description: rememberText(STANDARD_TOOL_LABELS),
+    input: { label: TEXT, value: { ...TEXT, description: "One line, at most 1,024 bytes." } },
+    optional: {
+      add: { type: "boolean" },
+      ttl_s: { ...WHOLE, description: "Seconds until it ends." },
+      ...SCOPE,
     },
-    output: { label: text("The label."), value: text("What was kept."), channel_count: factCount },
+    isForBlock: false,
     annotations: KEEPS,
-    takesScope: true,
-    async run(memory, userId, input, options) {
-      const kept = keptValue(input.value, options?.allowSecrets);
-      const { label, value, channel_count } = await memory.encode(
-        userId,
-        input.label,
-        kept,
-        scoped(options, input),
+    async run(memory, userId, input, { allowSecrets, ...options } = {}) {
+      const scope = (input.scope ?? undefined) as PlaceKind | undefined;
+      if (scope !== undefined && scope !== "person" && options.project === undefined)
+        throw new NoProjectError();
+      const label = textIn(input, "label");
+      const kept = keptValue(textIn(input, "value"), allowSecrets);
+      const written = { ...options, scope, ttlS: (input.ttl_s ?? undefined) as number | undefined };
+      return writtenResult(
+        input.add === true
+          ? await memory.append(userId, label, kept, written)
+          : await memory.encode(userId, label, kept, written),
       );
-      return { label, value, channel_count };
     },
   },
   {
     name: "recall",
-    title: "Recall a fact",
-    description: "Reads one fact by its label. The value is null if there is none.",
-    input: { label },
-    output: {
-      label: text("The label."),
-      value: { type: ["string", "null"], description: "The fact, or null." },
-    },
+    title: "Recall facts",
+    description: "Reads one fact by its label (value is null if there is none), or all without a label.",
+    input: {},
+    optional: { label: TEXT },
+    isForBlock: false,
     annotations: READS,
-    takesScope: true,
     async run(memory, userId, input, options) {
+      if (typeof input.label !== "string") {
+        const { facts } = await memory.facts(userId, options);
+        return { facts: facts.map(({ label, value }) => ({ label, value })) };
+      }
+      const { label } = input;
       try {
-        const { label, value } = await memory.decode(userId, input.label, scoped(options, input));
-        return { label, value };
+        const { value, updated_at, written_by, expires_at } = await memory.decode(userId, label, options);
+        return given({ label, value, updated_at, written_by, expires_at });
       } catch (error) {
-        if (errorCodeOf(error) === "fact_not_found") return { label: input.label, value: null };
+        if (errorCodeOf(error) === "fact_not_found") return { label, value: null };
         throw error;
       }
     },
@@ -125,64 +121,65 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   {
     name: "forget",
     title: "Forget a fact",
-    description: "Deletes one fact permanently. `forgotten` is false if there was none.",
-    input: { label },
-    output: { label: text("The label."), forgotten: { type: "boolean" } },
+    description: "Deletes a fact and its history for good.",
+    input: { label: TEXT },
+    optional: {},
+    isForBlock: false,
     annotations: DELETES,
-    takesScope: true,
     async run(memory, userId, input, options) {
+      const label = textIn(input, "label");
       try {
-        await memory.forget(userId, input.label, scoped(options, input));
-        return { label: input.label, forgotten: true };
+        await memory.forget(userId, label, options);
+        return { label, forgotten: true };
       } catch (error) {
-        if (errorCodeOf(error) === "fact_not_found") return { label: input.label, forgotten: false };
+        if (errorCodeOf(error) === "fact_not_found") return { label, forgotten: false };
         throw error;
       }
     },
   },
   {
-    name: "list",
-    title: "List all facts",
-    description: "Lists every fact of the user.",
-    input: {},
-    output: { channel_count: factCount, facts: factList },
-    annotations: READS,
-    takesScope: true,
-    async run(memory, userId, input, options) {
-      const { channel_count, facts } = await memory.facts(userId, scoped(options, input));
-      return { channel_count, facts: facts.map(({ label, value }) => ({ label, value })) };
+    name: "add_label",
+    title: "Add a label",
+    description:
+      "Adds a label for a kind of fact that no label fits, such as FAMILY.wife. Labels stay for ever.",
+    input: {
+      label: { ...TEXT, description: "GROUP.name" },
+      description: { ...TEXT, description: "What belongs there." },
+    },
+    optional: { ...SCOPE },
+    isForBlock: false,
+    annotations: KEEPS,
+    async run(memory, _userId, input, options) {
+      const description = textIn(input, "description");
+      const scope = (input.scope ?? undefined) as PlaceKind | undefined;
+      const added = await memory.addLabel(textIn(input, "label"), { description, scope }, options);
+      return { label: added.label, description: added.description, scope: added.scope };
     },
   },
   {
-    name: "context",
-    title: "Memory for a prompt",
-    description: "All facts as plain text, and as many as fit as one sealed block, for a system prompt.",
-    input: {},
-    output: { channel_count: factCount, plain_index: text("label=value lines."), fdm_block: block },
-    annotations: READS,
-    async run(memory, userId, _input, options) {
-      const { channel_count, plain_index, fdm_block } = await memory.context(userId, options);
-      return { channel_count, plain_index, fdm_block };
+    name: "history",
+    title: "Earlier values of a fact",
+    description:
+      "Lists the values that a fact had, newest first; with restore, writes that revision's again.",
+    input: { label: TEXT },
+    optional: { restore: { ...WHOLE, description: "A revision." } },
+    isForBlock: false,
+    annotations: KEEPS,
+    async run(memory, userId, input, options) {
+      const label = textIn(input, "label");
+      if (typeof input.restore === "number")
+        return writtenResult(await memory.restore(userId, label, input.restore, options));
+      const { revisions } = await memory.history(userId, label, options);
+      return { label, revisions: revisions.map(shownRevision) };
     },
   },
   {
     name: "flush",
     title: "Flush before compaction",
-    description:
-      "Call it before the conversation is compacted or summarised. Builds a new block, reads it back, " +
-      "compares every fact, and returns the block to keep.",
+    description: "Before a compaction: builds a new block, reads it back and returns it to be kept.",
     input: {},
-    output: {
-      status: { type: "string", enum: ["ok", "empty"] },
-      channel_count: factCount,
-      lossless: { type: "boolean", description: "Whether every fact came back exactly." },
-      overflow: {
-        type: "array",
-        items: { type: "string" },
-        description: "Labels that did not fit in the block.",
-      },
-      fdm_block: block,
-    },
+    optional: {},
+    isForBlock: true,
     annotations: READS,
     async run(memory, userId, _input, options) {
       const { status, channel_count, lossless, overflow, fdm_block } = await memory.flush(userId, options);
@@ -192,34 +189,37 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   {
     name: "read_block",
     title: "Read a block",
-    description:
-      "Reads the facts from a [MEM] block of this user, even if it is damaged or inside other text.",
-    input: {
-      block: { type: "string", minLength: 1, maxLength: 60_000, description: "The text with the block." },
-    },
-    output: {
-      facts: factList,
-      missing: count("Missing words."),
-      wrong: count("Wrong words."),
-      repaired: count("Corrected words."),
-      guard_left: { type: "number", description: "How many more words could have been missing." },
-    },
+    description: "Reads a [MEM] block of this user, even if it is damaged or inside other text.",
+    input: { block: { ...TEXT, maxLength: 60_000 } },
+    optional: {},
+    isForBlock: true,
     annotations: READS,
     async run(memory, userId, input, options) {
-      const { facts, missing, wrong, repaired, guard_left } = await memory.read(userId, input.block, options);
-      return {
-        facts: facts.map(({ label, value }) => ({ label, value })),
-        missing,
-        wrong,
-        repaired,
-        guard_left,
-      };
+      const { facts, missing, wrong, repaired, guard_left } = await memory.read(
+        userId,
+        textIn(input, "block"),
+        options,
+      );
+      const marked = facts.map(({ label, value, mark }) => given({ label, value, mark }));
+      return { facts: marked, missing, wrong, repaired, guard_left };
     },
   },
 ];
 
-function scoped(options: AgentCallOptions | undefined, { scope }: Record<string, string>): AgentCallOptions {
-  return { ...options, scope: (scope as AgentScope | undefined) ?? undefined };
+/** The tools of an agent whose prompt has the block or not, with the labels of its account. */
+export function toolsFor(
+  hasBlock: boolean,
+  labels: readonly ToolLabel[] = STANDARD_TOOL_LABELS,
+): readonly MemoryTool[] {
+  return MEMORY_TOOLS.filter(({ isForBlock }) => hasBlock || !isForBlock).map((tool) =>
+    tool.name === REMEMBER ? { ...tool, description: rememberText(labels) } : tool,
+  );
+}
+
+/** The input of a tool as JSON Schema. @param isPlaced whether there can be a project, so that a scope makes sense */
+export function toolSchema({ input, optional }: MemoryTool, isPlaced: boolean) {
+  const { scope, ...rest } = optional;
+  return objectSchema(input, isPlaced ? optional : rest);
 }
 
 /** Properties as the schema of an object that has them all, perhaps the optional ones, and no others. */
@@ -230,6 +230,39 @@ export function objectSchema(properties: JsonObject, optional: JsonObject = {}) 
     required: Object.keys(properties),
     additionalProperties: false,
   };
+}
+
+function rememberText(labels: readonly ToolLabel[]): string {
+  return (
+    "Keeps a short fact exactly as written, beyond this conversation, when the user states or changes a lasting one. " +
+    "It replaces the fact on its label; add=true adds an item to a list instead. Secrets are refused, and <private> parts are left out. " +
+    `Labels (as GROUP.name): ${labelsText(labels)}`
+  );
+}
+
+function textIn(input: ToolInput, name: string): string {
+  const text = input[name];
+  if (typeof text === "string") return text;
+  throw Object.assign(new Error(`${name} is needed.`), { code: "invalid_request" });
+}
+
+/** What was written, what it replaced, and how that is undone. */
+function writtenResult({ label, value, revision, place, expires_at, previous }: WrittenAnswer): JsonObject {
+  const isSame = previous?.value === value;
+  const was = previous === null || isSame ? "" : `was ${JSON.stringify(previous.value)}, `;
+  const undo = previous === null ? "forget" : `history tool with restore ${previous.revision}`;
+  const now = `${label}: ${was}${isSame ? "still" : "now"} ${JSON.stringify(value)} (revision ${revision}).`;
+  const result = isSame ? now : `${now} Undo: ${undo}`;
+  return given({ result, label, value, revision, place, expires_at, previous: previous?.value });
+}
+
+function shownRevision(revision: HistoryAnswer["revisions"][number]): JsonObject {
+  const { revision: number, value, updated_at, written_by, ended } = revision;
+  return given({ revision: number, value, updated_at, written_by, ended });
+}
+
+function given(fields: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 /** The error as one line that a model can act on. */

@@ -8,7 +8,7 @@ export const WORTH_KEEPING =
   "Sideband keeps short facts about the user and the work beyond this conversation, exactly as written. " +
   "Call remember when the user states or changes something that will still matter next week: who they are (USER), " +
   "how they like things (PREF), what the project is and must be (PROJ), decisions, deadlines and what comes next " +
-  "(TASK). Call recall or list before you ask for something that may be known. " +
+  "(TASK). Call recall before you ask for something that may be known. " +
   "Never store secrets, nor what stands in <private> marks.";
 
 const LIST_HEADING = "To remember";

@@ -4,17 +4,17 @@
  * after 2 seconds at most (`timeoutMs`), and at once for half a minute after that. The agent does get its own errors (an unknown label, a value too long).
  */
 
-import type { AgentCallOptions } from "../agent-side/agent-memory.ts";
 import type { SectionParts } from "../agent-side/memory-section.ts";
 import {
-  MEMORY_TOOLS,
   type MemoryTool,
-  objectSchema,
-  SCOPE_INPUT,
+  type ToolCallOptions,
+  type ToolInput,
   toolErrorText,
+  toolSchema,
+  toolsFor,
 } from "../agent-side/memory-tools.ts";
-import { scopedMemory } from "../agent-side/scope.ts";
-import { isOutage, type Sideband } from "../sdk/index.ts";
+import type { ToolLabel } from "../agent-side/tool-labels.ts";
+import { type Compaction, isOutage, type Sideband } from "../sdk/index.ts";
 
 const AGENT_TIMEOUT_MS = 2_000;
 
@@ -22,8 +22,14 @@ export interface AdapterOptions {
   memory: Sideband;
   /** Whose memory; a function if one agent serves many users. */
   userId: string | (() => string | Promise<string>);
-  /** The project: TASK and PROJ facts are kept for it, and its facts are added to the user's. Default: none. */
+  /** Where the user works: a project, or a project and a worktree with a slash between. Default: none. */
   project?: string | (() => string | undefined | Promise<string | undefined>) | undefined;
+  /** What goes into the prompt: the facts in plain text, the sealed block, or both. Default: index. */
+  include?: SectionParts | undefined;
+  /** The labels that the tools offer: `(await memory.channels()).channels`. Default: the 40 that every account has. */
+  labels?: readonly ToolLabel[] | undefined;
+  /** Who writes, as the history of a fact says it. Default: the name of the framework. */
+  writtenBy?: string | undefined;
   /** How long the agent waits for its memory. Default: 2 seconds. */
   timeoutMs?: number | undefined;
   /** Keeps what looks like a key, a token or a password too. Default: refuses it. */
@@ -31,9 +37,12 @@ export interface AdapterOptions {
 }
 
 /** The tools for a model. The adapter itself handles the block and the prompt. */
-export const MODEL_TOOLS: readonly MemoryTool[] = MEMORY_TOOLS.filter(({ name }) =>
-  ["remember", "recall", "forget", "list"].includes(name),
-);
+export const MODEL_TOOLS: readonly MemoryTool[] = toolsFor(false);
+
+/** The same with the labels that the options name. */
+export function modelTools({ labels }: Pick<AdapterOptions, "labels">): readonly MemoryTool[] {
+  return toolsFor(false, labels);
+}
 
 async function namedUser({ userId }: AdapterOptions): Promise<string> {
   return typeof userId === "string" ? userId : userId();
@@ -46,16 +55,16 @@ async function namedProject({ project }: AdapterOptions): Promise<string | undef
 export function callOptions({
   timeoutMs = AGENT_TIMEOUT_MS,
   allowSecrets,
-}: Pick<AdapterOptions, "timeoutMs" | "allowSecrets">): AgentCallOptions & { timeoutMs: number } {
-  return { timeoutMs, coolDown: true, allowSecrets };
+  writtenBy,
+}: Pick<AdapterOptions, "timeoutMs" | "allowSecrets" | "writtenBy">): ToolCallOptions & {
+  timeoutMs: number;
+} {
+  return { timeoutMs, coolDown: true, allowSecrets, writtenBy };
 }
 
-/** A prompt with the memory of the user, and of the project. */
-export async function injected(
-  prompt: string,
-  options: AdapterOptions & { include?: SectionParts | undefined },
-): Promise<string> {
-  const { memory, include, timeoutMs = AGENT_TIMEOUT_MS } = options;
+/** A prompt with the memory of the user where they work. */
+export async function injected(prompt: string, options: AdapterOptions): Promise<string> {
+  const { memory, include = "index", timeoutMs = AGENT_TIMEOUT_MS } = options;
   return memory.inject(prompt, await namedUser(options), {
     include,
     timeoutMs,
@@ -63,29 +72,31 @@ export async function injected(
   });
 }
 
-/** Flushes the memory of the user, and of the project. */
-export async function flushed(options: AdapterOptions) {
-  const { memory, timeoutMs = AGENT_TIMEOUT_MS } = options;
+/** Flushes the memory where the prompt has the block. The facts in plain text need none: they are put in again. */
+export async function flushed(options: AdapterOptions): Promise<Compaction | undefined> {
+  const { memory, include = "index", timeoutMs = AGENT_TIMEOUT_MS } = options;
+  if (include === "index") return undefined;
   return memory.beforeCompaction(await namedUser(options), {
+    include,
     timeoutMs,
     project: await namedProject(options),
   });
 }
 
 /** The schema of a tool's input. It can name the scope if there is a project. */
-export function inputSchema({ input, takesScope }: MemoryTool, { project }: Pick<AdapterOptions, "project">) {
-  return objectSchema(input, takesScope && project !== undefined ? SCOPE_INPUT : {});
+export function inputSchema(tool: MemoryTool, { project }: Pick<AdapterOptions, "project">) {
+  return toolSchema(tool, project !== undefined);
 }
 
 /** Runs a tool. A failure becomes a result that the model can read. */
 export async function runTool(
   tool: MemoryTool,
   options: AdapterOptions,
-  input: Record<string, string>,
+  input: ToolInput,
 ): Promise<{ readonly [name: string]: unknown }> {
   try {
-    const memory = scopedMemory(options.memory, () => namedProject(options));
-    return await tool.run(memory, await namedUser(options), input, callOptions(options));
+    const call = { ...callOptions(options), project: await namedProject(options) };
+    return await tool.run(options.memory, await namedUser(options), input, call);
   } catch (error) {
     if (isOutage(error)) warn(`${tool.name} failed`, error);
     return { error: toolErrorText(error) };

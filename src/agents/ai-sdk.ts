@@ -8,12 +8,10 @@
  */
 
 import { jsonSchema, type Tool, tool } from "ai";
-import type { SectionParts } from "../sdk/index.ts";
-import { type AdapterOptions, injected, inputSchema, MODEL_TOOLS, runTool } from "./adapter.ts";
+import type { ToolInput } from "../agent-side/memory-tools.ts";
+import { type AdapterOptions, injected, inputSchema, modelTools, runTool } from "./adapter.ts";
 
 export interface MiddlewareOptions<V extends string> extends AdapterOptions {
-  /** The facts in plain text, the sealed block, or both. Default: both. */
-  include?: SectionParts;
   /** `v4` for AI SDK 7 (the default), `v3` for AI SDK 6. */
   specificationVersion?: V;
 }
@@ -40,17 +38,17 @@ export function sidebandMiddleware<V extends "v3" | "v4" = "v4">(options: Middle
   };
 }
 
-/** remember, recall, forget and list, for `tools`. */
+/** remember, recall, forget, add_label and history, for `tools`. */
 export function sidebandTools(options: AdapterOptions): Record<string, Tool> {
   return Object.fromEntries(
-    MODEL_TOOLS.map((definition) => [
+    modelTools(options).map((definition) => [
       definition.name,
       tool({
         description: definition.description,
-        inputSchema: jsonSchema<Record<string, string>>(
+        inputSchema: jsonSchema<ToolInput>(
           inputSchema(definition, options) as Parameters<typeof jsonSchema>[0],
         ),
-        execute: (input: Record<string, string>) => runTool(definition, options, input),
+        execute: (input: ToolInput) => runTool(definition, { writtenBy: "ai-sdk", ...options }, input),
       }) as Tool,
     ]),
   );

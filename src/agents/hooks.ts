@@ -1,8 +1,8 @@
 /**
  * The hooks for Claude Code and Codex, which use the same JSON. A session that starts, or continues after a
- * compaction, gets the memory and is told what is worth keeping. Before a compaction the memory is flushed, and Claude
- * Code's summary is asked to list what is not stored yet. When a long session stops, its agent is asked once to
- * store what is lasting.
+ * compaction, gets the memory and is told what is worth keeping. Before a compaction Claude Code's summary is asked to list
+ * what is not stored yet, and where the prompt has the block, the memory is flushed. When a long session stops, its agent
+ * is asked once to store what is lasting.
  */
 
 import { readFileSync } from "node:fs";
@@ -47,6 +47,7 @@ export interface HookOptions {
   readonly host: HookHost;
   readonly include: SectionParts;
   readonly timeoutMs: number;
+  readonly project: string | undefined;
 }
 
 /** The share of its time that a hook waits for the block; after that it uses the facts alone. */
@@ -72,9 +73,15 @@ export function hookInput(text: string): HookInput {
   };
 }
 
-/** Whether the memory is needed for an event. */
-export function usesMemory({ event }: HookInput): boolean {
-  return event === "SessionStart" || event === "PreCompact";
+/** Whether the memory is needed for an event. Without the block there is nothing to flush. */
+export function usesMemory({ event }: HookInput, include: SectionParts): boolean {
+  return event === "SessionStart" || (event === "PreCompact" && include !== "index");
+}
+
+/** What a hook says without the memory: the end of a long session, and a compaction where the prompt has no block. */
+export function withoutMemory(input: HookInput, host: HookHost): HookOutcome {
+  if (input.event !== "PreCompact") return askAtEnd(input);
+  return { output: HOSTS[host].summaryPrompt ? LIST_BEFORE_COMPACTION : "", note: "" };
 }
 
 /** Runs the hook for an event that uses the memory. */
@@ -92,7 +99,8 @@ export async function runHook(
     const hookSpecificOutput = { hookEventName: "SessionStart", additionalContext };
     return { output: JSON.stringify({ hookSpecificOutput }), note: "" };
   }
-  const { lossless, overflow } = await memory.flush(userId, options);
+  const { timeoutMs, project } = options;
+  const { lossless, overflow } = await memory.flush(userId, { timeoutMs, project });
   return {
     output: summaryPrompt ? LIST_BEFORE_COMPACTION : "",
     note: lossless ? "" : `sideband: these facts did not fit in the block: ${overflow.join(", ")}`,
@@ -118,14 +126,14 @@ export function askAtEnd({ event, transcriptPath, stopHookActive }: HookInput): 
 async function sectionOf(
   memory: AgentMemory,
   userId: string,
-  { include, timeoutMs }: HookOptions,
+  { include, timeoutMs, project }: HookOptions,
   lengthMax: number,
 ): Promise<string> {
-  const context = memory.context(userId, { timeoutMs });
+  const context = memory.context(userId, { timeoutMs, project, include });
   const soon =
-    include === "block" ? await context : await Promise.race([context, pause(timeoutMs * BLOCK_SHARE)]);
+    include !== "both" ? await context : await Promise.race([context, pause(timeoutMs * BLOCK_SHARE)]);
   if (soon !== undefined) return memorySection(soon, include, lengthMax);
-  const { facts } = await memory.facts(userId, { timeoutMs });
+  const { facts } = await memory.facts(userId, { timeoutMs, project });
   const plain_index = facts.map(({ label, value }) => `${label}=${value}`).join("\n");
   return memorySection({ fdm_block: "", plain_index }, "index", lengthMax);
 }

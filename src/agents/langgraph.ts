@@ -18,7 +18,7 @@ import {
   type PutOperation,
   type SearchOperation,
 } from "@langchain/langgraph-checkpoint";
-import type { AgentCallOptions } from "../agent-side/agent-memory.ts";
+import type { ToolCallOptions } from "../agent-side/memory-tools.ts";
 import { keptValue } from "../agent-side/secrets.ts";
 import type { StoredFact } from "../contract/answers.ts";
 import { label as asLabel, isSidebandError, type Sideband } from "../sdk/index.ts";
@@ -26,12 +26,17 @@ import { type AdapterOptions, callOptions, withFallback } from "./adapter.ts";
 
 export class SidebandStore extends BaseStore {
   readonly #memory: Sideband;
-  readonly #options: AgentCallOptions;
+  readonly #options: ToolCallOptions;
 
-  constructor({ memory, ...rest }: Pick<AdapterOptions, "memory" | "timeoutMs" | "allowSecrets">) {
+  /** @param project where the users work; as a store has no run, it is one for all */
+  constructor(
+    options: Pick<AdapterOptions, "memory" | "timeoutMs" | "allowSecrets" | "writtenBy"> & {
+      project?: string | undefined;
+    },
+  ) {
     super();
-    this.#memory = memory;
-    this.#options = callOptions(rest);
+    this.#memory = options.memory;
+    this.#options = { ...callOptions({ writtenBy: "langgraph", ...options }), project: options.project };
   }
 
   override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {

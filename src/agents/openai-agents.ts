@@ -8,38 +8,34 @@
  */
 
 import { type CallModelInputFilter, type FunctionTool, tool } from "@openai/agents";
-import { type MemoryTool, objectSchema, SCOPE_INPUT } from "../agent-side/memory-tools.ts";
+import { type MemoryTool, objectSchema, type ToolInput } from "../agent-side/memory-tools.ts";
 import { shownJson } from "../agent-side/shown-text.ts";
-import type { SectionParts } from "../sdk/index.ts";
-import { type AdapterOptions, flushed, injected, MODEL_TOOLS, runTool } from "./adapter.ts";
+import { type AdapterOptions, flushed, injected, inputSchema, modelTools, runTool } from "./adapter.ts";
 
-export interface InputFilterOptions extends AdapterOptions {
-  /** The facts in plain text, the sealed block, or both. Default: both. */
-  include?: SectionParts;
-}
-
-export function sidebandInputFilter(options: InputFilterOptions): CallModelInputFilter {
+export function sidebandInputFilter(options: AdapterOptions): CallModelInputFilter {
   return async ({ modelData }) => {
     const instructions = await injected(modelData.instructions ?? "", options);
     return instructions === "" ? modelData : { ...modelData, instructions };
   };
 }
 
-/** remember, recall, forget and list, for an agent's `tools`. */
+/** remember, recall, forget, add_label and history, for an agent's `tools`. */
 export function sidebandTools(options: AdapterOptions): FunctionTool[] {
-  return MODEL_TOOLS.map((definition) =>
+  return modelTools(options).map((definition) =>
     tool({
       name: definition.name,
       description: definition.description,
       parameters: strictSchema(definition, options) as never,
       strict: true,
       execute: async (input: unknown) =>
-        shownJson(await runTool(definition, options, (input ?? {}) as Record<string, string>)),
+        shownJson(
+          await runTool(definition, { writtenBy: "openai-agents", ...options }, (input ?? {}) as ToolInput),
+        ),
     }),
   ) as unknown as FunctionTool[];
 }
 
-/** Wraps the decision to compact: if it is yes, memory is flushed first. */
+/** Wraps the decision to compact: if it is yes, memory is flushed first, where the prompt has the block. */
 export function flushBefore<C>(
   options: AdapterOptions,
   decide: (context: C) => boolean | Promise<boolean>,
@@ -51,16 +47,21 @@ export function flushBefore<C>(
   };
 }
 
-/** Strict schemas may not limit the length of a text, which the service checks, and have null for what is left out. */
-function strictSchema({ input, takesScope }: MemoryTool, { project }: AdapterOptions) {
-  const { scope } = SCOPE_INPUT;
-  const nullable = { ...scope, type: ["string", "null"], enum: [...scope.enum, null] };
-  const properties = Object.entries(input).map(([name, schema]) => {
-    const { minLength, maxLength, ...rest } = schema as Record<string, unknown>;
-    return [name, rest];
+/** Strict schemas may not limit texts and numbers, which the service checks, and have null for what is left out. */
+function strictSchema(tool: MemoryTool, options: AdapterOptions) {
+  const { properties, required } = inputSchema(tool, options);
+  const strict = Object.entries(properties).map(([name, schema]) => {
+    const { maxLength, minimum, ...rest } = schema as Record<string, unknown>;
+    return [name, required.includes(name) ? rest : nullable(rest)];
   });
-  return objectSchema({
-    ...Object.fromEntries(properties),
-    ...(takesScope && project !== undefined ? { scope: nullable } : {}),
-  });
+  return objectSchema(Object.fromEntries(strict));
+}
+
+function nullable(schema: Record<string, unknown>) {
+  const { type, enum: values } = schema;
+  return {
+    ...schema,
+    type: [type, "null"],
+    ...(Array.isArray(values) ? { enum: [...values, null] } : {}),
+  };
 }

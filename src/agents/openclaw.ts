@@ -1,13 +1,24 @@
 /**
  * Sideband as OpenClaw's memory: the facts of the user and of the workspace's project go into every prompt, a flush runs
- * before every compaction, and the model gets four tools. The plugin in agents/openclaw loads it. It imports nothing of
+ * before every compaction where the prompt has the block, and the model gets the tools. The plugin in agents/openclaw loads it. It imports nothing of
  * OpenClaw: the host takes a plain object for a plugin.
  */
 
+import { SECTION_PARTS, type SectionParts } from "../agent-side/memory-section.ts";
+import type { ToolInput } from "../agent-side/memory-tools.ts";
 import { STORE_BEFORE_COMPACTION, WORTH_KEEPING } from "../agent-side/prompts.ts";
 import { shownJson } from "../agent-side/shown-text.ts";
+import type { ToolLabel } from "../agent-side/tool-labels.ts";
 import { Sideband } from "../sdk/index.ts";
-import { type AdapterOptions, flushed, injected, inputSchema, MODEL_TOOLS, runTool } from "./adapter.ts";
+import {
+  type AdapterOptions,
+  flushed,
+  injected,
+  inputSchema,
+  MODEL_TOOLS,
+  modelTools,
+  runTool,
+} from "./adapter.ts";
 import { projectOf } from "./project.ts";
 
 /** `plugins.entries.sideband.config` of the host. */
@@ -16,6 +27,7 @@ interface PluginConfig {
   readonly apiKey?: string;
   readonly userId?: string;
   readonly project?: string;
+  readonly include?: SectionParts;
   readonly timeoutMs?: number;
 }
 
@@ -29,7 +41,7 @@ interface PluginTool {
   readonly label: string;
   readonly description: string;
   readonly parameters: object;
-  execute(id: string, params: Record<string, string> | undefined): Promise<object>;
+  execute(id: string, params: ToolInput | undefined): Promise<object>;
 }
 
 /** The part of the host's interface that we use. */
@@ -51,7 +63,7 @@ const FLUSH_PLAN = {
   relativePath: "memory/sideband.md",
 };
 const NAME_PREFIX = "sideband_";
-const toolNames = (text: string) => text.replace(/\b(remember|recall|list)\b(?= |\.)/g, `${NAME_PREFIX}$1`);
+const toolNames = (text: string) => text.replace(/\b(remember|recall)\b(?= |\.)/g, `${NAME_PREFIX}$1`);
 
 /** @param environment SIDEBAND_ variables; the host's own settings come first */
 export function openclawPlugin(environment: Readonly<Record<string, string | undefined>>) {
@@ -66,10 +78,22 @@ export function openclawPlugin(environment: Readonly<Record<string, string | und
       const memory = new Sideband({ baseUrl: apiUrl, apiKey, onWarning: warn });
       const userId = config.userId ?? (environment.SIDEBAND_USER_ID || "default");
       const setting = config.project ?? (environment.SIDEBAND_PROJECT || undefined);
+      const include = config.include ?? SECTION_PARTS.find((part) => part === environment.SIDEBAND_INCLUDE);
+      let labels: readonly ToolLabel[] | undefined;
+      // Tools are made without waiting: they have the labels that were known before.
+      const readLabels = async () => {
+        labels = await memory.channels({ coolDown: true, timeoutMs }).then(
+          ({ channels }) => channels,
+          () => labels,
+        );
+      };
       const optionsIn = ({ workspaceDir }: RunContext = {}): AdapterOptions => ({
         memory,
         userId,
         timeoutMs,
+        include,
+        labels,
+        writtenBy: "openclaw",
         project: projectOf(workspaceDir === undefined ? [] : [workspaceDir], setting),
       });
 
@@ -78,22 +102,26 @@ export function openclawPlugin(environment: Readonly<Record<string, string | und
         flushPlanResolver: () => FLUSH_PLAN,
       });
       api.on("before_prompt_build", async (_event, context) => {
+        if (labels === undefined) void readLabels();
         const section = await injected("", optionsIn(context));
         return section === "" ? undefined : { appendSystemContext: section };
       });
       api.on("before_compaction", async (_event, context) => {
-        const { flushed: done, lossless, overflow } = await flushed(optionsIn(context));
-        if (done && !lossless) warn(`sideband: these facts did not fit in the block: ${overflow.join(", ")}`);
+        const flush = await flushed(optionsIn(context));
+        if (flush?.flushed && !flush.lossless)
+          warn(`sideband: these facts did not fit in the block: ${flush.overflow.join(", ")}`);
       });
       for (const tool of MODEL_TOOLS) {
         const name = `${NAME_PREFIX}${tool.name}`;
+        const described = () => modelTools({ labels }).find((known) => known.name === tool.name) ?? tool;
         const make = (context?: RunContext): PluginTool => ({
           name,
           label: tool.title,
-          description: tool.description,
+          description: described().description,
           parameters: inputSchema(tool, optionsIn(context)),
           async execute(_id, params) {
             const details = await runTool(tool, optionsIn(context), params ?? {});
+            if (tool.name === "add_label") await readLabels();
             return { content: [{ type: "text", text: shownJson(details) }], details };
           },
         });

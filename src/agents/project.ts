@@ -1,6 +1,6 @@
 /**
- * The project that a folder belongs to: its git repository. All worktrees of a repository are one project, and a
- * submodule is a project of its own. Reads files and starts no git: a hook has little time.
+ * The project that a folder belongs to: its git repository. A linked worktree is a place inside the project, named after
+ * a slash as git names it; a submodule is a project of its own. Reads files and starts no git: a hook has little time.
  *
  * Anybody can write a `.git` file that names a foreign repository, for example into an archive. So a folder is a worktree
  * only if the repository itself lists it: a forged one would get the facts of the foreign project into its prompt.
@@ -16,6 +16,8 @@ import { fileURLToPath } from "node:url";
 
 const NAME_LENGTH_MAX = 40;
 const HASH_DIGITS = 12;
+/** The name of a worktree that needs no change. */
+const PLAIN_NAME = /^[A-Za-z0-9_.-]{1,100}$/;
 /** More than any system takes for a path. */
 const LINK_BYTES_MAX = 1 << 16;
 
@@ -30,8 +32,10 @@ const OFF = "off";
 export function projectOf(folders: readonly string[], setting?: string | undefined): string | undefined {
   if (setting !== undefined) return setting === OFF ? undefined : setting;
   for (const folder of folders) {
-    const root = repositoryOf(folder);
-    if (root !== undefined) return projectName(root);
+    const found = repositoryOf(folder);
+    if (found === undefined) continue;
+    const { root, worktree } = found;
+    return worktree === undefined ? projectName(root) : `${projectName(root)}/${worktreeName(worktree)}`;
   }
   return undefined;
 }
@@ -45,13 +49,24 @@ export function projectName(root: string): string {
   return `${name}-${createHash("sha256").update(root).digest("hex").slice(0, HASH_DIGITS)}`;
 }
 
-/** The folder of the repository that a folder is in; that of the main worktree where there are several. */
-function repositoryOf(folder: string): string | undefined {
+function worktreeName(name: string): string {
+  return PLAIN_NAME.test(name) ? name : projectName(name);
+}
+
+interface Repository {
+  /** The folder of its main worktree. */
+  readonly root: string;
+  /** The name that git has for a linked worktree. */
+  readonly worktree?: string;
+}
+
+/** The repository that a folder is in. */
+function repositoryOf(folder: string): Repository | undefined {
   try {
     let at = realpathSync(folder.startsWith("file:") ? fileURLToPath(folder) : folder);
     for (; ; at = dirname(at)) {
-      const root = rootAt(at);
-      if (root !== undefined || at === dirname(at)) return root;
+      const found = repositoryAt(at);
+      if (found !== undefined || at === dirname(at)) return found;
     }
   } catch {
     // A folder that is gone or closed to us is in no project.
@@ -59,18 +74,18 @@ function repositoryOf(folder: string): string | undefined {
   }
 }
 
-function rootAt(folder: string): string | undefined {
+function repositoryAt(folder: string): Repository | undefined {
   const git = join(folder, ".git");
   const entry = statSync(git, { throwIfNoEntry: false });
   if (entry === undefined) return undefined;
-  if (entry.isDirectory()) return folder;
+  if (entry.isDirectory()) return { root: folder };
   // A worktree or a submodule: the file names its git folder, and only a worktree's names a common one.
   const own = resolve(folder, linkText(git)?.replace(/^gitdir: /, "") ?? "");
   const shared = linkText(join(own, "commondir"));
-  if (shared === undefined) return folder;
+  if (shared === undefined) return { root: folder };
   const common = realpathSync(resolve(realpathSync(own), shared));
-  if (!listsWorktree(common, realpathSync(own), folder)) return folder;
-  return basename(common) === ".git" ? dirname(common) : common;
+  if (!listsWorktree(common, realpathSync(own), folder)) return { root: folder };
+  return { root: basename(common) === ".git" ? dirname(common) : common, worktree: basename(own) };
 }
 
 /** Whether a repository has a worktree in the folder: its own entry for it names the folder's `.git`. */

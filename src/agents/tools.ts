@@ -5,4 +5,4 @@
 
 export type { MemoryTool } from "../agent-side/memory-tools.ts";
 export { MEMORY_TOOLS } from "../agent-side/memory-tools.ts";
-export { type AdapterOptions, inputSchema, MODEL_TOOLS, runTool } from "./adapter.ts";
+export { type AdapterOptions, inputSchema, MODEL_TOOLS, modelTools, runTool } from "./adapter.ts";

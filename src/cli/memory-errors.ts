@@ -17,7 +17,9 @@ export function memoryError(error: unknown, words: readonly string[], config: Ag
     return new CommandError("the service asks for a key: set SIDEBAND_API_KEY to one");
   // The service's own text names the label that was probably meant.
   if (isSidebandError(error, "unknown_label") && error.hint === undefined)
-    return new CommandError(`there is no label ${words[0]}; sideband remember --help lists all of them`);
+    return new CommandError(
+      `there is no label ${words[0]}; "sideband labels" lists them, and "sideband labels add ${words[0]}" adds one`,
+    );
   if (error instanceof RefusedValueError) {
     const allow = error.code === "secret_refused" ? " SIDEBAND_ALLOW_SECRETS=1 lets it be stored." : "";
     return new CommandError(error.message + allow);

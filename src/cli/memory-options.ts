@@ -22,23 +22,35 @@ export const MEMORY_OPTIONS = {
   url: { type: "string" },
   ...DATA_OPTION,
   account: { type: "string" },
+  project: { type: "string" },
+  person: { type: "boolean" },
 } as const;
 
-export const MEMORY_USAGE = "[--user ID] [--url URL | --data FOLDER [--account NAME]]";
+export const MEMORY_USAGE =
+  "[--user ID] [--project NAME | --person] [--url URL | --data FOLDER [--account NAME]]";
 
 export const MEMORY_HELP = `  --user ID       whose memory (default SIDEBAND_USER_ID, else the name of the user who runs it)
+  --project NAME  where the person works: PROJECT or PROJECT/WORKTREE (default SIDEBAND_PROJECT, else the git
+                  repository of the working directory)
+  --person        no project: what belongs to the person alone
   --url URL       the service (default SIDEBAND_API_URL); its key is SIDEBAND_API_KEY. If only the key is set, the
                   service is ${DEFAULT_BASE_URL}
 ${DATA_HELP}
   --account NAME  the account in the data folder (default "${ACCOUNT_DEFAULT}")`;
 
-export function memoryConfig(
-  values: {
-    readonly [name in keyof typeof MEMORY_OPTIONS]?: string | undefined;
-  },
-): AgentConfig {
+type MemoryValues = {
+  readonly [name in Exclude<keyof typeof MEMORY_OPTIONS, "person">]?: string | undefined;
+} & { readonly person?: boolean | undefined };
+
+/** The setting that turns projects off (src/agents/project.ts). */
+const NO_PROJECT = "off";
+
+export function memoryConfig(values: MemoryValues): AgentConfig {
   if (values.url !== undefined && values.data !== undefined)
     throw new UsageError("--url is a service and --data a folder: give one of them");
+  if (values.project !== undefined && values.person)
+    throw new UsageError("--project names a project and --person none: give one of them");
+  if (values.project === "") throw new UsageError("--project needs a name; --person is for none");
   const given = readAgentConfig();
   const config = {
     ...given,
@@ -49,6 +61,7 @@ export function memoryConfig(
       : { dataFolder: parsed("--data", folder, values.data), apiUrl: undefined, apiKey: undefined }),
     account: values.account ?? given.account,
     userId: values.user ?? given.userId,
+    project: values.person ? NO_PROJECT : (values.project ?? given.project),
   };
   if (values.account !== undefined && usesService(config))
     throw new UsageError(
@@ -63,4 +76,20 @@ function parsed<T>(option: string, parse: (value: string) => T, value: string): 
   } catch (error) {
     throw error instanceof ConfigError ? new UsageError(error.message) : error;
   }
+}
+
+/** The options of a call as it was typed, for a command that is to mean the same memory. */
+export function repeatedOptions(values: MemoryValues): string {
+  return Object.keys(MEMORY_OPTIONS)
+    .flatMap((name) => {
+      const value = values[name as keyof MemoryValues];
+      if (value === undefined || value === false) return [];
+      return value === true ? [` --${name}`] : [` --${name} ${quoted(value)}`];
+    })
+    .join("");
+}
+
+/** A word as a shell takes it. */
+export function quoted(word: string): string {
+  return /^[\w./:@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -39,6 +39,10 @@ export interface McpVisit {
   readonly caller: Caller;
   /** The one user that the visit is bound to; without it every call names one. */
   readonly userId: string | undefined;
+  /** Where the person works. */
+  readonly project: string | undefined;
+  /** What of a memory the client wants in its prompt. */
+  readonly include: "index" | "block" | "both";
   readonly request: { readonly method: string; readonly url: string; readonly headers: Headers };
   /** The JSON of the body; undefined without one. */
   readonly body: unknown;

@@ -4,7 +4,6 @@
  */
 
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
-import { scopedMemory } from "../agent-side/scope.ts";
 import { projectOf } from "../agents/project.ts";
 import { type AgentConfig, usesService } from "../config.ts";
 import { nodeFetch } from "../door-client/node-fetch.ts";
@@ -16,17 +15,17 @@ import { COMMAND_PATH } from "./package.ts";
  * Where an owner has to be started, that may take longer than a call of the memory may.
  * @param begin whether the data folder's store is made where there is none; else that is an error
  */
-export async function openAgentMemory(config: AgentConfig, { begin = true } = {}): Promise<AgentMemory> {
+export async function openAgentMemory(config: AgentConfig, { begin = true } = {}): Promise<Sideband<string>> {
   const { apiUrl, apiKey, timeoutMs, dataFolder, account } = config;
   if (usesService(config)) {
-    return new Sideband({ baseUrl: apiUrl ?? DEFAULT_BASE_URL, apiKey, timeoutMs, fetch: nodeFetch });
+    return new Sideband<string>({ baseUrl: apiUrl ?? DEFAULT_BASE_URL, apiKey, timeoutMs, fetch: nodeFetch });
   }
   // Loaded only now: a hook against a remote service needs no owner.
   const { ownerFetch, reachOwner } = await import("../door-client/background-owner.ts");
   await reachOwner(COMMAND_PATH, dataFolder, timeoutMs, { begin }).catch((error) => {
     throw folderError(dataFolder, error);
   });
-  return new Sideband({
+  return new Sideband<string>({
     baseUrl: "http://owner",
     timeoutMs,
     fetch: ownerFetch(COMMAND_PATH, dataFolder, account, { begin }),
@@ -40,7 +39,7 @@ export async function runMcpStdio(
   options: { version: string; onError: (error: Error) => void },
 ): Promise<void> {
   const { serveMcpStdio } = await import("../mcp/stdio.ts");
-  const { userId, project, allowSecrets } = config;
+  const { userId, project, allowSecrets, include } = config;
   const { version, onError } = options;
   const gone = new Promise<void>((resolve) => {
     process.stdin.once("close", resolve).once("end", resolve);
@@ -49,11 +48,12 @@ export async function runMcpStdio(
   });
   const handle = serveMcpStdio(
     {
+      memory,
       userId,
       version,
       allowSecrets,
-      memoryIn: (roots) =>
-        scopedMemory(memory, async () => projectOf((await roots()) ?? [process.cwd()], project)),
+      include,
+      projectIn: (roots) => projectOf(roots ?? [process.cwd()], project),
     },
     onError,
   );

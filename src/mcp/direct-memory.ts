@@ -3,25 +3,32 @@
  * known by its key. The rules are the same, and so are the answers; what the key is not for is refused here, too.
  */
 
-import type { AgentMemory } from "../agent-side/agent-memory.ts";
+import type { AgentMemory, AgentWriteOptions, AgentWriterOptions } from "../agent-side/agent-memory.ts";
+import { CHANNEL_COUNT } from "../base/limits.ts";
 import type { Requester } from "../base/requester.ts";
 import {
   contextAnswer,
   decodeAnswer,
-  encodeAnswer,
+  detailedEncodeAnswer,
+  factDetails,
   factsAnswer,
   flushAnswer,
   forgetAnswer,
   readAnswer,
 } from "../contract/answer-mapping.ts";
+import { historyAnswer, labelAnswer } from "../contract/life-mapping.ts";
 import type { Caller } from "../memory/authentication.ts";
 import { readContext } from "../memory/context.ts";
 import { decodeFact } from "../memory/decode.ts";
 import { encodeFacts } from "../memory/encode.ts";
 import { forgetFact, listFacts } from "../memory/facts.ts";
 import { flushUser } from "../memory/flush.ts";
+import { factHistory, restoreFact } from "../memory/history.ts";
+import { addLabel } from "../memory/label-terms.ts";
+import type { LabelTerms } from "../memory/labels.ts";
+import { appendItem } from "../memory/lists.ts";
 import { readPresentedBlock } from "../memory/reading.ts";
-import { allowedUser, requireWriteAccess } from "../memory/rights.ts";
+import { allowedUser, requireWholeAccount, requireWriteAccess } from "../memory/rights.ts";
 import type { MemoryServices } from "../memory/services.ts";
 
 /** A caller whose block work ends with its signal. */
@@ -36,35 +43,94 @@ export function directMemory(
   failureOf: FailureOf,
 ): AgentMemory {
   const { account } = caller;
-  const run = async <T>(named: string, writes: boolean, work: (userId: string) => Promise<T>): Promise<T> => {
+  const run = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
-      if (writes) requireWriteAccess(caller);
-      return await work(allowedUser(caller, named));
+      return await work();
     } catch (error) {
       // Work that ended because its client has gone did not fail.
       throw caller.signal?.aborted ? error : failureOf(error);
     }
   };
-  const read = <T>(named: string, work: (userId: string) => Promise<T>) => run(named, false, work);
-  const write = <T>(named: string, work: (userId: string) => Promise<T>) => run(named, true, work);
+  const read = <T>(named: string, work: (userId: string) => Promise<T>) =>
+    run(async () => work(allowedUser(caller, named)));
+  const write = <T>(named: string, work: (userId: string) => Promise<T>) =>
+    run(async () => {
+      requireWriteAccess(caller);
+      return work(allowedUser(caller, named));
+    });
   return {
-    encode: (user, label, value) =>
+    encode: (user, label, value, options) =>
       write(user, async (userId) => {
-        const facts = [{ label, value }];
-        return encodeAnswer(await encodeFacts(services, caller, { userId, facts, operation: "encode" }));
+        const input = {
+          ...writerOf(userId, options),
+          facts: [{ label, value, ...termsOf(options) }],
+          operation: "encode",
+        } as const;
+        return detailedEncodeAnswer(await encodeFacts(services, caller, input));
       }),
-    decode: (user, label) =>
-      read(user, async (userId) => decodeAnswer(await decodeFact(services, account, { userId, label }))),
-    forget: (user, label) =>
-      write(user, async (userId) => forgetAnswer(await forgetFact(services, account, { userId, label }))),
-    facts: (user) =>
-      read(user, async (userId) => factsAnswer(userId, await listFacts(services, account, { userId }))),
-    context: (user) =>
-      read(user, async (userId) => contextAnswer(await readContext(services, caller, { userId }))),
-    flush: (user) => read(user, async (userId) => flushAnswer(await flushUser(services, caller, { userId }))),
-    read: (user, block) =>
-      read(user, async (userId) =>
-        readAnswer(userId, await readPresentedBlock(services, caller, { userId, block })),
+    append: (user, label, item, options) =>
+      write(user, async (userId) => {
+        const input = { ...writerOf(userId, options), label, item, ...termsOf(options) };
+        return detailedEncodeAnswer(await appendItem(services, caller, input));
+      }),
+    decode: (user, label, { project } = {}) =>
+      read(user, async (userId) => {
+        const decoded = await decodeFact(services, account, { userId, label, project });
+        return { ...decodeAnswer(decoded), ...factDetails(decoded.fact) };
+      }),
+    forget: (user, label, { project } = {}) =>
+      write(user, async (userId) =>
+        forgetAnswer(await forgetFact(services, account, { userId, label, project })),
       ),
+    facts: (user, { project } = {}) =>
+      read(user, async (userId) =>
+        factsAnswer(userId, await listFacts(services, account, { userId, project }), project),
+      ),
+    context: (user, { project, include } = {}) =>
+      read(user, async (userId) =>
+        contextAnswer(await readContext(services, caller, { userId, project }, include), include),
+      ),
+    flush: (user, { project } = {}) =>
+      read(user, async (userId) => flushAnswer(await flushUser(services, caller, { userId, project }))),
+    read: (user, block, { project } = {}) =>
+      read(user, async (userId) =>
+        readAnswer(userId, await readPresentedBlock(services, caller, { userId, project, block })),
+      ),
+    history: (user, label, { project } = {}) =>
+      read(user, async (userId) =>
+        historyAnswer(userId, await factHistory(services, account, { userId, label, project })),
+      ),
+    restore: (user, label, revision, options = {}) =>
+      write(user, async (userId) => {
+        const { ifRevision } = options;
+        const input = { ...writerOf(userId, options), label, revision, ifRevision };
+        return detailedEncodeAnswer(await restoreFact(services, caller, input));
+      }),
+    channels: () =>
+      run(async () => {
+        const labels = await services.labels.of(account);
+        return { channels: labels.all.map(labelView), free: labels.free };
+      }),
+    addLabel: (label, terms) =>
+      run(async () => {
+        requireWriteAccess(caller);
+        requireWholeAccount(caller);
+        const { description, example = "", scope = null, hidden = false } = terms;
+        const { oneOf = null, maxBytes = null, ttlS = null } = terms;
+        const wanted = { label, description, example, oneOf, maxBytes, ttlS, scope, hidden };
+        return labelView((await addLabel(services, account, wanted)).terms);
+      }),
   };
+}
+
+function writerOf(userId: string, { project, writtenBy, sessionId }: AgentWriterOptions = {}) {
+  return { userId, project, writtenBy, sessionId };
+}
+
+function termsOf({ scope, ttlS, expiresAt, ifRevision }: AgentWriteOptions = {}) {
+  return { scope, ttlS, expiresAt, ifRevision };
+}
+
+function labelView(terms: LabelTerms) {
+  return labelAnswer({ ...terms, isOwn: terms.channel >= CHANNEL_COUNT });
 }

@@ -8,6 +8,7 @@
 
 import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
+import type { SectionParts } from "../agent-side/memory-section.ts";
 import { BoundedCache } from "../base/bounded-cache.ts";
 import type { McpEndpoint, McpVisit } from "../http/services.ts";
 import type { Caller } from "../memory/authentication.ts";
@@ -30,6 +31,8 @@ interface Visitor extends Record<string, unknown> {
   readonly memory: AgentMemory;
   readonly userId: string | undefined;
   readonly readOnly: boolean;
+  readonly project: string | undefined;
+  readonly include: SectionParts;
   /** The session that a client of the 2025 revisions names, where this node has it. */
   readonly session: Session | undefined;
   /** Resolves when no change of a memory that is watched can be missed any more. */
@@ -71,7 +74,8 @@ export class McpHttp implements McpEndpoint {
     this.#timer = setInterval(() => void this.#endRevoked(), KEYS_INTERVAL_MS).unref();
   }
 
-  async answer({ caller, userId, request, body, ended, failureOf }: McpVisit): Promise<Response> {
+  async answer(visit: McpVisit): Promise<Response> {
+    const { caller, userId, project, include, request, body, ended, failureOf } = visit;
     const account = await this.#accountOf(caller.account);
     const controller = new AbortController();
     this.#open.set(controller, caller);
@@ -103,7 +107,8 @@ export class McpHttp implements McpEndpoint {
     if (method === "GET" && sessionId !== null)
       return streamOf(session, { watch, onChange: account.onChange }, controller.signal);
     const memory = memoryOf({ ...caller, signal: controller.signal });
-    const visitor: Visitor = { memory, userId, readOnly: caller.access === "read", session, check };
+    const readOnly = caller.access === "read";
+    const visitor: Visitor = { memory, userId, readOnly, project, include, session, check };
     const response = await account.handler.fetch(
       new Request(new URL(url, "http://service"), { method, headers, signal: controller.signal }),
       {
@@ -112,7 +117,7 @@ export class McpHttp implements McpEndpoint {
       },
     );
     if (methodOf(body) === "initialize" && response.ok) {
-      const opened = new Session(caller.user);
+      const opened = new Session(caller.user, clientNameIn(body));
       account.sessions.set(opened.id, opened);
       response.headers.set(SESSION_HEADER, opened.id);
     }
@@ -158,9 +163,20 @@ export class McpHttp implements McpEndpoint {
     const handler: McpHttpHandler = createMcpHandler(
       ({ authInfo, era }) => {
         const visitor = authInfo!.extra as Visitor;
-        const { memory, userId, readOnly } = visitor;
-        const subscriptions = era === "legacy" ? subscriptionsOf(visitor) : undefined;
-        return memoryServer({ memory, userId, readOnly, version, subscriptions });
+        const { memory, userId, readOnly, project, include, session } = visitor;
+        const isLegacy = era === "legacy";
+        return memoryServer({
+          memory,
+          userId,
+          readOnly,
+          version,
+          include,
+          projectOf: project === undefined ? undefined : async () => project,
+          clientName: () => session?.clientName,
+          subscriptions: isLegacy ? subscriptionsOf(visitor) : undefined,
+          // The stream of a session tells of memories alone.
+          onLabels: isLegacy ? undefined : () => handler.notify.toolsChanged(),
+        });
       },
       { maxSubscriptions: STREAMS_MAX },
     );
@@ -240,6 +256,12 @@ function listenedOf(body: unknown, boundUser: string | undefined): { users: stri
   const resourceSubscriptions = [...users.map(memoryUri), ...others];
   const notifications = { ...params!.notifications, resourceSubscriptions };
   return { users, body: { ...(body as object), params: { ...params, notifications } } };
+}
+
+/** The name that a client of the 2025 revisions gives itself in its first request. */
+function clientNameIn(body: unknown): string | undefined {
+  const name = (body as { params?: { clientInfo?: { name?: unknown } } }).params?.clientInfo?.name;
+  return isText(name) ? name : undefined;
 }
 
 function isText(value: unknown): value is string {

@@ -1,23 +1,35 @@
 /**
- * Memory as an MCP server: the seven tools, a resource that can be subscribed to, and a prompt.
+ * Memory as an MCP server: the tools, a resource that can be subscribed to, and a prompt. The list of tools names the
+ * labels of the account. What is about the sealed block is there only where the agent's prompt has it.
  *
  * A server is bound to one user wherever that user is known, and then no tool takes a user_id: a model that
  * was talked into something cannot reach another user's facts. Only a server that is not bound asks for one.
  */
 
 import {
+  CLIENT_INFO_META_KEY,
   fromJsonSchema,
   type JsonSchemaType,
   McpServer,
   type ReadResourceResult,
   ResourceTemplate,
+  type Tool,
 } from "@modelcontextprotocol/server";
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
-import { memorySection } from "../agent-side/memory-section.ts";
-import { MEMORY_TOOLS, objectSchema, SCOPE_INPUT, toolErrorText } from "../agent-side/memory-tools.ts";
+import { memorySection, type SectionParts } from "../agent-side/memory-section.ts";
+import {
+  MEMORY_TOOLS,
+  type MemoryTool,
+  objectSchema,
+  type ToolInput,
+  toolErrorText,
+  toolSchema,
+  toolsFor,
+} from "../agent-side/memory-tools.ts";
 import { WORTH_KEEPING } from "../agent-side/prompts.ts";
 import { shownJson } from "../agent-side/shown-text.ts";
-import { USER_ID_LENGTH_MAX } from "../base/limits.ts";
+import { STANDARD_TOOL_LABELS, type ToolLabel } from "../agent-side/tool-labels.ts";
+import { mcpWriter } from "../agent-side/written-by.ts";
 import { memoryUri, URI_PREFIX, userOfUri } from "./memory-uri.ts";
 
 export interface Subscriptions {
@@ -35,33 +47,41 @@ export interface MemoryServerOptions {
   readonly readOnly?: boolean | undefined;
   /** Takes the subscriptions of a client of the 2025 revisions; later ones do not ask the server for them. */
   readonly subscriptions?: Subscriptions | undefined;
-  /** Whether the memory knows a project, so that the tools can name the scope. */
-  readonly scoped?: boolean;
+  /** The project of the calls, asked at each; without the function there is none, and no tool takes a scope. */
+  readonly projectOf?: (() => Promise<string | undefined>) | undefined;
+  /** The name of the client; asked at each call, since it names itself only after it has connected. */
+  readonly clientName: () => string | undefined;
+  /** What the agent's prompt gets: the facts in plain text, the sealed block, or both. */
+  readonly include: SectionParts;
   /** Keeps what looks like a secret too. */
   readonly allowSecrets?: boolean;
   /** Hears of each change made through this server. */
   readonly onChange?: (userId: string) => void;
+  /** Hears of each label added through this server, and tells the clients; without it they are not told. */
+  readonly onLabels?: (() => void) | undefined;
 }
 
-const USER_ID = { type: "string", minLength: 1, maxLength: USER_ID_LENGTH_MAX, description: "Whose memory." };
-const INSTRUCTIONS = `${WORTH_KEEPING} Call flush before the conversation is compacted or summarised.`;
-
-/** The lists of tools, resources and prompts never change; without a word the library would say that they do. */
-const CAPABILITIES = {
-  tools: { listChanged: false },
-  resources: { listChanged: false, subscribe: true },
-  prompts: { listChanged: false },
-};
+/** Without limits, which the memory checks: the list of tools is to be short. */
+const USER_ID = { type: "string" };
+const FLUSH = " Call flush before the conversation is compacted or summarised.";
 
 export function memoryServer(options: MemoryServerOptions): McpServer {
+  const { version, include, subscriptions, onLabels } = options;
+  // Without a word the library would say that all lists change.
+  const capabilities = {
+    tools: { listChanged: onLabels !== undefined },
+    resources: { listChanged: false, subscribe: true },
+    prompts: { listChanged: false },
+  };
   const server = new McpServer(
-    { name: "sideband", title: "Sideband memory", version: options.version },
-    { capabilities: CAPABILITIES, instructions: INSTRUCTIONS },
+    { name: "sideband", title: "Sideband memory", version },
+    { capabilities, instructions: include === "index" ? WORTH_KEEPING : WORTH_KEEPING + FLUSH },
   );
   addTools(server, options);
+  listTools(server, options);
   addResource(server, options);
   addPrompt(server, options);
-  if (options.subscriptions !== undefined) addSubscriptions(server, options.subscriptions);
+  if (subscriptions !== undefined) addSubscriptions(server, subscriptions);
   return server;
 }
 
@@ -69,51 +89,90 @@ export function memoryServer(options: MemoryServerOptions): McpServer {
  * Compiled when they are needed, and once: the library keeps every schema that it has compiled, and a server is made for
  * each request.
  */
-const TOOLS = MEMORY_TOOLS.map((tool) => ({
-  tool,
-  boundInput: once(() => schemaOf<Record<string, string>>(tool.input)),
-  scopedInput: once(() => schemaOf<Record<string, string>>(tool.input, tool.takesScope ? SCOPE_INPUT : {})),
-  openInput: once(() => schemaOf<Record<string, string>>({ user_id: USER_ID, ...tool.input })),
-  output: once(() => schemaOf<Record<string, unknown>>(tool.output)),
-}));
-const promptInput = once(() => schemaOf<{ user_id: string }>({ user_id: USER_ID }));
-
-function addTools(server: McpServer, options: MemoryServerOptions): void {
-  const { memory, userId, readOnly = false, scoped = false, allowSecrets, onChange } = options;
-  for (const { tool, boundInput, scopedInput, openInput, output } of TOOLS) {
-    if (readOnly && !tool.annotations.readOnlyHint) continue;
-    const userInput = scoped ? scopedInput : boundInput;
-    server.registerTool(
+const SCHEMAS = new Map(
+  MEMORY_TOOLS.map((tool) => {
+    const compiled = (isBound: boolean, isPlaced: boolean) =>
+      once(() => fromJsonSchema<ToolInput>(listedSchema(tool, isBound, isPlaced) as JsonSchemaType));
+    return [
       tool.name,
       {
-        title: tool.title,
-        description: tool.description,
-        inputSchema: userId === undefined ? openInput() : userInput(),
-        outputSchema: output(),
-        annotations: tool.annotations,
+        bound: [compiled(true, false), compiled(true, true)],
+        open: [compiled(false, false), compiled(false, true)],
       },
-      async (args) => {
-        const user = userId ?? args.user_id;
-        try {
-          const result = { ...(await tool.run(memory, user, args, { coolDown: true, allowSecrets })) };
-          if (!tool.annotations.readOnlyHint) onChange?.(user);
-          return { content: [{ type: "text", text: shownJson(result) }], structuredContent: result };
-        } catch (error) {
-          return { content: [{ type: "text", text: toolErrorText(error) }], isError: true };
-        }
-      },
-    );
+    ];
+  }),
+);
+const promptInput = once(() =>
+  fromJsonSchema<{ user_id: string }>(objectSchema({ user_id: USER_ID }) as JsonSchemaType),
+);
+
+/** The schema as clients see it. */
+function listedSchema(tool: MemoryTool, isBound: boolean, isPlaced: boolean) {
+  return toolSchema(isBound ? tool : { ...tool, input: { user_id: USER_ID, ...tool.input } }, isPlaced);
+}
+
+function addTools(server: McpServer, options: MemoryServerOptions): void {
+  const { memory, userId, readOnly = false, include, onChange, onLabels } = options;
+  for (const tool of toolsFor(include !== "index")) {
+    if (readOnly && !tool.annotations.readOnlyHint) continue;
+    const schemas = SCHEMAS.get(tool.name)![userId === undefined ? "open" : "bound"];
+    const inputSchema = schemas[options.projectOf === undefined ? 0 : 1]();
+    server.registerTool(tool.name, { inputSchema }, async (args, { mcpReq }) => {
+      const user = userId ?? String(args.user_id);
+      try {
+        // A client of 2026-07-28 names itself in each request.
+        const client = (mcpReq.envelope as Record<string, { name?: string }> | undefined)?.[
+          CLIENT_INFO_META_KEY
+        ];
+        const call = await callOptions(options, client?.name);
+        const result = { ...(await tool.run(memory, user, args, call)) };
+        if (!tool.annotations.readOnlyHint) onChange?.(user);
+        if (tool.name === "add_label") onLabels?.();
+        return { content: [{ type: "text", text: shownJson(result) }], structuredContent: result };
+      } catch (error) {
+        return { content: [{ type: "text", text: toolErrorText(error) }], isError: true };
+      }
+    });
   }
 }
 
-function addResource(server: McpServer, { memory, userId }: MemoryServerOptions): void {
+async function callOptions(
+  { projectOf, clientName, allowSecrets }: MemoryServerOptions,
+  named: string | undefined,
+) {
+  const writtenBy = mcpWriter(named ?? clientName());
+  return { coolDown: true, allowSecrets, project: await projectOf?.(), writtenBy };
+}
+
+/** The list with the labels as they are now; as they were last, where the memory is away. */
+function listTools({ server }: McpServer, { memory, userId, include, projectOf }: MemoryServerOptions): void {
+  let labels: readonly ToolLabel[] = STANDARD_TOOL_LABELS;
+  server.setRequestHandler("tools/list", async () => {
+    labels = await memory.channels({ coolDown: true }).then(
+      ({ channels }) => channels,
+      () => labels,
+    );
+    const tools = toolsFor(include !== "index", labels).map((tool) => ({
+      name: tool.name,
+      title: tool.title,
+      description: tool.description,
+      // Plain JSON Schema; the library's type for that is narrower than the standard.
+      inputSchema: listedSchema(tool, userId !== undefined, projectOf !== undefined) as Tool["inputSchema"],
+      annotations: tool.annotations,
+    }));
+    return { tools };
+  });
+}
+
+function addResource(server: McpServer, options: MemoryServerOptions): void {
+  const { userId } = options;
   const about = {
     title: "Memory",
-    description: "The user's facts as a section for a prompt: plain text and the sealed block.",
+    description: "The user's facts as a section for a prompt.",
     mimeType: "text/plain",
   };
   const read = async (uri: URL, user: string): Promise<ReadResourceResult> => {
-    const text = memorySection(await memory.context(user));
+    const text = await sectionOf(options, user);
     return { contents: [{ uri: uri.href, mimeType: "text/plain", text }] };
   };
   if (userId !== undefined) {
@@ -122,6 +181,10 @@ function addResource(server: McpServer, { memory, userId }: MemoryServerOptions)
     const template = new ResourceTemplate(`${URI_PREFIX}{user_id}`, { list: undefined });
     server.registerResource("memory", template, about, (uri) => read(uri, userOfUri(uri.href) ?? ""));
   }
+}
+
+async function sectionOf({ memory, include, projectOf }: MemoryServerOptions, user: string): Promise<string> {
+  return memorySection(await memory.context(user, { include, project: await projectOf?.() }), include);
 }
 
 /** An address without a memory can be subscribed to, and never changes. */
@@ -136,13 +199,14 @@ function addSubscriptions({ server }: McpServer, subscriptions: Subscriptions): 
   });
 }
 
-function addPrompt(server: McpServer, { memory, userId }: MemoryServerOptions): void {
+function addPrompt(server: McpServer, options: MemoryServerOptions): void {
+  const { userId } = options;
   const about = {
     title: "Memory",
     description: "Puts what is remembered about the user into the conversation.",
   };
   const messages = async (user: string) => {
-    const section = memorySection(await memory.context(user));
+    const section = await sectionOf(options, user);
     const text = section === "" ? "Nothing is remembered about this user yet." : section;
     return { messages: [{ role: "user" as const, content: { type: "text" as const, text } }] };
   };
@@ -161,9 +225,4 @@ function once<T>(make: () => T): () => T {
     made ??= { value: make() };
     return made.value;
   };
-}
-
-/** The tools' schemas are plain JSON Schema; the library's type for that is narrower than the standard. */
-function schemaOf<T>(properties: { readonly [name: string]: unknown }, optional = {}) {
-  return fromJsonSchema<T>(objectSchema(properties, optional) as JsonSchemaType);
 }

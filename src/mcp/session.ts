@@ -29,13 +29,16 @@ export class Session {
   readonly id = randomUUID();
   /** The user whom its client's key is bound to; null: any of the account. */
   readonly user: string | null;
+  /** As the client has named itself. */
+  readonly clientName: string | undefined;
   /** By user. */
   readonly #subscriptions = new Map<string, Subscription>();
   #source: ChangeSource | undefined;
   #endStream = () => {};
 
-  constructor(user: string | null) {
+  constructor(user: string | null, clientName?: string) {
     this.user = user;
+    this.clientName = clientName;
   }
 
   /** @returns false where the session has too many subscriptions */

@@ -7,19 +7,19 @@
 import type { McpServer } from "@modelcontextprotocol/server";
 import { type StdioServerHandle, serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
+import type { SectionParts } from "../agent-side/memory-section.ts";
 import { memoryServer } from "./memory-server.ts";
 import { memoryUri } from "./memory-uri.ts";
 import { type Watch, watchMemory } from "./watch.ts";
 
-/** The client's roots, as file: addresses; undefined if it has none to tell. */
-type Roots = () => Promise<string[] | undefined>;
-
 interface StdioOptions {
+  readonly memory: AgentMemory;
   readonly userId: string;
   readonly version: string;
   readonly allowSecrets: boolean;
-  /** The memory in the project of the client's roots. */
-  readonly memoryIn: (roots: Roots) => AgentMemory;
+  readonly include: SectionParts;
+  /** The project of the client's roots, which are file: addresses; undefined if it has none to tell. */
+  readonly projectIn: (roots: readonly string[] | undefined) => string | undefined;
 }
 
 const ROOTS_TIMEOUT_MS = 1_000;
@@ -29,17 +29,18 @@ export function serveMcpStdio(options: StdioOptions, onError: (error: Error) => 
 }
 
 /** A server that says when its user's memory has changed, to those who asked for it. */
-function watchedServer({ memoryIn, ...options }: StdioOptions, modern: boolean): McpServer {
-  const uri = memoryUri(options.userId);
+function watchedServer({ projectIn, ...options }: StdioOptions, modern: boolean): McpServer {
+  const { memory, userId } = options;
+  const uri = memoryUri(userId);
   let roots: Promise<string[] | undefined> | undefined;
-  const memory = memoryIn(() => {
+  const projectOf = async () => {
     roots ??= rootsOf(server);
-    return roots;
-  });
+    return projectIn(await roots);
+  };
   let watch: Watch | undefined;
   const tell = () => void server.server.sendResourceUpdated({ uri }).catch(() => {});
   const start = () => {
-    watch ??= watchMemory(memory, options.userId, tell);
+    watch ??= watchMemory(async () => memory.facts(userId, { project: await projectOf() }), tell);
   };
   const stop = () => {
     watch?.stop();
@@ -47,8 +48,8 @@ function watchedServer({ memoryIn, ...options }: StdioOptions, modern: boolean):
   };
   const server = memoryServer({
     ...options,
-    memory,
-    scoped: true,
+    projectOf,
+    clientName: () => server.server.getClientVersion()?.name,
     subscriptions: {
       async subscribe(asked) {
         if (asked === uri) start();
@@ -57,6 +58,7 @@ function watchedServer({ memoryIn, ...options }: StdioOptions, modern: boolean):
       unsubscribe: (asked) => asked === uri && stop(),
     },
     onChange: () => void watch?.check(),
+    onLabels: () => void server.server.sendToolListChanged().catch(() => {}),
   });
   server.server.onclose = stop;
   server.server.setNotificationHandler("notifications/roots/list_changed", () => {

@@ -3,7 +3,7 @@
  * now and then, only while somebody wants to know. It compares the facts, which need no block work.
  */
 
-import type { AgentMemory } from "../agent-side/agent-memory.ts";
+import type { FactsAnswer } from "../contract/answers.ts";
 
 export const WATCH_INTERVAL_MS = 2_000;
 
@@ -15,8 +15,7 @@ export interface Watch {
 
 /** Calls `onChange` once for each change seen, until stopped. */
 export function watchMemory(
-  memory: AgentMemory,
-  userId: string,
+  factsOf: () => Promise<FactsAnswer>,
   onChange: () => void,
   intervalMs = WATCH_INTERVAL_MS,
 ): Watch {
@@ -26,7 +25,7 @@ export function watchMemory(
 
   async function ask(): Promise<void> {
     try {
-      const { facts } = await memory.facts(userId);
+      const { facts } = await factsOf();
       if (stopped) return;
       const found = JSON.stringify(facts.map(({ label, value }) => [label, value]));
       const changed = known !== undefined && known !== found;

@@ -19,7 +19,6 @@ import { generateText, stepCountIs, wrapLanguageModel } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 import * as ai6 from "ai-6";
 import { MockLanguageModelV3 as OldestModel } from "ai-6/test";
-import { projectUserId } from "../../src/agent-side/scope.ts";
 import { sidebandTools as aiTools, sidebandMiddleware } from "../../src/agents/ai-sdk.ts";
 import { SidebandStore } from "../../src/agents/langgraph.ts";
 import {
@@ -83,10 +82,11 @@ suite("adapters", { concurrency: false }, () => {
     assert.equal(text, "done");
     assert.equal((await memory.decode("ada", "PREF.tone")).value, "dry");
     assert.equal(prompts[0][0].content, "You are terse.", "no facts, no section");
-    const section = memorySection(await memory.context("ada"));
+    const section = memorySection(await memory.context("ada"), "index");
     for (const prompt of prompts.slice(1)) assert.equal(prompt[0].content, `You are terse.\n\n${section}`);
     const results = JSON.stringify(prompts[3].filter(({ role }) => role === "tool"));
     assert.match(results, /"value":"dry"/);
+    assert.match(results, /"written_by":"ai-sdk"/);
     assert.match(results, /invalid_value/);
   });
 
@@ -124,11 +124,19 @@ suite("adapters", { concurrency: false }, () => {
           type: "function_call",
           callId: "1",
           name: "remember",
-          arguments: JSON.stringify({ label: "USER.name", value: "Ada" }),
+          arguments: JSON.stringify({ label: "USER.name", value: "Ada", add: null, ttl_s: null }),
           status: "completed",
         },
       ],
-      [{ type: "function_call", callId: "2", name: "list", arguments: "{}", status: "completed" }],
+      [
+        {
+          type: "function_call",
+          callId: "2",
+          name: "recall",
+          arguments: '{"label":null}',
+          status: "completed",
+        },
+      ],
       [
         {
           type: "message",
@@ -158,12 +166,12 @@ suite("adapters", { concurrency: false }, () => {
     const result = await runner.run(agent, "Hello", { callModelInputFilter: sidebandInputFilter(options) });
     assert.equal(result.finalOutput, "done");
     assert.equal(requests[0].systemInstructions, "You are terse.");
-    const section = memorySection(await memory.context("ada"));
+    const section = memorySection(await memory.context("ada"), "index");
     assert.equal(requests[1].systemInstructions, `You are terse.\n\n${section}`);
     assert.match(JSON.stringify(requests[2].input), /USER\.name/);
     assert.deepEqual(
       requests[0].tools.map((tool) => tool.name),
-      ["remember", "recall", "forget", "list"],
+      ["remember", "recall", "forget", "add_label", "history"],
     );
 
     const flushed: string[] = [];
@@ -172,8 +180,13 @@ suite("adapters", { concurrency: false }, () => {
       flushed.push(userId);
       return flush(userId, callOptions);
     };
-    const decide = flushBefore(options, (items: number) => items > 10);
-    assert.deepEqual([await decide(5), flushed.length, await decide(11), flushed], [false, 0, true, ["ada"]]);
+    const withBlock = flushBefore({ ...options, include: "both" }, (items: number) => items > 10);
+    assert.deepEqual(
+      [await withBlock(5), flushed.length, await withBlock(11), flushed],
+      [false, 0, true, ["ada"]],
+    );
+    // The facts in plain text are put in again: there is nothing to flush.
+    assert.deepEqual([await flushBefore(options, () => true)({}), flushed.length], [true, 1]);
   });
 
   test("a run of ten steps waits once for a service that hangs", async (t) => {
@@ -188,8 +201,7 @@ suite("adapters", { concurrency: false }, () => {
       await sidebandMiddleware(options).transformParams({ params: { prompt: [] } });
       assert.match((await remember.execute({ label: "USER.name", value: "Ada" })).error, /^timeout: /);
     }
-    // The facts of the user and of the project, asked for at once.
-    assert.equal(silent.seen.length, 2);
+    assert.equal(silent.seen.length, 1);
   });
 
   test("in a project the prompt has the facts of both, and each fact goes where it belongs", async (t) => {
@@ -204,8 +216,12 @@ suite("adapters", { concurrency: false }, () => {
       ["USER.name"],
     );
     assert.deepEqual(
-      (await memory.facts(projectUserId("ada", "loom-1"))).facts.map(({ label }) => label),
-      ["PREF.tone", "TASK.next"],
+      (await memory.facts("ada", { project: "loom-1" })).facts.map(({ label, place }) => [label, place]),
+      [
+        ["USER.name", "person"],
+        ["PREF.tone", "project"],
+        ["TASK.next", "project"],
+      ],
     );
     const filter = sidebandInputFilter({ ...options, include: "index" });
     const { instructions } = await filter({ modelData: { input: [], instructions: "i" } } as never);
@@ -214,9 +230,11 @@ suite("adapters", { concurrency: false }, () => {
     assert.match(elsewhere, /USER\.name=Ada\n</);
     assert.ok(!elsewhere.includes("weave"));
     const strict = openaiTools(options)[0] as unknown as { parameters: { required: string[] } };
-    assert.deepEqual(strict.parameters.required, ["label", "value", "scope"]);
+    assert.deepEqual(strict.parameters.required, ["label", "value", "add", "ttl_s", "scope"]);
+    const own = [{ label: "FAMILY.wife", description: "her name", own: true }];
+    assert.match(openaiTools({ ...options, labels: own })[0].description, /FAMILY: wife \(her name\)/);
     const { block, lossless } = await memory.beforeCompaction("ada", { project: "loom-1", timeoutMs });
-    assert.deepEqual([lossless, block.split("[MEM]").length], [true, 3]);
+    assert.deepEqual([lossless, block.split("[MEM]").length], [true, 2]);
   });
 
   test("the JSON of a tool shows a model no tag and nothing hidden, and is that of the exact value", async (t) => {

@@ -6,9 +6,8 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { WORTH_KEEPING } from "../../src/agent-side/prompts.ts";
-import { projectUserId } from "../../src/agent-side/scope.ts";
+import { labelsText, STANDARD_TOOL_LABELS } from "../../src/agent-side/tool-labels.ts";
 import { projectName } from "../../src/agents/project.ts";
-import { CHANNELS } from "../../src/base/channels.ts";
 import { memorySection, Sideband } from "../../src/sdk/index.ts";
 import { startRunning } from "../http/running-service.ts";
 import { closedPort, scriptedServer } from "../unit/sdk/scripted-server.ts";
@@ -35,7 +34,7 @@ suite("Hermes provider", { concurrency: false }, () => {
     t.after(() => running.end());
     const host = makeHost(t);
     assert.equal((await host.shell("sideband agents install hermes")).status, 0);
-    const env = { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: running.key };
+    const env = { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: running.key, SIDEBAND_INCLUDE: "both" };
     const tool = (name: string, args: object): Call => ["handle_tool_call", [`sideband_${name}`, args]];
     const messages = [{ role: "user", content: "Hello" }];
     const { results, stderr } = await drive(host, env, [
@@ -49,7 +48,7 @@ suite("Hermes provider", { concurrency: false }, () => {
       tool("recall", { label: "USER.name" }),
       tool("recall", { label: "USER.os" }),
       tool("verify", { label: "USER.name" }),
-      tool("list", {}),
+      tool("recall", {}),
       tool("remember", { label: "USER.shoe", value: "x" }),
       ["queue_prefetch", ["Hello"], { session_id: "s1" }],
       ["prefetch", ["Hello"], { session_id: "s1" }],
@@ -62,29 +61,41 @@ suite("Hermes provider", { concurrency: false }, () => {
     const values = results.map(([result]) => result);
     assert.equal(stderr, "");
     assert.deepEqual(values.slice(0, 3), ["sideband", true, null]);
-    const schemas = values[3] as {
-      name: string;
-      parameters: { properties: { label?: { enum: string[] } } };
-    }[];
-    assert.deepEqual(
-      schemas[0].parameters.properties.label?.enum,
-      CHANNELS.map(({ label }) => label),
-    );
+    const schemas = values[3] as { name: string; description: string }[];
+    assert.equal(schemas.length, 6);
+    assert.ok(schemas[0].description.endsWith(labelsText(STANDARD_TOOL_LABELS)), schemas[0].description);
     assert.equal(values[4], "");
     const answers = values.slice(5, 12).map((text: string) => JSON.parse(text));
-    assert.deepEqual(answers.slice(0, 6), [
-      { label: "USER.name", value: "Ada Lovelace 🜁", channel_count: 1 },
-      { label: "TASK.deadline", value: "2026-12-01", channel_count: 2 },
-      { label: "USER.name", value: "Ada Lovelace 🜁" },
-      { label: "USER.os", value: null },
-      { label: "USER.name", value: "Ada Lovelace 🜁", source: "model", verified: true },
-      {
-        facts: [
-          { label: "USER.name", value: "Ada Lovelace 🜁" },
-          { label: "TASK.deadline", value: "2026-12-01" },
-        ],
-      },
-    ]);
+    const { updated_at, ...recalled } = answers[2];
+    assert.equal(typeof updated_at, "string");
+    assert.deepEqual(
+      [...answers.slice(0, 2), recalled, ...answers.slice(3, 6)],
+      [
+        {
+          result: 'USER.name: now "Ada Lovelace 🜁" (revision 1). Undo: forget',
+          label: "USER.name",
+          value: "Ada Lovelace 🜁",
+          revision: 1,
+          place: "person",
+        },
+        {
+          result: 'TASK.deadline: now "2026-12-01" (revision 2). Undo: forget',
+          label: "TASK.deadline",
+          value: "2026-12-01",
+          revision: 2,
+          place: "person",
+        },
+        { label: "USER.name", value: "Ada Lovelace 🜁", written_by: "hermes" },
+        { label: "USER.os", value: null },
+        { label: "USER.name", value: "Ada Lovelace 🜁", source: "model", verified: true },
+        {
+          facts: [
+            { label: "USER.name", value: "Ada Lovelace 🜁" },
+            { label: "TASK.deadline", value: "2026-12-01" },
+          ],
+        },
+      ],
+    );
     assert.match(answers[6].error, /^unknown_label: /);
 
     // The section is the SDK's, byte for byte, and an unchanged memory costs a 304.
@@ -120,41 +131,63 @@ suite("Hermes provider", { concurrency: false }, () => {
       tool("remember", { label: "PROJ.stack", value: `token sb_live_${"x".repeat(20)}` }),
       tool("remember", { label: "PROJ.stack", value: "<private>all" }),
       tool("recall", { label: "USER.name" }),
-      tool("list", {}),
-      tool("list", { scope: "person" }),
+      tool("recall", {}),
+      tool("add_label", { label: "FAMILY.wife", description: "her name" }),
       ["prefetch", ["Hello"]],
       ["on_pre_compress", [[]]],
       ["system_prompt_block"],
       start("telegram"),
-      tool("list", {}),
-      tool("list", { scope: "project" }),
+      tool("recall", {}),
+      tool("remember", { label: "PREF.tone", value: "x", scope: "project" }),
+      ["get_tool_schemas"],
+      tool("remember", { label: "PREF.avoid", value: "jargon", add: true, ttl_s: 60 }),
+      tool("remember", { label: "PREF.avoid", value: "emoji", add: true }),
+      tool("history", { label: "PREF.avoid" }),
     ]);
     const values = results.map(([result]) => result);
     const parsed = (i: number) => JSON.parse(values[i]);
     assert.match(parsed(4).error, /^secret_refused: This looks like an API key/);
     assert.match(parsed(5).error, /^private_refused: /);
-    assert.deepEqual(parsed(6), { label: "USER.name", value: "Ada" });
-    const project = projectUserId("ada", projectName(realpathSync(host.home)));
-    const read = async (user: string) =>
-      (await running.call("GET", `/facts?user_id=${encodeURIComponent(user)}`)).json.facts.map(
-        ({ label, value }: { label: string; value: string }) => ({ label, value }),
-      );
-    assert.deepEqual(await read("ada"), [{ label: "USER.name", value: "Ada" }]);
-    assert.deepEqual(await read(project), [
+    assert.equal(parsed(6).value, "Ada");
+    const project = projectName(realpathSync(host.home));
+    const name = { label: "USER.name", value: "Ada" };
+    assert.deepEqual(parsed(7).facts, [
+      name,
       { label: "PREF.tone", value: "dry" },
       { label: "PROJ.goal", value: "weave" },
     ]);
-    assert.deepEqual(parsed(7).facts, [...(await read("ada")), ...(await read(project))]);
-    assert.deepEqual(parsed(8).facts, await read("ada"));
+    const { facts } = (await running.call("GET", `/facts?user_id=ada&project=${project}`)).json;
+    assert.deepEqual(
+      facts.map(({ label, place }: { label: string; place: string }) => [label, place]),
+      [
+        ["USER.name", "person"],
+        ["PREF.tone", "project"],
+        ["PREF.avoid", "person"],
+        ["PROJ.goal", "project"],
+      ],
+    );
+    assert.equal(parsed(8).scope, "person");
     // The same bytes as from the client.
     const memory = new Sideband({ baseUrl: running.url, apiKey: running.key });
-    const section = await memory.inject("", "ada", { project: project.slice(4), timeoutMs: 20_000 });
+    await memory.forget("ada", "PREF.avoid");
+    const section = await memory.inject("", "ada", { project, include: "index", timeoutMs: 20_000 });
     assert.equal(values[9], section);
     assert.equal(values[10], `Keep this section in the summary, word for word.\n${section}`);
-    const told = WORTH_KEEPING.replace(/\b(remember|recall|list)\b(?= )/g, "sideband_$1");
+    const told = WORTH_KEEPING.replace(/\b(remember|recall)\b(?= )/g, "sideband_$1");
     assert.ok(values[11].endsWith(told), values[11]);
-    assert.deepEqual(parsed(13).facts, await read("ada"), "a gateway has no project");
+    assert.deepEqual(parsed(13).facts, [name], "a gateway has no project");
     assert.match(parsed(14).error, /^no_project: /);
+    assert.match(values[15][0].description, /: FAMILY: wife \(her name\); USER: name, /);
+    assert.equal(values[15].length, 5);
+    assert.ok(parsed(16).expires_at);
+    assert.match(
+      parsed(17).result,
+      /^PREF\.avoid: was "jargon", now "jargon; emoji" \(revision \d+\)\. Undo: history tool with restore \d+$/,
+    );
+    assert.deepEqual(
+      parsed(18).revisions.map(({ value }: { value: string }) => value),
+      ["jargon; emoji", "jargon"],
+    );
   });
 
   test("settings: a file as Hermes writes it, and the original plugin's variables", async (t) => {
@@ -181,7 +214,7 @@ suite("Hermes provider", { concurrency: false }, () => {
       remember,
     ]);
     const keys = results[0][0].map(({ key }: { key: string }) => key);
-    assert.deepEqual(keys, ["api_key", "api_url", "user_id", "project"]);
+    assert.deepEqual(keys, ["api_key", "api_url", "user_id", "project", "include"]);
     assert.equal((await read("from-the-file")).json.value, "Plan 9");
     assert.ok(!readFileSync(join(home, "sideband", "config.json"), "utf8").includes(running.key));
     const without = await drive(host, {}, [["is_available"], ["unavailable_reason"]]);
@@ -204,7 +237,7 @@ suite("Hermes provider", { concurrency: false }, () => {
           ["initialize", ["s1"], {}],
           ["prefetch", ["Hello"]],
           ["on_pre_compress", [[]]],
-          ["handle_tool_call", ["sideband_list", {}]],
+          ["handle_tool_call", ["sideband_recall", {}]],
         ],
       );
       assert.deepEqual([results[1][0], results[2][0]], ["", ""]);

@@ -13,7 +13,6 @@ import {
   STORE_BEFORE_END,
   WORTH_KEEPING,
 } from "../../src/agent-side/prompts.ts";
-import { projectUserId } from "../../src/agent-side/scope.ts";
 import { projectOf } from "../../src/agents/project.ts";
 import { LABELS } from "../../src/contract/channel-labels.ts";
 import { memorySection } from "../../src/sdk/index.ts";
@@ -56,7 +55,7 @@ function commandFor(file: HooksFile, event: string, value: string): string {
 }
 
 suite("hooks", { concurrency: false }, () => {
-  test("Claude Code: installed, a session starts with the facts, a compaction flushes, they are there again", async (t) => {
+  test("Claude Code: installed, a session starts with the facts, and after a compaction they are there again", async (t) => {
     const running = await startRunning();
     t.after(() => running.end());
     const host = makeHost(t);
@@ -90,7 +89,7 @@ suite("hooks", { concurrency: false }, () => {
       body: { user_id: "ada", label: "TASK.decision", value: "lmdb, not SQLite" },
     });
     const context = (await running.call("GET", "/context?user_id=ada")).json;
-    const section = memorySection(context);
+    const section = memorySection(context, "index");
     for (const source of ["resume", "compact"]) {
       if (source === "compact") {
         const input = { ...CLAUDE, hook_event_name: "PreCompact", trigger: "auto", custom_instructions: "" };
@@ -100,8 +99,11 @@ suite("hooks", { concurrency: false }, () => {
         });
         // Claude Code adds it to its summary prompt.
         assert.deepEqual([flushed.status, flushed.stdout, flushed.stderr], [0, LIST_BEFORE_COMPACTION, ""]);
-        const metrics = (await running.call("GET", "/metrics")).text;
-        assert.match(metrics, /sideband_requests_total\{method="POST",route="\/flush",status="200"\} 1/);
+        // Nothing to flush: the prompt has no block.
+        assert.doesNotMatch(
+          (await running.call("GET", "/metrics")).text,
+          /route="\/flush",status="200"\} [1-9]/,
+        );
       }
       const { status, stdout, stderr } = await start(source);
       assert.deepEqual([status, stderr], [0, ""]);
@@ -193,7 +195,12 @@ suite("hooks", { concurrency: false }, () => {
     const flush = JSON.stringify({ ...CLAUDE, hook_event_name: "PreCompact", trigger: "auto" });
     for (const [env, text, says] of [
       [{ SIDEBAND_API_URL: silent.url }, input, /no answer within 2000 ms/],
-      [{ SIDEBAND_API_URL: silent.url, SIDEBAND_TIMEOUT_MS: "2000" }, flush, /no answer within 2000 ms/],
+      [
+        { SIDEBAND_API_URL: silent.url, SIDEBAND_TIMEOUT_MS: "2000", SIDEBAND_INCLUDE: "both" },
+        flush,
+        /no answer within 2000 ms/,
+      ],
+      [{ SIDEBAND_API_URL: silent.url, SIDEBAND_INCLUDE: "all" }, input, /SIDEBAND_INCLUDE takes one of/],
       [{ SIDEBAND_API_URL: await closedPort() }, input, /cannot reach http/],
       [{ SIDEBAND_API_URL: refusing.url }, input, /not valid/],
       [{ SIDEBAND_API_URL: refusing.url }, "this is not JSON", /JSON/],
@@ -219,7 +226,10 @@ suite("hooks", { concurrency: false }, () => {
     );
     const input = JSON.stringify({ ...CLAUDE, hook_event_name: "SessionStart", source: "startup" });
     const env = { SIDEBAND_API_URL: slow.url, SIDEBAND_TIMEOUT_MS: "4000" };
-    const { status, stdout, stderr } = await host.shell("sideband hook --user ada", { input, env });
+    const { status, stdout, stderr } = await host.shell("sideband hook --user ada --include both", {
+      input,
+      env,
+    });
     assert.deepEqual([status, stderr], [0, ""]);
     const { additionalContext } = JSON.parse(stdout).hookSpecificOutput;
     const section = memorySection({ fdm_block: "", plain_index: "USER.os=Plan 9" });
@@ -231,12 +241,12 @@ suite("hooks", { concurrency: false }, () => {
     t.after(() => running.end());
     const host = makeHost(t);
     for (const name of ["loom", "mill"]) mkdirSync(join(host.home, name, ".git"), { recursive: true });
-    const write = (userId: string, label: string, value: string) =>
-      running.call("POST", "/encode", { body: { user_id: userId, label, value } });
+    const write = (project: string | undefined, label: string, value: string) =>
+      running.call("POST", "/encode", { body: { user_id: "ada", project, label, value } });
     const projects = ["loom", "mill"].map((name) => projectOf([join(host.home, name)]) ?? "");
-    await write("ada", "USER.name", "Ada");
-    await write(projectUserId("ada", projects[0]), "PROJ.goal", "weave");
-    await write(projectUserId("ada", projects[1]), "PROJ.goal", "grind");
+    await write(undefined, "USER.name", "Ada");
+    await write(projects[0], "PROJ.goal", "weave");
+    await write(projects[1], "PROJ.goal", "grind");
     const contextIn = async (folder: string, env = {}) => {
       const input = { ...CLAUDE, cwd: join(host.home, folder), hook_event_name: "SessionStart" };
       const { stdout } = await host.shell("sideband hook", {
@@ -251,10 +261,14 @@ suite("hooks", { concurrency: false }, () => {
     assert.deepEqual(await seen("mill"), ["USER.name=Ada", "PROJ.goal=grind"]);
     assert.deepEqual(await seen("."), ["USER.name=Ada"]);
     assert.deepEqual(await seen("loom", { SIDEBAND_PROJECT: "off" }), ["USER.name=Ada"]);
-    assert.equal((await contextIn("loom")).split("[MEM]").length, 3, "both blocks");
+    const both = { SIDEBAND_INCLUDE: "both" };
+    assert.equal((await contextIn("loom", both)).split("[MEM]").length, 2, "one block for both");
     const compact = { ...CLAUDE, cwd: join(host.home, "loom"), hook_event_name: "PreCompact" };
-    await host.shell("sideband hook", { input: JSON.stringify(compact), env: environment(running) });
-    assert.match((await running.call("GET", "/metrics")).text, /route="\/flush",status="200"\} 2/);
+    await host.shell("sideband hook", {
+      input: JSON.stringify(compact),
+      env: { ...environment(running), ...both },
+    });
+    assert.match((await running.call("GET", "/metrics")).text, /route="\/flush",status="200"\} 1/);
   });
 
   test("a large memory fits Claude Code's limit: blocks go first, then the longest values are cut", async (t) => {
@@ -269,13 +283,13 @@ suite("hooks", { concurrency: false }, () => {
     const labels = LABELS.filter((label) => /^(USER|PREF)/.test(label));
     const facts = labels.map((label, i) => ({ label, value: i === 0 ? "short" : "long ".repeat(120) }));
     await running.call("POST", "/encode/batch", { body: { user_id: "ada", facts } });
-    const cut = await contextFor("--host claude-code");
+    const cut = await contextFor("--host claude-code --include both");
     assert.ok(cut.length <= 10_000 && cut.length > 9_000, `${cut.length} characters`);
     assert.ok(!cut.includes("[MEM]") && cut.endsWith("</sideband-memory>"));
     for (const label of labels) assert.ok(cut.includes(`\n${label}=`), label);
     assert.match(cut, /\nUSER\.name=short\n/);
     assert.match(cut, /long … \(cut; recall has it all\)\n/);
-    const whole = await contextFor("--host codex");
+    const whole = await contextFor("--host codex --include both");
     assert.ok(whole.length > 11_000 && whole.includes("[MEM]"));
   });
 
@@ -287,7 +301,7 @@ suite("hooks", { concurrency: false }, () => {
     });
     const env = { SIDEBAND_API_URL: slow.url, SIDEBAND_TIMEOUT_MS: "", SIDEBAND_PROJECT: "off" };
     const input = JSON.stringify({ ...CLAUDE, hook_event_name: "PreCompact", trigger: "auto" });
-    const { stdout, stderr, ms } = await host.shell("sideband hook", { input, env });
+    const { stdout, stderr, ms } = await host.shell("sideband hook --include both", { input, env });
     assert.deepEqual([stdout, stderr], [LIST_BEFORE_COMPACTION, ""]);
     assert.ok(ms >= 3_000, `${ms} ms`);
   });

@@ -83,11 +83,10 @@ suite("OpenClaw", { concurrency: false }, () => {
       assert.equal(status, 0, stderr);
       answers.push(JSON.parse(stdout));
     }
-    const [encoded, decoded, context, flushed, forgotten] = answers;
+    const [encoded, decoded, context, forgotten] = answers;
     assert.deepEqual([encoded.status, encoded.channel_count], ["ok", 1]);
     assert.deepEqual([decoded.user_id, decoded.value], ["ada & co", "2026-12-01"]);
     assert.equal(context.plain_index, "TASK.deadline=2026-12-01");
-    assert.deepEqual([flushed.lossless, flushed.fdm_block], [true, context.fdm_block]);
     assert.deepEqual(forgotten, { status: "ok", channel_count: 0 });
   });
 
@@ -101,6 +100,7 @@ suite("OpenClaw", { concurrency: false }, () => {
       apiKey: running.key,
       userId: "ada",
       timeoutMs: 20_000,
+      include: "both",
     });
     const manifest = JSON.parse(
       readFileSync(join(host.home, ".openclaw/sideband-plugin/openclaw.plugin.json"), "utf8"),
@@ -115,20 +115,25 @@ suite("OpenClaw", { concurrency: false }, () => {
     const build = () => api.hooks.get("before_prompt_build")!({ prompt: "Hello", messages: [] }, context);
     assert.equal(await build(), undefined);
     const kept = await api.tools.get("sideband_remember")!.execute("1", { label: "USER.name", value: "Ada" });
-    assert.deepEqual(kept.details, { label: "USER.name", value: "Ada", channel_count: 1 });
+    assert.equal(kept.details.result, 'USER.name: now "Ada" (revision 1). Undo: forget');
     const tagged = { label: "USER.name", value: "Ada </system>" };
     const shown = await api.tools.get("sideband_remember")!.execute("1", tagged);
     assert.ok(!shown.content[0].text.includes("</"), "a model is shown no tag");
-    assert.deepEqual(JSON.parse(shown.content[0].text), { ...tagged, channel_count: 1 });
+    assert.equal(JSON.parse(shown.content[0].text).value, tagged.value);
     await api.tools.get("sideband_remember")!.execute("1", { label: "USER.name", value: "Ada" });
     const known = (await running.call("GET", "/context?user_id=ada")).json;
-    assert.deepEqual(await build(), { appendSystemContext: memorySection(known) });
+    assert.deepEqual(await build(), { appendSystemContext: memorySection(known, "both") });
     await api.tools.get("sideband_remember")!.execute("2", { label: "PROJ.goal", value: "weave" });
     assert.match(JSON.stringify(await build()), /USER\.name=Ada\\nPROJ\.goal=weave/);
     const elsewhere = await api.hooks.get("before_prompt_build")!({}, { workspaceDir: host.home });
-    assert.deepEqual(elsewhere, { appendSystemContext: memorySection(known) });
+    assert.deepEqual(elsewhere, { appendSystemContext: memorySection(known, "both") });
     await api.hooks.get("before_compaction")!({}, context);
-    assert.match((await running.call("GET", "/metrics")).text, /route="\/flush",status="200"\} 2/);
+    assert.match((await running.call("GET", "/metrics")).text, /route="\/flush",status="200"\} 1/);
+    const { facts } = (await running.call("GET", "/facts?user_id=ada")).json;
+    assert.equal(facts[0].written_by, "openclaw");
+    await api.tools
+      .get("sideband_add_label")!
+      .execute("3", { label: "FAMILY.wife", description: "her name" });
     const refused = await api.tools
       .get("sideband_remember")!
       .execute("2", { label: "USER.shoe", value: "x" });
@@ -139,7 +144,12 @@ suite("OpenClaw", { concurrency: false }, () => {
   test("the plugin goes on without memory, with a line in the host's log", async (t) => {
     const host = makeHost(t);
     await host.shell("sideband agents install openclaw");
-    const api = await loadPlugin(host, { apiUrl: await closedPort(), apiKey: "k", userId: "ada" });
+    const api = await loadPlugin(host, {
+      apiUrl: await closedPort(),
+      apiKey: "k",
+      userId: "ada",
+      include: "both",
+    });
     assert.equal(await api.hooks.get("before_prompt_build")!({}, {}), undefined);
     await api.hooks.get("before_compaction")!({}, {});
     assert.equal(api.warnings.length, 2);

@@ -8,7 +8,6 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { projectUserId } from "../../src/agent-side/scope.ts";
 import { projectName } from "../../src/agents/project.ts";
 import { type PackedProject, packedProject } from "../agents/packed.ts";
 import { type Running, startRunning } from "../http/running-service.ts";
@@ -88,7 +87,7 @@ export async function openRoom(): Promise<Room> {
   };
   const run: Room["run"] = (program, args, env = {}) =>
     finished(program, args, repository, { ...environment, ...env });
-  const project = projectUserId("ada", projectName(repository));
+  const place = `user_id=ada&project=${projectName(repository)}`;
   return {
     home,
     repository,
@@ -107,9 +106,9 @@ export async function openRoom(): Promise<Room> {
       kept = false;
     },
     async isGoalKept() {
-      const path = `/decode?user_id=${encodeURIComponent(project)}&label=PROJ.goal`;
+      const path = `/decode?${place}&label=PROJ.goal`;
       const isThere = (await running.call("GET", path)).json.value === GOAL;
-      await running.call("DELETE", `/facts?user_id=${encodeURIComponent(project)}&label=PROJ.goal`);
+      await running.call("DELETE", `/facts?${place}&label=PROJ.goal`);
       const { channel_count } = (await running.call("GET", "/facts?user_id=ada")).json;
       return isThere && channel_count === 1;
     },

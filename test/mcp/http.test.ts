@@ -33,28 +33,33 @@ async function connect(
 }
 
 test("a client of 2026-07-28, bound to a user", async () => {
-  const client = await connect("?user_id=bound%20user");
-  await tour(client as unknown as TourClient, "bound user");
+  const client = await connect("?user_id=bound%20user&include=both");
+  await tour(client as unknown as TourClient, { user: "bound user", listChanged: true, writer: "mcp: test" });
   assert.equal(client.getServerVersion()?.name, "sideband");
   assert.match(client.getInstructions() ?? "", /remember/);
   await client.close();
 });
 
 test("a client of 2026-07-28 that names the user in each call", async () => {
-  const client = await connect("");
-  await tour(client as unknown as TourClient, "free/user", "free/user");
+  const client = await connect("?include=both");
+  await tour(client as unknown as TourClient, {
+    user: "free/user",
+    unboundUser: "free/user",
+    listChanged: true,
+    writer: "mcp: test",
+  });
   await client.close();
 });
 
 test("a client of the 2025 revisions, of both generations of the SDK", async () => {
-  const present = await connect("?user_id=present", { modern: false });
-  await tour(present as unknown as TourClient, "present");
+  const present = await connect("?user_id=present&include=both", { modern: false });
+  await tour(present as unknown as TourClient, { user: "present", listChanged: false, writer: "mcp: test" });
   await present.close();
   const old = new ClientOfOld(info);
   const headers = { authorization: `Bearer ${running.key}` };
-  const url = new URL(`${running.url}/mcp?user_id=old`);
+  const url = new URL(`${running.url}/mcp?user_id=old&include=both`);
   await old.connect(new TransportOfOld(url, { requestInit: { headers } }) as never);
-  await tour(old as unknown as TourClient, "old");
+  await tour(old as unknown as TourClient, { user: "old", listChanged: false, writer: "mcp: test" });
   await old.close();
 });
 
@@ -119,6 +124,8 @@ test("without a key, with a wrong one and with a bad user there is a problem ans
   assert.equal((await post("/mcp", null)).json.code, "missing_key");
   assert.equal((await post("/mcp", "sb_live_wrong")).json.code, "invalid_key");
   assert.equal((await post(`/mcp?user_id=${"x".repeat(129)}`, running.key)).json.code, "invalid_request");
+  for (const query of ["project=a/b/c", "project=", "include=all"])
+    assert.equal((await post(`/mcp?${query}`, running.key)).json.code, "invalid_request", query);
   assert.equal((await post("/mcp?api_key=x", null)).json.code, "missing_key");
   assert.equal((await post("/v1/mcp", null)).json.code, "missing_key");
   const put = await running.call("PUT", "/mcp", { body: {} });
@@ -195,7 +202,7 @@ test("a client that hangs up leaves no block work behind", async () => {
   };
   const before = cancelled();
   const gone = new AbortController();
-  const answer = fetch(`${running.url}/mcp?user_id=hasty`, {
+  const answer = fetch(`${running.url}/mcp?user_id=hasty&include=both`, {
     method: "POST",
     signal: gone.signal,
     headers: {
@@ -208,7 +215,7 @@ test("a client that hangs up leaves no block work behind", async () => {
       jsonrpc: "2.0",
       id: 1,
       method: "tools/call",
-      params: { name: "context", arguments: {} },
+      params: { name: "flush", arguments: {} },
     }),
   }).then((response) => response.text());
   await until(() => waiting() > 0);

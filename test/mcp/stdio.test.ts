@@ -14,7 +14,6 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as ClientOfOld } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as TransportOfOld } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { projectUserId } from "../../src/agent-side/scope.ts";
 import { projectName } from "../../src/agents/project.ts";
 import { builtSideband } from "../agents/built.ts";
 import { startRunning } from "../http/running-service.ts";
@@ -33,6 +32,7 @@ function launch(args: string[], env: Record<string, string>) {
       HOME: process.env.HOME ?? "",
       SIDEBAND_TIMEOUT_MS: "20000",
       SIDEBAND_PROJECT: "off",
+      SIDEBAND_INCLUDE: "both",
       ...env,
     },
     stderr: "inherit" as const,
@@ -46,7 +46,7 @@ suite("sideband mcp", { concurrency: false }, () => {
     const client = new Client(info, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
     const args = ["--data", running.folder, "--account", "acme", "--user", "ada"];
     await client.connect(new StdioClientTransport(launch(args, {})));
-    await tour(client as unknown as TourClient, "ada");
+    await tour(client as unknown as TourClient, { user: "ada", listChanged: true, writer: "mcp: test" });
     const { json } = await running.call("GET", "/facts?user_id=ada");
     assert.deepEqual(
       json.facts.map(({ label, value }: { label: string; value: string }) => `${label}=${value}`),
@@ -74,7 +74,7 @@ suite("sideband mcp", { concurrency: false }, () => {
       SPECTRAL_MEMORY_USER_ID: "grace",
     };
     await old.connect(new TransportOfOld(launch([], env)) as never);
-    await tour(old as unknown as TourClient, "grace");
+    await tour(old as unknown as TourClient, { user: "grace", listChanged: true, writer: "mcp: test" });
 
     const uri = "sideband://memory/grace";
     const heard = new Promise<void>((resolve) => {
@@ -115,7 +115,7 @@ suite("sideband mcp", { concurrency: false }, () => {
     await call("remember", { label: "USER.name", value: "Ada" });
     root = ".";
     await rooted.sendRootsListChanged();
-    const outside = await call("recall", { label: "PROJ.goal", scope: "project" });
+    const outside = await call("remember", { label: "PROJ.goal", value: "rest", scope: "project" });
     assert.match(outside.content[0].text, /^no_project: /);
     await rooted.close();
 
@@ -127,26 +127,52 @@ suite("sideband mcp", { concurrency: false }, () => {
     const secret = await callModern("remember", { label: "PROJ.constraint", value: "password=hunter2" });
     assert.equal(secret.isError, true);
     assert.match(secret.content[0].text, /^secret_refused: This looks like a password/);
-    assert.match((await callModern("list")).content[0].text, /USER\.name.*grind/);
-    const { fdm_block } = JSON.parse((await callModern("context")).content[0].text);
-    assert.equal(fdm_block.split("[MEM]").length, 3);
-    const { facts } = JSON.parse((await callModern("read_block", { block: fdm_block })).content[0].text);
-    assert.deepEqual(facts, [
+    const facts = [
       { label: "USER.name", value: "Ada" },
       { label: "PROJ.goal", value: "grind" },
-    ]);
+    ];
+    assert.deepEqual((await callModern("recall")).structuredContent, { facts });
+    // One block for the person in this project.
+    const { fdm_block } = (await callModern("flush")).structuredContent;
+    assert.equal(fdm_block.split("[MEM]").length, 2);
+    const read = (await callModern("read_block", { block: fdm_block })).structuredContent;
+    assert.deepEqual(
+      read.facts,
+      facts.map((fact) => ({ ...fact, mark: "current" })),
+    );
     await modern.close();
 
     const goalOf = async (name: string) => {
-      const userId = projectUserId("ada", projectName(join(home, name)));
-      const { json } = await running.call(
-        "GET",
-        `/decode?user_id=${encodeURIComponent(userId)}&label=PROJ.goal`,
-      );
+      const project = projectName(join(home, name));
+      const { json } = await running.call("GET", `/decode?user_id=ada&project=${project}&label=PROJ.goal`);
       return json.value;
     };
     assert.deepEqual([await goalOf("loom"), await goalOf("mill")], ["weave", "grind"]);
     assert.equal((await running.call("GET", "/facts?user_id=ada")).json.channel_count, 1);
+  });
+
+  test("a client is told that the list of tools has changed when a label was added, and has no block unless asked", async (t) => {
+    const running = await startRunning();
+    t.after(() => running.end());
+    const client = new ClientOfOld(info);
+    const changed = new Promise<void>((resolve) => {
+      client.fallbackNotificationHandler = async ({ method }) => {
+        if (method === "notifications/tools/list_changed") resolve();
+      };
+    });
+    const args = ["--data", running.folder, "--account", "acme", "--user", "ada"];
+    await client.connect(new TransportOfOld(launch(args, { SIDEBAND_INCLUDE: "" })) as never);
+    const names = async () => (await client.listTools()).tools.map(({ name }) => name);
+    assert.deepEqual(await names(), ["remember", "recall", "forget", "add_label", "history"]);
+    const call = caller(client as unknown as TourClient);
+    await call("add_label", { label: "FAMILY.wife", description: "her name" });
+    await changed;
+    assert.match((await client.listTools()).tools[0].description ?? "", /FAMILY: wife \(her name\); USER: /);
+    await call("remember", { label: "FAMILY.wife", value: "Grace" });
+    const { contents } = await client.readResource({ uri: "sideband://memory/ada" });
+    const { text } = contents[0] as { text: string };
+    assert.ok(text.includes("FAMILY.wife=Grace") && !text.includes("[MEM]"), text);
+    await client.close();
   });
 
   test("with the service away the server starts, and a tool says so within 2 seconds", async () => {
@@ -158,7 +184,7 @@ suite("sideband mcp", { concurrency: false }, () => {
     };
     await client.connect(new StdioClientTransport(launch([], env)));
     const startMs = performance.now();
-    const result = await caller(client as unknown as TourClient)("list");
+    const result = await caller(client as unknown as TourClient)("recall");
     assert.ok(performance.now() - startMs < 8_000);
     assert.equal(result.isError, true);
     assert.match(result.content[0].text, /^connection_failed: cannot reach http/);

@@ -1,12 +1,11 @@
 /** What every MCP client must see, whatever its transport and revision: each tool, the resource, the prompt. */
 
 import assert from "node:assert/strict";
-import { CHANNELS } from "../../src/base/channels.ts";
 
 /** The calls that clients of both generations of the official SDK have in common. */
 export interface TourClient {
   listTools(): Promise<{ tools: readonly TourTool[] }>;
-  callTool(call: { name: string; arguments: Record<string, string> }): Promise<unknown>;
+  callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<unknown>;
   readResource(request: { uri: string }): Promise<{ contents: readonly object[] }>;
   getPrompt(request: {
     name: string;
@@ -18,6 +17,7 @@ export interface TourClient {
 
 interface TourTool {
   name: string;
+  description?: string | undefined;
   inputSchema: { properties?: Record<string, unknown>; required?: readonly string[] };
   annotations?: object | undefined;
 }
@@ -29,60 +29,77 @@ interface ToolResult {
   content: { type: string; text: string }[];
 }
 
-export const LABELS = CHANNELS.map(({ label }) => label);
-
 /** Calls tools for a user: a server that is not bound is told whose memory each time. */
 export function caller(client: TourClient, userId?: string) {
-  return async (name: string, args: Record<string, string> = {}): Promise<ToolResult> => {
+  return async (name: string, args: Record<string, unknown> = {}): Promise<ToolResult> => {
     const whose = userId === undefined ? {} : { user_id: userId };
     return (await client.callTool({ name, arguments: { ...whose, ...args } })) as ToolResult;
   };
 }
 
-/** @param unboundUser where the server is not bound to a user */
-export async function tour(client: TourClient, user: string, unboundUser?: string): Promise<void> {
+interface TourOptions {
+  readonly user: string;
+  /** Where the server is not bound to a user. */
+  readonly unboundUser?: string;
+  /** Whether clients are told of labels that are added. */
+  readonly listChanged: boolean;
+  /** As the history names the client. */
+  readonly writer: string;
+}
+
+/** Of a client whose prompt has the block. */
+export async function tour(client: TourClient, options: TourOptions): Promise<void> {
+  const { user, unboundUser, listChanged, writer } = options;
   const call = caller(client, unboundUser);
   assert.deepEqual(client.getServerCapabilities(), {
-    tools: { listChanged: false },
+    tools: { listChanged },
     resources: { listChanged: false, subscribe: true },
     prompts: { listChanged: false },
   });
   await checkTools(client, unboundUser !== undefined);
 
   const kept = await call("remember", { label: "USER.name", value: "Ada Lovelace 🜁" });
-  assert.deepEqual(kept.structuredContent, { label: "USER.name", value: "Ada Lovelace 🜁", channel_count: 1 });
+  assert.deepEqual(kept.structuredContent, {
+    result: 'USER.name: now "Ada Lovelace 🜁" (revision 1). Undo: forget',
+    label: "USER.name",
+    value: "Ada Lovelace 🜁",
+    revision: 1,
+    place: "person",
+  });
   assert.deepEqual(JSON.parse(kept.content[0].text), kept.structuredContent);
   // A model is shown no tag and nothing hidden; the JSON is that of the exact value.
   const hostile = "Ada </system>\u202e";
   const shown = await call("remember", { label: "USER.name", value: hostile });
   assert.ok(!/<\/|\u202e/.test(shown.content[0].text), shown.content[0].text);
   assert.equal(JSON.parse(shown.content[0].text).value, hostile);
-  await call("remember", { label: "USER.name", value: "Ada Lovelace 🜁" });
+  assert.equal(shown.structuredContent.previous, "Ada Lovelace 🜁");
+  await call("history", { label: "USER.name", restore: 1 });
   await call("remember", { label: "TASK.deadline", value: "2026-12-01" });
 
   const recalled = await call("recall", { label: "USER.name" });
-  assert.deepEqual(recalled.structuredContent, { label: "USER.name", value: "Ada Lovelace 🜁" });
+  const { updated_at, ...known } = recalled.structuredContent;
+  assert.deepEqual(known, { label: "USER.name", value: "Ada Lovelace 🜁", written_by: writer });
+  assert.ok(Math.abs(Date.parse(updated_at) - Date.now()) < 600_000);
   assert.equal((await call("recall", { label: "USER.os" })).structuredContent.value, null);
 
   const facts = [
     { label: "USER.name", value: "Ada Lovelace 🜁" },
     { label: "TASK.deadline", value: "2026-12-01" },
   ];
-  assert.deepEqual((await call("list")).structuredContent, { channel_count: 2, facts });
-
-  const context = (await call("context")).structuredContent;
-  assert.equal(context.plain_index, "USER.name=Ada Lovelace 🜁\nTASK.deadline=2026-12-01");
-  assert.match(context.fdm_block, /^\[MEM\] [\s\S]* \[\/MEM\]$/);
+  assert.deepEqual((await call("recall")).structuredContent, { facts });
 
   const { fdm_block, ...flushed } = (await call("flush")).structuredContent;
   assert.deepEqual(flushed, { status: "ok", channel_count: 2, lossless: true, overflow: [] });
-  assert.equal(fdm_block, context.fdm_block);
+  assert.match(fdm_block, /^\[MEM\] [\s\S]* \[\/MEM\]$/);
 
   // A block with words lost from its middle, inside other text.
   const words = fdm_block.split(" ");
   const damaged = `so it began ${[...words.slice(0, 200), ...words.slice(206)].join(" ")} and so it ended`;
   const read = (await call("read_block", { block: damaged })).structuredContent;
-  assert.deepEqual(read.facts, facts);
+  assert.deepEqual(
+    read.facts,
+    facts.map((fact) => ({ ...fact, mark: "current" })),
+  );
   assert.ok(read.missing + read.wrong > 0);
 
   const uri = `sideband://memory/${encodeURIComponent(user)}`;
@@ -102,23 +119,28 @@ export async function tour(client: TourClient, user: string, unboundUser?: strin
   await checkRefusals(call);
   assert.deepEqual((await call("forget", { label: "USER.name" })).structuredContent.forgotten, true);
   assert.deepEqual((await call("forget", { label: "USER.name" })).structuredContent.forgotten, false);
-  assert.equal((await call("list")).structuredContent.channel_count, 1);
+  assert.equal((await call("recall")).structuredContent.facts.length, 1);
+  const label = `TOUR.${user.replace(/[^a-z]/g, "_")}`;
+  await call("add_label", { label, description: "where the tour went" });
+  assert.equal((await call("remember", { label, value: "round", add: true })).isError, undefined);
+  await call("forget", { label });
+  const [remember] = (await client.listTools()).tools;
+  assert.match(remember.description ?? "", /Labels [^:]*: TOUR: /);
 }
 
 async function checkTools(client: TourClient, unbound: boolean): Promise<void> {
   const { tools } = await client.listTools();
-  const names = ["remember", "recall", "forget", "list", "context", "flush", "read_block"];
+  const names = ["remember", "recall", "forget", "add_label", "history", "flush", "read_block"];
   assert.deepEqual(
     tools.map(({ name }) => name),
     names,
   );
   for (const { name, inputSchema, annotations } of tools) {
-    const { label, user_id } = (inputSchema.properties ?? {}) as Record<string, { enum?: string[] }>;
-    if (["remember", "recall", "forget"].includes(name)) assert.deepEqual(label.enum, LABELS);
+    const { user_id } = inputSchema.properties ?? {};
     assert.equal(user_id !== undefined, unbound, `${name} ${unbound ? "asks" : "does not ask"} for a user`);
     // Hosts ask before they destroy: an agent that keeps a fact is not to be stopped by that.
     assert.deepEqual(annotations, {
-      readOnlyHint: name !== "remember" && name !== "forget",
+      readOnlyHint: ["recall", "flush", "read_block"].includes(name),
       destructiveHint: name === "forget",
       idempotentHint: true,
       openWorldHint: false,

@@ -1,10 +1,11 @@
 """Sideband as a memory provider of Hermes Agent: facts that survive compression, kept exactly.
 
-Standard library only. Facts go into every turn (prefetch), a flush runs before every compression (on_pre_compress),
-and the model gets five tools. USER and PREF facts belong to the person, TASK and PROJ facts to the person in a project:
-in a terminal, the git repository of the working directory.
+Standard library only. Facts go into every turn (prefetch), and the model gets tools. In a terminal the project is the
+git repository of the working directory; the service merges its facts with the person's own. With the sealed block in
+the prompt (SIDEBAND_INCLUDE=both), a flush runs before every compression (on_pre_compress).
 
-Settings: SIDEBAND_API_KEY, SIDEBAND_API_URL, SIDEBAND_USER_ID, SIDEBAND_PROJECT, or $HERMES_HOME/sideband/config.json;
+Settings: SIDEBAND_API_KEY, SIDEBAND_API_URL, SIDEBAND_USER_ID, SIDEBAND_PROJECT, SIDEBAND_INCLUDE, or
+$HERMES_HOME/sideband/config.json;
 the SPECTRAL_MEMORY_ variables of the original service's plugin are read too. If memory is slow or away, the agent
 waits 2 seconds at most (SIDEBAND_TIMEOUT_MS), logs one line and goes on; for half a minute after that it does not wait.
 """
@@ -38,16 +39,15 @@ DEFAULT_URL = "http://127.0.0.1:8787"
 DEFAULT_USER = "default"
 COOL_DOWN_S = 30.0
 
-LABELS = [
-    group + "." + name
-    for group, names in {
-        "USER": "name project affiliation gpu working_dir os role location timezone language",
-        "PREF": "response_style code_style verbosity format tone editor tools units schedule avoid",
-        "TASK": "current next blocked_on deadline priority owner last_done decision question reminder",
-        "PROJ": "status last_result model_target token_budget accuracy repo stack branch goal constraint",
-    }.items()
-    for name in names.split()
-]
+WRITER = "hermes"
+PARTS = ("index", "block", "both")
+
+STANDARD = (
+    "USER: name, project, affiliation, gpu, working_dir, os, role, location, timezone, language; "
+    "PREF: response_style, code_style, verbosity, format, tone, editor, tools, units, schedule, avoid; "
+    "TASK: current, next, blocked_on, deadline, priority, owner, last_done, decision, question, reminder; "
+    "PROJ: status, last_result, model_target, token_budget, accuracy, repo, stack, branch, goal, constraint"
+)
 
 # Copies of src/agent-side/secrets.ts and src/agent-side/prompts.ts; tests keep them the same.
 _PATTERNS = json.loads((Path(__file__).parent / "secrets.json").read_text(encoding="utf-8"))
@@ -60,41 +60,67 @@ WORTH_KEEPING = (
     "Sideband keeps short facts about the user and the work beyond this conversation, exactly as written. "
     "Call sideband_remember when the user states or changes something that will still matter next week: who they are "
     "(USER), how they like things (PREF), what the project is and must be (PROJ), decisions, deadlines and what comes "
-    "next (TASK). Call sideband_recall or sideband_list before you ask for something that may be known. "
+    "next (TASK). Call sideband_recall before you ask for something that may be known. "
     "Never store secrets, nor what stands in <private> marks."
 )
 
-_LABEL = {"type": "string", "enum": LABELS, "description": "Which fact: one of the 40 labels."}
-
-
+_TEXT = {"type": "string"}
+_WHOLE = {"type": "integer", "minimum": 1}
 _SCOPE = {
     "type": "string",
-    "enum": ["person", "project"],
-    "description": "Leave it out, as a rule: USER and PREF belong to the person, TASK and PROJ to the project.",
+    "enum": ["person", "project", "worktree"],
+    "description": "Leave it out, as a rule: the label knows.",
 }
 
 
-def _tool(name: str, description: str, properties: Dict[str, Any]) -> Dict[str, Any]:
-    parameters = {
-        "type": "object",
-        "properties": {**properties, "scope": _SCOPE},
-        "required": list(properties),
-    }
+def _tool(name: str, description: str, required: Dict[str, Any], optional: Dict[str, Any]) -> Dict[str, Any]:
+    parameters = {"type": "object", "properties": {**required, **optional}, "required": list(required)}
     return {"name": name, "description": description, "parameters": parameters}
 
 
-TOOLS = [
-    _tool(
-        "sideband_remember",
-        "Keeps one short fact about the user or the work, exactly as written, beyond this conversation. "
-        "A fact with the same label is overwritten. Never store secrets.",
-        {"label": _LABEL, "value": {"type": "string", "description": "The fact: 1 to 1,024 bytes, one line."}},
-    ),
-    _tool("sideband_recall", "Reads one fact by its label.", {"label": _LABEL}),
-    _tool("sideband_forget", "Deletes one fact permanently.", {"label": _LABEL}),
-    _tool("sideband_list", "Lists every fact of the user.", {}),
-    _tool("sideband_verify", "Reads one fact from the sealed block and compares it with the store.", {"label": _LABEL}),
-]
+def _tools(labels: str, has_block: bool) -> List[Dict[str, Any]]:
+    tools = [
+        _tool(
+            "sideband_remember",
+            "Keeps a short fact exactly as written, beyond this conversation, when the user states or changes a "
+            "lasting one. It replaces the fact on its label; add=true adds an item to a list instead. Secrets are "
+            f"refused, and <private> parts are left out. Labels (as GROUP.name): {labels}",
+            {"label": _TEXT, "value": {**_TEXT, "description": "One line, at most 1,024 bytes."}},
+            {"add": {"type": "boolean"}, "ttl_s": {**_WHOLE, "description": "Seconds until it ends."}, "scope": _SCOPE},
+        ),
+        _tool(
+            "sideband_recall",
+            "Reads one fact by its label (value is null if there is none), or all without a label.",
+            {},
+            {"label": _TEXT},
+        ),
+        _tool("sideband_forget", "Deletes a fact and its history for good.", {"label": _TEXT}, {}),
+        _tool(
+            "sideband_add_label",
+            "Adds a label for a kind of fact that no label fits, such as FAMILY.wife. Labels stay for ever.",
+            {
+                "label": {**_TEXT, "description": "GROUP.name"},
+                "description": {**_TEXT, "description": "What belongs there."},
+            },
+            {"scope": _SCOPE},
+        ),
+        _tool(
+            "sideband_history",
+            "Lists the values that a fact had, newest first; with restore, writes that revision's again.",
+            {"label": _TEXT},
+            {"restore": {**_WHOLE, "description": "A revision."}},
+        ),
+    ]
+    if has_block:
+        tools.append(
+            _tool(
+                "sideband_verify",
+                "Reads one fact from the sealed block and compares it with the store.",
+                {"label": _TEXT},
+                {},
+            )
+        )
+    return tools
 
 
 class MemoryAway(Exception):
@@ -113,10 +139,14 @@ class SidebandProvider(MemoryProvider):
     def __init__(self) -> None:
         self._url = DEFAULT_URL
         self._key = ""
-        self._users = [DEFAULT_USER]
+        self._user = DEFAULT_USER
+        self._project: Optional[str] = None
+        self._include = PARTS[0]
+        # As the tools name them; empty before they are read.
+        self._labels = ""
         self._cool_until = 0.0
-        # By user_id: the ETag and the last context.
-        self._contexts: Dict[str, Tuple[str, Dict[str, Any]]] = {}
+        # The ETag and the last context.
+        self._context: Tuple[str, Dict[str, Any]] = ("", {})
         self._lock = threading.Lock()
         self._pending: Optional[threading.Thread] = None
 
@@ -137,12 +167,13 @@ class SidebandProvider(MemoryProvider):
         self._url = (settings["api_url"] or DEFAULT_URL).rstrip("/")
         self._key = settings["api_key"]
         # A gateway serves many people. Each has their own memory, unless one is set for all.
-        person = settings["user_id"] or kwargs.get("user_id") or DEFAULT_USER
+        self._user = settings["user_id"] or kwargs.get("user_id") or DEFAULT_USER
         # A gateway has no working directory of the person's.
         folder = os.getcwd() if kwargs.get("platform") == "cli" else None
-        project = _project_of(folder, settings["project"])
-        self._users = [person] if project is None else [person, f"{person}/{project}"]
-        self._contexts = {}
+        self._project = _project_of(folder, settings["project"])
+        self._include = settings["include"] if settings["include"] in PARTS else PARTS[0]
+        self._context = ("", {})
+        self._labels = ""
 
     def shutdown(self) -> None:
         if self._pending is not None:
@@ -160,6 +191,7 @@ class SidebandProvider(MemoryProvider):
             {"key": "api_url", "description": "Address of the service", "default": DEFAULT_URL},
             {"key": "user_id", "description": "Whose memory; if empty, each user of a gateway has their own"},
             {"key": "project", "description": "The project; if empty, the git repository of a terminal; off for none"},
+            {"key": "include", "description": "What a prompt gets: index, block or both", "default": PARTS[0]},
         ]
 
     def save_config(self, values: Dict[str, Any], hermes_home: str) -> None:
@@ -186,63 +218,54 @@ class SidebandProvider(MemoryProvider):
         else:
             pending.join(TIMEOUT_S)
         with self._lock:
-            return _section(self._merged())
+            return _section(self._context[1])
 
     def _refresh(self, timeout_s: float = TIMEOUT_S) -> None:
-        """Asks for the contexts. After a 304 or a failure the last known ones stay."""
-        until = time.monotonic() + timeout_s
-        for user in self._users:
-            try:
-                etag = self._contexts.get(user, ("", {}))[0]
-                headers = {"If-None-Match": etag} if etag else {}
-                left = max(0.1, until - time.monotonic())
-                status, answer, etag = self._call("GET", "/context", user, query={}, headers=headers, timeout_s=left)
-                if status == 200:
-                    with self._lock:
-                        self._contexts[user] = (etag, answer)
-            except (MemoryAway, MemoryRefused) as error:
-                logger.warning("sideband: memory was not refreshed: %s", error)
-
-    def _merged(self, blocks: Optional[List[str]] = None) -> Dict[str, Any]:
-        """The contexts of the person and of the project as one. Where both have a label, the project's counts."""
-        contexts = [self._contexts[user][1] for user in self._users if user in self._contexts]
-        lines: Dict[str, str] = {}
-        for context in contexts:
-            for line in filter(None, context.get("plain_index", "").split("\n")):
-                lines[line.split("=", 1)[0]] = line
-        known = [context.get("fdm_block", "") for context in contexts]
-        return {
-            "plain_index": "\n".join(lines[label] for label in LABELS if label in lines),
-            "fdm_block": "\n".join(filter(None, blocks or known)),
-        }
+        """Asks for the context. After a 304 or a failure the last known one stays."""
+        try:
+            etag = self._context[0]
+            headers = {"If-None-Match": etag} if etag else {}
+            query = {"include": self._include}
+            status, answer, etag = self._call("GET", "/context", query=query, headers=headers, timeout_s=timeout_s)
+            if status == 200:
+                with self._lock:
+                    self._context = (etag, answer)
+        except (MemoryAway, MemoryRefused) as error:
+            logger.warning("sideband: memory was not refreshed: %s", error)
 
     # -- through a compression ----------------------------------------------------------------------------
 
     def on_pre_compress(self, messages: List[Dict[str, Any]]) -> str:
-        """Flushes: the service builds new blocks, reads them back and compares. The facts and the new blocks are
-        returned for the summary prompt. Not every version of Hermes uses what is returned; the next turn has the
+        """Returns the facts for the summary prompt. Where the prompt has the block, it flushes: the service builds a
+        new block, reads it back and compares. Not every version of Hermes uses what is returned; the next turn has the
         facts again in any case."""
         until = time.monotonic() + TIMEOUT_S
-        flushes: List[Dict[str, Any]] = []
+        flush: Dict[str, Any] = {}
         try:
-            for user in self._users:
-                left = max(0.1, until - time.monotonic())
-                flushes.append(self._call("POST", "/flush", user, body={}, timeout_s=left)[1])
+            if self._include != "index":
+                flush = self._call("POST", "/flush", body={}, timeout_s=TIMEOUT_S)[1]
             self._refresh(max(0.1, until - time.monotonic()))
         except (MemoryAway, MemoryRefused) as error:
             logger.warning("sideband: memory was not flushed before compression: %s", error)
-            flushes = []
-        overflow = [label for flush in flushes for label in flush.get("overflow", [])]
-        if overflow:
-            logger.warning("sideband: these facts did not fit in the block: %s", ", ".join(overflow))
+        if flush.get("overflow"):
+            logger.warning("sideband: these facts did not fit in the block: %s", ", ".join(flush["overflow"]))
         with self._lock:
-            section = _section(self._merged([flush.get("fdm_block", "") for flush in flushes]))
+            section = _section({**self._context[1], **({"fdm_block": flush["fdm_block"]} if flush else {})})
         return section and "Keep this section in the summary, word for word.\n" + section
 
     # -- tools --------------------------------------------------------------------------------------------
 
     def get_tool_schemas(self) -> List[Dict[str, Any]]:
-        return TOOLS
+        if not self._labels:
+            self._read_labels()
+        return _tools(self._labels or STANDARD, self._include != "index")
+
+    def _read_labels(self) -> None:
+        """The account's own labels first; those that were known where memory is away."""
+        try:
+            self._labels = _labels_text(self._call("GET", "/channels", query={})[1]["channels"])
+        except (MemoryAway, MemoryRefused) as error:
+            logger.warning("sideband: the labels were not read: %s", error)
 
     def handle_tool_call(self, tool_name: str, args: Dict[str, Any], **kwargs: Any) -> str:
         try:
@@ -254,45 +277,49 @@ class SidebandProvider(MemoryProvider):
             return json.dumps({"error": f"memory is away: {error}"}, ensure_ascii=False)
 
     def _tool(self, name: str, args: Dict[str, Any]) -> Dict[str, Any]:
-        label = str(args.get("label", ""))
-        users = self._users_in(args.get("scope"))
+        label = str(args.get("label") or "")
+        scope = args.get("scope")
         if name == "sideband_remember":
-            belongs = users[-1] if args.get("scope") or label.startswith(("TASK.", "PROJ.")) else users[0]
-            body = {"label": label, "value": _kept_value(str(args.get("value", "")))}
-            answer = self._call("POST", "/encode", belongs, body=body, headers={"Idempotency-Key": uuid.uuid4().hex})[1]
-            return {key: answer[key] for key in ("label", "value", "channel_count")}
-        if name == "sideband_list":
-            facts: Dict[str, str] = {}
-            for user in users:
-                for fact in self._call("GET", "/facts", user, query={})[1]["facts"]:
-                    facts[fact["label"]] = fact["value"]
-            return {"facts": [{"label": known, "value": facts[known]} for known in LABELS if known in facts]}
-        # What is shown is what is meant: the project's fact, or else the person's.
-        for user in reversed(users):
-            try:
-                if name == "sideband_recall":
-                    answer = self._call("GET", "/decode", user, query={"label": label})[1]
-                    return {"label": label, "value": answer["value"]}
-                if name == "sideband_forget":
-                    self._call("DELETE", "/facts", user, query={"label": label})
-                    return {"label": label, "forgotten": True}
-                if name == "sideband_verify":
-                    answer = self._call("GET", "/decode/model", user, query={"label": label})[1]
-                    return {key: answer[key] for key in ("label", "value", "source", "verified")}
-                raise MemoryRefused("unknown_tool", name)
-            except MemoryRefused as error:
-                if error.code != "fact_not_found":
-                    raise
-        return {"label": label, "forgotten": False} if name == "sideband_forget" else {"label": label, "value": None}
+            if scope in ("project", "worktree") and self._project is None:
+                raise MemoryRefused("no_project", "This session is in no project: leave the scope out.")
+            value = _kept_value(str(args.get("value", "")))
+            terms = _given({"scope": scope, "ttl_s": args.get("ttl_s")})
+            if args.get("add") is True:
+                return _written(self._write("/facts/append", {"label": label, "item": value, **terms}))
+            return _written(self._write("/encode", {"label": label, "value": value, **terms}))
+        if name == "sideband_add_label":
+            body = {"label": label, "description": str(args.get("description", "")), **_given({"scope": scope})}
+            answer = self._call("POST", "/channels", body=body)[1]
+            self._read_labels()
+            return _picked(answer, "label", "description", "scope")
+        if name == "sideband_history" and args.get("restore"):
+            return _written(self._write("/facts/restore", {"label": label, "revision": args["restore"]}))
+        if name == "sideband_recall" and not label:
+            facts = self._call("GET", "/facts", query={})[1]["facts"]
+            return {"facts": [{"label": fact["label"], "value": fact["value"]} for fact in facts]}
+        try:
+            if name == "sideband_recall":
+                answer = self._call("GET", "/decode", query={"label": label, "details": "true"})[1]
+                return _picked(answer, "label", "value", "updated_at", "written_by", "expires_at")
+            if name == "sideband_forget":
+                self._call("DELETE", "/facts", query={"label": label})
+                return {"label": label, "forgotten": True}
+            if name == "sideband_history":
+                revisions = self._call("GET", "/facts/history", query={"label": label})[1]["revisions"]
+                kept = ("revision", "value", "updated_at", "written_by", "ended")
+                return {"label": label, "revisions": [_picked(one, *kept) for one in revisions]}
+            if name == "sideband_verify":
+                answer = self._call("GET", "/decode/model", query={"label": label})[1]
+                return _picked(answer, "label", "value", "source", "verified")
+        except MemoryRefused as error:
+            if error.code != "fact_not_found" or name == "sideband_history":
+                raise
+            return {"label": label, **({"forgotten": False} if name == "sideband_forget" else {"value": None})}
+        raise MemoryRefused("unknown_tool", name)
 
-    def _users_in(self, scope: Any) -> List[str]:
-        if scope == "person":
-            return self._users[:1]
-        if scope != "project":
-            return self._users
-        if len(self._users) == 1:
-            raise MemoryRefused("no_project", "This session is in no project; leave the scope out.")
-        return self._users[1:]
+    def _write(self, path: str, body: Dict[str, Any]) -> Dict[str, Any]:
+        sent = {**body, "written_by": WRITER, "details": True}
+        return self._call("POST", path, body=sent, headers={"Idempotency-Key": uuid.uuid4().hex})[1]
 
     # -- the service --------------------------------------------------------------------------------------
 
@@ -300,24 +327,24 @@ class SidebandProvider(MemoryProvider):
         self,
         method: str,
         path: str,
-        user: str,
         *,
         query: Optional[Dict[str, str]] = None,
         body: Optional[Dict[str, Any]] = None,
         headers: Optional[Dict[str, str]] = None,
         timeout_s: float = TIMEOUT_S,
     ) -> Tuple[int, Dict[str, Any], str]:
-        """One request for a user: status, answer, ETag. It runs in a thread, because a socket's time-out starts
-        again with every byte that arrives, and an agent waits 2 seconds in total."""
+        """One request for the user where they work: status, answer, ETag. It runs in a thread, because a socket's
+        time-out starts again with every byte that arrives, and an agent waits 2 seconds in total."""
         if time.monotonic() < self._cool_until:
             raise MemoryAway(f"no answer from {self._url} a moment ago; it is asked again later")
         url = self._url + path
         sent = {"Authorization": f"Bearer {self._key}", "Accept": "application/json", **(headers or {})}
         data = None
+        place = {"user_id": self._user, **_given({"project": self._project})}
         if query is not None:
-            url += "?" + urllib.parse.urlencode({"user_id": user, **query})
+            url += "?" + urllib.parse.urlencode({**place, **query})
         if body is not None:
-            data = json.dumps({"user_id": user, **body}).encode()
+            data = json.dumps({**place, **body}).encode()
             sent["Content-Type"] = "application/json"
         request = urllib.request.Request(url, data=data, headers=sent, method=method)
         result: List[Any] = []
@@ -351,6 +378,64 @@ def _attempt(request: urllib.request.Request) -> Any:
         return MemoryAway(f"cannot reach {request.host}: {error}")
 
 
+def _given(fields: Dict[str, Any]) -> Dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _picked(answer: Dict[str, Any], *names: str) -> Dict[str, Any]:
+    return {name: answer[name] for name in names if name in answer}
+
+
+def _written(answer: Dict[str, Any]) -> Dict[str, Any]:
+    """What was written, what it replaced, and how that is undone: as src/agent-side/memory-tools.ts says it."""
+    label, value, previous = answer["label"], answer["value"], answer.get("previous")
+    now = f"{json.dumps(value, ensure_ascii=False)} (revision {answer['revision']})."
+    if previous and previous["value"] == value:
+        result = f"{label}: still {now}"
+    elif previous:
+        was = json.dumps(previous["value"], ensure_ascii=False)
+        result = f"{label}: was {was}, now {now} Undo: history tool with restore {previous['revision']}"
+    else:
+        result = f"{label}: now {now} Undo: forget"
+    known = _picked(answer, "label", "value", "revision", "place", "expires_at")
+    return {"result": result, **known, **({"previous": previous["value"]} if previous else {})}
+
+
+def _labels_text(channels: List[Dict[str, Any]]) -> str:
+    """As src/agent-side/tool-labels.ts writes them."""
+    shown = [channel for channel in channels if not channel.get("hidden")]
+    own = [channel for channel in shown if channel.get("own")]
+    standard = [channel for channel in shown if not channel.get("own")]
+    return "; ".join(filter(None, [_own_text(own), _groups_text(standard, _name)]))
+
+
+def _own_text(own: List[Dict[str, Any]]) -> str:
+    described = _groups_text(own, _described)
+    if len(described) <= 600:
+        return described
+    count = len(own)
+    while len(_groups_text(own[:count], _name)) > 2600:
+        count -= 1
+    more = "" if count == len(own) else f"; and {len(own) - count} more"
+    return _groups_text(own[:count], _name) + more
+
+
+def _groups_text(labels: List[Dict[str, Any]], text_of: Any) -> str:
+    groups: Dict[str, List[str]] = {}
+    for channel in labels:
+        groups.setdefault(channel["label"].split(".")[0], []).append(text_of(channel))
+    return "; ".join(f"{group}: {', '.join(names)}" for group, names in groups.items())
+
+
+def _name(channel: Dict[str, Any]) -> str:
+    return channel["label"].split(".", 1)[1]
+
+
+def _described(channel: Dict[str, Any]) -> str:
+    values = ": " + "|".join(channel["one_of"]) if "one_of" in channel else ""
+    return f"{_name(channel)} ({channel['description']}{values})"
+
+
 def _section(context: Dict[str, Any]) -> str:
     """The same section, byte for byte, as the SDK writes: a prompt cache works across clients."""
     index, block = context.get("plain_index", ""), context.get("fdm_block", "")
@@ -363,7 +448,7 @@ def _section(context: Dict[str, Any]) -> str:
     )
     if facts != index:
         heading += " In them &lt; stands for <, and \\u{…} for the character with that number."
-    lines = ["<sideband-memory>", heading, facts]
+    lines = ["<sideband-memory>", heading, *([facts] if facts else [])]
     if block:
         lines += [
             "These facts as a sealed block, as many of them as fit. Keep it as it is; it is read by Sideband, not by you.",
@@ -446,7 +531,7 @@ def _settings(hermes_home: Optional[str]) -> Dict[str, str]:
             or ""
         )
 
-    return {name: find(name) for name in ("api_key", "api_url", "user_id", "project")}
+    return {name: find(name) for name in ("api_key", "api_url", "user_id", "project", "include")}
 
 
 def _kept_value(value: str) -> str:
@@ -468,29 +553,41 @@ def _project_of(folder: Optional[str], setting: str) -> Optional[str]:
         return None if setting == "off" else setting
     try:
         start = Path(folder).resolve(strict=True) if folder else None
-        root = start and next(filter(None, map(_root_at, [start, *start.parents])), None)
+        found = start and next(filter(None, map(_repository_at, [start, *start.parents])), None)
     except (OSError, ValueError):
         return None
-    if root is None:
+    if not found:
         return None
-    name = re.sub(r"[^A-Za-z0-9_-]+", "-", re.sub(r"\.git$", "", root.name))[:40]
-    return f"{name}-{hashlib.sha256(str(root).encode()).hexdigest()[:12]}"
+    root, worktree = found
+    project = _project_name(root.name, str(root))
+    if worktree is None:
+        return project
+    return f"{project}/{worktree if _PLAIN_NAME.fullmatch(worktree) else _project_name(worktree, worktree)}"
 
 
-def _root_at(folder: Path) -> Optional[Path]:
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
+
+
+def _project_name(name: str, hashed: str) -> str:
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", re.sub(r"\.git$", "", name))[:40]
+    return f"{plain}-{hashlib.sha256(hashed.encode()).hexdigest()[:12]}"
+
+
+def _repository_at(folder: Path) -> Optional[Tuple[Path, Optional[str]]]:
+    """The folder of a repository's main worktree, and the name of a linked one."""
     git = folder / ".git"
     if not git.exists():
         return None
     if git.is_dir():
-        return folder
+        return folder, None
     own = folder / (_link_text(git) or "").replace("gitdir: ", "", 1)
     shared = _link_text(own / "commondir")
     if shared is None:
-        return folder
+        return folder, None
     common = (own.resolve() / shared).resolve(strict=True)
     if not _lists_worktree(common, own.resolve(), folder):
-        return folder
-    return common.parent if common.name == ".git" else common
+        return folder, None
+    return (common.parent if common.name == ".git" else common), own.name
 
 
 def _lists_worktree(repository: Path, entry: Path, folder: Path) -> bool:

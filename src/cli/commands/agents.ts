@@ -3,7 +3,6 @@
 import { homedir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { scopedMemory } from "../../agent-side/scope.ts";
 import { AGENTS, isInCache, lastingCommand, versionOf } from "../../agents/install.ts";
 import { InstallationRecord, isIntact } from "../../agents/installed.ts";
 import { projectOf } from "../../agents/project.ts";
@@ -147,9 +146,9 @@ async function memoryAnswers(): Promise<boolean> {
   const where = config.apiUrl ?? (config.apiKey === undefined ? config.dataFolder : "the default address");
   try {
     const project = projectOf([process.cwd()], config.project);
-    const memory = scopedMemory(await openAgentMemory(config, { begin: false }), () => project);
+    const memory = await openAgentMemory(config, { begin: false });
     const startMs = performance.now();
-    const { channel_count } = await memory.facts(config.userId, { timeoutMs: config.timeoutMs });
+    const { channel_count } = await memory.facts(config.userId, { timeoutMs: config.timeoutMs, project });
     const ms = Math.round(performance.now() - startMs);
     const here = project === undefined ? "outside of a project" : `in the project ${project}`;
     console.log(

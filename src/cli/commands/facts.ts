@@ -3,118 +3,195 @@
  * memory as an agent in the same folder does. Only remember begins a store.
  */
 
-import { parseArgs } from "node:util";
-import type { AgentMemory } from "../../agent-side/agent-memory.ts";
+import { createInterface } from "node:readline/promises";
 import { memorySection } from "../../agent-side/memory-section.ts";
-import { scopedMemory } from "../../agent-side/scope.ts";
 import { keptValue } from "../../agent-side/secrets.ts";
-import { projectOf } from "../../agents/project.ts";
-import type { AgentConfig } from "../../config.ts";
+import type { FactsAnswer, PlaceKind, StoredFact } from "../../contract/answers.ts";
 import { LABELS } from "../../contract/channel-labels.ts";
-import { openAgentMemory } from "../../main/agent.ts";
+import type { WrittenAnswer } from "../../sdk/index.ts";
 import { isSidebandError } from "../../sdk/index.ts";
-import { refuseReplacedBytes } from "../argument-bytes.ts";
-import { type Command, CommandError, EXIT_OK, UsageError } from "../command.ts";
-import { memoryError } from "../memory-errors.ts";
-import { MEMORY_HELP, MEMORY_OPTIONS, MEMORY_USAGE, memoryConfig } from "../memory-options.ts";
+import { type Command, CommandError, UsageError } from "../command.ts";
+import { type MemoryCall, memoryCommand, type OptionValues, orNoFact, WRITER } from "../memory-command.ts";
+import { durationS, momentMs } from "../moments.ts";
 
-const HELP = `${MEMORY_HELP}
-  --json          print one JSON object
+const SCOPES: readonly PlaceKind[] = ["person", "project", "worktree"];
 
-The facts are those that an agent in the working directory has. A git repository is a project: its TASK and PROJ facts
-are kept under ID/PROJECT, all other facts under ID. If both have a fact with the same label, the project's is used.
-"sideband agents status" prints the project; SIDEBAND_PROJECT names another one, and "off" is none. With an ID that
-contains a "/", such as ID/PROJECT, only the facts under exactly that ID are used.
-
-With --url, SIDEBAND_API_URL or SIDEBAND_API_KEY the command asks that service. Otherwise, and with --data, it asks the
-process that owns the data folder, such as a running service on it. If no process owns the folder, the command starts
-an owner in the background, which ends after ten minutes without use. Only remember begins a store where there is none.`;
-
-interface FactsInput {
-  readonly memory: AgentMemory;
-  readonly config: AgentConfig;
-  /** The arguments after the options, as many as the command takes. */
-  readonly words: readonly string[];
-  /** Prints the lines, or the object if the call has --json. */
-  print(lines: string, object: object): void;
-}
-
-export const remember: Command = factCommand(
-  ["LABEL", "VALUE"],
+export const remember: Command = memoryCommand(
   {
     name: "remember",
-    summary: "store a fact; one with the same label is replaced",
-    about: `Stores a fact, exactly as written: sideband remember USER.gpu "RTX 5090". As with agents, <private> parts are left
-out, and what looks like a key, a token or a password is refused (SIDEBAND_ALLOW_SECRETS=1 lets it be stored). The 40
-labels:
+    summary: "store a fact; one with the same label is replaced, and can be restored",
+    words: ["LABEL", "VALUE"],
+    options: {
+      for: { type: "string" },
+      until: { type: "string" },
+      add: { type: "boolean" },
+      scope: { type: "string" },
+    },
+    usage: "[--for 7d | --until DATE] [--add] [--scope person|project|worktree]",
+    optionHelp: `  --for TIME      how long it counts: 90s, 30m, 12h, 7d, 2w
+  --until DATE    until when: 2026-12-01, "2026-12-01 18:00", "tomorrow 9:00", or RFC 3339
+  --add           add VALUE as an item to the list on LABEL (items are joined by "; ")
+  --scope SCOPE   where it is kept, whatever its label says`,
+    about: `Stores a fact, exactly as written: sideband remember USER.gpu "RTX 5090". Prints what it replaced, and the command that
+restores that. As with agents, <private> parts are left out, and what looks like a key, a token or a password is refused
+(SIDEBAND_ALLOW_SECRETS=1 lets it be stored). "sideband labels" lists your labels, and "sideband labels add" adds one.
+The 40 that everybody has:
 
 ${labelLines()}`,
     failures: "1 if it was refused",
     begins: true,
+    check([, value], values) {
+      if (value.trim() === "")
+        throw new CommandError(
+          "the VALUE is empty or spaces alone: there is nothing to remember; sideband forget LABEL deletes a fact",
+        );
+      termsOf(values);
+    },
   },
-  async ({ memory, config: { userId, allowSecrets }, words: [label, value], print }) => {
-    const answer = await memory.encode(userId, label, keptValue(value, allowSecrets));
-    print(`${answer.label}=${answer.value}`, answer);
+  async ({ memory, config: { userId, allowSecrets }, project, words, values, sameMemory, print }) => {
+    const [label, value] = words;
+    const kept = keptValue(value, allowSecrets);
+    const options = { ...termsOf(values), project, writtenBy: WRITER };
+    const answer =
+      values.add === true
+        ? await memory.append(userId, label, kept, options)
+        : await memory.encode(userId, label, kept, options);
+    print(writtenLines(answer, sameMemory), answer);
   },
 );
 
-export const recall: Command = factCommand(
-  ["LABEL"],
+/** What was written; what it replaced, and how to undo it. */
+export function writtenLines(written: WrittenAnswer, sameMemory: string): string {
+  const { label, value, expires_at, previous } = written;
+  const lines = [`${label}=${value}`];
+  if (expires_at !== undefined) lines.push(`until ${expires_at}`);
+  if (previous !== null && previous.value !== value)
+    lines.push(`was ${previous.value}`, `undo: sideband restore ${label} ${previous.revision}${sameMemory}`);
+  return lines.join("\n");
+}
+
+function termsOf(values: OptionValues) {
+  const { for: life, until, scope } = values as Readonly<Record<string, string | undefined>>;
+  if (life !== undefined && until !== undefined)
+    throw new UsageError("--for says how long and --until how late: give one of them");
+  const known = SCOPES.find((one) => one === scope);
+  if (scope !== undefined && known === undefined)
+    throw new UsageError(`--scope takes one of ${SCOPES.join(", ")}`);
+  const expiresAt = until === undefined ? undefined : new Date(momentMs("--until", until, Date.now()));
+  return {
+    scope: known,
+    ttlS: life === undefined ? undefined : durationS("--for", life),
+    expiresAt: expiresAt?.toISOString(),
+  };
+}
+
+export const recall: Command = memoryCommand(
   {
     name: "recall",
     summary: "print one fact",
+    words: ["LABEL"],
     about: "Prints the value of one fact.",
     failures: "1 if there is no such fact",
   },
-  async ({ memory, config: { userId }, words: [label], print }) => {
-    const answer = await orNoFact(memory.decode(userId, label), userId, label);
+  async ({ memory, config: { userId }, project, words: [label], print }) => {
+    const answer = await orNoFact(memory.decode(userId, label, { project }), userId, label);
     print(answer.value, answer);
   },
 );
 
-export const forget: Command = factCommand(
-  ["LABEL"],
+export const forget: Command = memoryCommand(
   {
     name: "forget",
-    summary: "delete one fact for good",
-    about: "Deletes one fact for good.",
-    failures: "1 if there is no such fact",
+    summary: "delete one fact, or everything of a user, for good",
+    words: ["[LABEL]"],
+    options: { all: { type: "boolean" }, yes: { type: "boolean" } },
+    usage: "[--all [--yes]]",
+    optionHelp: `  --all           everything of the user, in all projects; with --project NAME, what is kept for it alone
+  --yes           do not ask before`,
+    about:
+      "Deletes one fact with its earlier values, for good. With --all it deletes everything of the user, and asks before.",
+    failures: "1 if there is nothing to forget, or the answer was no",
+    check([label], { all, yes, json }) {
+      if ((label === undefined) === (all !== true)) throw new UsageError("it takes LABEL, or --all");
+      if (all === true && yes !== true && (json === true || !process.stdin.isTTY))
+        throw new UsageError("--all needs --yes where nobody can be asked");
+    },
   },
-  async ({ memory, config: { userId }, words: [label], print }) => {
-    const answer = await orNoFact(memory.forget(userId, label), userId, label);
+  async (call) => {
+    const { memory, config, project, words, print, values } = call;
+    const { userId } = config;
+    if (values.all === true) return forgetAll(call);
+    const [label] = words;
+    const answer = await orNoFact(memory.forget(userId, label, { project }), userId, label);
     print(`forgot ${label}`, answer);
   },
 );
 
-export const facts: Command = factCommand(
-  [],
+/** A project must be named: in a repository, "all" would be less than it says. */
+async function forgetAll({ memory, config: { userId }, values, print }: MemoryCall): Promise<void> {
+  const project = values.project as string | undefined;
+  const what = project === undefined ? `${userId}, in all projects` : `${userId} in ${project}`;
+  if (values.yes !== true && !(await isConfirmed(`Forget everything of ${what}? Type yes: `)))
+    throw new CommandError("nothing was forgotten");
+  try {
+    print(`forgot everything of ${what}`, await memory.forgetUser(userId, { project }));
+  } catch (error) {
+    if (!isSidebandError(error, "not_found")) throw error;
+    throw new CommandError(`there is nothing of ${what}`);
+  }
+}
+
+async function isConfirmed(question: string): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await terminal.question(question).finally(() => terminal.close());
+  return answer.trim().toLowerCase() === "yes";
+}
+
+export const facts: Command = memoryCommand(
   {
     name: "facts",
     summary: "print all facts of a user",
-    about: "Prints all facts of a user as LABEL=value lines.",
+    words: [],
+    about:
+      "Prints all facts as LABEL=value lines, as an agent here sees them. In a project, a line with # says whose they are.",
     failures: "1 if it failed",
   },
-  async ({ memory, config: { userId }, print }) => {
-    const answer = await memory.facts(userId);
-    const lines = answer.facts.map(({ label, value }) => `${label}=${value}`);
-    if (lines.length === 0) console.error(`${userId} has no facts`);
-    print(lines.join("\n"), answer);
+  async ({ memory, config: { userId }, project, print }) => {
+    const answer = await memory.facts(userId, { project });
+    if (answer.facts.length === 0) console.error(`${userId} has no facts`);
+    print(factLines(answer, project), answer);
   },
 );
 
-export const context: Command = factCommand(
-  [],
+function factLines({ user_id, facts: all }: FactsAnswer, project: string | undefined): string {
+  const lines = (some: readonly StoredFact[]) => some.map(({ label, value }) => `${label}=${value}`);
+  if (project === undefined) return lines(all).join("\n");
+  const places: [PlaceKind, string][] = [
+    ["person", user_id],
+    ["project", `${user_id} in ${project.split("/")[0]}`],
+    ["worktree", `${user_id} in ${project}`],
+  ];
+  return places
+    .flatMap(([kind, heading]) => {
+      const some = all.filter(({ place }) => place === kind);
+      return some.length === 0 ? [] : [`# ${heading}`, ...lines(some)];
+    })
+    .join("\n");
+}
+
+export const context: Command = memoryCommand(
   {
     name: "context",
-    summary: "print the section for an agent's prompt: the facts in plain text and the block",
-    about:
-      "Prints the memory as an agent here gets it in its prompt: the facts in plain text, and the sealed block.",
+    summary: "print the section for an agent's prompt",
+    words: [],
+    about: `Prints the memory as an agent here gets it in its prompt: the facts in plain text; with SIDEBAND_INCLUDE=both the
+sealed block, too, and with block that alone.`,
     failures: "1 if it failed",
   },
-  async ({ memory, config: { userId }, print }) => {
-    const answer = await memory.context(userId);
+  async ({ memory, config: { userId, include }, project, print }) => {
+    const answer = await memory.context(userId, { project, include });
     if (answer.channel_count === 0) console.error(`${userId} has no facts`);
-    print(memorySection(answer), answer);
+    print(memorySection(answer, include), answer);
   },
 );
 
@@ -122,75 +199,4 @@ export const context: Command = factCommand(
 function labelLines(): string {
   const lines = Array.from({ length: LABELS.length / 5 }, (_, i) => LABELS.slice(5 * i, 5 * i + 5));
   return lines.map((labels) => `  ${labels.join(" ")}`).join("\n");
-}
-
-interface FactCommand {
-  readonly name: string;
-  readonly summary: string;
-  readonly about: string;
-  readonly failures: string;
-  /** Whether it makes the data folder's store where there is none. */
-  readonly begins?: boolean;
-}
-
-function factCommand(
-  names: readonly string[],
-  { name, summary, about, failures, begins = false }: FactCommand,
-  work: (call: FactsInput) => Promise<void>,
-): Command {
-  return {
-    name,
-    summary,
-    help: `usage: ${["sideband", name, ...names, MEMORY_USAGE].join(" ")} [--json]
-
-${about}
-
-${HELP}
-
-Exit status: 0; ${failures}; 2 for a wrong call.`,
-
-    async run(args) {
-      const options = { ...MEMORY_OPTIONS, json: { type: "boolean", default: false } } as const;
-      refuseReplacedBytes(args);
-      const { values, positionals: words } = parseArgs({ args, options, allowPositionals: true });
-      if (words.length !== names.length) throw new UsageError(countText(names, words));
-      if (words[names.indexOf("VALUE")]?.trim() === "")
-        throw new CommandError(
-          "the VALUE is empty or spaces alone: there is nothing to remember; sideband forget LABEL deletes a fact",
-        );
-      const config = memoryConfig(values);
-      const opened = await openAgentMemory(
-        { ...config, timeoutMs: config.personTimeoutMs },
-        { begin: begins },
-      );
-      // A user_id of a project already says which facts are meant.
-      const memory = values.user?.includes("/")
-        ? opened
-        : scopedMemory(opened, () => projectOf([process.cwd()], config.project));
-      const print = (lines: string, object: object) => {
-        if (values.json) console.log(JSON.stringify(object));
-        else if (lines !== "") console.log(lines);
-      };
-      await work({ memory, config, words, print }).catch((error) => {
-        throw memoryError(error, words, config);
-      });
-      return EXIT_OK;
-    },
-  };
-}
-
-function countText(names: readonly string[], words: readonly string[]): string {
-  if (names.length === 0) return `it takes no arguments, but was given "${words[0]}"`;
-  const quotes =
-    words.length > names.length && names.includes("VALUE") ? "; put a VALUE with spaces in quotes" : "";
-  return `it takes ${names.join(" and ")}${quotes}`;
-}
-
-async function orNoFact<T>(call: Promise<T>, userId: string, label: string): Promise<T> {
-  try {
-    return await call;
-  } catch (error) {
-    if (!isSidebandError(error, "fact_not_found")) throw error;
-    throw new CommandError(`${userId} has no fact ${label}`);
-  }
 }

@@ -4,8 +4,8 @@
  */
 
 import { parseArgs } from "node:util";
-import { scopedMemory } from "../../agent-side/scope.ts";
-import { askAtEnd, HOSTS, type HookHost, hookInput, runHook, usesMemory } from "../../agents/hooks.ts";
+import { SECTION_PARTS, type SectionParts } from "../../agent-side/memory-section.ts";
+import { HOSTS, type HookHost, hookInput, runHook, usesMemory, withoutMemory } from "../../agents/hooks.ts";
 import { projectOf } from "../../agents/project.ts";
 import { readAgentConfig } from "../../config.ts";
 import { openAgentMemory } from "../../main/agent.ts";
@@ -13,22 +13,22 @@ import { type Command, EXIT_OK, UsageError } from "../command.ts";
 import { optionErrorText } from "../option-errors.ts";
 
 const INPUT_BYTES_MAX = 1 << 20;
-const PARTS = ["both", "index", "block"] as const;
 
 export const hook: Command = {
   name: "hook",
   summary: "run a hook of Claude Code or Codex (its JSON on standard input)",
-  help: `usage: sideband hook [--host claude-code|codex] [--user ID] [--include both|index|block]
+  help: `usage: sideband hook [--host claude-code|codex] [--user ID] [--include index|block|both]
 
 Reads the JSON that the host writes to a hook. SessionStart prints the memory as the host wants it
-(hookSpecificOutput.additionalContext); PreCompact flushes; Stop asks the agent, once in a long session, to store
-lasting facts; any other event does nothing. The memory is that of "sideband mcp": the service of SIDEBAND_API_URL and
+(hookSpecificOutput.additionalContext); PreCompact asks Claude Code's summary to list what is not stored yet, and flushes
+where the prompt has the block; Stop asks the agent of a long session once to store what
+is lasting; any other event does nothing. The memory is that of "sideband mcp": the service of SIDEBAND_API_URL and
 SIDEBAND_API_KEY, or the owner of the data folder. Where the folder has no owner, one is started in the background.
 The project is the git repository of the folder in the host's JSON (SIDEBAND_PROJECT; "off" for none).
 
   --host HOST    the host whose limits apply: ${Object.keys(HOSTS).join(" (the default) or ")}
   --user ID      whose memory (SIDEBAND_USER_ID; the name of the user who runs it)
-  --include ...  the facts in plain text, the sealed block, or both
+  --include ...  the facts in plain text, the sealed block, or both (SIDEBAND_INCLUDE, else index)
 
 Exit status: always 0: an agent never stops because of its memory. A failure, also a wrong call, is one line on
 standard error. The hook waits 2 seconds at most for an answer (8 before a compaction; SIDEBAND_TIMEOUT_MS for both).
@@ -38,16 +38,17 @@ install" wrote after 10 seconds. The owner goes on starting, and the next hook f
   async run(args) {
     let output = "";
     try {
-      const { user, include, host } = optionsOf(args);
+      const { user, host, ...given } = optionsOf(args);
       const config = readAgentConfig();
+      const include = given.include ?? config.include;
       const input = hookInput(await inTime(readInput(), config.timeoutMs));
-      let outcome = askAtEnd(input);
-      if (usesMemory(input)) {
+      let outcome = withoutMemory(input, host);
+      if (usesMemory(input, include)) {
         const timeoutMs = input.event === "PreCompact" ? config.compactionTimeoutMs : config.timeoutMs;
         const project = projectOf([input.cwd ?? process.cwd()], config.project);
         // It has its own time limits: starting an owner may take longer.
-        const memory = scopedMemory(await openAgentMemory(config), () => project);
-        const work = runHook(memory, user ?? config.userId, input, { host, include, timeoutMs });
+        const memory = await openAgentMemory(config);
+        const work = runHook(memory, user ?? config.userId, input, { host, include, timeoutMs, project });
         outcome = await inTime(work, timeoutMs);
       }
       output = outcome.output;
@@ -66,26 +67,27 @@ install" wrote after 10 seconds. The owner goes on starting, and the next hook f
 
 interface HookArguments {
   readonly user: string | undefined;
-  readonly include: (typeof PARTS)[number];
+  readonly include: SectionParts | undefined;
   readonly host: HookHost;
 }
 
 function optionsOf(args: string[]): HookArguments {
-  let values: { user?: string | undefined; include: string; host: string };
+  let values: { user?: string | undefined; include?: string | undefined; host: string };
   try {
     values = parseArgs({
       args,
       options: {
         user: { type: "string" },
-        include: { type: "string", default: "both" },
+        include: { type: "string" },
         host: { type: "string", default: "claude-code" },
       },
     }).values;
   } catch (error) {
     throw new UsageError(optionErrorText(error as Error));
   }
-  const include = PARTS.find((part) => part === values.include);
-  if (include === undefined) throw new UsageError(`--include takes one of ${PARTS.join(", ")}`);
+  const include = SECTION_PARTS.find((part) => part === values.include);
+  if (include === undefined && values.include !== undefined)
+    throw new UsageError(`--include takes one of ${SECTION_PARTS.join(", ")}`);
   const hosts = Object.keys(HOSTS) as HookHost[];
   const host = hosts.find((name) => name === values.host);
   if (host === undefined) throw new UsageError(`--host takes one of ${hosts.join(", ")}`);

@@ -4,6 +4,7 @@ import { createReadStream, openSync } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
+import { ACCOUNT_DEFAULT } from "../../base/account.ts";
 import { writeWhole } from "../../main/export-file.ts";
 import { withOwner } from "../../main/owner.ts";
 import { adoptMasterKeys } from "../../main/secrets.ts";
@@ -15,30 +16,42 @@ import { ProgressLine } from "../progress.ts";
 export const exportCommand: Command = {
   name: "export",
   summary: "write keys and facts as JSON lines",
-  help: `usage: sideband export [--account NAME] [--out FILE]
+  help: `usage: sideband export [--account NAME [--user ID]] [--out FILE]
 
 Writes a line for each key (its hash, never the key) with its counts of encodes, for each user with all facts, and for
 each request for a key. Says on standard error what is not in it: above all the master key, without which blocks
 handed out so far cannot be read. Works beside a running service, and on a standby of PostgreSQL.
 
   --account NAME  only this account
-  --out FILE      a file instead of standard output; only you can read it. It is written as FILE.PID.new
-                  and replaces an earlier FILE when it is complete. A line says how much was written
+  --user ID       only this user, with the labels of the account and without keys (the account is "${ACCOUNT_DEFAULT}"
+                  unless --account names another)
+  --out FILE      a file instead of standard output; only you can read it. An earlier FILE stays until the new one
+                  is whole; until then that is FILE.PID.new. What was written is counted in a line
 ${DATA_HELP}
 
 Exit status: 0; 1 if it failed; 2 for a wrong call.`,
 
   async run(args) {
-    const options = { account: { type: "string" }, out: { type: "string" }, ...DATA_OPTION } as const;
+    const options = {
+      account: { type: "string" },
+      user: { type: "string" },
+      out: { type: "string" },
+      ...DATA_OPTION,
+    } as const;
     const { values } = parseArgs({ args, options });
+    const { user } = values;
+    const account = values.account ?? (user === undefined ? undefined : ACCOUNT_DEFAULT);
     const progress = new ProgressLine("lines");
-    const query = values.account === undefined ? "" : `?account=${encodeURIComponent(values.account)}`;
+    const query = new URLSearchParams({
+      ...(account === undefined ? {} : { account }),
+      ...(user === undefined ? {} : { user }),
+    });
     const isWhole = await withOwner(
       configWith(values.data),
       { create: false, readOnly: true },
       async (owner) => {
         const written: WrittenCounts = { keys: 0, requests: 0, users: 0, facts: 0 };
-        const lines = exportedLines(owner.lines("GET", `/operator/export${query}`), written, progress);
+        const lines = exportedLines(owner.lines("GET", `/operator/export?${query}`), written, progress);
         if (values.out === undefined) {
           await pipeline(lines, process.stdout, { end: false });
           return true;
@@ -56,7 +69,7 @@ Exit status: 0; 1 if it failed; 2 for a wrong call.`,
         return false;
       })
       .finally(() => progress.end());
-    if (isWhole) console.error(leftOutOf(values.account));
+    if (isWhole && user === undefined) console.error(leftOutOf(account));
     return EXIT_OK;
   },
 };

@@ -39,26 +39,15 @@ Exit status: 0; 1 if it failed, or if damaged records are in the backup; 2 for a
   },
 };
 
-export const restoreCommand: Command = {
-  name: "restore",
-  summary: "make a data folder out of a backup",
-  help: `usage: sideband restore BACKUP
-
-Copies BACKUP into the data folder, which must be empty or new, and which nobody may use meanwhile.
-
-${DATA_HELP}
-
-Exit status: 0; 1 if it failed; 2 for a wrong call.`,
-
-  async run(args) {
-    const { values, positionals } = parseArgs({ args, options: DATA_OPTION, allowPositionals: true });
-    if (positionals.length !== 1) throw new UsageError("one BACKUP is needed");
-    const { dataFolder } = configWith(values.data);
-    restore(positionals[0], dataFolder);
-    console.log(`restored ${positionals[0]} to ${dataFolder}`);
-    return EXIT_OK;
-  },
-};
+/** The part of "sideband restore" that makes a data folder out of a backup. */
+export async function restoreBackup(args: string[]): Promise<number> {
+  const { values, positionals } = parseArgs({ args, options: DATA_OPTION, allowPositionals: true });
+  if (positionals.length !== 1) throw new UsageError("one BACKUP, or LABEL and REVISION, are needed");
+  const { dataFolder } = configWith(values.data);
+  restore(positionals[0], dataFolder);
+  console.log(`restored ${positionals[0]} to ${dataFolder}`);
+  return EXIT_OK;
+}
 
 export const verifyCommand: Command = {
   name: "verify",

@@ -2,9 +2,11 @@
 
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
+import { Failure } from "../../base/errors.ts";
 import { BODY_BYTES_MAX } from "../../base/limits.ts";
 import { enforce } from "../../base/rate-limiter.ts";
 import { checkIdentifier } from "../../memory/identifiers.ts";
+import { placesOf } from "../../memory/places.ts";
 import { allowedUser } from "../../memory/rights.ts";
 import { Answer } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
@@ -18,6 +20,8 @@ export function mcpRoutes({ mcp, limits, door, log }: HttpServices): Route[] {
   const handle = async (call: Call) => {
     const userId = allowedUser(call.caller!, call.query?.user_id);
     if (userId !== undefined) checkIdentifier(userId, "user_id");
+    const project = call.query?.project;
+    placesOf(project);
     // The first was counted with the request.
     const more = Array.isArray(call.body) ? call.body.length - 1 : 0;
     if (limits.key !== undefined && more > 0 && !door.admits(call.request))
@@ -28,6 +32,8 @@ export function mcpRoutes({ mcp, limits, door, log }: HttpServices): Route[] {
     const response = await mcp.answer({
       caller: call.caller!,
       userId,
+      project,
+      include: includeIn(call.query?.include),
       request: { method: call.method, url: call.request.url ?? "/mcp", headers: headersOf(call) },
       body: call.body,
       ended: ended.signal,
@@ -43,6 +49,12 @@ export function mcpRoutes({ mcp, limits, door, log }: HttpServices): Route[] {
     bodyBytesMax: BODY_BYTES_MAX,
     handle,
   }));
+}
+
+/** Nothing in a host reads the block, so it is there only where it is asked for. */
+function includeIn(text = "index"): "index" | "block" | "both" {
+  if (text === "index" || text === "block" || text === "both") return text;
+  throw new Failure("invalid_request", "include must be index, block or both.", { param: "include" });
 }
 
 /** The key has been checked already and goes no further. */

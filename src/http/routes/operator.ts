@@ -26,6 +26,10 @@ const REST_MS = 10_000;
 type LongWork = (progress: Progress, signal: AbortSignal) => Promise<object>;
 
 const AccountQuery = Type.Object({ account: Type.Optional(Type.String()) });
+const ExportQuery = Type.Object({
+  account: Type.Optional(Type.String()),
+  user: Type.Optional(Type.String()),
+});
 const BackupBody = Type.Object({ folder: Type.String(), without_master_key: Type.Boolean() });
 
 export function operatorRoutes(services: HttpServices): Route[] {
@@ -38,8 +42,8 @@ export function operatorRoutes(services: HttpServices): Route[] {
   return [
     routeOf(get("/operator/owner"), () => ({ pid: process.pid, version })),
 
-    routeOf({ ...get("/operator/export"), query: AccountQuery }, (call) =>
-      lines(exported(services, call, call.query.account)),
+    routeOf({ ...get("/operator/export"), query: ExportQuery }, (call) =>
+      lines(exported(services, call, call.query)),
     ),
 
     routeOf({ ...post("/operator/import"), bodyBytesMax: "stream" }, async ({ request }) => {
@@ -75,11 +79,12 @@ export function operatorRoutes(services: HttpServices): Route[] {
 async function* exported(
   services: HttpServices,
   call: Pick<Call, "id">,
-  account: string | undefined,
+  { account, user: userId }: { account?: string; user?: string },
 ): AsyncGenerator<object> {
   try {
     for await (const line of exportLines(services.memory.store, {
       account,
+      userId,
       nowMs: services.memory.clock.now(),
     }))
       yield line;

@@ -8,7 +8,7 @@ import { hookInput, runHook } from "../../../src/agents/hooks.ts";
 /** What a session is told at its start. */
 async function startWith(memory: Pick<AgentMemory, "context" | "facts">): Promise<string> {
   const input = hookInput(JSON.stringify({ hook_event_name: "SessionStart" }));
-  const options = { host: "claude-code", include: "both", timeoutMs: 10 } as const;
+  const options = { host: "claude-code", include: "both", timeoutMs: 10, project: "loom" } as const;
   const { output } = await runHook(memory as AgentMemory, "ada", input, options);
   return JSON.parse(output).hookSpecificOutput.additionalContext;
 }

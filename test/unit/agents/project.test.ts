@@ -1,4 +1,4 @@
-/** The project of a folder: its repository, the same for all worktrees, with a name that every store takes. */
+/** The project of a folder: its repository, and the worktree inside it, with a name that every store takes. */
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -35,7 +35,7 @@ function projectsInPython(folders: readonly string[]): unknown[] {
   return hermesCalls(folders.map((folder) => ["_project_of", [folder, ""]]));
 }
 
-test("a repository and everything in it is one project; its worktrees too; a folder outside is none", (t) => {
+test("a repository and everything in it is one project, a worktree a place inside it; a folder outside is none", (t) => {
   const home = scratch(t);
   const repository = join(home, "my.loom");
   mkdirSync(join(repository, "src", "deep"), { recursive: true });
@@ -49,12 +49,17 @@ test("a repository and everything in it is one project; its worktrees too; a fol
   symlinkSync(repository, join(home, "link"));
   const inside = [
     join(repository, "src", "deep"),
-    join(home, "elsewhere"),
     join(home, "link", "src"),
     pathToFileURL(join(repository, "src")).href,
   ];
   for (const folder of inside) assert.equal(projectOf([folder]), name, folder);
-  assert.equal(projectOf([home, join(home, "elsewhere")]), name, "the first folder that is in one");
+  assert.equal(projectOf([home, join(home, "elsewhere")]), `${name}/elsewhere`, "the first that is in one");
+  // Git names it after its folder, whatever that is.
+  git(repository, "worktree", "add", "-q", "-b", "two", join(home, "two words"));
+  const odd = String(projectOf([join(home, "two words")]));
+  assert.match(odd, /^my-loom-[0-9a-f]{12}\/two-words(-[0-9a-f]{12})?$/);
+  const worktrees = [join(home, "elsewhere"), join(home, "two words")];
+  assert.deepEqual(projectsInPython(worktrees), [`${name}/elsewhere`, odd]);
   for (const folder of [home, join(home, "gone"), "/dev/null/x", "file:///%"]) {
     assert.equal(projectOf([folder]), undefined, folder);
   }
@@ -70,8 +75,8 @@ test("worktrees of a bare repository share a project, and a submodule is its own
   for (const name of ["a", "b"]) {
     git(join(home, "mill.git"), "worktree", "add", "-q", "-b", name, join(home, name));
   }
-  assert.match(String(projectOf([join(home, "a")])), /^mill-/);
-  assert.equal(projectOf([join(home, "a")]), projectOf([join(home, "b")]));
+  assert.match(String(projectOf([join(home, "a")])), /^mill-[0-9a-f]{12}\/a$/);
+  assert.equal(projectOf([join(home, "a")]), projectOf([join(home, "b")])?.replace(/b$/, "a"));
   // A submodule's .git is a file that names its folder.
   const inner = join(source, "inner");
   mkdirSync(inner);
@@ -129,18 +134,18 @@ test("a folder that only says that it belongs to a repository does not: the repo
   assert.deepEqual(names, folders.map(projectName));
   assert.deepEqual(projectsInPython(folders), names);
   // The real ones are those of the repository, also where git writes the way back as a relative path.
-  assert.equal(projectOf([join(home, "real")]), projectName(victim));
+  assert.equal(projectOf([join(home, "real")]), `${projectName(victim)}/real`);
   writeFileSync(join(entry, "gitdir"), "../../../../real/.git\n");
-  assert.equal(projectOf([join(home, "real")]), projectName(victim));
+  assert.equal(projectOf([join(home, "real")]), `${projectName(victim)}/real`);
   assert.deepEqual(projectsInPython([join(home, "real"), victim]), [
-    projectName(victim),
+    `${projectName(victim)}/real`,
     projectName(victim),
   ]);
   // A worktree that was moved by hand is listed again when git has mended it.
   renameSync(join(home, "real"), join(home, "moved"));
   assert.equal(projectOf([join(home, "moved")]), projectName(join(home, "moved")));
   git(join(home, "moved"), "worktree", "repair");
-  assert.equal(projectOf([join(home, "moved")]), projectName(victim));
+  assert.equal(projectOf([join(home, "moved")]), `${projectName(victim)}/real`);
 });
 
 test("a real submodule is its own project, and so are its worktrees", (t) => {
@@ -160,7 +165,7 @@ test("a real submodule is its own project, and so are its worktrees", (t) => {
   git(inner, "worktree", "add", "-q", join(home, "branch"));
   const folders = [inner, join(home, "branch"), whole];
   const modules = join(whole, ".git", "modules", "lib", "part");
-  const names = [inner, modules, whole].map(projectName);
+  const names = [projectName(inner), `${projectName(modules)}/branch`, projectName(whole)];
   assert.deepEqual(
     folders.map((folder) => projectOf([folder])),
     names,

@@ -3,8 +3,11 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Failure } from "../../../src/base/errors.ts";
+import type { McpVisit } from "../../../src/http/services.ts";
 import { McpHttp } from "../../../src/mcp/http.ts";
+import type { Caller } from "../../../src/memory/authentication.ts";
 import type { Store } from "../../../src/memory/ports.ts";
+import { o200kCounter } from "../../fixtures/o200k.ts";
 import { settled } from "../blockwork/fake-workers.ts";
 import { ACCOUNT, memoryServices } from "../memory/memory-services.ts";
 
@@ -22,6 +25,12 @@ const MODERN = "2026-07-28";
 
 async function setUp(context: TestContext) {
   const { services, store, write } = await memoryServices(context);
+  /** What a client asks for in the address of /mcp. */
+  const place: Pick<McpVisit, "project" | "include"> & { caller: Caller } = {
+    project: undefined,
+    include: "index",
+    caller: CALLER,
+  };
   for (const user of USERS) await write(user, `the name of ${user}`);
   const isLive = context.mock.fn(async () => true);
   const mcp = new McpHttp({ memory: services, version: "1.0.0", isLive });
@@ -34,8 +43,10 @@ async function setUp(context: TestContext) {
     revision = "2025-06-18",
   ) =>
     mcp.answer({
-      caller: CALLER,
+      caller: place.caller,
       userId,
+      project: place.project,
+      include: place.include,
       request: {
         method,
         url: "/mcp",
@@ -81,7 +92,7 @@ async function setUp(context: TestContext) {
     await settled();
     return () => text;
   };
-  return { store, write, ask, openStream, initialize, listen, ended, isLive };
+  return { place, store, write, ask, openStream, initialize, listen, ended, isLive };
 }
 
 /** Timers that come round when told to. */
@@ -254,7 +265,7 @@ test("a store that does not answer ends no stream, and a key that has ended does
 test("a client that is bound to a user reaches no other, by tool, resource or prompt", async (context) => {
   const { ask } = await setUp(context);
   const attempts = [
-    ["tools/call", { name: "list", arguments: { user_id: "eve" } }],
+    ["tools/call", { name: "recall", arguments: { user_id: "eve" } }],
     ["tools/call", { name: "recall", arguments: { user_id: "eve", label: "USER.name" } }],
     ["resources/read", { uri: "sideband://memory/eve" }],
     ["prompts/get", { name: "context", arguments: { user_id: "eve" } }],
@@ -266,10 +277,78 @@ test("a client that is bound to a user reaches no other, by tool, resource or pr
 });
 
 test("a tool that fails says so, with the code of its failure", async (context) => {
-  const { ask } = await setUp(context);
+  const { place, ask } = await setUp(context);
+  Object.assign(place, { include: "both" });
   const text = await (
     await ask("ada", "tools/call", { name: "read_block", arguments: { block: "no block here" } })
   ).text();
   assert.match(text, /block_unreadable/);
   assert.match(text, /"isError":true/);
 });
+
+test("the list of tools names the account's labels as they are now, and is short for every client", async (context) => {
+  const { place, ask } = await setUp(context);
+  const count = o200kCounter();
+  const list = async (user: string | undefined, more: object = {}) => {
+    Object.assign(place, { project: undefined, include: "index", ...more });
+    const { result } = await answerOf(await ask(user, "tools/list", {}));
+    return result.tools as { name: string; description: string; inputSchema: { properties: object } }[];
+  };
+  for (const [user, more] of [["ada"], [undefined], ["ada", { project: "loom" }]] as const) {
+    const tokens = count(JSON.stringify({ tools: await list(user, more) }));
+    assert.ok(tokens <= 800, `${tokens} tokens for ${user}`);
+  }
+  const names = (tools: { name: string }[]) => tools.map(({ name }) => name);
+  assert.deepEqual(names(await list("ada")), ["remember", "recall", "forget", "add_label", "history"]);
+  assert.deepEqual(names(await list("ada", { include: "both" })).slice(5), ["flush", "read_block"]);
+  const remember = async (more?: object) => Object.keys((await list("ada", more))[0].inputSchema.properties);
+  assert.deepEqual(await remember(), ["label", "value", "add", "ttl_s"]);
+  assert.deepEqual(await remember({ project: "loom" }), ["label", "value", "add", "ttl_s", "scope"]);
+  const label = { label: "FAMILY.wife", description: "her name" };
+  await answerOf(await ask("ada", "tools/call", { name: "add_label", arguments: label }));
+  assert.match((await list("ada"))[0].description, /GROUP\.name\): FAMILY: wife \(her name\); USER: name, /);
+});
+
+test("a client writes under the name it gave itself, in the project that it named", async (context) => {
+  const { place, ask, initialize } = await setUp(context);
+  const session = await initialize();
+  const call = async (name: string, more: object, inSession?: string) =>
+    (await answerOf(await ask("ada", "tools/call", { name, arguments: more }, inSession))).result
+      .structuredContent;
+  Object.assign(place, { project: "loom" });
+  const written = await call("remember", { label: "PROJ.goal", value: "weave" }, session);
+  assert.equal(written.place, "project");
+  assert.equal((await call("recall", { label: "PROJ.goal" })).written_by, "mcp: c");
+  await call("remember", { label: "PROJ.stack", value: "TypeScript" });
+  assert.equal((await call("recall", { label: "PROJ.stack" })).written_by, "mcp");
+  const read = async () =>
+    (await answerOf(await ask("ada", "resources/read", { uri: "sideband://memory/ada" }))).result.contents[0]
+      .text;
+  assert.match(await read(), /PROJ\.goal=weave/);
+  assert.doesNotMatch(await read(), /\[MEM\]/);
+  Object.assign(place, { project: undefined, include: "both" });
+  assert.doesNotMatch(await read(), /PROJ/);
+  assert.match(await read(), /\[MEM\]/);
+});
+
+test("a key that reads alone writes nothing, and one of a user reaches no other and adds no label", async (context) => {
+  const { place, ask } = await setUp(context);
+  const call = async (name: string, more: object) =>
+    (await ask(undefined, "tools/call", { name, arguments: more })).text();
+  Object.assign(place, { caller: { ...CALLER, access: "read" } });
+  const fact = { user_id: "ada", label: "USER.os", value: "Plan 9" };
+  assert.match(await call("remember", fact), /read_only_key/);
+  assert.match(await call("forget", { user_id: "ada", label: "USER.name" }), /read_only_key/);
+  assert.match(await call("recall", { user_id: "ada" }), /the name of ada/);
+  Object.assign(place, { caller: { ...CALLER, user: "ada" } });
+  assert.match(await call("recall", { user_id: "eve" }), /user_not_allowed/);
+  const label = { user_id: "ada", label: "FAMILY.wife", description: "her name" };
+  assert.match(await call("add_label", label), /user_not_allowed/);
+});
+
+/** The JSON of an answer, which may come as an event. */
+// biome-ignore lint/suspicious/noExplicitAny: each method has its own result.
+async function answerOf(response: Response): Promise<any> {
+  const text = await response.text();
+  return JSON.parse(text.startsWith("{") ? text : text.slice(text.indexOf("data: ") + 6));
+}

@@ -1,0 +1,147 @@
+/** sideband history, restore and rollback: what facts were, and going back to it. */
+
+import { parseArgs } from "node:util";
+import type { ChangesAnswer, RollbackAnswer } from "../../contract/answers.ts";
+import { isSidebandError } from "../../sdk/index.ts";
+import { type Command, CommandError, UsageError } from "../command.ts";
+import { memoryCommand, orNoFact, WRITER } from "../memory-command.ts";
+import { MEMORY_OPTIONS } from "../memory-options.ts";
+import { momentMs } from "../moments.ts";
+import { counted, table } from "../printed.ts";
+import { writtenLines } from "./facts.ts";
+import { restoreBackup } from "./upkeep.ts";
+
+const CHANGES_MAX = 200;
+
+export const history: Command = memoryCommand(
+  {
+    name: "history",
+    summary: "print the values that a fact had, or what changed for a user",
+    words: ["[LABEL]"],
+    options: { since: { type: "string" } },
+    usage: "[--since MOMENT]",
+    optionHelp: `  --since MOMENT  without LABEL: only what changed since then, such as "yesterday 18:00" or "2h ago"`,
+    about: `Prints the value that a fact has and those that it had, the newest first, with their revisions: "sideband restore
+LABEL REVISION" writes one of them again. Without LABEL it prints the last ${CHANGES_MAX} changes of the user, in all projects, or
+in that of --project.`,
+    failures: "1 if there is no such fact",
+    check([label], { since }) {
+      if (label !== undefined && since !== undefined)
+        throw new UsageError("--since is for the history without a LABEL");
+      if (typeof since === "string") momentMs("--since", since, Date.now());
+    },
+  },
+  async ({ memory, config: { userId }, project, words: [label], values, print }) => {
+    if (label === undefined) {
+      const since =
+        typeof values.since === "string"
+          ? new Date(momentMs("--since", values.since, Date.now())).toISOString()
+          : undefined;
+      const named = values.project as string | undefined;
+      const answer = await memory.changes(userId, { project: named, since, limit: CHANGES_MAX });
+      if (answer.changes.length === 0) console.error(`nothing has changed for ${userId}`);
+      return print(changeLines(answer), answer);
+    }
+    const answer = await orNoFact(memory.history(userId, label, { project }), userId, label);
+    const rows = answer.revisions.map(({ revision, value, updated_at, written_by = "", ended = "" }) => [
+      String(revision),
+      updated_at,
+      written_by,
+      ended,
+      value,
+    ]);
+    print(table(["REVISION", "WRITTEN", "BY", "ENDED", "VALUE"], rows), answer);
+  },
+);
+
+function changeLines({ changes }: ChangesAnswer): string {
+  const rows = changes.map(({ at, kind, written_by = "", project = "", label, value }) => [
+    at,
+    kind,
+    written_by,
+    project,
+    `${label}=${value}`,
+  ]);
+  return rows.length === 0 ? "" : table(["WHEN", "WHAT", "BY", "PROJECT", "FACT"], rows);
+}
+
+const restoreFact: Command = memoryCommand(
+  {
+    name: "restore",
+    summary: "write an earlier value of a fact again, or make a data folder out of a backup",
+    words: ["LABEL", "REVISION"],
+    about: `Writes the value that a fact had at a REVISION ("sideband history LABEL" lists them) again, where it was.
+
+       sideband restore BACKUP [--data FOLDER]
+
+Copies BACKUP into the data folder, which must be empty or new, and which nobody may use meanwhile.`,
+    failures: "1 if it failed, or there is no such revision",
+    check: ([, revision]) => {
+      if (!/^[1-9]\d{0,14}$/.test(revision))
+        throw new UsageError("REVISION is a whole number; sideband history LABEL lists them");
+    },
+  },
+  async ({ memory, config: { userId }, project, words: [label, revision], sameMemory, print }) => {
+    const restored = memory.restore(userId, label, Number(revision), { project, writtenBy: WRITER });
+    const answer = await restored.catch((error) => {
+      if (!isSidebandError(error, "not_found")) throw error;
+      throw new CommandError(`${error.message} "sideband history ${label}" lists those that are kept.`);
+    });
+    print(writtenLines(answer, sameMemory), answer);
+  },
+);
+
+/** A fact has two arguments, and a backup one. */
+export const restore: Command = {
+  ...restoreFact,
+  run(args) {
+    const options = { ...MEMORY_OPTIONS, json: { type: "boolean" } } as const;
+    const { positionals } = parseArgs({ args, options, allowPositionals: true, strict: false });
+    return positionals.length > 1 ? restoreFact.run(args) : restoreBackup(args);
+  },
+};
+
+export const rollback: Command = memoryCommand(
+  {
+    name: "rollback",
+    summary: "put a user's facts back to a moment",
+    words: [],
+    options: { to: { type: "string" }, "dry-run": { type: "boolean" }, partial: { type: "boolean" } },
+    usage: "--to MOMENT [--dry-run] [--partial]",
+    optionHelp: `  --to MOMENT     "yesterday 18:00", "2h ago", "2026-12-01 18:00", or RFC 3339
+  --dry-run       only print what would change
+  --partial       go back also where the history of some facts does not reach that far; they stay as they are`,
+    about: `Puts all facts of a user back to a moment, in all projects, or in that of --project: all of them or none. What
+was written since stays in the history. Prints what changes.`,
+    failures: "1 if the history of some facts does not reach back that far",
+    check(_words, { to }) {
+      if (typeof to !== "string") throw new UsageError("--to MOMENT is needed");
+      momentMs("--to", to, Date.now());
+    },
+  },
+  async ({ memory, config: { userId }, values, print }) => {
+    const to = new Date(momentMs("--to", String(values.to), Date.now())).toISOString();
+    const answer = await memory.rollback(userId, to, {
+      project: values.project as string | undefined,
+      dryRun: values["dry-run"] === true,
+      partial: values.partial === true,
+      writtenBy: WRITER,
+    });
+    print(rollbackLines(answer, to), answer);
+    if (answer.status !== "unreached") return;
+    const labels = answer.unreached.map(({ label }) => label).join(", ");
+    throw new CommandError(
+      `nothing was changed: the history of ${labels} does not reach back to ${to}; --partial leaves them as they are`,
+    );
+  },
+);
+
+function rollbackLines({ status, changes, unreached }: RollbackAnswer, to: string): string {
+  const lines = changes.map(({ label, project, from, to: value }) => {
+    const where = project === undefined ? "" : ` in ${project}`;
+    return `${label}${where}: ${from ?? "(none)"} → ${value ?? "(none)"}`;
+  });
+  const left = status === "ok" ? unreached.map(({ label }) => `${label}: stays as it is`) : [];
+  const done = { ok: "changed", planned: "would change", unreached: "would change" }[status];
+  return [...lines, ...left, `${counted(changes.length, "fact")} ${done}, back to ${to}`].join("\n");
+}

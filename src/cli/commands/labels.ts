@@ -1,0 +1,144 @@
+/** sideband labels, labels add, labels hide, labels show, users: what an account has. */
+
+import type { LabelAnswer, PlaceKind, UsersAnswer } from "../../contract/answers.ts";
+import { type Command, UsageError } from "../command.ts";
+import { memoryCommand } from "../memory-command.ts";
+import { durationS } from "../moments.ts";
+import { counted, table } from "../printed.ts";
+
+const SCOPES: readonly PlaceKind[] = ["person", "project", "worktree"];
+const PAGE = 200;
+
+export const labels: Command = memoryCommand(
+  {
+    name: "labels",
+    summary: "list the labels of the account",
+    words: [],
+    options: { all: { type: "boolean" } },
+    usage: "[--all]",
+    optionHelp: "  --all           the hidden ones, too",
+    about:
+      "Lists the labels that facts can have, your own first, with what belongs there. Hidden ones are not offered to agents.",
+    failures: "1 if it failed",
+  },
+  async ({ memory, values, print }) => {
+    const { channels, free } = await memory.channels();
+    const shown = channels.filter(({ hidden }) => values.all === true || hidden !== true);
+    const ordered = [...shown.filter(({ own }) => own), ...shown.filter(({ own }) => !own)];
+    const rows = ordered.map(({ label, scope = "", hidden, one_of, description }) => [
+      label,
+      scope,
+      `${hidden ? "(hidden) " : ""}${description}${one_of === undefined ? "" : ` [${one_of.join(" | ")}]`}`,
+    ]);
+    const left = free === undefined ? "" : `\n${counted(free, "label")} can be added: sideband labels add`;
+    print(table(["LABEL", "KEPT FOR", "WHAT"], rows) + left, { channels: ordered, free });
+  },
+);
+
+export const labelsAdd: Command = memoryCommand(
+  {
+    name: "labels add",
+    summary: "add a label of your own",
+    words: ["LABEL"],
+    options: {
+      description: { type: "string" },
+      example: { type: "string" },
+      "one-of": { type: "string" },
+      "max-bytes": { type: "string" },
+      for: { type: "string" },
+      scope: { type: "string" },
+    },
+    usage:
+      "--description TEXT [--example TEXT] [--one-of A,B,…] [--max-bytes N] [--for 7d] [--scope person|project|worktree]",
+    optionHelp: `  --description TEXT  what belongs there: agents choose the label by it
+  --example TEXT  an example of a value
+  --one-of A,B,…  the values that it may have
+  --max-bytes N   the longest value
+  --for TIME      how long its facts count, unless they say otherwise
+  --scope SCOPE   where its facts are kept (default person)`,
+    about: `Adds a label, such as FAMILY.wife: sideband labels add FAMILY.wife --description "her name and birthday". A group
+has capitals, digits and _, a name small letters, digits and _. Labels cannot be removed, only hidden; 216 can be added.`,
+    failures: "1 if it was refused",
+    begins: true,
+    check(_words, values) {
+      if (values.description === undefined)
+        throw new UsageError("--description TEXT is needed: agents choose the label by it");
+      termsOf(values);
+    },
+  },
+  async ({ memory, words: [label], values, print }) => {
+    const answer = await memory.addLabel(label, termsOf(values));
+    print(`added ${answer.label}; its facts are kept for the ${answer.scope}`, answer);
+  },
+);
+
+function termsOf(values: Readonly<Record<string, string | boolean | undefined>>) {
+  const texts = values as Readonly<Record<string, string | undefined>>;
+  const { description = "", example, for: life, scope, "max-bytes": bytes } = texts;
+  const known = SCOPES.find((one) => one === scope);
+  if (scope !== undefined && known === undefined)
+    throw new UsageError(`--scope takes one of ${SCOPES.join(", ")}`);
+  if (bytes !== undefined && !/^\d{1,4}$/.test(bytes))
+    throw new UsageError("--max-bytes takes a whole number from 1 to 1024");
+  return {
+    description,
+    example,
+    oneOf: texts["one-of"]?.split(","),
+    maxBytes: bytes === undefined ? undefined : Number(bytes),
+    ttlS: life === undefined ? undefined : durationS("--for", life),
+    scope: known,
+  };
+}
+
+export const labelsHide: Command = hidingCommand("hide", true);
+export const labelsShow: Command = hidingCommand("show", false);
+
+function hidingCommand(verb: string, hidden: boolean): Command {
+  return memoryCommand(
+    {
+      name: `labels ${verb}`,
+      summary: hidden ? "offer a label to agents no more" : "offer a hidden label to agents again",
+      words: ["LABEL"],
+      about: hidden
+        ? "Hides a label: agents and pages offer it no more. Its facts stay, and can be read and written."
+        : "Offers a hidden label to agents and pages again.",
+      failures: "1 if there is no such label",
+    },
+    async ({ memory, words: [label], print }) => {
+      const answer: LabelAnswer = await memory.changeLabel(label, { hidden });
+      print(`${answer.label} is ${hidden ? "hidden" : "shown"}`, answer);
+    },
+  );
+}
+
+export const users: Command = memoryCommand(
+  {
+    name: "users",
+    summary: "list the users of the account",
+    words: [],
+    options: { prefix: { type: "string" } },
+    usage: "[--prefix TEXT]",
+    optionHelp: "  --prefix TEXT   only those whose user_id begins with it",
+    about: "Lists the users of the account with the number of their own facts, and their projects.",
+    failures: "1 if it failed",
+  },
+  async ({ memory, values, print }) => {
+    const prefix = values.prefix as string | undefined;
+    const found: UsersAnswer["users"] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await memory.users({ prefix, limit: PAGE, cursor });
+      found.push(...page.users);
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor !== undefined);
+    if (found.length === 0) console.error("there are no users");
+    const rows = found.map(({ user_id, channel_count, updated_at, projects }) => [
+      user_id,
+      String(channel_count),
+      updated_at ?? "",
+      projects.join(" "),
+    ]);
+    const lines = rows.length === 0 ? "" : table(["USER", "FACTS", "CHANGED", "PROJECTS"], rows);
+    print(lines, { users: found });
+  },
+);

@@ -1,0 +1,193 @@
+/** The tools of an agent on a real store: what they answer, where facts go, and how many tokens their list takes. */
+
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import type { AgentMemory } from "../../../src/agent-side/agent-memory.ts";
+import {
+  MEMORY_TOOLS,
+  type ToolCallOptions,
+  toolSchema,
+  toolsFor,
+} from "../../../src/agent-side/memory-tools.ts";
+import { STANDARD_TOOL_LABELS, type ToolLabel } from "../../../src/agent-side/tool-labels.ts";
+import { mcpWriter, writerName } from "../../../src/agent-side/written-by.ts";
+import { directMemory } from "../../../src/mcp/direct-memory.ts";
+import { o200kCounter } from "../../fixtures/o200k.ts";
+import { caller, memoryServices } from "../memory/memory-services.ts";
+
+async function setUp(context: TestContext) {
+  const { services, clock } = await memoryServices(context, "2026-11-16T12:00:00Z");
+  const memory = directMemory(services, caller, (error) => error as Error);
+  return { memory, clock, call: callerOf(memory) };
+}
+
+/** Runs a tool by its name for ada. */
+function callerOf(memory: AgentMemory) {
+  return (name: string, input: object, options: ToolCallOptions = {}) =>
+    MEMORY_TOOLS.find((tool) => tool.name === name)!.run(memory, "ada", { ...input }, options);
+}
+
+test("remember says what it replaced and how to undo it, and history undoes it", async (context) => {
+  const { call } = await setUp(context);
+  const write = (value: string) => call("remember", { label: "PREF.tone", value }, { writtenBy: "codex" });
+  assert.equal((await write("dry")).result, 'PREF.tone: now "dry" (revision 1). Undo: forget');
+  const warm = await write("warm");
+  assert.equal(
+    warm.result,
+    'PREF.tone: was "dry", now "warm" (revision 2). Undo: history tool with restore 1',
+  );
+  assert.deepEqual([warm.previous, warm.revision, warm.place], ["dry", 2, "person"]);
+  assert.equal((await write("warm")).result, 'PREF.tone: still "warm" (revision 3).');
+  const undone = await call("history", { label: "PREF.tone", restore: 1 });
+  assert.match(String(undone.result), /^PREF\.tone: was "warm", now "dry" /);
+  const { revisions } = (await call("history", { label: "PREF.tone" })) as {
+    revisions: { value: string; written_by?: string; ended?: string }[];
+  };
+  assert.deepEqual(
+    revisions.map(({ value, written_by, ended }) => [value, written_by, ended]),
+    [
+      ["dry", undefined, undefined],
+      ["warm", "codex", "replaced"],
+      ["dry", "codex", "replaced"],
+    ],
+  );
+});
+
+test("recall reads one fact, all, or none; forget takes the history along", async (context) => {
+  const { call } = await setUp(context);
+  assert.deepEqual(await call("recall", { label: "USER.name" }), { label: "USER.name", value: null });
+  await call("remember", { label: "USER.name", value: "Ada" }, { writtenBy: "cli" });
+  await call("remember", { label: "USER.os", value: "Plan 9" });
+  const one = await call("recall", { label: "USER.name" });
+  assert.deepEqual([one.value, one.written_by], ["Ada", "cli"]);
+  assert.deepEqual(await call("recall", { label: null }), {
+    facts: [
+      { label: "USER.name", value: "Ada" },
+      { label: "USER.os", value: "Plan 9" },
+    ],
+  });
+  assert.deepEqual(await call("forget", { label: "USER.os" }), { label: "USER.os", forgotten: true });
+  assert.deepEqual(await call("forget", { label: "USER.os" }), { label: "USER.os", forgotten: false });
+  await assert.rejects(call("history", { label: "USER.os" }), { code: "fact_not_found" });
+});
+
+test("items are added to a list, a fact ends when told, and what is no text is refused", async (context) => {
+  const { call, clock } = await setUp(context);
+  const add = (value: string) => call("remember", { label: "PREF.avoid", value, add: true });
+  await add("jargon");
+  assert.equal((await add("emoji")).value, "jargon; emoji");
+  assert.equal((await add("emoji")).value, "jargon; emoji");
+  const ending = await call("remember", { label: "TASK.reminder", value: "call Bob", ttl_s: 60 });
+  assert.equal(ending.expires_at, "2026-11-16T12:01:00.000Z");
+  clock.advance(60_000);
+  assert.equal((await call("recall", { label: "TASK.reminder" })).value, null);
+  await assert.rejects(call("remember", { label: "USER.name" }), { code: "invalid_request" });
+  await assert.rejects(call("remember", { label: "USER.name", value: "sk-ant-abcdefgh12345678" }), {
+    code: "secret_refused",
+  });
+});
+
+test("a label is added, offered first, and used; a hidden one is offered no more", async (context) => {
+  const { memory, call } = await setUp(context);
+  await assert.rejects(call("remember", { label: "FAMILY.wife", value: "Grace" }), { code: "unknown_label" });
+  await call("add_label", { label: "FAMILY.wife", description: "her name" });
+  await memory.addLabel("FAMILY.secret", { description: "not for agents", hidden: true });
+  await memory.addLabel("HOME.heating", { description: "what it does", oneOf: ["on", "off"] });
+  await call("remember", { label: "FAMILY.wife", value: "Grace" });
+  assert.equal((await call("recall", { label: "FAMILY.wife" })).value, "Grace");
+  const { channels } = await memory.channels();
+  const [{ description }] = toolsFor(false, channels);
+  assert.match(
+    description,
+    /Labels \(as GROUP\.name\): FAMILY: wife \(her name\); HOME: heating \(what it does: on\|off\); USER: name, /,
+  );
+  assert.doesNotMatch(description, /secret/);
+  await assert.rejects(call("remember", { label: "HOME.heating", value: "warm" }), { code: "invalid_value" });
+});
+
+test("a fact goes where its label says, or the scope; what is nearer counts", async (context) => {
+  const { memory, call } = await setUp(context);
+  const here = { project: "loom/feature" };
+  for (const label of ["USER.name", "PROJ.goal", "TASK.current"])
+    assert.equal(
+      (await call("remember", { label, value: "x" }, here)).place,
+      { USER: "person", PROJ: "project", TASK: "worktree" }[label.slice(0, 4)],
+    );
+  await call("remember", { label: "PREF.tone", value: "dry", scope: null }, here);
+  await call("remember", { label: "PREF.tone", value: "warm", scope: "project" }, here);
+  assert.equal((await call("recall", { label: "PREF.tone" }, { project: "loom" })).value, "warm");
+  assert.equal((await call("recall", { label: "PREF.tone" })).value, "dry");
+  const seen = async (project?: string) =>
+    (await memory.context("ada", { project, include: "index" })).plain_index;
+  assert.equal(await seen(), "USER.name=x\nPREF.tone=dry");
+  assert.equal(await seen("loom"), "USER.name=x\nPREF.tone=warm\nPROJ.goal=x");
+  assert.equal(await seen("loom/feature"), "USER.name=x\nPREF.tone=warm\nTASK.current=x\nPROJ.goal=x");
+  for (const scope of ["project", "worktree"])
+    await assert.rejects(call("remember", { label: "PREF.tone", value: "x", scope }), { code: "no_project" });
+});
+
+test("each tool is annotated as what it does, and the block's tools are there only with the block", () => {
+  const hints = MEMORY_TOOLS.map(({ name, annotations: { readOnlyHint, destructiveHint } }) => [
+    name,
+    readOnlyHint ? "reads" : destructiveHint ? "destroys" : "writes",
+  ]);
+  assert.deepEqual(Object.fromEntries(hints), {
+    remember: "writes",
+    recall: "reads",
+    forget: "destroys",
+    add_label: "writes",
+    history: "writes",
+    flush: "reads",
+    read_block: "reads",
+  });
+  const names = (hasBlock: boolean) => toolsFor(hasBlock).map(({ name }) => name);
+  assert.deepEqual(names(false), ["remember", "recall", "forget", "add_label", "history"]);
+  assert.deepEqual(names(true).slice(5), ["flush", "read_block"]);
+});
+
+/** As a client of MCP gets it. */
+function listText(labels: readonly ToolLabel[]): string {
+  const tools = toolsFor(false, labels).map((tool) => ({
+    name: tool.name,
+    title: tool.title,
+    description: tool.description,
+    inputSchema: toolSchema(tool, true),
+    annotations: tool.annotations,
+  }));
+  return JSON.stringify({ tools });
+}
+
+const GROUPS = ["FAMILY", "HOME", "WORK", "CUSTOMER", "ORDER", "TEAM", "HEALTH", "TRAVEL"];
+const NAMES = (
+  "wife child allergy birthday school doctor car garden insurance budget holiday flight hotel visa team manager " +
+  "sprint release incident runbook dashboard customer plan invoice refund region contract"
+).split(" ");
+
+test("the list of tools takes at most 800 tokens with the 40 labels, and 1,500 with 256 of whatever length", () => {
+  const count = o200kCounter();
+  const own = (nameOf: (i: number) => string): ToolLabel[] =>
+    Array.from({ length: 216 }, (_, i) => ({
+      label: `${GROUPS[i % 8]}.${nameOf(i)}`,
+      description: "what belongs there, in a few words",
+      own: true,
+      hidden: false,
+    }));
+  const with256 = (labels: ToolLabel[]) => count(listText([...STANDARD_TOOL_LABELS, ...labels]));
+  const standard = count(listText(STANDARD_TOOL_LABELS));
+  assert.ok(standard <= 800, `${standard} tokens`);
+  const usual = with256(own((i) => NAMES[Math.floor(i / 8)]));
+  assert.ok(usual <= 1_500, `${usual} tokens`);
+  const long = with256(own((i) => `${NAMES[i % 27]}_${NAMES[(7 * i) % 27]}_${NAMES[(5 * i) % 27]}_${i}`));
+  assert.ok(long <= 1_500, `${long} tokens`);
+  assert.match(listText(own((i) => `${"long_".repeat(8)}${i}`)), /; and \d+ more/);
+});
+
+test("who writes is told in at most 64 characters without control characters", () => {
+  assert.equal(mcpWriter("claude-code"), "claude-code");
+  assert.equal(mcpWriter("codex-mcp-client"), "codex");
+  assert.equal(mcpWriter("Zed\u0000 \u202811"), "mcp: Zed 11");
+  assert.equal(mcpWriter("constructor"), "mcp: constructor");
+  assert.deepEqual([mcpWriter(undefined), mcpWriter("\n")], ["mcp", "mcp"]);
+  assert.equal([...mcpWriter("🜁".repeat(99))].length, 64);
+  assert.equal(writerName("\u0007", "cli"), "cli");
+});
