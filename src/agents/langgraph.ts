@@ -21,7 +21,7 @@ import {
 import type { AgentCallOptions } from "../agent-side/agent-memory.ts";
 import { keptValue } from "../agent-side/secrets.ts";
 import type { StoredFact } from "../contract/answers.ts";
-import { isSidebandError, type Sideband } from "../sdk/index.ts";
+import { label as asLabel, isSidebandError, type Sideband } from "../sdk/index.ts";
 import { type AdapterOptions, callOptions, withFallback } from "./adapter.ts";
 
 export class SidebandStore extends BaseStore {
@@ -86,11 +86,13 @@ export class SidebandStore extends BaseStore {
   }
 
   async #writeUser(user: string, changes: readonly [label: string, value: string | null][]): Promise<void> {
-    const facts = changes.flatMap(([label, value]) => (value === null ? [] : [{ label, value }]));
+    const facts = changes.flatMap(([label, value]) =>
+      value === null ? [] : [{ label: asLabel(label), value }],
+    );
     if (facts.length > 0) await this.#memory.encodeBatch(user, facts, this.#options);
     for (const [label, value] of changes) {
       if (value !== null) continue;
-      await this.#memory.forget(user, label, this.#options).catch((error) => {
+      await this.#memory.forget(user, asLabel(label), this.#options).catch((error) => {
         if (!isSidebandError(error, "fact_not_found")) throw error;
       });
     }

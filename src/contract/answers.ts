@@ -37,11 +37,19 @@ export interface FactDetails {
   expires_at?: string;
 }
 
+/** With `details`. */
+export interface WrittenAnswer extends EncodeAnswer, WriteDetails {}
+
 export interface BatchAnswer {
   status: "ok";
   channel_count: number;
   /** With `details`, what was written says more. */
   facts: (CarriedFact & Partial<WriteDetails>)[];
+}
+
+/** With `details`. */
+export interface WrittenBatchAnswer extends BatchAnswer {
+  facts: (CarriedFact & WriteDetails)[];
 }
 
 export interface CarriedFact {
@@ -64,6 +72,11 @@ export interface ContextAnswer {
   overflow?: string[];
 }
 
+/** With `details`. */
+export interface DetailedContextAnswer extends ContextAnswer {
+  overflow: string[];
+}
+
 export interface DecodeAnswer {
   user_id: string;
   label: string;
@@ -78,6 +91,12 @@ export interface ModelDecodeAnswer extends DecodeAnswer {
   /** Whether the value in the block equals the stored value. */
   verified: boolean;
 }
+
+/** With `details`. */
+export interface DetailedDecodeAnswer extends DecodeAnswer, FactDetails {}
+
+/** With `details`. */
+export interface DetailedModelDecodeAnswer extends ModelDecodeAnswer, FactDetails {}
 
 export interface FlushAnswer {
   status: "ok" | "empty";
@@ -210,6 +229,12 @@ export interface ChannelsAnswer {
   } & Partial<LabelAnswer>)[];
   /** With a key: labels that the account may still add. */
   free?: number;
+}
+
+/** A short-lived token for one user, sent as a key is. */
+export interface TokenAnswer {
+  token: string;
+  expires_at: string;
 }
 
 export interface ResetAnswer {

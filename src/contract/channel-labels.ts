@@ -3,6 +3,3 @@
 import { LABELS, type Label } from "../base/channel-labels.ts";
 
 export { LABELS, type Label };
-
-/** A known label, or any other text: the service decides whether it is a label. */
-export type LabelText = Label | (string & {});

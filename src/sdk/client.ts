@@ -4,32 +4,64 @@
  */
 
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
-import { memorySection, type SectionParts, withSection } from "../agent-side/memory-section.ts";
-import { mergedContexts, mergedFlushes, userIdsOf } from "../agent-side/scope.ts";
+import { memorySection, withSection } from "../agent-side/memory-section.ts";
 import type {
-  BatchAnswer,
+  ChangesAnswer,
   ChannelsAnswer,
-  ContextAnswer,
-  DecodeAnswer,
+  DetailedContextAnswer,
+  DetailedDecodeAnswer,
+  DetailedModelDecodeAnswer,
   EncodeAnswer,
   FactsAnswer,
   FlushAnswer,
   ForgetAnswer,
   ForgetUserAnswer,
-  ModelDecodeAnswer,
+  HistoryAnswer,
+  LabelAnswer,
   ReadAnswer,
+  RollbackAnswer,
+  TokenAnswer,
   UsageAnswer,
+  UsersAnswer,
+  WriteDetails,
+  WrittenAnswer,
+  WrittenBatchAnswer,
 } from "../contract/answers.ts";
-import type { LabelText } from "../contract/channel-labels.ts";
+import { ContextCache } from "./context-cache.ts";
 import { DemoClient } from "./demo.ts";
 import { variable } from "./environment.ts";
+import type { LabelOf, NewLabelOf } from "./labels.ts";
+import type {
+  ChangesOptions,
+  ContextOptions,
+  EncodeOptions,
+  ExpectedFact,
+  FactToEncode,
+  FlushOptions,
+  ForgetOptions,
+  LabelChange,
+  LabelTerms,
+  Moment,
+  PersonOptions,
+  RemoveOptions,
+  RestoreOptions,
+  RollbackOptions,
+  TokenOptions,
+  UsersOptions,
+  WriterOptions,
+} from "./options.ts";
 import { type CallOptions, type Fetch, type SdkCall, Transport } from "./transport.ts";
+import { expectedHeaders, factFields, labelFields, momentText } from "./wire-fields.ts";
 
 export interface SidebandOptions {
   /** An API key, `sb_live_…`. Not needed for the demo and for `channels`. Default: SIDEBAND_API_KEY. */
   apiKey?: string | undefined;
   /** The address of the service. It may have a path. Default: SIDEBAND_API_URL, else http://127.0.0.1:8787. */
   baseUrl?: string | undefined;
+  /** Where the person works, for every call that does not say (`PersonOptions`). Default: the person's facts alone. */
+  project?: string | undefined;
+  /** Who writes, such as `my-agent`, for every write that does not say. */
+  writtenBy?: string | undefined;
   /** For a whole call, retries included. Default: 10 seconds. */
   timeoutMs?: number | undefined;
   /** How often a failed call is repeated, if that is safe. Default: 2. */
@@ -38,19 +70,6 @@ export interface SidebandOptions {
   fetch?: Fetch | undefined;
   /** Called when a helper goes on without memory. Default: writes a line to standard error. */
   onWarning?: ((message: string, error: unknown) => void) | undefined;
-}
-
-export interface EncodeOptions extends CallOptions {
-  /** A write sent twice with the same key counts once, for 24 hours. Default: a random key. */
-  idempotencyKey?: string | undefined;
-  sessionId?: string | undefined;
-}
-
-export interface InjectOptions extends CallOptions {
-  /** The facts in plain text, the sealed block, or both. Default: both. */
-  include?: SectionParts | undefined;
-  /** The project that the user works in: its facts are added to the user's own (docs/agents/README.md). */
-  project?: string | undefined;
 }
 
 export interface Compaction {
@@ -70,15 +89,16 @@ export const DEFAULT_BASE_URL = "http://127.0.0.1:8787";
 const TIMEOUT_MS = 10_000;
 /** An agent never waits longer than this for its memory. */
 const HELPER_TIMEOUT_MS = 2_000;
-const CONTEXTS_MAX = 100;
 
-export class Sideband implements AgentMemory {
+/** @typeParam Own the account's own labels, for example `new Sideband<"FAMILY.wife" | "FAMILY.child">()` */
+export class Sideband<Own extends string = never> implements AgentMemory {
   /** The public demo: one state for all, without a key. */
   readonly demo: DemoClient;
   readonly #transport: Transport;
+  readonly #project: string | undefined;
+  readonly #writtenBy: string | undefined;
   readonly #onWarning: NonNullable<SidebandOptions["onWarning"]>;
-  /** The last context of each user with its ETag; the least recently used leaves first. */
-  readonly #contexts = new Map<string, { etag: string; answer: ContextAnswer }>();
+  readonly #contexts = new ContextCache();
 
   constructor(options: SidebandOptions = {}) {
     this.#transport = new Transport({
@@ -92,93 +112,160 @@ export class Sideband implements AgentMemory {
       // Called without an object: browsers refuse fetch with another `this`.
       fetch: options.fetch ?? ((url, init) => fetch(url, init)),
     });
+    this.#project = options.project;
+    this.#writtenBy = options.writtenBy;
     this.#onWarning = options.onWarning ?? ((message) => console.error(message));
     this.demo = new DemoClient(this.#transport);
   }
 
-  /** Writes a fact; a fact of the same label is overwritten. */
+  /** Writes a fact; a fact of the same label is overwritten, and kept in the history. */
   encode(
     userId: string,
-    label: LabelText,
+    label: LabelOf<Own>,
     value: string,
     options: EncodeOptions = {},
-  ): Promise<EncodeAnswer> {
-    return this.#write("/encode", { user_id: userId, label, value }, options);
+  ): Promise<WrittenAnswer> {
+    return this.#write("/encode", userId, options, () => ({ label, value, ...factFields(options) }));
   }
 
   /** Writes 1 to 40 facts, all or none. */
   encodeBatch(
     userId: string,
-    facts: readonly { label: LabelText; value: string }[],
+    facts: readonly FactToEncode<Own>[],
+    options: WriterOptions = {},
+  ): Promise<WrittenBatchAnswer> {
+    return this.#write("/encode/batch", userId, options, () => ({
+      facts: facts.map((fact) => ({
+        label: fact.label,
+        value: fact.value,
+        ...factFields(fact),
+        if_revision: fact.ifRevision,
+      })),
+    }));
+  }
+
+  /** Adds an item to a fact that is a list, `a; b`. `invalid_value` with `items` if the list has no room. */
+  append(
+    userId: string,
+    label: LabelOf<Own>,
+    item: string,
     options: EncodeOptions = {},
-  ): Promise<BatchAnswer> {
-    return this.#write("/encode/batch", { user_id: userId, facts }, options);
+  ): Promise<WrittenAnswer> {
+    return this.#write("/facts/append", userId, options, () => ({ label, item, ...factFields(options) }));
+  }
+
+  /** Removes an item from a list. The last one takes the fact along: the value is empty then, and has no revision. */
+  remove(
+    userId: string,
+    label: LabelOf<Own>,
+    item: string,
+    options: RemoveOptions = {},
+  ): Promise<EncodeAnswer & Partial<WriteDetails>> {
+    this.#contexts.drop(userId);
+    return this.#write("/facts/remove", userId, options, () => ({ label, item, scope: options.scope }));
   }
 
   /** All facts in plain text, and as many as fit as one block. If nothing has changed, the service answers 304. */
-  async context(userId: string, options: CallOptions = {}): Promise<ContextAnswer> {
-    const known = this.#contexts.get(userId);
+  async context(userId: string, options: ContextOptions = {}): Promise<DetailedContextAnswer> {
+    const query = this.#contextQuery(userId, options);
+    const form = JSON.stringify(query);
+    const known = this.#contexts.get(form);
     const { status, headers, body } = await this.#transport.send({
       ...options,
       method: "GET",
       path: "/context",
-      query: { user_id: userId },
+      query,
       retry: "always",
       ...(known === undefined ? {} : { headers: { "if-none-match": known.etag } }),
     });
     const etag = headers.get("etag");
-    this.#contexts.delete(userId);
     if (status === 304 && known !== undefined) {
-      this.#contexts.set(userId, known);
+      this.#contexts.set(form, known);
       return structuredClone(known.answer);
     }
-    const answer = body as ContextAnswer;
-    if (etag !== null) this.#contexts.set(userId, { etag, answer: structuredClone(answer) });
-    for (const oldest of this.#contexts.keys()) {
-      if (this.#contexts.size <= CONTEXTS_MAX) break;
-      this.#contexts.delete(oldest);
-    }
+    const answer = body as DetailedContextAnswer;
+    if (etag !== null) this.#contexts.set(form, { userId, etag, answer: structuredClone(answer) });
     return answer;
   }
 
   /** One fact, from the state. `fact_not_found` if there is none. */
-  decode(userId: string, label: LabelText, options: CallOptions = {}): Promise<DecodeAnswer> {
-    return this.#get("/decode", { user_id: userId, label }, options);
+  decode(userId: string, label: LabelOf<Own>, options: PersonOptions = {}): Promise<DetailedDecodeAnswer> {
+    return this.#get("/decode", { ...this.#person(userId, options), label, details: "true" }, options);
   }
 
   /** One fact, read from the block by the reader and compared with the state. */
-  decodeModel(userId: string, label: LabelText, options: CallOptions = {}): Promise<ModelDecodeAnswer> {
-    return this.#get("/decode/model", { user_id: userId, label }, options);
+  decodeModel(
+    userId: string,
+    label: LabelOf<Own>,
+    options: PersonOptions = {},
+  ): Promise<DetailedModelDecodeAnswer> {
+    return this.#get("/decode/model", { ...this.#person(userId, options), label, details: "true" }, options);
   }
 
   /** Builds a new block, reads it back and compares every fact. Call it before a context is compacted. */
-  flush(
-    userId: string,
-    options: CallOptions & { sessionId?: string | undefined } = {},
-  ): Promise<FlushAnswer> {
-    const { sessionId, ...rest } = options;
-    const body = { user_id: userId, ...(sessionId === undefined ? {} : { session_id: sessionId }) };
-    return this.#call({ ...rest, method: "POST", path: "/flush", body, retry: "always" });
+  flush(userId: string, options: FlushOptions = {}): Promise<FlushAnswer> {
+    const body = { ...this.#person(userId, options), session_id: options.sessionId };
+    return this.#call({ ...options, method: "POST", path: "/flush", body, retry: "always" });
   }
 
   /** All facts with their revisions and times. */
-  facts(userId: string, options: CallOptions = {}): Promise<FactsAnswer> {
-    return this.#get("/facts", { user_id: userId }, options);
+  facts(userId: string, options: PersonOptions = {}): Promise<FactsAnswer> {
+    return this.#get("/facts", this.#person(userId, options), options);
   }
 
-  /** Forgets one fact. `fact_not_found` if there is none. */
-  forget(userId: string, label: LabelText, options: CallOptions = {}): Promise<ForgetAnswer> {
-    return this.#delete("/facts", { user_id: userId, label }, options);
+  /** Forgets one fact, with its history unless `keepHistory` is set. `fact_not_found` if there is none. */
+  forget(userId: string, label: LabelOf<Own>, options: ForgetOptions = {}): Promise<ForgetAnswer> {
+    const { scope, keepHistory } = options;
+    const query = { label, scope, keep_history: keepHistory ? "true" : undefined };
+    return this.#delete("/facts", userId, query, options);
   }
 
-  /** Forgets all facts of a user. `not_found` if there are none. */
-  forgetUser(userId: string, options: CallOptions = {}): Promise<ForgetUserAnswer> {
-    return this.#delete("/users", { user_id: userId }, options);
+  /** Forgets all facts of a user, in a project or everywhere. `not_found` if there are none. */
+  forgetUser(userId: string, options: PersonOptions = {}): Promise<ForgetUserAnswer> {
+    return this.#delete("/users", userId, {}, options);
+  }
+
+  /** A fact's present and earlier values, the newest first. */
+  history(userId: string, label: LabelOf<Own>, options: PersonOptions = {}): Promise<HistoryAnswer> {
+    return this.#get("/facts/history", { ...this.#person(userId, options), label }, options);
+  }
+
+  /** Writes the value of an earlier revision again. `not_found` if the history does not have it. */
+  restore(
+    userId: string,
+    label: LabelOf<Own>,
+    revision: number,
+    options: RestoreOptions = {},
+  ): Promise<WrittenAnswer> {
+    return this.#write("/facts/restore", userId, options, () => ({ label, revision }));
+  }
+
+  /** What changed for a user, the newest first. */
+  async changes(userId: string, options: ChangesOptions = {}): Promise<ChangesAnswer> {
+    const { limit, cursor } = options;
+    const query = { ...this.#person(userId, options), since: momentText(options.since), limit, cursor };
+    return this.#get("/users/history", query, options);
+  }
+
+  /** Puts a user's facts back to a moment, all or none. With `dryRun` it only lists what would change. */
+  async rollback(userId: string, to: Moment, options: RollbackOptions = {}): Promise<RollbackAnswer> {
+    const { dryRun, partial } = options;
+    const body = { ...this.#writer(userId, options), to: momentText(to), dry_run: dryRun, partial };
+    if (!dryRun) this.#contexts.drop(userId);
+    // A late second arrival would take back what was written since.
+    const retry = dryRun ? "always" : "refused";
+    return this.#call({ ...options, method: "POST", path: "/users/rollback", body, retry });
+  }
+
+  /** The users of the account, page by page. */
+  users(options: UsersOptions = {}): Promise<UsersAnswer> {
+    const { prefix, limit, cursor } = options;
+    return this.#get("/users", { prefix, limit, cursor }, options);
   }
 
   /** Reads a block, even if it is damaged or inside other text. `block_unreadable` if that fails. */
-  read(userId: string, block: string, options: CallOptions = {}): Promise<ReadAnswer> {
-    const body = { user_id: userId, block };
+  read(userId: string, block: string, options: PersonOptions = {}): Promise<ReadAnswer> {
+    const body = { ...this.#person(userId, options), block };
     return this.#call({ ...options, method: "POST", path: "/read", body, retry: "always" });
   }
 
@@ -187,60 +274,66 @@ export class Sideband implements AgentMemory {
     return this.#get("/usage", {}, options);
   }
 
-  /** The 40 channels with a description and an example each. */
+  /** The 40 channels with a description and an example each; with a key, all labels of its account. */
   channels(options: CallOptions = {}): Promise<ChannelsAnswer> {
     return this.#get("/channels", {}, options);
+  }
+
+  /** Adds a label of the account's own, for ever. `label_exists` if it is there with other terms. */
+  addLabel(label: NewLabelOf<Own>, terms: LabelTerms, options: CallOptions = {}): Promise<LabelAnswer> {
+    const body = { label, ...labelFields(terms) };
+    // The same label with the same terms again changes nothing.
+    return this.#call({ ...options, method: "POST", path: "/channels", body, retry: "always" });
+  }
+
+  /** Changes the terms of a label for later writes; of the 40 only `hidden`. */
+  changeLabel(label: LabelOf<Own>, change: LabelChange, options: CallOptions = {}): Promise<LabelAnswer> {
+    const path = `/channels/${encodeURIComponent(label)}`;
+    return this.#call({ ...options, method: "PATCH", path, body: labelFields(change), retry: "refused" });
+  }
+
+  /** A short-lived token for one user, for a page or a device. */
+  token(userId: string, options: TokenOptions): Promise<TokenAnswer> {
+    const body = { user_id: userId, access: options.access, ttl_s: options.ttlS };
+    return this.#call({ ...options, method: "POST", path: "/tokens", body, retry: "always" });
   }
 
   /**
    * A system prompt with the user's memory at its end. Never throws: if memory is slow or away, it uses the last
    * known memory, or none, and calls `onWarning`.
    */
-  async inject(systemPrompt: string, userId: string, options: InjectOptions = {}): Promise<string> {
-    const { include, project, ...call } = options;
-    const users = userIdsOf(userId, project);
-    const contexts = await Promise.all(
-      users.map(async (user) => {
-        try {
-          return await this.context(user, { timeoutMs: HELPER_TIMEOUT_MS, ...call, coolDown: true });
-        } catch (error) {
-          this.#warn("memory was not refreshed", error);
-          return this.#contexts.get(user)?.answer;
-        }
-      }),
-    );
-    return withKnown(contexts, systemPrompt, (known) =>
-      withSection(systemPrompt, memorySection(mergedContexts(known, userId), include)),
-    );
+  async inject(systemPrompt: string, userId: string, options: ContextOptions = {}): Promise<string> {
+    const { timeoutMs = HELPER_TIMEOUT_MS } = options;
+    let context: DetailedContextAnswer | undefined;
+    try {
+      context = await this.context(userId, { ...options, timeoutMs, coolDown: true });
+    } catch (error) {
+      this.#warn("memory was not refreshed", error);
+      context = this.#known(userId, options);
+    }
+    if (context === undefined) return systemPrompt;
+    return withSection(systemPrompt, memorySection(context, options.include));
   }
 
   /**
    * Call it before a context is compacted: it flushes and returns the section for the next context. Never throws:
    * if memory is slow or away, `flushed` is false and the section is the last known one, or empty.
    */
-  async beforeCompaction(userId: string, options: InjectOptions = {}): Promise<Compaction> {
-    const { include, project, timeoutMs = HELPER_TIMEOUT_MS, ...rest } = options;
-    const call = { ...rest, coolDown: true };
+  async beforeCompaction(userId: string, options: ContextOptions = {}): Promise<Compaction> {
+    const { include, timeoutMs = HELPER_TIMEOUT_MS } = options;
+    const call = { ...options, timeoutMs, coolDown: true };
     const untilMs = Date.now() + timeoutMs;
-    const users = userIdsOf(userId, project);
     try {
-      const flush = mergedFlushes(
-        await Promise.all(users.map((user) => this.flush(user, { ...call, timeoutMs }))),
-      );
+      const { lossless, fdm_block: block, overflow } = await this.flush(userId, call);
       const leftMs = Math.max(1, untilMs - Date.now());
-      const contexts = await Promise.all(
-        users.map((user) => this.context(user, { ...call, timeoutMs: leftMs })),
-      );
+      const context = await this.context(userId, { ...call, timeoutMs: leftMs });
       // The flush's own block: the one that has just been read back.
-      const context = { ...mergedContexts(contexts, userId), fdm_block: flush.fdm_block };
-      const { lossless, fdm_block: block, overflow } = flush;
-      return { flushed: true, lossless, block, section: memorySection(context, include), overflow };
+      const section = memorySection({ ...context, fdm_block: block }, include);
+      return { flushed: true, lossless, block, section, overflow };
     } catch (error) {
       this.#warn("memory was not flushed before compaction", error);
-      const known = users.map((user) => this.#contexts.get(user)?.answer);
-      const section = withKnown(known, "", (contexts) =>
-        memorySection(mergedContexts(contexts, userId), include),
-      );
+      const known = this.#known(userId, options);
+      const section = known === undefined ? "" : memorySection(known, include);
       return { flushed: false, lossless: false, block: "", section, overflow: [], error };
     }
   }
@@ -249,42 +342,63 @@ export class Sideband implements AgentMemory {
     this.#onWarning(`sideband: ${what}: ${error instanceof Error ? error.message : String(error)}`, error);
   }
 
-  async #write<T>(path: string, body: object, options: EncodeOptions): Promise<T> {
-    const { idempotencyKey = randomKey(), sessionId, ...rest } = options;
+  #person(userId: string, { project = this.#project }: PersonOptions) {
+    return { user_id: userId, project };
+  }
+
+  #writer(userId: string, options: Omit<WriterOptions, "idempotencyKey">) {
+    const { writtenBy = this.#writtenBy, sessionId } = options;
+    return { ...this.#person(userId, options), written_by: writtenBy, session_id: sessionId };
+  }
+
+  #contextQuery(userId: string, options: ContextOptions) {
+    return { ...this.#person(userId, options), include: options.include, details: "true" };
+  }
+
+  /** The last context that was answered in this form. */
+  #known(userId: string, options: ContextOptions): DetailedContextAnswer | undefined {
+    return this.#contexts.get(JSON.stringify(this.#contextQuery(userId, options)))?.answer;
+  }
+
+  /** @param fields what is written; made here, so that a wrong one rejects and does not throw */
+  async #write<T>(
+    path: string,
+    userId: string,
+    options: WriterOptions & ExpectedFact,
+    fields: () => object,
+  ): Promise<T> {
+    const { idempotencyKey = randomKey() } = options;
     return this.#call({
-      ...rest,
+      ...options,
       method: "POST",
       path,
-      body: { ...body, ...(sessionId === undefined ? {} : { session_id: sessionId }) },
-      headers: { "idempotency-key": idempotencyKey },
+      body: { ...this.#writer(userId, options), ...fields(), details: true },
+      headers: { "idempotency-key": idempotencyKey, ...expectedHeaders(options) },
       retry: "always",
     });
   }
 
-  #get<T>(path: string, query: Record<string, string>, options: CallOptions): Promise<T> {
+  #get<T>(path: string, query: NonNullable<SdkCall["query"]>, options: CallOptions): Promise<T> {
     return this.#call({ ...options, method: "GET", path, query, retry: "always" });
   }
 
   /** A repeated delete would answer `not_found`, so it is sent again only if the first did nothing. */
-  async #delete<T>(path: string, query: Record<string, string>, options: CallOptions): Promise<T> {
+  async #delete<T>(
+    path: string,
+    userId: string,
+    fields: NonNullable<SdkCall["query"]>,
+    options: PersonOptions & ExpectedFact,
+  ): Promise<T> {
     // Before the answer, which may not come: facts that may be forgotten are not injected again.
-    this.#contexts.delete(query.user_id);
-    return this.#call({ ...options, method: "DELETE", path, query, retry: "refused" });
+    this.#contexts.drop(userId);
+    const query = { ...this.#person(userId, options), ...fields };
+    const headers = expectedHeaders(options);
+    return this.#call({ ...options, method: "DELETE", path, query, headers, retry: "refused" });
   }
 
   async #call<T>(call: SdkCall): Promise<T> {
     return (await this.#transport.send(call)).body as T;
   }
-}
-
-/** What `make` returns for the known contexts; the fallback if none is known. */
-function withKnown(
-  contexts: readonly (ContextAnswer | undefined)[],
-  fallback: string,
-  make: (known: ContextAnswer[]) => string,
-): string {
-  const known = contexts.flatMap((context) => context ?? []);
-  return known.length === 0 ? fallback : make(known);
 }
 
 /** crypto.randomUUID would be shorter, but browsers have it only on secure pages. */

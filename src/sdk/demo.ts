@@ -7,7 +7,7 @@ import type {
   FlushAnswer,
   ResetAnswer,
 } from "../contract/answers.ts";
-import type { LabelText } from "../contract/channel-labels.ts";
+import type { LabelOf } from "./labels.ts";
 import type { CallOptions, SdkCall, Transport } from "./transport.ts";
 
 export class DemoClient {
@@ -18,7 +18,7 @@ export class DemoClient {
   }
 
   /** Everybody can read what is written here. */
-  encode(label: LabelText, value: string, options: CallOptions = {}): Promise<EncodeAnswer> {
+  encode(label: LabelOf<never>, value: string, options: CallOptions = {}): Promise<EncodeAnswer> {
     // Without an idempotency key a late second arrival could overwrite what someone else has written since.
     return this.#call({
       ...options,
@@ -33,7 +33,7 @@ export class DemoClient {
     return this.#call({ ...options, method: "GET", path: "/demo/context", retry: "always" });
   }
 
-  decode(label: LabelText, options: CallOptions = {}): Promise<DecodeAnswer> {
+  decode(label: LabelOf<never>, options: CallOptions = {}): Promise<DecodeAnswer> {
     return this.#call({ ...options, method: "GET", path: "/demo/decode", query: { label }, retry: "always" });
   }
 

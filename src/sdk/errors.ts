@@ -24,6 +24,10 @@ export interface ErrorFields {
   hint?: string | undefined;
   upgradeUrl?: string | undefined;
   retryAfterMs?: number | undefined;
+  /** With `revision_mismatch`: the fact that is there; null if there is none. */
+  present?: Problem["present"] | undefined;
+  /** With `invalid_value` of a list: the items that it has. */
+  items?: Problem["items"] | undefined;
   cause?: unknown;
 }
 
@@ -36,6 +40,8 @@ export class SidebandError extends Error {
   readonly hint: string | undefined;
   readonly upgradeUrl: string | undefined;
   readonly retryAfterMs: number | undefined;
+  readonly present: Problem["present"] | undefined;
+  readonly items: Problem["items"] | undefined;
 
   constructor(message: string, fields: ErrorFields) {
     super(message, fields.cause === undefined ? undefined : { cause: fields.cause });
@@ -46,6 +52,8 @@ export class SidebandError extends Error {
     this.hint = fields.hint;
     this.upgradeUrl = fields.upgradeUrl;
     this.retryAfterMs = fields.retryAfterMs;
+    this.present = fields.present;
+    this.items = fields.items;
   }
 }
 
@@ -91,6 +99,8 @@ export function errorOf(status: number, headers: Headers, body: unknown): Sideba
     hint: text("hint"),
     upgradeUrl: text("upgrade_url"),
     retryAfterMs: retryAfterMs(headers),
+    present: problem.present as Problem["present"],
+    items: problem.items as Problem["items"],
   });
 }
 

@@ -1,14 +1,11 @@
 /** What `import … from "sideband"` gives: the client, its errors, its labels, and the memory section of a prompt. */
 
 export { memorySection, type SectionParts, withSection } from "../agent-side/memory-section.ts";
-export { projectUserId } from "../agent-side/scope.ts";
 export type * from "../contract/answers.ts";
-export { LABELS, type Label, type LabelText } from "../contract/channel-labels.ts";
+export { LABELS, type Label } from "../contract/channel-labels.ts";
 export {
   type Compaction,
   DEFAULT_BASE_URL,
-  type EncodeOptions,
-  type InjectOptions,
   Sideband,
   type SidebandOptions,
 } from "./client.ts";
@@ -21,4 +18,6 @@ export {
   type ServiceErrorCode,
   SidebandError,
 } from "./errors.ts";
+export { type LabelOf, label, type RunTimeLabel } from "./labels.ts";
+export type * from "./options.ts";
 export type { CallOptions, Fetch } from "./transport.ts";

@@ -34,9 +34,10 @@ export interface CallOptions {
 }
 
 export interface SdkCall extends CallOptions {
-  method: "GET" | "POST" | "DELETE";
+  method: "GET" | "POST" | "PATCH" | "DELETE";
   path: string;
-  query?: Record<string, string>;
+  /** What is undefined is left out. */
+  query?: Record<string, string | number | undefined>;
   body?: unknown;
   headers?: Record<string, string>;
   retry: "always" | "refused";
@@ -127,7 +128,7 @@ export class Transport {
 
   #url({ path, query = {} }: SdkCall): string {
     const search = Object.entries(query)
-      .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+      .flatMap(([name, value]) => (value === undefined ? [] : `${name}=${encodeURIComponent(value)}`))
       .join("&");
     return `${this.#options.baseUrl}${path}${search === "" ? "" : `?${search}`}`;
   }

@@ -19,6 +19,7 @@ import { generateText, stepCountIs, wrapLanguageModel } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 import * as ai6 from "ai-6";
 import { MockLanguageModelV3 as OldestModel } from "ai-6/test";
+import { projectUserId } from "../../src/agent-side/scope.ts";
 import { sidebandTools as aiTools, sidebandMiddleware } from "../../src/agents/ai-sdk.ts";
 import { SidebandStore } from "../../src/agents/langgraph.ts";
 import {
@@ -26,7 +27,7 @@ import {
   sidebandTools as openaiTools,
   sidebandInputFilter,
 } from "../../src/agents/openai-agents.ts";
-import { memorySection, projectUserId, Sideband } from "../../src/sdk/index.ts";
+import { memorySection, Sideband } from "../../src/sdk/index.ts";
 import { startRunning } from "../http/running-service.ts";
 import { closedPort, scriptedServer } from "../unit/sdk/scripted-server.ts";
 

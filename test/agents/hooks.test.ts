@@ -13,9 +13,10 @@ import {
   STORE_BEFORE_END,
   WORTH_KEEPING,
 } from "../../src/agent-side/prompts.ts";
+import { projectUserId } from "../../src/agent-side/scope.ts";
 import { projectOf } from "../../src/agents/project.ts";
 import { LABELS } from "../../src/contract/channel-labels.ts";
-import { memorySection, projectUserId } from "../../src/sdk/index.ts";
+import { memorySection } from "../../src/sdk/index.ts";
 import { type Running, startRunning } from "../http/running-service.ts";
 import { closedPort, scriptedServer } from "../unit/sdk/scripted-server.ts";
 import { makeHost } from "./host.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { test } from "node:test";
-import { isSidebandError, Sideband, SidebandError } from "../../../src/sdk/index.ts";
+import { isSidebandError, label, Sideband, SidebandError } from "../../../src/sdk/index.ts";
 import { closedPort, scriptedServer } from "./scripted-server.ts";
 
 const OK = { status: "ok", label: "USER.name", value: "Ada", channel: 0, channel_count: 1 };
@@ -37,6 +37,16 @@ test("every call is sent as the interface documents it", async (t) => {
   await client.decodeModel("u", "USER.name");
   await client.flush("u", { sessionId: "s" });
   await client.facts("u");
+  await client.append("u", "PREF.tools", "vim");
+  await client.remove("u", "PREF.tools", "vim");
+  await client.history("u", "USER.name");
+  await client.restore("u", "USER.name", 17);
+  await client.changes("u", { since: new Date(0), limit: 2, cursor: "c&" });
+  await client.rollback("u", "2026-11-15T18:00:00Z", { dryRun: true, partial: false });
+  await client.users({ prefix: "a", limit: 3 });
+  await client.addLabel("FAMILY.wife", { description: "her name", maxBytes: 40, scope: "person" });
+  await client.changeLabel("USER.name", { hidden: true, ttlS: null });
+  await client.token("u", { access: "read", ttlS: 60 });
   await client.forget("u", "USER.name");
   await client.forgetUser("u");
   await client.read("u", "[MEM]");
@@ -44,24 +54,65 @@ test("every call is sent as the interface documents it", async (t) => {
   await client.channels();
   const lines = seen.map(({ method, path, query, body }) => ({ method, path, query, body }));
   const user = { user_id: "u" };
+  const vim = { label: "PREF.tools", item: "vim" };
   assert.deepEqual(lines, [
     {
       method: "POST",
       path: "/encode",
       query: {},
-      body: { user_id: "ü/1", label: "USER.name", value: "Ada", session_id: "s" },
+      body: { user_id: "ü/1", label: "USER.name", value: "Ada", session_id: "s", details: true },
     },
     {
       method: "POST",
       path: "/encode/batch",
       query: {},
-      body: { ...user, facts: [{ label: "USER.os", value: "Linux" }] },
+      body: { ...user, facts: [{ label: "USER.os", value: "Linux" }], details: true },
     },
-    { method: "GET", path: "/context", query: user, body: undefined },
-    { method: "GET", path: "/decode", query: { user_id: "ü/1", label: "USER.name" }, body: undefined },
-    { method: "GET", path: "/decode/model", query: { ...user, label: "USER.name" }, body: undefined },
+    { method: "GET", path: "/context", query: { ...user, details: "true" }, body: undefined },
+    {
+      method: "GET",
+      path: "/decode",
+      query: { user_id: "ü/1", label: "USER.name", details: "true" },
+      body: undefined,
+    },
+    {
+      method: "GET",
+      path: "/decode/model",
+      query: { ...user, label: "USER.name", details: "true" },
+      body: undefined,
+    },
     { method: "POST", path: "/flush", query: {}, body: { ...user, session_id: "s" } },
     { method: "GET", path: "/facts", query: user, body: undefined },
+    { method: "POST", path: "/facts/append", query: {}, body: { ...user, ...vim, details: true } },
+    { method: "POST", path: "/facts/remove", query: {}, body: { ...user, ...vim, details: true } },
+    { method: "GET", path: "/facts/history", query: { ...user, label: "USER.name" }, body: undefined },
+    {
+      method: "POST",
+      path: "/facts/restore",
+      query: {},
+      body: { ...user, label: "USER.name", revision: 17, details: true },
+    },
+    {
+      method: "GET",
+      path: "/users/history",
+      query: { ...user, since: "1970-01-01T00:00:00.000Z", limit: "2", cursor: "c&" },
+      body: undefined,
+    },
+    {
+      method: "POST",
+      path: "/users/rollback",
+      query: {},
+      body: { ...user, to: "2026-11-15T18:00:00Z", dry_run: true, partial: false },
+    },
+    { method: "GET", path: "/users", query: { prefix: "a", limit: "3" }, body: undefined },
+    {
+      method: "POST",
+      path: "/channels",
+      query: {},
+      body: { label: "FAMILY.wife", description: "her name", max_bytes: 40, scope: "person" },
+    },
+    { method: "PATCH", path: "/channels/USER.name", query: {}, body: { hidden: true, ttl_s: null } },
+    { method: "POST", path: "/tokens", query: {}, body: { ...user, access: "read", ttl_s: 60 } },
     { method: "DELETE", path: "/facts", query: { ...user, label: "USER.name" }, body: undefined },
     { method: "DELETE", path: "/users", query: user, body: undefined },
     { method: "POST", path: "/read", query: {}, body: { ...user, block: "[MEM]" } },
@@ -71,6 +122,45 @@ test("every call is sent as the interface documents it", async (t) => {
   for (const { headers } of seen) assert.equal(headers.authorization, "Bearer sb_live_x");
   assert.equal(seen[0].headers["idempotency-key"], "k");
   assert.match(String(seen[1].headers["idempotency-key"]), /^[0-9a-f]{32}$/);
+});
+
+test("where, until when, by whom and instead of which fact are fields and headers, with the client's as default", async (t) => {
+  const { url, seen } = await scriptedServer(t, () => ({ body: OK }));
+  const client = new Sideband({ baseUrl: url, project: "loom", writtenBy: "tests" });
+  await client.encode("u", "USER.name", "Ada", { ifRevision: 17, ttlS: 60, scope: "project" });
+  await client.append("u", "USER.name", "Ada", { ifRevision: 0, writtenBy: "me", project: "mill/x" });
+  await client.encodeBatch("u", [
+    { label: "USER.os", value: "Linux", ifRevision: 3, expiresAt: new Date(1e12), scope: "person" },
+  ]);
+  await client.forget("u", "USER.os", { scope: "person", keepHistory: true, ifRevision: 4 });
+  await client.context("u", { include: "index" });
+  await client.read("u", "[MEM]", { project: "mill" });
+  await client.rollback("u", new Date(1e12));
+  const expiresAt = "2001-09-09T01:46:40.000Z";
+  assert.deepEqual(
+    seen.map(({ query, body }) => ({ ...query, ...(body as object) })),
+    [
+      {
+        ...{ user_id: "u", project: "loom", written_by: "tests", label: "USER.name", value: "Ada" },
+        ...{ scope: "project", ttl_s: 60, details: true },
+      },
+      { user_id: "u", project: "mill/x", written_by: "me", label: "USER.name", item: "Ada", details: true },
+      {
+        ...{ user_id: "u", project: "loom", written_by: "tests", details: true },
+        facts: [{ label: "USER.os", value: "Linux", scope: "person", expires_at: expiresAt, if_revision: 3 }],
+      },
+      { user_id: "u", project: "loom", label: "USER.os", scope: "person", keep_history: "true" },
+      { user_id: "u", project: "loom", include: "index", details: "true" },
+      { user_id: "u", project: "mill", block: "[MEM]" },
+      { user_id: "u", project: "loom", written_by: "tests", to: expiresAt },
+    ],
+  );
+  assert.deepEqual(
+    seen.map(({ headers }) => headers["if-match"] ?? headers["if-none-match"]),
+    ['"17"', "*", undefined, '"4"', undefined, undefined, undefined],
+  );
+  const wrong = client.encode("u", "USER.name", "Ada", { expiresAt: new Date(Number.NaN) });
+  await assert.rejects(wrong, RangeError);
 });
 
 test("demo calls carry no key", async (t) => {
@@ -91,7 +181,7 @@ test("demo calls carry no key", async (t) => {
 test("an error carries what the problem says", async (t) => {
   const extra = { param: "label", hint: "USER.name", upgrade_url: "https://x/up" };
   const { url } = await scriptedServer(t, () => problem(400, "unknown_label", extra));
-  const error = await new Sideband({ baseUrl: url }).encode("u", "name", "x").catch((e) => e);
+  const error = await new Sideband({ baseUrl: url }).encode("u", label("name"), "x").catch((e) => e);
   assert.ok(error instanceof SidebandError && isSidebandError(error, "unknown_label"));
   const { message, status, requestId, param, hint, upgradeUrl } = error;
   assert.deepEqual(
@@ -123,22 +213,54 @@ test("a write is sent again with the same idempotency key after a lost connectio
   const { url, seen } = await scriptedServer(t, (_, count) =>
     count === 1 ? "drop" : count === 2 ? problem(503, "store_unavailable") : { body: OK },
   );
-  assert.deepEqual(await new Sideband({ baseUrl: url }).encode("u", "USER.name", "Ada"), OK);
-  assert.equal(seen.length, 3);
-  const [key, ...others] = seen.map(({ headers }) => headers["idempotency-key"]);
-  assert.match(String(key), /^[0-9a-f]{32}$/);
-  assert.deepEqual(others, [key, key]);
+  const client = new Sideband({ baseUrl: url });
+  for (const write of [
+    () => client.encode("u", "USER.name", "Ada"),
+    () => client.encodeBatch("u", [{ label: "USER.name", value: "Ada" }]),
+    () => client.append("u", "USER.name", "Ada"),
+    () => client.remove("u", "USER.name", "Ada"),
+    () => client.restore("u", "USER.name", 1),
+  ]) {
+    assert.deepEqual(await write(), OK);
+    const [key, ...others] = seen.map(({ headers }) => headers["idempotency-key"]);
+    assert.match(String(key), /^[0-9a-f]{32}$/);
+    assert.deepEqual(others, [key, key]);
+    seen.length = 0;
+  }
 });
 
-test("a delete is not sent again after a lost connection, and is after 503", async (t) => {
+test("what is no replay is not sent again after a lost connection, and is after 503", async (t) => {
   const { url, seen } = await scriptedServer(t, (_, count) =>
     count === 1 ? "drop" : count === 2 ? problem(503, "store_unavailable") : { body: { status: "ok" } },
   );
   const client = new Sideband({ baseUrl: url });
-  await assert.rejects(client.forgetUser("u"), { code: "connection_failed" });
-  assert.equal(seen.length, 1);
-  await client.forgetUser("u");
-  assert.equal(seen.length, 3);
+  for (const call of [
+    () => client.forgetUser("u"),
+    () => client.forget("u", "USER.name"),
+    () => client.rollback("u", "2026-11-15T18:00:00Z"),
+    () => client.changeLabel("USER.name", { hidden: true }),
+  ]) {
+    await assert.rejects(call(), { code: "connection_failed" });
+    assert.equal(seen.length, 1);
+    await call();
+    assert.equal(seen.length, 3);
+    seen.length = 0;
+  }
+});
+
+test("what changes nothing the second time is sent again after a lost connection", async (t) => {
+  const { url, seen } = await scriptedServer(t, (_, count) => (count === 1 ? "drop" : { body: OK }));
+  const client = new Sideband({ baseUrl: url });
+  for (const call of [
+    () => client.rollback("u", "2026-11-15T18:00:00Z", { dryRun: true }),
+    () => client.addLabel("FAMILY.wife", { description: "her name" }),
+    () => client.token("u", { access: "read", ttlS: 60 }),
+    () => client.history("u", "USER.name"),
+  ]) {
+    await call();
+    assert.equal(seen.length, 2);
+    seen.length = 0;
+  }
 });
 
 test("what the caller got wrong, and a spent monthly limit, are not tried again", async (t) => {

@@ -1,0 +1,120 @@
+/** What the calls of the client take beside their subject. */
+
+import type { SectionParts } from "../agent-side/memory-section.ts";
+import type { PlaceKind } from "../contract/answers.ts";
+import type { LabelOf } from "./labels.ts";
+import type { CallOptions } from "./transport.ts";
+
+/** A moment: a Date, or a text of RFC 3339 with its zone, such as `2026-11-15T18:00:00Z`. */
+export type Moment = string | Date;
+
+export interface PersonOptions extends CallOptions {
+  /**
+   * Where the person works: `loom`, or `loom/feature-x` for a worktree of it. Reads add its facts to the person's own, and
+   * the innermost counts. Default: the client's.
+   */
+  project?: string | undefined;
+}
+
+export interface ContextOptions extends PersonOptions {
+  /** The facts in plain text, the sealed block, or both. `index` saves the work of a block. Default: both. */
+  include?: SectionParts | undefined;
+}
+
+export interface FlushOptions extends PersonOptions {
+  sessionId?: string | undefined;
+}
+
+/** Of every call that writes. */
+export interface WriterOptions extends FlushOptions {
+  /** Who writes, such as `my-agent`; shown with the fact and in its history. Default: the client's. */
+  writtenBy?: string | undefined;
+  /** A write sent twice with the same key counts once, for 24 hours. Default: a random key. */
+  idempotencyKey?: string | undefined;
+}
+
+/** The fact that a call expects to find. */
+export interface ExpectedFact {
+  /** The revision that the fact must have now; 0: there must be none. Otherwise `revision_mismatch`. */
+  ifRevision?: number | undefined;
+}
+
+/** Where a fact is kept. */
+export interface FactPlace {
+  /** Whose the fact is, whatever its label says. */
+  scope?: PlaceKind | undefined;
+}
+
+/** When a fact ends; one of both. Without either it lasts, or lives as long as its label says. */
+export interface FactEnd {
+  ttlS?: number | undefined;
+  expiresAt?: Moment | undefined;
+}
+
+export interface RestoreOptions extends WriterOptions, ExpectedFact {}
+
+export interface RemoveOptions extends RestoreOptions, FactPlace {}
+
+export interface EncodeOptions extends RemoveOptions, FactEnd {}
+
+export interface ForgetOptions extends PersonOptions, ExpectedFact, FactPlace {
+  /** Keeps the earlier values, and the forgotten one as the last of them. */
+  keepHistory?: boolean | undefined;
+}
+
+/** A fact of a batch. */
+export interface FactToEncode<Own extends string = never> extends ExpectedFact, FactPlace, FactEnd {
+  label: LabelOf<Own>;
+  value: string;
+}
+
+export interface PageOptions extends CallOptions {
+  /** Entries on a page, 1 to 200. Default: 50. */
+  limit?: number | undefined;
+  /** `next_cursor` of the page before. */
+  cursor?: string | undefined;
+}
+
+export interface ChangesOptions extends PageOptions, PersonOptions {
+  since?: Moment | undefined;
+}
+
+export interface UsersOptions extends PageOptions {
+  /** What the user_ids begin with. */
+  prefix?: string | undefined;
+}
+
+export interface RollbackOptions extends FlushOptions {
+  /** Only lists what would change. */
+  dryRun?: boolean | undefined;
+  /** Goes back also where the history of some labels does not reach that far; they stay as they are. */
+  partial?: boolean | undefined;
+  writtenBy?: string | undefined;
+}
+
+/** What can be changed of a label; null takes a limit away. */
+export interface LabelChange {
+  /** 1 to 200 characters: a model chooses the label by it. */
+  description?: string | undefined;
+  example?: string | undefined;
+  /** The values that it may have, 2 to 32. */
+  oneOf?: readonly string[] | null | undefined;
+  /** The longest value, 1 to 1,024 bytes. */
+  maxBytes?: number | null | undefined;
+  /** The life of its facts where a write does not say. */
+  ttlS?: number | null | undefined;
+  /** Not offered to agents and pages. */
+  hidden?: boolean | undefined;
+}
+
+export interface LabelTerms extends LabelChange {
+  description: string;
+  /** Whose its facts are. */
+  scope?: PlaceKind | undefined;
+}
+
+export interface TokenOptions extends CallOptions {
+  access: "read" | "write";
+  /** 60 seconds to 24 hours. */
+  ttlS: number;
+}

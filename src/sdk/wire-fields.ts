@@ -1,0 +1,20 @@
+/** Options of the client as the fields and headers of the interface. A field that is undefined is not sent. */
+
+import type { ExpectedFact, FactEnd, FactPlace, LabelChange, Moment } from "./options.ts";
+
+export function factFields({ scope, ttlS, expiresAt }: FactPlace & FactEnd) {
+  return { scope, ttl_s: ttlS, expires_at: momentText(expiresAt) };
+}
+
+export function labelFields({ oneOf, maxBytes, ttlS, ...rest }: LabelChange) {
+  return { ...rest, one_of: oneOf, max_bytes: maxBytes, ttl_s: ttlS };
+}
+
+export function expectedHeaders({ ifRevision }: ExpectedFact): Record<string, string> {
+  if (ifRevision === undefined) return {};
+  return ifRevision === 0 ? { "if-none-match": "*" } : { "if-match": `"${ifRevision}"` };
+}
+
+export function momentText(moment: Moment | undefined): string | undefined {
+  return moment instanceof Date ? moment.toISOString() : moment;
+}
