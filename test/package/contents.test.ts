@@ -131,24 +131,54 @@ suite("package", { concurrency: false }, () => {
 });
 
 const CLIENT = `
-import { isSidebandError, LABELS, memorySection, Sideband, type ContextAnswer, type Label } from "sideband";
+import { isSidebandError, LABELS, label, memorySection, Sideband, type ContextAnswer, type Label } from "sideband";
 import { MODEL_TOOLS, runTool } from "sideband/tools";
 
 const memory = new Sideband({ apiKey: "sb_live_x", baseUrl: "https://memory.example", timeoutMs: 500 });
-const label: Label = LABELS[0];
+const standard: Label = LABELS[0];
 const context: ContextAnswer = await memory.context("ada", { signal: AbortSignal.timeout(10) });
 const section: string = memorySection(context, "index");
 const count: number = (await memory.encode("ada", "USER.name", "Ada")).channel_count;
-const verified: boolean = (await memory.decodeModel("ada", label)).verified;
-const prompt: string = await memory.inject("You are terse.", "ada");
+const verified: boolean = (await memory.decodeModel("ada", standard)).verified;
+const prompt: string = await memory.inject("You are terse.", "ada", { project: "loom", include: "index" });
+const written = await memory.append("ada", "PREF.tools", "vim", { ifRevision: 0, expiresAt: new Date() });
+const revision: number = written.previous?.revision ?? written.revision;
+const family = new Sideband<"FAMILY.wife" | "FAMILY.child">();
+await family.addLabel("FAMILY.wife", { description: "Her name." });
+await family.encodeBatch("ada", [
+  { label: "FAMILY.child", value: "Ida", ttlS: 60 },
+  { label: "USER.name", value: "Ada" },
+]);
+// A text of which nothing is known, and a label out of an answer.
+await memory.encode("ada", label(prompt), "x");
+for (const fact of (await memory.facts("ada")).facts) await memory.forget("ada", label(fact.label));
+await memory.addLabel("FAMILY.wife", { description: "Her name." });
 try {
   await memory.demo.flush();
 } catch (error) {
   if (isSidebandError(error, "monthly_limit_exceeded")) console.log(error.upgradeUrl, error.retryAfterMs);
+  if (isSidebandError(error, "revision_mismatch")) console.log(error.present?.value, error.items?.length);
 }
 for (const tool of MODEL_TOOLS) await runTool(tool, { memory, userId: "ada" }, {});
+for (const tool of MODEL_TOOLS) await runTool(tool, { memory: family, userId: "ada" }, {});
 // @ts-expect-error: a value is a text
 await memory.encode("ada", "USER.name", 42);
+// @ts-expect-error: a typing error in a label
+await memory.encode("ada", "USER.nmae", "Ada");
+// @ts-expect-error: a text of which nothing is known
+await memory.decode("ada", prompt);
+// @ts-expect-error: a label that this client was not told of
+await memory.history("ada", "FAMILY.wife");
+// @ts-expect-error: a typing error in a label of a batch
+await memory.encodeBatch("ada", [{ label: "USER.nmae", value: "Ada" }]);
+// @ts-expect-error: a typing error in an own label
+await family.restore("ada", "FAMILY.wive", revision);
+// @ts-expect-error: a label is never removed, so a typing error must not add one
+await family.addLabel("FAMILY.wive", { description: "Her name." });
+// @ts-expect-error: a model chooses a label by its description
+await memory.addLabel("FAMILY.wife", {});
+// @ts-expect-error: there is no such place
+await memory.forget("ada", "USER.name", { scope: "team" });
 // @ts-expect-error: there is no such code
 isSidebandError(undefined, "no_such_code");
 console.log(section, count, verified, prompt);
