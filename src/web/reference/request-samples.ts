@@ -16,7 +16,7 @@ const SECRETS: Readonly<Record<string, string>> = {
 /** The longest JSON text that is written on one line. */
 const LINE_LENGTH = 90;
 
-/** The calls that the client has: the method and its arguments, by their names in the request. */
+/** The calls that the client has: the method and its arguments, by their names in the request. Other fields are options. */
 const CLIENT_CALLS: Readonly<Record<string, readonly [method: string, ...args: string[]]>> = {
   encode: ["encode", "user_id", "label", "value"],
   encodeBatch: ["encodeBatch", "user_id", "facts"],
@@ -28,6 +28,16 @@ const CLIENT_CALLS: Readonly<Record<string, readonly [method: string, ...args: s
   facts: ["facts", "user_id"],
   forgetFact: ["forget", "user_id", "label"],
   forgetUser: ["forgetUser", "user_id"],
+  append: ["append", "user_id", "label", "item"],
+  remove: ["remove", "user_id", "label", "item"],
+  history: ["history", "user_id", "label"],
+  restore: ["restore", "user_id", "label", "revision"],
+  changes: ["changes", "user_id"],
+  rollback: ["rollback", "user_id", "to"],
+  users: ["users"],
+  addLabel: ["addLabel", "label"],
+  changeLabel: ["changeLabel", "label"],
+  createToken: ["token", "user_id"],
   usage: ["usage"],
   channels: ["channels"],
   demoEncode: ["demo.encode", "label", "value"],
@@ -91,14 +101,23 @@ function typescriptText(group: string, operation: OperationText): string {
   const call = CLIENT_CALLS[id];
   const source = blockAddressOf(operation);
   if (call !== undefined) {
-    const values: Readonly<Record<string, unknown>> = { ...example.query, ...(example.body as object) };
-    const args = call.slice(1).map((name) => (name === "block" ? "fdm_block" : literal(values[name])));
+    const [called, ...names] = call;
+    const { params, query, body } = example;
+    const values: Readonly<Record<string, unknown>> = { ...params, ...query, ...(body as object) };
+    // A label in the path is one of the account's own, which the types do not know.
+    const hasOwnLabel = params.label !== undefined;
+    const args = names.map((name) => {
+      if (name === "block") return "fdm_block";
+      return name === "label" && hasOwnLabel ? `label(${literal(values[name])})` : literal(values[name]);
+    });
+    const others = Object.entries(values).filter(([name]) => !names.includes(name));
+    if (others.length > 0) args.push(literal(Object.fromEntries(others.map(clientOption))));
     const options = secret === undefined ? "" : `apiKey: process.env.${secret}, `;
     const first = source === undefined ? "" : `const { fdm_block } = await memory.context(${args[0]});\n`;
-    return `import { Sideband } from "sideband";
+    return `import { ${hasOwnLabel ? "label, " : ""}Sideband } from "sideband";
 
 const memory = new Sideband({ ${options}baseUrl: "${ADDRESS}" });
-${first}console.log(await memory.${call[0]}(${args.join(", ")}));`;
+${first}console.log(await memory.${called}(${args.join(", ")}));`;
   }
   const headers = [
     ...(secret === undefined ? [] : [`    Authorization: \`Bearer \${process.env.${secret}}\`,`]),
@@ -118,6 +137,12 @@ ${first}console.log(await memory.${call[0]}(${args.join(", ")}));`;
       : `const context = await fetch("${ADDRESS}${source}");\nconst { fdm_block } = await context.json();\n`;
   return `${first}const answer = await fetch("${ADDRESS}${addressOf(operation)}"${second});
 console.log(await answer.${answer.length > 0 ? "json" : "text"}());`;
+}
+
+/** A field of a request as an option of the client: `dry_run` is dryRun, and a number in a query a number. */
+function clientOption([name, value]: [string, unknown]): [string, unknown] {
+  const option = name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+  return [option, name === "limit" ? Number(value) : value];
 }
 
 function pythonText(group: string, operation: OperationText): string {
