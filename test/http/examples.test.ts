@@ -24,8 +24,9 @@ const DOCUMENT = openApiDocument({ version: "", serverUrl: "" }) as unknown as D
 /** The facts that the examples are about, written again before each of them. */
 const DEADLINE = { label: "TASK.deadline", value: "2026-12-01" };
 const FACTS = [{ label: "USER.name", value: "Ada Lovelace" }, DEADLINE];
+const LIST = { label: "PREF.tools", value: "ripgrep; jq" };
 const RESTORE = [
-  ["/encode/batch", { user_id: "ada", facts: FACTS }],
+  ["/encode/batch", { user_id: "ada", facts: [...FACTS, LIST] }],
   ["/encode/batch", { user_id: "a-user-to-forget", facts: FACTS }],
   ["/demo/encode", DEADLINE],
 ] as const;
@@ -33,10 +34,12 @@ const run = promisify(execFile);
 
 /** What differs between two services that answer alike: times, ids, and figures of the process. */
 const CHANGING =
-  /^(id|key_id|request_id|latency_ms|at|\w+_at|from|to|day|resets_in_s|process_id|size_bytes|version|versions|facts_total)$/;
+  /^(id|key_id|request_id|latency_ms|at|\w+_at|next_cursor|from|to|day|resets_in_s|process_id|size_bytes|version|versions|facts_total)$/;
 
 function steady(value: unknown, name = ""): unknown {
   if (CHANGING.test(name) && value !== null) return typeof value;
+  // The example of the events is a text.
+  if (typeof value === "string") return value.replace(/(?<=^id: ).*|(?<="at":")[^"]*/gm, "");
   if (Array.isArray(value)) return value.map((item) => steady(item));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, steady(inner, key)]));
@@ -106,10 +109,14 @@ for (const [language, { command, driver }] of Object.entries(DRIVERS)) {
     });
     mkdirSync(join(folder, "node_modules"));
     symlinkSync(packageFolder, join(folder, "node_modules", "sideband"));
+    // An earlier value, which the other programs leave in the history.
+    await running.call("POST", "/encode", { body: { user_id: "ada", ...LIST, value: "fd" } });
     for (const [path, body] of RESTORE) await running.call("POST", path, { body });
     const files: string[] = [];
     for (const { name, operations } of groupsOf(DOCUMENT)) {
       for (const operation of operations) {
+        // This one listens until it is stopped.
+        if (operation.id === "events") continue;
         const { text } = requestSamples(name, operation).find((sample) => sample.language === language)!;
         const file = `${operation.id}.${language === "ts" ? "mjs" : language}`;
         writeFileSync(join(folder, file), await preparedFor(operation.id, text, running));
@@ -137,8 +144,13 @@ for (const [language, { command, driver }] of Object.entries(DRIVERS)) {
 /** The program with the service's address, and with ids that the service knows. */
 async function preparedFor(id: string, text: string, running: Running): Promise<string> {
   const program = text.replaceAll("http://127.0.0.1:8787", running.url);
+  if (id === "restore") {
+    const history = await running.call("GET", `/facts/history?user_id=ada&label=${LIST.label}`);
+    const { revision } = history.json.revisions.at(-1);
+    return program.replace(/("?revision"?: |"PREF\.tools", |"revision":)\d+/, `$1${revision}`);
+  }
   const { params } = OPERATION_EXAMPLES[id as keyof typeof OPERATION_EXAMPLES];
-  if (params === undefined) return program;
+  if (params?.id === undefined) return program;
   const { keys } = running.service.core;
   if (/Key$/.test(id)) {
     const { record } = await keys.create({ account: "navy", tier: "pro" });

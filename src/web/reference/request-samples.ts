@@ -90,7 +90,7 @@ function curlText(group: string, operation: OperationText): string {
   if (example.body !== undefined) {
     const body = JSON.stringify(example.body);
     const shown = body.length > LINE_LENGTH ? JSON.stringify(example.body, null, 2) : body;
-    lines.push('-H "Content-Type: application/json"', `-d '${shown}'`);
+    lines.push('-H "Content-Type: application/json"', `-d '${shown.replaceAll("'", "'\\''")}'`);
   }
   return lines.join(" \\\n  ");
 }
