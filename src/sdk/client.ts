@@ -39,9 +39,9 @@ import type {
   FactToEncode,
   FlushOptions,
   ForgetOptions,
-  LabelChange,
-  LabelTerms,
+  LabelTermsChange,
   Moment,
+  OwnLabelTerms,
   PersonOptions,
   RemoveOptions,
   RestoreOptions,
@@ -51,7 +51,7 @@ import type {
   WriterOptions,
 } from "./options.ts";
 import { type CallOptions, type Fetch, type SdkCall, Transport } from "./transport.ts";
-import { expectedHeaders, factFields, labelFields, momentText } from "./wire-fields.ts";
+import { expectedHeaders, factFields, isoMoment, labelFields } from "./wire-fields.ts";
 
 export interface SidebandOptions {
   /** An API key, `sb_live_…`. Not needed for the demo and for `channels`. Default: SIDEBAND_API_KEY. */
@@ -243,14 +243,14 @@ export class Sideband<Own extends string = never> implements AgentMemory {
   /** What changed for a user, the newest first. */
   async changes(userId: string, options: ChangesOptions = {}): Promise<ChangesAnswer> {
     const { limit, cursor } = options;
-    const query = { ...this.#person(userId, options), since: momentText(options.since), limit, cursor };
+    const query = { ...this.#person(userId, options), since: isoMoment(options.since), limit, cursor };
     return this.#get("/users/history", query, options);
   }
 
   /** Puts a user's facts back to a moment, all or none. With `dryRun` it only lists what would change. */
   async rollback(userId: string, to: Moment, options: RollbackOptions = {}): Promise<RollbackAnswer> {
     const { dryRun, partial } = options;
-    const body = { ...this.#writer(userId, options), to: momentText(to), dry_run: dryRun, partial };
+    const body = { ...this.#writer(userId, options), to: isoMoment(to), dry_run: dryRun, partial };
     if (!dryRun) this.#contexts.drop(userId);
     // A late second arrival would take back what was written since.
     const retry = dryRun ? "always" : "refused";
@@ -280,14 +280,18 @@ export class Sideband<Own extends string = never> implements AgentMemory {
   }
 
   /** Adds a label of the account's own, for ever. `label_exists` if it is there with other terms. */
-  addLabel(label: NewLabelOf<Own>, terms: LabelTerms, options: CallOptions = {}): Promise<LabelAnswer> {
+  addLabel(label: NewLabelOf<Own>, terms: OwnLabelTerms, options: CallOptions = {}): Promise<LabelAnswer> {
     const body = { label, ...labelFields(terms) };
     // The same label with the same terms again changes nothing.
     return this.#call({ ...options, method: "POST", path: "/channels", body, retry: "always" });
   }
 
   /** Changes the terms of a label for later writes; of the 40 only `hidden`. */
-  changeLabel(label: LabelOf<Own>, change: LabelChange, options: CallOptions = {}): Promise<LabelAnswer> {
+  changeLabel(
+    label: LabelOf<Own>,
+    change: LabelTermsChange,
+    options: CallOptions = {},
+  ): Promise<LabelAnswer> {
     const path = `/channels/${encodeURIComponent(label)}`;
     return this.#call({ ...options, method: "PATCH", path, body: labelFields(change), retry: "refused" });
   }

@@ -93,7 +93,7 @@ export interface RollbackOptions extends FlushOptions {
 }
 
 /** What can be changed of a label; null takes a limit away. */
-export interface LabelChange {
+export interface LabelTermsChange {
   /** 1 to 200 characters: a model chooses the label by it. */
   description?: string | undefined;
   example?: string | undefined;
@@ -107,7 +107,7 @@ export interface LabelChange {
   hidden?: boolean | undefined;
 }
 
-export interface LabelTerms extends LabelChange {
+export interface OwnLabelTerms extends LabelTermsChange {
   description: string;
   /** Whose its facts are. */
   scope?: PlaceKind | undefined;

@@ -1,12 +1,12 @@
 /** Options of the client as the fields and headers of the interface. A field that is undefined is not sent. */
 
-import type { ExpectedFact, FactEnd, FactPlace, LabelChange, Moment } from "./options.ts";
+import type { ExpectedFact, FactEnd, FactPlace, LabelTermsChange, Moment } from "./options.ts";
 
 export function factFields({ scope, ttlS, expiresAt }: FactPlace & FactEnd) {
-  return { scope, ttl_s: ttlS, expires_at: momentText(expiresAt) };
+  return { scope, ttl_s: ttlS, expires_at: isoMoment(expiresAt) };
 }
 
-export function labelFields({ oneOf, maxBytes, ttlS, ...rest }: LabelChange) {
+export function labelFields({ oneOf, maxBytes, ttlS, ...rest }: LabelTermsChange) {
   return { ...rest, one_of: oneOf, max_bytes: maxBytes, ttl_s: ttlS };
 }
 
@@ -15,6 +15,6 @@ export function expectedHeaders({ ifRevision }: ExpectedFact): Record<string, st
   return ifRevision === 0 ? { "if-none-match": "*" } : { "if-match": `"${ifRevision}"` };
 }
 
-export function momentText(moment: Moment | undefined): string | undefined {
+export function isoMoment(moment: Moment | undefined): string | undefined {
   return moment instanceof Date ? moment.toISOString() : moment;
 }

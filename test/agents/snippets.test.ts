@@ -94,9 +94,12 @@ suite("snippets", { concurrency: false }, () => {
       writeFileSync(join(host.home, "snippet.mjs"), code);
       const { status, stdout, stderr } = await host.shell(`"${process.execPath}" snippet.mjs`, { env });
       assert.deepEqual([status, stderr], [0, ""], `${page}: ${stderr}`);
-      printed[page] = stdout.trim();
+      printed[page] = `${printed[page] ?? ""}\n${stdout}`.trim();
     }
-    assert.match(printed["sdk.md"], /^2026-12-01 \d{3,}$/);
+    assert.match(
+      printed["sdk.md"],
+      /^2026-12-01 \d{3,}\nUSER\.location=Rome\n[^]*\nPROJ\.goal=weave\n2 planned$/,
+    );
     assert.deepEqual(
       [printed["langgraph.md"], printed["ai-sdk.md"], printed["openai-agents.md"]],
       ["due 2026-12-01", "It is decided.", "It is decided."],
