@@ -188,8 +188,7 @@ suite("adapters", { concurrency: false }, () => {
       await sidebandMiddleware(options).transformParams({ params: { prompt: [] } });
       assert.match((await remember.execute({ label: "USER.name", value: "Ada" })).error, /^timeout: /);
     }
-    // The facts of the user and of the project, asked for at once.
-    assert.equal(silent.seen.length, 2);
+    assert.equal(silent.seen.length, 1);
   });
 
   test("in a project the prompt has the facts of both, and each fact goes where it belongs", async (t) => {
