@@ -98,7 +98,7 @@ suite("snippets", { concurrency: false }, () => {
     }
     assert.match(
       printed["sdk.md"],
-      /^2026-12-01 \d{3,}\nUSER\.location=Rome\n[^]*\nPROJ\.goal=weave\n2 planned$/,
+      /^2026-12-01 \d{3,}\nUSER\.location=Rome\n[\s\S]*\nPROJ\.goal=weave\n2 planned$/,
     );
     assert.deepEqual(
       [printed["langgraph.md"], printed["ai-sdk.md"], printed["openai-agents.md"]],

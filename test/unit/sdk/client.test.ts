@@ -46,6 +46,7 @@ test("every call is sent as the interface documents it", async (t) => {
   await client.users({ prefix: "a", limit: 3 });
   await client.addLabel("FAMILY.wife", { description: "her name", maxBytes: 40, scope: "person" });
   await client.changeLabel("USER.name", { hidden: true, ttlS: null });
+  await client.token("u", { access: "read", ttlS: 60 });
   await client.forget("u", "USER.name");
   await client.forgetUser("u");
   await client.read("u", "[MEM]");
@@ -112,6 +113,7 @@ test("every call is sent as the interface documents it", async (t) => {
       body: { label: "FAMILY.wife", description: "her name", max_bytes: 40, scope: "person" },
     },
     { method: "PATCH", path: "/channels/USER.name", query: {}, body: { hidden: true, ttl_s: null } },
+    { method: "POST", path: "/tokens", query: {}, body: { ...user, access: "read", ttl_s: 60 } },
     { method: "DELETE", path: "/facts", query: { ...user, label: "USER.name" }, body: undefined },
     { method: "DELETE", path: "/users", query: user, body: undefined },
     { method: "POST", path: "/read", query: {}, body: { ...user, block: "[MEM]" } },
