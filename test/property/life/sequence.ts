@@ -5,6 +5,7 @@
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import type { Clock } from "../../../src/base/clock.ts";
 import { noStep } from "../../../src/base/steps.ts";
 import { codeOf } from "../../../src/blockwork/fact-code.ts";
 import { PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
@@ -18,7 +19,7 @@ import { actual } from "./actual.ts";
 import { compareAccount, outcomeOf } from "./comparison.ts";
 import { expected, resolve } from "./expected.ts";
 import { LifeModel } from "./model.ts";
-import { PROJECTS, QUOTAS, STANDARD_LABELS, START_MS, type Step, USERS } from "./steps.ts";
+import { PROJECTS, QUOTAS, STANDARD_LABELS, START_MS, type Step, stepsOf, USERS } from "./steps.ts";
 import type { World } from "./world.ts";
 
 export interface Sequence {
@@ -35,6 +36,8 @@ export class Difference extends Error {
   }
 }
 
+/** Steps that must not change anything of another user. The others are looked at again after the next step of another kind. */
+const ONE_USER: readonly Step["kind"][] = ["encode", "batch", "append", "remove", "restore"];
 const SECRET = new Uint8Array(32);
 /** No step is about blocks. */
 const NO_BLOCKS = { codeInBackground() {}, drop() {} };
@@ -43,7 +46,6 @@ export class SequenceRun {
   readonly model: LifeModel;
   readonly #world: World;
   readonly #name: string;
-  readonly #idempotency = new IdempotencyGate(SECRET);
   #moves = 0;
   #compared = 0;
   #services!: MemoryServices;
@@ -93,7 +95,8 @@ export class SequenceRun {
       const known = [...STANDARD_LABELS, ...this.model.labels(account).map(({ label }) => label)];
       const named = known.find((label) => JSON.stringify(step)?.includes(`"${label}"`));
       const label = named ?? known[this.#compared % known.length];
-      const shown = { account, user, project, label };
+      const isWrite = step !== undefined && ONE_USER.includes(step.kind);
+      const shown = { account, user, project, label, users: isWrite ? [user] : USERS };
       await compareAccount(this.#services, this.#callerOf(account), this.model, shown);
     }
   }
@@ -150,14 +153,7 @@ export class SequenceRun {
 
   #serve(store: Store): void {
     this.#setClock();
-    this.#services = {
-      store,
-      labels: new Labels(store),
-      blocks: NO_BLOCKS,
-      idempotency: this.#idempotency,
-      clock: this.#world.clock,
-      historyMax: this.model.historyMax,
-    } as unknown as MemoryServices;
+    this.#services = servicesOf(store, this.#world.clock, this.model.historyMax);
   }
 
   #accountOf(account: number): string {
@@ -165,17 +161,7 @@ export class SequenceRun {
   }
 
   #callerOf(account: number): Caller {
-    const name = this.#accountOf(account);
-    const limit = QUOTAS[account];
-    return {
-      account: name,
-      keyId: name,
-      tier: "free",
-      limit,
-      expiresAtMs: null,
-      user: null,
-      access: "write",
-    };
+    return callerOf(this.#accountOf(account), QUOTAS[account]);
   }
 
   #keyOf(account: number): KeyRecord {
@@ -195,6 +181,17 @@ export class SequenceRun {
       lastUsedAtMs: null,
     };
   }
+}
+
+/** What the operations that are tried need of the services of memory. */
+export function servicesOf(store: Store, clock: Clock, historyMax: number): MemoryServices {
+  const labels = new Labels(store);
+  const idempotency = new IdempotencyGate(SECRET);
+  return { store, labels, blocks: NO_BLOCKS, idempotency, clock, historyMax } as unknown as MemoryServices;
+}
+
+export function callerOf(account: string, limit: number | null): Caller {
+  return { account, keyId: account, tier: "free", limit, expiresAtMs: null, user: null, access: "write" };
 }
 
 export function newModel(historyMax: number): LifeModel {
@@ -245,4 +242,20 @@ export async function shrink(
     i = Math.min(i, steps.length);
   }
   return { ...sequence, steps, error };
+}
+
+/** Runs the sequence of a seed. The error of a difference has the seed and the fewest steps that show it. */
+export async function runOrShrink(world: World, name: string, seed: number): Promise<number> {
+  const sequence = stepsOf(seed);
+  try {
+    await runSequence(world, name, sequence);
+  } catch (error) {
+    const { steps, error: difference } = await shrink(world, name, sequence);
+    const shown = steps.map((step) => `  ${JSON.stringify(step)}`).join("\n");
+    throw new Error(
+      `seed ${seed}, history ${sequence.historyMax}: ${difference.message}\nafter these steps:\n${shown}`,
+      { cause: error },
+    );
+  }
+  return sequence.steps.length;
 }
