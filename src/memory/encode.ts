@@ -39,7 +39,7 @@ export interface EncodeInput extends WriteInput {
   readonly facts: readonly FactInput[];
   /** Tells the operations apart: one idempotency key cannot stand for two of them. */
   readonly operation: "encode" | "encode/batch" | "append" | "remove" | "restore";
-  /** What tells this request from another, where its values do not: an item that is appended. */
+  /** What tells this request from another, where its facts do not: an item that is appended. */
   readonly fingerprinted?: readonly unknown[];
 }
 
@@ -197,10 +197,12 @@ function momentToCome(text: string, nowMs: number): number {
   return Math.floor(ms);
 }
 
-/** A request without the new fields has the digest that it always had. */
+/** What tells a request from another. One without the newer fields has the digest that it always had. */
 function fingerprintOf(input: EncodeInput, placed: readonly PlacedFact[]): readonly unknown[] {
-  const { operation, userId, project, facts } = input;
-  const values = input.fingerprinted ?? placed.map(({ channel, value }) => [channel, value]);
+  const { operation, userId, project, facts, fingerprinted } = input;
+  // The facts of such a request depend on what was there, and would differ when it is repeated.
+  if (fingerprinted !== undefined) return [operation, userId, fingerprinted, project ?? null];
+  const values = placed.map(({ channel, value }) => [channel, value]);
   const more = facts.map(({ ttlS, expiresAt, scope, ifRevision }) => [ttlS, expiresAt, scope, ifRevision]);
   const isPlain = project === undefined && more.flat().every((field) => field === undefined);
   return [operation, userId, values, ...(isPlain ? [] : [project ?? null, more])];

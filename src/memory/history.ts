@@ -76,7 +76,7 @@ export async function restoreFact(
     userId,
     facts,
     operation: "restore",
-    fingerprinted: [label, revision],
+    fingerprinted: [label, revision, ifRevision],
   });
 }
 
@@ -87,11 +87,14 @@ export interface FactEvent extends Omit<UserEvent, "userId" | "label"> {
   readonly sessionId: string | null;
 }
 
+/** What tells an event from all others of a user: a value is written once, and ends once. */
+export type EventMark = Pick<FactEvent, "atMs" | "revision" | "kind">;
+
 export interface ChangesInput extends Person {
   readonly sinceMs?: number | undefined;
   readonly limit: number;
   /** The last one of the page before. */
-  readonly after?: Pick<FactEvent, "atMs" | "revision"> | undefined;
+  readonly after?: EventMark | undefined;
 }
 
 /** What changed for a user at all places, or at that of the call and those inside it; the newest first. */
@@ -105,13 +108,15 @@ export async function userChanges(
   const events = await withLabels(services, account, eventsOf(life, services.historyMax));
   const wanted = events
     .filter(({ atMs }) => atMs >= sinceMs)
-    .sort((a, b) => b.atMs - a.atMs || b.revision - a.revision)
-    .filter((event) => after === undefined || isBefore(event, after));
+    .sort(newestFirst)
+    .filter((event) => after === undefined || newestFirst(after, event) < 0);
   return { events: wanted.slice(0, limit), isMore: wanted.length > limit };
 }
 
-function isBefore(event: FactEvent, after: Pick<FactEvent, "atMs" | "revision">): boolean {
-  return event.atMs < after.atMs || (event.atMs === after.atMs && event.revision < after.revision);
+/** A value that was written and ended in the same millisecond was written first. */
+function newestFirst(a: EventMark, b: EventMark): number {
+  const isWritten = ({ kind }: EventMark) => Number(kind === "written");
+  return b.atMs - a.atMs || b.revision - a.revision || isWritten(a) - isWritten(b);
 }
 
 function eventsOf(life: UserLife, historyMax: number) {

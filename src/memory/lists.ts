@@ -92,13 +92,13 @@ function write(
   operation: "append" | "remove",
   fact: { value: string; ifRevision: number },
 ): Promise<EncodeResult> {
-  const { label, item, scope, ttlS, expiresAt, ...rest } = input;
+  const { label, item, scope, ttlS, expiresAt, ifRevision, ...rest } = input;
   const facts = [{ label, scope, ttlS, expiresAt, ...fact }];
   return encodeFacts(services, caller, {
     ...rest,
     facts,
     operation,
-    fingerprinted: [label, item, scope, ttlS, expiresAt],
+    fingerprinted: [label, item, scope, ttlS, expiresAt, ifRevision],
   });
 }
 

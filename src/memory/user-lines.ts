@@ -85,7 +85,8 @@ export function userLine(
 /** A step of a user's past: a change, and who made it. */
 interface PastStep {
   readonly change: FactChange;
-  readonly atMs: number;
+  /** When it is made: not before the value that it follows has expired. */
+  readonly nowMs: number;
   readonly revision: number;
   readonly writtenBy: string | null;
   readonly sessionId: string | null;
@@ -104,51 +105,66 @@ export async function importUserLine(
   const knownNames = new Set(
     [...(known?.facts ?? []), ...(known?.earlier ?? [])].map(({ place, channel }) => nameOf(place, channel)),
   );
-  const steps: PastStep[] = [];
-  const addValue = (fact: ExportedValue, more: Partial<FactChange>) => {
-    const {
-      place = OWN_PLACE,
-      ordinal = 1,
-      written_by: writtenBy = null,
-      session_id: sessionId = null,
-    } = fact;
+  const byName = new Map<string, { place: Place; channel: number; values: ImportedValue[] }>();
+  const add = (fact: ImportedValue) => {
+    const { place = OWN_PLACE } = fact;
     const { channel } = labels.find(fact.label)!;
-    const at = (text: string) => {
-      const atMs = Date.parse(text);
-      const change = { place, channel, value: fact.value, ordinal, updatedAtMs: atMs, ...more };
-      steps.push({ change, atMs, revision: fact.revision, writtenBy, sessionId });
-    };
-    if (fact.since !== undefined) at(fact.since);
-    at(fact.updated_at);
-    return { place, channel, revision: fact.revision };
+    const name = nameOf(place, channel);
+    const values = byName.get(name) ?? { place, channel, values: [] };
+    if (fact.ended === undefined || !knownNames.has(name)) values.values.push(fact);
+    byName.set(name, values);
   };
-  for (const fact of line.earlier ?? []) {
-    const { place = OWN_PLACE, label, ended, ended_at } = fact;
-    if (knownNames.has(nameOf(place, labels.find(label)!.channel))) continue;
-    const endMs = Date.parse(ended_at);
-    const value = addValue(fact, ended === "expired" ? { expiresAtMs: endMs } : {});
-    if (ended !== "forgotten") continue;
-    const change = { ...value, value: null, keepHistory: true };
-    steps.push({ change, atMs: endMs, revision: fact.revision, writtenBy: null, sessionId: null });
-  }
+  const earlier = [...(line.earlier ?? [])].sort((a, b) => (a.ordinal ?? 1) - (b.ordinal ?? 1));
+  for (const fact of earlier) add(fact);
   for (const fact of line.facts) {
-    const { expires_at } = fact;
     // What has expired on the way is not written any more.
-    if (expires_at !== undefined && Date.parse(expires_at) <= nowMs) continue;
-    addValue(fact, expires_at === undefined ? {} : { expiresAtMs: Date.parse(expires_at) });
+    if (fact.expires_at === undefined || Date.parse(fact.expires_at) > nowMs) add(fact);
   }
-  // In the order in which they were written: what does not fit a block later is still the oldest.
-  steps.sort((a, b) => a.atMs - b.atMs || a.revision - b.revision);
+  // In the order in which they were written: what does not fit a block later is still the oldest. Not by their times,
+  // since a clock may have been set back.
+  const steps = [...byName.values()]
+    .flatMap(({ place, channel, values }) => pastOf(place, channel, values))
+    .sort((a, b) => a.revision - b.revision);
   for (const group of writesOf(steps)) {
     const [{ writtenBy, sessionId }] = group;
     const changes = group.map(({ change }) => change);
-    const atMs = Math.max(...group.map((step) => step.atMs));
+    const atMs = Math.max(...group.map((step) => step.nowMs));
     await store.write({ account, userId, changes, places: [OWN_PLACE], nowMs: atMs, writtenBy, sessionId });
   }
   return line.facts.length;
 }
 
-/** Steps that one write can make: of one writer, each fact once, and nothing of them has expired before the last one. */
+type ImportedValue = ExportedFact & Partial<ExportedEarlier>;
+
+/** The steps that make the values of one label at one place, the oldest first. */
+function pastOf(place: Place, channel: number, values: readonly ImportedValue[]): PastStep[] {
+  const steps: PastStep[] = [];
+  let before: ImportedValue | undefined;
+  for (const fact of values) {
+    const { value, revision, ordinal = 1, updated_at, since = updated_at, ended, ended_at = "" } = fact;
+    const { written_by: writtenBy = null, session_id: sessionId = null } = fact;
+    const beforeMs = Date.parse(before?.ended_at ?? "");
+    const times = [Date.parse(since), Date.parse(updated_at)];
+    if (before?.ended === "replaced") times.unshift(beforeMs);
+    const expires_at = ended === "expired" ? ended_at : fact.expires_at;
+    for (const [i, updatedAtMs] of times.entries()) {
+      const isLast = i === times.length - 1;
+      if (!isLast && updatedAtMs === times[i + 1]) continue;
+      const expiresAtMs = isLast && expires_at !== undefined ? Date.parse(expires_at) : null;
+      const change = { place, channel, value, ordinal, updatedAtMs, expiresAtMs };
+      const nowMs = before?.ended === "expired" ? Math.max(updatedAtMs, beforeMs) : updatedAtMs;
+      steps.push({ change, nowMs, revision, writtenBy, sessionId });
+    }
+    if (ended === "forgotten") {
+      const change = { place, channel, value: null, keepHistory: true };
+      steps.push({ change, nowMs: Date.parse(ended_at), revision, writtenBy: null, sessionId: null });
+    }
+    before = fact;
+  }
+  return steps;
+}
+
+/** Steps that one write can make: of one writer, each fact once. What is forgotten ends at the moment of its write. */
 function writesOf(steps: readonly PastStep[]): PastStep[][] {
   const groups: PastStep[][] = [];
   let names = new Set<string>();
@@ -159,7 +175,8 @@ function writesOf(steps: readonly PastStep[]): PastStep[][] {
     const isOneWith = (other: PastStep) =>
       other.writtenBy === step.writtenBy &&
       other.sessionId === step.sessionId &&
-      (other.change.expiresAtMs == null || other.change.expiresAtMs > step.atMs);
+      other.change.value !== null &&
+      step.change.value !== null;
     if (group !== undefined && !names.has(name) && group.every(isOneWith)) group.push(step);
     else {
       groups.push([step]);

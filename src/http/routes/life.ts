@@ -12,7 +12,7 @@ import {
   usersAnswer,
 } from "../../contract/life-mapping.ts";
 import type { EncodeResult } from "../../memory/encode.ts";
-import { factHistory, restoreFact, rollBack, userChanges } from "../../memory/history.ts";
+import { type EventMark, factHistory, restoreFact, rollBack, userChanges } from "../../memory/history.ts";
 import { addLabel, changeLabel } from "../../memory/label-terms.ts";
 import type { LabelTerms } from "../../memory/labels.ts";
 import { appendItem, removeItem } from "../../memory/lists.ts";
@@ -89,7 +89,7 @@ export function lifeRoutes({ memory }: HttpServices): Handlers<LifeOperation> {
       return changesAnswer(
         userId,
         events,
-        isMore && last !== undefined ? cursorOf(`${last.atMs} ${last.revision}`) : null,
+        isMore && last !== undefined ? cursorOf(`${last.atMs} ${last.revision} ${last.kind}`) : null,
       );
     },
 
@@ -187,13 +187,14 @@ function textOfCursor(cursor: string): string {
   return Buffer.from(cursor, "base64url").toString();
 }
 
-function eventOf(cursor: string): { atMs: number; revision: number } {
-  const [, atMs, revision] = /^(\d{1,15}) (\d{1,16})$/.exec(textOfCursor(cursor)) ?? [];
-  if (revision === undefined)
+function eventOf(cursor: string): EventMark {
+  const mark = /^(\d{1,15}) (\d{1,16}) (written|forgotten|expired)$/.exec(textOfCursor(cursor));
+  const [, atMs, revision, kind] = mark ?? [];
+  if (kind === undefined)
     throw new Failure("invalid_request", "cursor must be the next_cursor of the page before.", {
       param: "cursor",
     });
-  return { atMs: Number(atMs), revision: Number(revision) };
+  return { atMs: Number(atMs), revision: Number(revision), kind: kind as EventMark["kind"] };
 }
 
 /** Only what was sent. */

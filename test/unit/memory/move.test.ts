@@ -90,6 +90,32 @@ test("everything but the demo is copied, and nothing differs", async (context) =
   );
 });
 
+test("values that were written after the clock was set back come over in the order of their writing", async (context) => {
+  const from = await temporaryStore(context);
+  const to = await temporaryStore(context);
+  const change = (channel: number, value: string, nowMs: number, expiresAtMs: number | null = null) =>
+    from.write({
+      ...viewOf("ada", "acme", { nowMs }),
+      changes: [{ place: "", channel, value, expiresAtMs }],
+    });
+  // A value that was replaced before its time, and one that ended after the next began.
+  await change(0, "old", 10_000);
+  await change(0, "new", 9_000);
+  await change(1, "short", 9_000, 10_000);
+  await from.sweep(10_000);
+  await change(1, "lasting", 8_000);
+  // The same value again, before the moment at which it replaced another.
+  await change(2, "a", 8_000);
+  await change(2, "b", 9_000);
+  await change(2, "b", 8_500);
+  assert.deepEqual((await move(from, to)).differences, []);
+  const state = await to.readUser(viewOf("ada", "acme", { nowMs: LATER_MS }));
+  assert.deepEqual(
+    state?.facts.map(({ value }) => value),
+    ["new", "lasting", "b"],
+  );
+});
+
 test("what a key has used comes over, by day and by month", async (context) => {
   const { to } = await setUp(context);
   const days = await to.readDailyUsage("key1", "0000-01-01", "9999-12-31");

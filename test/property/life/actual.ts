@@ -1,0 +1,73 @@
+/** Does a step with the real functions of memory on a store, and tells its outcome in the words of the model. */
+
+import type { Caller } from "../../../src/memory/authentication.ts";
+import { type EncodeResult, encodeFacts, type FactInput } from "../../../src/memory/encode.ts";
+import { forgetFact, forgetUser } from "../../../src/memory/facts.ts";
+import { restoreFact, rollBack } from "../../../src/memory/history.ts";
+import { addLabel, changeLabel } from "../../../src/memory/label-terms.ts";
+import { appendItem, removeItem } from "../../../src/memory/lists.ts";
+import type { MemoryServices } from "../../../src/memory/services.ts";
+import { type ResolvedStep, sorted } from "./expected.ts";
+import type { WorldStep, Written } from "./steps.ts";
+
+type CallStep = Exclude<ResolvedStep, WorldStep>;
+
+/** Throws a Failure where the step is refused. */
+export async function actual(services: MemoryServices, caller: Caller, step: CallStep): Promise<unknown> {
+  const { account } = caller;
+  switch (step.kind) {
+    case "encode":
+    case "batch": {
+      const facts: FactInput[] = step.facts.map(({ condition: _, ...fact }) => fact);
+      const operation = step.kind === "batch" ? "encode/batch" : "encode";
+      return resultOf(await encodeFacts(services, caller, { ...writerOf(step), facts, operation }));
+    }
+    case "append":
+    case "remove": {
+      const { label, item, scope, ttlS, ifRevision } = step;
+      const change = step.kind === "append" ? appendItem : removeItem;
+      const input = { ...writerOf(step), label, item, scope, ttlS, ifRevision };
+      return resultOf(await change(services, caller, input));
+    }
+    case "forget": {
+      const { label, scope, keepHistory, ifRevision } = step;
+      return forgetFact(services, account, { ...writerOf(step), label, scope, keepHistory, ifRevision });
+    }
+    case "restore": {
+      const { label, revision, ifRevision } = step;
+      return resultOf(
+        await restoreFact(services, caller, { ...writerOf(step), label, revision, ifRevision }),
+      );
+    }
+    case "rollback": {
+      const { toMs, dryRun, partial } = step;
+      const result = await rollBack(services, caller, { ...writerOf(step), toMs, dryRun, partial });
+      const { changes, unreached, isDone } = result;
+      return { changes: sorted(changes), unreached: sorted(unreached), isDone };
+    }
+    case "forget user":
+      return forgetUser(services, account, writerOf(step));
+    case "add label":
+      return { isNew: (await addLabel(services, account, step.label)).isNew };
+    case "change label":
+      return void (await changeLabel(services, account, step.label, step.change));
+  }
+}
+
+function writerOf({ user, project, writtenBy, sessionId, key }: Written) {
+  return { userId: user, project, writtenBy, sessionId, idempotencyKey: key };
+}
+
+function resultOf({ facts, channelCount, replayed }: EncodeResult): unknown {
+  return {
+    count: channelCount,
+    replayed,
+    facts: facts.map(({ label, value, place, expiresAtMs, previous }) => ({
+      label,
+      value,
+      place,
+      expiresAtMs: replayed ? null : expiresAtMs,
+      previous: previous === undefined ? null : [previous.value, previous.revision],
+    })),
+  };
+}

@@ -1,0 +1,251 @@
+/** What each step must answer and do, by the model: a result, or the code of a refusal. */
+
+import { type Change, type LifeModel, type Present, placeFor, placesOf, Refused } from "./model.ts";
+import type {
+  Condition,
+  EncodeStep,
+  FactOfStep,
+  FactStep,
+  ForgetStep,
+  ItemStep,
+  RestoreStep,
+  RollbackStep,
+  Step,
+  Whose,
+  WorldStep,
+} from "./steps.ts";
+
+type Resolved<S> = S extends { readonly condition?: unknown }
+  ? S & { readonly ifRevision?: number | undefined }
+  : S;
+
+/** A step whose revisions and moments are numbers. */
+export type ResolvedStep =
+  | (Omit<EncodeStep, "facts"> & { readonly facts: readonly Resolved<FactOfStep>[] })
+  | Resolved<ItemStep>
+  | Resolved<ForgetStep>
+  | (Resolved<RestoreStep> & { readonly revision: number })
+  | (RollbackStep & { readonly toMs: number })
+  | Exclude<Step, EncodeStep | ItemStep | ForgetStep | RestoreStep | RollbackStep>;
+
+const NO_REVISION = 999_999;
+const VALUE_BYTES_MAX = 1024;
+
+/** Puts numbers in place of relations to what is there. */
+export function resolve(model: LifeModel, step: Step): ResolvedStep {
+  switch (step.kind) {
+    case "encode":
+    case "batch":
+      return { ...step, facts: step.facts.map((fact) => ({ ...fact, ...conditionOf(model, step, fact) })) };
+    case "append":
+      return { ...step, ...conditionOf(model, step, step) };
+    case "remove":
+    case "forget":
+      return { ...step, ...revisionFor(step.condition, countingIn(model, step)) };
+    case "restore": {
+      const values = model
+        .lives(step.account, step.user)
+        .filter(({ place, label }) => label === step.label && placesOf(step.project).includes(place))
+        .flatMap(({ present, past }) => [...past, ...(present === undefined ? [] : [present])])
+        .sort((a, b) => b.revision - a.revision);
+      const value = values[step.nth % Math.max(1, values.length)];
+      const present = value && model.at(step.account, step.user, value.place, step.label);
+      return {
+        ...step,
+        revision: value?.revision ?? NO_REVISION,
+        ...revisionFor(step.condition, present),
+      };
+    }
+    case "rollback":
+      return { ...step, toMs: model.moments[step.nth % model.moments.length] + step.offsetMs };
+    default:
+      return step;
+  }
+}
+
+function conditionOf(
+  model: LifeModel,
+  { account, user, project }: Whose,
+  { label, scope, condition }: Omit<FactOfStep, "value">,
+) {
+  if (condition === undefined) return {};
+  const place = placeFor(scope ?? scopeOf(model, account, label), project);
+  return revisionFor(condition, model.at(account, user, place, label));
+}
+
+function revisionFor(condition: Condition | undefined, present: Present | undefined) {
+  if (condition === undefined) return {};
+  const revision = present?.revision ?? 0;
+  return { ifRevision: { present: revision, other: revision + NO_REVISION, none: 0 }[condition] };
+}
+
+function scopeOf(model: LifeModel, account: number, label: string) {
+  try {
+    return model.termsOf(account, label).scope ?? "person";
+  } catch {
+    return "person";
+  }
+}
+
+/** The fact that a step without a scope means, or that of its scope. */
+function countingIn(model: LifeModel, step: Resolved<ItemStep> | ForgetStep): Present | undefined {
+  const { account, user, project, label, scope } = step;
+  if (scope !== undefined) return model.at(account, user, placeFor(scope, project), label);
+  return model.facts(account, { user, project }).find((fact) => fact.label === label);
+}
+
+/** Does a step in the model. Throws a Refused. */
+export function expected(model: LifeModel, step: ResolvedStep): unknown {
+  switch (step.kind) {
+    case "encode":
+    case "batch":
+      return encode(model, step, step.facts, [step.kind, step.facts]);
+    case "append":
+      return append(model, step);
+    case "remove":
+      return remove(model, step);
+    case "forget":
+      return forget(model, step);
+    case "restore":
+      return restore(model, step);
+    case "rollback":
+      return rollBack(model, step);
+    case "forget user":
+      return void model.forgetUser(step.account, step);
+    case "add label":
+      return model.addLabel(step.account, step.label);
+    case "change label":
+      return void model.changeLabel(step.account, step.label, step.change);
+    default:
+      return void worldStep(model, step);
+  }
+}
+
+function worldStep(model: LifeModel, step: WorldStep): void {
+  if (step.kind === "clock") model.passTime(step.ms);
+  else if (step.kind === "sweep") model.sweep();
+  else if (step.kind === "move") model.move();
+  else if (step.kind === "restart") model.historyMax = step.historyMax ?? model.historyMax;
+}
+
+type WriteStep = Extract<FactStep, { readonly writtenBy?: unknown }>;
+
+function encode(
+  model: LifeModel,
+  step: WriteStep,
+  facts: readonly Resolved<FactOfStep>[],
+  fingerprinted: readonly unknown[],
+): unknown {
+  const { account, user, project, key } = step;
+  const changes: Change[] = [];
+  for (const { label, value, ttlS, scope, ifRevision } of facts) {
+    const terms = model.termsOf(account, label);
+    if (terms.oneOf !== null && !terms.oneOf.includes(value)) throw new Refused("invalid_value");
+    if (bytesOf(value) > (terms.maxBytes ?? VALUE_BYTES_MAX)) throw new Refused("invalid_value");
+    const place = placeFor(scope ?? terms.scope ?? "person", project);
+    if (changes.some((change) => change.label === label && change.place === place))
+      throw new Refused("invalid_request");
+    const lifeS = ttlS ?? terms.ttlS;
+    const expiresAtMs = lifeS === null ? null : model.nowMs + lifeS * 1000;
+    changes.push({ label, place, value, expiresAtMs, ifRevision });
+  }
+  const fingerprint = JSON.stringify([user, project, ...fingerprinted]);
+  const replay = key === undefined ? undefined : { key, fingerprint };
+  const { replayed, count, previous } = model.write(account, step, changes, {
+    ...step,
+    counts: true,
+    replay,
+  });
+  return {
+    count,
+    replayed,
+    facts: changes.map(({ label, value, place, expiresAtMs }, i) => ({
+      label,
+      value,
+      place,
+      // A repeated answer is computed from the request: the end of the fact is not in what is kept.
+      expiresAtMs: replayed ? null : expiresAtMs,
+      previous: previous[i] === undefined ? null : [previous[i].value, previous[i].revision],
+    })),
+  };
+}
+
+function append(model: LifeModel, step: Resolved<ItemStep>): unknown {
+  const { account, user, project, label, item, scope, ttlS, ifRevision } = step;
+  const terms = model.termsOf(account, label);
+  const place = placeFor(scope ?? terms.scope ?? "person", project);
+  const items = itemsOf(model.at(account, user, place, label));
+  const value = (items.includes(item) ? items : [...items, item]).join("; ");
+  if (bytesOf(value) > (terms.maxBytes ?? VALUE_BYTES_MAX)) throw new Refused("invalid_value");
+  const fact = { label, value, scope, ttlS, ifRevision };
+  return encode(model, step, [fact], ["append", label, item, scope, ttlS, ifRevision]);
+}
+
+function remove(model: LifeModel, step: Resolved<ItemStep>): unknown {
+  const { account, project, label, item, ifRevision } = step;
+  model.termsOf(account, label);
+  const present = countingIn(model, step);
+  const items = itemsOf(present);
+  if (present === undefined || !items.includes(item)) throw new Refused("fact_not_found");
+  const { place } = present;
+  const rest = items.filter((other) => other !== item);
+  const scope = place === "" ? "person" : place === placesOf(project)[1] ? "project" : "worktree";
+  if (rest.length > 0) {
+    const fact = { label, value: rest.join("; "), scope, ifRevision } as const;
+    return encode(model, step, [fact], ["remove", label, item, step.scope, ifRevision]);
+  }
+  const change = { label, place, value: null, keepHistory: true, ifRevision };
+  const { count } = model.write(account, step, [change], { counts: false });
+  return { count, replayed: false, facts: [] };
+}
+
+function forget(model: LifeModel, step: Resolved<ForgetStep>): number {
+  const { account, project, label, scope, keepHistory = false, ifRevision } = step;
+  const terms = model.termsOf(account, label);
+  const place = countingIn(model, step)?.place ?? placeFor(scope ?? terms.scope ?? "person", project);
+  const change = { label, place, value: null, keepHistory, ifRevision };
+  const { count, found } = model.write(account, step, [change], { counts: false });
+  if (found === 0) throw new Refused("fact_not_found");
+  return count;
+}
+
+function restore(model: LifeModel, step: Resolved<RestoreStep> & { revision: number }): unknown {
+  const { account, user, project, label, revision, ifRevision } = step;
+  model.termsOf(account, label);
+  const values = model
+    .lives(account, user)
+    .flatMap(({ present, past }) => [...past, ...(present === undefined ? [] : [present])]);
+  const found = values.find((value) => value.label === label && value.revision === revision);
+  if (found === undefined) throw new Refused("not_found");
+  const { place, value } = found;
+  const scope = place === "" ? "person" : place === placesOf(project)[1] ? "project" : "worktree";
+  return encode(model, step, [{ label, value, scope, ifRevision }], ["restore", label, revision, ifRevision]);
+}
+
+function rollBack(model: LifeModel, step: RollbackStep & { toMs: number }): unknown {
+  const { account, toMs, dryRun = false, partial = false } = step;
+  if (toMs > model.nowMs) throw new Refused("invalid_request");
+  const { changes, unreached } = model.plan(account, step, toMs);
+  const isDone = !dryRun && (partial || unreached.length === 0);
+  if (isDone && changes.length > 0) {
+    const writes = changes.map(({ place, label, to }) => ({ place, label, value: to, keepHistory: true }));
+    model.write(account, step, writes, { ...step, counts: true });
+  }
+  return { changes: sorted(changes), unreached: sorted(unreached), isDone };
+}
+
+/** By place and label: the contract names no order. */
+export function sorted<T extends { readonly place: string; readonly label: string }>(
+  items: readonly T[],
+): T[] {
+  const name = ({ place, label }: T) => `${place} ${label}`;
+  return [...items].sort((a, b) => (name(a) < name(b) ? -1 : 1));
+}
+
+function itemsOf(present: Present | undefined): string[] {
+  return present === undefined ? [] : present.value.split("; ");
+}
+
+function bytesOf(text: string): number {
+  return Buffer.byteLength(text);
+}

@@ -1,0 +1,38 @@
+/** Two hundred random sequences of a fact's life agree with the model, fifty of them on PostgreSQL; `npm run test:life` does 10,000. */
+
+import { test } from "node:test";
+import { newDatabase, openStore } from "../../postgres/server.ts";
+import { appendAtOnce, raceForRevision } from "./race.ts";
+import { callerOf, runOrShrink, servicesOf } from "./sequence.ts";
+import { embeddedWorld, StoreWorld, type World } from "./world.ts";
+
+const SEED = 1;
+const ROUNDS = 100;
+
+async function runAll(world: World, count: number): Promise<void> {
+  try {
+    for (let seed = SEED; seed < SEED + count; seed++) await runOrShrink(world, `q${seed}`, seed);
+  } finally {
+    await world.end();
+  }
+}
+
+test("embedded: 200 random sequences of all that can happen to facts agree with the model", () =>
+  runAll(embeddedWorld(), 200));
+
+test("postgres: 50 random sequences of all that can happen to facts agree with the model", async () => {
+  const urls = [await newDatabase(), await newDatabase()];
+  const openers = urls.map((url) => (historyMax: number) => openStore(url, { historyMax }));
+  await runAll(new StoreWorld(openers, async () => {}), 50);
+});
+
+test("of twenty writers that name a fact's revision one wins each round, and of twenty appends none is lost", async () => {
+  const world = embeddedWorld();
+  try {
+    const services = servicesOf(await world.open(8), world.clock, 8);
+    await raceForRevision(services, callerOf("race", null), ROUNDS);
+    await appendAtOnce(services, callerOf("race", null), 10);
+  } finally {
+    await world.end();
+  }
+});

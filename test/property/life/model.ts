@@ -1,0 +1,476 @@
+/**
+ * A fact's life in plain maps: what accounts, labels, users, places, facts, their history, counts and time must be after
+ * each step. It is written from the contract and from docs/decisions/0050, not from the code, and does everything the
+ * slow and simple way. Revisions are the store's own: the model knows their order, and learns the numbers by `learn`.
+ */
+
+import { LABELS } from "../../../src/base/channel-labels.ts";
+import type { NewLabel } from "../../../src/memory/label-terms.ts";
+import type { Scope } from "../../../src/memory/ports.ts";
+
+/** A value that a label has at a place. */
+export interface Present {
+  revision: number;
+  /** Which write it was of all: the values of one write may have their revisions in any order. */
+  readonly write: number;
+  readonly place: string;
+  readonly label: string;
+  readonly value: string;
+  readonly updatedAtMs: number;
+  readonly sinceMs: number;
+  readonly expiresAtMs: number | null;
+  readonly writtenBy: string | null;
+  readonly sessionId: string | null;
+  readonly ordinal: number;
+}
+
+/** A value that it had. */
+export interface Past extends Omit<Present, "expiresAtMs"> {
+  readonly ended: "replaced" | "forgotten" | "expired";
+  readonly endedAtMs: number;
+}
+
+/** What is known of one label at one place. A present value may have expired without anybody having noticed. */
+interface Life {
+  readonly place: string;
+  readonly label: string;
+  present: Present | undefined;
+  past: Past[];
+}
+
+interface Account {
+  readonly labels: Map<string, NewLabel>;
+  readonly hidden: Set<string>;
+  /** By user, then by place and label. */
+  readonly users: Map<string, Map<string, Life>>;
+  readonly replays: Map<string, { fingerprint: string; untilMs: number; count: number }>;
+  used: number;
+}
+
+export interface Person {
+  readonly user: string;
+  readonly project?: string | undefined;
+}
+
+export interface Author {
+  readonly writtenBy?: string | undefined;
+  readonly sessionId?: string | undefined;
+}
+
+export interface Change {
+  readonly label: string;
+  readonly place: string;
+  /** null: it is forgotten. */
+  readonly value: string | null;
+  readonly expiresAtMs?: number | null;
+  readonly keepHistory?: boolean;
+  readonly ifRevision?: number | undefined;
+}
+
+export interface Event {
+  readonly place: string;
+  readonly label: string;
+  readonly kind: "written" | "forgotten" | "expired";
+  readonly atMs: number;
+  readonly revision: number;
+  readonly value: string;
+  readonly writtenBy: string | null;
+  readonly sessionId: string | null;
+}
+
+/** An expected failure, by its code. */
+export class Refused extends Error {
+  readonly code: string;
+  constructor(code: string) {
+    super(code);
+    this.code = code;
+  }
+}
+
+const REPLAYED_MS = 24 * 3600 * 1000;
+
+export class LifeModel {
+  nowMs: number;
+  historyMax: number;
+  /** What the clock has said. */
+  readonly moments: number[];
+  readonly limits: readonly (number | null)[];
+  readonly #accounts: Account[];
+  #revision = 0;
+  #writes = 0;
+
+  constructor(options: { nowMs: number; historyMax: number; limits: readonly (number | null)[] }) {
+    this.nowMs = options.nowMs;
+    this.moments = [options.nowMs];
+    this.historyMax = options.historyMax;
+    this.limits = options.limits;
+    this.#accounts = options.limits.map(() => ({
+      labels: new Map(),
+      hidden: new Set(),
+      users: new Map(),
+      replays: new Map(),
+      used: 0,
+    }));
+  }
+
+  passTime(ms: number): void {
+    this.nowMs += ms;
+    this.moments.push(this.nowMs);
+  }
+
+  used(account: number): number {
+    return this.#accounts[account].used;
+  }
+
+  // Labels
+
+  labels(account: number): NewLabel[] {
+    return [...this.#accounts[account].labels.values()];
+  }
+
+  hidden(account: number): string[] {
+    return [...this.#accounts[account].hidden];
+  }
+
+  addLabel(account: number, wanted: NewLabel): { isNew: boolean } {
+    if (isStandard(wanted.label)) throw new Refused("label_exists");
+    const { labels } = this.#accounts[account];
+    const known = labels.get(wanted.label);
+    if (known === undefined) labels.set(wanted.label, wanted);
+    else if (JSON.stringify(known) !== JSON.stringify(wanted)) throw new Refused("label_exists");
+    return { isNew: known === undefined };
+  }
+
+  changeLabel(account: number, label: string, change: Partial<NewLabel>): void {
+    const { labels, hidden } = this.#accounts[account];
+    if (isStandard(label)) {
+      if (Object.keys(change).some((name) => name !== "hidden")) throw new Refused("invalid_request");
+      if (change.hidden) hidden.add(label);
+      else hidden.delete(label);
+      return;
+    }
+    labels.set(label, { ...this.termsOf(account, label), ...change });
+  }
+
+  termsOf(account: number, label: string): NewLabel {
+    const terms = isStandard(label) ? standardTerms(label) : this.#accounts[account].labels.get(label);
+    if (terms === undefined) throw new Refused("unknown_label");
+    return terms;
+  }
+
+  // Reading
+
+  users(account: number): string[] {
+    const users = [...this.#accounts[account].users.keys()];
+    return users.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  }
+
+  /** The labels at places of a user, with what they have now and had before, as far as it is kept. */
+  lives(account: number, user: string): Life[] {
+    const lives = [...(this.#accounts[account].users.get(user)?.values() ?? [])];
+    return lives
+      .map(({ place, label, present, past }) => {
+        const isLive = present !== undefined && this.#isLive(present);
+        const expired = present === undefined || isLive ? [] : [asExpired(present)];
+        const all = [...past, ...expired];
+        return {
+          place,
+          label,
+          present: isLive ? present : undefined,
+          past: all.slice(Math.max(0, all.length - this.historyMax)),
+        };
+      })
+      .filter(({ present, past }) => present !== undefined || past.length > 0);
+  }
+
+  at(account: number, user: string, place: string, label: string): Present | undefined {
+    return this.lives(account, user).find((life) => life.place === place && life.label === label)?.present;
+  }
+
+  /** The facts that count, in the order of their channels. */
+  facts(account: number, { user, project }: Person): Present[] {
+    const lives = this.lives(account, user);
+    return this.#labelsInOrder(account).flatMap((label) => {
+      const found = placesOf(project).flatMap(
+        (place) => lives.find((life) => life.place === place && life.label === label)?.present ?? [],
+      );
+      return found.slice(-1);
+    });
+  }
+
+  /** When the next fact of these places ends, shadowed ones included. */
+  nextEndMs(account: number, { user, project }: Person): number | null {
+    const ends = this.lives(account, user).flatMap(({ place, present }) =>
+      present?.expiresAtMs != null && placesOf(project).includes(place) ? [present.expiresAtMs] : [],
+    );
+    return ends.length === 0 ? null : Math.min(...ends);
+  }
+
+  decode(account: number, person: Person, label: string): Present {
+    this.termsOf(account, label);
+    const found = this.facts(account, person).find((fact) => fact.label === label);
+    if (found === undefined) throw new Refused("fact_not_found");
+    return found;
+  }
+
+  /** The newest first, with its place. */
+  history(account: number, { user, project }: Person, label: string): (Present | Past)[] {
+    this.termsOf(account, label);
+    const lives = this.lives(account, user).filter((life) => life.label === label);
+    const inner = placesOf(project)
+      .reverse()
+      .flatMap((place) => lives.filter((life) => life.place === place));
+    const found = inner.find(({ present }) => present !== undefined) ?? inner[0];
+    if (found === undefined) throw new Refused("fact_not_found");
+    return [...(found.present === undefined ? [] : [found.present]), ...[...found.past].reverse()];
+  }
+
+  /** The newest first. What ended a value comes after what wrote it. */
+  changes(account: number, person: Person): Event[] {
+    const events = this.#livesInside(account, person).flatMap(({ present, past }) => [
+      ...[...past, ...(present === undefined ? [] : [present])].map((value) => ({
+        ...eventOf(value),
+        kind: "written" as const,
+        atMs: value.sinceMs,
+      })),
+      ...past.flatMap((value) =>
+        value.ended === "replaced" ? [] : [{ ...eventOf(value), kind: value.ended, atMs: value.endedAtMs }],
+      ),
+    ]);
+    const isEnd = (event: Event) => Number(event.kind !== "written");
+    return events.sort((a, b) => b.atMs - a.atMs || b.revision - a.revision || isEnd(b) - isEnd(a));
+  }
+
+  count(account: number, { user, project }: Person): number {
+    return this.facts(account, { user, project }).length;
+  }
+
+  // Writing
+
+  /** The one way in which facts change: all or none. */
+  write(
+    account: number,
+    person: Person,
+    changes: readonly Change[],
+    options: Author & { counts: boolean; replay?: { key: string; fingerprint: string } | undefined },
+  ): { replayed: boolean; count: number; previous: (Present | undefined)[]; found: number } {
+    const { user } = person;
+    const { writtenBy = null, sessionId = null, replay, counts } = options;
+    const known = this.#accounts[account];
+    if (replay !== undefined) {
+      const kept = known.replays.get(replay.key);
+      if (kept !== undefined && kept.untilMs > this.nowMs) {
+        if (kept.fingerprint !== replay.fingerprint) throw new Refused("idempotency_mismatch");
+        return { replayed: true, count: kept.count, previous: [], found: 0 };
+      }
+    }
+    const counted = counts ? changes.filter(({ value }) => value !== null).length : 0;
+    const limit = this.limits[account];
+    if (limit !== null && counts && known.used + counted > limit) throw new Refused("monthly_limit_exceeded");
+    for (const { place, label, ifRevision } of changes) {
+      if (ifRevision === undefined) continue;
+      if ((this.at(account, user, place, label)?.revision ?? 0) !== ifRevision)
+        throw new Refused("revision_mismatch");
+    }
+    for (const { place, label } of changes) this.#endExpired(account, user, place, label);
+    this.#writes += 1;
+    let found = 0;
+    const previous = changes.map((change) => {
+      const { place, label, value, expiresAtMs = null, keepHistory } = change;
+      const life = this.#lifeOf(account, user, place, label);
+      const before = life.present;
+      if (value !== null) {
+        const isSame = before?.value === value;
+        const last = before?.ordinal ?? life.past.at(-1)?.ordinal ?? 0;
+        if (before !== undefined && !isSame) this.#end(life, "replaced", this.nowMs);
+        life.present = {
+          revision: ++this.#revision,
+          write: this.#writes,
+          place,
+          label,
+          value,
+          updatedAtMs: this.nowMs,
+          sinceMs: isSame ? Math.min(before.sinceMs, this.nowMs) : this.nowMs,
+          expiresAtMs,
+          writtenBy,
+          sessionId,
+          ordinal: isSame ? last : last + 1,
+        };
+      } else if (keepHistory) {
+        if (before !== undefined) {
+          found += 1;
+          this.#end(life, "forgotten", this.nowMs);
+        }
+      } else {
+        if (before !== undefined || life.past.length > 0) found += 1;
+        life.present = undefined;
+        life.past = [];
+      }
+      return before;
+    });
+    this.#tidy(account);
+    known.used += counted;
+    const count = this.count(account, person);
+    if (replay !== undefined)
+      known.replays.set(replay.key, {
+        fingerprint: replay.fingerprint,
+        untilMs: this.nowMs + REPLAYED_MS,
+        count,
+      });
+    return { replayed: false, count, previous, found };
+  }
+
+  forgetUser(account: number, { user, project }: Person): void {
+    const lives = this.#accounts[account].users.get(user);
+    const gone = [...(lives?.entries() ?? [])].filter(
+      ([, { place }]) => project === undefined || isInside(place, project),
+    );
+    if (gone.length === 0) throw new Refused("not_found");
+    for (const [name] of gone) lives!.delete(name);
+    this.#tidy(account);
+  }
+
+  /** What putting a user back to a moment would change. */
+  plan(account: number, person: Person, toMs: number) {
+    const changes: { place: string; label: string; from: string | null; to: string | null }[] = [];
+    const unreached: { place: string; label: string }[] = [];
+    for (const { place, label, present, past } of this.#livesInside(account, person)) {
+      const values: (Present | Past)[] = [...past, ...(present === undefined ? [] : [present])];
+      const begun = values.filter(({ sinceMs }) => sinceMs <= toMs);
+      if (begun.length === 0 && values[0].ordinal > 1) {
+        unreached.push({ place, label });
+        continue;
+      }
+      const last = begun.at(-1);
+      const isOver = last === undefined || ("ended" in last && last.endedAtMs <= toMs);
+      const from = present?.value ?? null;
+      const to = isOver ? null : last.value;
+      if (from !== to) changes.push({ place, label, from, to });
+    }
+    return { changes, unreached };
+  }
+
+  sweep(): void {
+    for (const [account, { users }] of this.#accounts.entries()) {
+      for (const [user, lives] of users)
+        for (const { place, label } of [...lives.values()]) this.#endExpired(account, user, place, label);
+      this.#tidy(account);
+    }
+  }
+
+  /** The accounts are in another store now: what has expired is history, and what was answered is not known there. */
+  move(): void {
+    this.sweep();
+    for (const { replays } of this.#accounts) replays.clear();
+  }
+
+  /** Gives the values the store's numbers, which must be in the same order. */
+  learn(revisions: readonly { value: { revision: number }; revision: number }[]): void {
+    for (const { value, revision } of revisions) {
+      value.revision = revision;
+      this.#revision = Math.max(this.#revision, revision);
+    }
+  }
+
+  copy(): LifeModel {
+    const copy = new LifeModel(this);
+    copy.#revision = this.#revision;
+    copy.#writes = this.#writes;
+    copy.moments.splice(0, 1, ...this.moments);
+    for (const [i, account] of structuredClone(this.#accounts).entries()) copy.#accounts[i] = account;
+    return copy;
+  }
+
+  #isLive({ expiresAtMs }: Present): boolean {
+    return expiresAtMs === null || expiresAtMs > this.nowMs;
+  }
+
+  #labelsInOrder(account: number): string[] {
+    return [...LABELS, ...this.#accounts[account].labels.keys()];
+  }
+
+  #livesInside(account: number, { user, project }: Person): Life[] {
+    return this.lives(account, user).filter(({ place }) => project === undefined || isInside(place, project));
+  }
+
+  #lifeOf(account: number, user: string, place: string, label: string): Life {
+    const { users } = this.#accounts[account];
+    const lives = users.get(user) ?? new Map<string, Life>();
+    users.set(user, lives);
+    const name = `${label} ${place}`;
+    const life = lives.get(name) ?? { place, label, present: undefined, past: [] };
+    lives.set(name, life);
+    return life;
+  }
+
+  #endExpired(account: number, user: string, place: string, label: string): void {
+    const life = this.#lifeOf(account, user, place, label);
+    if (life.present !== undefined && !this.#isLive(life.present))
+      this.#end(life, "expired", life.present.expiresAtMs!);
+  }
+
+  #end(life: Life, ended: Past["ended"], endedAtMs: number): void {
+    const { expiresAtMs: _, ...value } = life.present!;
+    const kept = [...life.past, { ...value, ended, endedAtMs }];
+    life.past = kept.filter(({ ordinal }) => ordinal > value.ordinal - this.historyMax);
+    life.present = undefined;
+  }
+
+  /** Where nothing is left of a label or a user, it is not known any more. */
+  #tidy(account: number): void {
+    const { users } = this.#accounts[account];
+    for (const [user, lives] of users) {
+      for (const [name, { present, past }] of lives)
+        if (present === undefined && past.length === 0) lives.delete(name);
+      if (lives.size === 0) users.delete(user);
+    }
+  }
+}
+
+/** The person's own place first. */
+export function placesOf(project: string | undefined): string[] {
+  if (project === undefined) return [""];
+  const [name, worktree] = project.split("/");
+  return worktree === undefined ? ["", name] : ["", name, project];
+}
+
+export function placeFor(scope: Scope, project: string | undefined): string {
+  const places = placesOf(project);
+  if (scope === "person") return "";
+  return (scope === "project" ? places[1] : places.at(-1)) ?? "";
+}
+
+function isInside(place: string, outer: string): boolean {
+  return place === outer || place.startsWith(`${outer}/`);
+}
+
+function isStandard(label: string): boolean {
+  return (LABELS as readonly string[]).includes(label);
+}
+
+function standardTerms(label: string): NewLabel {
+  const scope =
+    label.startsWith("TASK.") || label === "PROJ.branch"
+      ? "worktree"
+      : label.startsWith("PROJ.")
+        ? "project"
+        : "person";
+  return {
+    label,
+    description: "",
+    example: "",
+    oneOf: null,
+    maxBytes: null,
+    ttlS: null,
+    scope,
+    hidden: false,
+  };
+}
+
+function asExpired({ expiresAtMs, ...value }: Present): Past {
+  return { ...value, ended: "expired", endedAtMs: expiresAtMs! };
+}
+
+function eventOf({ place, label, revision, value, writtenBy, sessionId }: Present | Past) {
+  return { place, label, revision, value, writtenBy, sessionId };
+}

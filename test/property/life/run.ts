@@ -1,0 +1,63 @@
+/**
+ * Random sequences against the model: npm run test:life -- [SEED] [COUNT]. 10,000 of them by default, from seeds that
+ * follow one another, then writers that race, then processes that are killed. At the first difference it says the seed,
+ * and the fewest steps that show it.
+ */
+
+import { ProgressLine } from "../../../src/cli/progress.ts";
+import { killRound } from "./kills.ts";
+import { appendAtOnce, raceForRevision } from "./race.ts";
+import { callerOf, runOrShrink, servicesOf } from "./sequence.ts";
+import { embeddedWorld } from "./world.ts";
+
+/** A store does not become so large that compactions take long. */
+const SEQUENCES_PER_WORLD = 100;
+const RACES = 1_000;
+const KILLS = 36;
+
+const [seed = 1, count = 10_000] = process.argv.slice(2).map(Number);
+console.log(`seeds ${seed} to ${seed + count - 1}`);
+const startMs = performance.now();
+
+async function sequences(): Promise<number> {
+  const progress = new ProgressLine("sequences", count, true);
+  let steps = 0;
+  for (let first = 0; first < count; first += SEQUENCES_PER_WORLD) {
+    const world = embeddedWorld();
+    try {
+      for (let i = first; i < Math.min(count, first + SEQUENCES_PER_WORLD); i++) {
+        steps += await runOrShrink(world, `q${i}`, seed + i);
+        progress.step();
+      }
+    } finally {
+      await world.end();
+    }
+  }
+  progress.end();
+  return steps;
+}
+
+async function races(): Promise<void> {
+  const world = embeddedWorld();
+  const services = servicesOf(await world.open(8), world.clock, 8);
+  await raceForRevision(services, callerOf("race", null), RACES);
+  await appendAtOnce(services, callerOf("race", null), RACES / 10);
+  await world.end();
+}
+
+const secondsOf = (ms: number) => (ms / 1000).toFixed(1);
+const steps = await sequences();
+const { user, system } = process.cpuUsage();
+console.log(
+  `${count} sequences of ${steps} steps agree with the model: ${secondsOf(performance.now() - startMs)} s, ${secondsOf((user + system) / 1000)} s of a processor`,
+);
+await races();
+console.log(
+  `${RACES} rounds of twenty writers with one winner each, ${RACES / 10} of twenty appends with all items`,
+);
+const tally: Record<string, number> = {};
+for (let i = 0; i < KILLS; i++) {
+  const found = await killRound(seed + i);
+  tally[found] = (tally[found] ?? 0) + 1;
+}
+console.log(`${KILLS} killed processes:`, tally);
