@@ -19,7 +19,6 @@ import { generateText, stepCountIs, wrapLanguageModel } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 import * as ai6 from "ai-6";
 import { MockLanguageModelV3 as OldestModel } from "ai-6/test";
-import { projectUserId } from "../../src/agent-side/scope.ts";
 import { sidebandTools as aiTools, sidebandMiddleware } from "../../src/agents/ai-sdk.ts";
 import { SidebandStore } from "../../src/agents/langgraph.ts";
 import {

@@ -13,7 +13,6 @@ import {
   STORE_BEFORE_END,
   WORTH_KEEPING,
 } from "../../src/agent-side/prompts.ts";
-import { projectUserId } from "../../src/agent-side/scope.ts";
 import { projectOf } from "../../src/agents/project.ts";
 import { LABELS } from "../../src/contract/channel-labels.ts";
 import { memorySection } from "../../src/sdk/index.ts";

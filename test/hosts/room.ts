@@ -8,7 +8,6 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { projectUserId } from "../../src/agent-side/scope.ts";
 import { projectName } from "../../src/agents/project.ts";
 import { type PackedProject, packedProject } from "../agents/packed.ts";
 import { type Running, startRunning } from "../http/running-service.ts";

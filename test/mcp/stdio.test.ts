@@ -14,7 +14,6 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as ClientOfOld } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as TransportOfOld } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { projectUserId } from "../../src/agent-side/scope.ts";
 import { projectName } from "../../src/agents/project.ts";
 import { builtSideband } from "../agents/built.ts";
 import { startRunning } from "../http/running-service.ts";

@@ -164,7 +164,12 @@ async function pagesOfChanges(services: MemoryServices, account: string, input: 
 }
 
 async function compareUsers(services: MemoryServices, caller: Caller, model: LifeModel, account: number) {
-  const { users } = await listUsers(services, caller.account, { prefix: "", after: "", limit: 100 });
+  const { users } = await listUsers(services, caller.account, {
+    prefix: "",
+    after: "",
+    limit: 100,
+    only: null,
+  });
   const wanted = model.users(account).map((userId) => {
     const facts = model.lives(account, userId).flatMap(({ present }) => present ?? []);
     return {
