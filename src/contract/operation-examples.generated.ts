@@ -92,7 +92,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 94,
+      "latency_ms": 96,
       "verified": true
     }
   },
@@ -152,14 +152,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "value": "Ada Lovelace",
           "channel": 0,
           "revision": 2,
-          "updated_at": "2026-11-16T18:57:14.124Z"
+          "updated_at": "2026-11-16T19:09:04.808Z"
         },
         {
           "label": "TASK.deadline",
           "value": "2026-12-01",
           "channel": 23,
           "revision": 3,
-          "updated_at": "2026-11-16T18:57:14.124Z"
+          "updated_at": "2026-11-16T19:09:04.808Z"
         }
       ]
     }
@@ -208,21 +208,21 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
         {
           "revision": 6,
           "value": "ripgrep",
-          "updated_at": "2026-11-16T18:57:15.276Z"
+          "updated_at": "2026-11-16T19:09:05.448Z"
         },
         {
           "revision": 5,
           "value": "ripgrep; jq",
-          "updated_at": "2026-11-16T18:57:15.262Z",
+          "updated_at": "2026-11-16T19:09:05.432Z",
           "ended": "replaced",
-          "ended_at": "2026-11-16T18:57:15.276Z"
+          "ended_at": "2026-11-16T19:09:05.448Z"
         },
         {
           "revision": 4,
           "value": "ripgrep",
-          "updated_at": "2026-11-16T18:57:15.241Z",
+          "updated_at": "2026-11-16T19:09:05.417Z",
           "ended": "replaced",
-          "ended_at": "2026-11-16T18:57:15.262Z"
+          "ended_at": "2026-11-16T19:09:05.432Z"
         }
       ]
     }
@@ -256,23 +256,23 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "kind": "written",
           "value": "ripgrep; jq",
           "revision": 7,
-          "at": "2026-11-16T18:57:15.306Z"
+          "at": "2026-11-16T19:09:05.478Z"
         },
         {
           "label": "PREF.tools",
           "kind": "written",
           "value": "ripgrep",
           "revision": 6,
-          "at": "2026-11-16T18:57:15.276Z"
+          "at": "2026-11-16T19:09:05.448Z"
         }
       ],
-      "next_cursor": "MTc5NDg1NTQzNTI3NiA2"
+      "next_cursor": "MTc5NDg1NjE0NTQ0OCA2IHdyaXR0ZW4"
     }
   },
   "rollback": {
     "body": {
       "user_id": "ada",
-      "to": "2026-11-16T18:57:15.326Z",
+      "to": "2026-11-16T19:09:05.497Z",
       "dry_run": true
     },
     "status": 200,
@@ -290,7 +290,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "user_id": "ada",
           "projects": [],
           "channel_count": 3,
-          "updated_at": "2026-11-16T18:57:15.306Z"
+          "updated_at": "2026-11-16T19:09:05.478Z"
         }
       ],
       "next_cursor": null
@@ -301,7 +301,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "user_id": "ada"
     },
     "status": 200,
-    "answer": "id: 92995bc1-1\nevent: change\ndata: {\"user_id\":\"ada\",\"project\":null,\"label\":\"TASK.deadline\",\"revision\":8,\"kind\":\"written\",\"written_by\":\"claude-code\",\"at\":\"2026-11-16T18:57:15.363Z\"}\n\n"
+    "answer": "id: f9f43d46-1\nevent: change\ndata: {\"user_id\":\"ada\",\"project\":null,\"label\":\"TASK.deadline\",\"revision\":8,\"kind\":\"written\",\"written_by\":\"claude-code\",\"at\":\"2026-11-16T19:09:05.516Z\"}\n\n"
   },
   "addLabel": {
     "body": {
@@ -368,7 +368,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "token": "sbt_…",
-      "expires_at": "2026-11-16T19:57:15.460Z"
+      "expires_at": "2026-11-16T20:09:05.633Z"
     }
   },
   "usage": {
@@ -432,7 +432,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 78,
+      "latency_ms": 71,
       "verified": true
     }
   },
@@ -563,14 +563,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "6a0731ac28c54306",
+      "id": "5ce64848688b4508",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
       "user": null,
       "access": "write",
-      "created_at": "2026-11-16T18:57:15.910Z",
+      "created_at": "2026-11-16T19:09:05.928Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -584,14 +584,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "keys": [
         {
-          "id": "6a0731ac28c54306",
+          "id": "5ce64848688b4508",
           "account": "navy",
           "tier": "pro",
           "prefix": "sb_live_…",
           "note": "Grace",
           "user": null,
           "access": "write",
-          "created_at": "2026-11-16T18:57:15.910Z",
+          "created_at": "2026-11-16T19:09:05.928Z",
           "expires_at": null,
           "revoked_at": null,
           "last_used_at": null
@@ -601,21 +601,21 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminExpireKey": {
     "params": {
-      "id": "6a0731ac28c54306"
+      "id": "5ce64848688b4508"
     },
     "body": {
       "expires_at": "2027-01-31T23:59:59.000Z"
     },
     "status": 200,
     "answer": {
-      "id": "6a0731ac28c54306",
+      "id": "5ce64848688b4508",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
       "user": null,
       "access": "write",
-      "created_at": "2026-11-16T18:57:15.910Z",
+      "created_at": "2026-11-16T19:09:05.928Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
       "revoked_at": null,
       "last_used_at": null
@@ -623,20 +623,20 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminRevokeKey": {
     "params": {
-      "id": "6a0731ac28c54306"
+      "id": "5ce64848688b4508"
     },
     "status": 200,
     "answer": {
-      "id": "6a0731ac28c54306",
+      "id": "5ce64848688b4508",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
       "user": null,
       "access": "write",
-      "created_at": "2026-11-16T18:57:15.910Z",
+      "created_at": "2026-11-16T19:09:05.928Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
-      "revoked_at": "2026-11-16T18:57:15.933Z",
+      "revoked_at": "2026-11-16T19:09:05.952Z",
       "last_used_at": null
     }
   },
@@ -646,12 +646,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "accounts": [
         {
           "account": "acme",
-          "created_at": "2026-11-16T18:57:13.877Z",
+          "created_at": "2026-11-16T19:09:04.393Z",
           "keys": 1
         },
         {
           "account": "navy",
-          "created_at": "2026-11-16T18:57:15.910Z",
+          "created_at": "2026-11-16T19:09:05.928Z",
           "keys": 1
         }
       ]
@@ -664,7 +664,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "to": "2026-11-16",
       "keys": [
         {
-          "key_id": "7211af1914574112",
+          "key_id": "4fa8e6dd14e24940",
           "account": "acme",
           "tier": "pro",
           "limit": 50000,
@@ -677,7 +677,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           ]
         },
         {
-          "key_id": "6a0731ac28c54306",
+          "key_id": "5ce64848688b4508",
           "account": "navy",
           "tier": "pro",
           "limit": 50000,
@@ -703,35 +703,35 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "requests": [
         {
-          "id": "bca418d38d724a0a",
+          "id": "d25ab0862c1c4f36",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "approved",
-          "created_at": "2026-11-16T18:57:15.953Z",
-          "decided_at": "2026-11-16T18:57:15.981Z",
-          "key_id": "c7c00d34486e4241"
+          "created_at": "2026-11-16T19:09:05.980Z",
+          "decided_at": "2026-11-16T19:09:06.000Z",
+          "key_id": "23f7f7146ecc44df"
         },
         {
-          "id": "30bf96e916184de6",
+          "id": "907b77b7dcb14012",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "declined",
-          "created_at": "2026-11-16T18:57:15.989Z",
-          "decided_at": "2026-11-16T18:57:16.015Z",
+          "created_at": "2026-11-16T19:09:06.011Z",
+          "decided_at": "2026-11-16T19:09:06.029Z",
           "key_id": null
         },
         {
-          "id": "673f0efb4d6a447d",
+          "id": "be648d408d3a4053",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "open",
-          "created_at": "2026-11-16T18:57:16.021Z",
+          "created_at": "2026-11-16T19:09:06.037Z",
           "decided_at": null,
           "key_id": null
         }
@@ -740,7 +740,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminApprove": {
     "params": {
-      "id": "bca418d38d724a0a"
+      "id": "d25ab0862c1c4f36"
     },
     "body": {
       "account": "hopper"
@@ -748,14 +748,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "c7c00d34486e4241",
+      "id": "23f7f7146ecc44df",
       "account": "hopper",
       "tier": "free",
       "prefix": "sb_live_…",
       "note": "Grace Hopper <grace@navy.example>",
       "user": null,
       "access": "write",
-      "created_at": "2026-11-16T18:57:15.981Z",
+      "created_at": "2026-11-16T19:09:06.000Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -763,24 +763,24 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminDecline": {
     "params": {
-      "id": "30bf96e916184de6"
+      "id": "907b77b7dcb14012"
     },
     "status": 200,
     "answer": {
-      "id": "30bf96e916184de6",
+      "id": "907b77b7dcb14012",
       "name": "Grace Hopper",
       "email": "grace@navy.example",
       "purpose": "An assistant that remembers.",
       "tier": "free",
       "status": "declined",
-      "created_at": "2026-11-16T18:57:15.989Z",
-      "decided_at": "2026-11-16T18:57:16.015Z",
+      "created_at": "2026-11-16T19:09:06.011Z",
+      "decided_at": "2026-11-16T19:09:06.029Z",
       "key_id": null
     }
   },
   "adminDeleteRequest": {
     "params": {
-      "id": "673f0efb4d6a447d"
+      "id": "be648d408d3a4053"
     },
     "status": 200,
     "answer": {
@@ -791,8 +791,8 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "version": "0.1.0",
-      "process_id": 796,
-      "started_at": "2026-11-16T18:57:13.853Z",
+      "process_id": 11484,
+      "started_at": "2026-11-16T19:09:04.322Z",
       "ready": true,
       "store": {
         "facts": 3,
@@ -801,36 +801,36 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       },
       "demo": {
         "labels": [],
-        "resets_in_s": 164
+        "resets_in_s": 354
       },
       "recent_errors": [],
       "recent_requests": [
         {
-          "at": "2026-11-16T18:57:15.474Z",
+          "at": "2026-11-16T19:09:05.646Z",
           "method": "GET",
           "route": "/usage/days",
           "status": 200,
           "account": "acme",
-          "key_id": "7211af1914574112",
-          "request_id": "nZVUX0HL-q"
+          "key_id": "4fa8e6dd14e24940",
+          "request_id": "eoOXSVry-q"
         },
         {
-          "at": "2026-11-16T18:57:15.469Z",
+          "at": "2026-11-16T19:09:05.641Z",
           "method": "GET",
           "route": "/usage",
           "status": 200,
           "account": "acme",
-          "key_id": "7211af1914574112",
-          "request_id": "nZVUX0HL-p"
+          "key_id": "4fa8e6dd14e24940",
+          "request_id": "eoOXSVry-p"
         },
         {
-          "at": "2026-11-16T18:57:15.460Z",
+          "at": "2026-11-16T19:09:05.633Z",
           "method": "POST",
           "route": "/tokens",
           "status": 200,
           "account": "acme",
-          "key_id": "7211af1914574112",
-          "request_id": "nZVUX0HL-o"
+          "key_id": "4fa8e6dd14e24940",
+          "request_id": "eoOXSVry-o"
         }
       ]
     }
