@@ -133,3 +133,10 @@ test("authentication: what outlives a request ends with its key: revoked, expire
   revoke();
   assert.equal(await authentication.isLive(caller), false);
 });
+
+test("authentication: what outlives a request goes on with a key that does not expire, and for the owner, who has none", async () => {
+  const { key, authentication } = setUp();
+  const caller = await authentication.callerOf(key);
+  assert.equal(await authentication.isLive(caller), true);
+  assert.equal(await authentication.isLive({ ...caller, tier: "owner", keyId: "none" }), true);
+});

@@ -6,7 +6,7 @@ import { codeOf } from "../../../src/blockwork/fact-code.ts";
 import { PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
 import { labelOf } from "../../../src/memory/labels.ts";
 import { verifyAll } from "../../../src/memory/verify.ts";
-import { forgedCode, memoryServices } from "./memory-services.ts";
+import { forgedCode, memoryServices, valueTooLargeForABlock } from "./memory-services.ts";
 
 async function setUp(context: TestContext) {
   const memory = await memoryServices(context);
@@ -25,6 +25,50 @@ test("a sound store has no findings, with and without code bits", async (context
   for (const fact of factsOf("ada"))
     await saveCode("ada", fact, codeOf(PLAIN_CODEBOOK, fact.channel, fact.value));
   assert.deepEqual(await verify(), sound);
+});
+
+test("a fact that does not fit its block is counted, and is no fault", async (context) => {
+  const { verify, write } = await setUp(context);
+  await write("bob", valueTooLargeForABlock(), "London");
+  await write("carl", valueTooLargeForABlock(), "Paris");
+  assert.deepEqual(await verify(), { users: 4, facts: 7, overflowed: 2, findings: [] });
+});
+
+test("the progress is told with the number of users, where it is known; of one account no other record is looked at", async (context) => {
+  const { services, store } = await setUp(context);
+  await store.write({ account: "globex", userId: "bob", facts: [{ channel: 0, value: "Bob" }], nowMs: 0 });
+  const damage = async function* () {
+    yield "facts 7";
+  };
+  context.mock.method(store, "findDamage", damage);
+  const { signal } = new AbortController();
+  const told: number[][] = [];
+  const verify = (more: { account?: string } = {}) =>
+    verifyAll(services, { progress: (...step) => void told.push(step), signal, ...more });
+  const fault = "the record facts 7 fails its checksum";
+  assert.deepEqual((await verify()).findings, [{ account: "", userId: "", fault }]);
+  assert.deepEqual((await verify({ account: "globex" })).findings, []);
+  context.mock.method(store, "statistics", () => Promise.reject(new Error("damaged")));
+  await verify();
+  assert.deepEqual(told, [
+    [1, 3],
+    [2, 3],
+    [3, 3],
+    [1, 0],
+    [1, 0],
+    [2, 0],
+    [3, 0],
+  ]);
+});
+
+test("of more than 1,000 findings the first are told", async (context) => {
+  const { verify, store } = await setUp(context);
+  context.mock.method(store, "findDamage", async function* () {
+    for (let i = 0; i < 1_001; i++) yield `facts ${i}`;
+  });
+  const { findings } = await verify();
+  assert.equal(findings.length, 1_000);
+  assert.match(findings[999].fault, /facts 999 /);
 });
 
 test("code bits that fail their checksum are found", async (context) => {
