@@ -59,7 +59,8 @@ test("a user without facts has no block, and none in the cache", async (context)
 });
 
 test("codes are computed in the background once the account has not written for a while, and not before", async (context) => {
-  const { blocks, workers, clock, write, factsOf } = await memoryServices(context);
+  const { services, blocks, workers, clock, write, factsOf } = await memoryServices(context);
+  const { mock } = context.mock.method(services.blockWork, "code");
   await write("ada", "Ada", "London");
   blocks.codeInBackground(requester, "ada");
   clock.advance(QUIET_MS - 1);
@@ -71,6 +72,7 @@ test("codes are computed in the background once the account has not written for 
   await until(() => factsOf("ada").every(({ code }) => code !== undefined));
   await blocks.of(requester, "ada");
   assert.equal(workers.countOf("code"), 2);
+  assert.deepEqual(mock.calls[0].arguments[0], { ...requester, background: true }, "behind every request");
 });
 
 test("coding in the background stops when the account writes again, and goes on when it is quiet again", async (context) => {

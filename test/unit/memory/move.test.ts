@@ -105,6 +105,14 @@ test("each user is told when copied and when compared", async (context) => {
   assert.deepEqual(steps, ["copied", "copied", "compared", "compared"]);
 });
 
+test("a user that is forgotten during the comparison of both stores is no difference", async (context) => {
+  const { from, to } = await setUp(context);
+  context.mock.method(from, "readUser", () => undefined);
+  context.mock.method(to, "readUser", () => undefined);
+  const { facts, differences } = await compareStores(from, to, () => {});
+  assert.deepEqual([facts, differences], [0, []]);
+});
+
 test("a write that fails while the next user is being read ends the move with its error", async (context) => {
   const [from, to] = [await filledStore(context), await temporaryStore(context)];
   const readUser = from.readUser.bind(from);

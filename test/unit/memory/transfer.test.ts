@@ -177,6 +177,12 @@ test("an export of one account holds nothing of another", async (context) => {
   );
 });
 
+test("a user that is forgotten during the export is not in it", async (context) => {
+  const store = await filledStore(context);
+  context.mock.method(store, "readUser", () => undefined);
+  assert.deepEqual(await exported(store, "globex"), []);
+});
+
 test("the demo is not exported", async (context) => {
   const store = await temporaryStore(context);
   await write(store, DEMO_ACCOUNT, "demo", 0, "Ada", 0);

@@ -82,7 +82,16 @@ test("code bits of another value under a right checksum are found", async (conte
   const { faults, factsOf, saveCode } = await setUp(context);
   const [fact] = factsOf("ada");
   await saveCode("ada", fact, forgedCode(fact, "Eve"));
-  assert.deepEqual(await faults(), ["ada: the code bits kept with the facts give another block"]);
+  const alone = factsOf("eve")[0];
+  await saveCode("eve", alone, forgedCode(alone, "Ada"));
+  const fault = "the code bits kept with the facts give another block";
+  assert.deepEqual(await faults(), [`ada: ${fault}`, `eve: ${fault}`]);
+});
+
+test("a user that is forgotten during the walk is no fault", async (context) => {
+  const { verify, store } = await setUp(context);
+  context.mock.method(store, "readUser", () => undefined);
+  assert.deepEqual(await verify(), { users: 2, facts: 0, overflowed: 0, findings: [] });
 });
 
 test("a block that is read back with another value is found", async (context) => {
