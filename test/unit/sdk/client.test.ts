@@ -68,7 +68,10 @@ test("every call is sent as the interface documents it", async (t) => {
     { method: "GET", path: "/usage", query: {}, body: undefined },
     { method: "GET", path: "/channels", query: {}, body: undefined },
   ]);
-  for (const { headers } of seen) assert.equal(headers.authorization, "Bearer sb_live_x");
+  for (const { method, headers } of seen) {
+    assert.equal(headers.authorization, "Bearer sb_live_x");
+    assert.equal(headers["content-type"], method === "POST" ? "application/json" : undefined);
+  }
   assert.equal(seen[0].headers["idempotency-key"], "k");
   assert.match(String(seen[1].headers["idempotency-key"]), /^[0-9a-f]{32}$/);
 });
@@ -82,8 +85,14 @@ test("demo calls carry no key", async (t) => {
   await demo.flush();
   await demo.reset();
   assert.deepEqual(
-    seen.map(({ method, path }) => `${method} ${path}`),
-    ["POST /demo/encode", "GET /demo/context", "GET /demo/decode", "POST /demo/flush", "POST /demo/reset"],
+    seen.map(({ method, path, query, body }) => [`${method} ${path}`, query, body]),
+    [
+      ["POST /demo/encode", {}, { label: "USER.name", value: "Ada" }],
+      ["GET /demo/context", {}, undefined],
+      ["GET /demo/decode", { label: "USER.name" }, undefined],
+      ["POST /demo/flush", {}, undefined],
+      ["POST /demo/reset", {}, undefined],
+    ],
   );
   for (const { headers } of seen) assert.equal(headers.authorization, undefined);
 });
@@ -139,6 +148,34 @@ test("a delete is not sent again after a lost connection, and is after 503", asy
   assert.equal(seen.length, 1);
   await client.forgetUser("u");
   assert.equal(seen.length, 3);
+});
+
+test("a read is sent again after what may pass, a delete only where it did nothing, and neither more often than allowed", async (t) => {
+  t.mock.method(Math, "random", () => 0);
+  for (const [status, code, isRefusal] of [
+    [429, "rate_limited", true],
+    [503, "overloaded", true],
+    [503, "outcome_unknown", false],
+    [409, "idempotency_in_flight", false],
+    [502, undefined, false],
+    [504, undefined, false],
+  ] as const) {
+    const answer = code === undefined ? { status, body: {} } : problem(status, code);
+    let calls = 0;
+    const client = new Sideband({
+      baseUrl: "http://x",
+      retries: 1,
+      fetch: async () => {
+        calls += 1;
+        return new Response(JSON.stringify(answer.body), { status });
+      },
+    });
+    const expected = { code: code ?? "unexpected_answer" };
+    await assert.rejects(client.usage(), expected);
+    assert.equal(calls, 2, `a read after ${status} ${code}`);
+    await assert.rejects(client.forgetUser("u"), expected);
+    assert.equal(calls, isRefusal ? 4 : 3, `a delete after ${status} ${code}`);
+  }
 });
 
 test("what the caller got wrong, and a spent monthly limit, are not tried again", async (t) => {
@@ -224,6 +261,42 @@ test("an unchanged context costs a 304 and gives a copy of the same answer", asy
     seen.map(({ headers }) => headers["if-none-match"]),
     [undefined, '"e1"', '"e1"'],
   );
+});
+
+test("a context that has changed is the new one, and one without an ETag is not kept", async (t) => {
+  const answers = [
+    { headers: { etag: '"e1"' }, body: CONTEXT },
+    { headers: { etag: '"e2"' }, body: { ...CONTEXT, channel_count: 2 } },
+    { body: { ...CONTEXT, channel_count: 3 } },
+    { body: { ...CONTEXT, channel_count: 4 } },
+  ];
+  const { url, seen } = await scriptedServer(t, (_, count) => answers[count - 1]);
+  const client = new Sideband({ baseUrl: url });
+  for (const { body } of answers) assert.deepEqual(await client.context("u"), body);
+  assert.deepEqual(
+    seen.map(({ headers }) => headers["if-none-match"]),
+    [undefined, '"e1"', '"e2"', undefined],
+  );
+});
+
+test("the contexts of 100 users are kept, and of those the ones used last", async () => {
+  const asked: (string | null)[] = [];
+  const client = new Sideband({
+    baseUrl: "http://x",
+    fetch: async (_url, { headers }) => {
+      const known = new Headers(headers).get("if-none-match");
+      asked.push(known);
+      return known === null
+        ? new Response(JSON.stringify(CONTEXT), { headers: { etag: '"e"' } })
+        : new Response(null, { status: 304 });
+    },
+  });
+  for (let i = 0; i < 100; i++) await client.context(`user ${i}`);
+  await client.context("user 0");
+  await client.context("one more");
+  asked.length = 0;
+  for (const user of ["user 0", "user 2", "one more", "user 1"]) await client.context(user);
+  assert.deepEqual(asked, ['"e"', '"e"', '"e"', null]);
 });
 
 test("address and key come from the environment where they are not given, and a given one wins", async (t) => {
