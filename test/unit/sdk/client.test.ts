@@ -29,7 +29,7 @@ const problem = (status: number, code: string, extra: object = {}) => ({
 
 test("every call is sent as the interface documents it", async (t) => {
   const { url, seen } = await scriptedServer(t, () => ({ body: OK }));
-  const client = new Sideband({ apiKey: "sb_live_x", baseUrl: `${url}/` });
+  const client = new Sideband({ apiKey: "sb_live_x", baseUrl: `${url}//` });
   await client.encode("ü/1", "USER.name", "Ada", { sessionId: "s", idempotencyKey: "k" });
   await client.encodeBatch("u", [{ label: "USER.os", value: "Linux" }]);
   await client.context("u");
@@ -76,6 +76,12 @@ test("every call is sent as the interface documents it", async (t) => {
   assert.match(String(seen[1].headers["idempotency-key"]), /^[0-9a-f]{32}$/);
 });
 
+test("a client without a key sends none", async (t) => {
+  const { url, seen } = await scriptedServer(t, () => ({ body: { channels: [] } }));
+  await new Sideband({ baseUrl: url }).channels();
+  assert.equal(seen[0].headers.authorization, undefined);
+});
+
 test("demo calls carry no key", async (t) => {
   const { url, seen } = await scriptedServer(t, () => ({ body: OK }));
   const { demo } = new Sideband({ apiKey: "sb_live_x", baseUrl: url });
@@ -120,10 +126,10 @@ test("an answer that is not the service's is said to be so", async (t) => {
   const { url } = await scriptedServer(t, (_, count) =>
     count === 1
       ? { status: 404, headers: { "content-type": "text/html" }, body: "<html>" }
-      : { headers: { "content-type": "text/html" }, body: "<html>" },
+      : { headers: { "content-type": "text/html" }, body: count === 2 ? "<html>" : "null" },
   );
   const client = new Sideband({ baseUrl: url });
-  for (const status of [404, 200]) {
+  for (const status of [404, 200, 200]) {
     await assert.rejects(client.usage(), { code: "unexpected_answer", status });
   }
 });
@@ -176,6 +182,35 @@ test("a read is sent again after what may pass, a delete only where it did nothi
     await assert.rejects(client.forgetUser("u"), expected);
     assert.equal(calls, isRefusal ? 4 : 3, `a delete after ${status} ${code}`);
   }
+});
+
+test("a client tries three times unless told otherwise", async (t) => {
+  t.mock.method(Math, "random", () => 0);
+  const { url, seen } = await scriptedServer(t, () => problem(503, "overloaded"));
+  await assert.rejects(new Sideband({ baseUrl: url }).usage(), { code: "overloaded" });
+  assert.equal(seen.length, 3);
+});
+
+test("where memory is away the prompt stays as it is, and a flush that was not answered promises nothing", async (t) => {
+  const { mock } = t.mock.method(console, "error", () => {});
+  const client = new Sideband({ baseUrl: await closedPort(), retries: 0 });
+  assert.equal(await client.inject("You are kind.", "u"), "You are kind.");
+  const { error, ...compaction } = await client.beforeCompaction("u");
+  const nothing = { flushed: false, lossless: false, block: "", section: "", overflow: [] };
+  assert.deepEqual(compaction, nothing);
+  assert.ok(isSidebandError(error, "connection_failed"));
+  assert.match(String(mock.calls[0].arguments[0]), /^sideband: memory was not refreshed: cannot reach/);
+});
+
+test("before a compaction the context has no more time than the flush has left, and the next call does not wait", {
+  timeout: 10_000,
+}, async (t) => {
+  const flush = { lossless: true, fdm_block: "[MEM]", overflow: [] };
+  const { url, seen } = await scriptedServer(t, ({ path }) => (path === "/flush" ? { body: flush } : "hang"));
+  const client = new Sideband({ baseUrl: url, timeoutMs: 60_000, onWarning: () => {} });
+  assert.equal((await client.beforeCompaction("u", { timeoutMs: 300 })).flushed, false);
+  await assert.rejects(client.facts("u", { coolDown: true }), { code: "timeout", status: 0 });
+  assert.ok(!seen.some(({ path }) => path === "/facts"));
 });
 
 test("what the caller got wrong, and a spent monthly limit, are not tried again", async (t) => {
