@@ -297,6 +297,20 @@ test("after its own tasks have run, a request still has its time to wait for oth
   assert.deepEqual(workers.began, [1, 2, 1]);
 });
 
+test("a request that has run already is told at its deadline, too, when it waits for others that long", async () => {
+  const { clock, workers, scheduler, run } = setUp();
+  const outcome = run(scheduler.begin(of("a")), 1, 2);
+  void run(of("b"), 2, 10);
+  clock.advance(DEADLINE_MS * 0.7);
+  await workers.finish(DEADLINE_MS * 0.7);
+  for (let i = 0; i < 3; i++) clock.advance(DEADLINE_MS * 0.5);
+  assert.equal(
+    await Promise.race([outcome, settled().then(() => "waits")]),
+    "The block work was not done in time. 1",
+  );
+  assert.deepEqual(workers.began, [1, 2]);
+});
+
 test("whoever hangs up has his waiting tasks removed; the running one ends unheard", async () => {
   const { clock, workers, scheduler, run, results, metric } = setUp();
   const caller = new AbortController();
