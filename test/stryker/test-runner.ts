@@ -31,7 +31,7 @@ interface Resolved {
 }
 const HANGS = Symbol("hangs");
 const HANGING_MS = 3_000;
-const HANGING_TIMES = 10;
+const HANGING_TIMES = 4;
 const ACTIVE_VARIABLE = "__STRYKER_ACTIVE_MUTANT__";
 const globals = globalThis as { __stryker__?: StrykerGlobal };
 globals.__stryker__ ??= {};

@@ -191,6 +191,21 @@ test("a client tries three times unless told otherwise", async (t) => {
   assert.equal(seen.length, 3);
 });
 
+test("the longest pause doubles from 100 ms to 2 s", async (t) => {
+  t.mock.method(Math, "random", () => 1);
+  const later = setTimeout;
+  const pausesMs: number[] = [];
+  t.mock.method(globalThis, "setTimeout", (run: () => void, ms: number) => {
+    if (ms > 2_000) return later(run, ms);
+    pausesMs.push(ms);
+    return later(run, 0);
+  });
+  const fetch = async () => new Response(JSON.stringify(problem(503, "overloaded").body), { status: 503 });
+  const client = new Sideband({ baseUrl: "http://x", fetch, retries: 6, timeoutMs: 60_000 });
+  await assert.rejects(client.usage(), { code: "overloaded" });
+  assert.deepEqual(pausesMs, [100, 200, 400, 800, 1600, 2000]);
+});
+
 test("where memory is away the prompt stays as it is, and a flush that was not answered promises nothing", async (t) => {
   const { mock } = t.mock.method(console, "error", () => {});
   const client = new Sideband({ baseUrl: await closedPort(), retries: 0 });
