@@ -65,6 +65,28 @@ test("lmdb: a folder has one owner; a second is told who it is, and kill -9 free
     await store.close();
   }));
 
+test("lmdb: an entry that could be taken for another one's is a mistake, and is not written", () =>
+  withFolder(async (folder) => {
+    const store = await openFolder(folder);
+    const mistakes: [account: string, userId: string, channel: number][] = [
+      ["", "ada", 0],
+      ["acme", "", 0],
+      ["ac\0me", "ada", 0],
+      ["acme", "a\0da", 0],
+      ["acme", "ada", -1],
+      ["acme", "ada", 40],
+    ];
+    for (const [account, userId, channel] of mistakes)
+      await assert.rejects(store.write({ ...write(userId, [[channel, "Ada"]]), account }), {
+        name: "AssertionError",
+      });
+    assert.deepEqual([store.statistics().users, store.statistics().facts], [0, 0]);
+    await store.write(write("ada", [[0, "Ada"]]));
+    await store.forgetFacts("acme", "ada", [{ channel: 0 }]);
+    assert.ok(store.forgottenSinceMs()! > 0, "one fact is forgotten as a user is");
+    await store.close();
+  }));
+
 test("lmdb: of many that open a new folder at once exactly one owns it", () =>
   withFolder(async (folder) => {
     const results = await Promise.allSettled(
