@@ -19,7 +19,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { PostgresServer } from "../../bench/store/postgres-server.ts";
-import { buildWebsite } from "../agents/built.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -28,8 +27,8 @@ const TESTS: Readonly<
   Record<string, { readonly files: RegExp; readonly left?: RegExp; readonly postgres?: true }>
 > = {
   "src/http/request": {
-    files: /^test\/(unit\/http\/(?!one-write|bare-answers)|http\/(requests|failures|service))/,
-    left: /between two requests of|bodies come to their|over MCP, too/,
+    files: /^test\/unit\/http\/(?!one-write|bare-answers)/,
+    left: /of thousands of requests|between two requests of|bodies come to their/,
   },
   "src/memory": { files: /^test\/unit\/memory\// },
   "src/blockwork": { files: /^test\/unit\/(blockwork\/|memory\/(blocks|flush))/ },
@@ -74,8 +73,6 @@ const report = join(output, `${folder.replaceAll("/", "-")}.json`);
 // Where memory is a folder, the tests that write to disk do not wait for it.
 const scratch = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "sideband-stryker-"));
 mkdirSync(output, { recursive: true });
-// The service serves it, and a copy of the code cannot build it.
-if (tests.some((path) => path.startsWith("test/http"))) buildWebsite();
 const config = join(scratch, "stryker.config.json");
 writeFileSync(
   config,
