@@ -1,7 +1,7 @@
 /**
  * Mutation testing: npm run test:stryker -- FOLDER [PART …]. Stryker puts every small fault it knows into the files of a
  * folder of src, one at a time, or into those whose path contains one of the parts, and runs the tests of the table that
- * reach the fault. What no test notices is printed; scores.md says which of them change nothing.
+ * reach the fault. What no test notices is printed, but for the faults that scores.md lists.
  * Needs Node 24 and Stryker, which npx fetches into its cache. The report is in test/output/stryker.
  */
 
@@ -129,12 +129,12 @@ child.once("exit", async (status) => {
   process.exitCode = status ?? 1;
 });
 
-/** scores.md names those that change nothing, each as a line of `file: from → to`. */
+/** scores.md lists the faults that no answer shows, each as a line of `file: from → to`. */
 function print({ files }: Report): void {
   // Each as often as it is listed: two faults of a file may read the same.
   const known = readFileSync(new URL("./scores.md", import.meta.url), "utf8").split("\n");
   const counts: Record<string, number> = {};
-  let equivalent = 0;
+  let listedCount = 0;
   for (const [path, { source, mutants }] of Object.entries(files))
     for (const mutant of mutants) {
       const { status, location } = mutant;
@@ -144,14 +144,16 @@ function print({ files }: Report): void {
       const listed = known.indexOf(`- \`${change}\``);
       if (listed >= 0) {
         known.splice(listed, 1);
-        equivalent += 1;
+        listedCount += 1;
       } else console.log(`${status} at line ${location.start.line}: ${change}`);
     }
   const { Killed = 0, Timeout = 0, Survived = 0, NoCoverage = 0 } = counts;
   const noticed = Killed + Timeout;
-  const judged = noticed + Survived + NoCoverage - equivalent;
+  const judged = noticed + Survived + NoCoverage - listedCount;
   const percent = ((100 * noticed) / judged).toFixed(1);
-  console.log(`${folder}: ${noticed} of ${judged} noticed (${percent} %), ${equivalent} more change nothing`);
+  console.log(
+    `${folder}: ${noticed} of ${judged} noticed (${percent} %), ${listedCount} more are listed in scores.md`,
+  );
   console.log(counts);
 }
 
