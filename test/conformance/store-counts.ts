@@ -1,5 +1,5 @@
 /**
- * What every store must do with numbers and times: walks over many users, the days of a month, idempotency records
+ * What every store must do with numbers and times: users and walks over them, the days of a month, idempotency records
  * that are refused or used again, the version of the keys. The rest of the suite is store.ts.
  */
 
@@ -22,6 +22,30 @@ export function storeCountsConformance(name: string, open: () => Promise<StoreUn
     const exported: string[] = [];
     for await (const line of exportLines(store)) if (line.kind === "user") exported.push(line.user_id);
     assert.deepEqual(exported.sort(), names);
+  });
+
+  check("what forgets nothing changes nothing, and the last fact takes its user along", async ({ store }) => {
+    const users = async () => (await store.statistics()).users;
+    await store.write(write("ada", [[0, "Ada"]]));
+    const first = await store.readStamp("acme", "ada");
+    await store.write(write("ada", [[1, "Engine"]]));
+    assert.equal(await users(), 1);
+    const state = (await store.readUser("acme", "ada"))!;
+    for (const missing of [{ channel: 5 }, { channel: 5, revision: 1 }, { channel: 0, revision: 999 }]) {
+      const outcome = await store.forgetFacts("acme", "ada", [missing]);
+      assert.deepEqual(outcome, { forgotten: 0, channelCount: 2 });
+      assert.deepEqual(await store.readUser("acme", "ada"), state);
+    }
+    const [name, work] = state.facts.map(({ channel, revision }) => ({ channel, revision }));
+    const left = await store.forgetFacts("acme", "ada", [work]);
+    assert.deepEqual(left, { forgotten: 1, channelCount: 1 });
+    assert.ok(![first, state.stamp].includes(await store.readStamp("acme", "ada")));
+    const none = await store.forgetFacts("acme", "ada", [name]);
+    assert.deepEqual(none, { forgotten: 1, channelCount: 0 });
+    const code = { version: 3, bits: { length: 8, bytes: Uint8Array.of(1) }, checksum: 1 };
+    await store.saveCodes("acme", "ada", [{ ...state.facts[0], code }]);
+    assert.deepEqual([await store.readUser("acme", "ada"), await users()], [undefined, 0]);
+    for await (const { userId } of store.walkUsers()) assert.fail(`${userId} is still there`);
   });
 
   check("a month of a key without a limit has all its days, the 31st too", async ({ store }) => {

@@ -309,30 +309,6 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
     assert.equal(stamps.size, 5);
   });
 
-  check("what forgets nothing changes nothing, and the last fact takes its user along", async ({ store }) => {
-    const users = async () => (await store.statistics()).users;
-    await store.write(write("ada", [[0, "Ada"]]));
-    const first = await store.readStamp("acme", "ada");
-    await store.write(write("ada", [[1, "Engine"]]));
-    assert.equal(await users(), 1);
-    const state = (await store.readUser("acme", "ada"))!;
-    for (const missing of [{ channel: 5 }, { channel: 5, revision: 1 }, { channel: 0, revision: 999 }]) {
-      const outcome = await store.forgetFacts("acme", "ada", [missing]);
-      assert.deepEqual(outcome, { forgotten: 0, channelCount: 2 });
-      assert.deepEqual(await store.readUser("acme", "ada"), state);
-    }
-    const [name, work] = state.facts.map(({ channel, revision }) => ({ channel, revision }));
-    const left = await store.forgetFacts("acme", "ada", [work]);
-    assert.deepEqual(left, { forgotten: 1, channelCount: 1 });
-    assert.ok(![first, state.stamp].includes(await store.readStamp("acme", "ada")));
-    const none = await store.forgetFacts("acme", "ada", [name]);
-    assert.deepEqual(none, { forgotten: 1, channelCount: 0 });
-    const code = { version: 3, bits: { length: 8, bytes: Uint8Array.of(1) }, checksum: 1 };
-    await store.saveCodes("acme", "ada", [{ ...state.facts[0], code }]);
-    assert.deepEqual([await store.readUser("acme", "ada"), await users()], [undefined, 0]);
-    for await (const { userId } of store.walkUsers()) assert.fail(`${userId} is still there`);
-  });
-
   check(
     "code bits are kept with their fact until it changes, and do not change the stamp",
     async ({ store }) => {

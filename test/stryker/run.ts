@@ -113,6 +113,8 @@ const server = TESTS[folder].postgres
 const child = spawn("stryker", ["run", config], {
   cwd: ROOT,
   stdio: "inherit",
+  // A group of its own: a process with a fault that never ends would outlive it.
+  detached: true,
   env: {
     ...process.env,
     TMPDIR: scratch,
@@ -123,11 +125,20 @@ const child = spawn("stryker", ["run", config], {
 });
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(signal));
 child.once("exit", async (status) => {
+  endGroup(child.pid!);
   await server?.remove();
   rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
   if (status === 0) print(JSON.parse(readFileSync(report, "utf8")) as Report);
   process.exitCode = status ?? 1;
 });
+
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // All of it has ended.
+  }
+}
 
 /** scores.md lists the faults that no answer shows, each as a line of `file: from → to`. */
 function print({ files }: Report): void {
