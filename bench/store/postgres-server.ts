@@ -148,14 +148,8 @@ export class PostgresServer {
   }
 
   /** A new, empty database; resolves to its address. */
-  async createDatabase(name: string): Promise<string> {
-    const sql = postgres(this.url(), { max: 1, onnotice: () => {} });
-    try {
-      await sql`CREATE DATABASE ${sql(name)} TEMPLATE template0`;
-    } finally {
-      await sql.end();
-    }
-    return this.url(name);
+  createDatabase(name: string): Promise<string> {
+    return createDatabase(this.url(), name);
   }
 
   /** Starts it, for the first time or again, and waits until it takes connections. */
@@ -249,6 +243,17 @@ export class PostgresServer {
     this.#process?.kill("SIGKILL");
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   };
+}
+
+/** A new, empty database on the server of an address; resolves to its own. */
+export async function createDatabase(serverUrl: string, name: string): Promise<string> {
+  const sql = postgres(serverUrl, { max: 1, onnotice: () => {} });
+  try {
+    await sql`CREATE DATABASE ${sql(name)} TEMPLATE template0`;
+  } finally {
+    await sql.end();
+  }
+  return Object.assign(new URL(serverUrl), { pathname: name }).href;
 }
 
 export async function embeddedBinaries(): Promise<Binaries> {

@@ -23,6 +23,7 @@ export function keyRequestConformance(name: string, open: () => Promise<StoreUnd
 
   check("a key request is decided once", async ({ store }) => {
     const request = keyRequest("r1");
+    assert.deepEqual(await store.listKeyRequests(), []);
     await store.addKeyRequest(request);
     assert.deepEqual(await store.listKeyRequests(), [request]);
     const decision = { status: "approved", decidedAtMs: NOW, keyId: "key1" } as const;

@@ -1,11 +1,11 @@
 /**
- * What every store must do with numbers and times: walks over many users, the days of a month, idempotency records
+ * What every store must do with numbers and times: users and walks over them, the days of a month, idempotency records
  * that are refused or used again, the version of the keys. The rest of the suite is store.ts.
  */
 
 import assert from "node:assert/strict";
 import { exportLines } from "../../src/memory/transfer.ts";
-import { briefly } from "../fixtures/views.ts";
+import { briefly, viewOf } from "../fixtures/views.ts";
 import { checksOf, keyRecord, NOW, type StoreUnderTest, write } from "./store.ts";
 
 const unlimitedOn = (day: string) => ({ keyId: "big", month: day.slice(0, 7), day, limit: null });
@@ -24,6 +24,33 @@ export function storeCountsConformance(name: string, open: () => Promise<StoreUn
     for await (const line of exportLines(store, { nowMs: 0 }))
       if (line.kind === "user") exported.push(line.user_id);
     assert.deepEqual(exported.sort(), names);
+  });
+
+  check("what forgets nothing changes nothing, and the last fact takes its user along", async ({ store }) => {
+    const users = async () => (await store.statistics()).users;
+    await store.write(write("ada", [[0, "Ada"]]));
+    const first = await store.readStamp("acme", "ada");
+    await store.write(write("ada", [[1, "Engine"]]));
+    assert.equal(await users(), 1);
+    const state = (await store.readUser(viewOf("ada")))!;
+    const forget = async (channel: number, ifRevision?: number) => {
+      const change = { place: "", channel, value: null };
+      const changes = [ifRevision === undefined ? change : { ...change, ifRevision }];
+      const outcome = await store.write(write("ada", [], { changes }));
+      return outcome.outcome === "stored" ? [outcome.forgotten, outcome.channelCount] : outcome.outcome;
+    };
+    for (const [channel, revision] of [[5], [5, 1], [0, 999]] as [number, number?][]) {
+      assert.deepEqual(await forget(channel, revision), revision === undefined ? [0, 2] : "conflict");
+      assert.deepEqual(await store.readUser(viewOf("ada")), state);
+    }
+    const [name, work] = state.facts;
+    assert.deepEqual(await forget(work.channel, work.revision), [1, 1]);
+    assert.ok(![first, state.stamp].includes(await store.readStamp("acme", "ada")));
+    assert.deepEqual(await forget(name.channel, name.revision), [1, 0]);
+    const code = { version: 3, bits: { length: 8, bytes: Uint8Array.of(1) }, checksum: 1 };
+    await store.saveCodes("acme", "ada", [{ ...state.facts[0], code }]);
+    assert.deepEqual([await store.readUser(viewOf("ada")), await users()], [undefined, 0]);
+    for await (const { userId } of store.walkUsers()) assert.fail(`${userId} is still there`);
   });
 
   check("a month of a key without a limit has all its days, the 31st too", async ({ store }) => {

@@ -189,6 +189,11 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
         { day: "2026-11-15", count: 10 },
         { day: "2026-12-15", count: 1 },
       ]);
+      assert.deepEqual(await store.readDailyUsage("key1", "2027-01-01", "2027-12-31"), []);
+      assert.deepEqual(
+        [await store.readUsage("key1", "2027-01"), await store.readUsage("nobody", "2026-11")],
+        [0, 0],
+      );
     },
   );
 
@@ -375,6 +380,8 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
       await store.addKey(foreign);
       assert.deepEqual(await store.findKey(first.hash), first);
       assert.equal(await store.findKey("00".repeat(32)), undefined);
+      assert.equal(await store.readKey("nobody"), undefined);
+      assert.deepEqual(await store.listKeys("nobody"), []);
       assert.deepEqual(
         (await store.listKeys("acme")).map(({ id }) => id),
         ["key1"],
@@ -389,7 +396,12 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
           ["nobody", 1],
         ]),
       );
-      assert.equal((await store.readKey("key1"))?.lastUsedAtMs, NOW + 5);
+      await store.touchKeys(new Map([["key1", NOW + 4]]));
+      assert.equal(
+        (await store.readKey("key1"))?.lastUsedAtMs,
+        NOW + 5,
+        "the last use is never an earlier one",
+      );
       // At once on one machine, within five seconds on another.
       const deadlineMs = performance.now() + 5000;
       while ((await other.keysVersion()) === version && performance.now() < deadlineMs) await setTimeout(10);

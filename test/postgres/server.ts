@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import { after } from "node:test";
 import postgres from "postgres";
-import { binariesIn, PostgresServer } from "../../bench/store/postgres-server.ts";
+import { binariesIn, createDatabase, PostgresServer } from "../../bench/store/postgres-server.ts";
 import { Metrics } from "../../src/base/metrics.ts";
 import { CLUSTER_FORMS } from "../../src/store/postgres/cluster/distribution.ts";
 import { PostgresStore, type PostgresStoreOptions } from "../../src/store/postgres/postgres-store.ts";
@@ -26,7 +26,10 @@ export function sharedServer(): Promise<PostgresServer> {
   return starting;
 }
 
-/** The address of a new, empty database. With TEST_CITUS it is a cluster's, on each of its machines in turn. */
+/**
+ * The address of a new, empty database. With TEST_CITUS it is a cluster's, on each of its machines in turn; TEST_POSTGRES_URL
+ * is the address of a server that several processes share.
+ */
 export async function newDatabase(): Promise<string> {
   count += 1;
   const name = `test_${count}`;
@@ -36,6 +39,8 @@ export async function newDatabase(): Promise<string> {
     const machines = [cluster.coordinator, ...cluster.workers];
     return cluster.urlOf(machines[count % machines.length], name);
   }
+  const url = process.env.TEST_POSTGRES_URL;
+  if (url !== undefined) return createDatabase(url, `${name}_${process.pid}`);
   return (await sharedServer()).createDatabase(name);
 }
 

@@ -118,6 +118,51 @@ test("background work is interrupted for what somebody waits for, and begins aga
   assert.equal(metric("sideband_block_queue_depth", 'kind="background"'), 0);
 });
 
+test("only background work may be interrupted, and what was given up meanwhile does not begin again", async () => {
+  const { workers, run } = setUp({ threads: 2 });
+  const caller = new AbortController();
+  const gone = run(of("a", { background: true, signal: caller.signal }), 1);
+  void run(of("b"), 2);
+  assert.deepEqual(
+    workers.running.map(({ interruptible }) => interruptible),
+    [true, false],
+  );
+  caller.abort("hung up");
+  assert.equal(await gone, "hung up");
+  await workers.finish(10, { outcome: "interrupted" });
+  assert.deepEqual(workers.began, [1, 2]);
+});
+
+test("a thread is asked for when a task finds none, and before; it begins as soon as one is ready", async () => {
+  const { workers, scheduler, run } = setUp({ threads: 0 });
+  scheduler.warm();
+  assert.equal(workers.grown, 1);
+  void run(of("a"), 1);
+  assert.deepEqual([workers.grown, workers.began], [2, []]);
+  workers.count = 1;
+  workers.onIdle();
+  assert.deepEqual(workers.began, [1]);
+  assert.equal(scheduler.healthy, true);
+});
+
+test("a call is answered when the last of its tasks is done, though others were done or skipped before", async () => {
+  const { workers, scheduler } = setUp({ threads: 2 });
+  const message = () => ({ kind: "code", channel: 1, value: "" }) as const;
+  const task = { size: 1, message, done: () => {} };
+  const isAnswered = (call: Promise<void>) =>
+    Promise.race([call.then(() => true), settled().then(() => false)]);
+  const three = scheduler.run(of("a"), "code", [task, task, task]);
+  await workers.finish();
+  assert.equal(await isAnswered(three), false, "one is done, two run");
+  await workers.finish();
+  await workers.finish();
+  await three;
+  const skipped = scheduler.run(of("a"), "code", [task, { ...task, message: () => undefined }]);
+  assert.equal(await isAnswered(skipped), false, "one runs, one was skipped");
+  await workers.finish();
+  await skipped;
+});
+
 test("what a result lets its requester ask for next goes before others' background work", async () => {
   const { workers, run } = setUp();
   const asked = run(of("a"), 1)
@@ -136,7 +181,7 @@ test("the queue is bounded; background work makes room, and is refused when ther
   for (const account of ["b", "c", "d"]) void run(of(account), 2, 2);
   assert.match(await run(of("e", { background: true }), 1), /^Too much block work is waiting/);
   void run(of("e"), 3, 2);
-  assert.match(await background, /^Dropped to make room for requests/);
+  assert.equal(await background, "Dropped to make room for requests. 1");
   assert.match(await run(of("f"), 4), /^Too much block work is waiting/);
   assert.equal(metric("sideband_block_queue_depth", 'kind="code"'), 8);
   assert.equal(metric("sideband_block_tasks_total", 'kind="background",result="dropped"'), 2);
@@ -168,6 +213,21 @@ test("a request that would miss its deadline is refused at once, with the time t
   void run(scheduler.begin(of("b")), 3);
   await workers.finish(100);
   assert.equal(workers.began.at(-1), 3);
+});
+
+test("the expected wait counts what others run in the meantime, and is shared by the threads", async () => {
+  const { workers, scheduler, run } = setUp({ threads: 2 });
+  void run(of("a"), 0);
+  await workers.finish(100);
+  // Two tasks run, and those that wait take 12 and 16 seconds of one thread.
+  void run(of("a"), 1, 1, 120);
+  void run(of("b"), 2, 1, 160);
+  void run(of("a"), 1, 1, 120);
+  void run(of("b"), 2, 1, 160);
+  const waits = (account: string, size: number) =>
+    Promise.race([run(scheduler.begin(of(account)), 3, 2, size), settled().then(() => "waits")]);
+  assert.match(await waits("c", 120), /takes too long. 14$/, "half of 12 and 16 s");
+  assert.equal(await waits("c", 40), "waits", "half of twice its own 8 s");
 });
 
 test("own work is never the reason to refuse: alone, a request of any length begins", async () => {
@@ -235,6 +295,20 @@ test("after its own tasks have run, a request still has its time to wait for oth
   }
   assert.equal(await outcome, "done");
   assert.deepEqual(workers.began, [1, 2, 1]);
+});
+
+test("a request that has run already is told at its deadline, too, when it waits for others that long", async () => {
+  const { clock, workers, scheduler, run } = setUp();
+  const outcome = run(scheduler.begin(of("a")), 1, 2);
+  void run(of("b"), 2, 10);
+  clock.advance(DEADLINE_MS * 0.7);
+  await workers.finish(DEADLINE_MS * 0.7);
+  for (let i = 0; i < 3; i++) clock.advance(DEADLINE_MS * 0.5);
+  assert.equal(
+    await Promise.race([outcome, settled().then(() => "waits")]),
+    "The block work was not done in time. 1",
+  );
+  assert.deepEqual(workers.began, [1, 2]);
 });
 
 test("whoever hangs up has his waiting tasks removed; the running one ends unheard", async () => {

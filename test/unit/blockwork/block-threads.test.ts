@@ -117,6 +117,10 @@ test("a thread that never says that it is ready is given up, and another is trie
   assert.equal(started[0].ended, false);
   clock.advance(1);
   assert.equal(started[0].ended, true);
+  let told = 0;
+  threads.onIdle = () => told++;
+  started[0].events.ready();
+  assert.equal(told, 0, "too late");
   clock.advance(RESTART_MS);
   assert.equal(started.length, 2);
 });

@@ -89,6 +89,29 @@ test("no value is coded that a full block has no room for", async () => {
   );
 });
 
+test("a new value is coded beside kept codes that fill a block, and values beside one that fits in no block", async () => {
+  const { kept, build } = setUp();
+  const random = seededRandom(1);
+  const text = (length: number) =>
+    Array.from({ length }, () => String.fromCodePoint(0x21 + random.below(94))).join("");
+  const older = Array.from({ length: 39 }, (_, channel) => {
+    const fact = factOf(text(60), channel);
+    return { ...fact, code: codeOf(PLAIN_CODEBOOK, channel, fact.value) };
+  });
+  const { carried } = await build([...older, factOf("new", 39)]);
+  assert.ok(carried.includes(39));
+  assert.deepEqual(
+    kept.map(({ channel }) => channel),
+    [39],
+  );
+  kept.length = 0;
+  await build([...FACTS, factOf(text(1024), 3)]);
+  assert.deepEqual(
+    kept.map(({ channel }) => channel),
+    [3, 2, 1, 0],
+  );
+});
+
 test("codes that were computed are kept although a later value fails", async () => {
   const { workers, kept, build } = setUp();
   workers.distort = (message, result) => {

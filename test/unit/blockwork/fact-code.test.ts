@@ -36,6 +36,7 @@ test("a value that does not fit in any block keeps a code that is too long for o
   const value = Array.from({ length: 1024 }, () => String.fromCodePoint(0x21 + random.below(94))).join("");
   const code = codeOf(PLAIN_CODEBOOK, 3, value);
   assert.ok(code.bits.length > bitsMaxAlone(3));
+  assert.equal(code.bits.bytes.length, Math.ceil(code.bits.length / 8));
   assert.equal(keptCode({ channel: 3, value, revision: 1, code }, version), code);
 });
 

@@ -36,13 +36,14 @@ export class FakeClock implements TimerClock {
 }
 
 export class FakeWorkers implements Workers {
-  readonly count: number;
+  count: number;
   healthy = true;
   closed = false;
   interrupted = 0;
+  grown = 0;
   onIdle = () => {};
   /** What runs now, in the order it began; all that ever began, as `channel` of its message. */
-  readonly running: { message: BlockMessage; reply: (reply: Reply) => void }[] = [];
+  readonly running: { message: BlockMessage; interruptible: boolean; reply: (reply: Reply) => void }[] = [];
   readonly began: number[] = [];
 
   constructor(count = 1) {
@@ -53,15 +54,17 @@ export class FakeWorkers implements Workers {
     return this.count - this.running.length;
   }
 
-  grow(): void {}
+  grow(): void {
+    this.grown++;
+  }
 
   interrupt(): void {
     this.interrupted++;
   }
 
-  run(message: BlockMessage): Promise<Reply> {
+  run(message: BlockMessage, { interruptible }: { interruptible: boolean }): Promise<Reply> {
     this.began.push(message.kind === "code" ? message.channel : -1);
-    return new Promise((reply) => this.running.push({ message, reply }));
+    return new Promise((reply) => this.running.push({ message, interruptible, reply }));
   }
 
   async close(): Promise<void> {

@@ -30,6 +30,7 @@ test("an announced body has its room before a byte of it comes, or is refused wi
   for (const byte of '{"a":1}') request.write(byte);
   request.end();
   assert.deepEqual(await body, { a: 1 });
+  assert.deepEqual(taken, [7, 2 * 64], "its pieces take no room once more, its two parts do");
   const kept = ["data", "error"].map((event) => request.listenerCount(event));
   assert.deepEqual(kept, [0, 0], "a request that is kept with its connection does not keep its body");
   const full = setUp({ "content-length": "7" }, 6);
@@ -63,9 +64,10 @@ test("each name and value takes room, and no body has more than 10,000 of them",
   };
   assert.equal(await parts('{"a":[1,2],"b":{}}'), 7);
   assert.equal(await parts('{"[{:,":"\\"[{:,\\\\"}'), 2);
-  assert.equal(await parts(`[${"1,".repeat(9_998)}1]`), 9_999);
+  assert.equal(await parts(`[${"1,".repeat(9_999)}1]`), 10_000);
   await assert.rejects(parts(`[${"[],".repeat(5_000)}1]`), { code: "invalid_request" });
-  await assert.rejects(parts('"["open'), { code: "invalid_request" });
+  for (const text of ['"["open', '"open', '"open\\'])
+    await assert.rejects(parts(text), { code: "invalid_request" }, text);
 });
 
 test("a body in pieces of one byte is one piece of memory, and has at most 4,000 of them", async () => {

@@ -46,3 +46,16 @@ test("whoever asks after the end is told at once, and a stream for nobody is not
   sendAnswer(call, new Answer(body), 0);
   assert.ok(body.destroyed);
 });
+
+test("a call that was answered is not ended by its connection's end, and has one signal", {
+  timeout: 10_000,
+}, async () => {
+  const { call, socket } = await callOf();
+  const { signal } = call;
+  assert.equal(call.signal, signal);
+  assert.equal(call.isGone, false);
+  sendAnswer(call, new Answer("done", { headers: ["connection", "close"] }), 0);
+  socket.resume();
+  await Promise.all([closed(call.response), closed(socket)]);
+  assert.equal(signal.aborted, false);
+});

@@ -15,14 +15,20 @@ const route = (method: string, path: string, access: Route["access"] = "key"): R
   bodyBytesMax: 0,
   handle: () => path,
 });
-const router = new Router([
+const ROUTES = [
   route("GET", "/facts"),
   route("DELETE", "/facts"),
   route("POST", "/keys/:id/revoke", "admin"),
+  route("GET", "/keys/:id/revoke", "admin"),
+  route("GET", "/keys/:id.json", "admin"),
   route("GET", "/open", "open"),
+  route("GET", "/demo", "demo"),
+  route("POST", "/mcp", "mcp"),
   route("GET", "/a/b"),
   route("POST", "/hidden", "door"),
-]);
+];
+/** Made for each look-up: how routes are put into it is looked at, too. */
+const router = { find: (method: string, path: string) => new Router(ROUTES).find(method, path) };
 const codeOf = (run: () => unknown) => {
   try {
     run();
@@ -41,6 +47,7 @@ test("a route is found by its path and method, also under /v1, and HEAD is GET",
 
 test("parts of a path that vary are decoded, and a slash in them is no separator", () => {
   assert.deepEqual(router.find("POST", "/v1/keys/a%2Fb%20c/revoke").params, { id: "a/b c" });
+  assert.deepEqual(router.find("GET", "/keys/a.json").params, { id: "a" });
 });
 
 test("an unknown address is not found, and one that is not well-formed is refused", () => {
@@ -53,6 +60,7 @@ test("an unknown address is not found, and one that is not well-formed is refuse
     "//facts",
     "/v1%2Ffacts",
     "/a%2fb",
+    "/keys/a-json",
   ])
     assert.equal(
       codeOf(() => router.find("GET", path)),
@@ -81,8 +89,14 @@ test("another method on a known address says what is allowed", () => {
   assert.deepEqual([status, headers.slice(0, 2)], [204, ["allow", "GET, HEAD, DELETE, OPTIONS"]]);
   // Which origins may ask is checked by the access of the answer.
   assert.equal(other("OPTIONS", "/facts").access, "preflight");
-  const open = (other("OPTIONS", "/open").handle(call) as Answer).headers;
-  assert.ok(open.includes("access-control-allow-methods"));
+  for (const path of ["/open", "/demo", "/mcp"]) {
+    const open = (other("OPTIONS", path).handle(call) as Answer).headers;
+    assert.ok(open.includes("access-control-allow-methods"), path);
+  }
+  const { headers: ofBoth } = other("OPTIONS", "/keys/a/revoke").handle(call) as Answer;
+  assert.deepEqual(ofBoth.slice(0, 2), ["allow", "POST, GET, HEAD, OPTIONS"]);
+  const accesses = ["/facts", "/open", "/demo", "/mcp"].map((path) => other("PUT", path).access);
+  assert.deepEqual(accesses, ["page", "open", "open", "origin"]);
 });
 
 test("an address behind the door stays hidden, whatever the method", () => {

@@ -264,3 +264,10 @@ test("tokens: a user_id of the greatest length, of any characters, goes into one
     assert.equal((await authentication.callerOf(token)).user, user);
   }
 });
+
+test("authentication: what outlives a request goes on with a key that does not expire, and for the owner, who has none", async () => {
+  const { key, authentication } = setUp();
+  const caller = await authentication.callerOf(key);
+  assert.equal(await authentication.isLive(caller), true);
+  assert.equal(await authentication.isLive({ ...caller, tier: "owner", keyId: "none" }), true);
+});

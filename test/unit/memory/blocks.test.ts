@@ -63,7 +63,8 @@ test("a user without facts has no block, and none in the cache", async (context)
 });
 
 test("codes are computed in the background once the account has not written for a while, and not before", async (context) => {
-  const { blocks, workers, clock, write, factsOf } = await memoryServices(context);
+  const { services, blocks, workers, clock, write, factsOf } = await memoryServices(context);
+  const { mock } = context.mock.method(services.blockWork, "code");
   await write("ada", "Ada", "London");
   blocks.codeInBackground(requester, viewOf("ada"));
   clock.advance(QUIET_MS - 1);
@@ -75,6 +76,7 @@ test("codes are computed in the background once the account has not written for 
   await until(() => factsOf("ada").every(({ code }) => code !== undefined));
   await blocks.of(requester, viewOf("ada"));
   assert.equal(workers.countOf("code"), 2);
+  assert.deepEqual(mock.calls[0].arguments[0], { ...requester, background: true }, "behind every request");
 });
 
 test("coding in the background stops when the account writes again, and goes on when it is quiet again", async (context) => {
@@ -110,11 +112,28 @@ test("a value written while its user is being coded in the background is coded a
   assert.equal(workers.countOf("code"), 2);
 });
 
-test("coding in the background ends, and leaves no timer behind", async (context) => {
+test("coding in the background ends, leaves no timer behind, and begins again with the next write", async (context) => {
   const { blocks, clock, write, factsOf } = await memoryServices(context);
-  await write("ada", "Ada");
-  blocks.codeInBackground(requester, viewOf("ada"));
+  for (const value of ["Ada", "Grace"]) {
+    await write("ada", value);
+    blocks.codeInBackground(requester, viewOf("ada"));
+    clock.advance(QUIET_MS);
+    await until(() => factsOf("ada").every(({ code }) => code !== undefined));
+    await settled();
+    assert.equal(clock.alarmCount, 0);
+  }
+});
+
+test("the codes of an account's first 100 users are computed in the background, those of further ones on demand", async (context) => {
+  const { blocks, store, workers, clock, write, factsOf } = await memoryServices(context);
+  const { mock } = context.mock.method(store, "readUser");
+  for (let i = 0; i <= 100; i++) blocks.codeInBackground(requester, viewOf(`user ${i}`));
   clock.advance(QUIET_MS);
-  await until(() => factsOf("ada").every(({ code }) => code !== undefined));
-  assert.equal(clock.alarmCount, 0);
+  await until(() => mock.callCount() >= 100);
+  await settled();
+  assert.deepEqual([mock.callCount(), mock.calls.at(-1)?.arguments[0].userId], [100, "user 99"]);
+  await write("user 100", "Ada");
+  await blocks.of(requester, viewOf("user 100"));
+  await until(() => factsOf("user 100").every(({ code }) => code !== undefined));
+  assert.equal(workers.countOf("code"), 1, "what a request has computed is kept");
 });

@@ -8,7 +8,7 @@ import { FakeClock } from "../blockwork/fake-workers.ts";
 
 test("a commit is counted with its size and its time, a failed one as failed; the queue is read when collected", () => {
   const metrics = new Metrics();
-  const clock = new FakeClock();
+  const clock = new FakeClock(5_000);
   let waiting = 0;
   const commits = new CommitMetrics(metrics, clock, () => waiting);
   const ended = commits.begin();

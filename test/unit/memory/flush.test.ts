@@ -9,6 +9,17 @@ import { forgedCode, memoryServices, requester, valueTooLargeForABlock } from ".
 
 const input = { userId: "ada" };
 
+test("a user without facts has an empty flush, and a bad user_id or session_id is refused", async (context) => {
+  const { services } = await memoryServices(context);
+  const empty = { channelCount: 0, lossless: true, text: "", overflow: [] };
+  assert.deepEqual(await flushUser(services, requester, { ...input, sessionId: "one" }), empty);
+  for (const [param, bad] of Object.entries({ user_id: { userId: "" }, session_id: { sessionId: "" } }))
+    await assert.rejects(flushUser(services, requester, { ...input, ...bad }), {
+      code: "invalid_request",
+      extra: { param },
+    });
+});
+
 test("a block that carries every fact is lossless", async (context) => {
   const { services, write } = await memoryServices(context);
   await write("ada", "Ada", "London");

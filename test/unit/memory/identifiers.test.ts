@@ -7,6 +7,7 @@ import {
   checkIdempotencyKey,
   checkIdentifier,
   checkValue,
+  isIdentifier,
 } from "../../../src/memory/identifiers.ts";
 
 /** The first and the last of each range of control characters, and their neighbours that are none. */
@@ -39,6 +40,7 @@ test("an identifier holds no lone surrogate", () => {
 
 test("a refused identifier is named", () => {
   assert.throws(() => checkIdentifier("", "session_id"), invalid("session_id", /^session_id /));
+  assert.deepEqual([isIdentifier("ada"), isIdentifier("")], [true, false]);
 });
 
 test("a value has 1 to 1024 bytes of UTF-8", () => {

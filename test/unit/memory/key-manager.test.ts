@@ -55,6 +55,14 @@ test("the store holds a new key's hash and its first characters, and not the key
   assert.equal(JSON.stringify(record).includes(key), false);
 });
 
+test("an id that nobody hands in has 16 hexadecimal digits, and is another one each time", async (context) => {
+  const { store, clock } = await setUp(context);
+  const keys = new KeyManager(store, clock);
+  const made = [await keys.create({ account: "acme" }), await keys.create({ account: "acme" })];
+  for (const { record } of made) assert.match(record.id, /^[0-9a-f]{16}$/);
+  assert.notEqual(made[0].record.id, made[1].record.id);
+});
+
 test("a key that the store did not take is not handed out", async (context) => {
   const { store, clock, request } = await setUp(context);
   const keys = new KeyManager(store, clock, () => "same");
@@ -99,7 +107,7 @@ test("a key's expiry can be set and taken away", async (context) => {
 
 test("a key that does not exist can neither be revoked nor be given an expiry", async (context) => {
   const { keys } = await setUp(context);
-  await assert.rejects(keys.revoke("nobody"), { code: "not_found" });
+  await assert.rejects(keys.revoke("nobody"), { code: "not_found", extra: { param: "id" } });
   await assert.rejects(keys.expire("nobody", null), { code: "not_found" });
 });
 
@@ -220,12 +228,16 @@ test("an approval without an account makes a new one under an unused name", asyn
   const names = made.map(({ record }) => record.account).sort();
   assert.deepEqual(names, ["example-ada-3", "example-ada-4", "example-ada-5"]);
   assert.equal((await keys.list("example-ada")).length, 1);
+  assert.throws(() => keys.list("no account"), { code: "invalid_request", extra: { param: "account" } });
 });
 
 test("an approval that joins names the account", async (context) => {
   const { keys, request } = await setUp(context);
   const id = await request();
-  await assert.rejects(keys.approve(id, { join: true }), { code: "invalid_request" });
+  await assert.rejects(keys.approve(id, { join: true }), {
+    code: "invalid_request",
+    extra: { param: "account" },
+  });
   assert.deepEqual(await keys.list(), []);
 });
 
@@ -259,7 +271,7 @@ test("a request can be declined once", async (context) => {
   const id = await request();
   const { status, decidedAtMs, keyId } = await keys.decline(id);
   assert.deepEqual([status, decidedAtMs, keyId], ["declined", Date.parse(NOON), null]);
-  await assert.rejects(keys.decline(id), { code: "conflict" });
+  await assert.rejects(keys.decline(id), { code: "conflict", extra: { param: "id" } });
 });
 
 test("a request can be deleted, open or decided, and its key stays", async (context) => {

@@ -48,6 +48,13 @@ test("the secret of tokens is that of the newest master key alone, and none of t
 });
 
 test("a ring without a key, with an id twice, or with a key of another length is not made", () => {
-  for (const masters of [[], [older, { ...newer, id: 7 }], [{ id: 1, material: new Uint8Array(31) }]])
+  const material = new Uint8Array(32);
+  for (const masters of [
+    [],
+    [older, { ...newer, id: 7 }],
+    [{ id: 1, material: material.subarray(1) }],
+    [{ id: 256, material }],
+    [{ id: -1, material }],
+  ])
     assert.throws(() => new KeyRing(masters));
 });

@@ -125,9 +125,18 @@ test("what a key has used comes over, by day and by month", async (context) => {
 
 test("each user is told when copied and when compared", async (context) => {
   const [from, to] = [await filledStore(context), await temporaryStore(context)];
+  await from.addKey({ ...KEY, id: "key2", hash: "cd".repeat(32) });
   const steps: string[] = [];
   await moveStore(from, to, { nowMs: LATER_MS, step: (phase) => void steps.push(phase) });
   assert.deepEqual(steps, ["copied", "copied", "compared", "compared"]);
+});
+
+test("a user that is forgotten during the comparison of both stores is no difference", async (context) => {
+  const { from, to } = await setUp(context);
+  context.mock.method(from, "readLife", async () => undefined);
+  context.mock.method(to, "readLife", async () => undefined);
+  const { facts, differences } = await compareStores(from, to, { nowMs: LATER_MS, step: () => {} });
+  assert.deepEqual([facts, differences], [0, []]);
 });
 
 test("a write that fails while the next user is being read ends the move with its error", async (context) => {
@@ -142,6 +151,14 @@ test("a write that fails while the next user is being read ends the move with it
     throw new Error("the disk is full");
   });
   await assert.rejects(move(from, to), { message: "the disk is full" });
+});
+
+test("of more than 100 differences the first are told, and the demo of the copy is none", async (context) => {
+  const { from, to, differences } = await setUp(context);
+  await to.write({ ...viewOf("demo", DEMO_ACCOUNT), changes: changesOf([[0, "y"]]) });
+  assert.deepEqual(await differences(), []);
+  await Promise.all(Array.from({ length: 102 }, (_, i) => write(from, `user ${i}`, [[0, "Eve"]], 0)));
+  assert.equal((await differences()).length, 100);
 });
 
 test("a store that holds a user or a key already is not copied into", async (context) => {

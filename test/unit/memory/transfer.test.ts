@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { LABELS } from "../../../src/base/channel-labels.ts";
+import { CHANNELS } from "../../../src/base/channels.ts";
 import { noStep } from "../../../src/base/steps.ts";
 import { DEMO_ACCOUNT } from "../../../src/memory/demo.ts";
 import type { KeyRecord, KeyRequest, Store } from "../../../src/memory/ports.ts";
@@ -110,6 +111,42 @@ test("what keys have used and requests for keys are exported, and an import may 
   assert.ok(!JSON.stringify(await exported(store, "acme")).includes("grace"));
 });
 
+test("an import of less use than was counted meanwhile takes none of it away", async (context) => {
+  const store = await filledStore(context);
+  await store.addUsage(KEY, [{ day: "2026-11-15", count: 3 }]);
+  const lines = await exported(store);
+  await store.addUsage(KEY, [{ day: "2026-11-15", count: 4 }]);
+  await importInto(store, ...lines);
+  assert.equal(await store.readUsage("key1", "2026-11"), 7);
+});
+
+test("a request for a key that comes twice in a file is one, and no fact", async (context) => {
+  const store = await temporaryStore(context);
+  const { mock } = context.mock.method(store, "addKeyRequest");
+  const report = await importInto(store, request({}), request({}));
+  assert.deepEqual(report, { lines: 2, facts: 0, leftOut: [] });
+  assert.equal(mock.callCount(), 1);
+});
+
+test("what is no fault of a line comes through as it is", async (context) => {
+  const store = await temporaryStore(context);
+  const fault = new TypeError("a mistake of ours");
+  context.mock.method(store, "write", () => Promise.reject(fault));
+  await assert.rejects(importInto(store, USER), (error) => error === fault);
+});
+
+test("a user with a fact on every channel, the first from the beginning of 1970, is imported", async (context) => {
+  const store = await temporaryStore(context);
+  const facts = CHANNELS.map(({ label }, revision) => ({
+    ...FACT,
+    label,
+    revision,
+    updated_at: new Date(revision).toISOString(),
+  }));
+  assert.equal((await importInto(store, { ...USER, facts })).facts, 40);
+  assert.equal((await store.readFact(viewOf("ada"), 0))?.updatedAtMs, 0);
+});
+
 test("a request that breaks today's rules is left out and reported", async (context) => {
   const store = await temporaryStore(context);
   const { leftOut } = await importInto(store, request({ name: "Gr\u0000ace" }), request({ id: "request2" }));
@@ -142,6 +179,12 @@ test("an export of one account holds nothing of another", async (context) => {
       ["user", "ada"],
     ],
   );
+});
+
+test("a user that is forgotten during the export is not in it", async (context) => {
+  const store = await filledStore(context);
+  context.mock.method(store, "readUser", () => undefined);
+  assert.deepEqual(await exported(store, "globex"), []);
 });
 
 test("the demo is not exported", async (context) => {
@@ -234,7 +277,9 @@ const BAD_LINES: Record<string, Record<string, unknown>> = {
     "with usage that is no list": { ...key({}), usage: 5 },
     "with usage that is null": { ...key({}), usage: [null] },
     "with usage of a day that is none": { ...key({}), usage: [{ day: "2026-02-30", count: 1 }] },
+    "with usage of a moment": { ...key({}), usage: [{ day: "2026-02-03T00:00:00Z", count: 1 }] },
     "with usage below nothing": { ...key({}), usage: [{ day: "2026-02-03", count: -1 }] },
+    "with usage of nothing": { ...key({}), usage: [{ day: "2026-02-03", count: 0 }] },
   },
   "the request has no": {
     "without its request": { kind: "request" },
@@ -290,6 +335,8 @@ const BAD_LINES: Record<string, Record<string, unknown>> = {
     "of a key without a hash": key({ hash: undefined }),
     "of a key with a hash in capitals": key({ hash: "AB".repeat(32) }),
     "of a key with a short hash": key({ hash: "ab".repeat(31) }),
+    "of a key with more before its hash": key({ hash: `x${KEY.hash}` }),
+    "of a key with more after its hash": key({ hash: `${KEY.hash}x` }),
     "of a key without an id": key({ id: "" }),
     "of a key with an id that is too long": key({ id: "a".repeat(65) }),
   },

@@ -5,7 +5,8 @@ import { type TestContext, test } from "node:test";
 import { codeOf } from "../../../src/blockwork/fact-code.ts";
 import { PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
 import { verifyAll } from "../../../src/memory/verify.ts";
-import { forgedCode, memoryServices } from "./memory-services.ts";
+import { changesOf, viewOf } from "../../fixtures/views.ts";
+import { forgedCode, memoryServices, valueTooLargeForABlock } from "./memory-services.ts";
 
 async function setUp(context: TestContext) {
   const memory = await memoryServices(context);
@@ -26,6 +27,50 @@ test("a sound store has no findings, with and without code bits", async (context
   assert.deepEqual(await verify(), sound);
 });
 
+test("a fact that does not fit its block is counted, and is no fault", async (context) => {
+  const { verify, write } = await setUp(context);
+  await write("bob", valueTooLargeForABlock(), "London");
+  await write("carl", valueTooLargeForABlock(), "Paris");
+  assert.deepEqual(await verify(), { users: 4, facts: 7, overflowed: 2, findings: [] });
+});
+
+test("the progress is told with the number of users, where it is known; of one account no other record is looked at", async (context) => {
+  const { services, store } = await setUp(context);
+  await store.write({ ...viewOf("bob", "globex"), changes: changesOf([[0, "Bob"]]) });
+  const damage = async function* () {
+    yield "facts 7";
+  };
+  context.mock.method(store, "findDamage", damage);
+  const { signal } = new AbortController();
+  const told: number[][] = [];
+  const verify = (more: { account?: string } = {}) =>
+    verifyAll(services, { progress: (...step) => void told.push(step), signal, ...more });
+  const fault = "the record facts 7 fails its checksum";
+  assert.deepEqual((await verify()).findings, [{ account: "", userId: "", fault }]);
+  assert.deepEqual((await verify({ account: "globex" })).findings, []);
+  context.mock.method(store, "statistics", () => Promise.reject(new Error("damaged")));
+  await verify();
+  assert.deepEqual(told, [
+    [1, 3],
+    [2, 3],
+    [3, 3],
+    [1, 0],
+    [1, 0],
+    [2, 0],
+    [3, 0],
+  ]);
+});
+
+test("of more than 1,000 findings the first are told", async (context) => {
+  const { verify, store } = await setUp(context);
+  context.mock.method(store, "findDamage", async function* () {
+    for (let i = 0; i < 1_001; i++) yield `facts ${i}`;
+  });
+  const { findings } = await verify();
+  assert.equal(findings.length, 1_000);
+  assert.match(findings[999].fault, /facts 999 /);
+});
+
 test("code bits that fail their checksum are found", async (context) => {
   const { faults, factsOf, saveCode } = await setUp(context);
   const [fact] = factsOf("ada");
@@ -37,7 +82,16 @@ test("code bits of another value under a right checksum are found", async (conte
   const { faults, factsOf, saveCode } = await setUp(context);
   const [fact] = factsOf("ada");
   await saveCode("ada", fact, forgedCode(fact, "Eve"));
-  assert.deepEqual(await faults(), ["ada: the code bits kept with the facts give another block"]);
+  const alone = factsOf("eve")[0];
+  await saveCode("eve", alone, forgedCode(alone, "Ada"));
+  const fault = "the code bits kept with the facts give another block";
+  assert.deepEqual(await faults(), [`ada: ${fault}`, `eve: ${fault}`]);
+});
+
+test("a user that is forgotten during the walk is no fault", async (context) => {
+  const { verify, store } = await setUp(context);
+  context.mock.method(store, "readUser", () => undefined);
+  assert.deepEqual(await verify(), { users: 2, facts: 0, overflowed: 0, findings: [] });
 });
 
 test("a block that is read back with another value is found", async (context) => {

@@ -29,7 +29,7 @@ const problem = (status: number, code: string, extra: object = {}) => ({
 
 test("every call is sent as the interface documents it", async (t) => {
   const { url, seen } = await scriptedServer(t, () => ({ body: OK }));
-  const client = new Sideband({ apiKey: "sb_live_x", baseUrl: `${url}/` });
+  const client = new Sideband({ apiKey: "sb_live_x", baseUrl: `${url}//` });
   await client.encode("ü/1", "USER.name", "Ada", { sessionId: "s", idempotencyKey: "k" });
   await client.encodeBatch("u", [{ label: "USER.os", value: "Linux" }]);
   await client.context("u");
@@ -121,7 +121,10 @@ test("every call is sent as the interface documents it", async (t) => {
     { method: "GET", path: "/usage", query: {}, body: undefined },
     { method: "GET", path: "/channels", query: {}, body: undefined },
   ]);
-  for (const { headers } of seen) assert.equal(headers.authorization, "Bearer sb_live_x");
+  for (const { method, headers } of seen) {
+    assert.equal(headers.authorization, "Bearer sb_live_x");
+    assert.equal(headers["content-type"], method === "POST" ? "application/json" : undefined);
+  }
   assert.equal(seen[0].headers["idempotency-key"], "k");
   assert.match(String(seen[1].headers["idempotency-key"]), /^[0-9a-f]{32}$/);
 });
@@ -165,6 +168,12 @@ test("where, until when, by whom and instead of which fact are fields and header
   await assert.rejects(wrong, RangeError);
 });
 
+test("a client without a key sends none", async (t) => {
+  const { url, seen } = await scriptedServer(t, () => ({ body: { channels: [] } }));
+  await new Sideband({ baseUrl: url }).channels();
+  assert.equal(seen[0].headers.authorization, undefined);
+});
+
 test("demo calls carry no key", async (t) => {
   const { url, seen } = await scriptedServer(t, () => ({ body: OK }));
   const { demo } = new Sideband({ apiKey: "sb_live_x", baseUrl: url });
@@ -174,8 +183,14 @@ test("demo calls carry no key", async (t) => {
   await demo.flush();
   await demo.reset();
   assert.deepEqual(
-    seen.map(({ method, path }) => `${method} ${path}`),
-    ["POST /demo/encode", "GET /demo/context", "GET /demo/decode", "POST /demo/flush", "POST /demo/reset"],
+    seen.map(({ method, path, query, body }) => [`${method} ${path}`, query, body]),
+    [
+      ["POST /demo/encode", {}, { label: "USER.name", value: "Ada" }],
+      ["GET /demo/context", {}, undefined],
+      ["GET /demo/decode", { label: "USER.name" }, undefined],
+      ["POST /demo/flush", {}, undefined],
+      ["POST /demo/reset", {}, undefined],
+    ],
   );
   for (const { headers } of seen) assert.equal(headers.authorization, undefined);
 });
@@ -203,10 +218,10 @@ test("an answer that is not the service's is said to be so", async (t) => {
   const { url } = await scriptedServer(t, (_, count) =>
     count === 1
       ? { status: 404, headers: { "content-type": "text/html" }, body: "<html>" }
-      : { headers: { "content-type": "text/html" }, body: "<html>" },
+      : { headers: { "content-type": "text/html" }, body: count === 2 ? "<html>" : "null" },
   );
   const client = new Sideband({ baseUrl: url });
-  for (const status of [404, 200]) {
+  for (const status of [404, 200, 200]) {
     await assert.rejects(client.usage(), { code: "unexpected_answer", status });
   }
 });
@@ -263,6 +278,78 @@ test("what changes nothing the second time is sent again after a lost connection
     assert.equal(seen.length, 2);
     seen.length = 0;
   }
+});
+
+test("a read is sent again after what may pass, a delete only where it did nothing, and neither more often than allowed", async (t) => {
+  t.mock.method(Math, "random", () => 0);
+  for (const [status, code, isRefusal] of [
+    [429, "rate_limited", true],
+    [503, "overloaded", true],
+    [503, "outcome_unknown", false],
+    [409, "idempotency_in_flight", false],
+    [502, undefined, false],
+    [504, undefined, false],
+  ] as const) {
+    const answer = code === undefined ? { status, body: {} } : problem(status, code);
+    let calls = 0;
+    const client = new Sideband({
+      baseUrl: "http://x",
+      retries: 1,
+      fetch: async () => {
+        calls += 1;
+        return new Response(JSON.stringify(answer.body), { status });
+      },
+    });
+    const expected = { code: code ?? "unexpected_answer" };
+    await assert.rejects(client.usage(), expected);
+    assert.equal(calls, 2, `a read after ${status} ${code}`);
+    await assert.rejects(client.forgetUser("u"), expected);
+    assert.equal(calls, isRefusal ? 4 : 3, `a delete after ${status} ${code}`);
+  }
+});
+
+test("a client tries three times unless told otherwise", async (t) => {
+  t.mock.method(Math, "random", () => 0);
+  const { url, seen } = await scriptedServer(t, () => problem(503, "overloaded"));
+  await assert.rejects(new Sideband({ baseUrl: url }).usage(), { code: "overloaded" });
+  assert.equal(seen.length, 3);
+});
+
+test("the longest pause doubles from 100 ms to 2 s", async (t) => {
+  t.mock.method(Math, "random", () => 1);
+  const later = setTimeout;
+  const pausesMs: number[] = [];
+  t.mock.method(globalThis, "setTimeout", (run: () => void, ms: number) => {
+    if (ms > 2_000) return later(run, ms);
+    pausesMs.push(ms);
+    return later(run, 0);
+  });
+  const fetch = async () => new Response(JSON.stringify(problem(503, "overloaded").body), { status: 503 });
+  const client = new Sideband({ baseUrl: "http://x", fetch, retries: 6, timeoutMs: 60_000 });
+  await assert.rejects(client.usage(), { code: "overloaded" });
+  assert.deepEqual(pausesMs, [100, 200, 400, 800, 1600, 2000]);
+});
+
+test("where memory is away the prompt stays as it is, and a flush that was not answered promises nothing", async (t) => {
+  const { mock } = t.mock.method(console, "error", () => {});
+  const client = new Sideband({ baseUrl: await closedPort(), retries: 0 });
+  assert.equal(await client.inject("You are kind.", "u"), "You are kind.");
+  const { error, ...compaction } = await client.beforeCompaction("u");
+  const nothing = { flushed: false, lossless: false, block: "", section: "", overflow: [] };
+  assert.deepEqual(compaction, nothing);
+  assert.ok(isSidebandError(error, "connection_failed"));
+  assert.match(String(mock.calls[0].arguments[0]), /^sideband: memory was not refreshed: cannot reach/);
+});
+
+test("before a compaction the context has no more time than the flush has left, and the next call does not wait", {
+  timeout: 10_000,
+}, async (t) => {
+  const flush = { lossless: true, fdm_block: "[MEM]", overflow: [] };
+  const { url, seen } = await scriptedServer(t, ({ path }) => (path === "/flush" ? { body: flush } : "hang"));
+  const client = new Sideband({ baseUrl: url, timeoutMs: 60_000, onWarning: () => {} });
+  assert.equal((await client.beforeCompaction("u", { timeoutMs: 300 })).flushed, false);
+  await assert.rejects(client.facts("u", { coolDown: true }), { code: "timeout", status: 0 });
+  assert.ok(!seen.some(({ path }) => path === "/facts"));
 });
 
 test("what the caller got wrong, and a spent monthly limit, are not tried again", async (t) => {
@@ -348,6 +435,42 @@ test("an unchanged context costs a 304 and gives a copy of the same answer", asy
     seen.map(({ headers }) => headers["if-none-match"]),
     [undefined, '"e1"', '"e1"'],
   );
+});
+
+test("a context that has changed is the new one, and one without an ETag is not kept", async (t) => {
+  const answers = [
+    { headers: { etag: '"e1"' }, body: CONTEXT },
+    { headers: { etag: '"e2"' }, body: { ...CONTEXT, channel_count: 2 } },
+    { body: { ...CONTEXT, channel_count: 3 } },
+    { body: { ...CONTEXT, channel_count: 4 } },
+  ];
+  const { url, seen } = await scriptedServer(t, (_, count) => answers[count - 1]);
+  const client = new Sideband({ baseUrl: url });
+  for (const { body } of answers) assert.deepEqual(await client.context("u"), body);
+  assert.deepEqual(
+    seen.map(({ headers }) => headers["if-none-match"]),
+    [undefined, '"e1"', '"e2"', undefined],
+  );
+});
+
+test("the contexts of 100 users are kept, and of those the ones used last", async () => {
+  const asked: (string | null)[] = [];
+  const client = new Sideband({
+    baseUrl: "http://x",
+    fetch: async (_url, { headers }) => {
+      const known = new Headers(headers).get("if-none-match");
+      asked.push(known);
+      return known === null
+        ? new Response(JSON.stringify(CONTEXT), { headers: { etag: '"e"' } })
+        : new Response(null, { status: 304 });
+    },
+  });
+  for (let i = 0; i < 100; i++) await client.context(`user ${i}`);
+  await client.context("user 0");
+  await client.context("one more");
+  asked.length = 0;
+  for (const user of ["user 0", "user 2", "one more", "user 1"]) await client.context(user);
+  assert.deepEqual(asked, ['"e"', '"e"', '"e"', null]);
 });
 
 test("address and key come from the environment where they are not given, and a given one wins", async (t) => {

@@ -1,8 +1,8 @@
-/** How long a refused client is told to wait. */
+/** What the client makes of an answer with an error, and how long a refused client is told to wait. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { errorOf } from "../../../src/sdk/errors.ts";
+import { errorOf, isOutage, isSidebandError, SidebandError } from "../../../src/sdk/errors.ts";
 
 test("Retry-After is a number of seconds or a date, and anything else is nothing", (context) => {
   context.mock.timers.enable({ apis: ["Date"], now: Date.UTC(2026, 10, 15, 12) });
@@ -12,10 +12,27 @@ test("Retry-After is a number of seconds or a date, and anything else is nothing
     ["Sun, 15 Nov 2026 12:00:30 GMT", 30_000],
     ["Sun, 15 Nov 2026 11:59:59 GMT", 0],
     ["soon", undefined],
+    ["in 30", undefined],
+    ["30s", undefined],
     [undefined, undefined],
   ] as const) {
     const headers = new Headers(text === undefined ? {} : { "retry-after": text });
     for (const body of [{ code: "overloaded" }, "not from the service"])
       assert.equal(errorOf(503, headers, body).retryAfterMs, expected, text);
   }
+});
+
+test("an error is told by its code, and an outage from a refusal", () => {
+  const cause = new Error("refused");
+  const away = new SidebandError("away", { code: "connection_failed", status: 0, cause });
+  const refused = new SidebandError("no", { code: "invalid_value", status: 400 });
+  assert.deepEqual([away.cause, "cause" in refused], [cause, false]);
+  assert.deepEqual([isSidebandError(away), isSidebandError(away, "connection_failed")], [true, true]);
+  assert.deepEqual([isSidebandError(away, "timeout"), isSidebandError(cause)], [false, false]);
+  assert.deepEqual([isOutage(away), isOutage(refused), isOutage(cause)], [true, false, false]);
+});
+
+test("of an answer only texts are taken", () => {
+  const { param, message } = errorOf(400, new Headers(), { code: "invalid_value", param: 5, detail: null });
+  assert.deepEqual([param, message], [undefined, "invalid_value"]);
 });

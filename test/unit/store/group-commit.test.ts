@@ -91,6 +91,24 @@ test("group commit: what arrives while the disk is busy goes into one commit, an
   assert.deepEqual(await Promise.all(rest), ["1", "2", undefined]);
 });
 
+test("group commit: of a write that fails nothing is left, however often it has changed an entry", async () => {
+  const { disk, commit, put } = groupCommit();
+  const before = put("a", "1");
+  const failed = commit.run((writer) => {
+    for (const value of ["2", "3"]) {
+      writer.put("meta", Buffer.from("a"), Buffer.from(value));
+      writer.setCount("uses", writer.count("uses") + 1);
+    }
+    throw new Error("a fault of its own");
+  });
+  const counted = commit.run((writer) => writer.count("uses"));
+  await Promise.all([assert.rejects(failed, /of its own/), turn()]);
+  disk.waiting[0].confirm();
+  await before;
+  assert.equal(await counted, 0);
+  assert.equal(disk.entries.get("a")?.toString(), "1");
+});
+
 test("group commit: an answer that changes nothing waits for the commits before it", async () => {
   const { disk, commit, put } = groupCommit();
   const written = put("a", "1");

@@ -28,7 +28,7 @@ import { keyRecord, type StoreUnderTest, storeConformance, write } from "../../c
 import { storeCountsConformance } from "../../conformance/store-counts.ts";
 import { storeLifeConformance } from "../../conformance/store-life.ts";
 import { damage, misplace, storeIn, take } from "../../fixtures/behind-the-store.ts";
-import { viewOf } from "../../fixtures/views.ts";
+import { changesOf, viewOf } from "../../fixtures/views.ts";
 import { openFolder, withFolder } from "./lmdb-folder.ts";
 
 async function openAlone(): Promise<StoreUnderTest> {
@@ -65,6 +65,28 @@ test("lmdb: a folder has one owner; a second is told who it is, and kill -9 free
     await once(holder, "exit");
     const store = await openFolder(folder);
     assert.equal(store.readFact(viewOf("ada"), 0)?.value, "Ada");
+    await store.close();
+  }));
+
+test("lmdb: an entry that could be taken for another one's is a mistake, and is not written", () =>
+  withFolder(async (folder) => {
+    const store = await openFolder(folder);
+    const mistakes: [account: string, userId: string, channel: number][] = [
+      ["", "ada", 0],
+      ["acme", "", 0],
+      ["ac\0me", "ada", 0],
+      ["acme", "a\0da", 0],
+      ["acme", "ada", -1],
+      ["acme", "ada", 256],
+    ];
+    for (const [account, userId, channel] of mistakes)
+      await assert.rejects(store.write({ ...write(userId, [[channel, "Ada"]]), account }), {
+        name: "AssertionError",
+      });
+    assert.deepEqual([store.statistics().users, store.statistics().facts], [0, 0]);
+    await store.write(write("ada", [[0, "Ada"]]));
+    await store.write(write("ada", [], { changes: changesOf([[0, null]]) }));
+    assert.ok(store.forgottenSinceMs()! > 0, "one fact is forgotten as a user is");
     await store.close();
   }));
 

@@ -97,7 +97,7 @@ async function hostileStringsComeBack(create: () => Promise<string>): Promise<vo
     await store.addKeyRequest(asked);
     const decided = await store.decideKeyRequest(text, { status: "approved", decidedAtMs: NOW, keyId: text });
     assert.deepEqual(decided, { ...asked, status: "approved", decidedAtMs: NOW, keyId: text });
-    assert.equal(await store.agreeOn(text, text), text);
+    for (const value of [text, "another"]) assert.equal(await store.agreeOn(text, value), text);
   }
   const walked: string[] = [];
   for await (const { account, userId } of store.walkUsers()) {
