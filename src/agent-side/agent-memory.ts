@@ -8,7 +8,6 @@ import type {
   ChannelsAnswer,
   ContextAnswer,
   DecodeAnswer,
-  EncodeAnswer,
   FactDetails,
   FactsAnswer,
   FlushAnswer,
@@ -17,7 +16,7 @@ import type {
   LabelAnswer,
   PlaceKind,
   ReadAnswer,
-  WriteDetails,
+  WrittenAnswer,
 } from "../contract/answers.ts";
 import type { SectionParts } from "./memory-section.ts";
 
@@ -52,7 +51,7 @@ export interface AgentWriteOptions extends AgentWriterOptions {
 }
 
 /** What a label of the account's own asks of its values, and where they go. */
-export interface LabelTerms {
+export interface NewLabelTerms {
   /** A model chooses the label by it. */
   description: string;
   example?: string | undefined;
@@ -64,8 +63,6 @@ export interface LabelTerms {
   /** Not offered to agents and pages. */
   hidden?: boolean | undefined;
 }
-
-export type WrittenAnswer = EncodeAnswer & WriteDetails;
 
 export interface AgentMemory {
   encode(userId: string, label: string, value: string, options?: AgentWriteOptions): Promise<WrittenAnswer>;
@@ -85,5 +82,5 @@ export interface AgentMemory {
   ): Promise<WrittenAnswer>;
   /** The labels of the account. */
   channels(options?: AgentCallOptions): Promise<ChannelsAnswer>;
-  addLabel(label: string, terms: LabelTerms, options?: AgentCallOptions): Promise<LabelAnswer>;
+  addLabel(label: string, terms: NewLabelTerms, options?: AgentCallOptions): Promise<LabelAnswer>;
 }

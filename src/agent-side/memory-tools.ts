@@ -4,8 +4,8 @@
  * stand in one place (tool-labels.ts), and a test counts its tokens.
  */
 
-import type { HistoryAnswer, PlaceKind } from "../contract/answers.ts";
-import type { AgentMemory, AgentWriterOptions, WrittenAnswer } from "./agent-memory.ts";
+import type { HistoryAnswer, PlaceKind, WrittenAnswer } from "../contract/answers.ts";
+import type { AgentMemory, AgentWriterOptions } from "./agent-memory.ts";
 import { keptValue } from "./secrets.ts";
 import { labelsText, STANDARD_TOOL_LABELS, type ToolLabel } from "./tool-labels.ts";
 

@@ -6,7 +6,7 @@ import { WRITER_LENGTH_MAX } from "../base/limits.ts";
 const UNFIT = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ud800-\udfff]/gu;
 
 /** The names that clients of MCP give themselves, where we have another one for the same host. */
-const HOSTS: ReadonlyMap<string, string> = new Map([
+const HOSTS_BY_CLIENT: ReadonlyMap<string, string> = new Map([
   ["claude-code", "claude-code"],
   ["codex-mcp-client", "codex"],
 ]);
@@ -20,5 +20,5 @@ export function writerName(name: string, fallback: string): string {
 /** @param client the name in MCP's clientInfo */
 export function mcpWriter(client: string | undefined): string {
   if (client === undefined || writerName(client, "") === "") return "mcp";
-  return HOSTS.get(client) ?? writerName(`mcp: ${client}`, "mcp");
+  return HOSTS_BY_CLIENT.get(client) ?? writerName(`mcp: ${client}`, "mcp");
 }

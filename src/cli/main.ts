@@ -37,7 +37,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   export: async () => (await import("./commands/transfer.ts")).exportCommand,
   import: async () => (await import("./commands/transfer.ts")).importCommand,
   backup: async () => (await import("./commands/upkeep.ts")).backup,
-  restore: async () => (await import("./commands/history.ts")).restore,
+  restore: async () => (await import("./commands/history.ts")).restoreCommand,
   verify: async () => (await import("./commands/upkeep.ts")).verifyCommand,
   compact: async () => (await import("./commands/upkeep.ts")).compact,
   db: async () => (await import("./commands/db.ts")).db,

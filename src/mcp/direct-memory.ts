@@ -4,7 +4,6 @@
  */
 
 import type { AgentMemory, AgentWriteOptions, AgentWriterOptions } from "../agent-side/agent-memory.ts";
-import { CHANNEL_COUNT } from "../base/limits.ts";
 import type { Requester } from "../base/requester.ts";
 import {
   contextAnswer,
@@ -16,7 +15,8 @@ import {
   forgetAnswer,
   readAnswer,
 } from "../contract/answer-mapping.ts";
-import { historyAnswer, labelAnswer } from "../contract/life-mapping.ts";
+import { historyAnswer } from "../contract/life-mapping.ts";
+import { labelView } from "../http/routes/life.ts";
 import type { Caller } from "../memory/authentication.ts";
 import { readContext } from "../memory/context.ts";
 import { decodeFact } from "../memory/decode.ts";
@@ -25,7 +25,6 @@ import { forgetFact, listFacts } from "../memory/facts.ts";
 import { flushUser } from "../memory/flush.ts";
 import { factHistory, restoreFact } from "../memory/history.ts";
 import { addLabel } from "../memory/label-terms.ts";
-import type { LabelTerms } from "../memory/labels.ts";
 import { appendItem } from "../memory/lists.ts";
 import { readPresentedBlock } from "../memory/reading.ts";
 import { allowedUser, requireWholeAccount, requireWriteAccess } from "../memory/rights.ts";
@@ -129,8 +128,4 @@ function writerOf(userId: string, { project, writtenBy, sessionId }: AgentWriter
 
 function termsOf({ scope, ttlS, expiresAt, ifRevision }: AgentWriteOptions = {}) {
   return { scope, ttlS, expiresAt, ifRevision };
-}
-
-function labelView(terms: LabelTerms) {
-  return labelAnswer({ ...terms, isOwn: terms.channel >= CHANNEL_COUNT });
 }

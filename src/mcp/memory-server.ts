@@ -124,7 +124,7 @@ function addTools(server: McpServer, options: MemoryServerOptions): void {
         const client = (mcpReq.envelope as Record<string, { name?: string }> | undefined)?.[
           CLIENT_INFO_META_KEY
         ];
-        const call = await callOptions(options, client?.name);
+        const call = await toolOptions(options, client?.name);
         const result = { ...(await tool.run(memory, user, args, call)) };
         if (!tool.annotations.readOnlyHint) onChange?.(user);
         if (tool.name === "add_label") onLabels?.();
@@ -136,7 +136,7 @@ function addTools(server: McpServer, options: MemoryServerOptions): void {
   }
 }
 
-async function callOptions(
+async function toolOptions(
   { projectOf, clientName, allowSecrets }: MemoryServerOptions,
   named: string | undefined,
 ) {

@@ -1,6 +1,5 @@
 /** What `import … from "sideband"` gives: the client, its errors, its labels, and the memory section of a prompt. */
 
-export type { LabelTerms, WrittenAnswer } from "../agent-side/agent-memory.ts";
 export { memorySection, type SectionParts, withSection } from "../agent-side/memory-section.ts";
 export type * from "../contract/answers.ts";
 export { LABELS, type Label } from "../contract/channel-labels.ts";

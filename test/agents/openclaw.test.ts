@@ -8,6 +8,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { projectOf } from "../../src/agents/project.ts";
 import { memorySection } from "../../src/sdk/index.ts";
 import { startRunning } from "../http/running-service.ts";
 import { closedPort } from "../unit/sdk/scripted-server.ts";
@@ -122,7 +123,9 @@ suite("OpenClaw", { concurrency: false }, () => {
     assert.equal(JSON.parse(shown.content[0].text).value, tagged.value);
     await api.tools.get("sideband_remember")!.execute("1", { label: "USER.name", value: "Ada" });
     const known = (await running.call("GET", "/context?user_id=ada")).json;
-    assert.deepEqual(await build(), { appendSystemContext: memorySection(known, "both") });
+    const place = `user_id=ada&project=${projectOf([api.workspaceDir])}`;
+    const here = (await running.call("GET", `/context?${place}`)).json;
+    assert.deepEqual(await build(), { appendSystemContext: memorySection(here, "both") });
     await api.tools.get("sideband_remember")!.execute("2", { label: "PROJ.goal", value: "weave" });
     assert.match(JSON.stringify(await build()), /USER\.name=Ada\\nPROJ\.goal=weave/);
     const elsewhere = await api.hooks.get("before_prompt_build")!({}, { workspaceDir: host.home });

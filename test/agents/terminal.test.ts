@@ -3,19 +3,8 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-} from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Client } from "@modelcontextprotocol/client";
@@ -24,43 +13,7 @@ import { projectName } from "../../src/agents/project.ts";
 import { startRunning } from "../http/running-service.ts";
 import { caller, type TourClient } from "../mcp/tour.ts";
 import { builtSideband } from "./built.ts";
-import { endOwner } from "./host.ts";
-
-interface Home {
-  /** The folder that is used where none is named. */
-  readonly data: string;
-  readonly env: NodeJS.ProcessEnv;
-  readonly run: (...args: string[]) => Promise<Finished>;
-  readonly runIn: (folder: string, ...args: string[]) => Promise<Finished>;
-}
-
-interface Finished {
-  readonly status: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-/** A home folder of its own, whose owner is ended with the test, and commands in it. */
-async function withHome(
-  work: (home: Home) => Promise<void>,
-  settings: NodeJS.ProcessEnv = {},
-): Promise<void> {
-  const home = mkdtempSync(join(tmpdir(), "sideband-terminal-"));
-  const data = join(home, ".sideband", "data");
-  const env = { PATH: process.env.PATH ?? "", HOME: home, ...settings };
-  const runIn = (cwd: string, ...args: string[]) =>
-    new Promise<Finished>((resolve) => {
-      execFile(process.execPath, [builtSideband(), ...args], { env, cwd }, (error, out, err) =>
-        resolve({ status: error === null ? 0 : Number(error.code), out, err }),
-      );
-    });
-  try {
-    await work({ data, env, run: (...args) => runIn(home, ...args), runIn });
-  } finally {
-    for (const folder of [data, join(home, "notes")]) await endOwner(folder);
-    rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
-  }
-}
+import { withHome } from "./home.ts";
 
 test("a fact is remembered, recalled, listed and forgotten, and what is not there is said", () =>
   withHome(async ({ run }) => {
@@ -74,10 +27,7 @@ test("a fact is remembered, recalled, listed and forgotten, and what is not ther
     assert.equal((await run("facts", ...ada)).out, "USER.gpu=RTX  5090\n");
     const { channel_count } = JSON.parse((await run("context", ...ada, "--json")).out);
     assert.equal(channel_count, 1);
-    assert.match(
-      (await run("context", ...ada)).out,
-      /\nUSER\.gpu=RTX {2}5090\n[^\n]*\n\[MEM\] ( ?\w+){512} \[\/MEM\]\n/,
-    );
+    assert.match((await run("context", ...ada)).out, /\nUSER\.gpu=RTX {2}5090\n<\/sideband-memory>\n$/);
     assert.deepEqual(await run("facts", "--user", "eve"), { status: 0, out: "", err: "eve has no facts\n" });
     assert.equal((await run("forget", "USER.gpu", ...ada)).out, "forgot USER.gpu\n");
     for (const command of ["recall", "forget"]) {
@@ -97,7 +47,10 @@ test("a fact is remembered, recalled, listed and forgotten, and what is not ther
     ]) {
       const { status, err } = await run(...call);
       assert.equal(status, 1);
-      assert.match(err, /there is no label USER\.email; sideband remember --help lists all of them\n$/);
+      assert.match(
+        err,
+        /there is no label USER\.email; "sideband labels" lists them, and "sideband labels add USER\.email" adds one\n$/,
+      );
     }
   }));
 
@@ -163,14 +116,17 @@ test("in a repository the terminal has the facts of an agent there, and in anoth
     await agent("remember", { label: "TASK.next", value: "weave" });
     await agent("remember", { label: "USER.name", value: "Ada" });
     await client.close();
-    const factsIn = async (cwd: string, user = "ada") => (await runIn(cwd, "facts", "--user", user)).out;
-    assert.equal(await factsIn(loom), "USER.name=Ada\nTASK.next=weave\n");
-    assert.equal(await factsIn(mill), "USER.name=Ada\n");
+    const factsIn = async (cwd: string, ...more: string[]) =>
+      (await runIn(cwd, "facts", "--user", "ada", ...more)).out;
+    const project = projectName(realpathSync(loom));
+    assert.equal(await factsIn(loom), `# ada\nUSER.name=Ada\n# ada in ${project}\nTASK.next=weave\n`);
+    assert.equal(await factsIn(mill), "# ada\nUSER.name=Ada\n");
+    assert.equal(await factsIn(loom, "--person"), "USER.name=Ada\n");
     assert.equal((await runIn(loom, "remember", "PROJ.goal", "cloth", "--user", "ada")).status, 0);
-    const project = `ada/${projectName(realpathSync(loom))}`;
-    assert.equal(await factsIn(mill, project), "TASK.next=weave\nPROJ.goal=cloth\n");
+    const elsewhere = await factsIn(mill, "--project", project);
+    assert.equal(elsewhere, `# ada\nUSER.name=Ada\n# ada in ${project}\nTASK.next=weave\nPROJ.goal=cloth\n`);
     assert.equal((await runIn(loom, "forget", "TASK.next", "--user", "ada")).status, 0);
-    assert.equal(await factsIn(loom), "USER.name=Ada\nPROJ.goal=cloth\n");
+    assert.equal(await factsIn(loom), `# ada\nUSER.name=Ada\n# ada in ${project}\nPROJ.goal=cloth\n`);
     const { out } = await runIn(loom, "context", "--user", "ada", "--json");
     assert.equal(JSON.parse(out).plain_index, "USER.name=Ada\nPROJ.goal=cloth");
   }));

@@ -65,7 +65,7 @@ function changeLines({ changes }: ChangesAnswer): string {
   return rows.length === 0 ? "" : table(["WHEN", "WHAT", "BY", "PROJECT", "FACT"], rows);
 }
 
-const restoreFact: Command = memoryCommand(
+const earlierValue: Command = memoryCommand(
   {
     name: "restore",
     summary: "write an earlier value of a fact again, or make a data folder out of a backup",
@@ -92,12 +92,12 @@ Copies BACKUP into the data folder, which must be empty or new, and which nobody
 );
 
 /** A fact has two arguments, and a backup one. */
-export const restore: Command = {
-  ...restoreFact,
+export const restoreCommand: Command = {
+  ...earlierValue,
   run(args) {
     const options = { ...MEMORY_OPTIONS, json: { type: "boolean" } } as const;
     const { positionals } = parseArgs({ args, options, allowPositionals: true, strict: false });
-    return positionals.length > 1 ? restoreFact.run(args) : restoreBackup(args);
+    return positionals.length > 1 ? earlierValue.run(args) : restoreBackup(args);
   },
 };
 

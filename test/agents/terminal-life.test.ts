@@ -1,0 +1,123 @@
+/** A fact's life at a terminal: what was replaced and how to undo it, lists, ends, history, going back, labels, users. */
+
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { projectName } from "../../src/agents/project.ts";
+import { withHome } from "./home.ts";
+
+test("what was replaced is said with the command that undoes it, which works as it is printed", () =>
+  withHome(async ({ run, runIn, env }) => {
+    const ada = ["--user", "ada l", "--person"];
+    assert.equal((await run("remember", "PREF.tone", "dry", ...ada)).out, "PREF.tone=dry\n");
+    const { out } = await run("remember", "PREF.tone", "warm", ...ada);
+    assert.equal(
+      out,
+      "PREF.tone=warm\nwas dry\nundo: sideband restore PREF.tone 1 --user 'ada l' --person\n",
+    );
+    assert.equal((await run("restore", "PREF.tone", "1", ...ada)).status, 0);
+    assert.equal((await run("recall", "PREF.tone", ...ada)).out, "dry\n");
+    const history = await run("history", "PREF.tone", ...ada);
+    assert.match(
+      history.out,
+      /^REVISION +WRITTEN +BY +ENDED +VALUE\n3 .* cli +dry\n2 .* cli +replaced +warm\n1 .* dry\n$/,
+    );
+    const { revisions } = JSON.parse((await run("history", "PREF.tone", ...ada, "--json")).out);
+    assert.equal(revisions.length, 3);
+    const missing = await run("restore", "PREF.tone", "9", ...ada);
+    assert.deepEqual([missing.status, missing.out], [1, ""]);
+    assert.match(missing.err, /no revision 9 of PREF\.tone\. "sideband history PREF\.tone" lists/);
+
+    // Lists, and facts that end.
+    for (const item of ["jargon", "emoji"]) await run("remember", "PREF.avoid", item, "--add", ...ada);
+    assert.equal((await run("recall", "PREF.avoid", ...ada)).out, "jargon; emoji\n");
+    const ending = await run("remember", "TASK.reminder", "call Bob", "--for", "7d", ...ada, "--json");
+    const leftMs = Date.parse(JSON.parse(ending.out).expires_at) - Date.now();
+    assert.ok(Math.abs(leftMs - 7 * 86_400_000) < 600_000, `${leftMs}`);
+    const until = await run("remember", "TASK.reminder", "x", "--until", "2099-12-01T18:00:00Z", ...ada);
+    assert.match(until.out, /^TASK\.reminder=x\nuntil 2099-12-01T18:00:00\.000Z\nwas call Bob\n/);
+
+    // What an agent wrote since is put back.
+    const before = new Date().toISOString();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await run("remember", "PREF.tone", "loud", ...ada);
+    await run("remember", "USER.os", "Plan 9", ...ada);
+    const planned = await run("rollback", "--to", before, "--dry-run", ...ada);
+    assert.match(
+      planned.out,
+      /^USER\.os: Plan 9 → \(none\)\nPREF\.tone: loud → dry\n2 facts would change, back to /,
+    );
+    assert.equal((await run("recall", "PREF.tone", ...ada)).out, "loud\n");
+    assert.match((await run("rollback", "--to", before, ...ada)).out, /2 facts changed/);
+    assert.equal((await run("recall", "PREF.tone", ...ada)).out, "dry\n");
+    assert.match((await run("history", "--since", "1h ago", ...ada)).out, /written +cli +PREF\.tone=loud\n/);
+
+    // Everything of a user goes only when told so.
+    const unasked = await run("forget", "--all", ...ada);
+    assert.deepEqual([unasked.status, unasked.out], [2, ""]);
+    assert.match(unasked.err, /--all needs --yes where nobody can be asked/);
+    assert.equal(
+      (await run("forget", "--all", "--yes", ...ada)).out,
+      "forgot everything of ada l, in all projects\n",
+    );
+    assert.equal((await run("forget", "--all", "--yes", ...ada)).status, 1);
+    assert.equal((await runIn(env.HOME ?? "", "facts", ...ada)).out, "");
+  }));
+
+test("labels are added, listed first, hidden and shown; users are listed, and one is exported", () =>
+  withHome(async ({ env, run, runIn }) => {
+    const without = await run("labels", "add", "FAMILY.wife");
+    assert.equal(without.status, 2);
+    assert.match(without.err, /--description TEXT is needed/);
+    const add = await run(
+      "labels",
+      "add",
+      "FAMILY.wife",
+      "--description",
+      "her name",
+      "--one-of",
+      "Grace,Joan",
+    );
+    assert.equal(add.out, "added FAMILY.wife; its facts are kept for the person\n");
+    assert.match(
+      (await run("labels")).out,
+      /^LABEL +KEPT FOR +WHAT\nFAMILY\.wife +person +her name \[Grace \| Joan\]\nUSER\.name /,
+    );
+    assert.match((await run("labels")).out, /\n215 labels can be added: sideband labels add\n$/);
+    assert.equal((await run("remember", "FAMILY.wife", "Grace", "--user", "ada")).status, 0);
+    assert.match(
+      (await run("remember", "FAMILY.wife", "Eve", "--user", "ada")).err,
+      /must be one of: Grace, Joan/,
+    );
+    assert.equal((await run("labels", "hide", "FAMILY.wife")).out, "FAMILY.wife is hidden\n");
+    assert.doesNotMatch((await run("labels")).out, /FAMILY/);
+    assert.match((await run("labels", "--all")).out, /\(hidden\) her name/);
+    assert.equal((await run("labels", "show", "FAMILY.wife", "--json")).status, 0);
+    const { channels } = JSON.parse((await run("labels", "--json")).out);
+    assert.deepEqual([channels.length, channels[0].label], [41, "FAMILY.wife"]);
+
+    const loom = join(env.HOME ?? "", "loom");
+    mkdirSync(join(loom, ".git"), { recursive: true });
+    await runIn(loom, "remember", "TASK.next", "weave", "--user", "ada");
+    await run("remember", "USER.name", "Eve", "--user", "eve");
+    const users = await run("users");
+    assert.match(users.out, /^USER +FACTS +CHANGED +PROJECTS\nada +1 .* loom-[0-9a-f]{12}\neve +1 /);
+    const { users: found } = JSON.parse((await run("users", "--prefix", "e", "--json")).out);
+    assert.deepEqual(
+      found.map(({ user_id }: { user_id: string }) => user_id),
+      ["eve"],
+    );
+    const file = join(env.HOME ?? "", "ada.jsonl");
+    assert.equal((await run("export", "--user", "ada", "--out", file)).status, 0);
+    const kinds = readFileSync(file, "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line).kind);
+    assert.deepEqual(kinds, ["label", "user"]);
+    // A project alone.
+    const project = projectName(realpathSync(loom));
+    const gone = await run("forget", "--all", "--yes", "--user", "ada", "--project", project);
+    assert.equal(gone.out, `forgot everything of ada in ${project}\n`);
+    assert.equal((await runIn(loom, "facts", "--user", "ada")).out, "# ada\nFAMILY.wife=Grace\n");
+  }));
