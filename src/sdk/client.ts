@@ -184,7 +184,8 @@ export class Sideband<Own extends string = never> implements AgentMemory {
       return structuredClone(known.answer);
     }
     const answer = body as DetailedContextAnswer;
-    if (etag !== null) this.#contexts.set(form, { userId, etag, answer: structuredClone(answer) });
+    if (etag === null) this.#contexts.delete(form);
+    else this.#contexts.set(form, { userId, etag, answer: structuredClone(answer) });
     return answer;
   }
 

@@ -26,6 +26,10 @@ export class ContextCache {
     }
   }
 
+  delete(form: string): void {
+    this.#contexts.delete(form);
+  }
+
   /** Every context of a user, in all projects and forms. */
   drop(userId: string): void {
     for (const [form, context] of this.#contexts) if (context.userId === userId) this.#contexts.delete(form);

@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { MEMORY_TOOLS } from "../../../src/agent-side/memory-tools.ts";
 import { memorySection, Sideband, withSection } from "../../../src/sdk/index.ts";
 import { growthFault } from "../../tidy/expressions.ts";
 import { closedPort, scriptedServer } from "../sdk/scripted-server.ts";
@@ -27,14 +26,14 @@ test("a section carries the facts, the block, or both, and nothing where there i
 });
 
 test("what a prompt, the tools and the documents say of a block is true where not all facts fit", () => {
-  const section = memorySection({ plain_index: "USER.name=Ada\nTASK.deadline=2026-12-01", fdm_block: BLOCK });
+  const context = { plain_index: "USER.name=Ada\nTASK.deadline=2026-12-01", fdm_block: BLOCK };
+  const section = memorySection(context);
   const guide = readFileSync(new URL("../../../docs/agents/README.md", import.meta.url), "utf8");
-  assert.ok(guide.includes(section.replace(BLOCK, "[MEM] … 512 words … [/MEM]")), section);
-  const tool = MEMORY_TOOLS.find(({ name }) => name === "context")!;
+  assert.ok(guide.includes(memorySection(context, "index")), "the guide shows what an agent sees");
   const texts = ["README.md", "docs/QUICKSTART.md", "src/contract/openapi.ts", "src/web/site-pages.ts"].map(
     (path) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8"),
   );
-  for (const text of [section, tool.description, ...texts]) {
+  for (const text of [section, ...texts]) {
     assert.match(text, /as many (?:of them )?as\s+fit/);
     assert.doesNotMatch(text, /same facts as|all (?:facts|together)? ?as one (?:sealed )?block/i);
   }

@@ -1,0 +1,69 @@
+/** What the client keeps of contexts: answers that have not changed, and of how many users. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Sideband } from "../../../src/sdk/index.ts";
+import { scriptedServer } from "./scripted-server.ts";
+
+const CONTEXT = {
+  user_id: "u",
+  fdm_block: "[MEM] a b [/MEM]",
+  channel_count: 1,
+  channel_labels: ["USER.name"],
+  plain_index: "USER.name=Ada",
+};
+
+test("an unchanged context costs a 304 and gives a copy of the same answer", async (t) => {
+  const { url, seen } = await scriptedServer(t, ({ headers }) =>
+    headers["if-none-match"] === '"e1"'
+      ? { status: 304, headers: { etag: '"e1"' } }
+      : { headers: { etag: '"e1"' }, body: CONTEXT },
+  );
+  const client = new Sideband({ baseUrl: url });
+  const first = await client.context("u");
+  first.channel_labels.push("changed by the caller");
+  const second = await client.context("u");
+  assert.deepEqual(second, CONTEXT);
+  second.channel_labels.push("changed by the caller");
+  assert.deepEqual(await client.context("u"), CONTEXT);
+  assert.deepEqual(
+    seen.map(({ headers }) => headers["if-none-match"]),
+    [undefined, '"e1"', '"e1"'],
+  );
+});
+
+test("a context that has changed is the new one, and one without an ETag is not kept", async (t) => {
+  const answers = [
+    { headers: { etag: '"e1"' }, body: CONTEXT },
+    { headers: { etag: '"e2"' }, body: { ...CONTEXT, channel_count: 2 } },
+    { body: { ...CONTEXT, channel_count: 3 } },
+    { body: { ...CONTEXT, channel_count: 4 } },
+  ];
+  const { url, seen } = await scriptedServer(t, (_, count) => answers[count - 1]);
+  const client = new Sideband({ baseUrl: url });
+  for (const { body } of answers) assert.deepEqual(await client.context("u"), body);
+  assert.deepEqual(
+    seen.map(({ headers }) => headers["if-none-match"]),
+    [undefined, '"e1"', '"e2"', undefined],
+  );
+});
+
+test("the contexts of 100 users are kept, and of those the ones used last", async () => {
+  const asked: (string | null)[] = [];
+  const client = new Sideband({
+    baseUrl: "http://x",
+    fetch: async (_url, { headers }) => {
+      const known = new Headers(headers).get("if-none-match");
+      asked.push(known);
+      return known === null
+        ? new Response(JSON.stringify(CONTEXT), { headers: { etag: '"e"' } })
+        : new Response(null, { status: 304 });
+    },
+  });
+  for (let i = 0; i < 100; i++) await client.context(`user ${i}`);
+  await client.context("user 0");
+  await client.context("one more");
+  asked.length = 0;
+  for (const user of ["user 0", "user 2", "one more", "user 1"]) await client.context(user);
+  assert.deepEqual(asked, ['"e"', '"e"', '"e"', null]);
+});
