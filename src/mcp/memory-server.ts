@@ -111,10 +111,19 @@ function listedSchema(tool: MemoryTool, isBound: boolean, isPlaced: boolean) {
   return toolSchema(isBound ? tool : { ...tool, input: { user_id: USER_ID, ...tool.input } }, isPlaced);
 }
 
+/** Who may only read is offered no tool that writes. */
+function offeredTools(
+  { readOnly = false, include }: MemoryServerOptions,
+  labels?: readonly ToolLabel[],
+): readonly MemoryTool[] {
+  return toolsFor(include !== "index", labels).filter(
+    ({ annotations }) => !readOnly || annotations.readOnlyHint,
+  );
+}
+
 function addTools(server: McpServer, options: MemoryServerOptions): void {
-  const { memory, userId, readOnly = false, include, onChange, onLabels } = options;
-  for (const tool of toolsFor(include !== "index")) {
-    if (readOnly && !tool.annotations.readOnlyHint) continue;
+  const { memory, userId, onChange, onLabels } = options;
+  for (const tool of offeredTools(options)) {
     const schemas = SCHEMAS.get(tool.name)![userId === undefined ? "open" : "bound"];
     const inputSchema = schemas[options.projectOf === undefined ? 0 : 1]();
     server.registerTool(tool.name, { inputSchema }, async (args, { mcpReq }) => {
@@ -145,14 +154,15 @@ async function toolOptions(
 }
 
 /** The list with the labels as they are now; as they were last, where the memory is away. */
-function listTools({ server }: McpServer, { memory, userId, include, projectOf }: MemoryServerOptions): void {
+function listTools({ server }: McpServer, options: MemoryServerOptions): void {
+  const { memory, userId, projectOf } = options;
   let labels: readonly ToolLabel[] = STANDARD_TOOL_LABELS;
   server.setRequestHandler("tools/list", async () => {
     labels = await memory.channels({ coolDown: true }).then(
       ({ channels }) => channels,
       () => labels,
     );
-    const tools = toolsFor(include !== "index", labels).map((tool) => ({
+    const tools = offeredTools(options, labels).map((tool) => ({
       name: tool.name,
       title: tool.title,
       description: tool.description,

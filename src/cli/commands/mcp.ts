@@ -11,8 +11,8 @@ export const mcp: Command = {
   summary: "serve memory to an agent over MCP (standard input and output)",
   help: `usage: sideband mcp ${MEMORY_USAGE}
 
-Serves the tools remember, recall, forget, list, context, flush and read_block, the resource
-sideband://memory/USER and the prompt "context" for one user. TASK and PROJ facts are kept for the project: the git
+Serves the tools remember, recall, forget, add_label and history, the resource sideband://memory/USER and the prompt
+"context" for one user; with SIDEBAND_INCLUDE=both the sealed block, too, with flush and read_block. The project is the git
 repository of the client's first root or of the working directory (SIDEBAND_PROJECT; "off" for none). With --url,
 SIDEBAND_API_URL or SIDEBAND_API_KEY it uses that service; otherwise it uses the owner of the data folder. If the
 folder has no owner, one is started in the background. It ends after ten idle minutes.
