@@ -16,6 +16,7 @@ import { type LifeModel, type Past, type Present, Refused } from "./model.ts";
 import { PROJECTS } from "./steps.ts";
 
 const PAGE = 3;
+const ALL_USERS = { prefix: "", after: "", limit: 100, only: null };
 
 /** Whose facts are looked at by every operation, and which. */
 interface Shown {
@@ -164,12 +165,7 @@ async function pagesOfChanges(services: MemoryServices, account: string, input: 
 }
 
 async function compareUsers(services: MemoryServices, caller: Caller, model: LifeModel, account: number) {
-  const { users } = await listUsers(services, caller.account, {
-    prefix: "",
-    after: "",
-    limit: 100,
-    only: null,
-  });
+  const { users } = await listUsers(services, caller.account, ALL_USERS);
   const wanted = model.users(account).map((userId) => {
     const facts = model.lives(account, userId).flatMap(({ present }) => present ?? []);
     return {

@@ -21,6 +21,8 @@ export interface FactRow {
 
 export function factOf(row: FactRow): FactRecord {
   const fact = { ...lastingOf(row), expiresAtMs: row.expires_at_ms };
+  // Most statements do not ask for the code, and a column that is not in a row must not be read.
+  if (!("codebook_version" in row)) return fact;
   const { codebook_version: version, code_length: length, code_bytes: bytes } = row;
   if (version == null || length == null || bytes == null) return fact;
   const packed = Buffer.from(bytes);
