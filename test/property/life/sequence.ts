@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import type { Clock } from "../../../src/base/clock.ts";
 import { noStep } from "../../../src/base/steps.ts";
+import type { Tier } from "../../../src/base/tiers.ts";
 import { codeOf } from "../../../src/blockwork/fact-code.ts";
 import { PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
 import type { Caller } from "../../../src/memory/authentication.ts";
@@ -169,7 +170,7 @@ export class SequenceRun {
     return {
       id: name,
       account: name,
-      tier: "free",
+      tier: tierOf(QUOTAS[account]),
       hash: createHash("sha256").update(name).digest("hex"),
       prefix: "sb_live_AAAA",
       note: "",
@@ -191,7 +192,19 @@ export function servicesOf(store: Store, clock: Clock, historyMax: number): Memo
 }
 
 export function callerOf(account: string, limit: number | null): Caller {
-  return { account, keyId: account, tier: "free", limit, expiresAtMs: null, user: null, access: "write" };
+  return {
+    account,
+    keyId: account,
+    tier: tierOf(limit),
+    limit,
+    expiresAtMs: null,
+    user: null,
+    access: "write",
+  };
+}
+
+function tierOf(limit: number | null): Tier {
+  return limit === null ? "unlimited" : "free";
 }
 
 export function newModel(historyMax: number): LifeModel {
