@@ -108,13 +108,13 @@ export async function userChanges(
   const events = await withLabels(services, account, eventsOf(life, services.historyMax));
   const wanted = events
     .filter(({ atMs }) => atMs >= sinceMs)
-    .sort(newestFirst)
-    .filter((event) => after === undefined || newestFirst(after, event) < 0);
+    .sort(byTimeBackwards)
+    .filter((event) => after === undefined || byTimeBackwards(after, event) < 0);
   return { events: wanted.slice(0, limit), isMore: wanted.length > limit };
 }
 
 /** A value that was written and ended in the same millisecond was written first. */
-function newestFirst(a: EventMark, b: EventMark): number {
+function byTimeBackwards(a: EventMark, b: EventMark): number {
   const isWritten = ({ kind }: EventMark) => Number(kind === "written");
   return b.atMs - a.atMs || b.revision - a.revision || isWritten(a) - isWritten(b);
 }

@@ -1,6 +1,7 @@
 /** What each step must answer and do, by the model: a result, or the code of a refusal. */
 
-import { type Change, type LifeModel, type Present, placeFor, placesOf, Refused } from "./model.ts";
+import { type Change, type LifeModel, type Present, Refused } from "./model.ts";
+import { placeFor, placesOf } from "./places.ts";
 import type {
   Condition,
   EncodeStep,

@@ -6,7 +6,7 @@
 
 import { LABELS } from "../../../src/base/channel-labels.ts";
 import type { NewLabel } from "../../../src/memory/label-terms.ts";
-import type { Scope } from "../../../src/memory/ports.ts";
+import { isInside, isStandard, placesOf, standardTerms } from "./places.ts";
 
 /** A value that a label has at a place. */
 export interface Present {
@@ -425,46 +425,6 @@ export class LifeModel {
       if (lives.size === 0) users.delete(user);
     }
   }
-}
-
-/** The person's own place first. */
-export function placesOf(project: string | undefined): string[] {
-  if (project === undefined) return [""];
-  const [name, worktree] = project.split("/");
-  return worktree === undefined ? ["", name] : ["", name, project];
-}
-
-export function placeFor(scope: Scope, project: string | undefined): string {
-  const places = placesOf(project);
-  if (scope === "person") return "";
-  return (scope === "project" ? places[1] : places.at(-1)) ?? "";
-}
-
-function isInside(place: string, outer: string): boolean {
-  return place === outer || place.startsWith(`${outer}/`);
-}
-
-function isStandard(label: string): boolean {
-  return (LABELS as readonly string[]).includes(label);
-}
-
-function standardTerms(label: string): NewLabel {
-  const scope =
-    label.startsWith("TASK.") || label === "PROJ.branch"
-      ? "worktree"
-      : label.startsWith("PROJ.")
-        ? "project"
-        : "person";
-  return {
-    label,
-    description: "",
-    example: "",
-    oneOf: null,
-    maxBytes: null,
-    ttlS: null,
-    scope,
-    hidden: false,
-  };
 }
 
 function asExpired({ expiresAtMs, ...value }: Present): Past {

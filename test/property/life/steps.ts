@@ -107,7 +107,8 @@ export type Step = FactStep | LabelStep | WorldStep;
 
 export function stepsOf(seed: number): { historyMax: number; steps: Step[] } {
   const random = seededRandom(seed);
-  const historyMax = HISTORY_LIMITS[seed % HISTORY_LIMITS.length];
+  // Neighbours have the same limit: another one opens the store again.
+  const historyMax = HISTORY_LIMITS[Math.floor(seed / 25) % HISTORY_LIMITS.length];
   const steps: Step[] = [];
   for (let left = 10 + random.below(31); left > 0; left--) steps.push(nextStep(random, steps));
   return { historyMax, steps };
