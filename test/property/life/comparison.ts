@@ -11,12 +11,13 @@ import { viewOf } from "../../../src/memory/places.ts";
 import type { EarlierFact, FactRecord } from "../../../src/memory/ports.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
 import { readUsage } from "../../../src/memory/usage.ts";
-import { type ListInput, listUsers } from "../../../src/memory/users.ts";
+import { listUsers } from "../../../src/memory/users.ts";
 import { type LifeModel, type Past, type Present, Refused } from "./model.ts";
 import { PROJECTS } from "./steps.ts";
 
 const PAGE = 3;
-const ALL_USERS: ListInput = JSON.parse('{"prefix":"","after":"","limit":100,"only":null}');
+const only = null;
+const ALL_USERS = { prefix: "", after: "", limit: 100, only };
 
 /** Whose facts are looked at by every operation, and which. */
 interface Shown {
