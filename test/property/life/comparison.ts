@@ -16,7 +16,8 @@ import { type LifeModel, type Past, type Present, Refused } from "./model.ts";
 import { PROJECTS } from "./steps.ts";
 
 const PAGE = 3;
-const ALL_USERS: ListInput = JSON.parse('{"prefix":"","after":"","limit":100,"only":null}');
+const only = null;
+const ALL_USERS = { prefix: "", after: "", limit: 100, only };
 
 /** Whose facts are looked at by every operation, and which. */
 interface Shown {
