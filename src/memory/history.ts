@@ -251,13 +251,20 @@ function lifeByFact(life: UserLife | undefined, historyMax: number): Map<string,
   for (const fact of life?.facts ?? []) of(fact).present = fact;
   for (const fact of life?.earlier ?? []) of(fact).earlier.push(fact);
   for (const [name, fact] of byFact) {
-    fact.earlier = historyMax === 0 ? [] : fact.earlier.slice(-historyMax);
+    fact.earlier = historyMax === 0 ? [] : withoutGap(fact).slice(-historyMax);
     if (fact.earlier.length === 0 && fact.present === undefined) byFact.delete(name);
   }
   const inOrder = [...byFact].sort(
     ([, a], [, b]) => Number(a.place > b.place) - Number(a.place < b.place) || a.channel - b.channel,
   );
   return new Map(inOrder);
+}
+
+/** The earlier values that follow one another up to the last: where less was kept for a while, some are missing. */
+function withoutGap({ present, earlier }: FactLife): EarlierFact[] {
+  let expected = present === undefined ? (earlier.at(-1)?.ordinal ?? 0) : present.ordinal - 1;
+  const first = earlier.findLastIndex(({ ordinal }) => ordinal !== expected--);
+  return earlier.slice(first + 1);
 }
 
 function nameOf({ place, channel }: { place: Place; channel: number }): string {

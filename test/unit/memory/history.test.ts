@@ -1,10 +1,10 @@
-/** What changed for a user, page by page. */
+/** What changed for a user, page by page, and going back. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { encodeFacts } from "../../../src/memory/encode.ts";
 import { forgetFact } from "../../../src/memory/facts.ts";
-import { type FactEvent, userChanges } from "../../../src/memory/history.ts";
+import { type FactEvent, factHistory, rollBack, userChanges } from "../../../src/memory/history.ts";
 import { ACCOUNT, caller, memoryServices } from "./memory-services.ts";
 
 test("a value that is written and forgotten in one millisecond is in the changes twice, on pages of any length", async (context) => {
@@ -25,4 +25,27 @@ test("a value that is written and forgotten in one millisecond is in the changes
       ["forgotten", "written"],
     );
   }
+});
+
+test("a history with a gap reaches back to the gap, and nobody is put back across it", async (context) => {
+  const { services, store, clock } = await memoryServices(context);
+  const userId = "ada";
+  const label = "USER.name";
+  for (const value of ["one", "two", "three", "four"]) {
+    clock.advance(1000);
+    await encodeFacts(services, caller, { userId, facts: [{ label, value }], operation: "encode" });
+  }
+  // As where fewer values were kept for a while.
+  const readLife = store.readLife.bind(store);
+  context.mock.method(store, "readLife", async (...args: Parameters<typeof readLife>) => {
+    const life = (await readLife(...args))!;
+    return { ...life, earlier: life.earlier.filter(({ value }) => value !== "two") };
+  });
+  const { revisions } = await factHistory(services, ACCOUNT, { userId, label });
+  assert.deepEqual(
+    revisions.map(({ value }) => value),
+    ["four", "three"],
+  );
+  const result = await rollBack(services, caller, { userId, toMs: 2_500 });
+  assert.deepEqual([result.isDone, result.unreached], [false, [{ place: "", label }]]);
 });
