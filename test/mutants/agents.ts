@@ -191,7 +191,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     file: "src/sdk/client.ts",
     find: "answer: structuredClone(answer) }",
     replace: "answer }",
-    tests: ["test/unit/sdk/client.test.ts"],
+    tests: ["test/unit/sdk/known-contexts.test.ts"],
     only: "unchanged context",
   },
   {
@@ -200,7 +200,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     file: "src/sdk/client.ts",
     find: "return structuredClone(known.answer);",
     replace: "return known.answer;",
-    tests: ["test/unit/sdk/client.test.ts"],
+    tests: ["test/unit/sdk/known-contexts.test.ts"],
     only: "unchanged context",
   },
   {
