@@ -6,7 +6,7 @@ const CONFORMANCE = ["test/unit/store/postgres.test.ts"];
 const POOLERS = ["test/postgres/poolers.test.ts"];
 const BUSY = ["test/postgres/busy-server.test.ts"];
 const WRITES = ["test/unit/store/postgres-writes.test.ts"];
-const WRITE_FACTS = "src/store/postgres/migrations/0002-write-facts.sql";
+const WRITE_FACTS = "src/store/postgres/migrations/0006-write-facts.sql";
 
 export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
   {
@@ -83,10 +83,10 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "postgres-account-walk-one-page",
-    fault: "A walk over one account leaves users out where slots hold more than 1,000 of them.",
+    fault: "A walk over one account ends after 1,000 users.",
     file: "src/store/postgres/queries/fact-queries.ts",
-    find: "if (rows.length < WALK_PAGE) break;",
-    replace: "break;",
+    find: "if (users.length < WALK_PAGE) return;",
+    replace: "return;",
     tests: WRITES,
     only: "goes on after a full page",
   },
@@ -103,7 +103,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     name: "postgres-unlimited-in-one-row",
     fault: "All writes of a key without a limit wait for one counter.",
     file: "src/store/postgres/queries/write-call.ts",
-    find: "quota && (quota.limit === null ? users[places[i] - 1].slot : quotaSlot(quota.keyId))",
+    find: "quota && (quota.limit === null ? users.all[user - 1].slot : quotaSlot(quota.keyId))",
     replace: "quota && quotaSlot(quota.keyId)",
     tests: CONFORMANCE,
     only: "no row that all its writes touch",
@@ -130,8 +130,8 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     name: "postgres-batch-counted-as-one",
     fault: "A batch counts as one encode against the limit.",
     file: WRITE_FACTS,
-    find: "v_count := v_count + p_counts[i];",
-    replace: "v_count := v_count + 1;",
+    find: "v_used[i] := v_used[i] + p_counts[i];",
+    replace: "v_used[i] := v_used[i] + 1;",
     tests: CONFORMANCE,
     only: "lets exactly its number through",
   },
@@ -140,8 +140,8 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     fault:
       "A write that the limit refused leaves an idempotency record, and its repetition is answered as stored.",
     file: WRITE_FACTS,
-    find: "t.o IN ('stored', 'limit')",
-    replace: "t.o = 'stored'",
+    find: "t.o IN ('stored', 'limit', 'conflict')",
+    replace: "t.o IN ('stored', 'conflict')",
     tests: CONFORMANCE,
     only: "leaves no idempotency record",
   },
@@ -157,9 +157,9 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
   {
     name: "postgres-forget-any-revision",
     fault: "Forgetting one revision of a fact takes a later one.",
-    file: "src/store/postgres/migrations/0003-change-user.sql",
-    find: "\n        AND (p_revisions[i] IS NULL OR f.revision = p_revisions[i]);",
-    replace: ";",
+    file: WRITE_FACTS,
+    find: "IF coalesce(v_old.revision, 0) <> p_conditions[c] THEN",
+    replace: "IF coalesce(v_old.revision, 0) <> p_conditions[c] AND p_values[c] IS NOT NULL THEN",
     tests: CONFORMANCE,
     only: "a stamp never comes back",
   },
@@ -185,7 +185,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     name: "postgres-any-answer-believed",
     fault: "An answer of another request is taken for the own one.",
     file: "src/store/postgres/connection/tickets.ts",
-    find: "if (rows.some((row) => row.ticket !== ticket)) throw new MixedUpError();",
+    find: "    if (row.ticket !== ticket) throw new MixedUpError();\n",
     replace: "",
     tests: POOLERS,
     only: "between connections",
@@ -280,12 +280,11 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     tests: ["test/unit/store/held-users.test.ts"],
   },
   {
-    name: "postgres-account-walk-by-id",
-    fault:
-      "A page of a walk over one account begins behind the last user id in every slot, and users are lost.",
+    name: "postgres-account-walk-unordered",
+    fault: "A page of a walk over one account has any users, and those before its last one are lost.",
     file: "src/store/postgres/queries/fact-queries.ts",
-    find: "AND (slot, user_id) > (${slot}, ${userId})",
-    replace: "AND slot >= ${slot} AND user_id > ${userId}",
+    find: "ORDER BY user_id LIMIT ${limit}) AS u",
+    replace: "LIMIT ${limit}) AS u",
     tests: WRITES,
     only: "goes on after a full page",
   },
@@ -302,7 +301,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
   {
     name: "postgres-forgotten-before-disk",
     fault: "What was forgotten may be back after a power failure where the server was told to be quick.",
-    file: "src/store/postgres/migrations/0003-change-user.sql",
+    file: "src/store/postgres/migrations/0007-change-user.sql",
     find: "PERFORM set_config('synchronous_commit', 'on', true);",
     replace: "NULL;",
     tests: WRITES,

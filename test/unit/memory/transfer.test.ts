@@ -183,7 +183,7 @@ test("an export of one account holds nothing of another", async (context) => {
 
 test("a user that is forgotten during the export is not in it", async (context) => {
   const store = await filledStore(context);
-  context.mock.method(store, "readUser", () => undefined);
+  context.mock.method(store, "readLife", async () => undefined);
   assert.deepEqual(await exported(store, "globex"), []);
 });
 
