@@ -59,6 +59,38 @@ export function storeCountsConformance(name: string, open: () => Promise<StoreUn
     assert.equal(await store.readUsage("big", "2026-10"), 2);
   });
 
+  check("what a key has used elsewhere is added, for its days and months, and counts", async ({ store }) => {
+    const key = keyRecord("key1");
+    await store.addKey(key);
+    const days = [
+      { day: "2026-10-31", count: 3 },
+      { day: "2026-11-15", count: 9 },
+    ];
+    await store.addUsage(key, days);
+    await store.write(
+      write("ada", [[0, "Ada"]], {
+        quota: { keyId: "key1", month: "2026-11", day: "2026-11-15", limit: 10 },
+      }),
+    );
+    assert.deepEqual(
+      briefly(
+        await store.write(
+          write("ada", [[1, "x"]], {
+            quota: { keyId: "key1", month: "2026-11", day: "2026-11-15", limit: 10 },
+          }),
+        ),
+      ),
+      {
+        outcome: "limit",
+        used: 10,
+      },
+    );
+    assert.equal(await store.readUsage("key1", "2026-10"), 3);
+    assert.equal(await store.readUsage("key1", "2026-11"), 10);
+    const used = await store.readDailyUsage("key1", "2026-10-01", "2026-11-30");
+    assert.deepEqual(used, [days[0], { day: "2026-11-15", count: 10 }]);
+  });
+
   check("what a key without a limit used elsewhere is added to what it uses here", async ({ store }) => {
     const key = { ...keyRecord("big"), tier: "unlimited" as const };
     await store.addKey(key);

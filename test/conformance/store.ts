@@ -422,25 +422,6 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
     );
   });
 
-  check("what a key has used elsewhere is added, for its days and months, and counts", async ({ store }) => {
-    const key = keyRecord("key1");
-    await store.addKey(key);
-    const days = [
-      { day: "2026-10-31", count: 3 },
-      { day: "2026-11-15", count: 9 },
-    ];
-    await store.addUsage(key, days);
-    await store.write(write("ada", [[0, "Ada"]], { quota: quota(10) }));
-    assert.deepEqual(briefly(await store.write(write("ada", [[1, "x"]], { quota: quota(10) }))), {
-      outcome: "limit",
-      used: 10,
-    });
-    assert.equal(await store.readUsage("key1", "2026-10"), 3);
-    assert.equal(await store.readUsage("key1", "2026-11"), 10);
-    const used = await store.readDailyUsage("key1", "2026-10-01", "2026-11-30");
-    assert.deepEqual(used, [days[0], { day: "2026-11-15", count: 10 }]);
-  });
-
   check("everything is still there after closing and opening", async ({ store, reopen }) => {
     await store.addKey(keyRecord("key1"));
     await store.write(write("ada", [[0, "Ada"]], { quota: quota(10) }));
