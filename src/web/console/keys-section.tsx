@@ -68,7 +68,6 @@ export function KeysSection({ keys, accounts, usage }: KeysSectionProps) {
           { name: "Account", class: "text", cell: AccountCell },
           { name: "Key", class: "mono", cell: ({ prefix }) => `${prefix}…` },
           { name: "Tier", cell: ({ tier }) => tier },
-          { name: "For", class: "text", cell: RightsCell },
           { name: "State", cell: StateCell },
           {
             name: "Facts this month",
@@ -84,20 +83,13 @@ export function KeysSection({ keys, accounts, usage }: KeysSectionProps) {
   );
 }
 
-function AccountCell({ account, note }: KeyView) {
+function AccountCell({ account, note, user, access }: KeyView) {
   return (
     <>
       {account}
-      {note !== "" && <small class="note">{note}</small>}
-    </>
-  );
-}
-
-function RightsCell({ user, access }: KeyView) {
-  return (
-    <>
-      {user ?? "all users"}
+      {user !== null && <small class="note">for {user}</small>}
       {access === "read" && <small class="note">reads only</small>}
+      {note !== "" && <small class="note">{note}</small>}
     </>
   );
 }
