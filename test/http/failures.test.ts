@@ -37,7 +37,7 @@ test("over MCP, too, an internal error is told by tool, resource and prompt with
     throw Object.assign(new Error("cannot open /secret/place"), { code: "EIO" });
   });
   for (const [method, params] of [
-    ["tools/call", { name: "context", arguments: {} }],
+    ["tools/call", { name: "recall", arguments: { label: "USER.name" } }],
     ["resources/read", { uri: "sideband://memory/ada" }],
     ["prompts/get", { name: "context" }],
   ] as const) {
