@@ -67,8 +67,8 @@ test("read: a block whole, damaged, inside other text; refused for others", asyn
   const read = (block: string, user_id = "read", key = running.key) =>
     call("POST", "/read", { key, body: { user_id, block } });
   const expected = [
-    { label: "USER.name", value: "Ada", channel: 0 },
-    { label: "USER.gpu", value: "RTX 5090", channel: 3 },
+    { label: "USER.name", value: "Ada", channel: 0, mark: "current" },
+    { label: "USER.gpu", value: "RTX 5090", channel: 3, mark: "current" },
   ];
   const whole = await read(fdm_block);
   assert.deepEqual(

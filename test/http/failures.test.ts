@@ -33,11 +33,12 @@ test("an internal error is a 500 without a word of its cause, which is in the lo
 
 test("over MCP, too, an internal error is told by tool, resource and prompt without its cause, which is in the log", async (t) => {
   const running = await start(t);
-  t.mock.method(running.service.core.store, "readStamp", async () => {
-    throw Object.assign(new Error("cannot open /secret/place"), { code: "EIO" });
-  });
+  for (const read of ["readFact", "readUser"] as const)
+    t.mock.method(running.service.core.store, read, async () => {
+      throw Object.assign(new Error("cannot open /secret/place"), { code: "EIO" });
+    });
   for (const [method, params] of [
-    ["tools/call", { name: "context", arguments: {} }],
+    ["tools/call", { name: "recall", arguments: { label: "USER.name" } }],
     ["resources/read", { uri: "sideband://memory/ada" }],
     ["prompts/get", { name: "context" }],
   ] as const) {

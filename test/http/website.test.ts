@@ -341,7 +341,7 @@ test("POST /demo/read reads a damaged block of the demo and refuses a foreign on
   const { status, json: reading } = await running.call("POST", "/demo/read", { key: null, body: { block } });
   assert.deepEqual(
     [status, reading.user_id, reading.facts],
-    [200, "demo", [{ label: "USER.name", value: "Ada", channel: 0 }]],
+    [200, "demo", [{ label: "USER.name", value: "Ada", channel: 0, mark: "current" }]],
   );
   assert.equal(reading.repaired, reading.missing + reading.wrong);
   await running.call("POST", "/encode", { body: { user_id: "demo", label: "USER.name", value: "Secret" } });

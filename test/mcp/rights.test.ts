@@ -44,6 +44,8 @@ const ARGUMENTS: Readonly<Record<string, object>> = {
   remember: { label: "USER.role", value: "engineer" },
   recall: { label: "USER.name" },
   forget: { label: "USER.name" },
+  history: { label: "USER.name" },
+  add_label: { label: "USER.shoe_size", description: "The size of shoes." },
   read_block: { block: "[MEM] x [/MEM]" },
 };
 
@@ -51,12 +53,14 @@ test("every tool: the user of a bound key is fixed, whatever a call says, and a 
   const before = (await running.call("GET", "/facts?user_id=ada")).text;
   for (const access of ["write", "read"] as const)
     for (const key of [await newKey("bob", access), await newToken("bob", access)]) {
-      const listed = (await post(key, "tools/list", {})).text;
+      // With the block, so that its tools are offered too.
+      const whole = { query: "?include=both" };
+      const listed = (await post(key, "tools/list", {}, whole)).text;
       for (const { name, annotations } of MEMORY_TOOLS) {
         const isOffered = access === "write" || annotations.readOnlyHint;
         assert.equal(listed.includes(`"name":"${name}"`), isOffered, `${name} with a key that may ${access}`);
         const args = { ...ARGUMENTS[name], user_id: "ada" };
-        const { text } = await post(key, "tools/call", { name, arguments: args });
+        const { text } = await post(key, "tools/call", { name, arguments: args }, whole);
         assert.ok(!text.includes("secret of ada"), name);
         if (!isOffered) assert.match(text, /"error"|"isError":true/, name);
       }

@@ -28,10 +28,11 @@ test("the document names all labels, as examples: a client made of it takes othe
   assert.match(String(description), /GET \/channels/);
 });
 
-test("every label that a request has is the one that the document names", () => {
+test("every label that a request has is the one that the document names, but for one to be added", () => {
   const reference = { $ref: "#/components/schemas/Label" };
   for (const [path, methods] of Object.entries(DOCUMENT.paths)) {
-    for (const { parameters = [], requestBody } of Object.values(methods)) {
+    for (const { operationId, parameters = [], requestBody } of Object.values(methods)) {
+      if (operationId === "addLabel" || operationId === "changeLabel") continue;
       for (const { name, schema } of parameters)
         if (name === "label") assert.deepEqual(schema, reference, path);
       const { schema } = requestBody?.content["application/json"] ?? {};
