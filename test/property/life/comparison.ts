@@ -11,7 +11,7 @@ import { viewOf } from "../../../src/memory/places.ts";
 import type { EarlierFact, FactRecord } from "../../../src/memory/ports.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
 import { readUsage } from "../../../src/memory/usage.ts";
-import { type ListInput, listUsers } from "../../../src/memory/users.ts";
+import { listUsers } from "../../../src/memory/users.ts";
 import { type LifeModel, type Past, type Present, Refused } from "./model.ts";
 import { PROJECTS } from "./steps.ts";
 
