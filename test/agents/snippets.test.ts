@@ -128,7 +128,7 @@ suite("snippets", { concurrency: false }, () => {
           : new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
       const client = new Client({ name: "test", version: "1.0.0" });
       await client.connect(transport);
-      const { isError, content } = await caller(client as unknown as TourClient)("list");
+      const { isError, content } = await caller(client as unknown as TourClient)("recall");
       assert.notEqual(isError, true, `${page}: ${content[0].text}`);
       await client.close();
     }
