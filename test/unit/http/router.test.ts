@@ -96,7 +96,7 @@ test("another method on a known address says what is allowed", () => {
   const { headers: ofBoth } = other("OPTIONS", "/keys/a/revoke").handle(call) as Answer;
   assert.deepEqual(ofBoth.slice(0, 2), ["allow", "POST, GET, HEAD, OPTIONS"]);
   const accesses = ["/facts", "/open", "/demo", "/mcp"].map((path) => other("PUT", path).access);
-  assert.deepEqual(accesses, ["page", "open", "open", "origin"]);
+  assert.deepEqual(accesses, ["preflight", "open", "open", "origin"]);
 });
 
 test("an address behind the door stays hidden, whatever the method", () => {

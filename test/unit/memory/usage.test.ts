@@ -19,6 +19,8 @@ test("usage is the number of facts that the key has written this month, with the
   for (let i = 0; i < 2; i++) await encode();
   assert.deepEqual(await readUsage(services, caller), {
     account: "acme",
+    user: null,
+    access: "write",
     tier: "free",
     limit: 1000,
     used: 4,
