@@ -75,7 +75,7 @@ test("a block of another format version is refused with its version, whoever it 
   await assert.rejects(read(text), {
     code: "block_unreadable",
     message:
-      "This block cannot be read: the block has format version 9; this reader knows 1. " +
+      "This block cannot be read: the block has format version 9; this reader knows 1, 17. " +
       "Get a new one with GET /context or POST /flush.",
   });
 });
