@@ -242,16 +242,23 @@ export class UserWrites {
     record.ending -= 1;
   }
 
-  /** Adds an entry to a history, and drops the oldest where it is too long. */
+  /** Adds an entry to a history, and drops the oldest: one, or more where less is to be kept than before. */
   #keep(key: Buffer, earlier: EarlierFact): void {
     const { historyMax } = this.#options;
     if (historyMax > 0) this.#writer.put("history", historyKey(key, earlier.ordinal), packEarlier(earlier));
-    const dropped = earlier.ordinal - historyMax;
-    if (dropped > 0) this.#writer.remove("history", historyKey(key, dropped));
+    for (let ordinal = earlier.ordinal - Math.max(1, historyMax); ordinal > 0; ordinal--) {
+      const entry = historyKey(key, ordinal);
+      if (!this.#writer.has("history", entry)) return;
+      this.#writer.remove("history", entry);
+    }
   }
 
   /** Removes the history whose last entry has this ordinal, also what was kept when more was to be kept. */
   #dropHistory(key: Buffer, last: number): void {
+    const range = { start: historyKey(key, 1), end: historyKey(key, last + 1) };
+    for (const entry of this.#writer.environment.keys("history", range))
+      this.#writer.remove("history", entry);
+    // What the group itself has added.
     for (let ordinal = Math.max(1, last - HISTORY_MAX); ordinal <= last; ordinal++) {
       const entry = historyKey(key, ordinal);
       if (this.#writer.has("history", entry)) this.#writer.remove("history", entry);

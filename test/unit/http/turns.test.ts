@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
-import { isAnswered, isLast, takeTurns, WAITING_MAX } from "../../../src/http/request/turns.ts";
+import { afterAnswers, isAnswered, isLast, takeTurns, WAITING_MAX } from "../../../src/http/request/turns.ts";
 
 const TIMEOUT = { timeout: 20_000 };
 const get = (path: string | number) => `GET /${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
@@ -212,5 +212,146 @@ test(
     await gone;
     streams[1 - hastyIndex].end();
     assert.deepEqual(await answersOf(patient, 1), ["/behind"]);
+  },
+);
+
+test("reading stops with a full queue, and goes on when half of it is done", TIMEOUT, async (context) => {
+  const running: ServerResponse[] = [];
+  const { open, read } = await serve(context, (_request, response) => void running.push(response));
+  const answers = answersOf(open(gets(24)), 24);
+  const answerOne = async () => {
+    while (running.length === 0) await turns(1);
+    answer(running.shift()!, "");
+    await turns();
+  };
+  while (read() < WAITING_MAX + 1) await turns();
+  for (let answered = 1; answered < WAITING_MAX / 2; answered++) {
+    await answerOne();
+    assert.equal(read(), WAITING_MAX + 1);
+  }
+  await answerOne();
+  while (read() < WAITING_MAX * 1.5 + 1) await turns();
+  assert.equal(read(), WAITING_MAX * 1.5 + 1);
+  for (let answered = WAITING_MAX / 2; answered < 24; answered++) await answerOne();
+  assert.equal((await answers).length, 24);
+});
+
+test(
+  "what comes behind a request that waits is read when its turn comes, in several pieces or in one",
+  TIMEOUT,
+  async (context) => {
+    const { open } = await serve(context, ({ url }, response) => answer(response, url!));
+    const socket = open("");
+    const answers = answersOf(socket, 60);
+    for (let i = 0; i < 60; i += 20) {
+      socket.write(gets(20));
+      await turns(3);
+    }
+    const paths = Array.from({ length: 20 }, (_, i) => `/${i}`);
+    assert.deepEqual(await answers, [...paths, ...paths, ...paths]);
+  },
+);
+
+test("a request with a strange expectation has its turn like any other", TIMEOUT, async (context) => {
+  const { open } = await serve(context, ({ headers }, response) => answer(response, headers.expect ?? ""));
+  const strange = "GET / HTTP/1.1\r\nHost: x\r\nExpect: more\r\n\r\n";
+  assert.deepEqual(await answersOf(open(get(1) + strange + get(2)), 3), ["", "more", ""]);
+});
+
+test("what is no request goes to whoever refuses it", TIMEOUT, async () => {
+  const server = createServer();
+  const refused = new Promise<string | undefined>((resolve) =>
+    takeTurns(
+      server,
+      () => assert.fail("no request came"),
+      (error, socket) => {
+        socket.destroy();
+        resolve(error.code);
+      },
+    ),
+  );
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  connect((server.address() as AddressInfo).port, "127.0.0.1").end("nonsense\r\n\r\n");
+  assert.match((await refused)!, /^HPE_INVALID/);
+  server.close();
+});
+
+/** A connection whose requests run until the test answers them, or until they are answered at once. */
+async function connectionWith(context: TestContext, bytes: string, begun: number, atOnce?: string) {
+  const running: ServerResponse[] = [];
+  const { open, read } = await serve(context, (request, response) => {
+    running.push(response);
+    if (request.url === atOnce) answer(response, "");
+  });
+  open(bytes);
+  while (read() < begun) await turns();
+  await turns();
+  return { running, connection: running[0].req.socket };
+}
+
+const HALF = "POST /half HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf";
+
+/** What `afterAnswers` has said, once it has. */
+function afterAnswersOf(connection: Socket): boolean[] {
+  const said: boolean[] = [];
+  afterAnswers(connection, (isAnsweredToo) => void said.push(isAnsweredToo));
+  return said;
+}
+
+test(
+  "a connection without a request, and one whose answers were sent, has nothing to wait for",
+  TIMEOUT,
+  async (context) => {
+    const socket = connect(1);
+    socket.on("error", () => {});
+    assert.deepEqual([isAnswered(socket), afterAnswersOf(socket)], [true, [false]]);
+    const { running, connection } = await connectionWith(context, get(1), 1);
+    assert.deepEqual([isAnswered(connection), isLast(running[0])], [false, true]);
+    answer(running[0], "");
+    await once(running[0], "close");
+    assert.deepEqual([isAnswered(connection), afterAnswersOf(connection)], [true, [false]]);
+  },
+);
+
+test("whole requests are waited for until their answers have been sent", TIMEOUT, async (context) => {
+  const { running, connection } = await connectionWith(context, get(1) + get(2), 2);
+  const said = afterAnswersOf(connection);
+  answer(running[0], "");
+  while (running.length < 2) await turns();
+  assert.deepEqual(said, []);
+  answer(running[1], "");
+  await once(running[1], "close");
+  assert.deepEqual(said, [false]);
+});
+
+test(
+  "a request whose body will not come is not waited for, unless its answer has begun",
+  TIMEOUT,
+  async (context) => {
+    const silent = await connectionWith(context, HALF, 1);
+    assert.deepEqual(afterAnswersOf(silent.connection), [false]);
+    const { running, connection } = await connectionWith(context, HALF, 1);
+    running[0].writeHead(400).write("why");
+    const said = afterAnswersOf(connection);
+    assert.deepEqual(said, []);
+    running[0].end();
+    await once(running[0], "close");
+    assert.deepEqual(said, [true]);
+  },
+);
+
+test(
+  "a request whose body will not come may be refused without it when its turn comes",
+  TIMEOUT,
+  async (context) => {
+    for (const refuses of [true, false]) {
+      const bytes = get(1) + HALF;
+      const { running, connection } = await connectionWith(context, bytes, 2, refuses ? "/half" : undefined);
+      const said = afterAnswersOf(connection);
+      assert.deepEqual(said, []);
+      answer(running[0], "");
+      while (said.length === 0) await turns(1);
+      assert.deepEqual([said, running.length], [[refuses], 2]);
+    }
   },
 );

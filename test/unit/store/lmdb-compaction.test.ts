@@ -21,8 +21,10 @@ function filesHold(folder: string, text: string): boolean {
 test("lmdb: after compacting, no byte of a forgotten user is in the data files, and the others are whole", () =>
   withFolder(async (folder) => {
     const store = await openFolder(folder);
-    for (let i = 0; i < 300; i++)
-      await store.write(write(`user-${i}`, [[0, `value-of-${i}-`.padEnd(200, "v")]]));
+    const others = Array.from({ length: 300 }, (_, i) =>
+      store.write(write(`user-${i}`, [[0, `value-of-${i}-`.padEnd(200, "v")]])),
+    );
+    await Promise.all(others);
     await store.write(
       write("condemned-user", [
         [0, "condemned-value"],
@@ -167,8 +169,9 @@ test("lmdb: a compaction for which the disk has no room is not begun, and is cou
     const metrics = new Metrics();
     const options = { folder, create: true, queueMax: 1000, metrics, freeBytes: () => freeBytes };
     const store = await LmdbStore.open(options);
-    const value = "v".repeat(4000);
-    await Promise.all(Array.from({ length: 600 }, (_, i) => store.write(write(`user-${i}`, [[0, value]]))));
+    const users = Array.from({ length: 20 }, (_, i) => `user-${i}`);
+    const facts = Array.from({ length: 30 }, (_, channel): [number, string] => [channel, "v".repeat(4000)]);
+    await Promise.all(users.map((userId) => store.write(write(userId, facts))));
     const names = readdirSync(folder);
     freeBytes = 2 * 2 ** 20;
     await assert.rejects(store.compact(), {
@@ -180,8 +183,7 @@ test("lmdb: a compaction for which the disk has no room is not begun, and is cou
     assert.equal(existsSync(join(folder, "backup", "sideband.json")), false);
     // Most of the file is free pages now: the copy needs little.
     freeBytes = Number.POSITIVE_INFINITY;
-    for (let i = 0; i < 600; i++) void store.forgetUser("acme", `user-${i}`);
-    await store.sweep(Date.now());
+    await Promise.all(users.map((userId) => store.forgetUser("acme", userId)));
     freeBytes = 2 * 2 ** 20;
     assert.ok(store.statistics().sizeBytes > freeBytes);
     const { afterBytes } = await store.compact();

@@ -1,0 +1,132 @@
+/** A dispatcher with a few routes, behind a real server, and a client that sends bytes as they are. */
+
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import type { TestContext } from "node:test";
+import { Metrics } from "../../../src/base/metrics.ts";
+import { BodyRoom } from "../../../src/http/request/body-room.ts";
+import { clientReader } from "../../../src/http/request/client.ts";
+import { Dispatcher, type Signposts } from "../../../src/http/request/dispatcher.ts";
+import { CallHistory } from "../../../src/http/request/recent-calls.ts";
+import { RequestMetrics } from "../../../src/http/request/request-metrics.ts";
+import type { AccessChecks, Route } from "../../../src/http/request/route.ts";
+import { Router } from "../../../src/http/request/router.ts";
+import { takeTurns } from "../../../src/http/request/turns.ts";
+import type { HttpServices } from "../../../src/http/services.ts";
+
+export const NOW_MS = Date.UTC(2026, 10, 17);
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the tests look at answers of any shape.
+  readonly json: any;
+}
+
+export interface ServedOptions {
+  readonly access?: Partial<AccessChecks>;
+  readonly signposts?: Signposts;
+  readonly bodyBytesMax?: number;
+}
+
+/** A route that takes everything, but for what the test says. */
+export function routeAt(path: string, handle: Route["handle"], more: Partial<Route> = {}): Route {
+  return { method: "GET", path, access: "open", bodyBytesMax: 1_000, handle, ...more };
+}
+
+export async function serveRoutes(
+  context: TestContext,
+  routes: readonly Route[],
+  { access = {}, signposts, bodyBytesMax }: ServedOptions = {},
+) {
+  const errors: { line: object; message: string }[] = [];
+  const log = {
+    info() {},
+    debug() {},
+    error: (line: object, message: string) => void errors.push({ line, message }),
+    isLevelEnabled: () => false,
+  };
+  const metrics = new Metrics();
+  const services = { log, metrics, clock: { now: () => NOW_MS }, upgradeUrl: "https://pay.example" };
+  const passes = new Proxy(access, { get: (checks, name) => Reflect.get(checks, name) ?? (() => {}) });
+  const recent = new CallHistory();
+  const places: { account: string; address: string }[] = [];
+  const bodies = new BodyRoom(metrics, bodyBytesMax);
+  const dispatcher = new Dispatcher({
+    services: services as unknown as HttpServices,
+    router: new Router(routes),
+    access: passes as AccessChecks,
+    bodies: {
+      placeFor: (account: string, address: string) => {
+        places.push({ account, address });
+        return bodies.placeFor(account, address);
+      },
+    } as BodyRoom,
+    clientOf: clientReader(() => false),
+    metrics: new RequestMetrics({ metrics, log }),
+    recent,
+    signposts,
+  });
+  const server = createServer({ requireHostHeader: false });
+  takeTurns(server, dispatcher.handle, (_error, socket) => socket.destroy());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  context.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const open = (bytes: string) => {
+    const socket = connect((server.address() as AddressInfo).port, "127.0.0.1").setEncoding("utf8");
+    context.after(() => socket.destroy());
+    socket.write(bytes);
+    return socket;
+  };
+  return {
+    dispatcher,
+    errors,
+    places,
+    open,
+    /** Sends a head and a body, on a connection of its own. */
+    ask: async (head: string, body = ""): Promise<Reply> =>
+      (await repliesOf(open(`${head}\r\n\r\n${body}`), 1))[0],
+    bodyBytes: () => metrics.value("sideband_body_bytes"),
+    countOf: (labels: string) => metrics.value("sideband_requests_total", labels),
+    recentErrors: () => recent.errors.list((code) => ({ code })),
+    recentRequests: () => recent.requests.list(({ account }) => ({ account })),
+  };
+}
+
+/** The first answers on a connection, which have a length or no body. */
+export async function repliesOf(socket: Socket, count: number): Promise<Reply[]> {
+  const replies: Reply[] = [];
+  let rest = "";
+  for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
+    rest += chunk;
+    for (let end = rest.indexOf("\r\n\r\n"); end >= 0; end = rest.indexOf("\r\n\r\n")) {
+      const [first, ...lines] = rest.slice(0, end).split("\r\n");
+      const headers = Object.fromEntries(
+        lines.map((line) => [
+          line.slice(0, line.indexOf(":")).toLowerCase(),
+          line.slice(line.indexOf(":") + 2),
+        ]),
+      );
+      const after = rest.slice(end + 4);
+      const length = Number(headers["content-length"] ?? 0);
+      if (Buffer.byteLength(after) < length) break;
+      const text = Buffer.from(after).toString("utf8", 0, length);
+      rest = after.slice(text.length);
+      const json = /json/.test(headers["content-type"] ?? "") && text !== "" ? JSON.parse(text) : undefined;
+      replies.push({ status: Number(first.split(" ")[1]), headers, text, json });
+      if (replies.length === count) return replies;
+    }
+  }
+  throw new Error(`the connection ended after ${replies.length} of ${count} answers`);
+}
+
+/** The whole of what came on a connection until it ended. */
+export async function untilEnd(socket: Socket): Promise<string> {
+  let text = "";
+  for await (const chunk of socket) text += chunk;
+  return text;
+}

@@ -1,0 +1,146 @@
+/** A fact's life in the embedded store: how much of a history is kept, and that nothing of what is gone is left. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Metrics } from "../../../src/base/metrics.ts";
+import type { FactChange } from "../../../src/memory/ports.ts";
+import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
+import { NOW, write } from "../../conformance/store.ts";
+import { countIn, damage } from "../../fixtures/behind-the-store.ts";
+import { withFolder } from "./lmdb-folder.ts";
+
+const open = (folder: string, historyMax?: number) =>
+  LmdbStore.open({
+    folder,
+    create: true,
+    queueMax: 1_000,
+    metrics: new Metrics(),
+    clock: { now: () => NOW },
+    ...(historyMax === undefined ? {} : { historyMax }),
+  });
+
+const change = (store: LmdbStore, changes: FactChange[], nowMs = NOW, userId = "ada") =>
+  store.write(write(userId, [], { changes, nowMs }));
+
+const set = (channel: number, value: string, more: Partial<FactChange> = {}): FactChange => ({
+  place: "",
+  channel,
+  value,
+  ...more,
+});
+
+const forget = (channel: number, more: Partial<FactChange> = {}): FactChange => ({
+  place: "",
+  channel,
+  value: null,
+  ...more,
+});
+
+const keptOf = async (store: LmdbStore) =>
+  (await store.readLife("acme", "ada", { nowMs: NOW }))?.earlier.map(({ value }) => value);
+
+test("lmdb: without a history a value that was replaced, forgotten or has expired leaves nothing", () =>
+  withFolder(async (folder) => {
+    const store = await open(folder, 0);
+    await change(store, [set(0, "a"), set(1, "x", { expiresAtMs: NOW + 1 }), set(2, "y")]);
+    await change(store, [set(0, "b")]);
+    assert.deepEqual(await keptOf(store), []);
+    assert.equal(store.forgottenSinceMs(), undefined);
+    await change(store, [forget(2, { keepHistory: true })]);
+    assert.equal(store.forgottenSinceMs(), NOW);
+    assert.deepEqual(await keptOf(store), []);
+    await store.sweep(NOW + 1);
+    await change(store, [forget(0, { keepHistory: true })]);
+    assert.equal(store.readStamp("acme", "ada"), undefined);
+    assert.deepEqual(store.statistics().users, 0);
+    await store.close();
+    for (const table of ["facts", "history", "ends"] as const) assert.equal(await countIn(folder, table), 0);
+  }));
+
+test("lmdb: where less is to be kept than before, the next write takes all that is too much", () =>
+  withFolder(async (folder) => {
+    const write40 = async (historyMax: number) => {
+      const store = await open(folder, historyMax);
+      for (let i = 1; i <= 40; i++) await change(store, [set(0, `v${i}`)], NOW + i);
+      await store.close();
+    };
+    await write40(32);
+    assert.equal(await countIn(folder, "history"), 32);
+    for (const [historyMax, kept] of [
+      [2, ["v39", "v40"]],
+      [0, []],
+    ] as const) {
+      const store = await open(folder, historyMax);
+      await change(store, [set(0, `with ${historyMax}`)], NOW + 41);
+      assert.deepEqual(await keptOf(store), kept);
+      await store.close();
+      assert.equal(await countIn(folder, "history"), kept.length);
+    }
+  }));
+
+test("lmdb: forgetting takes the whole history, however far back it goes", () =>
+  withFolder(async (folder) => {
+    const store = await open(folder);
+    await change(store, [set(0, "a")]);
+    await change(store, [set(0, "b", { ordinal: 100 })]);
+    await change(store, [set(0, "c")]);
+    assert.deepEqual(await keptOf(store), ["a", "b"]);
+    // In one group: what it has added goes, too.
+    await Promise.all([change(store, [set(0, "d")]), change(store, [forget(0)])]);
+    await store.close();
+    for (const table of ["facts", "history"] as const) assert.equal(await countIn(folder, table), 0);
+  }));
+
+test("lmdb: what is forgotten is no longer listed among the facts that expire", () =>
+  withFolder(async (folder) => {
+    const ending = { expiresAtMs: NOW + 1_000 };
+    const store = await open(folder);
+    await change(store, [
+      set(0, "a", ending),
+      set(1, "b", { ...ending, place: "loom" }),
+      set(2, "c", { ...ending, place: "loom/x" }),
+      set(3, "d", ending),
+      set(4, "e"),
+    ]);
+    await change(store, [set(5, "f", ending)], NOW, "eve");
+    await change(store, [forget(0), set(3, "lasts")]);
+    await store.forgetUser("acme", "ada", "loom");
+    await store.forgetUser("acme", "eve");
+    await store.close();
+    assert.equal(await countIn(folder, "ends"), 0);
+    assert.equal(await countIn(folder, "facts"), 3, "the user, and the two facts that last");
+  }));
+
+test("lmdb: a sweep finds every fact that has expired, says which, and finds it once", () =>
+  withFolder(async (folder) => {
+    const store = await open(folder);
+    const users = Array.from({ length: 300 }, (_, i) => `user-${String(i).padStart(3, "0")}`);
+    await Promise.all(
+      users.map((userId, i) =>
+        change(store, [set(1, "x", { place: "loom", expiresAtMs: NOW + 1 + i })], NOW, userId),
+      ),
+    );
+    const swept = await store.sweep(NOW + 290);
+    assert.deepEqual(
+      swept,
+      users
+        .slice(0, 290)
+        .map((userId) => ({ account: "acme", userId, place: "loom", channel: 1, revision: 1 })),
+    );
+    assert.deepEqual(await store.sweep(NOW + 290), []);
+    assert.equal(store.statistics().facts, 10);
+    await store.close();
+  }));
+
+test("lmdb: a damaged fact that would expire can be forgotten with its user, and the sweep clears what is left", () =>
+  withFolder(async (folder) => {
+    const store = await open(folder);
+    await change(store, [set(0, "a", { expiresAtMs: NOW + 1 }), set(1, "b", { expiresAtMs: NOW + 2 })]);
+    await store.close();
+    await damage(folder, "facts", "acme\0ada\0\0\0");
+    const again = await open(folder);
+    assert.equal(await again.forgetUser("acme", "ada"), true);
+    assert.deepEqual(await again.sweep(NOW + 9), []);
+    await again.close();
+    for (const table of ["facts", "ends"] as const) assert.equal(await countIn(folder, table), 0);
+  }));
