@@ -23,8 +23,8 @@ import type { SectionParts } from "./memory-section.ts";
 export interface AgentCallOptions {
   timeoutMs?: number | undefined;
   signal?: AbortSignal | undefined;
-  /** Fails at once if the service did not answer in time a moment ago. */
-  coolDown?: boolean | undefined;
+  /** A read fails at once while the service is known to be away. */
+  failFast?: boolean | undefined;
   /** Where the person works: a project, or a project and a worktree with a slash between. */
   project?: string | undefined;
 }

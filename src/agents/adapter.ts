@@ -1,7 +1,8 @@
 /**
- * What the adapters share: which user they act for, and how they fail. An agent never stops because its memory is
- * slow or away: reads find nothing, writes are not kept, a line on standard error says so, and the agent goes on
- * after 2 seconds at most (`timeoutMs`), and at once for half a minute after that. The agent does get its own errors (an unknown label, a value too long).
+ * What the adapters share: which user they act for, and how they fail. An agent does not stop because its memory is slow or
+ * away: reads find nothing, a line on standard error says so, and the agent goes on after 2 seconds at most (`timeoutMs`),
+ * and at once while the service is known to be away. `onOutage: "throw"` lets reads throw. A write that did not happen is
+ * always told: by an error, or to the model by its tool. So are the agent's own errors (an unknown label, a value too long).
  */
 
 import type { SectionParts } from "../agent-side/memory-section.ts";
@@ -14,7 +15,7 @@ import {
   toolsFor,
 } from "../agent-side/memory-tools.ts";
 import type { ToolLabel } from "../agent-side/tool-labels.ts";
-import { type Compaction, isOutage, type Sideband } from "../sdk/index.ts";
+import { type Compaction, isOutage, type OnOutage, type Sideband } from "../sdk/index.ts";
 
 const AGENT_TIMEOUT_MS = 2_000;
 
@@ -24,7 +25,7 @@ export interface AdapterOptions {
   userId: string | (() => string | Promise<string>);
   /** Where the user works: a project, or a project and a worktree with a slash between. Default: none. */
   project?: string | (() => string | undefined | Promise<string | undefined>) | undefined;
-  /** What goes into the prompt: the facts in plain text, the sealed block, or both. Default: index. */
+  /** What goes into the prompt: the facts in plain text, the sealed block, or both. Default: the client's. */
   include?: SectionParts | undefined;
   /** The labels that the tools offer: `(await memory.channels()).channels`. Default: the 40 that every account has. */
   labels?: readonly ToolLabel[] | undefined;
@@ -32,9 +33,14 @@ export interface AdapterOptions {
   writtenBy?: string | undefined;
   /** How long the agent waits for its memory. Default: 2 seconds. */
   timeoutMs?: number | undefined;
+  /** What a read does while memory is away: the agent goes on, or gets the error. A write always throws. Default: `continue`. */
+  onOutage?: OnOutage | undefined;
   /** Keeps what looks like a key, a token or a password too. Default: refuses it. */
   allowSecrets?: boolean;
 }
+
+/** What a tool tells the model. */
+export type ToolResult = { readonly [name: string]: unknown };
 
 /** The tools for a model. The adapter itself handles the block and the prompt. */
 export const MODEL_TOOLS: readonly MemoryTool[] = toolsFor(false);
@@ -45,7 +51,9 @@ export function modelTools({ labels }: Pick<AdapterOptions, "labels">): readonly
 }
 
 async function namedUser({ userId }: AdapterOptions): Promise<string> {
-  return typeof userId === "string" ? userId : userId();
+  const named = typeof userId === "function" ? await userId() : userId;
+  if (typeof named === "string") return named;
+  throw new TypeError(`userId is a text or a function that returns one, not ${String(named)}`);
 }
 
 async function namedProject({ project }: AdapterOptions): Promise<string | undefined> {
@@ -59,28 +67,26 @@ export function callOptions({
 }: Pick<AdapterOptions, "timeoutMs" | "allowSecrets" | "writtenBy">): ToolCallOptions & {
   timeoutMs: number;
 } {
-  return { timeoutMs, coolDown: true, allowSecrets, writtenBy };
+  return { timeoutMs, failFast: true, allowSecrets, writtenBy };
 }
 
 /** A prompt with the memory of the user where they work. */
-export async function injected(prompt: string, options: AdapterOptions): Promise<string> {
-  const { memory, include = "index", timeoutMs = AGENT_TIMEOUT_MS } = options;
-  return memory.inject(prompt, await namedUser(options), {
-    include,
-    timeoutMs,
-    project: await namedProject(options),
-  });
+export async function injected(
+  prompt: string,
+  options: AdapterOptions,
+  signal?: AbortSignal,
+): Promise<string> {
+  const { memory, include, timeoutMs = AGENT_TIMEOUT_MS, onOutage } = options;
+  const [userId, project] = await Promise.all([namedUser(options), namedProject(options)]);
+  return memory.inject(prompt, userId, { include, timeoutMs, project, signal, onOutage });
 }
 
 /** Flushes the memory where the prompt has the block. The facts in plain text need none: they are put in again. */
 export async function flushed(options: AdapterOptions): Promise<Compaction | undefined> {
-  const { memory, include = "index", timeoutMs = AGENT_TIMEOUT_MS } = options;
+  const { memory, include = memory.include, timeoutMs = AGENT_TIMEOUT_MS } = options;
   if (include === "index") return undefined;
-  return memory.beforeCompaction(await namedUser(options), {
-    include,
-    timeoutMs,
-    project: await namedProject(options),
-  });
+  const [userId, project] = await Promise.all([namedUser(options), namedProject(options)]);
+  return memory.beforeCompaction(userId, { include, timeoutMs, project });
 }
 
 /** The schema of a tool's input. It can name the scope if there is a project. */
@@ -88,27 +94,37 @@ export function inputSchema(tool: MemoryTool, { project }: Pick<AdapterOptions, 
   return toolSchema(tool, project !== undefined);
 }
 
-/** Runs a tool. A failure becomes a result that the model can read. */
+/**
+ * Runs a tool. A failure becomes a result that the model can read. What is not the model's is thrown: an abort, and what
+ * `userId` or `project` throw.
+ */
 export async function runTool(
   tool: MemoryTool,
   options: AdapterOptions,
   input: ToolInput,
-): Promise<{ readonly [name: string]: unknown }> {
+  signal?: AbortSignal,
+): Promise<ToolResult> {
+  const [userId, project] = await Promise.all([namedUser(options), namedProject(options)]);
   try {
-    const call = { ...callOptions(options), project: await namedProject(options) };
-    return await tool.run(options.memory, await namedUser(options), input, call);
+    return await tool.run(options.memory, userId, input, { ...callOptions(options), project, signal });
   } catch (error) {
+    if (signal?.aborted) throw error;
     if (isOutage(error)) warn(`${tool.name} failed`, error);
     return { error: toolErrorText(error) };
   }
 }
 
-/** The result of the work, or the fallback if memory is away. */
-export async function withFallback<T>(what: string, work: () => Promise<T>, fallback: T): Promise<T> {
+/** What was read; the fallback if memory is away and the agent goes on. */
+export async function withFallback<T>(
+  what: string,
+  onOutage: OnOutage,
+  read: () => Promise<T>,
+  fallback: T,
+): Promise<T> {
   try {
-    return await work();
+    return await read();
   } catch (error) {
-    if (!isOutage(error)) throw error;
+    if (onOutage === "throw" || !isOutage(error)) throw error;
     warn(what, error);
     return fallback;
   }

@@ -4,12 +4,19 @@
  *   const model = wrapLanguageModel({ model: openai("…"), middleware: sidebandMiddleware({ memory, userId }) });
  *   await generateText({ model, tools: sidebandTools({ memory, userId }), prompt });
  *
- * The middleware is typed by its shape, so that it fits version 6 (`v3`) and version 7 (`v4`) of the SDK.
+ * Nothing of the SDK is imported. The middleware and the tools have the shapes that versions 6 (`v3`) and 7 (`v4`) take, so
+ * that they fit the version that a program has, wherever this package lies; the input of a tool is a Standard Schema.
  */
 
-import { jsonSchema, type Tool, tool } from "ai";
 import type { ToolInput } from "../agent-side/memory-tools.ts";
-import { type AdapterOptions, injected, inputSchema, modelTools, runTool } from "./adapter.ts";
+import {
+  type AdapterOptions,
+  injected,
+  inputSchema,
+  modelTools,
+  runTool,
+  type ToolResult,
+} from "./adapter.ts";
 
 export interface MiddlewareOptions<V extends string> extends AdapterOptions {
   /** `v4` for AI SDK 7 (the default), `v3` for AI SDK 6. */
@@ -21,15 +28,20 @@ interface Message {
   content: unknown;
 }
 
+interface CallParameters {
+  prompt: Message[];
+  abortSignal?: AbortSignal | undefined;
+}
+
 export function sidebandMiddleware<V extends "v3" | "v4" = "v4">(options: MiddlewareOptions<V>) {
   const { specificationVersion = "v4" as V } = options;
   return {
     specificationVersion,
-    async transformParams<P extends { prompt: Message[] }>({ params }: { params: P }): Promise<P> {
+    async transformParams<P extends CallParameters>({ params }: { params: P }): Promise<P> {
       const prompt = [...params.prompt];
       const at = prompt.findIndex(({ role }) => role === "system");
       const before = at < 0 ? "" : String(prompt[at].content);
-      const content = await injected(before, options);
+      const content = await injected(before, options, params.abortSignal);
       if (content === before) return params;
       if (at < 0) prompt.unshift({ role: "system", content });
       else prompt[at] = { ...prompt[at], content };
@@ -38,18 +50,56 @@ export function sidebandMiddleware<V extends "v3" | "v4" = "v4">(options: Middle
   };
 }
 
+/** JSON Schema as a Standard Schema (standardschema.dev). The service judges the values. */
+interface ToolSchema {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: "sideband";
+    readonly types?: { readonly input: ToolInput; readonly output: ToolInput };
+    validate(value: unknown): { value: ToolInput } | { issues: { message: string }[] };
+    readonly jsonSchema: {
+      input(): Record<string, unknown>;
+      output(): Record<string, unknown>;
+    };
+  };
+}
+
+/** A tool for `tools`. */
+export interface AiSdkTool {
+  readonly description: string;
+  readonly inputSchema: ToolSchema;
+  execute(input: ToolInput, call?: { abortSignal?: AbortSignal | undefined }): Promise<ToolResult>;
+}
+
+/** The names are known to the compiler, so that a program's own tools keep their types beside these. */
+export type AiSdkTools = Record<"remember" | "recall" | "forget" | "add_label" | "history", AiSdkTool>;
+
 /** remember, recall, forget, add_label and history, for `tools`. */
-export function sidebandTools(options: AdapterOptions): Record<string, Tool> {
+export function sidebandTools(options: AdapterOptions): AiSdkTools {
   return Object.fromEntries(
     modelTools(options).map((definition) => [
       definition.name,
-      tool({
+      {
         description: definition.description,
-        inputSchema: jsonSchema<ToolInput>(
-          inputSchema(definition, options) as Parameters<typeof jsonSchema>[0],
-        ),
-        execute: (input: ToolInput) => runTool(definition, { writtenBy: "ai-sdk", ...options }, input),
-      }) as Tool,
+        inputSchema: standardSchema({ ...inputSchema(definition, options) }),
+        execute: (input, call) =>
+          runTool(definition, { writtenBy: "ai-sdk", ...options }, input, call?.abortSignal),
+      } satisfies AiSdkTool,
     ]),
-  );
+  ) as AiSdkTools;
+}
+
+function standardSchema(schema: Record<string, unknown>): ToolSchema {
+  const json = () => schema;
+  return {
+    "~standard": {
+      version: 1,
+      vendor: "sideband",
+      validate: (value) =>
+        typeof value === "object" && value !== null
+          ? { value: value as ToolInput }
+          : { issues: [{ message: "The input is an object." }] },
+      jsonSchema: { input: json, output: json },
+    },
+  };
 }

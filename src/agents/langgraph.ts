@@ -3,8 +3,8 @@
  * { value: text }: put(["ada", "USER"], "name", { value: "Ada" }) is the fact USER.name of the user ada.
  *
  * The operations of a batch take effect in their order. The facts that it writes for one user are stored all or none; what
- * it forgets (a put of null, or delete) follows, one fact at a time. There is no semantic search: `query` is ignored, as
- * in any store without an index.
+ * it forgets (a put of null, or delete) follows, one fact at a time. What BaseStore promises and a label cannot hold is
+ * refused before anything is sent: other namespaces and values, a search by meaning, an index.
  */
 
 import {
@@ -21,21 +21,23 @@ import {
 import type { ToolCallOptions } from "../agent-side/memory-tools.ts";
 import { keptValue } from "../agent-side/secrets.ts";
 import type { StoredFact } from "../contract/answers.ts";
-import { label as asLabel, isSidebandError, type Sideband } from "../sdk/index.ts";
+import { label as asLabel, isSidebandError, type OnOutage, type Sideband } from "../sdk/index.ts";
 import { type AdapterOptions, callOptions, withFallback } from "./adapter.ts";
 
 export class SidebandStore extends BaseStore {
   readonly #memory: Sideband;
   readonly #options: ToolCallOptions;
+  readonly #onOutage: OnOutage;
 
   /** @param project where the users work; as a store has no run, it is one for all */
   constructor(
-    options: Pick<AdapterOptions, "memory" | "timeoutMs" | "allowSecrets" | "writtenBy"> & {
+    options: Pick<AdapterOptions, "memory" | "timeoutMs" | "allowSecrets" | "writtenBy" | "onOutage"> & {
       project?: string | undefined;
     },
   ) {
     super();
     this.#memory = options.memory;
+    this.#onOutage = options.onOutage ?? "continue";
     this.#options = { ...callOptions({ writtenBy: "langgraph", ...options }), project: options.project };
   }
 
@@ -60,18 +62,28 @@ export class SidebandStore extends BaseStore {
     return results as OperationResults<Op>;
   }
 
-  /** The items of a user in the order in which they were written; none if memory is away. */
+  /** The items of a user in the order in which they were written; none if memory is away and the graph goes on. */
   #read(user: string): Promise<Item[]> {
-    return withFallback("facts were not read", async () => {
+    const read = async () => {
       const { facts } = await this.#memory.facts(user, this.#options);
       return facts.sort((a, b) => a.revision - b.revision).map((fact) => itemOf(user, fact));
-    }, []);
+    };
+    return withFallback("facts were not read", this.#onOutage, read, []);
   }
 
-  #change({ namespace, key, value }: PutOperation): ItemChange {
+  #change({ namespace, key, value, index }: PutOperation): ItemChange {
     const [user, group] = namespace;
     if (namespace.length !== 2)
-      throw new TypeError("a fact's namespace is [user, group], for example [user, USER]");
+      throw new TypeError(
+        `a fact's namespace is [user, group], such as ["ada", "USER"], not ${shown(namespace)}`,
+      );
+    if (!LABEL.test(`${group}.${key}`)) {
+      throw new TypeError(
+        `a fact's label is GROUP.name: a group of 1 to 16 of A-Z, 0-9 and _, and a key of 1 to 48 of a-z, 0-9 and _; not ${shown([group, key])}`,
+      );
+    }
+    if (Array.isArray(index))
+      throw new TypeError("facts have no index: they are found by their labels, not by their meaning");
     const text = value === null ? null : keptValue(itemText(value), this.#options.allowSecrets);
     return { user, label: `${group}.${key}`, text };
   }
@@ -83,11 +95,7 @@ export class SidebandStore extends BaseStore {
       const changes = users.get(user) ?? new Map<string, string | null>();
       users.set(user, changes.set(label, text));
     }
-    await Promise.all(
-      [...users].map(([user, changes]) =>
-        withFallback("facts were not written", () => this.#writeUser(user, [...changes]), undefined),
-      ),
-    );
+    await Promise.all([...users].map(([user, changes]) => this.#writeUser(user, [...changes])));
   }
 
   async #writeUser(user: string, changes: readonly [label: string, value: string | null][]): Promise<void> {
@@ -103,6 +111,9 @@ export class SidebandStore extends BaseStore {
     }
   }
 }
+
+const LABEL = /^[A-Z][A-Z0-9_]{0,15}\.[a-z0-9_]{1,48}$/;
+const shown = (names: readonly string[]) => JSON.stringify(names);
 
 interface ItemChange {
   readonly user: string;
@@ -134,6 +145,8 @@ function apply(items: Item[], { user, label, text }: ItemChange): void {
 /** The user that a read is about. */
 function namespaceUser(operation: GetOperation | SearchOperation | ListNamespacesOperation): string {
   if (isSearch(operation)) {
+    if (operation.query)
+      throw new TypeError("facts are found by their labels, not by their meaning: search without a query");
     if (operation.namespacePrefix.length > 0) return operation.namespacePrefix[0];
     throw new TypeError("facts are searched for one user: the prefix begins with the user");
   }
@@ -148,7 +161,7 @@ function namespaceUser(operation: GetOperation | SearchOperation | ListNamespace
 /** The text of a value. A field that would be lost is refused. */
 function itemText(value: Record<string, unknown>): string {
   if (typeof value.value === "string" && Object.keys(value).length === 1) return value.value;
-  throw new TypeError('a fact is written as { value: "text" }, with no other field');
+  throw new TypeError('a fact is written as { value: "text" }, with no other field; a label holds one text');
 }
 
 function answer(

@@ -27,10 +27,10 @@ export function sidebandTools(options: AdapterOptions): FunctionTool[] {
       description: definition.description,
       parameters: strictSchema(definition, options) as never,
       strict: true,
-      execute: async (input: unknown) =>
-        shownJson(
-          await runTool(definition, { writtenBy: "openai-agents", ...options }, (input ?? {}) as ToolInput),
-        ),
+      execute: async (input: unknown, _context?: unknown, details?: { signal?: AbortSignal }) => {
+        const named = { writtenBy: "openai-agents", ...options };
+        return shownJson(await runTool(definition, named, (input ?? {}) as ToolInput, details?.signal));
+      },
     }),
   ) as unknown as FunctionTool[];
 }

@@ -82,7 +82,7 @@ export function openclawPlugin(environment: Readonly<Record<string, string | und
       let labels: readonly ToolLabel[] | undefined;
       // Tools are made without waiting: they have the labels that were known before.
       const readLabels = async () => {
-        labels = await memory.channels({ coolDown: true, timeoutMs }).then(
+        labels = await memory.channels({ failFast: true, timeoutMs }).then(
           ({ channels }) => channels,
           () => labels,
         );

@@ -150,7 +150,7 @@ async function toolOptions(
   named: string | undefined,
 ) {
   const writtenBy = mcpWriter(named ?? clientName());
-  return { coolDown: true, allowSecrets, project: await projectOf?.(), writtenBy };
+  return { failFast: true, allowSecrets, project: await projectOf?.(), writtenBy };
 }
 
 /** The list with the labels as they are now; as they were last, where the memory is away. */
@@ -158,7 +158,7 @@ function listTools({ server }: McpServer, options: MemoryServerOptions): void {
   const { memory, userId, projectOf } = options;
   let labels: readonly ToolLabel[] = STANDARD_TOOL_LABELS;
   server.setRequestHandler("tools/list", async () => {
-    labels = await memory.channels({ coolDown: true }).then(
+    labels = await memory.channels({ failFast: true }).then(
       ({ channels }) => channels,
       () => labels,
     );

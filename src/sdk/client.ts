@@ -1,10 +1,10 @@
 /**
  * The client of the service: one method for each call, named as the call is, and two helpers for agents that
- * never throw. Needs nothing but fetch: Node, browsers, Deno, Bun and edge runtimes.
+ * go on without memory. Needs nothing but fetch: Node, browsers, Deno, Bun and edge runtimes.
  */
 
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
-import { memorySection, withSection } from "../agent-side/memory-section.ts";
+import { memorySection, type SectionParts, withSection } from "../agent-side/memory-section.ts";
 import type {
   ChangesAnswer,
   ChannelsAnswer,
@@ -27,9 +27,11 @@ import type {
   WrittenAnswer,
   WrittenBatchAnswer,
 } from "../contract/answers.ts";
+import { checkedAddress, checkedParts, checkedUser } from "./checked-options.ts";
 import { ContextCache } from "./context-cache.ts";
 import { DemoClient } from "./demo.ts";
 import { variable } from "./environment.ts";
+import { SidebandError } from "./errors.ts";
 import type { LabelOf, NewLabelOf } from "./labels.ts";
 import type {
   ChangesOptions,
@@ -39,6 +41,7 @@ import type {
   FactToEncode,
   FlushOptions,
   ForgetOptions,
+  InjectOptions,
   LabelTermsChange,
   Moment,
   OwnLabelTerms,
@@ -56,13 +59,18 @@ import { expectedHeaders, factFields, isoMoment, labelFields } from "./wire-fiel
 export interface SidebandOptions {
   /** An API key, `sb_live_…`, or a token, `sbt_…`. Not needed for the demo and for `channels`. Default: SIDEBAND_API_KEY. */
   apiKey?: string | undefined;
-  /** The address of the service. It may have a path. Default: SIDEBAND_API_URL, else http://127.0.0.1:8787. */
+  /** The address of the service, http or https. It may have a path. Default: SIDEBAND_API_URL, else http://127.0.0.1:8787. */
   baseUrl?: string | undefined;
   /** Where the person works, for every call that does not say (`PersonOptions`). Default: the person's facts alone. */
   project?: string | undefined;
   /** Who writes, such as `my-agent`, for every write that does not say. */
   writtenBy?: string | undefined;
-  /** For a whole call, retries included. Default: 10 seconds. */
+  /** What the helpers put into a prompt. Default: SIDEBAND_INCLUDE, else `index`. */
+  include?: SectionParts | undefined;
+  /**
+   * For a whole call, retries included. 0 fails at once, as `AbortSignal.timeout(0)` does; Infinity sets no limit.
+   * Default: 10 seconds.
+   */
   timeoutMs?: number | undefined;
   /** How often a failed call is repeated, if that is safe. Default: 2. */
   retries?: number | undefined;
@@ -87,31 +95,35 @@ export interface Compaction {
 
 export const DEFAULT_BASE_URL = "http://127.0.0.1:8787";
 const TIMEOUT_MS = 10_000;
-/** An agent never waits longer than this for its memory. */
+/** An agent does not wait longer than this for its memory, unless it is told to. */
 const HELPER_TIMEOUT_MS = 2_000;
+/** Called without an object: browsers refuse fetch with another `this`. */
+const globalFetch: Fetch = (url, init) => fetch(url, init);
 
 /** @typeParam Own the account's own labels, for example `new Sideband<"FAMILY.wife" | "FAMILY.child">()` */
 export class Sideband<Own extends string = never> implements AgentMemory {
   /** The public demo: one state for all, without a key. */
   readonly demo: DemoClient;
+  /** What the helpers put into a prompt. */
+  readonly include: SectionParts;
   readonly #transport: Transport;
   readonly #project: string | undefined;
   readonly #writtenBy: string | undefined;
   readonly #onWarning: NonNullable<SidebandOptions["onWarning"]>;
   readonly #contexts = new ContextCache();
+  readonly #helperTimeoutMs: number;
 
   constructor(options: SidebandOptions = {}) {
+    const { timeoutMs = TIMEOUT_MS } = options;
     this.#transport = new Transport({
       apiKey: options.apiKey ?? variable("SIDEBAND_API_KEY"),
-      baseUrl: (options.baseUrl ?? variable("SIDEBAND_API_URL") ?? DEFAULT_BASE_URL).replace(
-        /(?<!\/)\/+$/,
-        "",
-      ),
-      timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
+      baseUrl: checkedAddress(options.baseUrl ?? variable("SIDEBAND_API_URL") ?? DEFAULT_BASE_URL),
+      timeoutMs,
       retries: options.retries ?? 2,
-      // Called without an object: browsers refuse fetch with another `this`.
-      fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+      fetch: options.fetch ?? globalFetch,
     });
+    this.include = checkedParts(options.include ?? variable("SIDEBAND_INCLUDE") ?? "index");
+    this.#helperTimeoutMs = Math.min(timeoutMs, HELPER_TIMEOUT_MS);
     this.#project = options.project;
     this.#writtenBy = options.writtenBy;
     this.#onWarning = options.onWarning ?? ((message) => console.error(message));
@@ -176,6 +188,7 @@ export class Sideband<Own extends string = never> implements AgentMemory {
       path: "/context",
       query,
       retry: "always",
+      isRead: true,
       ...(known === undefined ? {} : { headers: { "if-none-match": known.etag } }),
     });
     const etag = headers.get("etag");
@@ -190,12 +203,16 @@ export class Sideband<Own extends string = never> implements AgentMemory {
   }
 
   /** One fact, from the state. `fact_not_found` if there is none. */
-  decode(userId: string, label: LabelOf<Own>, options: PersonOptions = {}): Promise<DetailedDecodeAnswer> {
+  async decode(
+    userId: string,
+    label: LabelOf<Own>,
+    options: PersonOptions = {},
+  ): Promise<DetailedDecodeAnswer> {
     return this.#get("/decode", { ...this.#person(userId, options), label, details: "true" }, options);
   }
 
   /** One fact, read from the block by the reader and compared with the state. */
-  decodeModel(
+  async decodeModel(
     userId: string,
     label: LabelOf<Own>,
     options: PersonOptions = {},
@@ -204,13 +221,13 @@ export class Sideband<Own extends string = never> implements AgentMemory {
   }
 
   /** Builds a new block, reads it back and compares every fact. Call it before a context is compacted. */
-  flush(userId: string, options: FlushOptions = {}): Promise<FlushAnswer> {
+  async flush(userId: string, options: FlushOptions = {}): Promise<FlushAnswer> {
     const body = { ...this.#person(userId, options), session_id: options.sessionId };
-    return this.#call({ ...options, method: "POST", path: "/flush", body, retry: "always" });
+    return this.#call({ ...options, method: "POST", path: "/flush", body, retry: "always", isRead: true });
   }
 
   /** All facts with their revisions and times. */
-  facts(userId: string, options: PersonOptions = {}): Promise<FactsAnswer> {
+  async facts(userId: string, options: PersonOptions = {}): Promise<FactsAnswer> {
     return this.#get("/facts", this.#person(userId, options), options);
   }
 
@@ -227,7 +244,7 @@ export class Sideband<Own extends string = never> implements AgentMemory {
   }
 
   /** A fact's present and earlier values, the newest first. */
-  history(userId: string, label: LabelOf<Own>, options: PersonOptions = {}): Promise<HistoryAnswer> {
+  async history(userId: string, label: LabelOf<Own>, options: PersonOptions = {}): Promise<HistoryAnswer> {
     return this.#get("/facts/history", { ...this.#person(userId, options), label }, options);
   }
 
@@ -265,9 +282,9 @@ export class Sideband<Own extends string = never> implements AgentMemory {
   }
 
   /** Reads a block, even if it is damaged or inside other text. `block_unreadable` if that fails. */
-  read(userId: string, block: string, options: PersonOptions = {}): Promise<ReadAnswer> {
+  async read(userId: string, block: string, options: PersonOptions = {}): Promise<ReadAnswer> {
     const body = { ...this.#person(userId, options), block };
-    return this.#call({ ...options, method: "POST", path: "/read", body, retry: "always" });
+    return this.#call({ ...options, method: "POST", path: "/read", body, retry: "always", isRead: true });
   }
 
   /** What the key has used of its monthly limit. */
@@ -298,57 +315,64 @@ export class Sideband<Own extends string = never> implements AgentMemory {
   }
 
   /** A short-lived token for one user, for a page or a device. */
-  token(userId: string, options: TokenOptions): Promise<TokenAnswer> {
-    const body = { user_id: userId, access: options.access, ttl_s: options.ttlS };
+  async token(userId: string, options: TokenOptions): Promise<TokenAnswer> {
+    const body = { user_id: checkedUser(userId), access: options.access, ttl_s: options.ttlS };
     return this.#call({ ...options, method: "POST", path: "/tokens", body, retry: "always" });
   }
 
   /**
-   * A system prompt with the user's memory at its end. Never throws: if memory is slow or away, it uses the last
-   * known memory, or none, and calls `onWarning`.
+   * A system prompt with the user's memory at its end. If memory is slow or away, it uses the last known memory, or none,
+   * and calls `onWarning`; with `onOutage: "throw"` it throws the error.
    */
-  async inject(systemPrompt: string, userId: string, options: ContextOptions = {}): Promise<string> {
-    const { timeoutMs = HELPER_TIMEOUT_MS } = options;
+  async inject(systemPrompt: string, userId: string, options: InjectOptions = {}): Promise<string> {
+    const { onOutage = "continue", ...rest } = this.#helperOptions(options);
     let context: DetailedContextAnswer | undefined;
     try {
-      context = await this.context(userId, { ...options, timeoutMs, coolDown: true });
+      context = await this.context(userId, rest);
     } catch (error) {
+      // What is not the service's fault, a wrong call or an abort, is the caller's to know.
+      if (onOutage === "throw" || !SidebandError.isInstance(error)) throw error;
       this.#warn("memory was not refreshed", error);
-      context = this.#known(userId, options);
+      context = this.#known(userId, rest);
     }
     if (context === undefined) return systemPrompt;
-    return withSection(systemPrompt, memorySection(context, options.include));
+    return withSection(systemPrompt, memorySection(context, rest.include));
   }
 
   /**
-   * Call it before a context is compacted: it flushes and returns the section for the next context. Never throws:
-   * if memory is slow or away, `flushed` is false and the section is the last known one, or empty.
+   * Call it before a context is compacted: it flushes and returns the section for the next context. If memory is slow or
+   * away, `flushed` is false and the section is the last known one, or empty.
    */
   async beforeCompaction(userId: string, options: ContextOptions = {}): Promise<Compaction> {
-    const { include, timeoutMs = HELPER_TIMEOUT_MS } = options;
-    const call = { ...options, timeoutMs, coolDown: true };
-    const untilMs = Date.now() + timeoutMs;
+    const call = this.#helperOptions(options);
+    const untilMs = Date.now() + call.timeoutMs;
     try {
       const { lossless, fdm_block: block, overflow } = await this.flush(userId, call);
       const leftMs = Math.max(1, untilMs - Date.now());
       const context = await this.context(userId, { ...call, timeoutMs: leftMs });
       // The flush's own block: the one that has just been read back.
-      const section = memorySection({ ...context, fdm_block: block }, include);
+      const section = memorySection({ ...context, fdm_block: block }, call.include);
       return { flushed: true, lossless, block, section, overflow };
     } catch (error) {
+      if (!SidebandError.isInstance(error)) throw error;
       this.#warn("memory was not flushed before compaction", error);
-      const known = this.#known(userId, options);
-      const section = known === undefined ? "" : memorySection(known, include);
+      const known = this.#known(userId, call);
+      const section = known === undefined ? "" : memorySection(known, call.include);
       return { flushed: false, lossless: false, block: "", section, overflow: [], error };
     }
   }
 
-  #warn(what: string, error: unknown): void {
-    this.#onWarning(`sideband: ${what}: ${error instanceof Error ? error.message : String(error)}`, error);
+  #helperOptions<O extends ContextOptions>(options: O) {
+    const { include = this.include, timeoutMs = this.#helperTimeoutMs } = options;
+    return { ...options, include, timeoutMs, failFast: true };
+  }
+
+  #warn(what: string, error: SidebandError): void {
+    this.#onWarning(`sideband: ${what}: ${error.message}`, error);
   }
 
   #person(userId: string, { project = this.#project }: PersonOptions) {
-    return { user_id: userId, project };
+    return { user_id: checkedUser(userId), project };
   }
 
   #writer(userId: string, options: Omit<WriterOptions, "idempotencyKey">) {
@@ -384,7 +408,7 @@ export class Sideband<Own extends string = never> implements AgentMemory {
   }
 
   #get<T>(path: string, query: NonNullable<SdkCall["query"]>, options: CallOptions): Promise<T> {
-    return this.#call({ ...options, method: "GET", path, query, retry: "always" });
+    return this.#call({ ...options, method: "GET", path, query, retry: "always", isRead: true });
   }
 
   /** A repeated delete would answer `not_found`, so it is sent again only if the first did nothing. */

@@ -1,7 +1,9 @@
 /** The settings that the client reads where there is an environment: Node, Deno and Bun have one, browsers do not. */
 
 /** A variable; undefined where it is empty, not set, or there is no environment. */
-export function variable(name: "SIDEBAND_API_URL" | "SIDEBAND_API_KEY"): string | undefined {
+export function variable(
+  name: "SIDEBAND_API_URL" | "SIDEBAND_API_KEY" | "SIDEBAND_INCLUDE",
+): string | undefined {
   try {
     return globalThis.process?.env?.[name] || undefined;
   } catch {

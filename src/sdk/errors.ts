@@ -31,6 +31,9 @@ export interface ErrorFields {
   cause?: unknown;
 }
 
+/** On the errors of every copy of this package: `instanceof` knows those of its own copy only. */
+const MARK = Symbol.for("sideband.error");
+
 export class SidebandError extends Error {
   override readonly name = "SidebandError";
   readonly code: ErrorCode;
@@ -45,6 +48,7 @@ export class SidebandError extends Error {
 
   constructor(message: string, fields: ErrorFields) {
     super(message, fields.cause === undefined ? undefined : { cause: fields.cause });
+    Object.defineProperty(this, MARK, { value: true });
     this.code = fields.code;
     this.status = fields.status;
     this.requestId = fields.requestId;
@@ -55,11 +59,19 @@ export class SidebandError extends Error {
     this.present = fields.present;
     this.items = fields.items;
   }
+
+  /** Whether this is an error of the client, also of another copy of this package. */
+  static isInstance(error: unknown): error is SidebandError {
+    return typeof error === "object" && error !== null && MARK in error;
+  }
 }
 
 /** Whether this is a Sideband error and, if a code is given, has that code. */
-export function isSidebandError(error: unknown, code?: ErrorCode): error is SidebandError {
-  return error instanceof SidebandError && (code === undefined || error.code === code);
+export function isSidebandError<C extends ErrorCode = ErrorCode>(
+  error: unknown,
+  code?: C,
+): error is SidebandError & { readonly code: C } {
+  return SidebandError.isInstance(error) && (code === undefined || error.code === code);
 }
 
 const OUTAGES: readonly ErrorCode[] = [
@@ -76,7 +88,7 @@ const OUTAGES: readonly ErrorCode[] = [
 
 /** True if memory was away or slow, so the same call may work later. False if the call itself was refused. */
 export function isOutage(error: unknown): boolean {
-  return error instanceof SidebandError && OUTAGES.includes(error.code);
+  return SidebandError.isInstance(error) && OUTAGES.includes(error.code);
 }
 
 /** The error for an answer with a status of 400 or more. */

@@ -17,9 +17,20 @@ export interface PersonOptions extends CallOptions {
 }
 
 export interface ContextOptions extends PersonOptions {
-  /** The facts in plain text, the sealed block, or both. `index` saves the work of a block. Default: both. */
+  /**
+   * The facts in plain text, the sealed block, or both. `index` saves the work of a block. Default: `both` for `context`, and
+   * the client's for the helpers.
+   */
   include?: SectionParts | undefined;
 }
+
+export interface InjectOptions extends ContextOptions {
+  /** Whether an agent goes on without its memory, or with the last known one, while the service is away. Default: `continue`. */
+  onOutage?: OnOutage | undefined;
+}
+
+/** What a read does while memory is away. A write always throws. */
+export type OnOutage = "throw" | "continue";
 
 export interface FlushOptions extends PersonOptions {
   sessionId?: string | undefined;

@@ -4,12 +4,15 @@
  * - The time-out is for the whole call, retries and pauses included.
  * - A call is repeated only if that is safe. `always`: the request changes nothing, or its idempotency key turns a
  *   second arrival into a replay. `refused`: only if the service said that it did nothing (429, 503).
- * - A service that did not answer in time is not asked again for half a minute by calls with `coolDown`: a run of an
- *   agent waits for it once, and not at every step.
+ * - A read with `failFast` is not sent while the service is known to be away (circuit.ts): a run of an agent does not wait
+ *   for it at every step. Writes are always sent.
  * - A pause is random, up to 100 ms · 2^n ("full jitter"), or what Retry-After asks for. If Retry-After asks for more
  *   time than is left, the call fails at once.
  */
 
+import { checkedTimeout } from "./checked-options.ts";
+import { Circuits } from "./circuit.ts";
+import { Deadline } from "./deadline.ts";
 import { errorOf, SidebandError } from "./errors.ts";
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -25,12 +28,12 @@ export interface TransportOptions {
 export interface CallOptions {
   /** Ends the call when it is aborted; the signal's reason is thrown. */
   signal?: AbortSignal | undefined;
-  /** For this call instead of the client's. */
+  /** For this call instead of the client's. 0 fails at once, as `AbortSignal.timeout(0)` does; Infinity sets no limit. */
   timeoutMs?: number | undefined;
   /** For this call instead of the client's. */
   retries?: number | undefined;
-  /** Fails at once if the service did not answer in time a moment ago. */
-  coolDown?: boolean | undefined;
+  /** A read fails at once while the service is known to be away: after three failures in a row, until an answer. */
+  failFast?: boolean | undefined;
 }
 
 export interface SdkCall extends CallOptions {
@@ -41,6 +44,8 @@ export interface SdkCall extends CallOptions {
   body?: unknown;
   headers?: Record<string, string>;
   retry: "always" | "refused";
+  /** Changes nothing, so that it may be refused while the service is away. */
+  isRead?: boolean;
   /** Demo calls go without a key. */
   withoutKey?: boolean;
 }
@@ -53,36 +58,55 @@ export interface SdkAnswer {
 
 const PAUSE_MS = 100;
 const PAUSE_MS_MAX = 2_000;
-const COOL_DOWN_MS = 30_000;
+
+/** By what sends the requests: one address can lead to two services, as that of an owner does to two data folders. */
+const CIRCUITS = new WeakMap<Fetch, Circuits>();
 
 export class Transport {
   readonly #options: TransportOptions;
-  /** Until when the service is not asked again by calls with `coolDown`. */
-  #coolUntilMs = 0;
+  readonly #circuits: Circuits;
 
   constructor(options: TransportOptions) {
+    checkedTimeout(options.timeoutMs);
     this.#options = options;
+    this.#circuits = CIRCUITS.get(options.fetch) ?? new Circuits();
+    CIRCUITS.set(options.fetch, this.#circuits);
   }
 
+  /** Sends a call, unless the service is known to be away and it need not be tried. */
   async send(call: SdkCall): Promise<SdkAnswer> {
-    const { timeoutMs = this.#options.timeoutMs, retries = this.#options.retries } = call;
-    if (call.coolDown && Date.now() < this.#coolUntilMs) {
-      throw new SidebandError("no answer in time a moment ago; the service is asked again later", {
-        code: "timeout",
-        status: 0,
-      });
+    const { failFast = false, isRead = false } = call;
+    const timeoutMs = checkedTimeout(call.timeoutMs ?? this.#options.timeoutMs);
+    const { baseUrl, apiKey } = this.#options;
+    const userCircuit = [baseUrl, apiKey, askedUser(call)].join("\n");
+    const circuits = [baseUrl, userCircuit];
+    const isProbe = failFast && isRead && this.#circuits.enter(circuits, Date.now());
+    if (isProbe instanceof SidebandError) throw awayError(isProbe);
+    try {
+      const answer = await this.#sendUntilAnswered(call, timeoutMs);
+      this.#circuits.answered(circuits);
+      return answer;
+    } catch (error) {
+      if (!(error instanceof SidebandError)) throw error;
+      if (error.status > 0) this.#circuits.answered(circuits);
+      else if (error.code === "connection_failed") this.#circuits.failed(baseUrl, error, Date.now());
+      // The caller's own short time says nothing of the service.
+      else if (failFast && timeoutMs > 0) this.#circuits.failed(userCircuit, error, Date.now());
+      throw error;
+    } finally {
+      if (isProbe) this.#circuits.released(circuits);
     }
+  }
+
+  async #sendUntilAnswered(call: SdkCall, timeoutMs: number): Promise<SdkAnswer> {
+    const { retries = this.#options.retries } = call;
     const untilMs = Date.now() + timeoutMs;
     const deadline = new Deadline(timeoutMs, call.signal);
     try {
       for (let attempt = 0; ; attempt++) {
         try {
-          const answer = await this.#attempt(call, deadline);
-          this.#coolUntilMs = 0;
-          return answer;
+          return await this.#attempt(call, deadline);
         } catch (error) {
-          if (error instanceof SidebandError && error.code === "timeout" && call.coolDown)
-            this.#coolUntilMs = Date.now() + COOL_DOWN_MS;
           if (!(error instanceof SidebandError) || attempt >= retries || !mayRetry(error, call.retry))
             throw error;
           const pauseMs =
@@ -144,55 +168,14 @@ export class Transport {
   }
 }
 
-/** Ends a call when its time is up or its caller aborts it. */
-class Deadline {
-  readonly #controller = new AbortController();
-  readonly #timeoutMs: number;
-  readonly #outer: AbortSignal | undefined;
-  readonly #timer: ReturnType<typeof setTimeout>;
-  readonly #stop = () => this.#controller.abort();
-  #late = false;
+/** Whose call it is; empty where it is of no user. */
+function askedUser({ query, body }: SdkCall): string {
+  return String(query?.user_id ?? (body as { user_id?: string } | undefined)?.user_id ?? "");
+}
 
-  constructor(timeoutMs: number, outer: AbortSignal | undefined) {
-    this.#timeoutMs = timeoutMs;
-    this.#outer = outer;
-    this.#timer = setTimeout(() => {
-      this.#late = true;
-      this.#stop();
-    }, timeoutMs);
-    if (outer?.aborted) this.#stop();
-    outer?.addEventListener("abort", this.#stop);
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  check(): void {
-    if (this.#outer?.aborted) throw this.#outer.reason;
-    if (this.#late) {
-      throw new SidebandError(`no answer within ${this.#timeoutMs} ms`, { code: "timeout", status: 0 });
-    }
-  }
-
-  async pause(ms: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(done, ms);
-      const { signal } = this;
-      function done() {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", done);
-        resolve();
-      }
-      signal.addEventListener("abort", done);
-    });
-    this.check();
-  }
-
-  end(): void {
-    clearTimeout(this.#timer);
-    this.#outer?.removeEventListener("abort", this.#stop);
-  }
+/** The error of a call that was not sent. */
+function awayError({ message, code }: SidebandError): SidebandError {
+  return new SidebandError(`${message} several times in a row; it is asked again soon`, { code, status: 0 });
 }
 
 function mayRetry(error: SidebandError, retry: SdkCall["retry"]): boolean {

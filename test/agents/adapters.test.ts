@@ -189,25 +189,102 @@ suite("adapters", { concurrency: false }, () => {
     assert.deepEqual([await flushBefore(options, () => true)({}), flushed.length], [true, 1]);
   });
 
-  test("a run of ten steps waits once for a service that hangs", async (t) => {
+  test("a run of ten steps waits three times for a service that hangs, and its writes are tried and told", async (t) => {
     t.mock.method(console, "error", () => {});
     const silent = await scriptedServer(t, () => "hang");
     const memory = new Sideband({ baseUrl: silent.url, onWarning: () => {} });
-    const options = { memory, userId: "ada", project: "loom-1" };
-    const remember = aiTools(options).remember as unknown as {
-      execute(input: object): Promise<{ error: string }>;
-    };
-    for (let step = 0; step < 10; step++) {
+    const options = { memory, userId: "ada", project: "loom-1", timeoutMs: 100 };
+    const tools = aiTools(options);
+    const startMs = Date.now();
+    t.mock.method(Date, "now", () => startMs);
+    for (let step = 0; step < 10; step++)
       await sidebandMiddleware(options).transformParams({ params: { prompt: [] } });
-      assert.match((await remember.execute({ label: "USER.name", value: "Ada" })).error, /^timeout: /);
+    assert.equal(silent.seen.length, 3);
+    assert.match(String((await tools.recall.execute({})).error), /^timeout: /);
+    assert.equal(silent.seen.length, 3);
+    assert.match(
+      String((await tools.remember.execute({ label: "USER.name", value: "Ada" })).error),
+      /^timeout: /,
+    );
+    assert.match(String((await tools.forget.execute({ label: "USER.name" })).error), /^timeout: /);
+    assert.equal(silent.seen.length, 5);
+  });
+
+  test("an abort ends a run's calls of its memory, and no time is waited out", async (t) => {
+    const silent = await scriptedServer(t, () => "hang");
+    const memory = new Sideband({ baseUrl: silent.url });
+    const options = { memory, userId: "ada", timeoutMs: 60_000 };
+    const params = { prompt: [{ role: "user", content: "Hello" }] };
+    const openai = openaiTools(options)[0] as unknown as {
+      invoke(context: unknown, input: string, details: object): Promise<string>;
+    };
+    const fact = { label: "USER.name", value: "Ada" };
+    const model = wrapLanguageModel({
+      model: new MockLanguageModelV3({ doGenerate: () => assert.fail("the model was called") }),
+      middleware: sidebandMiddleware({ ...options, specificationVersion: "v3" }),
+    });
+    const run = async (signal: AbortSignal) => {
+      await generateText({ model, prompt: "Hello", abortSignal: signal, maxRetries: 0 });
+    };
+    for (const call of [
+      run,
+      (abortSignal: AbortSignal) =>
+        sidebandMiddleware(options).transformParams({ params: { ...params, abortSignal } }),
+      (abortSignal: AbortSignal) => aiTools(options).remember.execute(fact, { abortSignal }),
+      (abortSignal: AbortSignal) => aiTools(options).recall.execute({}, { abortSignal }),
+      (signal: AbortSignal) => openai.invoke({}, JSON.stringify(fact), { signal }),
+    ]) {
+      const controller = new AbortController();
+      const asked = silent.seen.length;
+      const ended = assert.rejects(call(controller.signal), /enough/);
+      while (silent.seen.length === asked) await new Promise((resolve) => setTimeout(resolve, 5));
+      controller.abort(new Error("enough"));
+      await ended;
     }
-    assert.equal(silent.seen.length, 1);
+  });
+
+  test("a program that names no user is told, by the prompt and by the tools", async () => {
+    const memory = new Sideband();
+    for (const userId of [undefined, () => undefined] as unknown as string[]) {
+      const options = { memory, userId };
+      const wrong = { name: "TypeError", message: /^userId is a text/ };
+      await assert.rejects(sidebandMiddleware(options).transformParams({ params: { prompt: [] } }), wrong);
+      await assert.rejects(aiTools(options).recall.execute({}), wrong);
+    }
+  });
+
+  test("with onOutage throw a run ends where its memory is away", async () => {
+    const memory = new Sideband({ baseUrl: await closedPort(), retries: 0 });
+    const options = { memory, userId: "ada", onOutage: "throw" } as const;
+    const away = { code: "connection_failed" };
+    await assert.rejects(sidebandMiddleware(options).transformParams({ params: { prompt: [] } }), away);
+    const filterArgs = { modelData: { input: [], instructions: "i" } };
+    await assert.rejects(async () => sidebandInputFilter(options)(filterArgs as never), away);
+  });
+
+  test("what goes into the prompt is the client's choice, unless the adapter has one", async (t) => {
+    const { url, seen } = await scriptedServer(t, () => ({
+      body: { fdm_block: "", plain_index: "", lossless: true, overflow: [] },
+    }));
+    const memory = new Sideband({ baseUrl: url, include: "both" });
+    const prompts = [memory, new Sideband({ baseUrl: url })].map((client) => ({
+      memory: client,
+      userId: "ada",
+    }));
+    for (const options of [...prompts, { ...prompts[0], include: "index" as const }]) {
+      await sidebandMiddleware(options).transformParams({ params: { prompt: [] } });
+      await flushBefore(options, () => true)({});
+    }
+    assert.deepEqual(
+      seen.map(({ path, query }) => `${path} ${query.include ?? ""}`),
+      ["/context both", "/flush ", "/context both", "/context index", "/context index"],
+    );
   });
 
   test("in a project the prompt has the facts of both, and each fact goes where it belongs", async (t) => {
     const memory = await memoryFor(t);
     const options = { memory, userId: "ada", project: "loom-1", timeoutMs };
-    const tools = aiTools(options) as unknown as Record<string, { execute(input: object): Promise<object> }>;
+    const tools = aiTools(options);
     await tools.remember.execute({ label: "USER.name", value: "Ada" });
     await tools.remember.execute({ label: "TASK.next", value: "weave" });
     await tools.remember.execute({ label: "PREF.tone", value: "dry", scope: "project" });
@@ -266,16 +343,15 @@ suite("adapters", { concurrency: false }, () => {
         invoke(context: unknown, input: string): Promise<string>;
       };
       lines.length = 0;
-      const [prompt, filtered, item, , tool] = await Promise.all([
+      const [prompt, filtered, item, tool] = await Promise.all([
         sidebandMiddleware(options).transformParams({ params }),
         sidebandInputFilter(options)(filterArgs as never),
         store.get(["ada", "USER"], "name"),
-        store.put(["ada", "USER"], "name", { value: "Ada" }),
         remember.invoke({}, JSON.stringify({ label: "USER.name", value: "Ada" })),
       ]);
       assert.deepEqual([prompt, filtered, item], [params, filterArgs.modelData, null]);
       assert.match(tool, /"error":"(timeout|connection_failed): /);
-      assert.equal(lines.length, 5);
+      assert.equal(lines.length, 4);
       for (const line of lines)
         assert.match(line, /^sideband: [^\n]*(no answer within 2000 ms|cannot reach)[^\n]*$/);
     }

@@ -17,8 +17,10 @@ let checked = false;
 export function builtSideband(): string {
   if (!checked && newestMs("src") > modifiedMs("dist/src/cli/main.js")) {
     const compiler = join(packageFolder, "node_modules", "typescript", "bin", "tsc");
-    const copier = join(packageFolder, "scripts", "copy-migrations.js");
-    for (const args of [[compiler, "-p", join(packageFolder, "tsconfig.build.json")], [copier]])
+    const copiers = ["copy-migrations.js", "copy-declarations.js"].map((name) => [
+      join(packageFolder, "scripts", name),
+    ]);
+    for (const args of [[compiler, "-p", join(packageFolder, "tsconfig.build.json")], ...copiers])
       execFileSync(process.execPath, args, { stdio: "inherit" });
   }
   checked = true;

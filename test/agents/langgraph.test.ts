@@ -1,16 +1,18 @@
 /**
- * LangGraph's store: inside a compiled graph of the real package, and compared case by case with LangGraph's own
- * InMemoryStore. A case that is meant to differ says why.
+ * LangGraph's store: inside a compiled graph of the real package, compared case by case with LangGraph's own
+ * InMemoryStore, and what it refuses. The tables of docs/agents/langgraph.md are what these tests saw.
  */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { suite, type TestContext, test } from "node:test";
 import { HumanMessage } from "@langchain/core/messages";
 import { InMemoryStore, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
-import type { BaseStore, Operation } from "@langchain/langgraph-checkpoint";
+import type { BaseStore } from "@langchain/langgraph-checkpoint";
 import { SidebandStore } from "../../src/agents/langgraph.ts";
 import { Sideband } from "../../src/sdk/index.ts";
 import { startRunning } from "../http/running-service.ts";
+import { type CaseLabels, casesWith, OWN_LABELS, STANDARD_LABELS } from "./langgraph-cases.ts";
 
 async function memoryFor(t: TestContext): Promise<Sideband> {
   const running = await startRunning();
@@ -20,151 +22,7 @@ async function memoryFor(t: TestContext): Promise<Sideband> {
 
 /** What is not about time is not left to it: on a busy machine an answer may take a while. */
 const timeoutMs = 20_000;
-
-interface Case {
-  readonly name: string;
-  /** @param user one that no other case uses */
-  run(store: BaseStore, user: string): Promise<unknown>;
-  /** What ours answers, where it differs from LangGraph's by intent. */
-  readonly ours?: unknown;
-}
-
-const put = (user: string, group: string, key: string, value: string | null): Operation => ({
-  namespace: [user, group],
-  key,
-  value: value === null ? null : { value },
-});
-const get = (user: string, group: string, key: string): Operation => ({ namespace: [user, group], key });
-
-/** Five facts in three groups, written one after the other. */
-async function filled(store: BaseStore, user: string): Promise<BaseStore> {
-  await store.put([user, "TASK"], "owner", { value: "Ada" });
-  await store.put([user, "USER"], "name", { value: "Ada" });
-  await store.put([user, "TASK"], "current", { value: "weave" });
-  await store.put([user, "PROJ"], "token_budget", { value: "4000" });
-  await store.put([user, "USER"], "location", { value: "London" });
-  return store;
-}
-
-const searched = (options: object, ...rest: string[]): Case["run"] =>
-  async function run(store, user) {
-    return (await filled(store, user)).search([user, ...rest], options);
-  };
-const listed = (optionsOf: (user: string) => object): Case["run"] =>
-  async function run(store, user) {
-    return (await filled(store, user)).listNamespaces(optionsOf(user));
-  };
-
-const CASES: readonly Case[] = [
-  { name: "get of nothing", run: (store, user) => store.get([user, "USER"], "name") },
-  {
-    name: "put, then get",
-    run: async (store, user) => (await filled(store, user)).get([user, "USER"], "name"),
-  },
-  {
-    name: "get of another group",
-    run: async (store, user) => (await filled(store, user)).get([user, "PREF"], "name"),
-  },
-  {
-    name: "get of another user",
-    run: async (store, user) => (await filled(store, user)).get([`${user}2`, "USER"], "name"),
-  },
-  { name: "get of a longer namespace", run: (store, user) => store.get([user, "USER", "x"], "name") },
-  {
-    name: "put over a fact",
-    run: async (store, user) => {
-      await (await filled(store, user)).put([user, "USER"], "name", { value: "Grace" });
-      return store.get([user, "USER"], "name");
-    },
-  },
-  {
-    name: "delete",
-    run: async (store, user) => {
-      await (await filled(store, user)).delete([user, "USER"], "name");
-      return store.get([user, "USER"], "name");
-    },
-  },
-  { name: "delete of nothing", run: (store, user) => store.delete([user, "USER"], "name") },
-  { name: "put answers nothing", run: (store, user) => store.put([user, "USER"], "name", { value: "Ada" }) },
-  {
-    name: "batch of puts answers null for each",
-    run: (store, user) => store.batch([put(user, "USER", "name", "Ada"), put(user, "USER", "os", "Debian")]),
-  },
-  {
-    name: "batch: the last put of a key counts",
-    run: async (store, user) => {
-      await store.batch([put(user, "USER", "name", "first"), put(user, "USER", "name", "last")]);
-      return store.get([user, "USER"], "name");
-    },
-  },
-  {
-    name: "batch: put over a fact, then get",
-    run: async (store, user) =>
-      (await filled(store, user)).batch([put(user, "USER", "name", "new"), get(user, "USER", "name")]),
-  },
-  {
-    name: "batch: put of a new fact, then get (theirs does not see a put of the same batch)",
-    run: (store, user) => store.batch([put(user, "USER", "os", "Debian"), get(user, "USER", "os")]),
-    ours: [null, { value: { value: "Debian" }, key: "os", namespace: ["u", "USER"] }],
-  },
-  {
-    name: "batch: get, then put over the fact (theirs changes the item that it has handed out)",
-    run: async (store, user) =>
-      (await filled(store, user)).batch([get(user, "USER", "name"), put(user, "USER", "name", "new")]),
-    ours: [{ value: { value: "Ada" }, key: "name", namespace: ["u", "USER"] }, null],
-  },
-  {
-    name: "batch: get, then put of a new fact",
-    run: (store, user) => store.batch([get(user, "USER", "os"), put(user, "USER", "os", "Debian")]),
-  },
-  {
-    name: "batch: put of null forgets",
-    run: async (store, user) => {
-      await (await filled(store, user)).batch([put(user, "USER", "name", null)]);
-      return store.get([user, "USER"], "name");
-    },
-  },
-  {
-    name: "batch: two users",
-    run: async (store, user) => {
-      await store.batch([put(user, "USER", "name", "Ada"), put(`${user}b`, "USER", "name", "Grace")]);
-      return store.batch([get(user, "USER", "name"), get(`${user}b`, "USER", "name")]);
-    },
-  },
-  { name: "search of nothing", run: (store, user) => store.search([user]) },
-  { name: "search: order", run: searched({}) },
-  {
-    name: "search: order after a put over the last fact",
-    run: async (store, user) => {
-      await (await filled(store, user)).put([user, "USER"], "location", { value: "Paris" });
-      return store.search([user]);
-    },
-  },
-  { name: "search: one group", run: searched({}, "TASK") },
-  { name: "search: a group without facts", run: searched({}, "PREF") },
-  { name: "search: limit", run: searched({ limit: 2 }) },
-  { name: "search: limit and offset", run: searched({ limit: 2, offset: 1 }) },
-  { name: "search: offset beyond the end", run: searched({ offset: 9 }) },
-  { name: "search: filter by value", run: searched({ filter: { value: "Ada" } }) },
-  { name: "search: $eq", run: searched({ filter: { value: { $eq: "weave" } } }) },
-  { name: "search: $ne", run: searched({ filter: { value: { $ne: "Ada" } } }) },
-  { name: "search: $gt and $lte", run: searched({ filter: { value: { $gt: 3000, $lte: 4000 } } }) },
-  { name: "search: $gte and $lt", run: searched({ filter: { value: { $gte: 4000, $lt: 4000 } } }) },
-  { name: "search: $in", run: searched({ filter: { value: { $in: ["London", "weave"] } } }) },
-  { name: "search: $nin", run: searched({ filter: { value: { $nin: ["London", "weave"] } } }) },
-  { name: "search: an operator that is not known", run: searched({ filter: { value: { $regex: "A" } } }) },
-  { name: "search: a field that facts do not have", run: searched({ filter: { colour: "red" } }) },
-  { name: "search: a query without an index", run: searched({ query: "Ada" }) },
-  { name: "namespaces: of a user", run: listed((user) => ({ prefix: [user] })) },
-  {
-    name: "namespaces: suffix and depth",
-    run: listed((user) => ({ prefix: [user], suffix: ["TASK"], maxDepth: 1 })),
-  },
-  {
-    name: "namespaces: limit and offset",
-    run: listed((user) => ({ prefix: [user, "*"], limit: 1, offset: 1 })),
-  },
-];
+const PAGE = readFileSync(new URL("../../docs/agents/langgraph.md", import.meta.url), "utf8");
 
 /** Without what may differ: times, undefined fields, and the name of the case's user. */
 function plain(answer: unknown, user: string): unknown {
@@ -172,6 +30,34 @@ function plain(answer: unknown, user: string): unknown {
     name === "createdAt" || name === "updatedAt" ? undefined : value,
   );
   return JSON.parse(text.replaceAll(user, "u"));
+}
+
+/** What became of each case on this store: as on LangGraph's own, different by intent, or refused. */
+async function outcomes(store: BaseStore, labels: CaseLabels, prefix: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const [i, { name, run, ours: meant }] of casesWith(labels).entries()) {
+    const user = `${prefix}-${String(i).padStart(2, "0")}`;
+    const theirs = plain(await run(new InMemoryStore(), user), user);
+    const answer = await run(store, user).then(
+      (result) => plain(result, user),
+      (error: { name: string; code?: string }) => {
+        assert.ok(error.name === "TypeError" || error.code === "unknown_label", `${name}: ${error}`);
+        return "refused";
+      },
+    );
+    if (answer === "refused") found.push("refused");
+    else {
+      assert.deepEqual(answer, meant ?? theirs, name);
+      found.push(meant === undefined ? "same" : "differs");
+    }
+    if (meant !== undefined) assert.notDeepEqual(theirs, meant, `${name}: no longer differs`);
+  }
+  return found;
+}
+
+function checkTable(lines: readonly string[]): void {
+  const table = lines.join("\n");
+  assert.ok(PAGE.includes(`\n${table}\n`), `docs/agents/langgraph.md should have this table:\n${table}`);
 }
 
 suite("LangGraph", { concurrency: false }, () => {
@@ -192,36 +78,79 @@ suite("LangGraph", { concurrency: false }, () => {
     assert.equal((await memory.decode("ada", "TASK.current")).value, "test the adapter");
   });
 
-  test("the store answers as LangGraph's own does, in 38 cases", async (t) => {
-    assert.equal(CASES.length, 38);
-    const ours = new SidebandStore({ memory: await memoryFor(t), timeoutMs });
-    for (const [i, { name, run, ours: meant }] of CASES.entries()) {
-      const user = `user-${String(i).padStart(2, "0")}`;
-      const theirs = plain(await run(new InMemoryStore(), user), user);
-      const answer = plain(await run(ours, user), user);
-      assert.deepEqual(answer, meant ?? theirs, name);
-      if (meant !== undefined) assert.notDeepEqual(theirs, meant, `${name}: no longer differs`);
+  test("the store answers as LangGraph's own does in 38 cases but for three, with labels of one's own too", async (t) => {
+    const memory = await memoryFor(t);
+    const store = new SidebandStore({ memory, timeoutMs });
+    const columns = [
+      await outcomes(store, STANDARD_LABELS, "standard"),
+      await outcomes(store, OWN_LABELS, "missing"),
+    ];
+    for (const label of Object.values(OWN_LABELS))
+      await memory.addLabel(label, { description: "In a test." });
+    columns.push(await outcomes(store, OWN_LABELS, "own"));
+    const cases = casesWith(STANDARD_LABELS);
+    assert.equal(cases.length, 38);
+    const counts = columns.map((column) => `${column.filter((found) => found === "same").length} of 38`);
+    assert.deepEqual(columns[0], columns[2]);
+    checkTable([
+      "| case | one of the 40 labels | own label, not added | own label, added |",
+      "|---|---|---|---|",
+      ...cases.map(({ name, why }, i) => {
+        const found = columns.map((column) => column[i]).join(" | ");
+        return `| ${name}${why === undefined ? "" : ` (${why})`} | ${found} |`;
+      }),
+      `| **same** | ${counts.join(" | ")} |`,
+    ]);
+    assert.ok((await store.get(["standard-01", "USER"], "name"))?.updatedAt instanceof Date);
+  });
+
+  test("what BaseStore promises and a label cannot hold is refused at the call, with a sentence, and nothing is sent", async (t) => {
+    const sent = t.mock.fn(async () => assert.fail("something was sent"));
+    const store = new SidebandStore({ memory: new Sideband({ fetch: sent }) });
+    const value = { value: "x" };
+    const rows: string[] = [];
+    for (const [call, run] of [
+      ['`put(["ada"], "name", …)`', () => store.put(["ada"], "name", value)],
+      ['`put(["ada", "USER", "pets"], "cat", …)`', () => store.put(["ada", "USER", "pets"], "cat", value)],
+      [
+        '`put(["ada", "memories"], "3f2a-9c81", …)`',
+        () => store.put(["ada", "memories"], "3f2a-9c81", value),
+      ],
+      ['`delete(["ada", "memories"], "3f2a-9c81")`', () => store.delete(["ada", "memories"], "3f2a-9c81")],
+      [
+        '`put(…, { value: "Ada", age: 36 })`',
+        () => store.put(["u", "USER"], "name", { value: "Ada", age: 36 }),
+      ],
+      ["`put(…, { likes: [] })`", () => store.put(["u", "USER"], "name", { likes: [] })],
+      ['`put(…, ["value"])`, an index', () => store.put(["u", "USER"], "name", value, ["value"])],
+      ['`search(…, { query: "pets" })`', () => store.search(["u"], { query: "pets" })],
+      ["`search([])`, of all users", () => store.search([])],
+      ["`listNamespaces({})`, of all users", () => store.listNamespaces({})],
+    ] as const) {
+      const error = await run().then(
+        () => assert.fail(`${call} was not refused`),
+        (caught: Error) => caught,
+      );
+      assert.equal(error.name, "TypeError");
+      rows.push(`| ${call} | ${error.message} |`);
     }
-    await ours.put(["ada", "PREF"], "tone", { value: "dry" });
-    assert.ok((await ours.get(["ada", "PREF"], "tone"))?.updatedAt instanceof Date);
+    assert.equal(sent.mock.callCount(), 0);
+    checkTable(["| call | what it throws |", "|---|---|", ...rows]);
   });
 
   test("what cannot be a fact is refused, whole, and no field is lost silently", async (t) => {
-    const memory = await memoryFor(t);
-    const store = new SidebandStore({ memory, timeoutMs });
-    await assert.rejects(store.put(["u", "USER"], "name", { text: "Ada" }), /value: "text"/);
-    await assert.rejects(store.put(["u", "USER"], "name", { value: "Ada", age: 36 }), /no other field/);
-    await assert.rejects(store.put(["u"], "name", { value: "Ada" }), /\[user, group\]/);
-    await assert.rejects(store.search([]), /begins with the user/);
-    await assert.rejects(store.listNamespaces({}), /prefix: \[user\]/);
+    const store = new SidebandStore({ memory: await memoryFor(t), timeoutMs });
     await assert.rejects(store.put(["u", "USER"], "name", { value: "password=hunter2" }), {
       code: "secret_refused",
     });
-    await assert.rejects(store.batch(["name", "shoe_size"].map((key) => put("u", "USER", key, "x"))), {
-      code: "unknown_label",
-    });
+    const both = ["name", "shoe_size"].map((key) => ({
+      namespace: ["u", "USER"],
+      key,
+      value: { value: "x" },
+    }));
+    await assert.rejects(store.batch(both), { code: "unknown_label" });
     assert.deepEqual(await store.search(["u"]), []);
-    await store.put(["u", "USER"], "name", { value: "Ada <private>King</private>" });
+    await store.put(["u", "USER"], "name", { value: "Ada <private>King</private>" }, false);
     assert.equal((await store.get(["u", "USER"], "name"))?.value.value, "Ada");
   });
 });

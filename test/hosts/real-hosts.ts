@@ -10,6 +10,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { tryAiSdkProgram } from "../agents/ai-sdk-program.ts";
+import { packageFolder } from "../agents/built.ts";
 import { ASK, modules, type Room } from "./room.ts";
 
 /** What was seen; undefined for what a host does not have. */
@@ -204,6 +206,9 @@ export async function runNewestFrameworks(room: Room): Promise<Row[]> {
   const away = { AWAY_URL: room.away.SIDEBAND_API_URL };
   const { status, output } = await room.run(node, [join(folder, NEWEST)], away);
   if (status !== 0) throw new Error(output);
+  const settings = { SIDEBAND_API_URL: room.running.url, SIDEBAND_API_KEY: room.running.key };
+  for (const sideband of [dirname(dirname(room.packed.script)), packageFolder])
+    await tryAiSdkProgram({ sdk: join(modules, "ai"), specificationVersion: "v4", sideband, settings, node });
   const rows = JSON.parse(output.trim().split("\n").at(-1) ?? "") as Record<string, Partial<Row>>;
   const packages: Record<string, string> = { "AI SDK 7": "ai", "OpenAI Agents": "@openai/agents" };
   return Object.entries(rows).map(([host, row]) => {

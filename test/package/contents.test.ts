@@ -13,7 +13,7 @@ import { builtSideband, packageFolder } from "../agents/built.ts";
 const SDK_BYTES_MAX = 10 * 1024;
 
 interface Manifest {
-  exports: Record<string, string | { types: string; default: string }>;
+  exports: Record<string, string | { types: { require: string; default: string }; default: string }>;
   dependencies: Record<string, string>;
   peerDependencies: Record<string, string>;
   peerDependenciesMeta: Record<string, { optional: boolean }>;
@@ -60,7 +60,8 @@ suite("package", { concurrency: false }, () => {
       assert.ok(paths.has(path), `missing: ${path}`);
     }
     for (const entry of Object.values(manifest.exports)) {
-      for (const path of typeof entry === "string" ? [entry] : [entry.types, entry.default]) {
+      const files = typeof entry === "string" ? [entry] : [entry.default, ...Object.values(entry.types)];
+      for (const path of files) {
         assert.ok(paths.has(path.slice(2)), `exported, but missing: ${path}`);
       }
     }
@@ -128,10 +129,51 @@ suite("package", { concurrency: false }, () => {
       });
     }
   });
+
+  test("a program of CommonJS modules compiles with node16, and Node runs it", (t) => {
+    const folder = mkdtempSync(join(tmpdir(), "sideband-require-"));
+    t.after(() => rmSync(folder, { recursive: true }));
+    mkdirSync(join(folder, "node_modules"));
+    symlinkSync(packageFolder, join(folder, "node_modules", "sideband"), "dir");
+    writeFileSync(join(folder, "package.json"), '{ "type": "commonjs" }');
+    writeFileSync(join(folder, "program.ts"), PROGRAM);
+    const lib = ["es2022", "dom"];
+    compile(folder, ["program.ts"], { module: "node16", lib, skipLibCheck: false, noEmit: false });
+    assert.match(readFileSync(join(folder, "program.js"), "utf8"), /require\("sideband"\)/);
+    const output = execFileSync(process.execPath, [join(folder, "program.js")], { encoding: "utf8" });
+    const names = ["remember", "recall", "forget", "add_label", "history"];
+    assert.deepEqual(JSON.parse(output), ["connection_failed", names, names.length]);
+    // The frameworks' own declarations are not checked; ours are found for every way in.
+    writeFileSync(
+      join(folder, "imports.ts"),
+      Object.keys(manifest.exports)
+        .filter((name) => !name.endsWith(".json"))
+        .map((name, i) => `import * as part${i} from "sideband${name.slice(1)}";\nconsole.log(part${i});`)
+        .join("\n"),
+    );
+    compile(folder, ["imports.ts"], { module: "node16", lib: ["es2023", "dom"], skipLibCheck: true });
+  });
 });
 
+const PROGRAM = `
+import { isSidebandError, Sideband } from "sideband";
+import { sidebandTools } from "sideband/ai-sdk";
+import { MODEL_TOOLS } from "sideband/tools";
+
+async function main(): Promise<void> {
+  const memory = new Sideband({ baseUrl: "http://127.0.0.1:1", retries: 0 });
+  const tools = Object.keys(sidebandTools({ memory, userId: "ada" }));
+  await memory.facts("ada").catch((error: unknown) => {
+    if (!isSidebandError(error, "connection_failed")) throw error;
+    const code: "connection_failed" = error.code;
+    console.log(JSON.stringify([code, tools, MODEL_TOOLS.length]));
+  });
+}
+void main();
+`;
+
 const CLIENT = `
-import { isSidebandError, LABELS, label, memorySection, Sideband, type ContextAnswer, type Label } from "sideband";
+import { isSidebandError, LABELS, label, memorySection, Sideband, SidebandError, type ContextAnswer, type Label } from "sideband";
 import { MODEL_TOOLS, runTool } from "sideband/tools";
 
 const memory = new Sideband({ apiKey: "sb_live_x", baseUrl: "https://memory.example", timeoutMs: 500 });
@@ -157,6 +199,10 @@ try {
   await memory.demo.flush();
 } catch (error) {
   if (isSidebandError(error, "monthly_limit_exceeded")) console.log(error.upgradeUrl, error.retryAfterMs);
+  if (isSidebandError(error, "timeout")) error.code satisfies "timeout";
+  // @ts-expect-error: the code is another one
+  if (isSidebandError(error, "timeout")) error.code satisfies "not_found";
+  if (SidebandError.isInstance(error)) console.log(error.code, error.status);
   if (isSidebandError(error, "revision_mismatch")) console.log(error.present?.value, error.items?.length);
 }
 for (const tool of MODEL_TOOLS) await runTool(tool, { memory, userId: "ada" }, {});

@@ -94,20 +94,44 @@ test("a long prompt takes time in proportion to its length, whatever it is made 
   }
 });
 
-test("inject adds the memory, and the same facts give the same bytes", async (t) => {
-  const { url } = await scriptedServer(t, () => ({ body: CONTEXT }));
+test("inject adds the facts in plain text, or what the call, the client or the environment says; the same facts give the same bytes", async (t) => {
+  const { url, seen } = await scriptedServer(t, () => ({ body: CONTEXT }));
   const client = new Sideband({ baseUrl: url });
   const once = await client.inject("p", "u");
-  assert.equal(once, withSection("p", memorySection(CONTEXT)));
+  assert.equal(once, withSection("p", memorySection(CONTEXT, "index")));
   assert.equal(await client.inject(once, "u"), once);
-  assert.ok(!(await client.inject("p", "u", { include: "index" })).includes("[MEM]"));
+  const both = withSection("p", memorySection(CONTEXT, "both"));
+  assert.equal(await client.inject("p", "u", { include: "both" }), both);
+  assert.equal(await new Sideband({ baseUrl: url, include: "both" }).inject("p", "u"), both);
+  const before = process.env.SIDEBAND_INCLUDE;
+  t.after(() => {
+    if (before === undefined) delete process.env.SIDEBAND_INCLUDE;
+    else process.env.SIDEBAND_INCLUDE = before;
+  });
+  process.env.SIDEBAND_INCLUDE = "block";
+  assert.ok(!(await new Sideband({ baseUrl: url }).inject("p", "u")).includes("USER.name"));
+  process.env.SIDEBAND_INCLUDE = "all";
+  assert.throws(() => new Sideband({ baseUrl: url }), /SIDEBAND_INCLUDE/);
+  assert.deepEqual(
+    seen.map(({ query }) => query.include),
+    ["index", "index", "both", "both", "block"],
+  );
+});
+
+test("with onOutage throw, inject throws what was wrong, also where it knows the memory of before", async (t) => {
+  const { url } = await scriptedServer(t, (_, count) =>
+    count === 1 ? { headers: { etag: '"1"' }, body: CONTEXT } : "drop",
+  );
+  const client = new Sideband({ baseUrl: url, retries: 0, onWarning: () => assert.fail("it went on") });
+  await client.inject("p", "u", { onOutage: "throw" });
+  await assert.rejects(client.inject("p", "u", { onOutage: "throw" }), { code: "connection_failed" });
 });
 
 test("beforeCompaction flushes and gives the section with the fresh block", async (t) => {
   const { url, seen } = await scriptedServer(t, ({ path }) => ({
     body: path === "/flush" ? FLUSH : CONTEXT,
   }));
-  const { section, ...rest } = await new Sideband({ baseUrl: url }).beforeCompaction("u");
+  const { section, ...rest } = await new Sideband({ baseUrl: url, include: "both" }).beforeCompaction("u");
   assert.deepEqual(rest, { flushed: true, lossless: true, block: FLUSH.fdm_block, overflow: [] });
   assert.ok(section.includes("USER.name=Ada") && section.includes(FLUSH.fdm_block));
   assert.deepEqual(
@@ -138,26 +162,6 @@ test("with memory silent the helpers go on after 2 seconds", async (t) => {
   for (const warning of warnings) assert.match(warning, /no answer within 2000 ms/);
 });
 
-test("after one time-out the helpers do not wait again for a while, and the plain calls still ask", async (t) => {
-  let hangs = true;
-  const { url, seen } = await scriptedServer(t, () => (hangs ? "hang" : { body: CONTEXT }));
-  const client = new Sideband({ baseUrl: url, onWarning: () => {} });
-  for (let step = 0; step < 10; step++) {
-    await client.inject("p", "u", { timeoutMs: 300 });
-    assert.equal((await client.beforeCompaction("u", { timeoutMs: 300 })).flushed, false);
-  }
-  assert.equal(seen.length, 1);
-  // A plain call asks, and its answer ends the cool-down.
-  hangs = false;
-  await client.context("u");
-  assert.ok((await client.inject("p", "u")).includes("USER.name=Ada"));
-  // A plain call that was too late says nothing about the next helper.
-  hangs = true;
-  await assert.rejects(client.facts("u", { timeoutMs: 20 }), { code: "timeout" });
-  hangs = false;
-  assert.ok((await client.inject("p", "u")).includes("USER.name=Ada"));
-});
-
 test("memory that is away for a moment is replaced by the last known one", async (t) => {
   const { url } = await scriptedServer(t, (_, count) =>
     count === 1 ? { headers: { etag: '"1"' }, body: CONTEXT } : "drop",
@@ -165,7 +169,7 @@ test("memory that is away for a moment is replaced by the last known one", async
   const client = new Sideband({ baseUrl: url, retries: 0, onWarning: () => {} });
   const prompt = await client.inject("p", "u");
   assert.equal(await client.inject("p", "u"), prompt);
-  assert.equal((await client.beforeCompaction("u")).section, memorySection(CONTEXT));
+  assert.equal((await client.beforeCompaction("u")).section, memorySection(CONTEXT, "index"));
   // What is forgotten is not brought back, not even when the answer to the call is lost.
   await assert.rejects(client.forgetUser("u"));
   assert.equal(await client.inject("p", "u"), "p");

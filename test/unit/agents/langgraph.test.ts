@@ -1,4 +1,4 @@
-/** LangGraph's store where the service refuses or is away: the agent's own errors reach it, an outage does not stop it. */
+/** LangGraph's store where the service refuses or is away: reads go on unless told otherwise, and no write is lost silently. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -17,13 +17,42 @@ test("a delete that is refused throws, and a delete of what is not there does no
   await store.delete(["ada", "USER"], "name");
 });
 
-test("with memory away reads find nothing, writes are not kept, and a line says so", async (t) => {
+test("with memory away reads find nothing and a line says so; a put, a delete and a batch with either reject", async (t) => {
   const lines: string[] = [];
   t.mock.method(console, "error", (line: string) => void lines.push(line));
-  const store = new SidebandStore({ memory: new Sideband({ baseUrl: await closedPort(), retries: 0 }) });
-  assert.equal(await store.get(["ada", "USER"], "name"), null);
-  await store.put(["ada", "USER"], "name", { value: "Ada" });
-  await store.delete(["ada", "USER"], "name");
-  assert.equal(lines.length, 3);
-  for (const line of lines) assert.match(line, /^sideband: .*cannot reach/);
+  const silent = await scriptedServer(t, () => "hang");
+  for (const [baseUrl, code] of [
+    [await closedPort(), "connection_failed"],
+    [silent.url, "timeout"],
+  ]) {
+    lines.length = 0;
+    const memory = new Sideband({ baseUrl, retries: 0 });
+    const store = new SidebandStore({ memory, timeoutMs: 100 });
+    const [ada, name] = [["ada", "USER"], "name"];
+    // More often than it takes to open the circuit: it refuses no write.
+    for (let i = 0; i < 4; i++) {
+      assert.equal(await store.get(ada, name), null);
+      assert.deepEqual(await store.search(ada), []);
+      await assert.rejects(store.put(ada, name, { value: "Ada" }), { code });
+      await assert.rejects(store.delete(ada, name), { code });
+      await assert.rejects(
+        store.batch([
+          { namespace: ada, key: name },
+          { namespace: ada, key: name, value: null },
+        ]),
+        {
+          code,
+        },
+      );
+    }
+    assert.equal(lines.length, 12);
+    for (const line of lines)
+      assert.match(line, /^sideband: facts were not read: .*(cannot reach|no answer)/);
+    const strict = new SidebandStore({ memory, onOutage: "throw", timeoutMs: 100 });
+    await assert.rejects(strict.get(ada, name), { code });
+    await assert.rejects(strict.search(ada), { code });
+    await assert.rejects(strict.listNamespaces({ prefix: ["ada"] }), { code });
+  }
+  const writes = silent.seen.filter(({ method }) => method !== "GET").map(({ method }) => method);
+  assert.deepEqual(writes, Array(4).fill(["POST", "DELETE", "DELETE"]).flat());
 });

@@ -32,6 +32,24 @@ test("an error is told by its code, and an outage from a refusal", () => {
   assert.deepEqual([isOutage(away), isOutage(refused), isOutage(cause)], [true, false, false]);
 });
 
+test("an error of another copy of the package is told as one of this", async () => {
+  // The query makes it another module.
+  const copy = "../../../src/sdk/errors.ts?copy";
+  const { SidebandError: Other } = (await import(copy)) as typeof import("../../../src/sdk/errors.ts");
+  const error = new Other("late", { code: "timeout", status: 0 });
+  assert.equal(error instanceof SidebandError, false);
+  assert.deepEqual([SidebandError.isInstance(error), isSidebandError(error, "timeout")], [true, true]);
+  assert.deepEqual([isOutage(error), isSidebandError(error, "not_found")], [true, false]);
+  for (const other of [
+    undefined,
+    null,
+    "timeout",
+    new Error("x"),
+    { code: "timeout", name: "SidebandError" },
+  ])
+    assert.equal(SidebandError.isInstance(other), false);
+});
+
 test("of an answer only texts are taken", () => {
   const { param, message } = errorOf(400, new Headers(), { code: "invalid_value", param: 5, detail: null });
   assert.deepEqual([param, message], [undefined, "invalid_value"]);

@@ -1,0 +1,88 @@
+/** The end of a call: its time is up, or its caller aborts it. */
+
+import { SidebandError } from "./errors.ts";
+
+/** The longest that a timer can take, 24.8 days. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+export class Deadline {
+  readonly #controller = new AbortController();
+  readonly #timeoutMs: number;
+  readonly #outer: AbortSignal | undefined;
+  readonly #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #stop = () => this.#controller.abort();
+  #late: boolean;
+
+  constructor(timeoutMs: number, outer: AbortSignal | undefined) {
+    this.#timeoutMs = timeoutMs;
+    this.#outer = outer;
+    this.#late = timeoutMs === 0;
+    if (timeoutMs < Number.POSITIVE_INFINITY) {
+      this.#timer = setTimeout(
+        () => {
+          this.#late = true;
+          this.#stop();
+        },
+        Math.min(timeoutMs, TIMER_MS_MAX),
+      );
+    }
+    if (outer?.aborted) this.#stop();
+    else if (outer !== undefined) onAbort(outer, this.#stop);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  check(): void {
+    if (this.#outer?.aborted) throw this.#outer.reason;
+    if (this.#late) {
+      throw new SidebandError(`no answer within ${this.#timeoutMs} ms`, { code: "timeout", status: 0 });
+    }
+  }
+
+  async pause(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(done, ms);
+      const { signal } = this;
+      function done() {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", done);
+        resolve();
+      }
+      signal.addEventListener("abort", done);
+    });
+    this.check();
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    if (this.#outer !== undefined) endOnAbort(this.#outer, this.#stop);
+  }
+}
+
+interface Listened {
+  readonly stops: Set<() => void>;
+  readonly stopAll: () => void;
+}
+
+/** One listener for all calls on a signal: programs share one among many calls, and Node warns of the eleventh listener. */
+const LISTENED = new WeakMap<AbortSignal, Listened>();
+
+function onAbort(signal: AbortSignal, stop: () => void): void {
+  let listened = LISTENED.get(signal);
+  if (listened === undefined) {
+    const stops = new Set<() => void>();
+    listened = { stops, stopAll: () => stops.forEach((each) => void each()) };
+    LISTENED.set(signal, listened);
+    signal.addEventListener("abort", listened.stopAll);
+  }
+  listened.stops.add(stop);
+}
+
+function endOnAbort(signal: AbortSignal, stop: () => void): void {
+  const listened = LISTENED.get(signal);
+  if (!listened?.stops.delete(stop) || listened.stops.size > 0) return;
+  LISTENED.delete(signal);
+  signal.removeEventListener("abort", listened.stopAll);
+}

@@ -1,0 +1,24 @@
+/** The adapter of the AI SDK with the versions 6 that run on Node 20, from a tarball and from a folder; 7: npm run test:hosts. */
+
+import { dirname, join } from "node:path";
+import { suite, test } from "node:test";
+import { startRunning } from "../http/running-service.ts";
+import { tryAiSdkProgram } from "./ai-sdk-program.ts";
+import { packageFolder } from "./built.ts";
+import { packedProject } from "./packed.ts";
+
+suite("AI SDK", { concurrency: false }, () => {
+  test("a program with tools of its own compiles and runs with the oldest and the newest 6, from a tarball and from a folder", async (t) => {
+    const running = await startRunning();
+    t.after(() => running.end());
+    const packed = packedProject();
+    t.after(() => packed.end());
+    const settings = { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: running.key };
+    for (const sideband of [dirname(dirname(packed.script)), packageFolder]) {
+      for (const name of ["ai-6", "ai"]) {
+        const sdk = join(packageFolder, "node_modules", name);
+        await tryAiSdkProgram({ sdk, specificationVersion: "v3", sideband, settings });
+      }
+    }
+  });
+});

@@ -1,0 +1,179 @@
+/** When a service counts as away, who is refused then and for how long, and that one user's trouble is no other's. */
+
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { Circuits } from "../../../src/sdk/circuit.ts";
+import { Sideband, SidebandError } from "../../../src/sdk/index.ts";
+import { closedPort, scriptedServer } from "./scripted-server.ts";
+
+const away = new SidebandError("away", { code: "connection_failed", status: 0 });
+const CONTEXT = {
+  user_id: "u",
+  fdm_block: "",
+  channel_count: 1,
+  channel_labels: ["USER.name"],
+  plain_index: "USER.name=Ada",
+};
+const REST_MS = 2_000;
+
+/** A clock that stands still until the test moves it. */
+function clock(t: TestContext): { move(ms: number): void } {
+  let nowMs = Date.now();
+  t.mock.method(Date, "now", () => nowMs);
+  return {
+    move: (ms) => {
+      nowMs += ms;
+    },
+  };
+}
+
+test("a circuit opens at the third failure in a row, and an answer in between begins the row anew", () => {
+  const circuits = new Circuits();
+  const fails = (count: number) => {
+    for (let i = 0; i < count; i++) circuits.failed("a", away, 0);
+  };
+  fails(2);
+  assert.equal(circuits.enter(["a"], 0), false);
+  circuits.answered(["a"]);
+  fails(2);
+  assert.equal(circuits.enter(["a"], 0), false);
+  fails(1);
+  assert.equal(circuits.enter(["a"], 0), away);
+  assert.equal(circuits.enter(["b"], 0), false, "another address");
+});
+
+test("an open circuit is probed by one call at a time, after a rest that doubles up to half a minute", () => {
+  const circuits = new Circuits();
+  for (let i = 0; i < 3; i++) circuits.failed("a", away, 0);
+  let nowMs = 0;
+  for (const restMs of [2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {
+    assert.equal(circuits.enter(["a"], nowMs + restMs - 1), away, `a rest of ${restMs}`);
+    nowMs += restMs;
+    assert.equal(circuits.enter(["a"], nowMs), true);
+    assert.equal(circuits.enter(["a"], nowMs), away, "a probe is under way");
+    circuits.failed("a", away, nowMs);
+  }
+  assert.equal(circuits.enter(["a"], nowMs + 30_000), true);
+  // The probe's caller aborted it.
+  circuits.released(["a"]);
+  assert.equal(circuits.enter(["a"], nowMs + 30_000), true);
+  circuits.answered(["a"]);
+  assert.equal(circuits.enter(["a"], nowMs + 30_000), false);
+});
+
+test("calls that fail together count as they come, and do not make the first rest longer", () => {
+  const circuits = new Circuits();
+  for (let i = 0; i < 100; i++) circuits.failed("a", away, 0);
+  assert.equal(circuits.enter(["a"], REST_MS), true);
+});
+
+test("a thousand failing users are kept, and of more those that failed last", () => {
+  const circuits = new Circuits();
+  for (const user of ["first", ...Array.from({ length: 1_000 }, (_, i) => `user ${i}`)])
+    for (let i = 0; i < 3; i++) circuits.failed(user, away, 0);
+  assert.equal(circuits.enter(["first"], 0), false);
+  assert.equal(circuits.enter(["user 0"], 0), away);
+});
+
+test("twenty users on one client: the time-outs of one take the memory of no other", async (t) => {
+  const { url } = await scriptedServer(t, ({ query }) =>
+    query.user_id === "slow" ? "hang" : { body: { ...CONTEXT, plain_index: `USER.name=${query.user_id}` } },
+  );
+  const client = new Sideband({ baseUrl: url, onWarning: () => {} });
+  const users = ["slow", ...Array.from({ length: 19 }, (_, i) => `user-${i}`)];
+  const inject = (user: string) => client.inject("p", user, { timeoutMs: user === "slow" ? 60 : 20_000 });
+  for (let turn = 0; turn < 5; turn++) {
+    const prompts = await Promise.all(users.map(inject));
+    assert.equal(prompts[0], "p");
+    for (const [i, user] of users.entries())
+      if (i > 0) assert.ok(prompts[i].includes(`USER.name=${user}\n`), `${user} in turn ${turn}`);
+  }
+  // Nor if nobody else asks in between.
+  for (let turn = 0; turn < 5; turn++) await inject("slow");
+  for (const user of users.slice(1)) assert.ok((await inject(user)).includes(`USER.name=${user}\n`));
+});
+
+test("one slow answer does not keep its user from asking again", async (t) => {
+  const { url, seen } = await scriptedServer(t, (_, count) => (count === 1 ? "hang" : { body: CONTEXT }));
+  const client = new Sideband({ baseUrl: url, onWarning: () => {} });
+  assert.equal(await client.inject("p", "u", { timeoutMs: 60 }), "p");
+  assert.ok((await client.inject("p", "u", { timeoutMs: 20_000 })).includes("USER.name=Ada"));
+  assert.equal(seen.length, 2);
+});
+
+test("a run of ten steps waits three times for a service that hangs, then only as its probe", async (t) => {
+  const time = clock(t);
+  let hangs = true;
+  const { url, seen } = await scriptedServer(t, () => (hangs ? "hang" : { body: CONTEXT }));
+  const warnings: string[] = [];
+  const client = new Sideband({ baseUrl: url, onWarning: (message) => warnings.push(message) });
+  const step = () => client.inject("p", "u", { timeoutMs: 60 });
+  for (let i = 0; i < 10; i++) await step();
+  assert.equal(seen.length, 3);
+  assert.match(warnings[9], /no answer within 60 ms several times in a row; it is asked again soon$/);
+  const { flushed, error } = await client.beforeCompaction("u");
+  assert.deepEqual([flushed, (error as SidebandError).code], [false, "timeout"]);
+  time.move(REST_MS);
+  await Promise.all([step(), step(), step()]);
+  assert.equal(seen.length, 4, "one call at a time probes");
+  hangs = false;
+  time.move(2 * REST_MS);
+  assert.ok((await client.inject("p", "u")).includes("USER.name=Ada"));
+  assert.ok((await client.inject("p", "u")).includes("USER.name=Ada"));
+});
+
+test("writes and forgets are sent while reads are refused, and the first that is answered closes the circuit", async (t) => {
+  clock(t);
+  let isAway = true;
+  const { url, seen } = await scriptedServer(t, () => (isAway ? "drop" : { body: CONTEXT }));
+  const client = new Sideband({ baseUrl: url, retries: 0 });
+  const failFast = { failFast: true };
+  for (let i = 0; i < 3; i++)
+    await assert.rejects(client.facts("u", failFast), { code: "connection_failed" });
+  await assert.rejects(client.facts("u", failFast), { code: "connection_failed", status: 0 });
+  assert.equal(seen.length, 3);
+  const writes = [
+    () => client.encode("u", "USER.name", "Ada", failFast),
+    () => client.encodeBatch("u", [{ label: "USER.name", value: "Ada" }], failFast),
+    () => client.append("u", "USER.name", "Ada", failFast),
+    () => client.remove("u", "USER.name", "Ada", failFast),
+    () => client.restore("u", "USER.name", 1, failFast),
+    () => client.forget("u", "USER.name", failFast),
+    () => client.forgetUser("u", failFast),
+    () => client.rollback("u", new Date(), failFast),
+    () => client.addLabel("FAMILY.wife", { description: "her name" }, failFast),
+    () => client.changeLabel("USER.name", { hidden: true }, failFast),
+  ];
+  for (const write of writes) await assert.rejects(write(), { code: "connection_failed" });
+  assert.equal(seen.length, 3 + writes.length);
+  await assert.rejects(client.facts("u"), "a plain read is sent, too");
+  assert.equal(seen.length, 4 + writes.length);
+  isAway = false;
+  await client.encode("u", "USER.name", "Ada");
+  await client.facts("u", failFast);
+});
+
+test("a connection that fails is known to every client of its address, and to none of another", async (t) => {
+  clock(t);
+  const lines: string[] = [];
+  const options = { retries: 0, onWarning: (line: string) => lines.push(line) };
+  const baseUrl = await closedPort();
+  const users = ["ada", "bea", "cleo"].map((user) => ({
+    user,
+    client: new Sideband({ ...options, baseUrl }),
+  }));
+  for (const { user, client } of users) await client.inject("p", user);
+  await new Sideband({ ...options, baseUrl }).inject("p", "dora");
+  await new Sideband({ ...options, baseUrl: await closedPort() }).inject("p", "dora");
+  assert.deepEqual(
+    lines.map((line) => line.includes("asked again soon")),
+    [false, false, false, true, false],
+  );
+});
+
+test("an error that the service answers is no failure of its connection", async (t) => {
+  const { url, seen } = await scriptedServer(t, () => ({ status: 503, body: { code: "overloaded" } }));
+  const client = new Sideband({ baseUrl: url, retries: 0, onWarning: () => {} });
+  for (let i = 0; i < 6; i++) await client.inject("p", "u");
+  assert.equal(seen.length, 6);
+});
