@@ -58,6 +58,8 @@ export async function makeExamples(target: Target): Promise<Examples> {
   await example("changes", { query: { ...USER, limit: "2" } });
   const to = new Date().toISOString();
   await example("rollback", { body: { ...USER, to, dry_run: true } });
+  await callOperation(target, "encode", { body: { ...USER, ...DEADLINE, project: "loom-old" } });
+  await example("moveProject", { body: { ...USER, from: "loom-old", to: "loom-3f2a9c81d04e" } });
   await example("users");
   made.events = { query: USER, status: 200, answer: await firstEvent(target) };
   const wife = { label: "FAMILY.wife", description: "What the user's wife is called", example: "Chidi" };

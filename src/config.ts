@@ -52,6 +52,8 @@ export interface AgentConfig {
   readonly personTimeoutMs: number;
   /** The name of the project, "off", or undefined to find it. */
   readonly project: string | undefined;
+  /** What a git repository's project is known by; its path where it has no remote. */
+  readonly projectFrom: "remote" | "path";
   /** What goes into a prompt: the facts in plain text, the sealed block, or both. */
   readonly include: "index" | "block" | "both";
   readonly allowSecrets: boolean;
@@ -345,6 +347,8 @@ export const AGENT_SETTINGS: Readonly<Record<string, string>> = {
     "Milliseconds that an agent waits for its memory before it goes on without it. When empty: 2000, 8000 before a compaction, and 30000 for a person at a terminal.",
   SIDEBAND_PROJECT:
     "The project in which a person works: its facts are added to the person's own. When empty: the git repository of the working directory. `off`: the person's facts alone.",
+  SIDEBAND_PROJECT_FROM:
+    "What a git repository's project is known by: `remote`, so that every clone of it is the same project, or `path`. When empty: `remote`. A repository without a remote is known by its path.",
   SIDEBAND_INCLUDE:
     "What an agent's prompt gets: `index`, the facts in plain text; `block`, the sealed block; or `both`. When empty: `index`.",
   SIDEBAND_ALLOW_SECRETS:
@@ -371,6 +375,7 @@ export function readAgentConfig(
     compactionTimeoutMs: timeoutOf(find("TIMEOUT_MS") ?? "8000"),
     personTimeoutMs: timeoutOf(find("TIMEOUT_MS") ?? "30000"),
     project: find("PROJECT"),
+    projectFrom: named("SIDEBAND_PROJECT_FROM", oneOf("remote", "path"), find("PROJECT_FROM") ?? "remote"),
     include: named("SIDEBAND_INCLUDE", oneOf("index", "block", "both"), find("INCLUDE") ?? "index"),
     allowSecrets: find("ALLOW_SECRETS") === "1",
   };

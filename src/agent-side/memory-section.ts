@@ -20,6 +20,9 @@ const HEADING =
 const ESCAPE_NOTE = " In them &lt; stands for <, and \\u{…} for the character with that number.";
 const BLOCK_NOTE =
   "These facts as a sealed block, as many of them as fit. Keep it as it is; it is read by Sideband, not by you.";
+/** In a conversation that has an earlier section. */
+const REPLACES = "This section replaces every earlier one in this conversation.";
+const NOTHING_LEFT = "Nothing is remembered any more.";
 const CUT_NOTE = " … (cut; recall has it all)";
 const BLOCK = /\[MEM\][^[\]<>]*\[\/MEM\]/g;
 
@@ -73,6 +76,17 @@ function cut(line: string, lengthMax: number): string {
   const room = Math.max(0, lengthMax - CUT_NOTE.length);
   // Not through the middle of a character.
   return line.slice(0, room).replace(/[\ud800-\udbff]$/, "") + CUT_NOTE;
+}
+
+/** The section for a conversation that holds an earlier one with other facts; it says so also where no fact is left. */
+export function replacingSection(section: string): string {
+  if (section === "") return [OPEN, `${NOTHING_LEFT} ${REPLACES}`, CLOSE].join("\n");
+  return section.replace(`${OPEN}\n`, `${OPEN}\n${REPLACES}\n`);
+}
+
+/** Whether a text holds the beginning of a section. */
+export function holdsSection(text: string): boolean {
+  return text.includes(OPEN);
 }
 
 /** A prompt with the section at its end. An earlier section is removed. */

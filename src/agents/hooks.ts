@@ -1,27 +1,30 @@
 /**
- * The hooks for Claude Code and Codex, which use the same JSON. A session that starts, or continues after a
- * compaction, gets the memory and is told what is worth keeping. Before a compaction Claude Code's summary is asked to list
- * what is not stored yet, and where the prompt has the block, the memory is flushed. When a long session stops, its agent
- * is asked once to store what is lasting.
+ * The hooks for Claude Code and Codex, which use the same JSON. A session that starts, or goes on after a compaction, gets
+ * the memory; a resumed one only if its facts have changed; a sub-agent gets the facts. Before a compaction Claude
+ * Code's summary is asked to list what is not stored yet. When a long session stops, its agent is asked once to store
+ * what is lasting. The last two need no memory, so nothing can keep them from being said.
  */
 
-import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
-import { memorySection, type SectionParts } from "../agent-side/memory-section.ts";
+import { memorySection, replacingSection, type SectionParts } from "../agent-side/memory-section.ts";
 import {
   LIST_BEFORE_COMPACTION,
   STORE_AFTER_COMPACTION,
   STORE_BEFORE_END,
   WORTH_KEEPING,
 } from "../agent-side/prompts.ts";
+import { lastSectionLine, lineHolds, transcriptEnd } from "./transcript.ts";
 
 /** What the hosts do differently. */
 export const HOSTS = {
-  /** Replaces what is longer than 10,000 characters by the name of a file. Adds PreCompact's output to its summary prompt. */
-  "claude-code": { lengthMax: 9_900, summaryPrompt: true },
+  /**
+   * Replaces what is longer than 10,000 characters by the name of a file. Adds PreCompact's output to its summary prompt.
+   * Tells its model what the MCP server says of itself, so that the hook need not say it again.
+   */
+  "claude-code": { lengthMax: 9_900, summaryPrompt: true, tellsInstructions: true },
   /** Has no limit if the hook says so (`additionalContextLimit`), and no way from PreCompact to its summary. */
-  codex: { lengthMax: Number.POSITIVE_INFINITY, summaryPrompt: false },
+  codex: { lengthMax: Number.POSITIVE_INFINITY, summaryPrompt: false, tellsInstructions: false },
 } as const;
 
 export type HookHost = keyof typeof HOSTS;
@@ -36,13 +39,6 @@ export interface HookInput {
   readonly stopHookActive: boolean;
 }
 
-export interface HookOutcome {
-  /** For standard output, which the host reads; empty for nothing. */
-  readonly output: string;
-  /** A line for standard error; empty for nothing. */
-  readonly note: string;
-}
-
 export interface HookOptions {
   readonly host: HookHost;
   readonly include: SectionParts;
@@ -54,7 +50,6 @@ export interface HookOptions {
 const BLOCK_SHARE = 0.6;
 /** A session in which the agent has spoken less often than this is not asked. */
 const LONG_SESSION_MESSAGES = 20;
-const NOTHING: HookOutcome = { output: "", note: "" };
 
 /** Reads the host's JSON; throws if it is not the input of a hook. */
 export function hookInput(text: string): HookInput {
@@ -73,50 +68,81 @@ export function hookInput(text: string): HookInput {
   };
 }
 
-/** Whether the memory is needed for an event. Without the block there is nothing to flush. */
-export function usesMemory({ event }: HookInput, include: SectionParts): boolean {
-  return event === "SessionStart" || (event === "PreCompact" && include !== "index");
-}
-
-/** What a hook says without the memory: the end of a long session, and a compaction where the prompt has no block. */
-export function withoutMemory(input: HookInput, host: HookHost): HookOutcome {
-  if (input.event !== "PreCompact") return askAtEnd(input);
-  return { output: HOSTS[host].summaryPrompt ? LIST_BEFORE_COMPACTION : "", note: "" };
-}
-
-/** Runs the hook for an event that uses the memory. */
-export async function runHook(
-  memory: AgentMemory,
-  userId: string,
-  input: HookInput,
-  options: HookOptions,
-): Promise<HookOutcome> {
-  const { lengthMax, summaryPrompt } = HOSTS[options.host];
-  if (input.event === "SessionStart") {
-    const told = [WORTH_KEEPING, ...(input.source === "compact" ? [STORE_AFTER_COMPACTION] : [])].join("\n");
-    const section = await sectionOf(memory, userId, options, lengthMax - told.length - 2);
-    const additionalContext = section === "" ? told : `${told}\n\n${section}`;
-    const hookSpecificOutput = { hookEventName: "SessionStart", additionalContext };
-    return { output: JSON.stringify({ hookSpecificOutput }), note: "" };
-  }
-  const { timeoutMs, project } = options;
-  const { lossless, overflow } = await memory.flush(userId, { timeoutMs, project });
-  return {
-    output: summaryPrompt ? LIST_BEFORE_COMPACTION : "",
-    note: lossless ? "" : `sideband: these facts did not fit in the block: ${overflow.join(", ")}`,
-  };
+/** What a hook says before anything that can fail: it needs neither a setting nor the memory. */
+export function saidFirst(input: HookInput, host: HookHost): string {
+  if (input.event === "PreCompact") return HOSTS[host].summaryPrompt ? LIST_BEFORE_COMPACTION : "";
+  return input.event === "Stop" ? askAtEnd(input) : "";
 }
 
 /**
  * Stop: an agent that has worked for long is asked once to store what is lasting. Whether it was asked before is in
- * the transcript. The end of a session itself has no way back to the agent in either host.
+ * the end of the transcript. The end of a session itself has no way back to the agent in either host.
  */
-export function askAtEnd({ event, transcriptPath, stopHookActive }: HookInput): HookOutcome {
-  if (event !== "Stop" || transcriptPath === undefined || stopHookActive) return NOTHING;
-  const transcript = readFileSync(transcriptPath, "utf8");
+function askAtEnd({ transcriptPath, stopHookActive }: HookInput): string {
+  if (transcriptPath === undefined || stopHookActive) return "";
+  const { text: transcript } = transcriptEnd(transcriptPath);
   const messages = transcript.split('"role":"assistant"').length - 1;
-  if (messages < LONG_SESSION_MESSAGES || transcript.includes(STORE_BEFORE_END)) return NOTHING;
-  return { output: JSON.stringify({ decision: "block", reason: STORE_BEFORE_END }), note: "" };
+  if (messages < LONG_SESSION_MESSAGES || transcript.includes(STORE_BEFORE_END)) return "";
+  return JSON.stringify({ decision: "block", reason: STORE_BEFORE_END });
+}
+
+/** What a hook does with the memory. */
+type HookWork = (
+  memory: AgentMemory,
+  userId: string,
+  input: HookInput,
+  options: HookOptions,
+) => Promise<{
+  /** For standard output, which the host reads; empty for nothing. */
+  readonly output: string;
+  /** A line for standard error; empty for nothing. */
+  readonly note: string;
+}>;
+
+/** The work for an event; undefined where the memory is not needed. Without the block there is nothing to flush. */
+export function memoryWork({ event }: HookInput, include: SectionParts): HookWork | undefined {
+  if (event === "SessionStart") return startSession;
+  if (event === "SubagentStart") return startSubagent;
+  return event === "PreCompact" && include !== "index" ? flush : undefined;
+}
+
+const startSession: HookWork = async (memory, userId, input, options) => {
+  const { lengthMax, tellsInstructions } = HOSTS[options.host];
+  const told = [
+    ...(tellsInstructions ? [] : [WORTH_KEEPING]),
+    ...(input.source === "compact" ? [STORE_AFTER_COMPACTION] : []),
+  ].join("\n");
+  const room = lengthMax - told.length - replacingSection("").length;
+  const section = await sectionOf(memory, userId, options, room);
+  if (input.source !== "resume") return contextOutput(input, told, section);
+  // The conversation has what the session was told before, and the facts if they are the same.
+  const shown = lastSectionLine(input.transcriptPath);
+  if (shown === "") return contextOutput(input, "", section);
+  const replacing = replacingSection(section);
+  const isSame = [section, replacing].some((text) => text !== "" && lineHolds(shown ?? "", text));
+  return contextOutput(input, "", isSame ? "" : replacing);
+};
+
+/** The facts in plain text: a sub-agent's context is short-lived, and nothing reads a block in it. */
+const startSubagent: HookWork = async (memory, userId, input, options) => {
+  const { lengthMax } = HOSTS[options.host];
+  return contextOutput(
+    input,
+    "",
+    await sectionOf(memory, userId, { ...options, include: "index" }, lengthMax),
+  );
+};
+
+const flush: HookWork = async (memory, userId, _input, { timeoutMs, project }) => {
+  const { lossless, overflow } = await memory.flush(userId, { timeoutMs, project });
+  const note = lossless ? "" : `sideband: these facts did not fit in the block: ${overflow.join(", ")}`;
+  return { output: "", note };
+};
+
+function contextOutput({ event: hookEventName }: HookInput, told: string, section: string) {
+  const additionalContext = [told, section].filter((text) => text !== "").join("\n\n");
+  const hookSpecificOutput = { hookEventName, additionalContext };
+  return { output: additionalContext === "" ? "" : JSON.stringify({ hookSpecificOutput }), note: "" };
 }
 
 /**

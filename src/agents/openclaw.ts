@@ -19,6 +19,7 @@ import {
   modelTools,
   runTool,
 } from "./adapter.ts";
+import { openProject } from "./open-project.ts";
 import { projectOf } from "./project.ts";
 
 /** `plugins.entries.sideband.config` of the host. */
@@ -77,7 +78,12 @@ export function openclawPlugin(environment: Readonly<Record<string, string | und
       const warn = (line: string) => (api.logger?.warn ? api.logger.warn(line) : console.error(line));
       const memory = new Sideband({ baseUrl: apiUrl, apiKey, onWarning: warn });
       const userId = config.userId ?? (environment.SIDEBAND_USER_ID || "default");
-      const setting = config.project ?? (environment.SIDEBAND_PROJECT || undefined);
+      const settings = {
+        project: config.project ?? (environment.SIDEBAND_PROJECT || undefined),
+        projectFrom: environment.SIDEBAND_PROJECT_FROM === "path" ? "path" : "remote",
+        timeoutMs,
+      } as const;
+      const places = new Map<string | undefined, string | undefined>();
       const include = config.include ?? SECTION_PARTS.find((part) => part === environment.SIDEBAND_INCLUDE);
       let labels: readonly ToolLabel[] | undefined;
       // Tools are made without waiting: they have the labels that were known before.
@@ -94,7 +100,7 @@ export function openclawPlugin(environment: Readonly<Record<string, string | und
         include,
         labels,
         writtenBy: "openclaw",
-        project: projectOf(workspaceDir === undefined ? [] : [workspaceDir], setting),
+        project: places.get(workspaceDir) ?? projectOf(given(workspaceDir), settings),
       });
 
       api.registerMemoryCapability({
@@ -103,6 +109,8 @@ export function openclawPlugin(environment: Readonly<Record<string, string | und
       });
       api.on("before_prompt_build", async (_event, context) => {
         if (labels === undefined) void readLabels();
+        const folder = context?.workspaceDir;
+        places.set(folder, await openProject(memory, userId, given(folder), settings));
         const section = await injected("", optionsIn(context));
         return section === "" ? undefined : { appendSystemContext: section };
       });
@@ -129,4 +137,8 @@ export function openclawPlugin(environment: Readonly<Record<string, string | und
       }
     },
   };
+}
+
+function given(folder: string | undefined): string[] {
+  return folder === undefined ? [] : [folder];
 }

@@ -2,17 +2,20 @@
  * The project that a folder belongs to: its git repository. A linked worktree is a place inside the project, named after
  * a slash as git names it; a submodule is a project of its own. Reads files and starts no git: a hook has little time.
  *
- * Anybody can write a `.git` file that names a foreign repository, for example into an archive. So a folder is a worktree
- * only if the repository itself lists it: a forged one would get the facts of the foreign project into its prompt.
+ * Repositories with the same remote are one project, wherever they lie. A repository without a remote is known by its
+ * path. The name is made of the repository's name, for people, and of a hash of the remote or the path, so that two
+ * repositories with the same name stay apart.
  *
- * The name is made of the folder's name, for people, and of a hash of its path, so that two repositories with the same
- * name stay apart.
+ * Anybody can write a `.git` file that names a foreign repository, for example into an archive. So a folder is a worktree
+ * only if the repository itself lists it, and a remote is read only from files that are the folder's own: a forged one
+ * would get the facts of the foreign project into its prompt.
  */
 
 import { createHash } from "node:crypto";
-import { readFileSync, realpathSync, statSync } from "node:fs";
+import { lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gitValue, remoteIdentity, remoteIn } from "./git-remote.ts";
 
 const NAME_LENGTH_MAX = 40;
 const HASH_DIGITS = 12;
@@ -20,33 +23,58 @@ const HASH_DIGITS = 12;
 const PLAIN_NAME = /^[A-Za-z0-9_.-]{1,100}$/;
 /** More than any system takes for a path. */
 const LINK_BYTES_MAX = 1 << 16;
+const CONFIG_BYTES_MAX = 1 << 20;
 
 /** The setting that turns projects off. */
 const OFF = "off";
 
-/**
- * The project of the first folder that is in one.
- * @param folders paths, or file: addresses as MCP's roots are
- * @param setting SIDEBAND_PROJECT: a name to use instead, or "off"
- */
-export function projectOf(folders: readonly string[], setting?: string | undefined): string | undefined {
-  if (setting !== undefined) return setting === OFF ? undefined : setting;
+/** Settings about projects (src/config.ts has them). */
+export interface ProjectSettings {
+  /** A name to use instead, or "off". */
+  readonly project?: string | undefined;
+  /** What a repository is known by; its path where it has no remote. */
+  readonly projectFrom?: "remote" | "path" | undefined;
+}
+
+export interface FoundProject {
+  /** The project, or the project and the worktree with a slash between. */
+  readonly place: string;
+  readonly project: string;
+  /** The project's name by its path, where it is known by its remote: what it was called before it had one. */
+  readonly byPath?: string;
+}
+
+/** The place of the first folder that is in a project. @param folders paths, or file: addresses as MCP's roots are */
+export function projectOf(folders: readonly string[], settings: ProjectSettings = {}): string | undefined {
+  return findProject(folders, settings)?.place;
+}
+
+export function findProject(
+  folders: readonly string[],
+  { project: setting, projectFrom = "remote" }: ProjectSettings,
+): FoundProject | undefined {
+  if (setting === OFF) return undefined;
+  if (setting !== undefined) return { place: setting, project: setting.split("/")[0] };
   for (const folder of folders) {
     const found = repositoryOf(folder);
     if (found === undefined) continue;
-    const { root, worktree } = found;
-    return worktree === undefined ? projectName(root) : `${projectName(root)}/${worktreeName(worktree)}`;
+    const { root, gitFolder, worktree } = found;
+    const byPath = projectName(root);
+    const remote = projectFrom === "remote" ? remoteOf(gitFolder, root) : undefined;
+    const project = remote === undefined ? byPath : projectName(remote);
+    const place = worktree === undefined ? project : `${project}/${worktreeName(worktree)}`;
+    return { place, project, ...(project === byPath ? {} : { byPath }) };
   }
   return undefined;
 }
 
 /** The name of a repository's project: letters, digits, `_` and `-` only, as some stores take no dots. */
-export function projectName(root: string): string {
-  const name = basename(root)
+export function projectName(identity: string): string {
+  const name = basename(identity)
     .replace(/\.git$/, "")
     .replace(/[^A-Za-z0-9_-]+/g, "-")
     .slice(0, NAME_LENGTH_MAX);
-  return `${name}-${createHash("sha256").update(root).digest("hex").slice(0, HASH_DIGITS)}`;
+  return `${name}-${createHash("sha256").update(identity).digest("hex").slice(0, HASH_DIGITS)}`;
 }
 
 function worktreeName(name: string): string {
@@ -56,6 +84,8 @@ function worktreeName(name: string): string {
 interface Repository {
   /** The folder of its main worktree. */
   readonly root: string;
+  /** Where its configuration is; undefined where that may be a foreign one. */
+  readonly gitFolder: string | undefined;
   /** The name that git has for a linked worktree. */
   readonly worktree?: string;
 }
@@ -78,14 +108,15 @@ function repositoryAt(folder: string): Repository | undefined {
   const git = join(folder, ".git");
   const entry = statSync(git, { throwIfNoEntry: false });
   if (entry === undefined) return undefined;
-  if (entry.isDirectory()) return { root: folder };
+  if (entry.isDirectory()) return { root: folder, gitFolder: lstatSync(git).isDirectory() ? git : undefined };
   // A worktree or a submodule: the file names its git folder, and only a worktree's names a common one.
   const own = resolve(folder, linkText(git)?.replace(/^gitdir: /, "") ?? "");
   const shared = linkText(join(own, "commondir"));
-  if (shared === undefined) return { root: folder };
+  if (shared === undefined) return { root: folder, gitFolder: worksIn(own, folder) ? own : undefined };
   const common = realpathSync(resolve(realpathSync(own), shared));
-  if (!listsWorktree(common, realpathSync(own), folder)) return { root: folder };
-  return { root: basename(common) === ".git" ? dirname(common) : common, worktree: basename(own) };
+  if (!listsWorktree(common, realpathSync(own), folder)) return { root: folder, gitFolder: undefined };
+  const root = basename(common) === ".git" ? dirname(common) : common;
+  return { root, gitFolder: common, worktree: basename(own) };
 }
 
 /** Whether a repository has a worktree in the folder: its own entry for it names the folder's `.git`. */
@@ -98,15 +129,33 @@ function listsWorktree(repository: string, entry: string, folder: string): boole
   );
 }
 
+/** Whether a git folder outside of its worktree, as a submodule's is, says that the folder is its worktree. */
+function worksIn(gitFolder: string, folder: string): boolean {
+  const worktree = gitValue(linkText(join(gitFolder, "config"), CONFIG_BYTES_MAX) ?? "", "core", "worktree");
+  return worktree !== undefined && isSame(resolve(gitFolder, worktree), folder);
+}
+
+/** What the repository's remote is known by. */
+function remoteOf(gitFolder: string | undefined, root: string): string | undefined {
+  if (gitFolder === undefined) return undefined;
+  try {
+    const path = join(gitFolder, "config");
+    const url = lstatSync(path).isFile() ? remoteIn(linkText(path, CONFIG_BYTES_MAX) ?? "") : undefined;
+    return url === undefined ? undefined : remoteIdentity(url, root);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Whether two paths are one folder. Their texts can differ by links, and by case where the disk ignores it. */
 function isSame(a: string, b: string): boolean {
   const [one, other] = [a, b].map((path) => statSync(path, { bigint: true, throwIfNoEntry: false }));
   return one !== undefined && one.dev === other?.dev && one.ino === other.ino;
 }
 
-/** The path in a small file of git; undefined if there is no such file. Only files are read: a pipe might never end. */
-function linkText(path: string): string | undefined {
+/** A small file of git; undefined if there is no such file. Only files are read: a pipe might never end. */
+function linkText(path: string, bytesMax = LINK_BYTES_MAX): string | undefined {
   const entry = statSync(path, { throwIfNoEntry: false });
-  if (entry === undefined || !entry.isFile() || entry.size > LINK_BYTES_MAX) return undefined;
+  if (entry === undefined || !entry.isFile() || entry.size > bytesMax) return undefined;
   return readFileSync(path, "utf8").trim();
 }

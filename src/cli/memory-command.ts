@@ -4,9 +4,8 @@
  */
 
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { projectOf } from "../agents/project.ts";
 import type { AgentConfig } from "../config.ts";
-import { openAgentMemory } from "../main/agent.ts";
+import { openAgentMemory, openProject } from "../main/agent.ts";
 import { isSidebandError, type Sideband } from "../sdk/index.ts";
 import { refuseReplacedBytes } from "./argument-bytes.ts";
 import { type Command, CommandError, EXIT_OK, UsageError } from "./command.ts";
@@ -99,7 +98,7 @@ Exit status: 0; ${failures}; 2 for a wrong call.`,
         if (values.json) console.log(JSON.stringify(object));
         else if (lines !== "") console.log(lines);
       };
-      const project = projectOf([process.cwd()], config.project);
+      const project = await openProject(memory, config.userId, [process.cwd()], config);
       const sameMemory = repeatedOptions(values);
       const call = { memory, config, project, words, values: given, sameMemory, print };
       await work(call).catch((error) => {

@@ -197,6 +197,12 @@ export interface ChangesAnswer {
   next_cursor: string | null;
 }
 
+export interface MoveProjectAnswer {
+  status: "ok";
+  /** How many facts were moved. */
+  moved: number;
+}
+
 export interface RollbackAnswer {
   /** `planned`: a dry run. `unreached`: nothing was changed, since the history of some labels does not reach back that far. */
   status: "ok" | "planned" | "unreached";

@@ -95,6 +95,19 @@ export const LIFE_OPERATIONS = {
     answer: life.RollbackAnswer,
     errors: ["invalid_request", ...STORING, "revision_mismatch", "monthly_limit_exceeded"],
   },
+  moveProject: {
+    id: "moveProject",
+    method: "POST",
+    path: "/users/move",
+    access: "key",
+    about: "user",
+    writes: true,
+    summary:
+      "Moves what a user has in a project, and in its worktrees, to another project, with its history. Where both have a label, the value that was written last counts. Does not count against the monthly limit.",
+    body: life.MoveProjectBody,
+    answer: life.MoveProjectAnswer,
+    errors: ["invalid_request", ...STORING],
+  },
   users: {
     id: "users",
     method: "GET",

@@ -117,6 +117,12 @@ export const RollbackBody = Type.Object({
   written_by: wire.WrittenBy,
   session_id: wire.SessionId,
 });
+const MovedProject = Type.String({ description: "A project, without a worktree." });
+export const MoveProjectBody = Type.Object({ user_id: wire.UserId, from: MovedProject, to: MovedProject });
+export const MoveProjectAnswer = Type.Object({
+  status: wire.Ok,
+  moved: Type.Integer({ description: "How many facts were moved." }),
+});
 const OptionalValue = Type.Union([Type.String(), Type.Null()]);
 export const RollbackAnswer = Type.Object({
   status: Type.Union([wire.Ok, Type.Literal("planned"), Type.Literal("unreached")], {

@@ -92,7 +92,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 96,
+      "latency_ms": 395,
       "verified": true
     }
   },
@@ -152,14 +152,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "value": "Ada Lovelace",
           "channel": 0,
           "revision": 2,
-          "updated_at": "2026-11-16T19:09:04.808Z"
+          "updated_at": "2026-11-17T02:42:47.048Z"
         },
         {
           "label": "TASK.deadline",
           "value": "2026-12-01",
           "channel": 23,
           "revision": 3,
-          "updated_at": "2026-11-16T19:09:04.808Z"
+          "updated_at": "2026-11-17T02:42:47.048Z"
         }
       ]
     }
@@ -208,21 +208,21 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
         {
           "revision": 6,
           "value": "ripgrep",
-          "updated_at": "2026-11-16T19:09:05.448Z"
+          "updated_at": "2026-11-17T02:42:49.453Z"
         },
         {
           "revision": 5,
           "value": "ripgrep; jq",
-          "updated_at": "2026-11-16T19:09:05.432Z",
+          "updated_at": "2026-11-17T02:42:49.430Z",
           "ended": "replaced",
-          "ended_at": "2026-11-16T19:09:05.448Z"
+          "ended_at": "2026-11-17T02:42:49.453Z"
         },
         {
           "revision": 4,
           "value": "ripgrep",
-          "updated_at": "2026-11-16T19:09:05.417Z",
+          "updated_at": "2026-11-17T02:42:49.370Z",
           "ended": "replaced",
-          "ended_at": "2026-11-16T19:09:05.432Z"
+          "ended_at": "2026-11-17T02:42:49.430Z"
         }
       ]
     }
@@ -256,23 +256,23 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "kind": "written",
           "value": "ripgrep; jq",
           "revision": 7,
-          "at": "2026-11-16T19:09:05.478Z"
+          "at": "2026-11-17T02:42:49.502Z"
         },
         {
           "label": "PREF.tools",
           "kind": "written",
           "value": "ripgrep",
           "revision": 6,
-          "at": "2026-11-16T19:09:05.448Z"
+          "at": "2026-11-17T02:42:49.453Z"
         }
       ],
-      "next_cursor": "MTc5NDg1NjE0NTQ0OCA2IHdyaXR0ZW4"
+      "next_cursor": "MTc5NDg4MzM2OTQ1MyA2IHdyaXR0ZW4"
     }
   },
   "rollback": {
     "body": {
       "user_id": "ada",
-      "to": "2026-11-16T19:09:05.497Z",
+      "to": "2026-11-17T02:42:49.542Z",
       "dry_run": true
     },
     "status": 200,
@@ -282,15 +282,29 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "unreached": []
     }
   },
+  "moveProject": {
+    "body": {
+      "user_id": "ada",
+      "from": "loom-old",
+      "to": "loom-3f2a9c81d04e"
+    },
+    "status": 200,
+    "answer": {
+      "status": "ok",
+      "moved": 1
+    }
+  },
   "users": {
     "status": 200,
     "answer": {
       "users": [
         {
           "user_id": "ada",
-          "projects": [],
+          "projects": [
+            "loom-3f2a9c81d04e"
+          ],
           "channel_count": 3,
-          "updated_at": "2026-11-16T19:09:05.478Z"
+          "updated_at": "2026-11-17T02:42:49.551Z"
         }
       ],
       "next_cursor": null
@@ -301,7 +315,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "user_id": "ada"
     },
     "status": 200,
-    "answer": "id: f9f43d46-1\nevent: change\ndata: {\"user_id\":\"ada\",\"project\":null,\"label\":\"TASK.deadline\",\"revision\":8,\"kind\":\"written\",\"written_by\":\"claude-code\",\"at\":\"2026-11-16T19:09:05.516Z\"}\n\n"
+    "answer": "id: 7a7942e6-1\nevent: change\ndata: {\"user_id\":\"ada\",\"project\":null,\"label\":\"TASK.deadline\",\"revision\":11,\"kind\":\"written\",\"written_by\":\"claude-code\",\"at\":\"2026-11-17T02:42:49.593Z\"}\n\n"
   },
   "addLabel": {
     "body": {
@@ -368,7 +382,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "token": "sbt_…",
-      "expires_at": "2026-11-16T20:09:05.633Z"
+      "expires_at": "2026-11-17T03:42:49.780Z"
     }
   },
   "usage": {
@@ -377,20 +391,20 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "account": "acme",
       "tier": "pro",
       "limit": 50000,
-      "used": 10,
-      "remaining": 49990,
+      "used": 11,
+      "remaining": 49989,
       "resets_at": "2026-12-01T00:00:00.000Z"
     }
   },
   "usageDays": {
     "status": 200,
     "answer": {
-      "from": "2026-10-17",
-      "to": "2026-11-16",
+      "from": "2026-10-18",
+      "to": "2026-11-17",
       "days": [
         {
-          "day": "2026-11-16",
-          "count": 10
+          "day": "2026-11-17",
+          "count": 11
         }
       ]
     }
@@ -432,7 +446,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 71,
+      "latency_ms": 76,
       "verified": true
     }
   },
@@ -563,14 +577,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "5ce64848688b4508",
+      "id": "b4ce4a2dcf504605",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
       "user": null,
       "access": "write",
-      "created_at": "2026-11-16T19:09:05.928Z",
+      "created_at": "2026-11-17T02:42:50.532Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -584,14 +598,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "keys": [
         {
-          "id": "5ce64848688b4508",
+          "id": "b4ce4a2dcf504605",
           "account": "navy",
           "tier": "pro",
           "prefix": "sb_live_…",
           "note": "Grace",
           "user": null,
           "access": "write",
-          "created_at": "2026-11-16T19:09:05.928Z",
+          "created_at": "2026-11-17T02:42:50.532Z",
           "expires_at": null,
           "revoked_at": null,
           "last_used_at": null
@@ -601,21 +615,21 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminExpireKey": {
     "params": {
-      "id": "5ce64848688b4508"
+      "id": "b4ce4a2dcf504605"
     },
     "body": {
       "expires_at": "2027-01-31T23:59:59.000Z"
     },
     "status": 200,
     "answer": {
-      "id": "5ce64848688b4508",
+      "id": "b4ce4a2dcf504605",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
       "user": null,
       "access": "write",
-      "created_at": "2026-11-16T19:09:05.928Z",
+      "created_at": "2026-11-17T02:42:50.532Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
       "revoked_at": null,
       "last_used_at": null
@@ -623,20 +637,20 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminRevokeKey": {
     "params": {
-      "id": "5ce64848688b4508"
+      "id": "b4ce4a2dcf504605"
     },
     "status": 200,
     "answer": {
-      "id": "5ce64848688b4508",
+      "id": "b4ce4a2dcf504605",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
       "user": null,
       "access": "write",
-      "created_at": "2026-11-16T19:09:05.928Z",
+      "created_at": "2026-11-17T02:42:50.532Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
-      "revoked_at": "2026-11-16T19:09:05.952Z",
+      "revoked_at": "2026-11-17T02:42:50.610Z",
       "last_used_at": null
     }
   },
@@ -646,12 +660,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "accounts": [
         {
           "account": "acme",
-          "created_at": "2026-11-16T19:09:04.393Z",
+          "created_at": "2026-11-17T02:42:45.593Z",
           "keys": 1
         },
         {
           "account": "navy",
-          "created_at": "2026-11-16T19:09:05.928Z",
+          "created_at": "2026-11-17T02:42:50.532Z",
           "keys": 1
         }
       ]
@@ -660,24 +674,24 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   "adminUsage": {
     "status": 200,
     "answer": {
-      "from": "2026-10-17",
-      "to": "2026-11-16",
+      "from": "2026-10-18",
+      "to": "2026-11-17",
       "keys": [
         {
-          "key_id": "4fa8e6dd14e24940",
+          "key_id": "a3ebca04a0034dc5",
           "account": "acme",
           "tier": "pro",
           "limit": 50000,
-          "used_this_month": 10,
+          "used_this_month": 11,
           "days": [
             {
-              "day": "2026-11-16",
-              "count": 10
+              "day": "2026-11-17",
+              "count": 11
             }
           ]
         },
         {
-          "key_id": "5ce64848688b4508",
+          "key_id": "b4ce4a2dcf504605",
           "account": "navy",
           "tier": "pro",
           "limit": 50000,
@@ -703,35 +717,35 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "requests": [
         {
-          "id": "d25ab0862c1c4f36",
+          "id": "a9f7134d80734751",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "approved",
-          "created_at": "2026-11-16T19:09:05.980Z",
-          "decided_at": "2026-11-16T19:09:06.000Z",
-          "key_id": "23f7f7146ecc44df"
+          "created_at": "2026-11-17T02:42:50.693Z",
+          "decided_at": "2026-11-17T02:42:50.806Z",
+          "key_id": "78309c8d4cf94c66"
         },
         {
-          "id": "907b77b7dcb14012",
+          "id": "cb018329d337448a",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "declined",
-          "created_at": "2026-11-16T19:09:06.011Z",
-          "decided_at": "2026-11-16T19:09:06.029Z",
+          "created_at": "2026-11-17T02:42:50.856Z",
+          "decided_at": "2026-11-17T02:42:50.881Z",
           "key_id": null
         },
         {
-          "id": "be648d408d3a4053",
+          "id": "34a9901969cd456f",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "open",
-          "created_at": "2026-11-16T19:09:06.037Z",
+          "created_at": "2026-11-17T02:42:50.895Z",
           "decided_at": null,
           "key_id": null
         }
@@ -740,7 +754,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminApprove": {
     "params": {
-      "id": "d25ab0862c1c4f36"
+      "id": "a9f7134d80734751"
     },
     "body": {
       "account": "hopper"
@@ -748,14 +762,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "23f7f7146ecc44df",
+      "id": "78309c8d4cf94c66",
       "account": "hopper",
       "tier": "free",
       "prefix": "sb_live_…",
       "note": "Grace Hopper <grace@navy.example>",
       "user": null,
       "access": "write",
-      "created_at": "2026-11-16T19:09:06.000Z",
+      "created_at": "2026-11-17T02:42:50.806Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -763,24 +777,24 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminDecline": {
     "params": {
-      "id": "907b77b7dcb14012"
+      "id": "cb018329d337448a"
     },
     "status": 200,
     "answer": {
-      "id": "907b77b7dcb14012",
+      "id": "cb018329d337448a",
       "name": "Grace Hopper",
       "email": "grace@navy.example",
       "purpose": "An assistant that remembers.",
       "tier": "free",
       "status": "declined",
-      "created_at": "2026-11-16T19:09:06.011Z",
-      "decided_at": "2026-11-16T19:09:06.029Z",
+      "created_at": "2026-11-17T02:42:50.856Z",
+      "decided_at": "2026-11-17T02:42:50.881Z",
       "key_id": null
     }
   },
   "adminDeleteRequest": {
     "params": {
-      "id": "be648d408d3a4053"
+      "id": "34a9901969cd456f"
     },
     "status": 200,
     "answer": {
@@ -791,46 +805,46 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "version": "0.1.0",
-      "process_id": 11484,
-      "started_at": "2026-11-16T19:09:04.322Z",
+      "process_id": 32444,
+      "started_at": "2026-11-17T02:42:45.532Z",
       "ready": true,
       "store": {
-        "facts": 3,
+        "facts": 4,
         "users": 1,
         "size_bytes": 90112
       },
       "demo": {
         "labels": [],
-        "resets_in_s": 354
+        "resets_in_s": 130
       },
       "recent_errors": [],
       "recent_requests": [
         {
-          "at": "2026-11-16T19:09:05.646Z",
+          "at": "2026-11-17T02:42:49.815Z",
           "method": "GET",
           "route": "/usage/days",
           "status": 200,
           "account": "acme",
-          "key_id": "4fa8e6dd14e24940",
-          "request_id": "eoOXSVry-q"
+          "key_id": "a3ebca04a0034dc5",
+          "request_id": "HVdjihsF-s"
         },
         {
-          "at": "2026-11-16T19:09:05.641Z",
+          "at": "2026-11-17T02:42:49.795Z",
           "method": "GET",
           "route": "/usage",
           "status": 200,
           "account": "acme",
-          "key_id": "4fa8e6dd14e24940",
-          "request_id": "eoOXSVry-p"
+          "key_id": "a3ebca04a0034dc5",
+          "request_id": "HVdjihsF-r"
         },
         {
-          "at": "2026-11-16T19:09:05.633Z",
+          "at": "2026-11-17T02:42:49.780Z",
           "method": "POST",
           "route": "/tokens",
           "status": 200,
           "account": "acme",
-          "key_id": "4fa8e6dd14e24940",
-          "request_id": "eoOXSVry-o"
+          "key_id": "a3ebca04a0034dc5",
+          "request_id": "HVdjihsF-q"
         }
       ]
     }

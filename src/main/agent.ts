@@ -3,13 +3,14 @@
  * service; else it is the owner of the data folder, which is started in the background where there is none.
  */
 
-import type { AgentMemory } from "../agent-side/agent-memory.ts";
-import { projectOf } from "../agents/project.ts";
+import { openProject } from "../agents/open-project.ts";
 import { type AgentConfig, usesService } from "../config.ts";
 import { nodeFetch } from "../door-client/node-fetch.ts";
 import { DEFAULT_BASE_URL, Sideband } from "../sdk/index.ts";
 import { folderError } from "./folder-errors.ts";
 import { COMMAND_PATH } from "./package.ts";
+
+export { openProject };
 
 /**
  * Where an owner has to be started, that may take longer than a call of the memory may.
@@ -34,12 +35,12 @@ export async function openAgentMemory(config: AgentConfig, { begin = true } = {}
 
 /** Serves MCP on standard input and output until the client has gone. */
 export async function runMcpStdio(
-  memory: AgentMemory,
+  memory: Sideband<string>,
   config: AgentConfig,
   options: { version: string; onError: (error: Error) => void },
 ): Promise<void> {
   const { serveMcpStdio } = await import("../mcp/stdio.ts");
-  const { userId, project, allowSecrets, include } = config;
+  const { userId, allowSecrets, include } = config;
   const { version, onError } = options;
   const gone = new Promise<void>((resolve) => {
     process.stdin.once("close", resolve).once("end", resolve);
@@ -53,7 +54,7 @@ export async function runMcpStdio(
       version,
       allowSecrets,
       include,
-      projectIn: (roots) => projectOf(roots ?? [process.cwd()], project),
+      projectIn: (roots) => openProject(memory, userId, roots ?? [process.cwd()], config),
     },
     onError,
   );

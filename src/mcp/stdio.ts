@@ -19,7 +19,7 @@ interface StdioOptions {
   readonly allowSecrets: boolean;
   readonly include: SectionParts;
   /** The project of the client's roots, which are file: addresses; undefined if it has none to tell. */
-  readonly projectIn: (roots: readonly string[] | undefined) => string | undefined;
+  readonly projectIn: (roots: readonly string[] | undefined) => Promise<string | undefined>;
 }
 
 const ROOTS_TIMEOUT_MS = 1_000;

@@ -50,8 +50,31 @@ export function userLine(
   { facts, earlier }: UserLife,
   labels: AccountLabels,
 ): UserLine {
-  const exportedValue = (fact: FactRecord | EarlierFact): ExportedValue => ({
-    label: labels.at(fact.channel)?.label ?? "",
+  const labelOf = ({ channel }: { readonly channel: number }) => labels.at(channel)?.label ?? "";
+  return {
+    kind: "user",
+    account,
+    user_id: userId,
+    facts: facts.map((fact) => exportedFact(fact, labelOf(fact))),
+    ...(earlier.length === 0 ? {} : { earlier: earlier.map((fact) => exportedEarlier(fact, labelOf(fact))) }),
+  };
+}
+
+export function exportedFact(fact: FactRecord, label: string): ExportedFact {
+  const { expiresAtMs } = fact;
+  return {
+    ...exportedValue(fact, label),
+    ...(expiresAtMs === null ? {} : { expires_at: isoTime(expiresAtMs) }),
+  };
+}
+
+export function exportedEarlier(fact: EarlierFact, label: string): ExportedEarlier {
+  return { ...exportedValue(fact, label), ended: fact.ended, ended_at: isoTime(fact.endedAtMs) };
+}
+
+function exportedValue(fact: FactRecord | EarlierFact, label: string): ExportedValue {
+  return {
+    label,
     value: fact.value,
     channel: fact.channel,
     revision: fact.revision,
@@ -61,29 +84,11 @@ export function userLine(
     ...(fact.ordinal === 1 ? {} : { ordinal: fact.ordinal }),
     ...(fact.writtenBy === null ? {} : { written_by: fact.writtenBy }),
     ...(fact.sessionId === null ? {} : { session_id: fact.sessionId }),
-  });
-  return {
-    kind: "user",
-    account,
-    user_id: userId,
-    facts: facts.map((fact) => ({
-      ...exportedValue(fact),
-      ...(fact.expiresAtMs === null ? {} : { expires_at: isoTime(fact.expiresAtMs) }),
-    })),
-    ...(earlier.length === 0
-      ? {}
-      : {
-          earlier: earlier.map((fact) => ({
-            ...exportedValue(fact),
-            ended: fact.ended,
-            ended_at: isoTime(fact.endedAtMs),
-          })),
-        }),
   };
 }
 
 /** A step of a user's past: a change, and who made it. */
-interface PastStep {
+export interface PastStep {
   readonly change: FactChange;
   /** When it is made: not before the value that it follows has expired. */
   readonly nowMs: number;
@@ -137,7 +142,7 @@ export async function importUserLine(
 type ImportedValue = ExportedFact & Partial<ExportedEarlier>;
 
 /** The steps that make the values of one label at one place, the oldest first. */
-function pastOf(place: Place, channel: number, values: readonly ImportedValue[]): PastStep[] {
+export function pastOf(place: Place, channel: number, values: readonly ImportedValue[]): PastStep[] {
   const steps: PastStep[] = [];
   let before: ImportedValue | undefined;
   for (const fact of values) {

@@ -18,6 +18,7 @@ import type {
   ForgetUserAnswer,
   HistoryAnswer,
   LabelAnswer,
+  MoveProjectAnswer,
   ReadAnswer,
   RollbackAnswer,
   TokenAnswer,
@@ -273,6 +274,18 @@ export class Sideband<Own extends string = never> implements AgentMemory {
     // A late second arrival would take back what was written since.
     const retry = dryRun ? "always" : "refused";
     return this.#call({ ...options, method: "POST", path: "/users/rollback", body, retry });
+  }
+
+  /** Moves what a user has in a project, and in its worktrees, to another one, with its history. */
+  moveProject(
+    userId: string,
+    from: string,
+    to: string,
+    options: CallOptions = {},
+  ): Promise<MoveProjectAnswer> {
+    this.#contexts.drop(userId);
+    const body = { user_id: userId, from, to };
+    return this.#call({ ...options, method: "POST", path: "/users/move", body, retry: "always" });
   }
 
   /** The users of the account, page by page. */

@@ -82,15 +82,15 @@ suite("hooks", { concurrency: false }, () => {
       });
 
     const empty = await start("startup");
-    assert.deepEqual([empty.status, empty.stderr], [0, ""]);
-    assert.equal(JSON.parse(empty.stdout).hookSpecificOutput.additionalContext, WORTH_KEEPING);
+    // What is worth keeping is said by the MCP server, whose words Claude Code tells its model.
+    assert.deepEqual([empty.status, empty.stdout, empty.stderr], [0, "", ""]);
 
     await running.call("POST", "/encode", {
       body: { user_id: "ada", label: "TASK.decision", value: "lmdb, not SQLite" },
     });
     const context = (await running.call("GET", "/context?user_id=ada")).json;
     const section = memorySection(context, "index");
-    for (const source of ["resume", "compact"]) {
+    for (const source of ["startup", "clear", "compact"]) {
       if (source === "compact") {
         const input = { ...CLAUDE, hook_event_name: "PreCompact", trigger: "auto", custom_instructions: "" };
         const flushed = await host.shell(commandFor(hooks, "PreCompact", "auto"), {
@@ -107,8 +107,7 @@ suite("hooks", { concurrency: false }, () => {
       }
       const { status, stdout, stderr } = await start(source);
       assert.deepEqual([status, stderr], [0, ""]);
-      const told = source === "compact" ? `${WORTH_KEEPING}\n${STORE_AFTER_COMPACTION}` : WORTH_KEEPING;
-      const additionalContext = `${told}\n\n${section}`;
+      const additionalContext = source === "compact" ? `${STORE_AFTER_COMPACTION}\n\n${section}` : section;
       assert.deepEqual(JSON.parse(stdout), {
         hookSpecificOutput: { hookEventName: "SessionStart", additionalContext },
       });
@@ -149,6 +148,7 @@ suite("hooks", { concurrency: false }, () => {
       [Object.keys(rest), Object.keys(hookSpecificOutput)],
       [[], ["hookEventName", "additionalContext"]],
     );
+    assert.ok(hookSpecificOutput.additionalContext.startsWith(WORTH_KEEPING));
     assert.match(hookSpecificOutput.additionalContext, /USER\.name=Ada/);
     const compact = JSON.stringify({
       ...CODEX,
@@ -201,6 +201,8 @@ suite("hooks", { concurrency: false }, () => {
         /no answer within 2000 ms/,
       ],
       [{ SIDEBAND_API_URL: silent.url, SIDEBAND_INCLUDE: "all" }, input, /SIDEBAND_INCLUDE takes one of/],
+      [{ SIDEBAND_INCLUDE: "all" }, flush, /SIDEBAND_INCLUDE takes one of/],
+      [{ SIDEBAND_DATA: "/dev/null/nowhere", SIDEBAND_INCLUDE: "both" }, flush, /nowhere|null/],
       [{ SIDEBAND_API_URL: await closedPort() }, input, /cannot reach http/],
       [{ SIDEBAND_API_URL: refusing.url }, input, /not valid/],
       [{ SIDEBAND_API_URL: refusing.url }, "this is not JSON", /JSON/],
@@ -210,7 +212,8 @@ suite("hooks", { concurrency: false }, () => {
         env: { SIDEBAND_TIMEOUT_MS: "", ...env },
         input: text,
       });
-      assert.deepEqual([status, stdout], [0, ""], stderr);
+      // What a compaction's summary is asked for is printed before anything that can fail.
+      assert.deepEqual([status, stdout], [0, text === flush ? LIST_BEFORE_COMPACTION : ""], stderr);
       assert.match(stderr, /^sideband: going on without memory: [^\n]*\n$/);
       assert.match(stderr, says);
     }
@@ -233,7 +236,7 @@ suite("hooks", { concurrency: false }, () => {
     assert.deepEqual([status, stderr], [0, ""]);
     const { additionalContext } = JSON.parse(stdout).hookSpecificOutput;
     const section = memorySection({ fdm_block: "", plain_index: "USER.os=Plan 9" });
-    assert.equal(additionalContext, `${WORTH_KEEPING}\n\n${section}`);
+    assert.equal(additionalContext, section);
   });
 
   test("a session sees the facts of the person and of its repository, and of no other", async (t) => {
@@ -269,6 +272,30 @@ suite("hooks", { concurrency: false }, () => {
       env: { ...environment(running), ...both },
     });
     assert.match((await running.call("GET", "/metrics")).text, /route="\/flush",status="200"\} 1/);
+  });
+
+  test("a sub-agent gets the facts in plain text, whatever the session's prompt has", async (t) => {
+    const running = await startRunning();
+    t.after(() => running.end());
+    const host = makeHost(t);
+    await host.shell("sideband agents install claude-code --dir plugin");
+    const hooks = readHooks(join(host.home, "plugin", "sideband", "hooks", "hooks.json"));
+    const start = () =>
+      host.shell(commandFor(hooks, "SubagentStart", "Explore"), {
+        env: { ...environment(running), SIDEBAND_INCLUDE: "both" },
+        input: JSON.stringify({
+          ...CLAUDE,
+          hook_event_name: "SubagentStart",
+          agent_type: "Explore",
+          agent_id: "a1",
+        }),
+      });
+    assert.equal((await start()).stdout, "");
+    await running.call("POST", "/encode", { body: { user_id: "ada", label: "USER.name", value: "Ada" } });
+    const additionalContext = memorySection({ fdm_block: "", plain_index: "USER.name=Ada" }, "index");
+    assert.deepEqual(JSON.parse((await start()).stdout), {
+      hookSpecificOutput: { hookEventName: "SubagentStart", additionalContext },
+    });
   });
 
   test("a large memory fits Claude Code's limit: blocks go first, then the longest values are cut", async (t) => {

@@ -293,6 +293,26 @@ test("what changed is listed page by page, and a user goes back to a moment, all
   assert.equal(problemCode(future), "400 invalid_request");
 });
 
+test("a project is moved to another with its worktrees and its history, and that does not count", async () => {
+  const user_id = "mover";
+  ok(await encode(user_id, "PROJ.goal", "cloth", { project: "old" }));
+  ok(await encode(user_id, "PROJ.goal", "silk", { project: "old" }));
+  ok(await encode(user_id, "TASK.current", "weave", { project: "old/spike" }));
+  const used = ok(await running.call("GET", "/usage")).used;
+  const move = (from: string, to: string) => post("/users/move", { user_id, from, to, project: "old" });
+  assert.deepEqual(ok(await move("old", "new")), { status: "ok", moved: 2 });
+  assert.deepEqual(await factsOf(user_id, "new/spike"), ["TASK.current=weave", "PROJ.goal=silk"]);
+  assert.deepEqual(await factsOf(user_id, "old/spike"), []);
+  const { revisions } = ok(await get("/facts/history", { user_id, label: "PROJ.goal", project: "new" }));
+  assert.deepEqual(
+    revisions.map(({ value }: { value: string }) => value),
+    ["silk", "cloth"],
+  );
+  assert.deepEqual(ok(await move("old", "new")), { status: "ok", moved: 0 });
+  assert.equal(ok(await running.call("GET", "/usage")).used, used);
+  assert.equal(problemCode(await move("new/spike", "old")), "400 invalid_request");
+});
+
 test("the users of an account are listed with their projects, page by page", async () => {
   const key = await running.newKey("listed");
   for (const user_id of ["a", "b", "c/d"]) {

@@ -4,9 +4,8 @@ Standard library only. Facts go into every turn (prefetch), and the model gets t
 git repository of the working directory; the service merges its facts with the person's own. With the sealed block in
 the prompt (SIDEBAND_INCLUDE=both), a flush runs before every compression (on_pre_compress).
 
-Settings: SIDEBAND_API_KEY, SIDEBAND_API_URL, SIDEBAND_USER_ID, SIDEBAND_PROJECT, SIDEBAND_INCLUDE, or
-$HERMES_HOME/sideband/config.json;
-the SPECTRAL_MEMORY_ variables of the original service's plugin are read too. If memory is slow or away, the agent
+Settings: SIDEBAND_API_KEY, SIDEBAND_API_URL, SIDEBAND_USER_ID, SIDEBAND_PROJECT, SIDEBAND_PROJECT_FROM,
+SIDEBAND_INCLUDE, or $HERMES_HOME/sideband/config.json; the SPECTRAL_MEMORY_ variables of the original service's plugin are read too. If memory is slow or away, the agent
 waits 2 seconds at most (SIDEBAND_TIMEOUT_MS), logs one line and goes on; for half a minute after that it does not wait.
 """
 
@@ -25,7 +24,7 @@ import urllib.parse
 import urllib.request
 import uuid
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from agent.memory_provider import MemoryProvider
 
@@ -170,7 +169,12 @@ class SidebandProvider(MemoryProvider):
         self._user = settings["user_id"] or kwargs.get("user_id") or DEFAULT_USER
         # A gateway has no working directory of the person's.
         folder = os.getcwd() if kwargs.get("platform") == "cli" else None
-        self._project = _project_of(folder, settings["project"])
+        self._project = None
+        self._by_path: Optional[Tuple[str, str]] = None
+        found = _find_project(folder, settings["project"], settings["project_from"])
+        if found:
+            self._project, project, by_path = found
+            self._by_path = (by_path, project) if by_path != project else None
         self._include = settings["include"] if settings["include"] in PARTS else PARTS[0]
         self._context = ("", {})
         self._labels = ""
@@ -191,6 +195,7 @@ class SidebandProvider(MemoryProvider):
             {"key": "api_url", "description": "Address of the service", "default": DEFAULT_URL},
             {"key": "user_id", "description": "Whose memory; if empty, each user of a gateway has their own"},
             {"key": "project", "description": "The project; if empty, the git repository of a terminal; off for none"},
+            {"key": "project_from", "description": "What a repository is known by: remote or path", "default": "remote"},
             {"key": "include", "description": "What a prompt gets: index, block or both", "default": PARTS[0]},
         ]
 
@@ -223,6 +228,7 @@ class SidebandProvider(MemoryProvider):
     def _refresh(self, timeout_s: float = TIMEOUT_S) -> None:
         """Asks for the context. After a 304 or a failure the last known one stays."""
         try:
+            self._take_over()
             etag = self._context[0]
             headers = {"If-None-Match": etag} if etag else {}
             query = {"include": self._include}
@@ -232,6 +238,18 @@ class SidebandProvider(MemoryProvider):
                     self._context = (etag, answer)
         except (MemoryAway, MemoryRefused) as error:
             logger.warning("sideband: memory was not refreshed: %s", error)
+
+    def _take_over(self) -> None:
+        """A project that is known by its remote takes over, once, what is kept under its path."""
+        moved, self._by_path = self._by_path, None
+        if moved is None:
+            return
+        try:
+            self._call("POST", "/users/move", body={"from": moved[0], "to": moved[1]})
+        except MemoryRefused as error:
+            # A service of the release before does not know the call: there the facts stay where they are.
+            if error.code == "not_found":
+                self._project = moved[0] + (self._project or "")[len(moved[1]) :]
 
     # -- through a compression ----------------------------------------------------------------------------
 
@@ -531,7 +549,8 @@ def _settings(hermes_home: Optional[str]) -> Dict[str, str]:
             or ""
         )
 
-    return {name: find(name) for name in ("api_key", "api_url", "user_id", "project", "include")}
+    names = ("api_key", "api_url", "user_id", "project", "project_from", "include")
+    return {name: find(name) for name in names}
 
 
 def _kept_value(value: str) -> str:
@@ -547,10 +566,16 @@ def _kept_value(value: str) -> str:
     return kept
 
 
-def _project_of(folder: Optional[str], setting: str) -> Optional[str]:
-    """The project of a folder, named as src/agents/project.ts names it."""
+def _project_of(folder: Optional[str], setting: str, source: str = "") -> Optional[str]:
+    """The place of a folder, named as src/agents/project.ts names it."""
+    found = _find_project(folder, setting, source)
+    return found and found[0]
+
+
+def _find_project(folder: Optional[str], setting: str, source: str) -> Optional[Tuple[str, str, str]]:
+    """The place of a folder, its project, and the project's name by its path."""
     if setting:
-        return None if setting == "off" else setting
+        return None if setting == "off" else (setting, setting.split("/")[0], setting.split("/")[0])
     try:
         start = Path(folder).resolve(strict=True) if folder else None
         found = start and next(filter(None, map(_repository_at, [start, *start.parents])), None)
@@ -558,11 +583,14 @@ def _project_of(folder: Optional[str], setting: str) -> Optional[str]:
         return None
     if not found:
         return None
-    root, worktree = found
-    project = _project_name(root.name, str(root))
+    root, git, worktree = found
+    by_path = _project_name(root.name, str(root))
+    remote = None if source == "path" else _remote_of(git, root)
+    project = by_path if remote is None else _project_name(remote.rsplit("/", 1)[-1], remote)
     if worktree is None:
-        return project
-    return f"{project}/{worktree if _PLAIN_NAME.fullmatch(worktree) else _project_name(worktree, worktree)}"
+        return project, project, by_path
+    name = worktree if _PLAIN_NAME.fullmatch(worktree) else _project_name(worktree, worktree)
+    return f"{project}/{name}", project, by_path
 
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
@@ -573,21 +601,112 @@ def _project_name(name: str, hashed: str) -> str:
     return f"{plain}-{hashlib.sha256(hashed.encode()).hexdigest()[:12]}"
 
 
-def _repository_at(folder: Path) -> Optional[Tuple[Path, Optional[str]]]:
-    """The folder of a repository's main worktree, and the name of a linked one."""
+def _repository_at(folder: Path) -> Optional[Tuple[Path, Optional[Path], Optional[str]]]:
+    """The folder of a repository's main worktree, its git folder if it is surely its own, the name of a linked worktree."""
     git = folder / ".git"
     if not git.exists():
         return None
     if git.is_dir():
-        return folder, None
+        return folder, None if git.is_symlink() else git, None
     own = folder / (_link_text(git) or "").replace("gitdir: ", "", 1)
     shared = _link_text(own / "commondir")
     if shared is None:
-        return folder, None
+        return folder, own if _works_in(own, folder) else None, None
     common = (own.resolve() / shared).resolve(strict=True)
     if not _lists_worktree(common, own.resolve(), folder):
-        return folder, None
-    return (common.parent if common.name == ".git" else common), own.name
+        return folder, None, None
+    return (common.parent if common.name == ".git" else common), common, own.name
+
+
+def _works_in(git: Path, folder: Path) -> bool:
+    """Whether a git folder outside of its worktree, as a submodule's is, says that the folder is its worktree."""
+    values = [
+        value
+        for section, name, key, value in _git_values(_link_text(git / "config", _CONFIG_BYTES_MAX) or "")
+        if (section, name, key) == ("core", "", "worktree")
+    ]
+    return bool(values) and _is_same(Path(os.path.normpath(git / values[-1])), folder)
+
+
+def _remote_of(git: Optional[Path], root: Path) -> Optional[str]:
+    """What the repository's remote is known by."""
+    try:
+        config = git / "config" if git else None
+        if config is None or config.is_symlink():
+            return None
+        url = _remote_in(_link_text(config, _CONFIG_BYTES_MAX) or "")
+        return None if url is None else _remote_identity(url, str(root))
+    except (OSError, ValueError):
+        return None
+
+
+_CONFIG_BYTES_MAX = 1 << 20
+_SECTION = re.compile(r'\s*\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
+_VALUE = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*=\s*(.*)$")
+_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(?:[^/]*@)?(\[[^\]/]*\]|[^/:]*)(?::(\d*))?/(.*)$")
+_SHORT_ADDRESS = re.compile(r"(?:[^/:]*@)?(\[[^\]/]*\]|[^/:@]{2,}):(.*)$")
+_PORTS = {"http": "80", "https": "443"}
+
+
+def _remote_in(config: str) -> Optional[str]:
+    """The address that origin has; where there is no such remote, that of the only one."""
+    remotes: Dict[str, str] = {}
+    for section, name, key, value in _git_values(config):
+        if section == "remote" and key == "url" and value:
+            remotes.setdefault(name, value)
+    return remotes.get("origin") or (next(iter(remotes.values())) if len(remotes) == 1 else None)
+
+
+def _remote_identity(url: str, folder: str) -> Optional[str]:
+    """host/path of an address, never with a user or a password; or file:///path of a repository on this machine."""
+    whole = _ADDRESS.match(url)
+    if whole and whole[1].lower() != "file":
+        return _host_and_path(whole[1].lower(), whole[2], whole[3] or "", whole[4])
+    if not whole and "://" in url:
+        return None
+    short = None if whole else _SHORT_ADDRESS.match(url)
+    if short:
+        return _host_and_path("ssh", short[1], "", short[2])
+    local = f"/{whole[4]}" if whole else os.path.normpath(os.path.join(folder, url))
+    return "file://" + re.sub(r"/?\.git$", "", os.path.normpath(local))
+
+
+def _host_and_path(scheme: str, host: str, port: str, path: str) -> Optional[str]:
+    name = re.sub(r"\.git$", "", "/".join(filter(None, re.split(r"[?#]", path)[0].split("/"))))
+    if not host or not name:
+        return None
+    shown = f":{port}" if scheme in _PORTS and port not in ("", _PORTS[scheme]) else ""
+    plain_host = re.sub(r"^(?:alt)?ssh\.(?=[^.]+\.)", "", host.lower())
+    return f"{plain_host}{shown}/{name}"
+
+
+def _git_values(config: str) -> Iterator[Tuple[str, str, str, str]]:
+    """The values of a file of git's configuration: section, name of the section, key, value."""
+    section = name = ""
+    for line in re.split(r"\r?\n", re.sub(r"\\\r?\n", "", config)):
+        head = _SECTION.match(line)
+        if head:
+            section, name = head[1].lower(), re.sub(r"\\(.)", r"\1", head[2] or "")
+        found = _VALUE.match(line[head.end() :] if head else line)
+        if found:
+            yield section, name, found[1].lower(), _plain_value(found[2])
+
+
+def _plain_value(text: str) -> str:
+    """A value without its quotes and its comment."""
+    value, quoted, escaped = "", False, False
+    for character in text:
+        if escaped:
+            value, escaped = value + character, False
+        elif character == "\\":
+            escaped = True
+        elif character == '"':
+            quoted = not quoted
+        elif character in "#;" and not quoted:
+            break
+        else:
+            value += character
+    return value.strip()
 
 
 def _lists_worktree(repository: Path, entry: Path, folder: Path) -> bool:
@@ -602,9 +721,9 @@ def _is_same(a: Path, b: Path) -> bool:
     return a.exists() and b.exists() and a.samefile(b)
 
 
-def _link_text(path: Path) -> Optional[str]:
-    """The path in a small file of git's. A pipe would be waited for without end."""
-    if not path.is_file() or path.stat().st_size > 1 << 16:
+def _link_text(path: Path, bytes_max: int = 1 << 16) -> Optional[str]:
+    """A small file of git's. A pipe would be waited for without end."""
+    if not path.is_file() or path.stat().st_size > bytes_max:
         return None
     return path.read_text(encoding="utf-8").strip()
 

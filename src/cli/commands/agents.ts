@@ -145,7 +145,7 @@ async function memoryAnswers(): Promise<boolean> {
   const config = readAgentConfig();
   const where = config.apiUrl ?? (config.apiKey === undefined ? config.dataFolder : "the default address");
   try {
-    const project = projectOf([process.cwd()], config.project);
+    const project = projectOf([process.cwd()], config);
     const memory = await openAgentMemory(config, { begin: false });
     const startMs = performance.now();
     const { channel_count } = await memory.facts(config.userId, { timeoutMs: config.timeoutMs, project });

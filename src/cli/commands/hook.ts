@@ -1,18 +1,25 @@
 /**
  * sideband hook: what the hooks of Claude Code and Codex call. It never fails and never takes long: a failure is one
- * line on standard error, and the agent goes on.
+ * line on standard error, and the agent goes on. What needs no memory is printed before anything that can fail, and
+ * what only some events need is loaded only for them: a hook is a process of its own each time.
  */
 
 import { parseArgs } from "node:util";
 import { SECTION_PARTS, type SectionParts } from "../../agent-side/memory-section.ts";
-import { HOSTS, type HookHost, hookInput, runHook, usesMemory, withoutMemory } from "../../agents/hooks.ts";
-import { projectOf } from "../../agents/project.ts";
+import {
+  HOSTS,
+  type HookHost,
+  type HookInput,
+  hookInput,
+  memoryWork,
+  saidFirst,
+} from "../../agents/hooks.ts";
 import { readAgentConfig } from "../../config.ts";
-import { openAgentMemory } from "../../main/agent.ts";
 import { type Command, EXIT_OK, UsageError } from "../command.ts";
 import { optionErrorText } from "../option-errors.ts";
 
 const INPUT_BYTES_MAX = 1 << 20;
+const INPUT_MS = 2_000;
 
 export const hook: Command = {
   name: "hook",
@@ -20,9 +27,10 @@ export const hook: Command = {
   help: `usage: sideband hook [--host claude-code|codex] [--user ID] [--include index|block|both]
 
 Reads the JSON that the host writes to a hook. SessionStart prints the memory as the host wants it
-(hookSpecificOutput.additionalContext); PreCompact asks Claude Code's summary to list what is not stored yet, and flushes
-where the prompt has the block; Stop asks the agent of a long session once to store what
-is lasting; any other event does nothing. The memory is that of "sideband mcp": the service of SIDEBAND_API_URL and
+(hookSpecificOutput.additionalContext); in a resumed session only if the facts are others than those that it shows.
+SubagentStart prints the facts for a sub-agent. PreCompact asks Claude Code's summary to list what is not stored yet;
+then it flushes where the prompt has the block. Stop asks the agent of a long session once to store what is lasting.
+Any other event does nothing. The memory is that of "sideband mcp": the service of SIDEBAND_API_URL and
 SIDEBAND_API_KEY, or the owner of the data folder. Where the folder has no owner, one is started in the background.
 The project is the git repository of the folder in the host's JSON (SIDEBAND_PROJECT; "off" for none).
 
@@ -36,34 +44,49 @@ If an owner must be started first, the hook waits up to 15 seconds more. The hos
 install" wrote after 10 seconds. The owner goes on starting, and the next hook finds it.`,
 
   async run(args) {
-    let output = "";
     try {
-      const { user, host, ...given } = optionsOf(args);
-      const config = readAgentConfig();
-      const include = given.include ?? config.include;
-      const input = hookInput(await inTime(readInput(), config.timeoutMs));
-      let outcome = withoutMemory(input, host);
-      if (usesMemory(input, include)) {
-        const timeoutMs = input.event === "PreCompact" ? config.compactionTimeoutMs : config.timeoutMs;
-        const project = projectOf([input.cwd ?? process.cwd()], config.project);
-        // It has its own time limits: starting an owner may take longer.
-        const memory = await openAgentMemory(config);
-        const work = runHook(memory, user ?? config.userId, input, { host, include, timeoutMs, project });
-        outcome = await inTime(work, timeoutMs);
-      }
-      output = outcome.output;
-      if (outcome.note !== "") console.error(outcome.note);
+      const options = optionsOf(args);
+      const input = hookInput(await inTime(readInput(), INPUT_MS));
+      await print(saidFirst(input, options.host));
+      await useMemory(input, options);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       console.error(`sideband: going on without memory: ${reason.replaceAll("\n", " ")}`);
-      // With any other status, some hosts stop the agent.
-      if (error instanceof UsageError) return EXIT_OK;
     }
-    // Not left to the event loop: a request that hangs must not keep the agent waiting.
-    await new Promise<void>((resolve) => process.stdout.write(output, () => resolve()));
+    // Not left to the event loop: a request that hangs must not keep the agent waiting. Always 0: with any other status,
+    // some hosts stop the agent.
     process.exit(EXIT_OK);
   },
 };
+
+async function useMemory(input: HookInput, { host, ...given }: HookArguments): Promise<void> {
+  const config = readAgentConfig();
+  const include = given.include ?? config.include;
+  const work = memoryWork(input, include);
+  if (work === undefined) return;
+  const { openAgentMemory, openProject } = await import("../../main/agent.ts");
+  const userId = given.user ?? config.userId;
+  const isCompaction = input.event === "PreCompact";
+  const timeoutMs = isCompaction ? config.compactionTimeoutMs : config.timeoutMs;
+  const opened = openAgentMemory(config);
+  const answered = async (memory: Awaited<typeof opened>) => {
+    const project = await openProject(memory, userId, [input.cwd ?? process.cwd()], config);
+    return work(memory, userId, input, { host, include, timeoutMs, project });
+  };
+  // Starting an owner has a time limit of its own. But a host drops what was printed by a hook that it has to end.
+  const { output, note } = isCompaction
+    ? await inTime(opened.then(answered), timeoutMs)
+    : await inTime(answered(await opened), timeoutMs);
+  if (note !== "") console.error(note);
+  await print(output);
+}
+
+function print(output: string): Promise<void> {
+  return new Promise((resolve) => {
+    if (output === "") resolve();
+    else process.stdout.write(output, () => resolve());
+  });
+}
 
 interface HookArguments {
   readonly user: string | undefined;

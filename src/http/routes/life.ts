@@ -16,6 +16,7 @@ import { type EventMark, factHistory, restoreFact, rollBack, userChanges } from 
 import { addLabel, changeLabel } from "../../memory/label-terms.ts";
 import type { LabelTerms } from "../../memory/labels.ts";
 import { appendItem, removeItem } from "../../memory/lists.ts";
+import { moveProject } from "../../memory/project-move.ts";
 import { listUsers } from "../../memory/users.ts";
 import { Answer } from "../request/answer.ts";
 import { expectedRevision, revisionHeaders } from "../request/preferences.ts";
@@ -29,6 +30,7 @@ type LifeOperation =
   | "restore"
   | "changes"
   | "rollback"
+  | "moveProject"
   | "users"
   | "addLabel"
   | "changeLabel";
@@ -101,6 +103,12 @@ export function lifeRoutes({ memory }: HttpServices): Handlers<LifeOperation> {
       const input = { userId, project, toMs, dryRun, partial, writtenBy, sessionId };
       const result = await rollBack(memory, call.caller, input);
       return Answer.json(rollbackAnswer({ ...result, isDryRun: dryRun === true }), { used: result.used });
+    },
+
+    async moveProject(call) {
+      const { user_id: userId, from, to } = call.body;
+      const moved = await moveProject(memory, call.caller.account, { userId, from, to });
+      return { status: "ok", moved } as const;
     },
 
     async users(call) {

@@ -34,6 +34,7 @@ const CLIENT_CALLS: Readonly<Record<string, readonly [method: string, ...args: s
   restore: ["restore", "user_id", "label", "revision"],
   changes: ["changes", "user_id"],
   rollback: ["rollback", "user_id", "to"],
+  moveProject: ["moveProject", "user_id", "from", "to"],
   users: ["users"],
   addLabel: ["addLabel", "label"],
   changeLabel: ["changeLabel", "label"],

@@ -1,16 +1,24 @@
-/** Hooks whose memory is slow: the agent gets what there is. */
+/** Hooks: what a session is told where the memory is slow, where it is resumed, and what a transcript's end shows. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
 import type { AgentMemory } from "../../../src/agent-side/agent-memory.ts";
-import { hookInput, runHook } from "../../../src/agents/hooks.ts";
+import { memorySection } from "../../../src/agent-side/memory-section.ts";
+import { STORE_BEFORE_END } from "../../../src/agent-side/prompts.ts";
+import { hookInput, memoryWork, saidFirst } from "../../../src/agents/hooks.ts";
 
 /** What a session is told at its start. */
-async function startWith(memory: Pick<AgentMemory, "context" | "facts">): Promise<string> {
-  const input = hookInput(JSON.stringify({ hook_event_name: "SessionStart" }));
+async function startWith(
+  memory: Partial<Pick<AgentMemory, "context" | "facts">>,
+  fields: object = {},
+): Promise<string> {
+  const input = hookInput(JSON.stringify({ hook_event_name: "SessionStart", ...fields }));
   const options = { host: "claude-code", include: "both", timeoutMs: 10, project: "loom" } as const;
-  const { output } = await runHook(memory as AgentMemory, "ada", input, options);
-  return JSON.parse(output).hookSpecificOutput.additionalContext;
+  const { output } = await memoryWork(input, "both")!(memory as AgentMemory, "ada", input, options);
+  return output === "" ? "" : JSON.parse(output).hookSpecificOutput.additionalContext;
 }
 
 const facts = async () => ({
@@ -42,4 +50,77 @@ test("a block that fails after its time was over does not end the hook", async (
     },
   });
   assert.match(told, /USER\.name=Ada/);
+});
+
+/** A transcript of these lines. */
+function transcript(t: TestContext, ...lines: object[]): string {
+  const folder = mkdtempSync(join(tmpdir(), "sideband-transcript-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, "transcript.jsonl");
+  writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  return path;
+}
+
+const contextOf = (plain_index: string) => ({
+  user_id: "ada",
+  fdm_block: "",
+  channel_count: 1,
+  channel_labels: [],
+  plain_index,
+});
+const knowing = (plain_index: string) => ({ context: async () => contextOf(plain_index) });
+const shown = (content: string) => ({ type: "attachment", attachment: { content: [content] } });
+const REPLACES = /^<sideband-memory>\n.*replaces every earlier one/;
+
+test("a resumed session is told the facts only if they are others than those it shows, and that they replace them", async (t) => {
+  const resumed = (plain: string, ...lines: object[]) =>
+    startWith(knowing(plain), { source: "resume", transcript_path: transcript(t, ...lines) });
+  const ada = memorySection(contextOf('USER.name=Ada "the" \\ <b> é\u2028'), "both");
+  const grace = memorySection(contextOf("USER.name=Grace"), "both");
+  assert.equal(await resumed('USER.name=Ada "the" \\ <b> é\u2028', shown(grace), shown(ada)), "");
+  const replacing = await resumed("USER.name=Grace", shown(ada), { type: "user" });
+  assert.match(replacing, REPLACES);
+  assert.match(replacing, /USER\.name=Grace\n<\/sideband-memory>$/);
+  assert.equal(
+    await resumed("USER.name=Grace", shown(ada), shown(replacing)),
+    "",
+    "the third time, unchanged",
+  );
+  const gone = await resumed("", shown(ada));
+  assert.match(gone, /Nothing is remembered any more\. This section replaces/);
+  assert.equal(await resumed("", shown(ada), shown(gone)), "");
+  // Nothing earlier that the model still sees: the plain section, or none.
+  assert.equal(await resumed("USER.name=Grace", { type: "user" }), grace);
+  assert.equal(await resumed("USER.name=Grace", shown(grace), { subtype: "compact_boundary" }), grace);
+  assert.equal(await resumed("USER.name=Grace", shown(grace), { type: "compacted" }), grace);
+  assert.equal(await resumed("", { type: "user" }), "");
+  // A transcript that nobody can read may show anything.
+  const unread = await startWith(knowing("USER.name=Grace"), {
+    source: "resume",
+    transcript_path: "/nowhere",
+  });
+  assert.match(unread, REPLACES);
+});
+
+test("of a transcript of 300 MB only the end is read, at a stop and at a resumption", async (t) => {
+  const said = { message: { role: "assistant", content: "x" } };
+  const path = transcript(t, ...Array(25).fill(said), { content: STORE_BEFORE_END });
+  // A hole of zeros before what is appended takes no room on the disk.
+  truncateSync(path, 300 << 20);
+  const stop = () =>
+    saidFirst(hookInput(JSON.stringify({ hook_event_name: "Stop", transcript_path: path })), "codex");
+  const startMs = performance.now();
+  assert.equal(stop(), "", "what was said long ago is not counted");
+  const lines = Array(25)
+    .fill(`${JSON.stringify(said)}\n`)
+    .join("");
+  writeFileSync(path, `\n${lines}`, { flag: "a" });
+  assert.deepEqual(JSON.parse(stop()), { decision: "block", reason: STORE_BEFORE_END });
+  const resumed = { source: "resume", transcript_path: path };
+  assert.match(
+    await startWith(knowing("USER.name=Grace"), resumed),
+    REPLACES,
+    "one may stand before its end",
+  );
+  assert.ok(performance.now() - startMs < 2_000, "reading it whole takes longer, and fails as one text");
 });

@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { projectName, projectOf } from "../../../src/agents/project.ts";
+import { findProject, projectName, projectOf } from "../../../src/agents/project.ts";
 import { hermesCalls } from "../../agents/hermes-calls.ts";
 
 function scratch(t: TestContext): string {
@@ -31,8 +31,8 @@ function git(folder: string, ...args: string[]): void {
 }
 
 /** The projects of the folders as the Hermes provider names them. */
-function projectsInPython(folders: readonly string[]): unknown[] {
-  return hermesCalls(folders.map((folder) => ["_project_of", [folder, ""]]));
+function projectsInPython(folders: readonly string[], from = ""): unknown[] {
+  return hermesCalls(folders.map((folder) => ["_project_of", [folder, "", from]]));
 }
 
 test("a repository and everything in it is one project, a worktree a place inside it; a folder outside is none", (t) => {
@@ -75,8 +75,15 @@ test("worktrees of a bare repository share a project, and a submodule is its own
   for (const name of ["a", "b"]) {
     git(join(home, "mill.git"), "worktree", "add", "-q", "-b", name, join(home, name));
   }
-  assert.match(String(projectOf([join(home, "a")])), /^mill-[0-9a-f]{12}\/a$/);
-  assert.equal(projectOf([join(home, "a")]), projectOf([join(home, "b")])?.replace(/b$/, "a"));
+  const byPath = { projectFrom: "path" } as const;
+  assert.match(String(projectOf([join(home, "a")], byPath)), /^mill-[0-9a-f]{12}\/a$/);
+  // Its remote is the repository that it was cloned from.
+  assert.match(String(projectOf([join(home, "a")])), /^source-[0-9a-f]{12}\/a$/);
+  for (const settings of [{}, byPath])
+    assert.equal(
+      projectOf([join(home, "a")], settings),
+      projectOf([join(home, "b")], settings)?.replace(/b$/, "a"),
+    );
   // A submodule's .git is a file that names its folder.
   const inner = join(source, "inner");
   mkdirSync(inner);
@@ -90,6 +97,7 @@ test("a folder that only says that it belongs to a repository does not: the repo
   const victim = join(home, "loom");
   mkdirSync(victim);
   git(victim, "init", "-q");
+  git(victim, "remote", "add", "origin", "git@example.com:ada/loom.git");
   git(victim, "commit", "-q", "--allow-empty", "-m", "Start");
   git(victim, "worktree", "add", "-q", join(home, "real"));
   const entry = join(victim, ".git", "worktrees", "real");
@@ -119,6 +127,10 @@ test("a folder that only says that it belongs to a repository does not: the repo
     forged("whole-repository", { ".git": `gitdir: ${victim}/.git\n` }),
     forged("linked-file", {}, (folder) => symlinkSync(join(home, "real", ".git"), join(folder, ".git"))),
     forged("linked-folder", {}, (folder) => symlinkSync(join(victim, ".git"), join(folder, ".git"))),
+    forged("linked-config", {}, (folder) => {
+      mkdirSync(join(folder, ".git"));
+      symlinkSync(join(victim, ".git", "config"), join(folder, ".git", "config"));
+    }),
     forged("linked-entry", { ".git": "gitdir: entry\n" }, (folder) =>
       symlinkSync(entry, join(folder, "entry")),
     ),
@@ -133,19 +145,17 @@ test("a folder that only says that it belongs to a repository does not: the repo
   const names = folders.map((folder) => projectOf([folder]));
   assert.deepEqual(names, folders.map(projectName));
   assert.deepEqual(projectsInPython(folders), names);
+  const project = projectName("example.com/ada/loom");
   // The real ones are those of the repository, also where git writes the way back as a relative path.
-  assert.equal(projectOf([join(home, "real")]), `${projectName(victim)}/real`);
+  assert.equal(projectOf([join(home, "real")]), `${project}/real`);
   writeFileSync(join(entry, "gitdir"), "../../../../real/.git\n");
-  assert.equal(projectOf([join(home, "real")]), `${projectName(victim)}/real`);
-  assert.deepEqual(projectsInPython([join(home, "real"), victim]), [
-    `${projectName(victim)}/real`,
-    projectName(victim),
-  ]);
+  assert.equal(projectOf([join(home, "real")]), `${project}/real`);
+  assert.deepEqual(projectsInPython([join(home, "real"), victim]), [`${project}/real`, project]);
   // A worktree that was moved by hand is listed again when git has mended it.
   renameSync(join(home, "real"), join(home, "moved"));
   assert.equal(projectOf([join(home, "moved")]), projectName(join(home, "moved")));
   git(join(home, "moved"), "worktree", "repair");
-  assert.equal(projectOf([join(home, "moved")]), `${projectName(victim)}/real`);
+  assert.equal(projectOf([join(home, "moved")]), `${project}/real`);
 });
 
 test("a real submodule is its own project, and so are its worktrees", (t) => {
@@ -167,16 +177,58 @@ test("a real submodule is its own project, and so are its worktrees", (t) => {
   const modules = join(whole, ".git", "modules", "lib", "part");
   const names = [projectName(inner), `${projectName(modules)}/branch`, projectName(whole)];
   assert.deepEqual(
-    folders.map((folder) => projectOf([folder])),
+    folders.map((folder) => projectOf([folder], { projectFrom: "path" })),
     names,
   );
-  assert.deepEqual(projectsInPython(folders), names);
+  assert.deepEqual(projectsInPython(folders, "path"), names);
+  const remote = projectName(`file://${join(home, "part")}`);
+  const byRemote = [remote, `${remote}/branch`, projectName(whole)];
+  assert.deepEqual(
+    folders.map((folder) => projectOf([folder])),
+    byRemote,
+  );
+  assert.deepEqual(projectsInPython(folders), byRemote);
 });
 
 test("two repositories of one name differ, a setting wins, and off is off", (t) => {
   const home = scratch(t);
   for (const name of ["a", "b"]) mkdirSync(join(home, name, "app", ".git"), { recursive: true });
   assert.notEqual(projectOf([join(home, "a", "app")]), projectOf([join(home, "b", "app")]));
-  assert.equal(projectOf([join(home, "a", "app")], "mine"), "mine");
-  assert.equal(projectOf([join(home, "a", "app")], "off"), undefined);
+  assert.equal(projectOf([join(home, "a", "app")], { project: "mine" }), "mine");
+  assert.equal(projectOf([join(home, "a", "app")], { project: "off" }), undefined);
+});
+
+test("a clone and a moved repository are the same project where the remote is the same, worktrees included", (t) => {
+  const home = scratch(t);
+  const origin = join(home, "origin.git");
+  mkdirSync(origin);
+  git(origin, "init", "-q", "--bare");
+  const clones = ["loom", "loom-again"].map((name) => join(home, name));
+  for (const clone of clones) git(home, "clone", "-q", origin, clone);
+  const project = projectOf([clones[0]]);
+  assert.match(String(project), /^origin-[0-9a-f]{12}$/);
+  const moved = join(home, "elsewhere");
+  renameSync(clones[1], moved);
+  for (const folder of [clones[0], moved]) assert.equal(projectOf([folder]), project);
+  git(moved, "-c", "user.name=Ada", "commit", "-q", "--allow-empty", "-m", "Start");
+  git(moved, "worktree", "add", "-q", "-b", "spike", join(home, "spike"));
+  assert.equal(projectOf([join(home, "spike")]), `${project}/spike`);
+  assert.deepEqual(projectsInPython([moved, join(home, "spike")]), [project, `${project}/spike`]);
+  assert.deepEqual(findProject([join(home, "spike")], {}), {
+    place: `${project}/spike`,
+    project,
+    byPath: projectName(moved),
+  });
+  assert.equal(projectOf([moved], { projectFrom: "path" }), projectName(moved));
+  // The https form of the same remote, with a token in it.
+  const folders = [clones[0], moved];
+  for (const [i, url] of [
+    "git@example.com:ada/loom.git",
+    "https://ada:s3cret@example.com/ada/loom",
+  ].entries())
+    git(folders[i], "remote", "set-url", "origin", url);
+  assert.equal(projectOf([moved]), projectOf([clones[0]]));
+  assert.equal(projectOf([moved]), projectName("example.com/ada/loom"));
+  git(moved, "remote", "remove", "origin");
+  assert.equal(projectOf([moved]), projectName(moved));
 });

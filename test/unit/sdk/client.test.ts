@@ -35,6 +35,7 @@ test("every call is sent as the interface documents it", async (t) => {
   await client.restore("u", "USER.name", 17);
   await client.changes("u", { since: new Date(0), limit: 2, cursor: "c&" });
   await client.rollback("u", "2026-11-15T18:00:00Z", { dryRun: true, partial: false });
+  await client.moveProject("u", "loom-1", "loom-2");
   await client.users({ prefix: "a", limit: 3 });
   await client.addLabel("FAMILY.wife", { description: "her name", maxBytes: 40, scope: "person" });
   await client.changeLabel("USER.name", { hidden: true, ttlS: null });
@@ -97,6 +98,7 @@ test("every call is sent as the interface documents it", async (t) => {
       query: {},
       body: { ...user, to: "2026-11-15T18:00:00Z", dry_run: true, partial: false },
     },
+    { method: "POST", path: "/users/move", query: {}, body: { ...user, from: "loom-1", to: "loom-2" } },
     { method: "GET", path: "/users", query: { prefix: "a", limit: "3" }, body: undefined },
     {
       method: "POST",

@@ -1,0 +1,147 @@
+/** A project under another name: everything goes along, what both have is merged, and a crash between loses nothing. */
+
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { encodeFacts } from "../../../src/memory/encode.ts";
+import { forgetFact, listFacts } from "../../../src/memory/facts.ts";
+import { factHistory } from "../../../src/memory/history.ts";
+import { moveProject } from "../../../src/memory/project-move.ts";
+import { ACCOUNT, caller, memoryServices } from "./memory-services.ts";
+
+const FROM = "loom-1";
+const TO = "loom-2";
+const userId = "ada";
+
+async function room(context: TestContext) {
+  const { services, store, clock } = await memoryServices(context, "2026-11-01T00:00:00Z");
+  const write = async (project: string | undefined, label: string, value: string, more: object = {}) => {
+    clock.advance(1000);
+    const facts = [{ label, value, ...more }];
+    await encodeFacts(services, caller, { userId, project, facts, operation: "encode", writtenBy: "codex" });
+  };
+  const valuesIn = async (project: string) =>
+    (await listFacts(services, ACCOUNT, { userId, project })).map(({ label, value }) => `${label}=${value}`);
+  const pastIn = async (project: string, label: string) => {
+    const { place, revisions } = await factHistory(services, ACCOUNT, { userId, label, project });
+    return [
+      place,
+      ...revisions.map((fact) => ("ended" in fact ? `${fact.value} ${fact.ended}` : fact.value)),
+    ];
+  };
+  const move = () => moveProject(services, ACCOUNT, { userId, from: FROM, to: TO });
+  return { services, store, clock, write, valuesIn, pastIn, move };
+}
+
+test("facts of a project and its worktrees are moved with their history, times, writers and ends", async (context) => {
+  const { services, store, clock, write, valuesIn, pastIn, move } = await room(context);
+  await write(undefined, "USER.name", "Ada");
+  await write(FROM, "PROJ.goal", "weave");
+  await write(FROM, "PROJ.goal", "weave faster");
+  await write(`${FROM}/spike`, "TASK.current", "the shuttle", { ttlS: 1000 });
+  await write(FROM, "PROJ.stack", "jacquard");
+  await forgetFact(services, ACCOUNT, { userId, project: FROM, label: "PROJ.stack", keepHistory: true });
+  await write(`${FROM}-other`, "PROJ.goal", "not this one");
+  const before = await store.readLife(ACCOUNT, userId, { nowMs: clock.now() });
+  clock.advance(50_000);
+  assert.equal(await move(), 2);
+  assert.deepEqual(await valuesIn(TO), ["USER.name=Ada", "PROJ.goal=weave faster"]);
+  assert.deepEqual(await valuesIn(`${TO}/spike`), [
+    "USER.name=Ada",
+    "TASK.current=the shuttle",
+    "PROJ.goal=weave faster",
+  ]);
+  assert.deepEqual(await pastIn(TO, "PROJ.goal"), [TO, "weave faster", "weave replaced"]);
+  assert.deepEqual(await pastIn(TO, "PROJ.stack"), [TO, "jacquard forgotten"]);
+  const after = await store.readLife(ACCOUNT, userId, { nowMs: clock.now() });
+  const bare = (life: typeof after) =>
+    [...life!.facts, ...life!.earlier]
+      .map(({ revision: _, ...fact }) => ({
+        ...fact,
+        code: undefined,
+        place: fact.place.replace(/^loom-1(?!-)/, TO),
+      }))
+      .map((fact) => JSON.stringify(fact))
+      .sort();
+  assert.deepEqual(bare(after), bare(before));
+  assert.deepEqual(await valuesIn(FROM), ["USER.name=Ada"]);
+  assert.equal(await move(), 0, "again: nothing is left to move");
+});
+
+test("where both have a label the value that was written last counts, and the other is in its history", async (context) => {
+  const { services, write, pastIn, valuesIn, move } = await room(context);
+  await write(FROM, "PROJ.goal", "old, here");
+  await write(TO, "PROJ.goal", "new, there");
+  await write(TO, "PROJ.stack", "old, there");
+  await write(FROM, "PROJ.stack", "first, here");
+  await write(FROM, "PROJ.stack", "new, here");
+  await write(FROM, "PROJ.repo", "the same");
+  await write(TO, "PROJ.repo", "the same");
+  await write(FROM, "PROJ.status", "gone here");
+  await forgetFact(services, ACCOUNT, { userId, project: FROM, label: "PROJ.status", keepHistory: true });
+  await write(TO, "PROJ.status", "gone there");
+  await forgetFact(services, ACCOUNT, { userId, project: TO, label: "PROJ.status", keepHistory: true });
+  await move();
+  assert.deepEqual(await pastIn(TO, "PROJ.goal"), [
+    TO,
+    "new, there",
+    "old, here replaced",
+    "new, there replaced",
+  ]);
+  assert.deepEqual(await pastIn(TO, "PROJ.stack"), [
+    TO,
+    "new, here",
+    "first, here replaced",
+    "old, there replaced",
+  ]);
+  assert.deepEqual(await pastIn(TO, "PROJ.repo"), [TO, "the same"]);
+  assert.deepEqual(await pastIn(TO, "PROJ.status"), [TO, "gone here forgotten", "gone there forgotten"]);
+  assert.deepEqual(await valuesIn(FROM), []);
+});
+
+test("a move that ended between the writing and the forgetting is finished by the next, and nothing is twice", async (context) => {
+  const { store, write, pastIn, valuesIn, move } = await room(context);
+  for (const value of ["one", "two", "three"]) await write(FROM, "PROJ.goal", value);
+  const real = store.write.bind(store);
+  for (const allowed of [1, 2]) {
+    let left = allowed;
+    const broken = context.mock.method(store, "write", async (...args: Parameters<typeof real>) => {
+      if (left-- === 0) throw new Error("the process ends here");
+      return real(...args);
+    });
+    await assert.rejects(move(), /ends here/);
+    broken.mock.restore();
+    assert.deepEqual(await valuesIn(FROM), ["PROJ.goal=three"]);
+  }
+  assert.equal(await move(), 1);
+  assert.deepEqual(await pastIn(TO, "PROJ.goal"), [TO, "three", "two replaced", "one replaced"]);
+});
+
+test("what is written at the old name meanwhile is moved too", async (context) => {
+  const { store, write, valuesIn, move } = await room(context);
+  await write(FROM, "PROJ.goal", "weave");
+  const real = store.readLife.bind(store);
+  let isFirst = true;
+  context.mock.method(store, "readLife", async (...args: Parameters<typeof real>) => {
+    const life = await real(...args);
+    if (isFirst) await write(FROM, "PROJ.goal", "weave faster");
+    isFirst = false;
+    return life;
+  });
+  await move();
+  assert.deepEqual([await valuesIn(FROM), await valuesIn(TO)], [[], ["PROJ.goal=weave faster"]]);
+});
+
+test("only whole projects are moved, and a project is not moved to itself", async (context) => {
+  const { services, write, valuesIn } = await room(context);
+  await write(FROM, "PROJ.goal", "weave");
+  for (const [from, to] of [
+    [`${FROM}/spike`, TO],
+    [FROM, `${TO}/spike`],
+    ["", TO],
+    [FROM, "a\nb"],
+  ]) {
+    await assert.rejects(moveProject(services, ACCOUNT, { userId, from, to }), { code: "invalid_request" });
+  }
+  assert.equal(await moveProject(services, ACCOUNT, { userId, from: FROM, to: FROM }), 0);
+  assert.deepEqual(await valuesIn(FROM), ["PROJ.goal=weave"]);
+});
