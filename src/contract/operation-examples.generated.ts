@@ -92,7 +92,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 96,
+      "latency_ms": 117,
       "verified": true
     }
   },
@@ -152,14 +152,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "value": "Ada Lovelace",
           "channel": 0,
           "revision": 2,
-          "updated_at": "2026-11-16T19:09:04.808Z"
+          "updated_at": "2026-11-17T02:38:11.331Z"
         },
         {
           "label": "TASK.deadline",
           "value": "2026-12-01",
           "channel": 23,
           "revision": 3,
-          "updated_at": "2026-11-16T19:09:04.808Z"
+          "updated_at": "2026-11-17T02:38:11.331Z"
         }
       ]
     }
@@ -208,21 +208,21 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
         {
           "revision": 6,
           "value": "ripgrep",
-          "updated_at": "2026-11-16T19:09:05.448Z"
+          "updated_at": "2026-11-17T02:38:12.420Z"
         },
         {
           "revision": 5,
           "value": "ripgrep; jq",
-          "updated_at": "2026-11-16T19:09:05.432Z",
+          "updated_at": "2026-11-17T02:38:12.370Z",
           "ended": "replaced",
-          "ended_at": "2026-11-16T19:09:05.448Z"
+          "ended_at": "2026-11-17T02:38:12.420Z"
         },
         {
           "revision": 4,
           "value": "ripgrep",
-          "updated_at": "2026-11-16T19:09:05.417Z",
+          "updated_at": "2026-11-17T02:38:12.340Z",
           "ended": "replaced",
-          "ended_at": "2026-11-16T19:09:05.432Z"
+          "ended_at": "2026-11-17T02:38:12.370Z"
         }
       ]
     }
@@ -256,23 +256,23 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "kind": "written",
           "value": "ripgrep; jq",
           "revision": 7,
-          "at": "2026-11-16T19:09:05.478Z"
+          "at": "2026-11-17T02:38:12.452Z"
         },
         {
           "label": "PREF.tools",
           "kind": "written",
           "value": "ripgrep",
           "revision": 6,
-          "at": "2026-11-16T19:09:05.448Z"
+          "at": "2026-11-17T02:38:12.420Z"
         }
       ],
-      "next_cursor": "MTc5NDg1NjE0NTQ0OCA2IHdyaXR0ZW4"
+      "next_cursor": "MTc5NDg4MzA5MjQyMCA2IHdyaXR0ZW4"
     }
   },
   "rollback": {
     "body": {
       "user_id": "ada",
-      "to": "2026-11-16T19:09:05.497Z",
+      "to": "2026-11-17T02:38:12.468Z",
       "dry_run": true
     },
     "status": 200,
@@ -290,18 +290,25 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "user_id": "ada",
           "projects": [],
           "channel_count": 3,
-          "updated_at": "2026-11-16T19:09:05.478Z"
+          "updated_at": "2026-11-17T02:38:12.452Z"
         }
       ],
       "next_cursor": null
     }
+  },
+  "export": {
+    "query": {
+      "user_id": "ada"
+    },
+    "status": 200,
+    "answer": "{\"kind\":\"user\",\"account\":\"acme\",\"user_id\":\"ada\",\"facts\":[{\"label\":\"USER.name\",\"value\":\"Ada Lovelace\",\"channel\":0,\"revision\":2,\"updated_at\":\"2026-11-17T02:38:11.331Z\"},{\"label\":\"PREF.tools\",\"value\":\"ripgrep; jq\",\"channel\":16,\"revision\":7,\"updated_at\":\"2026-11-17T02:38:12.452Z\",\"ordinal\":4},{\"label\":\"TASK.deadline\",\"value\":\"2026-12-01\",\"channel\":23,\"revision\":3,\"updated_at\":\"2026-11-17T02:38:11.331Z\",\"since\":\"2026-11-17T02:38:11.183Z\"}],\"earlier\":[{\"label\":\"PREF.tools\",\"value\":\"ripgrep\",\"channel\":16,\"revision\":4,\"updated_at\":\"2026-11-17T02:38:12.340Z\",\"ended\":\"replaced\",\"ended_at\":\"2026-11-17T02:38:12.370Z\"},{\"label\":\"PREF.tools\",\"value\":\"ripgrep; jq\",\"channel\":16,\"revision\":5,\"updated_at\":\"2026-11-17T02:38:12.370Z\",\"ordinal\":2,\"ended\":\"replaced\",\"ended_at\":\"2026-11-17T02:38:12.420Z\"},{\"label\":\"PREF.tools\",\"value\":\"ripgrep\",\"channel\":16,\"revision\":6,\"updated_at\":\"2026-11-17T02:38:12.420Z\",\"ordinal\":3,\"ended\":\"replaced\",\"ended_at\":\"2026-11-17T02:38:12.452Z\"}]}\n"
   },
   "events": {
     "query": {
       "user_id": "ada"
     },
     "status": 200,
-    "answer": "id: f9f43d46-1\nevent: change\ndata: {\"user_id\":\"ada\",\"project\":null,\"label\":\"TASK.deadline\",\"revision\":8,\"kind\":\"written\",\"written_by\":\"claude-code\",\"at\":\"2026-11-16T19:09:05.516Z\"}\n\n"
+    "answer": "id: ac0aea99-1\nevent: change\ndata: {\"user_id\":\"ada\",\"project\":null,\"label\":\"TASK.deadline\",\"revision\":8,\"kind\":\"written\",\"written_by\":\"claude-code\",\"at\":\"2026-11-17T02:38:12.542Z\"}\n\n"
   },
   "addLabel": {
     "body": {
@@ -368,7 +375,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "token": "sbt_…",
-      "expires_at": "2026-11-16T20:09:05.633Z"
+      "expires_at": "2026-11-17T03:38:12.727Z"
     }
   },
   "usage": {
@@ -385,11 +392,11 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   "usageDays": {
     "status": 200,
     "answer": {
-      "from": "2026-10-17",
-      "to": "2026-11-16",
+      "from": "2026-10-18",
+      "to": "2026-11-17",
       "days": [
         {
-          "day": "2026-11-16",
+          "day": "2026-11-17",
           "count": 10
         }
       ]
@@ -432,7 +439,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 71,
+      "latency_ms": 130,
       "verified": true
     }
   },
@@ -563,14 +570,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "5ce64848688b4508",
+      "id": "7907dceb627c44d7",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
       "user": null,
       "access": "write",
-      "created_at": "2026-11-16T19:09:05.928Z",
+      "created_at": "2026-11-17T02:38:13.389Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -584,14 +591,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "keys": [
         {
-          "id": "5ce64848688b4508",
+          "id": "7907dceb627c44d7",
           "account": "navy",
           "tier": "pro",
           "prefix": "sb_live_…",
           "note": "Grace",
           "user": null,
           "access": "write",
-          "created_at": "2026-11-16T19:09:05.928Z",
+          "created_at": "2026-11-17T02:38:13.389Z",
           "expires_at": null,
           "revoked_at": null,
           "last_used_at": null
@@ -601,21 +608,21 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminExpireKey": {
     "params": {
-      "id": "5ce64848688b4508"
+      "id": "7907dceb627c44d7"
     },
     "body": {
       "expires_at": "2027-01-31T23:59:59.000Z"
     },
     "status": 200,
     "answer": {
-      "id": "5ce64848688b4508",
+      "id": "7907dceb627c44d7",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
       "user": null,
       "access": "write",
-      "created_at": "2026-11-16T19:09:05.928Z",
+      "created_at": "2026-11-17T02:38:13.389Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
       "revoked_at": null,
       "last_used_at": null
@@ -623,20 +630,20 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminRevokeKey": {
     "params": {
-      "id": "5ce64848688b4508"
+      "id": "7907dceb627c44d7"
     },
     "status": 200,
     "answer": {
-      "id": "5ce64848688b4508",
+      "id": "7907dceb627c44d7",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
       "user": null,
       "access": "write",
-      "created_at": "2026-11-16T19:09:05.928Z",
+      "created_at": "2026-11-17T02:38:13.389Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
-      "revoked_at": "2026-11-16T19:09:05.952Z",
+      "revoked_at": "2026-11-17T02:38:13.430Z",
       "last_used_at": null
     }
   },
@@ -646,38 +653,76 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "accounts": [
         {
           "account": "acme",
-          "created_at": "2026-11-16T19:09:04.393Z",
+          "created_at": "2026-11-17T02:38:10.973Z",
           "keys": 1
         },
         {
           "account": "navy",
-          "created_at": "2026-11-16T19:09:05.928Z",
+          "created_at": "2026-11-17T02:38:13.389Z",
           "keys": 1
         }
       ]
     }
   },
+  "adminUsers": {
+    "query": {
+      "account": "acme"
+    },
+    "status": 200,
+    "answer": {
+      "users": [
+        {
+          "user_id": "ada",
+          "projects": [],
+          "channel_count": 3,
+          "updated_at": "2026-11-17T02:38:12.542Z"
+        }
+      ],
+      "next_cursor": null
+    }
+  },
+  "adminLabels": {
+    "query": {
+      "account": "acme"
+    },
+    "status": 200,
+    "answer": {
+      "labels": [
+        {
+          "channel": 40,
+          "label": "FAMILY.wife",
+          "description": "What the user's wife is called",
+          "example": "Chidi",
+          "own": true,
+          "scope": "person",
+          "hidden": false,
+          "max_bytes": 100
+        }
+      ],
+      "free": 215
+    }
+  },
   "adminUsage": {
     "status": 200,
     "answer": {
-      "from": "2026-10-17",
-      "to": "2026-11-16",
+      "from": "2026-10-18",
+      "to": "2026-11-17",
       "keys": [
         {
-          "key_id": "4fa8e6dd14e24940",
+          "key_id": "fdca7859b77147aa",
           "account": "acme",
           "tier": "pro",
           "limit": 50000,
           "used_this_month": 10,
           "days": [
             {
-              "day": "2026-11-16",
+              "day": "2026-11-17",
               "count": 10
             }
           ]
         },
         {
-          "key_id": "5ce64848688b4508",
+          "key_id": "7907dceb627c44d7",
           "account": "navy",
           "tier": "pro",
           "limit": 50000,
@@ -703,35 +748,35 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "requests": [
         {
-          "id": "d25ab0862c1c4f36",
+          "id": "3d48f888ab464d2d",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "approved",
-          "created_at": "2026-11-16T19:09:05.980Z",
-          "decided_at": "2026-11-16T19:09:06.000Z",
-          "key_id": "23f7f7146ecc44df"
+          "created_at": "2026-11-17T02:38:13.456Z",
+          "decided_at": "2026-11-17T02:38:13.476Z",
+          "key_id": "1d57d5dbcc1d47e0"
         },
         {
-          "id": "907b77b7dcb14012",
+          "id": "74f86281cc8a4870",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "declined",
-          "created_at": "2026-11-16T19:09:06.011Z",
-          "decided_at": "2026-11-16T19:09:06.029Z",
+          "created_at": "2026-11-17T02:38:13.500Z",
+          "decided_at": "2026-11-17T02:38:13.522Z",
           "key_id": null
         },
         {
-          "id": "be648d408d3a4053",
+          "id": "607763a3b83f423c",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "open",
-          "created_at": "2026-11-16T19:09:06.037Z",
+          "created_at": "2026-11-17T02:38:13.556Z",
           "decided_at": null,
           "key_id": null
         }
@@ -740,7 +785,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminApprove": {
     "params": {
-      "id": "d25ab0862c1c4f36"
+      "id": "3d48f888ab464d2d"
     },
     "body": {
       "account": "hopper"
@@ -748,14 +793,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "23f7f7146ecc44df",
+      "id": "1d57d5dbcc1d47e0",
       "account": "hopper",
       "tier": "free",
       "prefix": "sb_live_…",
       "note": "Grace Hopper <grace@navy.example>",
       "user": null,
       "access": "write",
-      "created_at": "2026-11-16T19:09:06.000Z",
+      "created_at": "2026-11-17T02:38:13.476Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -763,24 +808,24 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminDecline": {
     "params": {
-      "id": "907b77b7dcb14012"
+      "id": "74f86281cc8a4870"
     },
     "status": 200,
     "answer": {
-      "id": "907b77b7dcb14012",
+      "id": "74f86281cc8a4870",
       "name": "Grace Hopper",
       "email": "grace@navy.example",
       "purpose": "An assistant that remembers.",
       "tier": "free",
       "status": "declined",
-      "created_at": "2026-11-16T19:09:06.011Z",
-      "decided_at": "2026-11-16T19:09:06.029Z",
+      "created_at": "2026-11-17T02:38:13.500Z",
+      "decided_at": "2026-11-17T02:38:13.522Z",
       "key_id": null
     }
   },
   "adminDeleteRequest": {
     "params": {
-      "id": "be648d408d3a4053"
+      "id": "607763a3b83f423c"
     },
     "status": 200,
     "answer": {
@@ -791,8 +836,8 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "version": "0.1.0",
-      "process_id": 11484,
-      "started_at": "2026-11-16T19:09:04.322Z",
+      "process_id": 23729,
+      "started_at": "2026-11-17T02:38:10.954Z",
       "ready": true,
       "store": {
         "facts": 3,
@@ -801,36 +846,36 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       },
       "demo": {
         "labels": [],
-        "resets_in_s": 354
+        "resets_in_s": 407
       },
       "recent_errors": [],
       "recent_requests": [
         {
-          "at": "2026-11-16T19:09:05.646Z",
+          "at": "2026-11-17T02:38:12.731Z",
           "method": "GET",
           "route": "/usage/days",
           "status": 200,
           "account": "acme",
-          "key_id": "4fa8e6dd14e24940",
-          "request_id": "eoOXSVry-q"
+          "key_id": "fdca7859b77147aa",
+          "request_id": "JtX6Wvs4-r"
         },
         {
-          "at": "2026-11-16T19:09:05.641Z",
+          "at": "2026-11-17T02:38:12.730Z",
           "method": "GET",
           "route": "/usage",
           "status": 200,
           "account": "acme",
-          "key_id": "4fa8e6dd14e24940",
-          "request_id": "eoOXSVry-p"
+          "key_id": "fdca7859b77147aa",
+          "request_id": "JtX6Wvs4-q"
         },
         {
-          "at": "2026-11-16T19:09:05.633Z",
+          "at": "2026-11-17T02:38:12.728Z",
           "method": "POST",
           "route": "/tokens",
           "status": 200,
           "account": "acme",
-          "key_id": "4fa8e6dd14e24940",
-          "request_id": "eoOXSVry-o"
+          "key_id": "fdca7859b77147aa",
+          "request_id": "JtX6Wvs4-p"
         }
       ]
     }
