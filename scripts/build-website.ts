@@ -40,11 +40,12 @@ const PAGE_SCRIPTS = [
   "playground.tsx",
   "keys.tsx",
   "account.tsx",
+  "memory.tsx",
   "console.tsx",
   "docs.ts",
   "reference.ts",
 ];
-const STYLES = ["site", "charts", "guides", "front"];
+const STYLES = ["site", "charts", "guides", "front", "memory"];
 const TYPES: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
@@ -125,7 +126,7 @@ async function main(): Promise<void> {
   add(
     "/robots.txt",
     "robots.txt",
-    Buffer.from("User-agent: *\nDisallow: /console\nDisallow: /account\n"),
+    Buffer.from("User-agent: *\nDisallow: /console\nDisallow: /account\nDisallow: /memory\n"),
     false,
   );
   writeFileSync(join(out, "manifest.json"), `${JSON.stringify(manifest, null, 1)}\n`);

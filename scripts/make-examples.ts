@@ -61,6 +61,7 @@ export async function makeExamples(target: Target): Promise<Examples> {
   await callOperation(target, "encode", { body: { ...USER, ...DEADLINE, project: "loom-old" } });
   await example("moveProject", { body: { ...USER, from: "loom-old", to: "loom-3f2a9c81d04e" } });
   await example("users");
+  await example("export", { query: USER });
   made.events = { query: USER, status: 200, answer: await firstEvent(target) };
   const wife = { label: "FAMILY.wife", description: "What the user's wife is called", example: "Chidi" };
   await example("addLabel", { body: wife });
@@ -89,6 +90,8 @@ export async function makeExamples(target: Target): Promise<Examples> {
   await example("adminExpireKey", { params: { id }, body: { expires_at: "2027-01-31T23:59:59.000Z" } });
   await example("adminRevokeKey", { params: { id } });
   await example("adminAccounts");
+  await example("adminUsers", { query: { account: "acme" } });
+  await example("adminLabels", { query: { account: "acme" } });
   await example("adminUsage");
   const requestIds: string[] = [];
   for (let i = 0; i < 3; i++) {
@@ -143,7 +146,7 @@ export async function callOperation(
     },
   );
   const text = await response.text();
-  const isJson = response.headers.get("content-type")?.includes("json") ?? false;
+  const isJson = /^application\/(problem\+)?json\b/.test(response.headers.get("content-type") ?? "");
   return { status: response.status, answer: isJson ? JSON.parse(text) : text };
 }
 

@@ -31,6 +31,8 @@ export interface AssembledBlock {
   /** Channels that it carries, and those that did not fit. */
   readonly carried: readonly number[];
   readonly overflow: readonly number[];
+  /** Carriers in use. */
+  readonly carriers: number;
 }
 
 export interface BlockResults {
@@ -56,8 +58,12 @@ export function runBlockTask(
       return codeOf(codebooks[0], message.channel, message.value);
     case "assemble": {
       const { facts, key, userId } = message;
-      const { text, carried, overflow } = buildBlock(facts, { key, userId, codebook: codebooks[0] });
-      return { text, carried, overflow };
+      const { text, carried, overflow, carriers } = buildBlock(facts, {
+        key,
+        userId,
+        codebook: codebooks[0],
+      });
+      return { text, carried, overflow, carriers };
     }
     case "open": {
       const { text, keys, userId } = message;

@@ -1,6 +1,7 @@
 /** The operator's part of the table of operations: /admin/*. */
 
 import * as admin from "./admin-schemas.ts";
+import { UsersAnswer } from "./life-schemas.ts";
 import type { Operation } from "./operation.ts";
 import { StatusAnswer } from "./schemas.ts";
 
@@ -57,6 +58,26 @@ export const ADMIN_OPERATIONS = {
     summary: "Accounts and how many keys they have.",
     answer: admin.AccountsAnswer,
     errors: [],
+  },
+  adminUsers: {
+    id: "adminUsers",
+    method: "GET",
+    path: "/admin/users",
+    access: "admin",
+    summary: "The users of an account with their projects, page by page.",
+    query: admin.AccountUsersQuery,
+    answer: UsersAnswer,
+    errors: ["invalid_request"],
+  },
+  adminLabels: {
+    id: "adminLabels",
+    method: "GET",
+    path: "/admin/labels",
+    access: "admin",
+    summary: "The labels that an account has added, and the standard ones that it hides.",
+    query: admin.AccountLabelsQuery,
+    answer: admin.AccountLabelsAnswer,
+    errors: ["invalid_request"],
   },
   adminUsage: {
     id: "adminUsage",

@@ -1,6 +1,7 @@
 /** What crosses the wire under /admin, and the request for a key that anyone may make. */
 
 import { TIERS } from "../base/tiers.ts";
+import { LabelAnswer, UsersQuery } from "./life-schemas.ts";
 import { KeyAccess, Time } from "./schemas.ts";
 import { type Static, type TLiteral, Type } from "./type.ts";
 
@@ -56,6 +57,13 @@ export const ExpireKeyBody = Type.Object({ expires_at: OptionalMoment });
 
 export const AccountsAnswer = Type.Object({
   accounts: Type.Array(Type.Object({ account: Type.String(), created_at: Time, keys: Type.Integer() })),
+});
+
+export const AccountLabelsQuery = Type.Object({ account: Account });
+export const AccountUsersQuery = Type.Object({ account: Account, ...UsersQuery.properties });
+export const AccountLabelsAnswer = Type.Object({
+  labels: Type.Array(LabelAnswer),
+  free: Type.Integer({ description: "Labels that the account may still add." }),
 });
 
 export const UsageQuery = Type.Object({

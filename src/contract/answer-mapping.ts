@@ -87,12 +87,19 @@ function writeDetails({ place, revision, expiresAtMs, previous }: DetailedFact):
   };
 }
 
+/** Of a block: how many it may have, and how many are in use. */
+interface Carriers {
+  readonly used: number;
+  readonly max: number;
+}
+
 interface ContextParts {
   readonly userId: string;
   readonly text: string;
   readonly facts: readonly { readonly channel: number; readonly value: string }[];
   readonly labels: readonly string[];
   readonly overflow: readonly number[];
+  readonly carriers: Carriers;
 }
 
 /** @param include what was asked for: the other part is empty */
@@ -109,7 +116,7 @@ export function contextAnswer(
   };
 }
 
-/** With the project, and the labels that the block has no room for. */
+/** With the project, how full the block is, and the labels that it has no room for. */
 export function detailedContextAnswer(
   context: ContextParts,
   include: "index" | "block" | "both",
@@ -121,6 +128,7 @@ export function detailedContextAnswer(
     ...contextAnswer(context, include),
     ...(project === undefined ? {} : { project }),
     overflow: labels.filter((_, i) => left.has(facts[i].channel)),
+    ...(include === "index" ? {} : { carriers: { ...context.carriers } }),
   };
 }
 

@@ -70,6 +70,8 @@ export interface ContextAnswer {
   project?: string;
   /** With `details`: labels that did not fit the block. */
   overflow?: string[];
+  /** With `details`, and a block: how full it is. */
+  carriers?: { used: number; max: number };
 }
 
 /** With `details`. */

@@ -121,6 +121,19 @@ export const LIFE_OPERATIONS = {
     answer: life.UsersAnswer,
     errors: ["invalid_request"],
   },
+  export: {
+    id: "export",
+    method: "GET",
+    path: "/users/export",
+    access: "key",
+    about: "user",
+    writes: false,
+    summary:
+      "Everything that is kept of a user, as the JSON lines of `sideband export`, which `sideband import` reads: own labels, facts of all places, earlier values.",
+    query: life.UserExportQuery,
+    text: "application/x-ndjson",
+    errors: ["invalid_request"],
+  },
   events: {
     id: "events",
     method: "GET",

@@ -140,6 +140,8 @@ export const RollbackAnswer = Type.Object({
   unreached: Type.Array(Type.Object({ label: Type.String(), project: ProjectName })),
 });
 
+export const UserExportQuery = Type.Object({ user_id: wire.UserId });
+
 export const EventsQuery = Type.Object({
   user_id: Type.Optional(wire.UserId),
   project: wire.Project,

@@ -92,7 +92,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 395,
+      "latency_ms": 277,
       "verified": true
     }
   },
@@ -152,14 +152,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "value": "Ada Lovelace",
           "channel": 0,
           "revision": 2,
-          "updated_at": "2026-11-17T02:42:47.048Z"
+          "updated_at": "2026-11-17T03:19:41.515Z"
         },
         {
           "label": "TASK.deadline",
           "value": "2026-12-01",
           "channel": 23,
           "revision": 3,
-          "updated_at": "2026-11-17T02:42:47.048Z"
+          "updated_at": "2026-11-17T03:19:41.515Z"
         }
       ]
     }
@@ -208,21 +208,21 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
         {
           "revision": 6,
           "value": "ripgrep",
-          "updated_at": "2026-11-17T02:42:49.453Z"
+          "updated_at": "2026-11-17T03:19:45.663Z"
         },
         {
           "revision": 5,
           "value": "ripgrep; jq",
-          "updated_at": "2026-11-17T02:42:49.430Z",
+          "updated_at": "2026-11-17T03:19:45.580Z",
           "ended": "replaced",
-          "ended_at": "2026-11-17T02:42:49.453Z"
+          "ended_at": "2026-11-17T03:19:45.663Z"
         },
         {
           "revision": 4,
           "value": "ripgrep",
-          "updated_at": "2026-11-17T02:42:49.370Z",
+          "updated_at": "2026-11-17T03:19:45.458Z",
           "ended": "replaced",
-          "ended_at": "2026-11-17T02:42:49.430Z"
+          "ended_at": "2026-11-17T03:19:45.580Z"
         }
       ]
     }
@@ -256,23 +256,23 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "kind": "written",
           "value": "ripgrep; jq",
           "revision": 7,
-          "at": "2026-11-17T02:42:49.502Z"
+          "at": "2026-11-17T03:19:45.839Z"
         },
         {
           "label": "PREF.tools",
           "kind": "written",
           "value": "ripgrep",
           "revision": 6,
-          "at": "2026-11-17T02:42:49.453Z"
+          "at": "2026-11-17T03:19:45.663Z"
         }
       ],
-      "next_cursor": "MTc5NDg4MzM2OTQ1MyA2IHdyaXR0ZW4"
+      "next_cursor": "MTc5NDg4NTU4NTY2MyA2IHdyaXR0ZW4"
     }
   },
   "rollback": {
     "body": {
       "user_id": "ada",
-      "to": "2026-11-17T02:42:49.542Z",
+      "to": "2026-11-17T03:19:45.930Z",
       "dry_run": true
     },
     "status": 200,
@@ -304,18 +304,25 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
             "loom-3f2a9c81d04e"
           ],
           "channel_count": 3,
-          "updated_at": "2026-11-17T02:42:49.551Z"
+          "updated_at": "2026-11-17T03:19:46.012Z"
         }
       ],
       "next_cursor": null
     }
+  },
+  "export": {
+    "query": {
+      "user_id": "ada"
+    },
+    "status": 200,
+    "answer": "{\"kind\":\"user\",\"account\":\"acme\",\"user_id\":\"ada\",\"facts\":[{\"label\":\"USER.name\",\"value\":\"Ada Lovelace\",\"channel\":0,\"revision\":2,\"updated_at\":\"2026-11-17T03:19:41.515Z\"},{\"label\":\"PREF.tools\",\"value\":\"ripgrep; jq\",\"channel\":16,\"revision\":7,\"updated_at\":\"2026-11-17T03:19:45.839Z\",\"ordinal\":4},{\"label\":\"TASK.deadline\",\"value\":\"2026-12-01\",\"channel\":23,\"revision\":3,\"updated_at\":\"2026-11-17T03:19:41.515Z\",\"since\":\"2026-11-17T03:19:40.904Z\"},{\"label\":\"TASK.deadline\",\"value\":\"2026-12-01\",\"channel\":23,\"revision\":9,\"updated_at\":\"2026-11-17T03:19:46.012Z\",\"place\":\"loom-3f2a9c81d04e\"}],\"earlier\":[{\"label\":\"PREF.tools\",\"value\":\"ripgrep\",\"channel\":16,\"revision\":4,\"updated_at\":\"2026-11-17T03:19:45.458Z\",\"ended\":\"replaced\",\"ended_at\":\"2026-11-17T03:19:45.580Z\"},{\"label\":\"PREF.tools\",\"value\":\"ripgrep; jq\",\"channel\":16,\"revision\":5,\"updated_at\":\"2026-11-17T03:19:45.580Z\",\"ordinal\":2,\"ended\":\"replaced\",\"ended_at\":\"2026-11-17T03:19:45.663Z\"},{\"label\":\"PREF.tools\",\"value\":\"ripgrep\",\"channel\":16,\"revision\":6,\"updated_at\":\"2026-11-17T03:19:45.663Z\",\"ordinal\":3,\"ended\":\"replaced\",\"ended_at\":\"2026-11-17T03:19:45.839Z\"}]}\n"
   },
   "events": {
     "query": {
       "user_id": "ada"
     },
     "status": 200,
-    "answer": "id: 7a7942e6-1\nevent: change\ndata: {\"user_id\":\"ada\",\"project\":null,\"label\":\"TASK.deadline\",\"revision\":11,\"kind\":\"written\",\"written_by\":\"claude-code\",\"at\":\"2026-11-17T02:42:49.593Z\"}\n\n"
+    "answer": "id: 228d643b-1\nevent: change\ndata: {\"user_id\":\"ada\",\"project\":null,\"label\":\"TASK.deadline\",\"revision\":11,\"kind\":\"written\",\"written_by\":\"claude-code\",\"at\":\"2026-11-17T03:19:46.509Z\"}\n\n"
   },
   "addLabel": {
     "body": {
@@ -382,7 +389,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "token": "sbt_…",
-      "expires_at": "2026-11-17T03:42:49.780Z"
+      "expires_at": "2026-11-17T04:19:47.109Z"
     }
   },
   "usage": {
@@ -446,7 +453,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 76,
+      "latency_ms": 706,
       "verified": true
     }
   },
@@ -577,14 +584,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "b4ce4a2dcf504605",
+      "id": "1438c6cbfa3e4358",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
       "user": null,
       "access": "write",
-      "created_at": "2026-11-17T02:42:50.532Z",
+      "created_at": "2026-11-17T03:19:49.187Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -598,14 +605,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "keys": [
         {
-          "id": "b4ce4a2dcf504605",
+          "id": "1438c6cbfa3e4358",
           "account": "navy",
           "tier": "pro",
           "prefix": "sb_live_…",
           "note": "Grace",
           "user": null,
           "access": "write",
-          "created_at": "2026-11-17T02:42:50.532Z",
+          "created_at": "2026-11-17T03:19:49.187Z",
           "expires_at": null,
           "revoked_at": null,
           "last_used_at": null
@@ -615,21 +622,21 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminExpireKey": {
     "params": {
-      "id": "b4ce4a2dcf504605"
+      "id": "1438c6cbfa3e4358"
     },
     "body": {
       "expires_at": "2027-01-31T23:59:59.000Z"
     },
     "status": 200,
     "answer": {
-      "id": "b4ce4a2dcf504605",
+      "id": "1438c6cbfa3e4358",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
       "user": null,
       "access": "write",
-      "created_at": "2026-11-17T02:42:50.532Z",
+      "created_at": "2026-11-17T03:19:49.187Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
       "revoked_at": null,
       "last_used_at": null
@@ -637,20 +644,20 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminRevokeKey": {
     "params": {
-      "id": "b4ce4a2dcf504605"
+      "id": "1438c6cbfa3e4358"
     },
     "status": 200,
     "answer": {
-      "id": "b4ce4a2dcf504605",
+      "id": "1438c6cbfa3e4358",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
       "user": null,
       "access": "write",
-      "created_at": "2026-11-17T02:42:50.532Z",
+      "created_at": "2026-11-17T03:19:49.187Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
-      "revoked_at": "2026-11-17T02:42:50.610Z",
+      "revoked_at": "2026-11-17T03:19:49.303Z",
       "last_used_at": null
     }
   },
@@ -660,15 +667,55 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "accounts": [
         {
           "account": "acme",
-          "created_at": "2026-11-17T02:42:45.593Z",
+          "created_at": "2026-11-17T03:19:39.996Z",
           "keys": 1
         },
         {
           "account": "navy",
-          "created_at": "2026-11-17T02:42:50.532Z",
+          "created_at": "2026-11-17T03:19:49.187Z",
           "keys": 1
         }
       ]
+    }
+  },
+  "adminUsers": {
+    "query": {
+      "account": "acme"
+    },
+    "status": 200,
+    "answer": {
+      "users": [
+        {
+          "user_id": "ada",
+          "projects": [
+            "loom-3f2a9c81d04e"
+          ],
+          "channel_count": 3,
+          "updated_at": "2026-11-17T03:19:46.509Z"
+        }
+      ],
+      "next_cursor": null
+    }
+  },
+  "adminLabels": {
+    "query": {
+      "account": "acme"
+    },
+    "status": 200,
+    "answer": {
+      "labels": [
+        {
+          "channel": 40,
+          "label": "FAMILY.wife",
+          "description": "What the user's wife is called",
+          "example": "Chidi",
+          "own": true,
+          "scope": "person",
+          "hidden": false,
+          "max_bytes": 100
+        }
+      ],
+      "free": 215
     }
   },
   "adminUsage": {
@@ -678,7 +725,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "to": "2026-11-17",
       "keys": [
         {
-          "key_id": "a3ebca04a0034dc5",
+          "key_id": "db643c399ac04172",
           "account": "acme",
           "tier": "pro",
           "limit": 50000,
@@ -691,7 +738,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           ]
         },
         {
-          "key_id": "b4ce4a2dcf504605",
+          "key_id": "1438c6cbfa3e4358",
           "account": "navy",
           "tier": "pro",
           "limit": 50000,
@@ -717,35 +764,35 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "requests": [
         {
-          "id": "a9f7134d80734751",
+          "id": "47b82a59b6a44dff",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "approved",
-          "created_at": "2026-11-17T02:42:50.693Z",
-          "decided_at": "2026-11-17T02:42:50.806Z",
-          "key_id": "78309c8d4cf94c66"
+          "created_at": "2026-11-17T03:19:49.393Z",
+          "decided_at": "2026-11-17T03:19:49.459Z",
+          "key_id": "5c82657202c141ed"
         },
         {
-          "id": "cb018329d337448a",
+          "id": "e36dab365273441d",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "declined",
-          "created_at": "2026-11-17T02:42:50.856Z",
-          "decided_at": "2026-11-17T02:42:50.881Z",
+          "created_at": "2026-11-17T03:19:49.487Z",
+          "decided_at": "2026-11-17T03:19:49.538Z",
           "key_id": null
         },
         {
-          "id": "34a9901969cd456f",
+          "id": "c2db2a5302b44e13",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "open",
-          "created_at": "2026-11-17T02:42:50.895Z",
+          "created_at": "2026-11-17T03:19:49.563Z",
           "decided_at": null,
           "key_id": null
         }
@@ -754,7 +801,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminApprove": {
     "params": {
-      "id": "a9f7134d80734751"
+      "id": "47b82a59b6a44dff"
     },
     "body": {
       "account": "hopper"
@@ -762,14 +809,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "78309c8d4cf94c66",
+      "id": "5c82657202c141ed",
       "account": "hopper",
       "tier": "free",
       "prefix": "sb_live_…",
       "note": "Grace Hopper <grace@navy.example>",
       "user": null,
       "access": "write",
-      "created_at": "2026-11-17T02:42:50.806Z",
+      "created_at": "2026-11-17T03:19:49.459Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -777,24 +824,24 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminDecline": {
     "params": {
-      "id": "cb018329d337448a"
+      "id": "e36dab365273441d"
     },
     "status": 200,
     "answer": {
-      "id": "cb018329d337448a",
+      "id": "e36dab365273441d",
       "name": "Grace Hopper",
       "email": "grace@navy.example",
       "purpose": "An assistant that remembers.",
       "tier": "free",
       "status": "declined",
-      "created_at": "2026-11-17T02:42:50.856Z",
-      "decided_at": "2026-11-17T02:42:50.881Z",
+      "created_at": "2026-11-17T03:19:49.487Z",
+      "decided_at": "2026-11-17T03:19:49.538Z",
       "key_id": null
     }
   },
   "adminDeleteRequest": {
     "params": {
-      "id": "34a9901969cd456f"
+      "id": "c2db2a5302b44e13"
     },
     "status": 200,
     "answer": {
@@ -805,8 +852,8 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "version": "0.1.0",
-      "process_id": 32444,
-      "started_at": "2026-11-17T02:42:45.532Z",
+      "process_id": 10086,
+      "started_at": "2026-11-17T03:19:39.901Z",
       "ready": true,
       "store": {
         "facts": 4,
@@ -815,36 +862,36 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       },
       "demo": {
         "labels": [],
-        "resets_in_s": 130
+        "resets_in_s": 611
       },
       "recent_errors": [],
       "recent_requests": [
         {
-          "at": "2026-11-17T02:42:49.815Z",
+          "at": "2026-11-17T03:19:47.159Z",
           "method": "GET",
           "route": "/usage/days",
           "status": 200,
           "account": "acme",
-          "key_id": "a3ebca04a0034dc5",
-          "request_id": "HVdjihsF-s"
+          "key_id": "db643c399ac04172",
+          "request_id": "RxE7vY6I-t"
         },
         {
-          "at": "2026-11-17T02:42:49.795Z",
+          "at": "2026-11-17T03:19:47.145Z",
           "method": "GET",
           "route": "/usage",
           "status": 200,
           "account": "acme",
-          "key_id": "a3ebca04a0034dc5",
-          "request_id": "HVdjihsF-r"
+          "key_id": "db643c399ac04172",
+          "request_id": "RxE7vY6I-s"
         },
         {
-          "at": "2026-11-17T02:42:49.780Z",
+          "at": "2026-11-17T03:19:47.110Z",
           "method": "POST",
           "route": "/tokens",
           "status": 200,
           "account": "acme",
-          "key_id": "a3ebca04a0034dc5",
-          "request_id": "HVdjihsF-q"
+          "key_id": "db643c399ac04172",
+          "request_id": "RxE7vY6I-r"
         }
       ]
     }

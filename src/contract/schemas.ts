@@ -217,6 +217,12 @@ export const ContextAnswer = Type.Object({
   overflow: Type.Optional(
     Type.Array(Type.String(), { description: "Only with `details`: labels that did not fit the block." }),
   ),
+  carriers: Type.Optional(
+    Type.Object(
+      { used: Type.Integer(), max: Type.Integer() },
+      { description: "Only with `details`, and unless `include` is `index`: how full the block is." },
+    ),
+  ),
 });
 
 export const DecodeAnswer = Type.Object({

@@ -12,6 +12,7 @@ import type { Requester } from "../base/requester.ts";
 import { SharedWork } from "../base/shared-work.ts";
 import type { Work } from "../blockwork/block-scheduler.ts";
 import type { BlockWork } from "../blockwork/block-work.ts";
+import { CARRIERS_MAX } from "../codec/block-room.ts";
 import type { KeyRing } from "./key-ring.ts";
 import type { Labels } from "./labels.ts";
 import { innermost, sealedFor } from "./places.ts";
@@ -24,6 +25,8 @@ export interface UserBlock {
   /** Channels that the block carries, and those that did not fit. */
   readonly carried: readonly number[];
   readonly overflow: readonly number[];
+  /** How many are in use, of those that may be. */
+  readonly carriers: { readonly used: number; readonly max: number };
   readonly facts: readonly FactRecord[];
   /** The labels of the facts. */
   readonly labels: readonly string[];
@@ -120,13 +123,14 @@ export class Blocks {
     assert(facts.length > 0, "a user with a state has facts");
     const channels = facts.map(({ channel }) => channel);
     const labels = await this.#labels.namesOf(account, channels);
-    const { text, carried, overflow } = await this.#blockWork.build(work, {
+    const { text, carried, overflow, carriers } = await this.#blockWork.build(work, {
       facts,
       key: this.#keyRing.writing(account),
       userId: sealedFor(view),
       keep: (codes) => this.#keep(view, facts, codes),
     });
-    const block = { userId, stamp, text, carried, overflow, facts, labels, nextEndMs };
+    const room = { used: carriers, max: CARRIERS_MAX };
+    const block = { userId, stamp, text, carried, overflow, carriers: room, facts, labels, nextEndMs };
     const slot = slotOf(account, userId);
     const cached = this.#cache.peek(slot);
     const byPlace = new Map(cached?.stamp === stamp ? cached.byPlace : []).set(innermost(places), block);

@@ -5,6 +5,7 @@
 
 import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
 import type { Requester } from "../base/requester.ts";
+import { CARRIERS_MAX } from "../codec/block-room.ts";
 import type { UserBlock } from "./blocks.ts";
 import { type Person, viewOf } from "./places.ts";
 import type { MemoryServices } from "./services.ts";
@@ -13,7 +14,7 @@ import type { MemoryServices } from "./services.ts";
 export type Include = "index" | "block" | "both";
 
 /** The same object as long as the user's facts stay as they are; of a user without facts it is empty. */
-export type UserContext = Pick<UserBlock, "userId" | "text" | "facts" | "labels" | "overflow">;
+export type UserContext = Pick<UserBlock, "userId" | "text" | "facts" | "labels" | "overflow" | "carriers">;
 
 export function readContext(
   services: MemoryServices,
@@ -24,7 +25,14 @@ export function readContext(
   const { userId } = person;
   const { account } = requester;
   const view = viewOf(account, person, services.clock.now());
-  const empty = { userId, text: "", facts: [], labels: [], overflow: [] };
+  const empty = {
+    userId,
+    text: "",
+    facts: [],
+    labels: [],
+    overflow: [],
+    carriers: { used: 0, max: CARRIERS_MAX },
+  };
   if (include !== "index") return andThen(services.blocks.of(requester, view), (block) => block ?? empty);
   return andThen(services.store.readUser(view), (state) => {
     if (state === undefined) return empty;

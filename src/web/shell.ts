@@ -35,6 +35,7 @@ const NAVIGATION = [
   ["/playground", "Playground"],
   ["/docs", "Docs"],
   ["/keys", "Get a key"],
+  ["/memory", "Memory"],
   ["/account", "Account"],
 ] as const;
 

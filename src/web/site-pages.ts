@@ -86,19 +86,34 @@ is approved, the operator gets in touch with you.</p>
 <section class="card" id="tiers" aria-labelledby="tiers-title"><h2 id="tiers-title">Tiers</h2>${TIERS_TABLE}</section></div>`,
   },
   {
+    path: "/memory",
+    title: "Memory",
+    description: "See what is remembered about a person, and change it.",
+    script: "memory",
+    styles: ["memory"],
+    markdown: `# Memory
+
+A page for a person: the facts of a user with who wrote them and when, live; change, add, forget and undo; earlier values;
+going back to a moment; export and erasure. Programs: \`GET /facts\`, \`POST /encode\`, \`GET /facts/history\`,
+\`POST /users/rollback\`, \`GET /users/events\` ([reference](/docs/api.md#memory)).
+`,
+    main: `<div class="intro"><h1>Memory</h1>
+<p>What agents remember about a person: see it, change it, take it back.</p></div>
+${APP}`,
+  },
+  {
     path: "/account",
     title: "Account",
-    description: "See the usage of a key, and the facts of its users.",
+    description: "See the usage of a key.",
     script: "account",
     styles: ["charts"],
     markdown: `# Account
 
-A page for the holder of a key: its usage by day, and the facts of its users. Programs: \`GET /usage\`,
-\`GET /usage/days\` and \`GET /facts\` ([reference](/docs/api.md#memory)).
+A page for the holder of a key: its usage by day. Programs: \`GET /usage\` and \`GET /usage/days\`
+([reference](/docs/api.md#memory)).
 `,
     main: `<div class="intro"><h1>Account</h1>
-<p>Paste your key to see its usage and the facts of your users. The key stays in this page's memory and is gone when
-you leave.</p></div>
+<p>Paste your key to see its usage. The key stays in this page's memory and is gone when you leave.</p></div>
 ${APP}`,
   },
   {

@@ -38,8 +38,8 @@ const CHANGING =
 
 function steady(value: unknown, name = ""): unknown {
   if (CHANGING.test(name) && value !== null) return typeof value;
-  // The example of the events is a text.
-  if (typeof value === "string") return value.replace(/(?<=^id: ).*|(?<="at":")[^"]*/gm, "");
+  // The examples of the events and of the export are texts.
+  if (typeof value === "string") return value.replace(/(?<=^id: ).*|(?<="(?:at|\w+_at|since)":")[^"]*/gm, "");
   if (Array.isArray(value)) return value.map((item) => steady(item));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, steady(inner, key)]));

@@ -34,7 +34,7 @@ export async function send(
     redirect: "manual",
   });
   const text = await response.text();
-  const isJson = /json/.test(response.headers.get("content-type") ?? "");
+  const isJson = /[+/]json/.test(response.headers.get("content-type") ?? "");
   return {
     status: response.status,
     headers: response.headers,

@@ -6,11 +6,13 @@ import { TIME_MS_MAX } from "../../base/limits.ts";
 import type { AdminStatusAnswer, KeyRequestView, KeyView } from "../../contract/admin-schemas.ts";
 import { DEMO_ACCOUNT } from "../../memory/demo.ts";
 import { listFacts } from "../../memory/facts.ts";
+import { checkAccount } from "../../memory/identifiers.ts";
 import type { KeyRecord, KeyRequest } from "../../memory/ports.ts";
 import { Answer } from "../request/answer.ts";
 import type { CallHistory } from "../request/recent-calls.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
+import { labelView, usersPage } from "./life.ts";
 import type { Readiness } from "./readiness.ts";
 
 type AdminOperation =
@@ -19,6 +21,8 @@ type AdminOperation =
   | "adminRevokeKey"
   | "adminExpireKey"
   | "adminAccounts"
+  | "adminUsers"
+  | "adminLabels"
   | "adminUsage"
   | "adminKeyRequests"
   | "adminApprove"
@@ -62,6 +66,20 @@ export function adminRoutes(
           keys,
         })),
       };
+    },
+
+    async adminUsers(call) {
+      const { account, ...page } = call.query;
+      checkAccount(account);
+      return usersPage(services.memory, { account, user: null }, page);
+    },
+
+    async adminLabels(call) {
+      const { account } = call.query;
+      checkAccount(account);
+      const labels = await services.memory.labels.of(account);
+      const views = labels.all.map(labelView);
+      return { labels: views.filter(({ own, hidden }) => own || hidden), free: labels.free };
     },
 
     async adminUsage(call) {

@@ -11,12 +11,15 @@ import {
   rollbackAnswer,
   usersAnswer,
 } from "../../contract/life-mapping.ts";
+import type { Caller } from "../../memory/authentication.ts";
 import type { EncodeResult } from "../../memory/encode.ts";
 import { type EventMark, factHistory, restoreFact, rollBack, userChanges } from "../../memory/history.ts";
+import { checkIdentifier } from "../../memory/identifiers.ts";
 import { addLabel, changeLabel } from "../../memory/label-terms.ts";
 import type { LabelTerms } from "../../memory/labels.ts";
 import { appendItem, removeItem } from "../../memory/lists.ts";
 import { moveProject } from "../../memory/project-move.ts";
+import { exportLines } from "../../memory/transfer.ts";
 import { listUsers } from "../../memory/users.ts";
 import { Answer } from "../request/answer.ts";
 import { expectedRevision, revisionHeaders } from "../request/preferences.ts";
@@ -32,6 +35,7 @@ type LifeOperation =
   | "rollback"
   | "moveProject"
   | "users"
+  | "export"
   | "addLabel"
   | "changeLabel";
 
@@ -111,14 +115,17 @@ export function lifeRoutes({ memory }: HttpServices): Handlers<LifeOperation> {
       return { status: "ok", moved } as const;
     },
 
-    async users(call) {
-      const { prefix = "", limit = String(PAGE), cursor } = call.query;
-      const after = cursor === undefined ? "" : textOfCursor(cursor);
-      const { account, user: only } = call.caller;
-      const input = { prefix, after, limit: Number(limit), only };
-      const { users, isMore } = await listUsers(memory, account, input);
-      const last = users.at(-1);
-      return usersAnswer(users, isMore && last !== undefined ? cursorOf(last.userId) : null);
+    users: (call) => usersPage(memory, call.caller, call.query),
+
+    async export(call) {
+      const { user_id: userId } = call.query;
+      checkIdentifier(userId, "user_id");
+      const { account } = call.caller;
+      const lines: string[] = [];
+      for await (const line of exportLines(memory.store, { account, userId, nowMs: memory.clock.now() }))
+        lines.push(`${JSON.stringify(line)}\n`);
+      const headers = ["cache-control", "no-store"];
+      return new Answer(lines.join(""), { type: "application/x-ndjson", headers });
     },
 
     async addLabel(call) {
@@ -135,6 +142,18 @@ export function lifeRoutes({ memory }: HttpServices): Handlers<LifeOperation> {
       return labelView(await changeLabel(memory, call.caller.account, call.params.label, change));
     },
   };
+}
+
+/** A page of the users of an account; where a key is bound, of its user alone. */
+export async function usersPage(
+  memory: HttpServices["memory"],
+  { account, user: only }: Pick<Caller, "account" | "user">,
+  { prefix = "", limit = String(PAGE), cursor }: { prefix?: string; limit?: string; cursor?: string },
+) {
+  const after = cursor === undefined ? "" : textOfCursor(cursor);
+  const { users, isMore } = await listUsers(memory, account, { prefix, after, limit: Number(limit), only });
+  const last = users.at(-1);
+  return usersAnswer(users, isMore && last !== undefined ? cursorOf(last.userId) : null);
 }
 
 export function labelView(terms: LabelTerms) {

@@ -6,7 +6,9 @@
 export interface WebCallOptions {
   readonly body?: unknown;
   readonly key?: string;
-  readonly query?: Readonly<Record<string, string>>;
+  /** What is undefined is left out. */
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
 
@@ -50,11 +52,21 @@ export async function call<T>(
   path: string,
   options: WebCallOptions = {},
 ): Promise<WebAnswer<T>> {
-  const { body, key, query, signal } = options;
-  const headers: Record<string, string> = { accept: "application/json" };
+  const response = await request(method, path, options);
+  const data = response.status === 204 ? undefined : await response.json();
+  return { data: data as T, headers: response.headers };
+}
+
+/** The answer itself, where it is no JSON. */
+export async function request(
+  method: Method,
+  path: string,
+  { body, key, query, signal, ...more }: WebCallOptions = {},
+): Promise<Response> {
+  const headers: Record<string, string> = { accept: "application/json", ...more.headers };
   if (body !== undefined) headers["content-type"] = "application/json";
   if (key !== undefined) headers.authorization = `Bearer ${key}`;
-  const search = query === undefined ? "" : `?${new URLSearchParams(query)}`;
+  const search = query === undefined ? "" : `?${searchOf(query)}`;
   let response: Response;
   try {
     response = await fetch(path + search, {
@@ -69,8 +81,13 @@ export async function call<T>(
     throw new ApiError(0, {});
   }
   if (!response.ok) throw await failedCall(response);
-  const data = response.status === 204 ? undefined : await response.json();
-  return { data: data as T, headers: response.headers };
+  return response;
+}
+
+function searchOf(query: NonNullable<WebCallOptions["query"]>): URLSearchParams {
+  return new URLSearchParams(
+    Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
 }
 
 async function failedCall(response: Response): Promise<ApiError> {

@@ -8,6 +8,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { DEMO_VALUE_BYTES_MAX } from "../../base/limits.ts";
 import type { DemoChannel } from "../api/demo.ts";
+import { groupName, STANDARD_GROUPS } from "./label-groups.ts";
 import { ErrorNotice } from "./notice.tsx";
 
 interface ChannelBoardProps {
@@ -21,13 +22,6 @@ interface ChannelBoardProps {
   readonly children: ComponentChildren;
 }
 
-const GROUP_NAMES: Readonly<Record<string, string>> = {
-  USER: "The user",
-  PREF: "Preferences",
-  TASK: "The task",
-  PROJ: "The project",
-};
-
 export function ChannelBoard(props: ChannelBoardProps) {
   const { channels, facts, onWrite, onForget, onDecode, children } = props;
   const [chosen, setChosen] = useState(channels[0]);
@@ -35,7 +29,6 @@ export function ChannelBoard(props: ChannelBoardProps) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const input = useRef<HTMLInputElement>(null);
-  const groups = Object.keys(GROUP_NAMES);
 
   const choose = (channel: DemoChannel) => {
     setChosen(channel);
@@ -80,8 +73,8 @@ export function ChannelBoard(props: ChannelBoardProps) {
               choose(channels.find(({ label }) => label === currentTarget.value) ?? channels[0])
             }
           >
-            {groups.map((group) => (
-              <optgroup key={group} label={GROUP_NAMES[group]}>
+            {STANDARD_GROUPS.map((group) => (
+              <optgroup key={group} label={groupName(group)}>
                 {channels
                   .filter(({ label }) => label.startsWith(`${group}.`))
                   .map(({ label }) => (
@@ -127,9 +120,9 @@ export function ChannelBoard(props: ChannelBoardProps) {
       <ErrorNotice error={error} />
       {children}
       <div class="board">
-        {groups.map((group) => (
-          <section key={group} aria-label={GROUP_NAMES[group]}>
-            <h3>{GROUP_NAMES[group]}</h3>
+        {STANDARD_GROUPS.map((group) => (
+          <section key={group} aria-label={groupName(group)}>
+            <h3>{groupName(group)}</h3>
             <ul>
               {channels
                 .filter(({ label }) => label.startsWith(`${group}.`))

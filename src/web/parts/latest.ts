@@ -44,14 +44,14 @@ export function useLatest<T>(
   return state;
 }
 
-/** The time, updated every second while the page is visible. */
-export function useNow(): number {
+/** The time, updated every second while the page is visible, or as often as is said. */
+export function useNow(everyMs = 1000): number {
   const [nowMs, setNowMs] = useState(Date.now());
   useEffect(() => {
     const timer = setInterval(() => {
       if (!document.hidden) setNowMs(Date.now());
-    }, 1000);
+    }, everyMs);
     return () => clearInterval(timer);
-  }, []);
+  }, [everyMs]);
   return nowMs;
 }

@@ -41,7 +41,14 @@ test("a write for another user leaves a context as it is", async (context) => {
 test("the context of a user without facts is empty, also for another account's user", async (context) => {
   const { services, write } = await memoryServices(context);
   await write("ada", "Ada");
-  const empty = (userId: string) => ({ userId, text: "", facts: [], labels: [], overflow: [] });
+  const empty = (userId: string) => ({
+    userId,
+    text: "",
+    facts: [],
+    labels: [],
+    overflow: [],
+    carriers: { used: 0, max: 480 },
+  });
   assert.deepEqual(await readContext(services, requester, { userId: "eve" }), empty("eve"));
   assert.deepEqual(
     await readContext(services, { ...requester, account: "globex" }, { userId: "ada" }),

@@ -1,0 +1,193 @@
+/** Adds a fact: its label, with what belongs there, its value, when it ends, and in a project for whom it is kept. */
+
+import { useState } from "preact/hooks";
+import type { PlaceKind } from "../api/memory.ts";
+import { ApiError } from "../api/request.ts";
+import { groupName, groupOf, STANDARD_GROUPS } from "../parts/label-groups.ts";
+import { ErrorNotice } from "../parts/notice.tsx";
+import { useAttempt, useDesk } from "./desk.ts";
+import { NewLabel } from "./new-label.tsx";
+import { EndField, endChoiceOf, endOfChoice, ValueField } from "./value-fields.tsx";
+
+interface AddFactProps {
+  /** A label whose fact is there already: its editor is to be opened. */
+  readonly onEdit: (label: string) => void;
+  readonly onClose: () => void;
+}
+
+const NEW_LABEL = "new";
+
+export function AddFact({ onEdit, onClose }: AddFactProps) {
+  const { api, memory, live, state, labels, freeLabels, say } = useDesk();
+  const [label, setLabel] = useState("");
+  const [value, setValue] = useState("");
+  const [end, setEnd] = useState(() => endChoiceOf(undefined));
+  const [scope, setScope] = useState<PlaceKind>();
+  const { busy, error, attempt } = useAttempt();
+  const terms = labels.get(label);
+  const known = state.facts?.find((fact) => fact.label === label);
+
+  const choose = (chosen: string) => {
+    setLabel(chosen);
+    setValue("");
+    setScope(undefined);
+  };
+  const add = (event: SubmitEvent) => {
+    event.preventDefault();
+    attempt(async () => {
+      const draft = { label, value, scope, ...endOfChoice(end, undefined) };
+      try {
+        await live.write([label], () => api.write(memory, draft, 0));
+      } catch (failure) {
+        // Somebody was faster: the facts have been read again, and the form shows what is there.
+        if (failure instanceof ApiError && failure.code === "revision_mismatch") return;
+        throw failure;
+      }
+      say({ text: `${label} is remembered.`, actions: [] });
+      onClose();
+    });
+  };
+  const place =
+    memory.project === undefined ? undefined : placeIn(memory.project, scope ?? terms?.scope ?? "person");
+  const isTaken = known !== undefined && known.place === place;
+  return (
+    <section class="card add-fact" aria-labelledby="add-title">
+      <h2 id="add-title">Add a fact</h2>
+      <form onSubmit={add} onKeyDown={(event) => event.key === "Escape" && onClose()}>
+        <LabelField label={label} mayAdd={freeLabels > 0} onLabel={choose} />
+        {terms !== undefined && (
+          <>
+            <p class="hint">
+              {terms.description}
+              {terms.example !== "" && <>, for example “{terms.example}”</>}.
+            </p>
+            {isTaken ? (
+              <TakenNotice label={label} value={known.value} onEdit={() => onEdit(label)} />
+            ) : (
+              <ValueField terms={terms} name={`Value of ${label}`} value={value} onValue={setValue} />
+            )}
+            <div class="add-terms">
+              {!isTaken && <EndField terms={terms} choice={end} onChoice={setEnd} />}
+              {memory.project !== undefined && (
+                <ScopeField project={memory.project} scope={place ?? "person"} onScope={setScope} />
+              )}
+            </div>
+            {known !== undefined && !isTaken && (
+              <p class="hint">
+                There is also “{known.value}”, kept for the {known.place}. Where both are, the inner one
+                counts.
+              </p>
+            )}
+          </>
+        )}
+        <ErrorNotice error={error} />
+        {label !== NEW_LABEL && (
+          <p class="buttons">
+            <button type="submit" class="primary" disabled={busy || terms === undefined || isTaken}>
+              Remember it
+            </button>
+            <button type="button" onClick={onClose}>
+              Cancel
+            </button>
+          </p>
+        )}
+      </form>
+      {label === NEW_LABEL && <NewLabel onAdded={choose} onCancel={() => choose("")} />}
+    </section>
+  );
+}
+
+interface TakenNoticeProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onEdit: () => void;
+}
+
+function TakenNotice({ label, value, onEdit }: TakenNoticeProps) {
+  return (
+    <p class="notice plain" role="status">
+      {label} is “{value}”.{" "}
+      <button type="button" class="small" onClick={onEdit}>
+        Edit it
+      </button>
+    </p>
+  );
+}
+
+interface LabelFieldProps {
+  readonly label: string;
+  readonly mayAdd: boolean;
+  readonly onLabel: (label: string) => void;
+}
+
+function LabelField({ label, mayAdd, onLabel }: LabelFieldProps) {
+  const { labels, state } = useDesk();
+  const offered = [...labels.values()].filter(({ hidden }) => !hidden);
+  const taken = new Set(state.facts?.map((fact) => fact.label));
+  const own = offered.filter(({ own }) => own);
+  const groups = [
+    ...(own.length === 0 ? [] : [{ name: "Your own", entries: own }]),
+    ...STANDARD_GROUPS.map((group) => ({
+      name: groupName(group),
+      entries: offered.filter((entry) => !entry.own && groupOf(entry.label) === group),
+    })),
+  ];
+  const focus = (element: HTMLSelectElement | null) => {
+    if (element !== null && label === "") element.focus();
+  };
+  return (
+    <label class="field">
+      <span>Label</span>
+      <select
+        ref={focus}
+        required
+        value={label}
+        onChange={({ currentTarget }) => onLabel(currentTarget.value)}
+      >
+        <option value="" disabled>
+          Choose what it is about
+        </option>
+        {groups.map(({ name, entries }) => (
+          <optgroup key={name} label={name}>
+            {entries.map((entry) => (
+              <option key={entry.label} value={entry.label}>
+                {entry.label}
+                {taken.has(entry.label) ? " (has a value)" : ""}
+              </option>
+            ))}
+          </optgroup>
+        ))}
+        {mayAdd && (
+          <optgroup label="Nothing fits?">
+            <option value={NEW_LABEL}>A label of your own …</option>
+          </optgroup>
+        )}
+      </select>
+    </label>
+  );
+}
+
+interface ScopeFieldProps {
+  readonly project: string;
+  readonly scope: PlaceKind;
+  readonly onScope: (scope: PlaceKind) => void;
+}
+
+/** In a project that is no worktree, both are the same place. */
+function placeIn(project: string, scope: PlaceKind): PlaceKind {
+  return scope === "worktree" && !project.includes("/") ? "project" : scope;
+}
+
+function ScopeField({ project, scope, onScope }: ScopeFieldProps) {
+  const isWorktree = project.includes("/");
+  return (
+    <label class="field">
+      <span>Kept for</span>
+      <select value={scope} onChange={({ currentTarget }) => onScope(currentTarget.value as PlaceKind)}>
+        <option value="person">the person, everywhere</option>
+        <option value="project">this project</option>
+        {isWorktree && <option value="worktree">this worktree</option>}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,171 @@
+/**
+ * What changed since a moment, the newest first; and everything can be put back to that moment, after a look at what that
+ * would change. In a project it is about that project alone, otherwise about all of them.
+ */
+
+import { useEffect, useState } from "preact/hooks";
+import type { ListedFactChange } from "../api/memory.ts";
+import { ErrorNotice } from "../parts/notice.tsx";
+import { useAttempt, useDesk } from "./desk.ts";
+import { Difference } from "./difference.tsx";
+import { Rollback } from "./rollback.tsx";
+import { TimeText } from "./time-text.tsx";
+import { fieldTime, momentOfField, startOfYesterday } from "./times.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+const SPANS: Readonly<Record<string, { name: string; startMs: (nowMs: number) => number }>> = {
+  hour: { name: "in the last hour", startMs: (nowMs) => nowMs - HOUR_MS },
+  yesterday: { name: "since yesterday", startMs: startOfYesterday },
+  week: { name: "in the last 7 days", startMs: (nowMs) => nowMs - 7 * DAY_MS },
+  month: { name: "in the last 30 days", startMs: (nowMs) => nowMs - 30 * DAY_MS },
+};
+const MOMENT = "moment";
+
+interface Listed {
+  readonly changes: readonly ListedFactChange[];
+  readonly next: string | null;
+}
+
+export function Changes() {
+  const { api, memory, state, canWrite } = useDesk();
+  const [span, setSpan] = useState("yesterday");
+  const [field, setField] = useState(() => fieldTime(startOfYesterday(Date.now())));
+  const [since, setSince] = useState(() => sinceOf("yesterday"));
+  const [listed, setListed] = useState<Listed>();
+  const { busy, error, attempt } = useAttempt();
+
+  const choose = (chosen: string) => {
+    setSpan(chosen);
+    if (chosen !== MOMENT) setSince(sinceOf(chosen));
+    else setField(fieldTime(Date.parse(since)));
+  };
+  const chooseMoment = (text: string) => {
+    setField(text);
+    const moment = momentOfField(text);
+    if (moment !== undefined) setSince(moment);
+  };
+  /** One millisecond before a change, so that it counts among those since then. */
+  const chooseBefore = ({ at }: ListedFactChange) => {
+    const ms = Date.parse(at) - 1;
+    setSpan(MOMENT);
+    setField(fieldTime(ms));
+    setSince(new Date(ms).toISOString());
+  };
+  useEffect(() => {
+    attempt(async () => {
+      const { changes, next_cursor: next } = await api.changes(memory, since);
+      setListed({ changes, next });
+    });
+  }, [memory, since, state.version]);
+  const more = () =>
+    attempt(async () => {
+      if (listed === undefined || listed.next === null) return;
+      const page = await api.changes(memory, since, listed.next);
+      setListed({ changes: [...listed.changes, ...page.changes], next: page.next_cursor });
+    });
+
+  return (
+    <section class="card" aria-labelledby="changes-title">
+      <div class="card-head">
+        <h2 id="changes-title">What changed{memory.project === undefined ? "" : " in this project"}</h2>
+        <label class="inline">
+          <span class="visually-hidden">Since when</span>
+          <select value={span} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+            {Object.entries(SPANS).map(([key, { name }]) => (
+              <option key={key} value={key}>
+                {name}
+              </option>
+            ))}
+            <option value={MOMENT}>since a moment</option>
+          </select>
+        </label>
+      </div>
+      {span === MOMENT && (
+        <label class="field moment">
+          <span>Since, your zone</span>
+          <input
+            type="datetime-local"
+            value={field}
+            onInput={({ currentTarget }) => chooseMoment(currentTarget.value)}
+          />
+        </label>
+      )}
+      <ErrorNotice error={error} />
+      {listed?.changes.length === 0 && <p class="hint">Nothing has changed.</p>}
+      <ol class="timeline" aria-label="Changes, the newest first">
+        {listed?.changes.map((change, i) => (
+          <ChangeRow
+            key={`${change.revision} ${change.kind}`}
+            change={change}
+            before={valueBefore(listed.changes, i)}
+            onBefore={canWrite ? () => chooseBefore(change) : undefined}
+          />
+        ))}
+      </ol>
+      {listed?.next != null && (
+        <button type="button" class="small" disabled={busy} onClick={more}>
+          Show earlier changes
+        </button>
+      )}
+      {canWrite && listed !== undefined && listed.changes.length > 0 && <Rollback key={since} to={since} />}
+    </section>
+  );
+}
+
+interface ChangeRowProps {
+  readonly change: ListedFactChange;
+  /** The value before it, where that is among those listed. */
+  readonly before: string | undefined;
+  /** Chooses the moment before it; undefined where nothing can be put back. */
+  readonly onBefore: (() => void) | undefined;
+}
+
+function ChangeRow({ change, before, onBefore }: ChangeRowProps) {
+  const { label, project, kind, value, at, written_by: by } = change;
+  const { memory } = useDesk();
+  return (
+    <li>
+      <p class="timeline-value">
+        <b class="mono">{label}</b>{" "}
+        {kind !== "written" ? (
+          <Difference before={value} after={null} />
+        ) : before === undefined ? (
+          value
+        ) : (
+          <Difference before={before} after={value} />
+        )}
+      </p>
+      <p class="fact-meta">
+        <TimeText at={at} />
+        {kind === "written" && by !== undefined && <span>by {by}</span>}
+        {kind !== "written" && <span class="tag">{kind === "expired" ? "ended" : "forgotten"}</span>}
+        {project !== undefined && project !== memory.project && <span>in {project}</span>}
+        {onBefore !== undefined && (
+          <button
+            type="button"
+            class="small link"
+            aria-label={`Choose the moment before this change of ${label}`}
+            onClick={onBefore}
+          >
+            before this
+          </button>
+        )}
+      </p>
+    </li>
+  );
+}
+
+/** The value that the next older entry of the same fact has. */
+function valueBefore(changes: readonly ListedFactChange[], index: number): string | undefined {
+  const { label, project } = changes[index];
+  const older = changes
+    .slice(index + 1)
+    .find((change) => change.label === label && change.project === project);
+  return older?.kind === "written" ? older.value : undefined;
+}
+
+function sinceOf(span: string): string {
+  return new Date(SPANS[span].startMs(Date.now())).toISOString();
+}

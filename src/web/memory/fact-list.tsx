@@ -1,0 +1,82 @@
+/** The facts by group, own groups after the standard ones, and what of them a search finds. */
+
+import { useEffect, useState } from "preact/hooks";
+import type { StoredFact } from "../api/memory.ts";
+import { groupName, groupOf, STANDARD_GROUPS } from "../parts/label-groups.ts";
+import { useDesk } from "./desk.ts";
+import { FactRow } from "./fact-row.tsx";
+
+interface FactListProps {
+  readonly search: string;
+  /** The label whose editor is to be opened. */
+  readonly wanted: string | undefined;
+  readonly onWanted: (label: undefined) => void;
+}
+
+export function FactList({ search, wanted, onWanted }: FactListProps) {
+  const { state, labels } = useDesk();
+  /** The facts whose editors are open, as they were when those opened. */
+  const [opened, setOpened] = useState<ReadonlyMap<string, StoredFact>>(new Map());
+  const facts = state.facts ?? [];
+  const byLabel = new Map(facts.map((fact) => [fact.label, fact]));
+  const edit = (label: string, fact: StoredFact | undefined) => {
+    const next = new Map(opened);
+    if (fact === undefined) next.delete(label);
+    else next.set(label, fact);
+    setOpened(next);
+  };
+  useEffect(() => {
+    const fact = wanted === undefined ? undefined : byLabel.get(wanted);
+    if (fact === undefined) return;
+    edit(fact.label, fact);
+    onWanted(undefined);
+  }, [wanted, state.facts]);
+
+  const isFound = ({ label, value, written_by = "" }: StoredFact) =>
+    opened.has(label) ||
+    `${label} ${value} ${written_by} ${labels.get(label)?.description ?? ""}`
+      .toLowerCase()
+      .includes(search.trim().toLowerCase());
+  const shown = [...byLabel.keys(), ...[...opened.keys()].filter((label) => !byLabel.has(label))].filter(
+    (label) => isFound((byLabel.get(label) ?? opened.get(label))!),
+  );
+  const groups = [...new Set(shown.map(groupOf))].sort(standardFirst);
+  return (
+    <>
+      <p class="hint" role="status">
+        {countText(facts.length, shown.length, search.trim() !== "")}
+      </p>
+      {groups.map((group) => (
+        <section key={group} class="card fact-group" aria-labelledby={`group-${group}`}>
+          <h2 id={`group-${group}`}>
+            {groupName(group)} {groupName(group) !== group && <small class="mono">{group}</small>}
+          </h2>
+          <ul class="facts-of-group">
+            {shown
+              .filter((label) => groupOf(label) === group)
+              .map((label) => (
+                <FactRow
+                  key={label}
+                  label={label}
+                  fact={byLabel.get(label)}
+                  opened={opened.get(label)}
+                  onEdit={(fact) => edit(label, fact)}
+                />
+              ))}
+          </ul>
+        </section>
+      ))}
+    </>
+  );
+}
+
+function countText(all: number, found: number, isSearch: boolean): string {
+  if (all === 0) return "Nothing is remembered here yet.";
+  const facts = `${all} ${all === 1 ? "fact" : "facts"}`;
+  return isSearch ? `${found} of ${facts}` : facts;
+}
+
+function standardFirst(a: string, b: string): number {
+  const rank = (group: string) => STANDARD_GROUPS.indexOf(group) + 1 || STANDARD_GROUPS.length + 1;
+  return rank(a) - rank(b) || a.localeCompare(b);
+}

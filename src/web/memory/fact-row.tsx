@@ -1,0 +1,130 @@
+/** One fact: its value, who wrote it and when, when it ends; with its editor, its history and a way to forget it. */
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { StoredFact } from "../api/memory.ts";
+import { groupOf } from "../parts/label-groups.ts";
+import { ErrorNotice } from "../parts/notice.tsx";
+import { putBack, useAttempt, useDesk } from "./desk.ts";
+import { FactEditor } from "./fact-editor.tsx";
+import { FactHistory } from "./fact-history.tsx";
+import { TimeText } from "./time-text.tsx";
+
+interface FactRowProps {
+  readonly label: string;
+  /** Undefined where it was forgotten while its editor is open. */
+  readonly fact: StoredFact | undefined;
+  /** The editor is open: the row stays, whatever becomes of the fact. */
+  readonly opened: StoredFact | undefined;
+  readonly onEdit: (opened: StoredFact | undefined) => void;
+}
+
+/** How long a change of somebody else is marked. */
+const MARKED_MS = 60_000;
+
+export function FactRow({ label, fact, opened, onEdit }: FactRowProps) {
+  const desk = useDesk();
+  const { api, memory, live, state, labels, overflow, canWrite, nowMs, say } = desk;
+  const [showsHistory, setShowsHistory] = useState(false);
+  const { busy, error, attempt } = useAttempt();
+  const edit = useRef<HTMLButtonElement>(null);
+  const wasOpen = useRef(false);
+  useEffect(() => {
+    if (wasOpen.current && opened === undefined) edit.current?.focus();
+    wasOpen.current = opened !== undefined;
+  }, [opened]);
+
+  const forget = (known: StoredFact) =>
+    attempt(async () => {
+      const { revision, place: scope } = known;
+      await live.write([label], () => api.forget(memory, { label, scope, revision }, true));
+      const forGood = async () => {
+        await live.write([label], () => api.forget(memory, { label, scope }, false));
+        say({ text: `${label} is forgotten for good, with its earlier values.`, actions: [] });
+      };
+      const undo = async () => {
+        await putBack(desk, known, 0);
+        say({ text: `${label} is back.`, actions: [] });
+      };
+      say({
+        text: `${label} is forgotten. Its earlier values are kept.`,
+        actions: [
+          { name: "Undo", run: undo },
+          { name: "Forget for good", run: forGood },
+        ],
+      });
+    });
+
+  const markedAtMs = state.marks.get(label);
+  const isMarked = markedAtMs !== undefined && nowMs - markedAtMs < MARKED_MS;
+  const shown = fact ?? opened;
+  if (shown === undefined) return null;
+  const { place, written_by: by, expires_at: end } = shown;
+  return (
+    <li class={isMarked ? "fact fresh" : "fact"} data-label={label}>
+      <h3 class="fact-label" title={labels.get(label)?.description}>
+        <span class="visually-hidden">{groupOf(label)}.</span>
+        {breakable(label.slice(groupOf(label).length + 1))}
+      </h3>
+      <div class="fact-body">
+        {opened === undefined ? (
+          <p class="fact-value">{shown.value}</p>
+        ) : (
+          <FactEditor opened={opened} now={fact} onClose={() => onEdit(undefined)} />
+        )}
+        <p class="fact-meta">
+          <TimeText at={shown.updated_at} />
+          {by !== undefined && <span>by {by}</span>}
+          {end !== undefined && (
+            <span class="ends">
+              ends <TimeText at={end} />
+            </span>
+          )}
+          {isMarked && <span class="tag good">changed just now</span>}
+          {place !== undefined && <span class="tag">{place}</span>}
+          {overflow.has(label) && <span class="tag warn">not in the block</span>}
+          {labels.get(label)?.hidden && <span class="tag">hidden from agents</span>}
+        </p>
+        <ErrorNotice error={error} />
+        {showsHistory && <FactHistory label={label} />}
+      </div>
+      <p class="fact-buttons">
+        {canWrite && opened === undefined && (
+          <button
+            ref={edit}
+            type="button"
+            class="small"
+            aria-label={`Edit ${label}`}
+            onClick={() => onEdit(shown)}
+          >
+            Edit
+          </button>
+        )}
+        <button
+          type="button"
+          class="small"
+          aria-expanded={showsHistory}
+          aria-label={`History of ${label}`}
+          onClick={() => setShowsHistory(!showsHistory)}
+        >
+          History
+        </button>
+        {canWrite && fact !== undefined && (
+          <button
+            type="button"
+            class="small danger"
+            disabled={busy}
+            aria-label={`Forget ${label}`}
+            onClick={() => forget(fact)}
+          >
+            Forget
+          </button>
+        )}
+      </p>
+    </li>
+  );
+}
+
+/** A name that a narrow column may break after its underscores. */
+function breakable(name: string) {
+  return name.split(/(?<=_)/).map((part, i) => [i > 0 && <wbr key={i} />, part]);
+}

@@ -1,0 +1,178 @@
+/**
+ * The facts of a memory, kept as they are now: read at the start, after each write of this page, whenever the service
+ * tells of a change, and when a fact ends. What others have changed is marked, and told to `onTold` in words. While a
+ * write of this page is on its way nothing is read, so that it is never taken for somebody else's.
+ */
+
+import { followEvents } from "../api/event-stream.ts";
+import type { Memory, MemoryApi, StoredFact } from "../api/memory.ts";
+
+export interface LiveState {
+  /** Undefined until they are read for the first time. */
+  readonly facts: readonly StoredFact[] | undefined;
+  /** When others changed a fact, by label, by this machine's clock. */
+  readonly marks: ReadonlyMap<string, number>;
+  /** Counts the reads: something has happened, perhaps in another project, and what else is shown is to be read again. */
+  readonly version: number;
+  readonly isLive: boolean;
+  readonly error: unknown;
+}
+
+export interface LiveOptions {
+  readonly api: Pick<MemoryApi, "facts" | "events">;
+  readonly memory: Memory;
+  readonly onState: (state: LiveState) => void;
+  /** What others did, as a sentence. */
+  readonly onTold: (text: string) => void;
+  /** Whether nobody looks at the page: then it reads when somebody does again. */
+  readonly isHidden?: () => boolean;
+}
+
+export const NO_FACTS: LiveState = {
+  facts: undefined,
+  marks: new Map(),
+  version: 0,
+  isLive: false,
+  error: undefined,
+};
+
+/** After a fact's end, so that the service agrees that it has come; and again, where its clock is behind. */
+const END_GRACE_MS = 100;
+const END_AGAIN_MS = 1_000;
+const TIMER_MS_MAX = 2 ** 31 - 1;
+const NAMES_MAX = 3;
+
+export class LiveFacts {
+  readonly #options: LiveOptions;
+  readonly #ended = new AbortController();
+  #state = NO_FACTS;
+  /** Labels that this page has written since the last read; "all" after going back to a moment. */
+  #own: Set<string> | "all" = new Set();
+  #writing = 0;
+  #reading = false;
+  #isStale = false;
+  #endTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(options: LiveOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const { api, memory } = this.#options;
+    void this.read();
+    let wasLive = false;
+    void followEvents({
+      open: (lastId, signal) => api.events(memory.userId, lastId, signal),
+      onEvent: () => void this.read(),
+      onLive: (isLive) => {
+        this.#set({ isLive });
+        // What happened while there was no stream.
+        if (isLive && wasLive) void this.read();
+        wasLive ||= isLive;
+      },
+      signal: this.#ended.signal,
+    });
+  }
+
+  stop(): void {
+    this.#ended.abort();
+    clearTimeout(this.#endTimer);
+  }
+
+  /** Runs a write of this page, and reads what has become of it. */
+  async write<T>(labels: readonly string[] | "all", work: () => Promise<T>): Promise<T> {
+    this.#writing += 1;
+    try {
+      const done = await work();
+      if (labels === "all") this.#own = "all";
+      else if (this.#own !== "all") for (const label of labels) this.#own.add(label);
+      return done;
+    } finally {
+      this.#writing -= 1;
+      await this.read();
+    }
+  }
+
+  /** Reads the facts, now or as soon as nothing stands against it. */
+  async read(): Promise<void> {
+    const { api, memory, isHidden = () => false } = this.#options;
+    this.#isStale = true;
+    if (this.#reading || this.#writing > 0 || isHidden()) return;
+    this.#reading = true;
+    try {
+      while (this.#isStale && this.#writing === 0) {
+        this.#isStale = false;
+        const own = this.#own;
+        this.#own = new Set();
+        this.#take(await api.facts(memory), own);
+      }
+    } catch (error) {
+      this.#set({ error });
+    } finally {
+      this.#reading = false;
+    }
+  }
+
+  /** Reads what has changed while nobody looked. */
+  look(): void {
+    if (this.#isStale) void this.read();
+  }
+
+  #take(facts: readonly StoredFact[], own: Set<string> | "all"): void {
+    const before = this.#state.facts;
+    const isOwn = (label: string) => own === "all" || own.has(label);
+    const known = new Map(before?.map((fact) => [fact.label, fact]));
+    const marks = new Map(this.#state.marks);
+    const written: StoredFact[] = [];
+    for (const fact of facts) {
+      const old = known.get(fact.label);
+      known.delete(fact.label);
+      if (old?.revision === fact.revision && old.place === fact.place) continue;
+      marks.delete(fact.label);
+      if (before === undefined || isOwn(fact.label)) continue;
+      marks.set(fact.label, Date.now());
+      written.push(fact);
+    }
+    const gone = [...known.values()];
+    for (const { label } of gone) marks.delete(label);
+    this.#set({ facts, marks, version: this.#state.version + 1, error: undefined });
+    this.#waitForEnd(facts);
+    this.#tell(
+      written,
+      gone.filter(({ label }) => !isOwn(label)),
+    );
+  }
+
+  #tell(written: readonly StoredFact[], gone: readonly StoredFact[]): void {
+    const told = [
+      ...written.map(
+        ({ label, written_by: by }) => `${label} was written${by === undefined ? "" : ` by ${by}`}.`,
+      ),
+      ...gone.map(
+        ({ label, expires_at: end }) => `${label} ${hasEnded(end) ? "has ended" : "was forgotten"}.`,
+      ),
+    ];
+    if (told.length === 0) return;
+    const more = told.length > NAMES_MAX ? ` ${told.length - NAMES_MAX} more facts have changed.` : "";
+    this.#options.onTold(told.slice(0, NAMES_MAX).join(" ") + more);
+  }
+
+  #waitForEnd(facts: readonly StoredFact[]): void {
+    clearTimeout(this.#endTimer);
+    const ends = facts.flatMap(({ expires_at: end }) => (end === undefined ? [] : [Date.parse(end)]));
+    if (ends.length === 0 || this.#ended.signal.aborted) return;
+    const leftMs = Math.min(...ends) - Date.now();
+    const waitMs = leftMs > 0 ? Math.min(leftMs + END_GRACE_MS, TIMER_MS_MAX) : END_AGAIN_MS;
+    this.#endTimer = setTimeout(() => void this.read(), waitMs);
+  }
+
+  #set(change: Partial<LiveState>): void {
+    if (this.#ended.signal.aborted) return;
+    this.#state = { ...this.#state, ...change };
+    this.#options.onState(this.#state);
+  }
+}
+
+function hasEnded(end: string | undefined): boolean {
+  return end !== undefined && Date.parse(end) <= Date.now();
+}

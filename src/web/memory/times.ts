@@ -1,0 +1,54 @@
+/** Times in words: "5 minutes ago", "in 6 days", and what a field for a local date and time holds. */
+
+const UNITS = [
+  ["year", 31_557_600],
+  ["month", 2_629_800],
+  ["week", 604_800],
+  ["day", 86_400],
+  ["hour", 3600],
+  ["minute", 60],
+  ["second", 1],
+] as const;
+/** Clocks differ a little. */
+const NOW_S = 10;
+
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "always" });
+const exact = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
+
+/** "just now", "5 minutes ago", "in 6 days" */
+export function relativeTime(time: string, nowMs: number): string {
+  const seconds = (Date.parse(time) - nowMs) / 1000;
+  if (Math.abs(seconds) < NOW_S) return seconds > 0 ? "in a few seconds" : "just now";
+  const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? UNITS[UNITS.length - 1];
+  return relative.format(Math.trunc(seconds / size), unit);
+}
+
+/** "Nov 17, 2026, 2:05 PM" in the zone of the reader. */
+export function exactTime(time: string): string {
+  return exact.format(new Date(time));
+}
+
+/** 86,400 → "1 day" */
+export function lifeText(seconds: number): string {
+  const [unit, size] = UNITS.find(([, length]) => seconds % length === 0) ?? UNITS[UNITS.length - 1];
+  const count = seconds / size;
+  return `${count.toLocaleString("en")} ${unit}${count === 1 ? "" : "s"}`;
+}
+
+/** The value of a field for a local date and time. */
+export function fieldTime(ms: number): string {
+  const date = new Date(ms);
+  return new Date(ms - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+/** The moment that such a field names; undefined while it is empty. */
+export function momentOfField(text: string): string | undefined {
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
+}
+
+/** The beginning of the day before, in the zone of the reader. */
+export function startOfYesterday(nowMs: number): number {
+  const date = new Date(nowMs);
+  return new Date(date.getFullYear(), date.getMonth(), date.getDate() - 1).getTime();
+}

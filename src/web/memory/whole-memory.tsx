@@ -1,0 +1,114 @@
+/** The memory as a whole: take it along as a file, or erase all of it, for which its owner's name has to be typed. */
+
+import { useRef, useState } from "preact/hooks";
+import type { Memory } from "../api/memory.ts";
+import { ErrorNotice } from "../parts/notice.tsx";
+import { useAttempt, useDesk } from "./desk.ts";
+
+interface WholeMemoryProps {
+  /** Everything of the user, or of the project, is gone. */
+  readonly onErased: (erased: Memory) => void;
+}
+
+export function WholeMemory({ onErased }: WholeMemoryProps) {
+  const { api, memory, canWrite } = useDesk();
+  const { userId, project } = memory;
+  const [erased, setErased] = useState<Memory>();
+  const { busy, error, attempt } = useAttempt();
+  const save = () =>
+    attempt(async () => {
+      const url = URL.createObjectURL(new Blob([await api.export(memory)], { type: "application/x-ndjson" }));
+      const link = document.createElement("a");
+      link.href = url;
+      link.download = `sideband-${userId.replace(/[^\w.@-]+/g, "-")}.jsonl`;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(url), 10_000);
+    });
+  return (
+    <section class="card" aria-labelledby="whole-title">
+      <h2 id="whole-title">All of it</h2>
+      <p class="hint">
+        The file has everything of {userId}: facts of all projects and earlier values.{" "}
+        <code>sideband import</code> reads it.
+      </p>
+      <ErrorNotice error={error} />
+      <p class="buttons">
+        <button type="button" disabled={busy} onClick={save}>
+          Export to a file
+        </button>
+        {canWrite && project !== undefined && (
+          <button type="button" class="danger" onClick={() => setErased(memory)}>
+            Erase this project …
+          </button>
+        )}
+        {canWrite && (
+          <button type="button" class="danger" onClick={() => setErased({ userId, project: undefined })}>
+            Erase everything …
+          </button>
+        )}
+      </p>
+      {erased !== undefined && (
+        <EraseDialog erased={erased} onErased={onErased} onClose={() => setErased(undefined)} />
+      )}
+    </section>
+  );
+}
+
+interface EraseDialogProps extends WholeMemoryProps {
+  readonly erased: Memory;
+  readonly onClose: () => void;
+}
+
+function EraseDialog({ erased, onErased, onClose }: EraseDialogProps) {
+  const { api, live } = useDesk();
+  const [typed, setTyped] = useState("");
+  const { busy, error, attempt } = useAttempt();
+  const { userId, project } = erased;
+  const name = project ?? userId;
+  const dialog = useRef<HTMLDialogElement>(null);
+  const show = (element: HTMLDialogElement | null) => {
+    dialog.current = element;
+    if (element !== null && !element.open) element.showModal();
+  };
+  const erase = (event: SubmitEvent) => {
+    event.preventDefault();
+    attempt(async () => {
+      await live.write("all", () => api.eraseAll(erased));
+      dialog.current?.close();
+      onErased(erased);
+    });
+  };
+  return (
+    <dialog ref={show} aria-labelledby="erase-title" onClose={onClose}>
+      <form class="stack" onSubmit={erase}>
+        <h2 id="erase-title">
+          Erase {project === undefined ? `everything of ${userId}` : `the project ${project}`}?
+        </h2>
+        <p>
+          {project === undefined
+            ? `All facts of ${userId} in all projects, with their history, are erased. `
+            : `All facts of ${userId} in ${project} and its worktrees, with their history, are erased. `}
+          <b>This cannot be undone.</b> Export them first if you may want them again.
+        </p>
+        <label class="field">
+          <span>Type {name} to confirm</span>
+          <input
+            autocomplete="off"
+            spellcheck={false}
+            value={typed}
+            onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+          />
+        </label>
+        <ErrorNotice error={error} />
+        <p class="buttons">
+          <button type="submit" class="danger asked" disabled={busy || typed !== name}>
+            Erase {project === undefined ? "everything" : "the project"}
+          </button>
+          <button type="button" onClick={() => dialog.current?.close()}>
+            Keep it
+          </button>
+        </p>
+      </form>
+    </dialog>
+  );
+}

@@ -1,0 +1,52 @@
+/**
+ * What changed between two texts, word by word: the longest common subsequence of their words and spaces, by the usual
+ * table. A value has at most 1,024 bytes, so that the table stays small.
+ */
+
+export interface WordPiece {
+  readonly kind: "same" | "gone" | "new";
+  readonly text: string;
+}
+
+export function wordDifference(before: string, after: string): WordPiece[] {
+  const [old, young] = [wordsOf(before), wordsOf(after)];
+  const width = young.length + 1;
+  // common[i * width + j]: words that old from i on and young from j on have in common.
+  const common = new Uint16Array((old.length + 1) * width);
+  for (let i = old.length - 1; i >= 0; i--) {
+    for (let j = young.length - 1; j >= 0; j--) {
+      common[i * width + j] =
+        old[i] === young[j]
+          ? common[(i + 1) * width + j + 1] + 1
+          : Math.max(common[(i + 1) * width + j], common[i * width + j + 1]);
+    }
+  }
+  const pieces: WordPiece[] = [];
+  const add = (kind: WordPiece["kind"], text: string) => {
+    const last = pieces.at(-1);
+    if (last?.kind === kind) pieces[pieces.length - 1] = { kind, text: last.text + text };
+    else pieces.push({ kind, text });
+  };
+  let [i, j] = [0, 0];
+  while (i < old.length || j < young.length) {
+    if (i < old.length && j < young.length && old[i] === young[j]) {
+      add("same", old[i]);
+      i += 1;
+      j += 1;
+    } else if (
+      j === young.length ||
+      (i < old.length && common[(i + 1) * width + j] >= common[i * width + j + 1])
+    ) {
+      add("gone", old[i]);
+      i += 1;
+    } else {
+      add("new", young[j]);
+      j += 1;
+    }
+  }
+  return pieces;
+}
+
+function wordsOf(text: string): string[] {
+  return text.match(/\s+|[^\s]+/g) ?? [];
+}

@@ -1,0 +1,94 @@
+/**
+ * The memory page, for a person: what is remembered about them, who wrote it and when, and every way to change it. One
+ * signs in with a key, which stays in this page's memory, or comes by the link of `sideband open`, whose page has an
+ * address of its own and a cookie that scripts cannot read. The address says whose memory it is, after the #.
+ */
+
+import { render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { type Memory, MemoryApi, type UsageAnswer } from "../api/memory.ts";
+import { MemoryDesk } from "../memory/memory-desk.tsx";
+import { UserChooser } from "../memory/user-chooser.tsx";
+import { KeyForm } from "../parts/key-form.tsx";
+import { ErrorNotice } from "../parts/notice.tsx";
+
+/** What stands before the page's own address: only on the page of `sideband open` is there anything. */
+const BASE = location.pathname.replace(/\/memory$/, "");
+
+interface MemoryVisitor {
+  readonly api: MemoryApi;
+  readonly usage: UsageAnswer;
+}
+
+function MemoryPage() {
+  const [visitor, setVisitor] = useState<MemoryVisitor>();
+  const [error, setError] = useState<unknown>();
+  const enter = async (api: MemoryApi) => setVisitor({ api, usage: await api.usage() });
+  useEffect(() => {
+    if (BASE !== "") enter(new MemoryApi({ base: BASE })).catch(setError);
+  }, []);
+  if (visitor !== undefined) return <Chosen visitor={visitor} onLeave={() => setVisitor(undefined)} />;
+  if (BASE === "") return <KeyForm button="Open the memory" onKey={(key) => enter(new MemoryApi({ key }))} />;
+  if (error === undefined) return <p class="hint">Loading …</p>;
+  return (
+    <>
+      <ErrorNotice error={error} />
+      <p>
+        This page works in the browser that the link of <code>sideband open</code> was opened in, as long as
+        that command runs. Run it again for a new link.
+      </p>
+    </>
+  );
+}
+
+function Chosen({ visitor, onLeave }: { readonly visitor: MemoryVisitor; readonly onLeave: () => void }) {
+  const { api, usage } = visitor;
+  const bound = usage.user;
+  const [memory, setMemory] = useState<Memory | undefined>(() => memoryIn(location.hash, bound));
+  const choose = (chosen: Memory | undefined) => {
+    history.replaceState(null, "", `${location.pathname}${chosen === undefined ? "" : hashOf(chosen)}`);
+    setMemory(chosen);
+  };
+  const mayChange = bound === undefined;
+  const leave = BASE === "" ? onLeave : undefined;
+  if (memory === undefined) {
+    const onUser = (userId: string) => choose({ userId, project: undefined });
+    return (
+      <>
+        {leave !== undefined && (
+          <p class="buttons">
+            <button type="button" class="small" onClick={leave}>
+              Forget the key
+            </button>
+          </p>
+        )}
+        <UserChooser api={api} canWrite={usage.access !== "read"} onUser={onUser} />
+      </>
+    );
+  }
+  return (
+    <MemoryDesk
+      key={hashOf(memory)}
+      api={api}
+      usage={usage}
+      memory={memory}
+      onMemory={choose}
+      onOther={mayChange ? () => choose(undefined) : undefined}
+      onLeave={leave}
+    />
+  );
+}
+
+function memoryIn(hash: string, bound: string | undefined): Memory | undefined {
+  const parts = new URLSearchParams(hash.slice(1));
+  const userId = bound ?? parts.get("user") ?? "";
+  const isHere = userId !== "" && (bound === undefined || parts.get("user") === bound);
+  const project = isHere ? (parts.get("project") ?? "") : "";
+  return userId === "" ? undefined : { userId, project: project === "" ? undefined : project };
+}
+
+function hashOf({ userId, project }: Memory): string {
+  return `#${new URLSearchParams({ user: userId, ...(project === undefined ? {} : { project }) })}`;
+}
+
+render(<MemoryPage />, document.getElementById("app")!);

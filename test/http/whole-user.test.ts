@@ -1,0 +1,106 @@
+/** What pages show of a whole user or account: the export, how full the block is, and the operator's lists. */
+
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { after, before, test } from "node:test";
+import { lineImport } from "../../src/memory/transfer.ts";
+import { problemCode, type Running, startRunning } from "./running-service.ts";
+
+const ADMIN_TOKEN = "admin-token-for-tests";
+const PROJECT = "loom-3f2a9c81d04e";
+
+let running: Running;
+before(async () => {
+  running = await startRunning({ SIDEBAND_DEMO: "0" }, undefined, { warm: false });
+});
+after(() => running?.end());
+
+async function post(path: string, body: object, key = running.key): Promise<void> {
+  const { status, text } = await running.call("POST", path, { body, key });
+  assert.ok(status < 300, text);
+}
+const admin = (path: string) => running.call("GET", path, { key: ADMIN_TOKEN });
+
+test("an export has own labels, the facts of all places and earlier values, and can be imported", async () => {
+  await post("/channels", { label: "FAMILY.wife", description: "Her name" });
+  const ada = { user_id: "ada", written_by: "claude-code" };
+  await post("/encode", { ...ada, label: "FAMILY.wife", value: "Chid" });
+  await post("/encode", { ...ada, label: "FAMILY.wife", value: "Chidi" });
+  await post("/encode", { ...ada, label: "TASK.next", value: "the gate", project: PROJECT, ttl_s: 3600 });
+  await post("/encode", { user_id: "eve", label: "USER.name", value: "Eve" });
+  const answer = await running.call("GET", "/users/export?user_id=ada");
+  assert.deepEqual(
+    [answer.headers.get("content-type"), answer.headers.get("cache-control")],
+    ["application/x-ndjson", "no-store"],
+  );
+  assert.doesNotMatch(answer.text, /Eve|sb_live_/);
+  const other = await startRunning({ SIDEBAND_DEMO: "0" }, undefined, { warm: false });
+  const importLine = lineImport(other.service.core.store, Date.now());
+  for (const line of answer.text.trim().split("\n")) await importLine(line);
+  const again = await other.call("GET", "/users/export?user_id=ada");
+  const { json: history } = await other.call("GET", "/facts/history?user_id=ada&label=FAMILY.wife");
+  await other.end();
+  assert.equal(history.revisions[1].value, "Chid");
+  const factsIn = (text: string) =>
+    JSON.parse(text.trim().split("\n").at(-1)!).facts.map(
+      ({ revision: _, ...fact }: { revision: number }) => fact,
+    );
+  assert.deepEqual(factsIn(again.text), factsIn(answer.text));
+  assert.equal(factsIn(answer.text).length, 2);
+});
+
+test("a bound key exports its own user, and no other; of a user without facts there is no line", async () => {
+  const { key } = await running.service.core.keys.create({ account: "acme", user: "bo", access: "read" });
+  await post("/encode", { user_id: "bo", label: "USER.name", value: "Bo" });
+  assert.match((await running.call("GET", "/users/export", { key })).text, /"user_id":"bo"/);
+  const foreign = await running.call("GET", "/users/export?user_id=ada", { key });
+  assert.equal(problemCode(foreign), "403 user_not_allowed");
+  const nobody = await running.call("GET", "/users/export?user_id=nobody");
+  assert.deepEqual([nobody.status, /"kind":"user"/.test(nobody.text)], [200, false]);
+  assert.equal(problemCode(await running.call("GET", "/users/export?user_id=")), "400 invalid_request");
+});
+
+test("with details a context tells how full its block is, and what has no room", async () => {
+  const contextOf = async (user: string, more = "") =>
+    (await running.call("GET", `/context?user_id=${user}&details=true${more}`)).json;
+  assert.deepEqual((await contextOf("empty")).carriers, { used: 0, max: 480 });
+  await post("/encode", { user_id: "full", label: "USER.name", value: "Ada" });
+  const small = await contextOf("full");
+  assert.ok(small.carriers.used > 11 && small.carriers.used < 60, JSON.stringify(small.carriers));
+  assert.deepEqual(small.overflow, []);
+  for (const label of ["USER.os", "USER.gpu", "USER.role", "USER.location"])
+    await post("/encode", { user_id: "full", label, value: randomBytes(200).toString("hex") });
+  const large = await contextOf("full", "&include=block");
+  assert.ok(large.carriers.used > small.carriers.used && large.carriers.used <= 480);
+  assert.ok(large.overflow.length > 0);
+  const index = await contextOf("full", "&include=index");
+  assert.equal("carriers" in index, false);
+});
+
+test("the operator sees the users of an account page by page, and the labels that it has added", async () => {
+  const key = await running.newKey("navy");
+  for (const user_id of ["grace", "greta", "hedy"])
+    await post("/encode", { user_id, label: "TASK.next", value: "x", project: PROJECT }, key);
+  await post("/channels", { label: "SHIP.name", description: "Its name", one_of: ["A", "B"] }, key);
+  await running.call("PATCH", "/channels/USER.gpu", { key, body: { hidden: true } });
+  const { json: first } = await admin("/admin/users?account=navy&limit=1&prefix=gr");
+  assert.deepEqual(first.users[0].projects, [PROJECT]);
+  const { json: second } = await admin(
+    `/admin/users?account=navy&limit=1&prefix=gr&cursor=${first.next_cursor}`,
+  );
+  assert.deepEqual([second.users[0].user_id, second.next_cursor], ["greta", null]);
+  const { json } = await admin("/admin/labels?account=navy");
+  assert.deepEqual(
+    json.labels.map(({ label, own, hidden }: Record<string, unknown>) => [label, own, hidden]),
+    [
+      ["USER.gpu", false, true],
+      ["SHIP.name", true, false],
+    ],
+  );
+  assert.equal(json.free, 215);
+  assert.deepEqual((await admin("/admin/users?account=no-such")).json.users, []);
+  for (const path of ["/admin/users?account=navy", "/admin/labels?account=navy"])
+    assert.equal((await running.call("GET", path, { key })).status, 401);
+  assert.equal(problemCode(await admin("/admin/users")), "400 invalid_request");
+  assert.equal(problemCode(await admin("/admin/labels?account=N%20O")), "400 invalid_request");
+});
