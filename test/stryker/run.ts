@@ -92,6 +92,7 @@ writeFileSync(
     ignoreStatic: true,
     // Messages, names of metrics and lines of the log; a text that decides something is compared elsewhere.
     mutator: { excludedMutations: ["StringLiteral"] },
+    ignorers: ["assertions"],
     concurrency: 2,
     dryRunTimeoutMinutes: 30,
     timeoutMS: 10_000,

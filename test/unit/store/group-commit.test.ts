@@ -6,7 +6,7 @@ import type { Failure } from "../../../src/base/errors.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
 import { noStep } from "../../../src/base/steps.ts";
 import { type Change, CommitError, type Environment } from "../../../src/store/lmdb/environment.ts";
-import { GroupCommit } from "../../../src/store/lmdb/group-commit.ts";
+import { GroupCommit, Writer } from "../../../src/store/lmdb/group-commit.ts";
 import { FakeClock } from "../blockwork/fake-workers.ts";
 
 /** Commits wait until they are confirmed or failed by hand. */
@@ -30,7 +30,7 @@ class HeldDisk {
 }
 
 function groupCommit(
-  options: { queueMax?: number; confirmMs?: number } = {},
+  options: { queueMax?: number; confirmMs?: number; freeBytes?: () => number } = {},
   environment?: () => HeldDisk | undefined,
 ) {
   const disk = new HeldDisk();
@@ -257,4 +257,65 @@ test("group commit: a group that the disk confirms late is reported as on disk a
   disk.waiting[0].confirm();
   await turn();
   assert.deepEqual(committed, [1]);
+});
+
+test("group commit: a confirmation that comes with the end of its time counts, and the next write is taken", async () => {
+  const { disk, put } = groupCommit({ confirmMs: 1 });
+  const written = put("a", "1");
+  await turn();
+  for (const endMs = performance.now() + 5; performance.now() < endMs; );
+  setImmediate(() => disk.waiting[0].confirm());
+  await written;
+  await turn();
+  const next = put("b", "1");
+  await turn();
+  disk.waiting[1].confirm();
+  assert.equal(await next, undefined);
+});
+
+test("group commit: a group is refused where the disk has not room for each of its changes and a reserve", async () => {
+  let freeBytes = 2 ** 18 + 3 * 16_384 - 1;
+  const { disk, put } = groupCommit({ freeBytes: () => freeBytes });
+  const three = () => Promise.all(["a", "b", "c"].map((key) => put(key, "1").catch(codeOf)));
+  assert.deepEqual(await three(), new Array(3).fill("store_unavailable"));
+  freeBytes += 1;
+  const written = three();
+  await turn();
+  disk.waiting[0].confirm();
+  assert.deepEqual(await written, new Array(3).fill(undefined));
+});
+
+test("group commit: whoever is refused is told when to try again", async () => {
+  const { disk, put } = groupCommit({ queueMax: 1 });
+  const retryOf = (written: Promise<unknown>) =>
+    written.then(
+      () => assert.fail("it is refused"),
+      ({ extra }: Failure) => extra.retryAfterS,
+    );
+  const failing = retryOf(put("a", "1"));
+  assert.equal(await retryOf(put("b", "1")), 1, "the queue is full");
+  await turn();
+  const cause = new Error("no room");
+  disk.waiting[0].fail(new CommitError(cause, true));
+  assert.equal(await failing, 5);
+  const unknown = put("a", "1").catch((error: Failure) => error);
+  await turn();
+  const broken = new CommitError(cause, false);
+  disk.waiting[1].fail(broken);
+  const { extra } = (await unknown) as Failure;
+  assert.deepEqual([extra.retryAfterS, extra.cause], [5, broken]);
+});
+
+test("a writer sees the keys of a range as its group has left them", () => {
+  const stored = ["b", "c", "d"].map((key) => Buffer.from(key));
+  const environment = { keys: () => stored, has: () => true } as unknown as Environment;
+  const writer = new Writer(environment);
+  const value = Buffer.of(1);
+  for (const key of ["a", "b", "e", "f"]) writer.put("labels", Buffer.from(key), value);
+  writer.put("keys", Buffer.from("dd"), value);
+  for (const key of ["c", "e"]) writer.remove("labels", Buffer.from(key));
+  const range = { start: Buffer.from("b"), end: Buffer.from("f") };
+  assert.deepEqual(writer.keys("labels", range).map(String), ["d", "b"]);
+  const has = (key: string) => writer.has("labels", Buffer.from(key));
+  assert.deepEqual([has("a"), has("c"), has("d")], [true, false, true]);
 });

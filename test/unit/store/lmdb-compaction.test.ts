@@ -1,12 +1,13 @@
 /** Compaction of the embedded store: no byte of what was forgotten is left, and nothing else is lost. */
 
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Metrics } from "../../../src/base/metrics.ts";
+import { Environment } from "../../../src/store/lmdb/environment.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
-import { write } from "../../conformance/store.ts";
+import { keyRecord, write } from "../../conformance/store.ts";
 import { storeIn } from "../../fixtures/behind-the-store.ts";
 import { viewOf } from "../../fixtures/views.ts";
 import { openFolder, withFolder } from "./lmdb-folder.ts";
@@ -21,7 +22,8 @@ function filesHold(folder: string, text: string): boolean {
 test("lmdb: after compacting, no byte of a forgotten user is in the data files, and the others are whole", () =>
   withFolder(async (folder) => {
     const store = await openFolder(folder);
-    const others = Array.from({ length: 300 }, (_, i) =>
+    // More entries than a copy reads at once.
+    const others = Array.from({ length: 510 }, (_, i) =>
       store.write(write(`user-${i}`, [[0, `value-of-${i}-`.padEnd(200, "v")]])),
     );
     await Promise.all(others);
@@ -40,13 +42,19 @@ test("lmdb: after compacting, no byte of a forgotten user is in the data files, 
       filesHold(folder, "condemned-value"),
       "lmdb keeps old bytes: else this test would show nothing",
     );
-    const report = await store.compact();
-    assert.ok(report.entries > 600);
+    await store.addKey(keyRecord("forgotten", "forgotten"));
+    const progress: (readonly [number, number])[] = [];
+    const report = await store.compact((done, total) => void progress.push([done, total]));
+    assert.ok(report.entries > 1_020);
+    // All but the note that something was forgotten.
+    assert.deepEqual(progress.at(-1), [report.entries, report.entries + 1]);
+    assert.equal(store.readKey("forgotten")?.account, "forgotten");
+    assert.equal((await store.listAccounts()).length, 1);
     for (const trace of ["condemned-user", "condemned-value", "overwritten-secret"]) {
       assert.equal(filesHold(folder, trace), false, trace);
     }
     assert.equal(store.forgottenSinceMs(), undefined);
-    for (let i = 0; i < 300; i++) {
+    for (let i = 0; i < 510; i++) {
       assert.equal(store.readFact(viewOf(`user-${i}`), 0)?.value, `value-of-${i}-`.padEnd(200, "v"));
     }
     await store.write(write("after", [[0, "works"]]));
@@ -114,6 +122,7 @@ test("lmdb: what is written or forgotten behind the copy's back is so after the 
     assert.equal(store.readFact(viewOf("bob"), 0)?.value, "Bob");
     assert.equal(store.readUser(viewOf("ada")), undefined);
     assert.deepEqual([store.statistics().users, store.statistics().facts], [1, 1]);
+    assert.ok(store.forgottenSinceMs()! > 0, "its bytes may be in the copy");
     await store.close();
   }));
 
@@ -161,6 +170,62 @@ test("lmdb: after a compaction that failed once the new store had its name, writ
       ["Ada", "Bob"],
     );
     await again.close();
+  }));
+
+test("lmdb: after a compaction that failed before the new store had its name, all goes on in the old one", () =>
+  withFolder(async (folder) => {
+    const store = await openFolder(folder, true, (step) => {
+      // Where the draft of sideband.json would be written.
+      if (step !== "compaction: caught up") return;
+      for (const name of readdirSync(folder).filter(
+        (entry) => entry.startsWith("store-") && entry !== before,
+      ))
+        mkdirSync(join(folder, name, "sideband.json"));
+    });
+    const before = storeIn(folder);
+    await store.write(write("ada", [[0, "Ada"]]));
+    await assert.rejects(store.compact(), { code: "EISDIR" });
+    await store.write(write("bob", [[0, "Bob"]]));
+    assert.equal(storeIn(folder), before);
+    await store.close();
+    const again = await openFolder(folder, false);
+    assert.equal(again.readFact(viewOf("bob"), 0)?.value, "Bob");
+    await again.close();
+  }));
+
+test("lmdb: a copy needs a quarter more than what is in use, and a mebibyte", () =>
+  withFolder(async (folder) => {
+    const first = await openFolder(folder);
+    const facts = Array.from({ length: 200 }, (_, channel): [number, string] => [channel, "v".repeat(4000)]);
+    await first.write(write("ada", facts));
+    await first.close();
+    const environment = new Environment(join(folder, storeIn(folder)));
+    const bytesMin = Math.ceil(environment.liveBytes * 1.25) + 2 ** 20;
+    await environment.close();
+    let freeBytes = bytesMin - 1;
+    const store = await LmdbStore.open({
+      folder,
+      create: false,
+      queueMax: 10,
+      metrics: new Metrics(),
+      monotonic: { now: () => 7_000 },
+      freeBytes: () => freeBytes,
+    });
+    await assert.rejects(store.compact(), { code: "store_unavailable" });
+    freeBytes = bytesMin;
+    assert.equal((await store.compact()).durationMs, 0);
+    await store.close();
+  }));
+
+test("lmdb: what belongs to a backup is added before the backup has its name", () =>
+  withFolder(async (folder) => {
+    const store = await openFolder(join(folder, "data"));
+    await store.write(write("ada", [[0, "Ada"]]));
+    const named: boolean[] = [];
+    const backup = join(folder, "backup");
+    await store.backup(backup, () => void named.push(existsSync(join(backup, "sideband.json"))));
+    assert.deepEqual([...named, existsSync(join(backup, "sideband.json"))], [false, true]);
+    await store.close();
   }));
 
 test("lmdb: a compaction for which the disk has no room is not begun, and is counted", () =>
@@ -218,13 +283,16 @@ for (const moment of ["copy: begun", "copy: page written", "copy: complete"]) {
   test(`lmdb: a compaction during which the store is closed (${moment}) changes nothing`, () =>
     withFolder(async (folder) => {
       let closing: Promise<void> | undefined;
+      let pages = 0;
       const store = await openFolder(folder, true, (step) => {
+        if (step === "copy: page written" && closing !== undefined) pages += 1;
         if (step === moment) closing ??= store.close();
       });
       await store.write(write("ada", [[0, "Ada"]]));
       const before = storeIn(folder);
       await assert.rejects(store.compact(), { code: "store_unavailable" });
       await closing;
+      assert.equal(pages, 0, "no page is written after the end was asked for");
       assert.equal(storeIn(folder), before);
       const again = await openFolder(folder, false);
       assert.equal(again.readFact(viewOf("ada"), 0)?.value, "Ada");

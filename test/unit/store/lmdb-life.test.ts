@@ -7,6 +7,7 @@ import type { FactChange } from "../../../src/memory/ports.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { NOW, write } from "../../conformance/store.ts";
 import { countIn, damage } from "../../fixtures/behind-the-store.ts";
+import { viewOf } from "../../fixtures/views.ts";
 import { withFolder } from "./lmdb-folder.ts";
 
 const open = (folder: string, historyMax?: number) =>
@@ -89,6 +90,53 @@ test("lmdb: forgetting takes the whole history, however far back it goes", () =>
     await Promise.all([change(store, [set(0, "d")]), change(store, [forget(0)])]);
     await store.close();
     for (const table of ["facts", "history"] as const) assert.equal(await countIn(folder, table), 0);
+  }));
+
+test("lmdb: a history that is kept no longer goes with its fact, and heads go when they are used up", () =>
+  withFolder(async (folder) => {
+    const kept = await open(folder);
+    for (const value of ["a", "b"]) await change(kept, [set(0, value), set(1, value, { place: "loom" })]);
+    await kept.close();
+    const store = await open(folder, 0);
+    await change(store, [forget(0, { keepHistory: true }), forget(1, { place: "loom", keepHistory: true })]);
+    await store.close();
+    assert.equal(await countIn(folder, "history"), 0);
+    const again = await open(folder);
+    await change(again, [set(0, "a"), set(1, "x", { place: "loom" }), set(2, "y")]);
+    await change(again, [forget(0, { keepHistory: true }), forget(1, { place: "loom" })]);
+    await change(again, [set(0, "b")]);
+    await change(again, [forget(0)]);
+    // In one group: what was kept a moment ago, too.
+    await Promise.all([
+      change(again, [set(3, "c")]),
+      change(again, [forget(3, { keepHistory: true })]),
+      change(again, [forget(3)]),
+    ]);
+    await again.close();
+    assert.equal(await countIn(folder, "history"), 0);
+    assert.equal(await countIn(folder, "facts"), 2, "the user and one fact: an empty place has no record");
+  }));
+
+test("lmdb: forgetting a place is noted, so that a compaction follows", () =>
+  withFolder(async (folder) => {
+    const store = await open(folder);
+    await change(store, [set(0, "a"), set(1, "x", { place: "loom" })]);
+    assert.equal(store.forgottenSinceMs(), undefined);
+    await store.forgetUser("acme", "ada", "loom");
+    assert.equal(store.forgottenSinceMs(), NOW);
+    await store.close();
+  }));
+
+test("lmdb: of a code the bytes of its bits are stored, however many it comes with", () =>
+  withFolder(async (folder) => {
+    const store = await open(folder);
+    await change(store, [set(0, "a")]);
+    const bytes = new Uint8Array(100).fill(0xff);
+    const code = { version: 3, checksum: 7, bits: { length: 13, bytes } };
+    await store.saveCodes("acme", "ada", [{ place: "", channel: 0, revision: 1, value: "a", code }]);
+    const [fact] = store.readUser(viewOf("ada"))!.facts;
+    assert.deepEqual([fact.value, fact.code?.bits.bytes], ["a", Uint8Array.of(0xff, 0xff)]);
+    await store.close();
   }));
 
 test("lmdb: what is forgotten is no longer listed among the facts that expire", () =>

@@ -27,6 +27,7 @@ import { keyRequest, keyRequestConformance } from "../../conformance/key-request
 import { keyRecord, type StoreUnderTest, storeConformance, write } from "../../conformance/store.ts";
 import { storeCountsConformance } from "../../conformance/store-counts.ts";
 import { storeLifeConformance } from "../../conformance/store-life.ts";
+import { storePlacesConformance } from "../../conformance/store-places.ts";
 import { damage, misplace, storeIn, take } from "../../fixtures/behind-the-store.ts";
 import { changesOf, viewOf } from "../../fixtures/views.ts";
 import { openFolder, withFolder } from "./lmdb-folder.ts";
@@ -51,6 +52,7 @@ async function openAlone(): Promise<StoreUnderTest> {
 storeConformance("lmdb", openAlone);
 storeCountsConformance("lmdb", openAlone);
 storeLifeConformance("lmdb", openAlone);
+storePlacesConformance("lmdb", openAlone);
 keyRequestConformance("lmdb", openAlone);
 
 test("lmdb: a folder has one owner; a second is told who it is, and kill -9 frees the folder at once", () =>

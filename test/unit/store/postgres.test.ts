@@ -12,12 +12,14 @@ import { keyRequest, keyRequestConformance } from "../../conformance/key-request
 import { keyRecord, storeConformance, write } from "../../conformance/store.ts";
 import { storeCountsConformance } from "../../conformance/store-counts.ts";
 import { storeLifeConformance } from "../../conformance/store-life.ts";
+import { storePlacesConformance } from "../../conformance/store-places.ts";
 import { briefly, viewOf } from "../../fixtures/views.ts";
 import { newDatabase, newDatabaseWithClusterForms, openNewStore, openStore } from "../../postgres/server.ts";
 
 storeConformance("postgres", openNewStore);
 storeCountsConformance("postgres", openNewStore);
 storeLifeConformance("postgres", openNewStore);
+storePlacesConformance("postgres", openNewStore);
 keyRequestConformance("postgres", openNewStore);
 
 const NOW = Date.UTC(2026, 10, 15, 12);

@@ -1,0 +1,296 @@
+/**
+ * What every store must keep in order when places, ends and histories meet: counts, stamps, the order of answers, who
+ * wrote what. The rest of the suite is store.ts.
+ */
+
+import assert from "node:assert/strict";
+import type { FactChange, Store } from "../../src/memory/ports.ts";
+import { briefly, viewOf } from "../fixtures/views.ts";
+import { keyRequest } from "./key-requests.ts";
+import { checksOf, keyRecord, NOW, type StoreUnderTest, write } from "./store.ts";
+
+const set = (channel: number, value: string, more: Partial<FactChange> = {}): FactChange => ({
+  place: "",
+  channel,
+  value,
+  ...more,
+});
+const forget = (channel: number, more: Partial<FactChange> = {}): FactChange => ({
+  place: "",
+  channel,
+  value: null,
+  ...more,
+});
+
+async function stored(store: Store, changes: FactChange[], nowMs = NOW, more = {}) {
+  const outcome = await store.write(write("ada", [], { changes, nowMs, ...more }));
+  assert.ok(outcome.outcome === "stored", outcome.outcome);
+  return outcome;
+}
+
+export function storePlacesConformance(name: string, open: () => Promise<StoreUnderTest>): void {
+  const check = checksOf(name, open);
+
+  check("facts of places are counted, and a user is gone with the last of them", async ({ store }) => {
+    const counts = async () => {
+      const { users, facts } = await store.statistics();
+      return [users, facts];
+    };
+    await stored(store, [set(1, "a", { place: "loom" })]);
+    await stored(store, [set(2, "b", { place: "loom" }), set(2, "c", { place: "loom/x" })]);
+    assert.deepEqual(await counts(), [1, 3]);
+    await stored(store, [forget(1, { place: "loom" }), forget(2, { place: "loom/x" })]);
+    assert.deepEqual(await counts(), [1, 1]);
+    await stored(store, [forget(2, { place: "loom" })]);
+    assert.deepEqual(await counts(), [0, 0]);
+    assert.equal(await store.readStamp("acme", "ada"), undefined);
+  });
+
+  check("a user whose last place is forgotten is gone, and nobody has a place", async ({ store }) => {
+    assert.equal(await store.forgetUser("acme", "nobody", "loom"), false);
+    await stored(store, [set(1, "a", { place: "loom" }), set(2, "x", { place: "loom/x" })]);
+    await stored(store, [set(1, "b", { place: "loom" }), forget(2, { place: "loom/x", keepHistory: true })]);
+    assert.equal(await store.forgetUser("acme", "ada", "loom2"), false);
+    assert.equal(await store.forgetUser("acme", "ada", "loom"), true);
+    assert.equal(await store.readStamp("acme", "ada"), undefined);
+    assert.equal(await store.forgetUser("acme", "ada"), false);
+    const { users, facts } = await store.statistics();
+    assert.deepEqual([users, facts], [0, 0]);
+  });
+
+  check(
+    "what is left of a user after a place was forgotten is whole, and goes as ever",
+    async ({ store }) => {
+      await stored(store, [
+        set(0, "Ada"),
+        set(1, "gone"),
+        set(1, "a", { place: "loom" }),
+        set(2, "b", { place: "loom" }),
+      ]);
+      await stored(store, [
+        forget(1, { keepHistory: true }),
+        set(1, "a2", { place: "loom" }),
+        forget(2, { place: "loom", keepHistory: true }),
+      ]);
+      assert.equal(await store.forgetUser("acme", "ada", "loom"), true);
+      assert.equal((await store.readFact(viewOf("ada"), 0))?.value, "Ada");
+      await stored(store, [forget(0), forget(1)]);
+      assert.equal(await store.readStamp("acme", "ada"), undefined);
+      assert.equal((await store.statistics()).users, 0);
+    },
+  );
+
+  check("no stamp comes twice, whatever ends", async ({ store }) => {
+    const stamps: (string | undefined)[] = [];
+    const step = async (changes: FactChange[], nowMs: number) => {
+      await stored(store, changes, nowMs);
+      stamps.push(await store.readStamp("acme", "ada"));
+    };
+    await step([set(0, "Ada")], NOW);
+    await step([set(1, "a", { place: "loom" })], NOW + 1);
+    await step([set(2, "short", { expiresAtMs: NOW + 3 })], NOW + 2);
+    await store.sweep(NOW + 3);
+    stamps.push(await store.readStamp("acme", "ada"));
+    await step([set(3, "kept")], NOW + 4);
+    await step([forget(3, { keepHistory: true })], NOW + 5);
+    await store.forgetUser("acme", "ada", "loom");
+    stamps.push(await store.readStamp("acme", "ada"));
+    assert.equal(new Set(stamps).size, 7);
+    assert.ok(!stamps.includes(undefined));
+  });
+
+  check("forgetting counts nothing, and is not refused where the limit is passed", async ({ store }) => {
+    const quota = { keyId: "key1", month: "2026-11", day: "2026-11-15", limit: 3 };
+    await stored(store, [set(0, "a"), set(1, "b"), set(2, "c")], NOW, { quota });
+    const full = await stored(store, [forget(0)], NOW, { quota });
+    assert.deepEqual([full.used, full.forgotten], [3, 1]);
+    const passed = await stored(store, [forget(1)], NOW, { quota: { ...quota, limit: 1 } });
+    assert.equal(passed.used, 3);
+    const refused = await store.write(
+      write("ada", [], { changes: [set(3, "d"), forget(2)], quota: { ...quota, limit: 3 } }),
+    );
+    assert.deepEqual(briefly(refused), { outcome: "limit", used: 3 });
+    assert.equal(await store.readUsage("key1", "2026-11"), 3);
+  });
+
+  check("channels are counted over places, without facts that have expired", async ({ store }) => {
+    const places = ["", "loom"];
+    await stored(store, [set(200, "lasts"), set(7, "short", { expiresAtMs: NOW + 5 })]);
+    await stored(store, [set(7, "loom's", { place: "loom", expiresAtMs: NOW + 9 })]);
+    const countAt = async (nowMs: number) =>
+      (await stored(store, [set(200, `at ${nowMs}`)], nowMs, { places })).channelCount;
+    assert.equal(await countAt(NOW + 4), 2);
+    assert.equal(await countAt(NOW + 5), 2, "that of the place lasts longer");
+    assert.equal(await countAt(NOW + 9), 1);
+  });
+
+  check("a user's facts are in the order of their channels, whatever their places", async ({ store }) => {
+    await stored(store, [set(30, "person's"), set(20, "person's"), set(5, "loom's", { place: "loom" })]);
+    const state = await store.readUser(viewOf("ada", "acme", { places: ["", "loom"] }));
+    assert.deepEqual(
+      state?.facts.map(({ place, channel }) => [place, channel]),
+      [
+        ["loom", 5],
+        ["", 20],
+        ["", 30],
+      ],
+    );
+    for (const userId of ["nobody", "ada"])
+      assert.equal(await store.readFact(viewOf(userId, "acme", { places: ["", "none"] }), 9), undefined);
+  });
+
+  check("a history is in order, with what has expired and was not swept yet", async ({ store }) => {
+    const end = NOW + 10;
+    const values = (value: string): FactChange[] => [
+      set(7, value),
+      set(5, value, { expiresAtMs: end }),
+      set(9, value, { place: "loom" }),
+      set(6, value, { place: "loom", expiresAtMs: end }),
+    ];
+    await stored(store, values("first"));
+    await stored(store, values("second"), NOW + 1);
+    const life = await store.readLife("acme", "ada", { nowMs: end });
+    const first = ["first", "replaced"];
+    const expired = ["second", "expired"];
+    assert.deepEqual(
+      life?.earlier.map(({ place, channel, ordinal, value, ended }) => [
+        place,
+        channel,
+        ordinal,
+        value,
+        ended,
+      ]),
+      [
+        ["", 5, 1, ...first],
+        ["", 5, 2, ...expired],
+        ["", 7, 1, ...first],
+        ["loom", 6, 1, ...first],
+        ["loom", 6, 2, ...expired],
+        ["loom", 9, 1, ...first],
+      ],
+    );
+    assert.deepEqual(
+      life?.facts.map(({ place, channel }) => [place, channel]),
+      [
+        ["", 7],
+        ["loom", 9],
+      ],
+    );
+  });
+
+  check(
+    "a life is of one channel at all places, or of one place, where that is asked for",
+    async ({ store }) => {
+      const all = [set(0, "a"), set(1, "b"), set(0, "c", { place: "loom" }), set(1, "d", { place: "loom" })];
+      await stored(store, all);
+      await stored(store, [set(0, "e", { place: "loom/x" })]);
+      await stored(
+        store,
+        all.map((change) => ({ ...change, value: `${change.value}2` })),
+      );
+      const lifeOf = async (options: { place?: string; channel?: number }) => {
+        const life = await store.readLife("acme", "ada", { nowMs: NOW, ...options });
+        return [life?.facts.map(({ value }) => value), life?.earlier.map(({ value }) => value)];
+      };
+      assert.deepEqual(await lifeOf({ channel: 0 }), [
+        ["a2", "c2", "e"],
+        ["a", "c"],
+      ]);
+      assert.deepEqual(await lifeOf({ place: "loom" }), [
+        ["c2", "d2"],
+        ["c", "d"],
+      ]);
+      assert.deepEqual(await lifeOf({ place: "loom", channel: 1 }), [["d2"], ["d"]]);
+    },
+  );
+
+  check(
+    "writer and session of a value are kept with it, and are nobody's where none was named",
+    async ({ store }) => {
+      await stored(store, [set(0, "a")], NOW, { writtenBy: "écrivain", sessionId: "sitzung-ü" });
+      const named = await store.readFact(viewOf("ada"), 0);
+      assert.deepEqual([named?.value, named?.writtenBy, named?.sessionId], ["a", "écrivain", "sitzung-ü"]);
+      await stored(store, [set(0, "b")]);
+      const unnamed = await store.readFact(viewOf("ada"), 0);
+      assert.deepEqual([unnamed?.value, unnamed?.writtenBy, unnamed?.sessionId], ["b", null, null]);
+      await stored(store, [set(0, "c")], NOW, { sessionId: "s" });
+      const life = await store.readLife("acme", "ada", { nowMs: NOW });
+      assert.deepEqual(
+        [...life!.earlier, ...life!.facts].map(({ value, writtenBy, sessionId }) => [
+          value,
+          writtenBy,
+          sessionId,
+        ]),
+        [
+          ["a", "écrivain", "sitzung-ü"],
+          ["b", null, null],
+          ["c", null, "s"],
+        ],
+      );
+    },
+  );
+
+  check("a sweep says which facts have ended", async ({ store }) => {
+    const first = await stored(store, [set(1, "x", { place: "loom", expiresAtMs: NOW + 1 })]);
+    await stored(store, [set(2, "y", { expiresAtMs: NOW + 3 })]);
+    const ended = { account: "acme", userId: "ada", place: "loom", channel: 1, revision: first.revision };
+    assert.deepEqual(await store.sweep(NOW + 2), [ended]);
+    assert.deepEqual(await store.sweep(NOW + 2), []);
+  });
+
+  check("every channel from 0 to 255 is a fact of its own", async ({ store }) => {
+    const channels = Array.from({ length: 256 }, (_, channel) => channel);
+    const changes = channels.flatMap((channel) => [set(channel, `${channel}`)]);
+    assert.equal((await stored(store, changes)).channelCount, 256);
+    assert.deepEqual(
+      (await store.readUser(viewOf("ada")))?.facts.map(({ channel, value }) => [channel, value]),
+      channels.map((channel) => [channel, `${channel}`]),
+    );
+    await stored(store, [set(128, "again")]);
+    assert.deepEqual(
+      (await store.readLife("acme", "ada", { nowMs: NOW, channel: 128 }))?.earlier.map(({ value }) => value),
+      ["128"],
+    );
+  });
+
+  check("users are listed from the prefix on, where the page before ended before it", async ({ store }) => {
+    for (const userId of ["ada", "adam", "bob"]) await store.write(write(userId, [[0, "x"]]));
+    const list = (prefix: string, after: string) => store.listUsers("acme", { prefix, after, limit: 9 });
+    assert.deepEqual(await list("b", "ada"), ["bob"]);
+    assert.deepEqual(await list("ada", "ada"), ["adam"]);
+  });
+
+  check(
+    "keys and requests are listed as they came, and an account is as old as its first key",
+    async ({ store }) => {
+      const keys = [
+        { ...keyRecord("b"), createdAtMs: NOW },
+        { ...keyRecord("a"), createdAtMs: NOW + 1 },
+        { ...keyRecord("d"), createdAtMs: NOW + 2 },
+        { ...keyRecord("c"), createdAtMs: NOW + 2 },
+      ];
+      for (const key of keys) await store.addKey(key);
+      assert.deepEqual(
+        (await store.listKeys("acme")).map(({ id }) => id),
+        ["b", "a", "c", "d"],
+      );
+      assert.deepEqual(await store.listAccounts(), [{ account: "acme", createdAtMs: NOW }]);
+      for (const [id, createdAtMs] of [
+        ["r2", NOW],
+        ["r1", NOW + 1],
+        ["r0", NOW + 2],
+      ] as const)
+        await store.addKeyRequest({ ...keyRequest(id), createdAtMs });
+      assert.deepEqual(
+        (await store.listKeyRequests()).map(({ id }) => id),
+        ["r2", "r1", "r0"],
+      );
+    },
+  );
+
+  check("a key that is added beside other writes gives the keys another version", async ({ store }) => {
+    const version = await store.keysVersion();
+    await Promise.all([store.write(write("ada", [[0, "Ada"]])), store.addKey(keyRecord("key1"))]);
+    assert.notEqual(await store.keysVersion(), version);
+  });
+}
