@@ -1,6 +1,6 @@
 /**
  * npm run bench: runs the benchmarks of the project. Each verifies what it times and prints ratios to a reference in
- * the same run. The service that http, streams and hostile start is the built one (npm run build).
+ * the same run. The service that http, inject, streams and hostile start is the built one (npm run build).
  */
 
 import { fileURLToPath } from "node:url";
@@ -14,6 +14,7 @@ const PARTS: Readonly<Record<string, () => Promise<Bench>>> = {
   reader: async () => (await import("./reader.ts")).benchReader,
   values: async () => (await import("./values.ts")).benchValues,
   http: async () => (await import("./http.ts")).benchHttp,
+  inject: async () => (await import("./inject.ts")).benchInject,
   streams: async () => (await import("./streams.ts")).benchStreams,
   hostile: async () => (await import("./hostile.ts")).benchHostile,
   store: async () => (await import("./store.ts")).benchStore,
@@ -25,13 +26,14 @@ const EXIT_FAILED = 1;
 /** The call was wrong. */
 const EXIT_USAGE = 2;
 
-const HELP = `usage: npm run bench -- [codec|damage|reader|values|http|streams|hostile|store] [--small] [--json] [--seed N] [OPTIONS]
+const HELP = `usage: npm run bench -- [codec|damage|reader|values|http|inject|streams|hostile|store] [--small] [--json] [--seed N] [OPTIONS]
 
 codec    the damage table (kind of damage × carriers in use → blocks read, in %), build and read times
 damage   the largest share of its words that a block with 5 and with 40 facts can lose, by kind of damage
 reader   the time to write and to read a value through the reader model, beside the multiply-adds it takes
 values   the most expensive to write and to read of 10,000 values of all kinds and lengths, in processor time
 http     decode, context and encode under 64 connections, as ratios to a bare Fastify route; growth, memory, start
+inject   the client: 1,000 turns of 100 users at once, each a write and inject, as a ratio to a write and facts
 streams  processor time of the service with 1,000 idle MCP streams, in % of a core
 hostile  how long others wait, and how much memory it takes, while a client floods the service with bodies or requests
 store    durable encodes/s and reads/s of the embedded store and PostgreSQL, and how they grow

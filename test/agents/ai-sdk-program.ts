@@ -96,7 +96,10 @@ const { text, steps } = await generateText({
   stopWhen: stepCountIs(3),
 });
 for (const call of steps[0].toolCalls) {
-  if (call.dynamic || call.toolName !== "weather") continue;
+  if (call.dynamic) continue;
+  call.toolName satisfies "weather" | "remember" | "recall" | "forget" | "add_label" | "history";
+  if (call.toolName === "remember" && call.input.label !== "PREF.tone") console.log("?");
+  if (call.toolName !== "weather") continue;
   const city: string = call.input.city;
   // @ts-expect-error: the program's own tool has no such input
   if (city !== "Oslo") console.log(call.input.town);
