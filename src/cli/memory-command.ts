@@ -27,8 +27,8 @@ label, the innermost counts. "sideband agents status" prints the project.
 
 With --url, SIDEBAND_API_URL or SIDEBAND_API_KEY the command asks that service. Otherwise, and with --data, it asks the
 process that owns the data folder, such as a running service on it. If no process owns the folder, the command starts
-an owner in the background, which ends after ten minutes without use. Only remember and "labels add" begin a store where
-there is none.`;
+an owner in the background, which ends after ten minutes without use. Only remember begins a store where there is
+none.`;
 
 /** Who writes at a terminal. */
 export const WRITER = "cli";

@@ -9,6 +9,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { ConfigError } from "../config.ts";
 import type { Fetch } from "../sdk/index.ts";
+import { hasPresentOwner } from "./hand-over.ts";
 import { NoOwnerError, OwnerClient } from "./owner-client.ts";
 
 /** How long an owner may take to start, and to answer. */
@@ -23,6 +24,11 @@ const LOG_BYTES_MAX = 1 << 20;
 /** How an owner is started: `begin` makes the store where the folder has none. */
 export interface StartOptions {
   readonly begin: boolean;
+}
+
+export interface ReachOptions extends StartOptions {
+  /** Of this package: an owner of an older release hands over. */
+  readonly version: string;
 }
 
 /** A fetch for the client that goes to the folder's owner, and starts an owner if there is none. */
@@ -45,9 +51,10 @@ export async function reachOwner(
   command: string,
   folder: string,
   timeoutMs: number,
-  options: StartOptions,
+  options: ReachOptions,
 ): Promise<void> {
-  if (!(await OwnerClient.of(folder).hasOwner(timeoutMs))) await startOwner(command, folder, options);
+  if (!(await hasPresentOwner(folder, options.version, timeoutMs)))
+    await startOwner(command, folder, options);
 }
 
 /** Starts an owner, unless another process is doing so, and waits until it answers. */

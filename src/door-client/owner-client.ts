@@ -23,6 +23,12 @@ export class SilentOwnerError extends OperatorError {
   override name = "SilentOwnerError";
 }
 
+export interface Owner {
+  readonly pid: number;
+  /** Of the package that it runs from. */
+  readonly version?: string;
+}
+
 interface OwnerRequest {
   readonly method: string;
   readonly path: string;
@@ -47,13 +53,17 @@ export class OwnerClient {
 
   /** Whether the folder has an owner. Throws if the owner does not answer in time. */
   async hasOwner(timeoutMs: number): Promise<boolean> {
+    return (await this.owner(timeoutMs)) !== undefined;
+  }
+
+  /** Who owns the folder; undefined if nobody does. Throws if the owner does not answer in time. */
+  async owner(timeoutMs: number): Promise<Owner | undefined> {
     try {
-      await this.json("GET", "/operator/owner", undefined, { signal: AbortSignal.timeout(timeoutMs) });
-      return true;
+      return await this.json("GET", "/operator/owner", undefined, { signal: AbortSignal.timeout(timeoutMs) });
     } catch (error) {
       // The connection was lost after sending: the owner has just ended.
       const lost = ["ECONNRESET", "EPIPE"].includes((error as NodeJS.ErrnoException).code ?? "");
-      if (lost || error instanceof NoOwnerError) return false;
+      if (lost || error instanceof NoOwnerError) return undefined;
       if (["AbortError", "TimeoutError"].includes((error as Error).name))
         throw new SilentOwnerError(`the owner of the data folder does not answer within ${timeoutMs} ms`);
       throw error;

@@ -8,7 +8,7 @@ import { type AgentConfig, usesService } from "../config.ts";
 import { nodeFetch } from "../door-client/node-fetch.ts";
 import { DEFAULT_BASE_URL, Sideband } from "../sdk/index.ts";
 import { folderError } from "./folder-errors.ts";
-import { COMMAND_PATH } from "./package.ts";
+import { COMMAND_PATH, packageVersion } from "./package.ts";
 
 export { openProject };
 
@@ -23,9 +23,11 @@ export async function openAgentMemory(config: AgentConfig, { begin = true } = {}
   }
   // Loaded only now: a hook against a remote service needs no owner.
   const { ownerFetch, reachOwner } = await import("../door-client/background-owner.ts");
-  await reachOwner(COMMAND_PATH, dataFolder, timeoutMs, { begin }).catch((error) => {
-    throw folderError(dataFolder, error);
-  });
+  await reachOwner(COMMAND_PATH, dataFolder, timeoutMs, { begin, version: packageVersion() }).catch(
+    (error) => {
+      throw folderError(dataFolder, error);
+    },
+  );
   return new Sideband<string>({
     baseUrl: "http://owner",
     timeoutMs,

@@ -9,9 +9,11 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Config } from "../config.ts";
 import { doorPath } from "../door-client/door-path.ts";
+import { hasPresentOwner } from "../door-client/hand-over.ts";
 import { NoOwnerError, OwnerClient } from "../door-client/owner-client.ts";
 import { makePrivateFolder, SOCKET_FILE } from "../door-client/private-folder.ts";
 import { folderError } from "./folder-errors.ts";
+import { packageVersion } from "./package.ts";
 import type { OpenOptions } from "./stores.ts";
 
 export type { OwnerClient };
@@ -47,7 +49,7 @@ export async function withOwner<T>(
   const path = doorPath(config.dataFolder);
   const client = new OwnerClient(path);
   const hasOwner = () =>
-    client.hasOwner(ANSWER_MS).catch((error) => {
+    hasPresentOwner(config.dataFolder, packageVersion(), ANSWER_MS).catch((error) => {
       throw folderError(config.dataFolder, error);
     });
   for (const endMs = performance.now() + HAND_OVER_MS; ; await pause(POLL_MS)) {

@@ -70,6 +70,9 @@ test("labels are added, listed first, hidden and shown; users are listed, and on
     const without = await run("labels", "add", "FAMILY.wife");
     assert.equal(without.status, 2);
     assert.match(without.err, /--description TEXT is needed/);
+    const early = await run("labels", "add", "FAMILY.wife", "--description", "her name");
+    assert.match(early.err, /there is no store in .*"sideband remember"/);
+    await run("remember", "USER.name", "Ada");
     const add = await run(
       "labels",
       "add",

@@ -59,7 +59,6 @@ export const labelsAdd: Command = memoryCommand(
     about: `Adds a label, such as FAMILY.wife: sideband labels add FAMILY.wife --description "her name and birthday". A group
 has capitals, digits and _, a name small letters, digits and _. Labels cannot be removed, only hidden; 216 can be added.`,
     failures: "1 if it was refused",
-    begins: true,
     check(_words, values) {
       if (values.description === undefined)
         throw new UsageError("--description TEXT is needed: agents choose the label by it");

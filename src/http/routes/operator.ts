@@ -30,6 +30,7 @@ const ExportQuery = Type.Object({
   account: Type.Optional(Type.String()),
   user: Type.Optional(Type.String()),
 });
+const EndQuery = Type.Object({ pid: Type.Optional(Type.String()) });
 const BackupBody = Type.Object({ folder: Type.String(), without_master_key: Type.Boolean() });
 
 export function operatorRoutes(services: HttpServices): Route[] {
@@ -69,8 +70,10 @@ export function operatorRoutes(services: HttpServices): Route[] {
       return run(call, (progress) => upkeep.backUp(folder, !withoutKey, progress));
     }),
 
-    routeOf(post("/operator/end"), ({ response }) => {
-      response.once("close", () => upkeep.end());
+    routeOf({ ...post("/operator/end"), query: EndQuery }, ({ query, response }) => {
+      // Whom the caller means has ended already: this one has taken its place.
+      const isMeant = query.pid === undefined || query.pid === String(process.pid);
+      if (isMeant) response.once("close", () => upkeep.end());
       return { status: "ok" };
     }),
   ];

@@ -89,12 +89,21 @@ async function fill(data: string): Promise<string> {
   }
 }
 
+/** A folder with an empty store. */
+async function begin(data: string): Promise<void> {
+  await (await openCore(readConfig({ SIDEBAND_DATA: data }), { create: true })).close();
+}
+
 const ONE_FACT = JSON.stringify([
   { label: "USER.name", value: "Ada", channel: 0, revision: 1, updated_at: "2026-01-01T00:00:00.000Z" },
 ]);
 
 test("keys: create prints the key once, list shows its prefix, revoke is final, usage counts", () =>
   withData(async (data) => {
+    const early = await run("keys", "create", "--account", "acme", "--data", data);
+    assert.deepEqual([early.status, existsSync(data)], [1, false], "it begins no store");
+    assert.match(early.err, /there is no store in .*"sideband serve" begins one/);
+    await begin(data);
     const created = await run("keys", "create", "--account", "acme", "--tier", "pro", "--data", data);
     assert.equal(created.status, 0);
     const key = /sb_live_\w{36}/.exec(created.out)![0];
@@ -124,6 +133,7 @@ test("keys: create prints the key once, list shows its prefix, revoke is final, 
 
 test("keys: one is bound to a user, or reads only, and the list says so", () =>
   withData(async (data) => {
+    await begin(data);
     const create = (...args: string[]) => run("keys", "create", "--account", "acme", ...args, "--data", data);
     const bound = await create("--user", "ada lovelace", "--access", "read");
     assert.match(bound.out, /^key for account "acme" \(free: .*; user "ada lovelace", reads only\), shown/);
@@ -236,6 +246,7 @@ test("backup, restore, verify, compact, read", () =>
 
 test("a backup has the master key unless it is asked for without it", () =>
   withData(async (data, folder) => {
+    await begin(data);
     await run("keys", "create", "--account", "acme", "--data", data);
     const key = readFileSync(join(data, "master.key"), "utf8");
     await run("backup", join(folder, "with"), "--data", data);
@@ -250,6 +261,7 @@ test("a backup has the master key unless it is asked for without it", () =>
 
 test("verify names a damaged record and ends with status 1", () =>
   withData(async (data) => {
+    await begin(data);
     await run("keys", "create", "--account", "acme", "--data", data);
     await damage(data, "accounts", "acme");
     const { status, out } = await run("verify", "--data", data);

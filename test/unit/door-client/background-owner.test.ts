@@ -38,7 +38,7 @@ test("an owner that ends at once is reported with its last line, and its log is 
     'console.error("first\\nno room left"); process.exitCode = 1;',
   );
   await assert.rejects(
-    reachOwner(command, folder, ANSWER_MS, { begin: true }),
+    reachOwner(command, folder, ANSWER_MS, { begin: true, version: "1.0.0" }),
     /could not start: no room left$/,
   );
   if (process.platform === "linux") assert.deepEqual(openDescriptorsOf(log), []);
@@ -47,7 +47,9 @@ test("an owner that ends at once is reported with its last line, and its log is 
 test("where no owner can be started, the next process may try", async (context) => {
   const { folder, command, log } = newOwner(context, "");
   mkdirSync(log);
-  await assert.rejects(reachOwner(command, folder, ANSWER_MS, { begin: true }), { code: "EISDIR" });
+  await assert.rejects(reachOwner(command, folder, ANSWER_MS, { begin: true, version: "1.0.0" }), {
+    code: "EISDIR",
+  });
   const lock = tryFolderLock(folder, "starting.lock");
   assert.ok(lock, "the lock is still held");
   lock.release();
@@ -57,7 +59,7 @@ test("an owner whose log is gone is reported too", async (context) => {
   const script = 'import { rmSync } from "node:fs"; rmSync("owner.log"); process.exitCode = 1;';
   const { folder, command } = newOwner(context, script);
   await assert.rejects(
-    reachOwner(command, folder, ANSWER_MS, { begin: true }),
+    reachOwner(command, folder, ANSWER_MS, { begin: true, version: "1.0.0" }),
     /could not start: its log cannot be read/,
   );
 });
