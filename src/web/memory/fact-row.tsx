@@ -71,19 +71,21 @@ export function FactRow({ label, fact, opened, onEdit }: FactRowProps) {
         ) : (
           <FactEditor opened={opened} now={fact} onClose={() => onEdit(undefined)} />
         )}
-        <p class="fact-meta">
-          <TimeText at={shown.updated_at} />
-          {by !== undefined && <span>by {by}</span>}
-          {end !== undefined && (
-            <span class="ends">
-              ends <TimeText at={end} />
-            </span>
-          )}
-          {isMarked && <span class="tag good">changed just now</span>}
-          {place !== undefined && <span class="tag">{place}</span>}
-          {overflow.has(label) && <span class="tag warn">not in the block</span>}
-          {labels.get(label)?.hidden && <span class="tag">hidden from agents</span>}
-        </p>
+        {opened === undefined && (
+          <p class="fact-meta">
+            <TimeText at={shown.updated_at} />
+            {by !== undefined && <span>by {by}</span>}
+            {end !== undefined && (
+              <span class="ends">
+                ends <TimeText at={end} isEnd />
+              </span>
+            )}
+            {isMarked && <span class="tag good">changed just now</span>}
+            {place !== undefined && <span class="tag">{place}</span>}
+            {overflow.has(label) && <span class="tag warn">not in the block</span>}
+            {labels.get(label)?.hidden && <span class="tag">hidden from agents</span>}
+          </p>
+        )}
         <ErrorNotice error={error} />
         {showsHistory && <FactHistory label={label} />}
       </div>
