@@ -5,8 +5,9 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { ListedFactChange } from "../api/memory.ts";
+import { useAttempt } from "../parts/attempt.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
-import { useAttempt, useDesk } from "./desk.ts";
+import { useDesk } from "./desk.ts";
 import { Difference } from "./difference.tsx";
 import { Rollback } from "./rollback.tsx";
 import { TimeText } from "./time-text.tsx";

@@ -2,9 +2,10 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { StoredFact } from "../api/memory.ts";
+import { useAttempt } from "../parts/attempt.ts";
 import { groupOf } from "../parts/label-groups.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
-import { putBack, useAttempt, useDesk } from "./desk.ts";
+import { putBack, useDesk } from "./desk.ts";
 import { FactEditor } from "./fact-editor.tsx";
 import { FactHistory } from "./fact-history.tsx";
 import { TimeText } from "./time-text.tsx";

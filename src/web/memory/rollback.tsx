@@ -2,8 +2,9 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { RollbackAnswer } from "../api/memory.ts";
+import { useAttempt } from "../parts/attempt.ts";
 import { ErrorNotice, Notice } from "../parts/notice.tsx";
-import { useAttempt, useDesk } from "./desk.ts";
+import { useDesk } from "./desk.ts";
 import { Difference } from "./difference.tsx";
 import { exactTime } from "./times.ts";
 

@@ -3,8 +3,9 @@
 import { useEffect, useState } from "preact/hooks";
 import { USER_ID_LENGTH_MAX } from "../../base/limits.ts";
 import type { MemoryApi, UserEntry } from "../api/memory.ts";
+import { useAttempt } from "../parts/attempt.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
-import { useAttempt } from "./desk.ts";
+
 import { timeAgo } from "./times.ts";
 
 interface UserChooserProps {
