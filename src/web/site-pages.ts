@@ -124,7 +124,7 @@ ${APP}`,
     styles: ["charts"],
     markdown: `# Console
 
-The operator's page: requests for keys, keys, usage and the state of the service. Programs: the calls under
+The operator's page: requests for keys, keys, users and labels of accounts, usage and the state of the service. Programs: the calls under
 \`/admin\` ([reference](/docs/api.md#admin)).
 `,
     main: `<div class="intro"><h1>Console</h1></div>

@@ -2,6 +2,7 @@
 
 import type { Static } from "typebox";
 import type {
+  AccountLabelsAnswer,
   AccountsAnswer,
   AdminStatusAnswer,
   ApproveBody,
@@ -11,9 +12,11 @@ import type {
   KeyView,
   UsageByDayAnswer,
 } from "../../contract/admin-schemas.ts";
+import type { UsersAnswer } from "../../contract/answers.ts";
 import { call } from "./request.ts";
 
 export type AccountView = Static<typeof AccountsAnswer>["accounts"][number];
+export type AccountLabelsView = Static<typeof AccountLabelsAnswer>;
 export type UsageReport = Static<typeof UsageByDayAnswer>;
 export type { AdminStatusAnswer, ApproveBody, CreatedKey, CreateKeyBody, KeyRequestView, KeyView };
 
@@ -48,6 +51,15 @@ export async function fetchOverview(): Promise<Overview> {
     get<UsageReport>("/admin/usage"),
   ]);
   return { status, requests, keys, accounts, usage };
+}
+
+export async function fetchUsers(account: string, prefix: string, cursor?: string): Promise<UsersAnswer> {
+  const query = { account, cursor, ...(prefix === "" ? {} : { prefix }) };
+  return (await call<UsersAnswer>("GET", "/admin/users", { query })).data;
+}
+
+export async function fetchLabels(account: string): Promise<AccountLabelsView> {
+  return (await call<AccountLabelsView>("GET", "/admin/labels", { query: { account } })).data;
 }
 
 export async function createKey(body: CreateKeyBody): Promise<CreatedKey> {

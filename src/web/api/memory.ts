@@ -114,13 +114,11 @@ export class MemoryApi {
     return this.#call("POST", "/facts/restore", { body });
   }
 
-  changes(memory: Memory, since: string, cursor?: string, limit?: number): Promise<ChangesAnswer> {
-    const query = {
-      ...asked(memory),
-      since,
-      cursor,
-      ...(limit === undefined ? {} : { limit: String(limit) }),
-    };
+  changes(
+    memory: Memory,
+    { since, limit, cursor }: { since: string; limit: number; cursor?: string },
+  ): Promise<ChangesAnswer> {
+    const query = { ...asked(memory), since, limit: String(limit), cursor };
     return this.#call("GET", "/users/history", { query });
   }
 

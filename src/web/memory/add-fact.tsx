@@ -3,9 +3,10 @@
 import { useState } from "preact/hooks";
 import type { PlaceKind } from "../api/memory.ts";
 import { ApiError } from "../api/request.ts";
+import { useAttempt } from "../parts/attempt.ts";
 import { groupName, groupOf, STANDARD_GROUPS } from "../parts/label-groups.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
-import { useAttempt, useDesk } from "./desk.ts";
+import { useDesk } from "./desk.ts";
 import { NewLabel } from "./new-label.tsx";
 import { EndField, endChoiceOf, endOfChoice, ValueField } from "./value-fields.tsx";
 

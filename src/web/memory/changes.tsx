@@ -5,8 +5,9 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { ListedFactChange } from "../api/memory.ts";
+import { useAttempt } from "../parts/attempt.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
-import { useAttempt, useDesk } from "./desk.ts";
+import { useDesk } from "./desk.ts";
 import { Difference } from "./difference.tsx";
 import { Rollback } from "./rollback.tsx";
 import { TimeText } from "./time-text.tsx";
@@ -22,6 +23,8 @@ const SPANS: Readonly<Record<string, { name: string; startMs: (nowMs: number) =>
   month: { name: "in the last 30 days", startMs: (nowMs) => nowMs - 30 * DAY_MS },
 };
 const MOMENT = "moment";
+/** On a page: the list stands beside the facts. */
+const PAGE = 12;
 
 interface Listed {
   readonly changes: readonly ListedFactChange[];
@@ -34,6 +37,8 @@ export function Changes() {
   const [field, setField] = useState(() => fieldTime(startOfYesterday(Date.now())));
   const [since, setSince] = useState(() => sinceOf("yesterday"));
   const [listed, setListed] = useState<Listed>();
+  /** Whether the list makes room for what going back would change. */
+  const [isPlanning, setIsPlanning] = useState(false);
   const { busy, error, attempt } = useAttempt();
 
   const choose = (chosen: string) => {
@@ -47,22 +52,23 @@ export function Changes() {
     if (moment !== undefined) setSince(moment);
   };
   /** One millisecond before a change, so that it counts among those since then. */
-  const chooseBefore = ({ at }: ListedFactChange) => {
+  const undoFrom = ({ at }: ListedFactChange) => {
     const ms = Date.parse(at) - 1;
     setSpan(MOMENT);
     setField(fieldTime(ms));
     setSince(new Date(ms).toISOString());
+    setIsPlanning(true);
   };
   useEffect(() => {
     attempt(async () => {
-      const { changes, next_cursor: next } = await api.changes(memory, since);
+      const { changes, next_cursor: next } = await api.changes(memory, { since, limit: PAGE });
       setListed({ changes, next });
     });
   }, [memory, since, state.version]);
   const more = () =>
     attempt(async () => {
       if (listed === undefined || listed.next === null) return;
-      const page = await api.changes(memory, since, listed.next);
+      const page = await api.changes(memory, { since, limit: PAGE, cursor: listed.next });
       setListed({ changes: [...listed.changes, ...page.changes], next: page.next_cursor });
     });
 
@@ -93,23 +99,34 @@ export function Changes() {
         </label>
       )}
       <ErrorNotice error={error} />
-      {listed?.changes.length === 0 && <p class="hint">Nothing has changed.</p>}
-      <ol class="timeline" aria-label="Changes, the newest first">
-        {listed?.changes.map((change, i) => (
-          <ChangeRow
-            key={`${change.revision} ${change.kind}`}
-            change={change}
-            before={valueBefore(listed.changes, i)}
-            onBefore={canWrite ? () => chooseBefore(change) : undefined}
-          />
-        ))}
-      </ol>
-      {listed?.next != null && (
-        <button type="button" class="small" disabled={busy} onClick={more}>
-          Show earlier changes
-        </button>
+      {isPlanning && <Rollback key={since} to={since} onClose={() => setIsPlanning(false)} />}
+      {!isPlanning && listed?.changes.length === 0 && <p class="hint">Nothing has changed.</p>}
+      {!isPlanning && listed !== undefined && listed.changes.length > 0 && (
+        <>
+          <ol class="timeline changes" aria-label="Changes, the newest first">
+            {listed.changes.map((change, i) => (
+              <ChangeRow
+                key={`${change.revision} ${change.kind}`}
+                change={change}
+                before={valueBefore(listed.changes, i)}
+                onUndo={canWrite ? () => undoFrom(change) : undefined}
+              />
+            ))}
+          </ol>
+          <p class="buttons">
+            {listed.next !== null && (
+              <button type="button" disabled={busy} onClick={more}>
+                Show earlier changes
+              </button>
+            )}
+            {canWrite && (
+              <button type="button" onClick={() => setIsPlanning(true)}>
+                Undo everything since then …
+              </button>
+            )}
+          </p>
+        </>
       )}
-      {canWrite && listed !== undefined && listed.changes.length > 0 && <Rollback key={since} to={since} />}
     </section>
   );
 }
@@ -118,11 +135,11 @@ interface ChangeRowProps {
   readonly change: ListedFactChange;
   /** The value before it, where that is among those listed. */
   readonly before: string | undefined;
-  /** Chooses the moment before it; undefined where nothing can be put back. */
-  readonly onBefore: (() => void) | undefined;
+  /** Puts everything back to the moment before it; undefined where nothing can be. */
+  readonly onUndo: (() => void) | undefined;
 }
 
-function ChangeRow({ change, before, onBefore }: ChangeRowProps) {
+function ChangeRow({ change, before, onUndo }: ChangeRowProps) {
   const { label, project, kind, value, at, written_by: by } = change;
   const { memory } = useDesk();
   return (
@@ -142,14 +159,14 @@ function ChangeRow({ change, before, onBefore }: ChangeRowProps) {
         {kind === "written" && by !== undefined && <span>by {by}</span>}
         {kind !== "written" && <span class="tag">{kind === "expired" ? "ended" : "forgotten"}</span>}
         {project !== undefined && project !== memory.project && <span>in {project}</span>}
-        {onBefore !== undefined && (
+        {onUndo !== undefined && (
           <button
             type="button"
             class="small link"
-            aria-label={`Choose the moment before this change of ${label}`}
-            onClick={onBefore}
+            aria-label={`Undo this change of ${label} and all later ones`}
+            onClick={onUndo}
           >
-            before this
+            Undo from here
           </button>
         )}
       </p>

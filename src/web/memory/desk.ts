@@ -1,7 +1,7 @@
 /** What all parts of the memory page work with: whose memory it is, what may be done, and how it is done. */
 
 import { createContext } from "preact";
-import { useContext, useState } from "preact/hooks";
+import { useContext } from "preact/hooks";
 import type { KnownLabel, Memory, MemoryApi, StoredFact, UsageAnswer } from "../api/memory.ts";
 import type { LiveFacts, LiveState } from "./live-facts.ts";
 
@@ -54,26 +54,4 @@ export async function putBack(
   const { label, value, place, expires_at } = fact;
   const draft = { label, value, scope: place, ...(expires_at === undefined ? {} : { expires_at }) };
   await live.write([label], () => api.write(memory, draft, expected));
-}
-
-/** Runs one attempt at a time: whether one is running, and the error of the last one. */
-export function useAttempt(): {
-  busy: boolean;
-  error: unknown;
-  attempt: (work: () => Promise<void>) => Promise<void>;
-} {
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
-  const attempt = async (work: () => Promise<void>) => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      await work();
-    } catch (failure) {
-      setError(failure);
-    } finally {
-      setBusy(false);
-    }
-  };
-  return { busy, error, attempt };
 }

@@ -6,8 +6,9 @@
 import { useState } from "preact/hooks";
 import type { StoredFact } from "../api/memory.ts";
 import { ApiError } from "../api/request.ts";
+import { useAttempt } from "../parts/attempt.ts";
 import { ErrorNotice, Notice } from "../parts/notice.tsx";
-import { useAttempt, useDesk } from "./desk.ts";
+import { useDesk } from "./desk.ts";
 import { Difference } from "./difference.tsx";
 import { TimeText } from "./time-text.tsx";
 import { EndField, endChoiceOf, endOfChoice, ValueField } from "./value-fields.tsx";

@@ -2,8 +2,9 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { HistoryAnswer } from "../api/memory.ts";
+import { useAttempt } from "../parts/attempt.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
-import { putBack, useAttempt, useDesk } from "./desk.ts";
+import { putBack, useDesk } from "./desk.ts";
 import { Difference } from "./difference.tsx";
 import { TimeText } from "./time-text.tsx";
 

@@ -2,9 +2,10 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { StoredFact } from "../api/memory.ts";
+import { useAttempt } from "../parts/attempt.ts";
 import { groupOf } from "../parts/label-groups.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
-import { putBack, useAttempt, useDesk } from "./desk.ts";
+import { putBack, useDesk } from "./desk.ts";
 import { FactEditor } from "./fact-editor.tsx";
 import { FactHistory } from "./fact-history.tsx";
 import { TimeText } from "./time-text.tsx";
@@ -71,19 +72,21 @@ export function FactRow({ label, fact, opened, onEdit }: FactRowProps) {
         ) : (
           <FactEditor opened={opened} now={fact} onClose={() => onEdit(undefined)} />
         )}
-        <p class="fact-meta">
-          <TimeText at={shown.updated_at} />
-          {by !== undefined && <span>by {by}</span>}
-          {end !== undefined && (
-            <span class="ends">
-              ends <TimeText at={end} />
-            </span>
-          )}
-          {isMarked && <span class="tag good">changed just now</span>}
-          {place !== undefined && <span class="tag">{place}</span>}
-          {overflow.has(label) && <span class="tag warn">not in the block</span>}
-          {labels.get(label)?.hidden && <span class="tag">hidden from agents</span>}
-        </p>
+        {opened === undefined && (
+          <p class="fact-meta">
+            <TimeText at={shown.updated_at} />
+            {by !== undefined && <span>by {by}</span>}
+            {end !== undefined && (
+              <span class="ends">
+                ends <TimeText at={end} isEnd />
+              </span>
+            )}
+            {isMarked && <span class="tag good">changed just now</span>}
+            {place !== undefined && <span class="tag">{place}</span>}
+            {overflow.has(label) && <span class="tag warn">not in the block</span>}
+            {labels.get(label)?.hidden && <span class="tag">hidden from agents</span>}
+          </p>
+        )}
         <ErrorNotice error={error} />
         {showsHistory && <FactHistory label={label} />}
       </div>

@@ -36,7 +36,7 @@ export function MemoryDesk({ api, usage, memory, onMemory, onOther, onLeave }: M
   const [search, setSearch] = useState("");
   const [isAdding, setIsAdding] = useState(false);
   const [wanted, setWanted] = useState<string>();
-  const nowMs = useNow(CLOCK_MS);
+  useNow(CLOCK_MS);
   const live = useMemo(
     () => new LiveFacts({ api, memory, onState: setState, onTold: setTold, isHidden: () => document.hidden }),
     [api, memory],
@@ -71,7 +71,7 @@ export function MemoryDesk({ api, usage, memory, onMemory, onOther, onLeave }: M
     labels: useMemo(() => new Map(known?.labels.map((terms) => [terms.label, terms])), [known]),
     freeLabels: canWrite && usage.user === undefined ? (known?.free ?? 0) : 0,
     overflow: useMemo(() => new Set(block.value?.overflow), [block.value]),
-    nowMs: Math.max(nowMs, ...state.marks.values()),
+    nowMs: Date.now(),
     readLabels,
     say,
   };

@@ -3,8 +3,9 @@
 import { useState } from "preact/hooks";
 import { VALUE_BYTES_MAX } from "../../base/limits.ts";
 import type { LabelDraft, PlaceKind } from "../api/memory.ts";
+import { useAttempt } from "../parts/attempt.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
-import { useAttempt, useDesk } from "./desk.ts";
+import { useDesk } from "./desk.ts";
 
 interface NewLabelProps {
   readonly onAdded: (label: string) => void;

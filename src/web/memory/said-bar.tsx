@@ -1,8 +1,9 @@
 /** What was just done, at the foot of the screen, with what can be done about it. */
 
 import { useEffect, useRef } from "preact/hooks";
+import { useAttempt } from "../parts/attempt.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
-import { type Said, type SaidAction, useAttempt } from "./desk.ts";
+import type { Said, SaidAction } from "./desk.ts";
 
 interface SaidBarProps {
   readonly said: Said | undefined;

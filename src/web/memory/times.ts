@@ -15,10 +15,19 @@ const NOW_S = 10;
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "always" });
 const exact = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
 
-/** "just now", "5 minutes ago", "in 6 days" */
-export function relativeTime(time: string, nowMs: number): string {
+/** "just now", "5 minutes ago" */
+export function timeAgo(time: string, nowMs: number): string {
   const seconds = (Date.parse(time) - nowMs) / 1000;
-  if (Math.abs(seconds) < NOW_S) return seconds > 0 ? "in a few seconds" : "just now";
+  return seconds > -NOW_S ? "just now" : inWords(seconds);
+}
+
+/** "in a few seconds", "in 6 days" */
+export function timeUntil(time: string, nowMs: number): string {
+  const seconds = (Date.parse(time) - nowMs) / 1000;
+  return seconds < NOW_S ? "in a few seconds" : inWords(seconds);
+}
+
+function inWords(seconds: number): string {
   const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? UNITS[UNITS.length - 1];
   return relative.format(Math.trunc(seconds / size), unit);
 }

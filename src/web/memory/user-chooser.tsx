@@ -3,9 +3,10 @@
 import { useEffect, useState } from "preact/hooks";
 import { USER_ID_LENGTH_MAX } from "../../base/limits.ts";
 import type { MemoryApi, UserEntry } from "../api/memory.ts";
+import { useAttempt } from "../parts/attempt.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
-import { useAttempt } from "./desk.ts";
-import { relativeTime } from "./times.ts";
+
+import { timeAgo } from "./times.ts";
 
 interface UserChooserProps {
   readonly api: MemoryApi;
@@ -69,7 +70,7 @@ export function UserChooser({ api, canWrite, onUser }: UserChooserProps) {
                 {channel_count} {channel_count === 1 ? "fact" : "facts"}
                 {projects.length > 0 &&
                   `, ${projects.length} ${projects.length === 1 ? "project" : "projects"}`}
-                {updated_at !== null && `, ${relativeTime(updated_at, Date.now())}`}
+                {updated_at !== null && `, ${timeAgo(updated_at, Date.now())}`}
               </small>
             </button>
           </li>

@@ -2,7 +2,7 @@
 
 import { VALUE_BYTES_MAX } from "../../base/limits.ts";
 import type { DraftEnd, KnownLabel } from "../api/memory.ts";
-import { fieldTime, lifeText, momentOfField, relativeTime } from "./times.ts";
+import { fieldTime, lifeText, momentOfField, timeUntil } from "./times.ts";
 
 interface ValueFieldProps {
   /** Undefined where the label is not known any more. */
@@ -113,7 +113,7 @@ export function EndField({ terms, expiresAt, choice, onChoice }: EndFieldProps) 
           onChange={({ currentTarget }) => onChoice({ ...choice, kind: kindOf(currentTarget.value) })}
         >
           {expiresAt !== undefined && (
-            <option value="as-now">as now: {relativeTime(expiresAt, Date.now())}</option>
+            <option value="as-now">as now: {timeUntil(expiresAt, Date.now())}</option>
           )}
           <option value="none">
             {life === undefined ? "never" : `after ${lifeText(life)}, as usual here`}

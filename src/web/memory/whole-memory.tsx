@@ -2,8 +2,9 @@
 
 import { useRef, useState } from "preact/hooks";
 import type { Memory } from "../api/memory.ts";
+import { useAttempt } from "../parts/attempt.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
-import { useAttempt, useDesk } from "./desk.ts";
+import { useDesk } from "./desk.ts";
 
 interface WholeMemoryProps {
   /** Everything of the user, or of the project, is gone. */

@@ -1,5 +1,5 @@
 /**
- * What changed between two texts, word by word: the longest common subsequence of their words and spaces, by the usual
+ * What changed between two texts, word by word: the longest common subsequence of words, spaces and signs, by the usual
  * table. A value has at most 1,024 bytes, so that the table stays small.
  */
 
@@ -48,5 +48,5 @@ export function wordDifference(before: string, after: string): WordPiece[] {
 }
 
 function wordsOf(text: string): string[] {
-  return text.match(/\s+|[^\s]+/g) ?? [];
+  return text.match(/\s+|[\p{L}\p{M}\p{N}_]+|./gsu) ?? [];
 }

@@ -6,6 +6,7 @@
 import { render } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { fetchOverview, isSignedIn, type Overview, signIn, signOut } from "../api/admin.ts";
+import { AccountSection } from "../console/account-section.tsx";
 import { ActionContext } from "../console/action.ts";
 import { KeysSection } from "../console/keys-section.tsx";
 import { RecentSection } from "../console/recent-section.tsx";
@@ -76,6 +77,7 @@ function Console() {
       <nav class="sections" aria-label="Sections">
         <a href="#requests">Requests</a>
         <a href="#keys">Keys</a>
+        <a href="#accounts">Users and labels</a>
         <a href="#usage">Usage</a>
         <a href="#recent">Recent requests</a>
         <a href="#status">Service</a>
@@ -86,6 +88,7 @@ function Console() {
       <ErrorNotice error={error} />
       <RequestsSection requests={overview.requests} />
       <KeysSection keys={overview.keys} accounts={overview.accounts} usage={overview.usage} />
+      <AccountSection accounts={overview.accounts} />
       <UsageSection usage={overview.usage} keys={overview.keys} />
       <RecentSection status={overview.status} keys={overview.keys} />
       <StatusSection status={overview.status} />

@@ -55,13 +55,16 @@ function Chosen({ visitor, onLeave }: { readonly visitor: MemoryVisitor; readonl
     const onUser = (userId: string) => choose({ userId, project: undefined });
     return (
       <>
-        {leave !== undefined && (
-          <p class="buttons">
+        <div class="memory-bar">
+          <p>
+            Account <b>{usage.account}</b> {usage.access === "read" && <span class="tag">reads only</span>}
+          </p>
+          {leave !== undefined && (
             <button type="button" class="small" onClick={leave}>
               Forget the key
             </button>
-          </p>
-        )}
+          )}
+        </div>
         <UserChooser api={api} canWrite={usage.access !== "read"} onUser={onUser} />
       </>
     );

@@ -15,6 +15,8 @@ export interface Band {
 /** The custom properties of the four groups of labels, in channel order: ten channels each. */
 const GROUP_PAINTS = ["--user", "--pref", "--task", "--proj"];
 const CHANNELS_IN_GROUP = 10;
+/** Of the channels after them, which hold the labels of an account's own. */
+const OWN_PAINT = "--own";
 const SHADES = 3;
 
 export function bandsOf(layout: Layout, labelOf: (channel: number) => string): Band[] {
@@ -40,5 +42,5 @@ export function bandsOf(layout: Layout, labelOf: (channel: number) => string): B
 
 /** Neighbours differ in shade, groups in hue. */
 function paintOf(channel: number, index: number): string {
-  return `${GROUP_PAINTS[Math.floor(channel / CHANNELS_IN_GROUP)]}-${index % SHADES}`;
+  return `${GROUP_PAINTS[Math.floor(channel / CHANNELS_IN_GROUP)] ?? OWN_PAINT}-${index % SHADES}`;
 }

@@ -1,6 +1,7 @@
 /** What the pages compute: failures as texts, bands of a spectrum, the reference's rows, the console's words. */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { openApiDocument } from "../../../src/contract/openapi.ts";
 import { OPERATIONS } from "../../../src/contract/operations.ts";
@@ -28,8 +29,10 @@ test("bands cover the carriers in use without a gap", () => {
     channels: [
       { channel: 3, start: 15, count: 6 },
       { channel: 39, start: 21, count: 2 },
+      { channel: 40, start: 23, count: 1 },
+      { channel: 255, start: 24, count: 1 },
     ],
-    end: 23,
+    end: 25,
   };
   const bands = bandsOf(layout, (channel) => `C${channel}`);
   assert.deepEqual(
@@ -40,9 +43,17 @@ test("bands cover the carriers in use without a gap", () => {
       ["Directory", 11, 15],
       ["C3", 15, 21],
       ["C39", 21, 23],
+      ["C40", 23, 24],
+      ["C255", 24, 25],
     ],
   );
   assert.match(bands[4].paint, /^--proj-/);
+  const colours = readFileSync(new URL("../../../src/web/style/theme.css", import.meta.url), "utf8");
+  const swatches = readFileSync(new URL("../../../src/web/style/block.css", import.meta.url), "utf8");
+  for (const { paint } of bands) {
+    assert.equal(colours.split(`${paint}:`).length, 3, `${paint} has a colour in light and in dark`);
+    assert.ok(swatches.includes(`.swatch.${paint.slice(2)} {`), paint);
+  }
 });
 
 test("the reference has each operation of the OpenAPI document once, with its fields and errors", () => {

@@ -1,0 +1,229 @@
+/** What the memory page computes: differences of values, times in words, events of a stream, and what others changed. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { seededRandom } from "../../../src/base/random.ts";
+import { followEvents, type ServerEvent, serverEvents } from "../../../src/web/api/event-stream.ts";
+import type { StoredFact } from "../../../src/web/api/memory.ts";
+import { ApiError } from "../../../src/web/api/request.ts";
+import { LiveFacts, type LiveState } from "../../../src/web/memory/live-facts.ts";
+import {
+  fieldTime,
+  lifeText,
+  momentOfField,
+  startOfYesterday,
+  timeAgo,
+  timeUntil,
+} from "../../../src/web/memory/times.ts";
+import { endChoiceOf, endOfChoice } from "../../../src/web/memory/value-fields.tsx";
+import { wordDifference } from "../../../src/web/memory/word-difference.ts";
+
+const NOW = Date.UTC(2026, 10, 17, 12);
+const at = (seconds: number) => new Date(NOW + seconds * 1000).toISOString();
+
+test("a difference names the words that are gone and those that are new", () => {
+  const shown = (before: string, after: string) =>
+    wordDifference(before, after)
+      .map(({ kind, text }) => (kind === "same" ? text : kind === "gone" ? `-${text}-` : `+${text}+`))
+      .join("");
+  assert.equal(shown("Short, with reasons", "Short answers, with reasons"), "Short+ answers+, with reasons");
+  assert.equal(shown("2026-12-01", "2026-12-08"), "2026-12--01-+08+");
+  assert.equal(shown("", "calm"), "+calm+");
+  assert.equal(shown("calm", ""), "-calm-");
+  assert.equal(shown("the same", "the same"), "the same");
+});
+
+test("the pieces of a difference make up both values, whatever they are", () => {
+  const random = seededRandom(7);
+  const words = ["a", "b", "über", "👩‍🚀", " ", "  ", ",", "(", "naïve", "\u0301"];
+  for (let round = 0; round < 300; round++) {
+    const text = () =>
+      Array.from({ length: random.below(12) }, () => words[random.below(words.length)]).join("");
+    const [before, after] = [text(), text()];
+    const pieces = wordDifference(before, after);
+    const without = (kind: string) =>
+      pieces.flatMap((piece) => (piece.kind === kind ? [] : [piece.text])).join("");
+    assert.deepEqual([without("new"), without("gone")], [before, after]);
+    assert.ok(pieces.every((piece, i) => piece.kind !== pieces[i + 1]?.kind && piece.text !== ""));
+  }
+});
+
+test("times are told in words, and a clock that is behind tells no future of what was", () => {
+  assert.deepEqual(
+    [-3600 * 24 * 3, -90, -9, 5].map((seconds) => timeAgo(at(seconds), NOW)),
+    ["3 days ago", "1 minute ago", "just now", "just now"],
+  );
+  assert.deepEqual(
+    [6.4 * 86_400, 3600, 40, 3, -2].map((seconds) => timeUntil(at(seconds), NOW)),
+    ["in 6 days", "in 1 hour", "in 40 seconds", "in a few seconds", "in a few seconds"],
+  );
+  assert.deepEqual([3600, 86_400, 604_800, 90].map(lifeText), ["1 hour", "1 day", "1 week", "90 seconds"]);
+});
+
+test("a field for a date and time gives back the moment that it was made from, to the minute", () => {
+  assert.equal(momentOfField(fieldTime(NOW)), new Date(NOW).toISOString());
+  assert.equal(momentOfField(""), undefined);
+  const start = new Date(startOfYesterday(NOW));
+  assert.deepEqual([start.getHours(), start.getMinutes(), start.getSeconds()], [0, 0, 0]);
+  assert.ok(NOW - start.getTime() >= 86_400_000 - 3_600_000 && NOW - start.getTime() < 3 * 86_400_000);
+});
+
+test("a fact that is edited keeps its end, unless another is chosen", () => {
+  const end = at(86_400);
+  const choice = endChoiceOf(end);
+  assert.deepEqual(endOfChoice(choice, end), { expires_at: end });
+  assert.deepEqual(endOfChoice({ ...choice, kind: "none" }, end), {});
+  assert.deepEqual(endOfChoice({ ...choice, kind: 3600 }, end), { ttl_s: 3600 });
+  assert.deepEqual(endOfChoice({ kind: "at", field: fieldTime(NOW) }, end), { expires_at: at(0) });
+  assert.deepEqual(endOfChoice(endChoiceOf(undefined), undefined), {});
+});
+
+function bodyOf(chunks: readonly string[]): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(encoder.encode(chunk));
+      controller.close();
+    },
+  });
+}
+
+test("events are read across the borders of chunks, and comments are none", async () => {
+  const found: ServerEvent[] = [];
+  const chunks = [
+    ": listening\n\n",
+    "id: a-1\nevent: cha",
+    'nge\ndata: {"x":1}\n',
+    "\nevent: reset\ndata: {}\n\n",
+    "id: b",
+  ];
+  for await (const event of serverEvents(bodyOf(chunks))) found.push(event);
+  assert.deepEqual(found, [
+    { id: "a-1", name: "change", data: '{"x":1}' },
+    { id: "", name: "reset", data: "{}" },
+  ]);
+});
+
+test("a stream that ends is opened again with the last id, and one that is refused is not", async () => {
+  const asked: (string | undefined)[] = [];
+  const live: boolean[] = [];
+  await followEvents({
+    open: async (lastId) => {
+      asked.push(lastId);
+      if (asked.length === 3) throw new ApiError(401, {});
+      return new Response(bodyOf(asked.length === 1 ? ["id: 7-1\nevent: change\ndata: {}\n\n"] : []));
+    },
+    onEvent: () => {},
+    onLive: (isLive) => live.push(isLive),
+    signal: AbortSignal.timeout(20_000),
+  });
+  assert.deepEqual(asked, [undefined, "7-1", "7-1"]);
+  assert.deepEqual(live, [true, false, true, false, false]);
+});
+
+interface FakeService {
+  facts: StoredFact[];
+  tell: (() => void) | undefined;
+}
+
+/** A service whose facts a test changes, and that tells of it when the test says so. */
+function fakeMemory() {
+  const service: FakeService = { facts: [], tell: undefined };
+  const states: LiveState[] = [];
+  const told: string[] = [];
+  const isHidden = { value: false };
+  const live = new LiveFacts({
+    api: {
+      facts: async () => service.facts,
+      events: async () => {
+        const body = new ReadableStream<Uint8Array>({
+          start(controller) {
+            service.tell = () =>
+              controller.enqueue(new TextEncoder().encode("id: 1\nevent: change\ndata: {}\n\n"));
+          },
+        });
+        return new Response(body);
+      },
+    },
+    memory: { userId: "ada", project: undefined },
+    onState: (state) => states.push(state),
+    onTold: (text) => told.push(text),
+    isHidden: () => isHidden.value,
+  });
+  const settle = async () => {
+    for (let i = 0; i < 20; i++) await turn();
+  };
+  return { service, states, told, live, isHidden, settle, state: () => states.at(-1)! };
+}
+
+const fact = (label: string, revision: number, more: Partial<StoredFact> = {}): StoredFact => ({
+  label,
+  value: `v${revision}`,
+  channel: 0,
+  revision,
+  updated_at: at(0),
+  ...more,
+});
+
+test("what others change is marked and told, and what was there at the start is not", async () => {
+  const { service, told, live, settle, state } = fakeMemory();
+  service.facts = [fact("USER.name", 1), fact("USER.os", 2)];
+  live.start();
+  await settle();
+  assert.deepEqual([state().isLive, state().marks.size, told.length], [true, 0, 0]);
+  service.facts = [fact("USER.name", 3, { written_by: "codex" }), fact("PREF.tone", 4)];
+  service.tell!();
+  await settle();
+  assert.deepEqual([...state().marks.keys()], ["USER.name", "PREF.tone"]);
+  assert.deepEqual(told, ["USER.name was written by codex. PREF.tone was written. USER.os was forgotten."]);
+  live.stop();
+});
+
+test("what this page writes is neither marked nor told, though its event comes before its answer", async () => {
+  const { service, told, live, settle, state } = fakeMemory();
+  service.facts = [fact("USER.name", 1), fact("USER.os", 1)];
+  live.start();
+  await settle();
+  await live.write(["USER.name", "USER.os"], async () => {
+    service.facts = [fact("USER.name", 2)];
+    service.tell!();
+    await settle();
+    assert.equal(state().facts?.[0].revision, 1, "nothing is read while a write is on its way");
+  });
+  await settle();
+  assert.deepEqual([state().facts?.[0].revision, state().marks.size, told], [2, 0, []]);
+  live.stop();
+});
+
+test("while nobody looks nothing is read; what has changed meanwhile is read at the next look", async () => {
+  const { service, live, isHidden, settle, state } = fakeMemory();
+  live.start();
+  await settle();
+  isHidden.value = true;
+  service.facts = [fact("USER.name", 1)];
+  service.tell!();
+  await settle();
+  assert.deepEqual(state().facts, []);
+  isHidden.value = false;
+  live.look();
+  await settle();
+  assert.equal(state().facts?.length, 1);
+  live.stop();
+});
+
+test("a fact that ends is gone without an event, and is told to have ended", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout", "Date"], now: NOW });
+  const { service, told, live, settle } = fakeMemory();
+  service.facts = [fact("TASK.next", 1, { expires_at: at(60) })];
+  live.start();
+  await settle();
+  service.facts = [];
+  t.mock.timers.tick(59_000);
+  await settle();
+  assert.deepEqual(told, []);
+  t.mock.timers.tick(1_200);
+  await settle();
+  assert.deepEqual(told, ["TASK.next has ended."]);
+  live.stop();
+});
