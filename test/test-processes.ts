@@ -8,6 +8,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { statfsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { typeErrors } from "./type-check.ts";
@@ -28,6 +29,9 @@ const AT_ONCE = 3;
 const RUN_LIMIT_MS = 60 * 60_000;
 /** A process that does not end when it is asked to is killed after this. */
 const STOP_TIMEOUT_MS = 10_000;
+/** A file system in memory, where there is one, and the room that the tests need there. */
+const MEMORY_FOLDER = "/dev/shm";
+const MEMORY_BYTES_MIN = 2 ** 31;
 const SCRIPT = fileURLToPath(new URL("test-process.ts", import.meta.url));
 /** The closing lines of node:test's reporter: these counts, then the duration. */
 const COUNTED = ["tests", "suites", "pass", "fail", "cancelled", "skipped", "todo"];
@@ -114,7 +118,7 @@ async function runProcess(
   stopTimeoutMs: number,
 ): Promise<Counts> {
   const child = spawn(process.execPath, ["--import", "tsx", "--test-reporter=spec", SCRIPT, ...files], {
-    env: { ...process.env, ...env },
+    env: { ...temporaryFolder(), ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });
@@ -141,6 +145,16 @@ async function runProcess(
     addFailure(counts);
   }
   return counts;
+}
+
+/** In memory, where there is room: a busy disk keeps tests waiting, and what it has synced is asked in test/fault/power. */
+function temporaryFolder(): Record<string, string> {
+  try {
+    const { bavail, bsize } = statfsSync(MEMORY_FOLDER);
+    return bavail * bsize >= MEMORY_BYTES_MIN ? { TMPDIR: MEMORY_FOLDER } : {};
+  } catch {
+    return {};
+  }
 }
 
 function hasFailed(counts: Counts): boolean {

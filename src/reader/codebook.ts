@@ -7,22 +7,22 @@ import type { Codebook } from "../codec/codebook.ts";
 import { plainPredictor } from "../codec/plain-predictor.ts";
 import { BoundedReader } from "./bounded-predictor.ts";
 import { ReaderPredictor } from "./predictor.ts";
-import { parseWeights, WeightsError } from "./weights.ts";
+import { type Checksum, parseWeights, WeightsError } from "./weights.ts";
 
 /** The version that blocks are written in. */
 export const READER_FORMAT_VERSION = 7;
 /** Never changes: another model needs another format version. */
 const MODEL_VERSION = 5;
 
-export function readerCodebook(weightsFile: Uint8Array): Codebook {
-  const reader = new ReaderPredictor(weightsFile);
+export function readerCodebook(weightsFile: Uint8Array, checksum?: Checksum): Codebook {
+  const reader = new ReaderPredictor(weightsFile, { checksum });
   requireModel(reader.version);
   return { version: READER_FORMAT_VERSION, predictors: [new BoundedReader(reader), plainPredictor] };
 }
 
 /** Throws a WeightsError where `readerCodebook` would, for a fraction of the work. */
-export function checkWeights(weightsFile: Uint8Array): void {
-  requireModel(parseWeights(weightsFile).version);
+export function checkWeights(weightsFile: Uint8Array, checksum?: Checksum): void {
+  requireModel(parseWeights(weightsFile, checksum).version);
 }
 
 function requireModel(version: number): void {

@@ -10,11 +10,12 @@ import { BATCH_MAX, Forward, forwardBytes } from "./forward.ts";
 import { KernelOperations } from "./kernel.ts";
 import { FREQUENCY_TOTAL, type Operations } from "./operations.ts";
 import { Tokenizer } from "./tokenizer.ts";
-import { parseWeights } from "./weights.ts";
+import { type Checksum, parseWeights } from "./weights.ts";
 
 interface ReaderOptions {
   /** Instead of the WebAssembly kernel: the plain operations, for comparison. */
   readonly operations?: Operations;
+  readonly checksum?: Checksum | undefined;
 }
 
 export class ReaderPredictor implements Predictor {
@@ -27,8 +28,8 @@ export class ReaderPredictor implements Predictor {
   /** The cursor or the iteration whose value the forward pass has read last. */
   #current: object | undefined;
 
-  constructor(weightsFile: Uint8Array, { operations }: ReaderOptions = {}) {
-    const weights = parseWeights(weightsFile);
+  constructor(weightsFile: Uint8Array, { operations, checksum }: ReaderOptions = {}) {
+    const weights = parseWeights(weightsFile, checksum);
     this.version = weights.version;
     this.#tokenizer = new Tokenizer(weights.merges);
     this.end = this.#tokenizer.end;

@@ -13,7 +13,7 @@ import { PostgresServer } from "../../bench/store/postgres-server.ts";
 import { builtSideband } from "../agents/built.ts";
 import { freePort } from "../fixtures/free-port.ts";
 import { problemCode, send } from "../http/plain-client.ts";
-import { newDatabase } from "./server.ts";
+import { newEmptyDatabase } from "./server.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sideband-faults-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -121,7 +121,7 @@ test("a port in use is told at once, not when the database has come", async (t) 
 });
 
 test("every other fault of the database ends every command with one line that says what to do", async (t) => {
-  const url = await newDatabase();
+  const url = await newEmptyDatabase();
   const sql = postgres(url, { max: 1, onnotice: () => {} });
   await sql`CREATE ROLE plain LOGIN`;
   await sql.end();

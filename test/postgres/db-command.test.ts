@@ -15,7 +15,7 @@ import { loadMigrations } from "../../src/store/postgres/migrations.ts";
 import { builtSideband } from "../agents/built.ts";
 import { keyRequest } from "../conformance/key-requests.ts";
 import { write } from "../conformance/store.ts";
-import { newDatabase, openStore } from "./server.ts";
+import { newEmptyDatabase, openStore } from "./server.ts";
 
 /** Runs the command in this process, with its own environment and what it prints caught. */
 async function sideband(
@@ -45,7 +45,7 @@ async function sideband(
 }
 
 test("db: migrate, status and a refused distribute on a plain PostgreSQL", async () => {
-  const url = await newDatabase();
+  const url = await newEmptyDatabase();
   const before = await sideband(["db", "status", "--json"], url);
   assert.equal(before.status, 0, before.error);
   assert.ok(JSON.parse(before.out).migrations.every(({ applied }: { applied: boolean }) => !applied));
@@ -70,7 +70,7 @@ test("db: migrate, status and a refused distribute on a plain PostgreSQL", async
 });
 
 test("db: an import names the requests for keys that it leaves out, and copies the rest", async () => {
-  const [url, folder] = [await newDatabase(), mkdtempSync(join(tmpdir(), "sideband-db-"))];
+  const [url, folder] = [await newEmptyDatabase(), mkdtempSync(join(tmpdir(), "sideband-db-"))];
   try {
     const embedded = await LmdbStore.open({ folder, create: true, queueMax: 10, metrics: new Metrics() });
     await embedded.write(write("ada", [[0, "Ada"]]));
@@ -106,7 +106,7 @@ test("db: without a database, with one that is away, and called wrongly, it says
 });
 
 test("db: an export without the master key is refused before anything is made", async () => {
-  const [url, parent] = [await newDatabase(), mkdtempSync(join(tmpdir(), "sideband-db-"))];
+  const [url, parent] = [await newEmptyDatabase(), mkdtempSync(join(tmpdir(), "sideband-db-"))];
   const folder = join(parent, "data");
   try {
     const { status, error } = await sideband(["db", "export"], url, folder);
@@ -123,7 +123,7 @@ test("db: an export without the master key is refused before anything is made", 
 });
 
 test("serve: beside a database no key is made or printed, and the text names no data folder", async () => {
-  const url = await newDatabase();
+  const url = await newEmptyDatabase();
   const child = spawn(process.execPath, [builtSideband(), "serve"], {
     env: {
       PATH: process.env.PATH,

@@ -12,14 +12,14 @@ import { compareStores } from "../../src/memory/move.ts";
 import { LmdbStore } from "../../src/store/lmdb/lmdb-store.ts";
 import { keyRecord, write } from "../conformance/store.ts";
 import { viewOf } from "../fixtures/views.ts";
-import { newDatabase, openStore } from "./server.ts";
+import { newEmptyDatabase, openStore } from "./server.ts";
 
 const openFolder = (folder: string) =>
   LmdbStore.open({ folder, create: true, queueMax: 10_000, metrics: new Metrics() });
 
 test("move: a data folder goes into the database and back, with keys, use, requests, times and order", async () => {
   const root = mkdtempSync(join(tmpdir(), "sideband-move-"));
-  const url = await newDatabase();
+  const url = await newEmptyDatabase();
   const settings = { SIDEBAND_DATABASE_URL: url, SIDEBAND_MASTER_KEY: "ab".repeat(32) };
   const config = (folder: string) => readConfig({ ...settings, SIDEBAND_DATA: join(root, folder) });
   try {
@@ -100,7 +100,7 @@ test("move: a data folder goes into the database and back, with keys, use, reque
 
 test("move: another master key than the database's nodes use is refused", async () => {
   const root = mkdtempSync(join(tmpdir(), "sideband-move-"));
-  const url = await newDatabase();
+  const url = await newEmptyDatabase();
   const config = (folder: string, masterKey: string) =>
     readConfig({
       SIDEBAND_DATABASE_URL: url,

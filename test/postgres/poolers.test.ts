@@ -13,7 +13,7 @@ import { startRunning } from "../http/running-service.ts";
 import { guideSample, renamed } from "./cluster-guide.ts";
 import { MixingProxy } from "./mixing-proxy.ts";
 import { findPgbouncer, Pgbouncer } from "./pgbouncer.ts";
-import { newDatabase, openStore } from "./server.ts";
+import { newEmptyDatabase, openStore } from "./server.ts";
 
 const USERS = 50;
 const textOf = (user: number) => `value of user ${user}`;
@@ -71,7 +71,7 @@ function pgbouncerTest(name: string, run: (t: TestContext) => Promise<void>): vo
 
 for (const mode of ["transaction", "session"]) {
   pgbouncerTest(`PgBouncer in ${mode} mode: every answer is right, and the operator is told`, async (t) => {
-    const url = await newDatabase();
+    const url = await newEmptyDatabase();
     const direct = await openStore(url);
     await fill(direct);
     await direct.close();
@@ -96,7 +96,7 @@ for (const mode of ["transaction", "session"]) {
 }
 
 pgbouncerTest("PgBouncer with the settings of docs/CLUSTER.md: no time limit is missing", async (t) => {
-  const url = new URL(await newDatabase());
+  const url = new URL(await newEmptyDatabase());
   const role = "guide_pooler";
   const sql = postgres(url.href, { max: 1, onnotice: () => {} });
   await sql.unsafe(`CREATE ROLE ${role} LOGIN; CREATE SCHEMA sideband AUTHORIZATION ${role}`);
@@ -119,7 +119,7 @@ pgbouncerTest("PgBouncer with the settings of docs/CLUSTER.md: no time limit is 
 });
 
 pgbouncerTest("PgBouncer that refuses a start-up parameter: the line says what to set", async (t) => {
-  const pooler = await Pgbouncer.start(await newDatabase(), ["pool_mode = transaction"]);
+  const pooler = await Pgbouncer.start(await newEmptyDatabase(), ["pool_mode = transaction"]);
   t.after(() => pooler.end());
   await assert.rejects(openStore(pooler.url), (error: Failure) => {
     const { message } = error.extra.cause as Error;
@@ -130,7 +130,7 @@ pgbouncerTest("PgBouncer that refuses a start-up parameter: the line says what t
 });
 
 test("a pooler that mixes up answers between connections causes 503, never another user's value", async (t) => {
-  const url = await newDatabase();
+  const url = await newEmptyDatabase();
   const proxy = await MixingProxy.start(t, url);
   const metrics = new Metrics();
   const stores = await Promise.all([openStore(proxy.url, { metrics, poolMax: 8 }), openStore(proxy.url)]);
@@ -162,7 +162,7 @@ test("a pooler that mixes up answers between connections causes 503, never anoth
 const EXPECTED = new Set(["read", "stored", "store_unavailable", "outcome_unknown"]);
 
 test("an answer that comes after the columns of the next statement causes 503", async (t) => {
-  const proxy = await MixingProxy.start(t, await newDatabase());
+  const proxy = await MixingProxy.start(t, await newEmptyDatabase());
   const store = await openStore(proxy.url, { poolMax: 2 });
   await store.write(write("user 0", [[0, textOf(0)]]));
   // The connection knows this statement, and does not know the next one.
@@ -175,7 +175,7 @@ test("an answer that comes after the columns of the next statement causes 503", 
 });
 
 test("over HTTP a mixed-up answer is 503 with Retry-After, and the log says why", async (t) => {
-  const proxy = await MixingProxy.start(t, await newDatabase());
+  const proxy = await MixingProxy.start(t, await newEmptyDatabase());
   const running = await startRunning(
     { SIDEBAND_DATABASE_URL: proxy.url, SIDEBAND_DATABASE_POOL: "8", SIDEBAND_MASTER_KEY: "ab".repeat(32) },
     undefined,
@@ -204,7 +204,7 @@ test("over HTTP a mixed-up answer is 503 with Retry-After, and the log says why"
 });
 
 test("a pooler that mixes up answers never shows one key as another", async (t) => {
-  const url = await newDatabase();
+  const url = await newEmptyDatabase();
   const proxy = await MixingProxy.start(t, url);
   const store = await openStore(proxy.url, { poolMax: 8 });
   const keys = Array.from({ length: 20 }, (_, i) => keyRecord(`key${i}`));

@@ -13,6 +13,9 @@ import { PostgresStore, type PostgresStoreOptions } from "../../src/store/postgr
 import { newDistributedDatabase, sharedCluster } from "../citus/shared-cluster.ts";
 import type { StoreUnderTest } from "../conformance/store.ts";
 
+/** What survives a crash of the machine is not what these tests are about. */
+const WITHOUT_SYNC = ["fsync=off", "full_page_writes=off"];
+
 let starting: Promise<PostgresServer> | undefined;
 let count = 0;
 
@@ -22,15 +25,15 @@ after(async () => (await starting?.catch(() => undefined))?.remove());
 /** TEST_POSTGRES_BIN names the folder of another PostgreSQL's binaries. */
 export function sharedServer(): Promise<PostgresServer> {
   const folder = process.env.TEST_POSTGRES_BIN;
-  starting ??= PostgresServer.start([], folder === undefined ? undefined : binariesIn(folder));
+  starting ??= PostgresServer.start(WITHOUT_SYNC, folder === undefined ? undefined : binariesIn(folder));
   return starting;
 }
 
 /**
- * The address of a new, empty database. With TEST_CITUS it is a cluster's, on each of its machines in turn; TEST_POSTGRES_URL
- * is the address of a server that several processes share.
+ * The address of a new database, empty or a copy of another one. With TEST_CITUS it is a cluster's, on each of its machines in
+ * turn, and never a copy; TEST_POSTGRES_URL is the address of a server that several processes share.
  */
-export async function newDatabase(): Promise<string> {
+async function makeDatabase(template?: string): Promise<string> {
   count += 1;
   const name = `test_${count}`;
   if (process.env.TEST_CITUS === "1") {
@@ -40,18 +43,40 @@ export async function newDatabase(): Promise<string> {
     return cluster.urlOf(machines[count % machines.length], name);
   }
   const url = process.env.TEST_POSTGRES_URL;
-  if (url !== undefined) return createDatabase(url, `${name}_${process.pid}`);
-  return (await sharedServer()).createDatabase(name);
+  if (url !== undefined) return createDatabase(url, `${name}_${process.pid}`, template);
+  return createDatabase((await sharedServer()).url(), name, template);
 }
+
+export function newEmptyDatabase(): Promise<string> {
+  return makeDatabase();
+}
+
+let withTables: Promise<string> | undefined;
+
+/** The address of a new database with all tables: a copy, for half of the processor time that the migrations take. */
+export async function newDatabase(): Promise<string> {
+  withTables ??= newEmptyDatabase().then(async (url) => {
+    await (await openStore(url)).close();
+    return nameOf(url);
+  });
+  return makeDatabase(await withTables);
+}
+
+let withClusterForms: Promise<string> | undefined;
 
 /** A database whose functions have the forms that they have on a cluster; those run on any PostgreSQL. */
 export async function newDatabaseWithClusterForms(): Promise<string> {
-  const url = await newDatabase();
-  await (await openStore(url)).close();
-  const sql = postgres(url, { max: 1 });
-  await sql.unsafe(readFileSync(CLUSTER_FORMS, "utf8"));
-  await sql.end();
-  return url;
+  withClusterForms ??= newDatabase().then(async (url) => {
+    const sql = postgres(url, { max: 1 });
+    await sql.unsafe(readFileSync(CLUSTER_FORMS, "utf8"));
+    await sql.end();
+    return nameOf(url);
+  });
+  return makeDatabase(await withClusterForms);
+}
+
+function nameOf(url: string): string {
+  return new URL(url).pathname.slice(1);
 }
 
 export function openStore(url: string, options: Partial<PostgresStoreOptions> = {}): Promise<PostgresStore> {

@@ -12,7 +12,7 @@ import postgres from "postgres";
 import { replaySlot, userSlot } from "../../src/store/postgres/cluster/placement.ts";
 import type { Sql } from "../../src/store/postgres/connection/database.ts";
 import { loadMigrations, migrate, readApplied } from "../../src/store/postgres/migrations.ts";
-import { newDatabase, openStore } from "./server.ts";
+import { newEmptyDatabase, openStore } from "./server.ts";
 
 const all = loadMigrations();
 const before = all.slice(0, 3);
@@ -41,7 +41,7 @@ async function writeBefore(
 }
 
 async function oldDatabase(): Promise<{ url: string; sql: Sql }> {
-  const url = await newDatabase();
+  const url = await newEmptyDatabase();
   const sql = postgres(url, { max: 1, onnotice: () => {} }) as unknown as Sql;
   await migrate(sql, before);
   await writeBefore(sql, "ada", ["Ada", "London"], 100);

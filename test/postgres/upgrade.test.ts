@@ -14,7 +14,7 @@ import type { Sql } from "../../src/store/postgres/connection/database.ts";
 import { loadMigrations, type Migration, migrate } from "../../src/store/postgres/migrations.ts";
 import { write } from "../conformance/store.ts";
 import { changesOf, viewOf } from "../fixtures/views.ts";
-import { newDatabase, openStore } from "./server.ts";
+import { newEmptyDatabase, openStore } from "./server.ts";
 
 const today = loadMigrations();
 
@@ -37,7 +37,7 @@ const contract: Migration = {
 };
 
 test("rolling upgrade: old nodes go on beside an expanded schema, and a step back starts on it", async () => {
-  const url = await newDatabase();
+  const url = await newEmptyDatabase();
   const old = await openStore(url);
   await old.write(write("ada", [[0, "old"]]));
 
@@ -64,7 +64,7 @@ test("rolling upgrade: old nodes go on beside an expanded schema, and a step bac
 });
 
 test("rolling upgrade: a contracted schema refuses the release before the last, with a line that says so", async () => {
-  const url = await newDatabase();
+  const url = await newEmptyDatabase();
   const sql = postgres(url, { max: 1, onnotice: () => {} }) as unknown as Sql;
   await migrate(sql, [...today, expand, contract]);
   await assert.rejects(openStore(url), /9002-contract.*written by a newer version of sideband/);

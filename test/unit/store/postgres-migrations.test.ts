@@ -17,10 +17,10 @@ import type { Sql } from "../../../src/store/postgres/connection/database.ts";
 import { loadMigrations, migrate, readApplied } from "../../../src/store/postgres/migrations.ts";
 import { write } from "../../conformance/store.ts";
 import { viewOf } from "../../fixtures/views.ts";
-import { newDatabase, openStore } from "../../postgres/server.ts";
+import { newEmptyDatabase, openStore } from "../../postgres/server.ts";
 
 async function withDatabase(run: (sql: Sql, url: string) => Promise<void>): Promise<void> {
-  const url = await newDatabase();
+  const url = await newEmptyDatabase();
   const sql = postgres(url, { max: 2, onnotice: () => {} }) as unknown as Sql;
   try {
     await run(sql, url);
