@@ -27,11 +27,21 @@ export const TAG = new RegExp(
 const OWN_MARKS = /\\(?=u\{)|\[(?=\/?MEM\])/gi;
 const OWN_ENTITIES = /&(?=(?:amp;)*lt;)/g;
 
+const SPELLED = /\\u\{([0-9a-f]{1,6})\}|&lt;|&amp;(?=(?:amp;)*lt;)/g;
+
 /** A value, or a line with one, for the text of a prompt. */
 export function shownText(text: string): string {
   return withVisible(text.replace(OWN_MARKS, numbered), numbered)
     .replace(OWN_ENTITIES, "&amp;")
     .replace(TAG, (signs) => Array.from(signs, (sign) => (sign === "<" ? "&lt;" : numbered(sign))).join(""));
+}
+
+/** The text that shownText has shown. */
+export function exactText(shown: string): string {
+  return shown.replace(SPELLED, (spelled, number: string | undefined) => {
+    if (number !== undefined) return String.fromCodePoint(Math.min(Number.parseInt(number, 16), 0x10ffff));
+    return spelled === "&lt;" ? "<" : "&";
+  });
 }
 
 /** JSON for a model: the same object when it is parsed, and nothing in its text that is hidden or looks like a tag. */

@@ -113,7 +113,7 @@ export const AGENTS: readonly AgentKind[] = [
 ];
 
 /** Folders of the search path that are there only while npx, or a script of a project, runs. */
-const PASSING = /[\\/](?:node_modules[\\/]\.bin|_npx)(?:[\\/]|$)/;
+export const PASSING = /[\\/](?:node_modules[\\/]\.bin|_npx)(?:[\\/]|$)/;
 
 /** Whether a program is in a cache that its package manager may empty. */
 export function isInCache(path: string): boolean {

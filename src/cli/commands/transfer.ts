@@ -12,6 +12,7 @@ import { type Command, CommandError, EXIT_FAILED, EXIT_OK, UsageError } from "..
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
 import { counted } from "../printed.ts";
 import { ProgressLine } from "../progress.ts";
+import { FROM_HELP, importFrom, isImportFrom } from "./import-from.ts";
 
 export const exportCommand: Command = {
   name: "export",
@@ -82,7 +83,7 @@ function leftOutOf(account: string | undefined): string {
 
 export const importCommand: Command = {
   name: "import",
-  summary: "read keys and facts from JSON lines",
+  summary: "bring facts along from another memory or notes; or read an export",
   help: `usage: sideband import [FILE] [--master-key FILE | --new-master-key] [--json]
 
 Reads what "sideband export" wrote, from FILE or standard input. Facts keep their times and their order; a fact that
@@ -94,9 +95,12 @@ reported. Nothing counts against a limit. Works beside a running service. A data
   --json             print one JSON object: lines, facts, left_out
 ${DATA_HELP}
 
-Exit status: 0; 1 if a key was left out, or a line cannot be imported (the lines before it are); 2 for a wrong call.`,
+Exit status: 0; 1 if a key was left out, or a line cannot be imported (the lines before it are); 2 for a wrong call.
+
+${FROM_HELP}`,
 
   async run(args) {
+    if (isImportFrom(args)) return importFrom(args);
     const options = {
       json: { type: "boolean", default: false },
       "master-key": { type: "string" },

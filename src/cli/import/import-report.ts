@@ -1,0 +1,118 @@
+/** What an import says: the table of what would be or was written, what is not imported and why, and how it is undone. */
+
+import { shownText } from "../../agent-side/shown-text.ts";
+import { counted, table } from "../printed.ts";
+import type { Finding, FoundMemory, LeftOutLine } from "./findings.ts";
+import { FORMATS, type FormatName } from "./formats.ts";
+import type { ImportPlan, PlannedFact } from "./import-plan.ts";
+
+export interface ReportedImport {
+  /** The name of the file, for people. */
+  readonly file: string;
+  readonly format: FormatName;
+  readonly userId: string;
+  readonly findings: Pick<FoundMemory, "userId" | "notRead">;
+  readonly plan: ImportPlan;
+}
+
+const CELL_LENGTH_MAX = 56;
+
+/** Everything up to the line that says what was done. */
+export function planLines(report: ReportedImport, isWritten: boolean): string[] {
+  const { file, format, userId, findings, plan } = report;
+  const { writes, same, leftOut, labels } = plan;
+  const of =
+    findings.userId === undefined || findings.userId === userId ? "" : ` of ${shownText(findings.userId)}`;
+  const head = isWritten ? "WRITTEN" : "WOULD WRITE";
+  return [
+    `${file}: ${FORMATS[format]}${of}, for ${userId}`,
+    ...(findings.notRead === undefined ? [] : [`not looked at: ${findings.notRead}`]),
+    ...(writes.length === 0
+      ? []
+      : ["", table(["LINE", head, "FOR THE", "WAS", "NOW"], writes.map(writeRow))]),
+    ...(labels.length === 0
+      ? []
+      : [
+          "",
+          `labels that ${isWritten ? "were" : "would be"} added: ${labels.map(({ label }) => label).join(", ")}`,
+        ]),
+    ...(same.length === 0
+      ? []
+      : ["", `there already: ${same.map((fact) => `${fact.label} (line ${lineOf(fact)})`).join(", ")}`]),
+    ...(leftOut.length === 0 ? [] : ["", table(["LINE", "NOT IMPORTED", "WHY"], leftOut.map(leftOutRow))]),
+    "",
+  ];
+}
+
+function writeRow(fact: PlannedFact): string[] {
+  const { label, kind, present, value, expiresAt } = fact;
+  const until = expiresAt === undefined ? "" : ` until ${expiresAt}`;
+  return [
+    lineOf(fact),
+    label,
+    kind,
+    present === undefined ? "(none)" : cell(present.value),
+    cell(value) + until,
+  ];
+}
+
+function leftOutRow(line: LeftOutLine): string[] {
+  return [lineOf(line), shortened(shownText(line.text)), line.why];
+}
+
+function lineOf({ line, part }: Finding): string {
+  return part === undefined ? String(line) : `${line} ${shortened(shownText(part), 20)}`;
+}
+
+/** A value in quotes: its spaces are seen, and it cannot look like another column. */
+function cell(value: string): string {
+  return JSON.stringify(shortened(shownText(value)));
+}
+
+function shortened(text: string, lengthMax = CELL_LENGTH_MAX): string {
+  const characters = [...text];
+  return characters.length <= lengthMax ? text : `${characters.slice(0, lengthMax - 1).join("")}…`;
+}
+
+/** The last lines of a dry run. */
+export function plannedLines({ plan: { writes, same, leftOut } }: ReportedImport): string[] {
+  const counts = [
+    `${counted(writes.length, "fact")} would be written`,
+    ...(same.length === 0
+      ? []
+      : [`${counted(same.length, "fact")} ${same.length === 1 ? "is" : "are"} there already`]),
+    `${counted(leftOut.length, "line")} ${leftOut.length === 1 ? "is" : "are"} not imported`,
+  ];
+  const next = writes.length === 0 ? "" : " Nothing was written yet: add --write.";
+  return [`${counts.join(", ")}.${next}`, ...promptHint(leftOut)];
+}
+
+/** Where sentences are left, an assistant can turn them into lines. */
+export function promptHint(leftOut: readonly LeftOutLine[]): string[] {
+  if (leftOut.length === 0) return [];
+  return [
+    'What has no label stays in the file. "sideband import --prompt" prints a text for any assistant that turns notes into lines for --from -.',
+  ];
+}
+
+/** For --json. */
+export function reportObject({ file, format, plan, findings }: ReportedImport) {
+  const place = ({ line, part }: Finding) => ({ line, ...(part === undefined ? {} : { part }) });
+  const fact = (planned: PlannedFact) => ({
+    ...place(planned),
+    label: planned.label,
+    value: planned.value,
+    place: planned.kind,
+    was: planned.present?.value ?? null,
+    ...(planned.expiresAt === undefined ? {} : { expires_at: planned.expiresAt }),
+  });
+  return {
+    file,
+    format,
+    ...(findings.userId === undefined ? {} : { of_user: findings.userId }),
+    facts: plan.writes.map(fact),
+    same: plan.same.map(fact),
+    not_imported: plan.leftOut.map((line) => ({ ...place(line), text: line.text, why: line.why })),
+    labels_added: plan.labels.map(({ label }) => label),
+  };
+}

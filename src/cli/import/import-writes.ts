@@ -1,0 +1,100 @@
+/**
+ * Carries an import out: labels that are missing, then the facts in batches, each all or none. A write asks for the
+ * revision that was planned with, so that it never overwrites what came in between. What was written is then checked for
+ * whether it can be rolled back, and to which moment.
+ */
+
+import { CHANNEL_COUNT } from "../../base/limits.ts";
+import type { StoredFact } from "../../contract/answers.ts";
+import type { Sideband } from "../../sdk/index.ts";
+import type { ImportPlan, PlannedFact } from "./import-plan.ts";
+
+export interface WrittenImport {
+  readonly written: readonly PlannedFact[];
+  /** Why the rest was not written. */
+  readonly error: unknown;
+  /** The moment to go back to; undefined where nothing was written, or the history does not reach back. */
+  readonly rollbackTo: string | undefined;
+}
+
+/** The facts of a person at exactly one place, by label. */
+export async function factsAt(
+  memory: Sideband<string>,
+  userId: string,
+  place: string | undefined,
+): Promise<ReadonlyMap<string, StoredFact>> {
+  const { facts } = await memory.facts(userId, { project: place });
+  const kind = place?.includes("/") ? "worktree" : "project";
+  const here = place === undefined ? facts : facts.filter((fact) => fact.place === kind);
+  return new Map(here.map((fact) => [fact.label, fact]));
+}
+
+export async function writeImport(
+  memory: Sideband<string>,
+  userId: string,
+  { writes, labels }: ImportPlan,
+  writtenBy: string,
+): Promise<WrittenImport> {
+  const written: PlannedFact[] = [];
+  const revisions = new Set<number>();
+  let error: unknown;
+  try {
+    for (const { label, ...terms } of labels) await memory.addLabel(label, terms);
+    for (const batch of batchesOf(writes)) {
+      const { facts } = await memory.encodeBatch(
+        userId,
+        batch.map(({ label, value, kind, expiresAt, present }) => ({
+          label,
+          value,
+          scope: kind,
+          expiresAt,
+          ifRevision: present?.revision ?? 0,
+        })),
+        { project: batch[0].project, writtenBy },
+      );
+      written.push(...batch);
+      for (const { revision } of facts) revisions.add(revision);
+    }
+  } catch (cause) {
+    error = cause;
+  }
+  const rollbackTo =
+    written.length === 0 ? undefined : await momentBefore(memory, userId, written, revisions);
+  return { written, error, rollbackTo };
+}
+
+/** As many facts as a call takes, of one project each. */
+function batchesOf(writes: readonly PlannedFact[]): PlannedFact[][] {
+  const byProject = new Map<string, PlannedFact[]>();
+  for (const fact of writes) {
+    const name = fact.project ?? "";
+    byProject.set(name, [...(byProject.get(name) ?? []), fact]);
+  }
+  return [...byProject.values()].flatMap((facts) =>
+    Array.from({ length: Math.ceil(facts.length / CHANNEL_COUNT) }, (_, i) =>
+      facts.slice(i * CHANNEL_COUNT, (i + 1) * CHANNEL_COUNT),
+    ),
+  );
+}
+
+/** The last moment before the writes, by the clock of the service, if a rollback to it takes all of them back. */
+async function momentBefore(
+  memory: Sideband<string>,
+  userId: string,
+  written: readonly PlannedFact[],
+  revisions: ReadonlySet<number>,
+): Promise<string | undefined> {
+  const projects = [
+    undefined,
+    ...new Set(written.flatMap(({ project }) => [project?.split("/")[0], project])),
+  ];
+  const times: number[] = [];
+  for (const project of projects) {
+    for (const { revision, updated_at } of (await memory.facts(userId, { project })).facts)
+      if (revisions.has(revision)) times.push(Date.parse(updated_at));
+  }
+  if (times.length === 0) return undefined;
+  const to = new Date(Math.min(...times) - 1).toISOString();
+  const planned = await memory.rollback(userId, to, { dryRun: true });
+  return planned.unreached.length === 0 ? to : undefined;
+}

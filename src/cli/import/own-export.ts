@@ -1,0 +1,74 @@
+/**
+ * An export of Sideband (`sideband export`): the facts of one user with their places and ends, and the labels of the
+ * account. Keys and earlier values stay where they are; "sideband import FILE" moves a whole account.
+ */
+
+import type { PlaceKind } from "../../contract/answers.ts";
+import { chosenUser, type FoundMemory } from "./findings.ts";
+import { fieldOf, type LocatedValue, listIn, textField } from "./located-json.ts";
+
+const NO_FACT = "it has no label or no value";
+
+/** @param records the lines */
+export function readOwnExport(records: readonly LocatedValue[], wanted: string): FoundMemory {
+  const users = records.filter((record) => textField(record, "kind") === "user");
+  const userId = chosenUser(new Set(users.map((user) => textField(user, "user_id") ?? "")), wanted);
+  const accounts = new Set(
+    users.filter((user) => textField(user, "user_id") === userId).map((user) => textField(user, "account")),
+  );
+  const found: FoundMemory = {
+    facts: [],
+    leftOut: [],
+    labels: records.flatMap((record) =>
+      textField(record, "kind") === "label" && accounts.has(textField(record, "account"))
+        ? labelOf(fieldOf(record, "label"))
+        : [],
+    ),
+    notRead: "keys and earlier values",
+    ...(userId === undefined ? {} : { userId }),
+  };
+  for (const user of users) if (textField(user, "user_id") === userId) readUserFacts(user, found);
+  return found;
+}
+
+function readUserFacts(user: LocatedValue, found: FoundMemory): void {
+  for (const fact of listIn(user, "facts")) {
+    const [label, value, project] = ["label", "value", "place"].map((name) => textField(fact, name));
+    const { line } = fact;
+    if (label === undefined || value === undefined)
+      found.leftOut.push({ line, text: label ?? "", why: NO_FACT });
+    else
+      found.facts.push({
+        line,
+        label,
+        value,
+        scope: project === undefined ? "person" : project.includes("/") ? "worktree" : "project",
+        project,
+        expiresAt: textField(fact, "expires_at"),
+      });
+  }
+}
+
+/** The terms of an exported label; none of a standard one, which every account has. */
+function labelOf(record: LocatedValue | undefined): NonNullable<FoundMemory["labels"]>[number][] {
+  const label = textField(record, "label");
+  const description = textField(record, "description");
+  if (label === undefined || description === undefined) return [];
+  const numberIn = (name: string) => {
+    const value = fieldOf(record, name)?.value;
+    return typeof value === "number" ? value : undefined;
+  };
+  const oneOf = listIn(record, "oneOf").flatMap(({ value }) => (typeof value === "string" ? [value] : []));
+  return [
+    {
+      label,
+      description,
+      example: textField(record, "example"),
+      oneOf: oneOf.length === 0 ? undefined : oneOf,
+      maxBytes: numberIn("maxBytes"),
+      ttlS: numberIn("ttlS"),
+      scope: textField(record, "scope") as PlaceKind | undefined,
+      hidden: fieldOf(record, "hidden")?.value === true,
+    },
+  ];
+}
