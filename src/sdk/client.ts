@@ -55,7 +55,7 @@ import type {
   WriterOptions,
 } from "./options.ts";
 import { type CallOptions, type Fetch, type SdkCall, Transport } from "./transport.ts";
-import { expectedHeaders, factFields, isoMoment, labelFields } from "./wire-fields.ts";
+import { expectedHeaders, factFields, isoMoment, labelFields, randomKey } from "./wire-fields.ts";
 
 export interface SidebandOptions {
   /** An API key, `sb_live_…`, or a token, `sbt_…`. Not needed for the demo and for `channels`. Default: SIDEBAND_API_KEY. */
@@ -441,11 +441,4 @@ export class Sideband<Own extends string = never> implements AgentMemory {
   async #call<T>(call: SdkCall): Promise<T> {
     return (await this.#transport.send(call)).body as T;
   }
-}
-
-/** crypto.randomUUID would be shorter, but browsers have it only on secure pages. */
-function randomKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
-    byte.toString(16).padStart(2, "0"),
-  ).join("");
 }

@@ -18,3 +18,10 @@ export function expectedHeaders({ ifRevision }: ExpectedFact): Record<string, st
 export function isoMoment(moment: Moment | undefined): string | undefined {
   return moment instanceof Date ? moment.toISOString() : moment;
 }
+
+/** crypto.randomUUID would be shorter, but browsers have it only on secure pages. */
+export function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  ).join("");
+}

@@ -162,7 +162,7 @@ async function reportOf(
   const known = new Map<string | undefined, ReturnType<typeof factsAt>>();
   const plan = await planImport(findings, {
     labels,
-    project: projectOf([process.cwd()], config.project),
+    project: projectOf([process.cwd()], config),
     allowSecrets,
     nowMs: Date.now(),
     presentAt(place) {
