@@ -30,6 +30,24 @@ test("recent tasks count more than those long ago", () => {
   assert.ok(blockMetrics.expectedMs("code", 1) < 2);
 });
 
+test("each measurement counts a twentieth less with the next one", () => {
+  const { blockMetrics, ended } = setUp();
+  ended(2, 100);
+  ended(1, 1);
+  assert.equal(blockMetrics.expectedMs("code", 1), (100 * 0.95 + 1) / (2 * 0.95 + 1));
+});
+
+test("what runs and how long it took is counted, in seconds", () => {
+  const { metrics, blockMetrics, ended } = setUp();
+  const running = () => metrics.value("sideband_block_running", 'kind="code"');
+  blockMetrics.began("code", 250);
+  assert.equal(running(), 1);
+  ended(1, 500);
+  assert.equal(running(), 0);
+  assert.match(metrics.render(), /^sideband_block_task_seconds_sum\{kind="code"\} 0\.5$/m);
+  assert.match(metrics.render(), /^sideband_block_wait_seconds_sum\{kind="code"\} 0\.25$/m);
+});
+
 test("a task that was lost says nothing about the expected time", () => {
   const { blockMetrics, ended } = setUp();
   ended(1, 4);

@@ -102,6 +102,41 @@ test("background work runs one task at a time for each account", async () => {
   assert.deepEqual(workers.began, [1, 2, 1]);
 });
 
+test("background work takes turns by the time used, too", async () => {
+  const { workers, run } = setUp();
+  for (const [number, account] of ["a", "b"].entries())
+    void run(of(account, { background: true }), number, 3);
+  for (let i = 0; i < 5; i++) await workers.finish();
+  assert.deepEqual(workers.began, [0, 1, 0, 1, 0, 1]);
+});
+
+test("an account has one background task at a time, however long that runs beside others' work", async () => {
+  const { workers, run } = setUp({ threads: 2 });
+  void run(of("a", { background: true }), 1);
+  void run(of("b"), 2, 10);
+  const [background] = workers.running.splice(0, 1);
+  for (let i = 0; i < 5; i++) await workers.finish(100);
+  workers.running.push(background);
+  void run(of("a", { background: true }), 3);
+  await workers.finish(100);
+  assert.ok(!workers.began.includes(3), "its first one still runs");
+});
+
+test("whoever follows up on a result has no credit for the time in which others worked", async () => {
+  const { workers, run } = setUp({ threads: 2 });
+  const followed = run(of("a"), 1).then(() => run(of("a"), 3, 30));
+  void run(of("b"), 2, 60);
+  const [first] = workers.running.splice(0, 1);
+  for (let i = 0; i < 20; i++) await workers.finish();
+  workers.running.unshift(first);
+  await workers.finish(1);
+  const before = workers.began.length;
+  for (let i = 0; i < 20; i++) await workers.finish();
+  const own = workers.began.slice(before).filter((number) => number === 3).length;
+  assert.ok(own >= 8 && own <= 13, `${own} of the next 20`);
+  void followed;
+});
+
 test("background work is interrupted for what somebody waits for, and begins again afterwards", async () => {
   const { workers, run, metric } = setUp();
   const background = run(of("a", { background: true }), 1);
@@ -157,10 +192,15 @@ test("a call is answered when the last of its tasks is done, though others were 
   await workers.finish();
   await workers.finish();
   await three;
-  const skipped = scheduler.run(of("a"), "code", [task, { ...task, message: () => undefined }]);
+  const none = { ...task, message: () => undefined };
+  const skipped = scheduler.run(of("a"), "code", [task, none]);
   assert.equal(await isAnswered(skipped), false, "one runs, one was skipped");
   await workers.finish();
   await skipped;
+  const between = scheduler.run(of("a"), "code", [task, none, task]);
+  assert.equal(await isAnswered(between), false, "one was skipped before the other began");
+  for (let i = 0; i < 2; i++) await workers.finish();
+  await between;
 });
 
 test("what a result lets its requester ask for next goes before others' background work", async () => {
@@ -201,6 +241,18 @@ test("one account cannot fill the queue for all", async () => {
   assert.equal(outcome, "waits");
 });
 
+test("background work of one account has a share of the queue, and its newest makes room first", async () => {
+  const { run } = setUp({ queueMax: 8 });
+  void run(of("a"), 0);
+  const background = ["older", "newer"].map(() => run(of("b", { background: true }), 1));
+  assert.match(await run(of("b", { background: true }), 1), /^Too much block work of this account/);
+  for (const account of ["c", "d", "e"]) void run(of(account), 2, 2);
+  void run(of("f"), 3);
+  assert.equal(await background[1], "Dropped to make room for requests. 1");
+  const outcome = await Promise.race([background[0], settled().then(() => "waits")]);
+  assert.equal(outcome, "waits");
+});
+
 test("a request that would miss its deadline is refused at once, with the time to wait", async () => {
   const { workers, scheduler, run, metric } = setUp();
   // One task of size 1 is measured to take 100 ms.
@@ -209,6 +261,13 @@ test("a request that would miss its deadline is refused at once, with the time t
   void run(of("a"), 1, 1 + (DEADLINE_MS / 100) * 1.5);
   assert.equal(await run(scheduler.begin(of("a")), 2), "The block work that is waiting takes too long. 15");
   assert.equal(metric("sideband_block_tasks_total", 'kind="code",result="refused"'), 1);
+  // What would begin at the deadline itself is too late.
+  const { workers: others, scheduler: exact, run: runExact } = setUp();
+  void runExact(of("a"), 0);
+  await others.finish(100);
+  void runExact(of("a"), 1);
+  void runExact(of("a"), 1, 1, DEADLINE_MS / 100);
+  assert.match(await runExact(exact.begin(of("a")), 2), /takes too long. 10$/);
   // Another account waits for one task, not for all of them; and so it is let in.
   void run(scheduler.begin(of("b")), 3);
   await workers.finish(100);

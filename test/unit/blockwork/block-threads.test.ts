@@ -72,9 +72,11 @@ test("a task is interrupted once, and only one that may be", () => {
   for (const interruptible of [false, true, true]) {
     threads.grow();
     started.at(-1)!.events.ready();
+    if (started.length === 1) threads.interrupt();
     void threads.run(MESSAGE, { interruptible });
   }
   const interrupted = () => started.map((thread) => thread.interrupted);
+  assert.deepEqual(interrupted(), [0, 0, 0], "a thread without a task is not interrupted");
   threads.interrupt();
   assert.deepEqual(interrupted(), [0, 1, 0]);
   started[2].events.replied({ outcome: "ok", ms: 1 });
@@ -135,4 +137,6 @@ test("closing ends every thread, answers what they were at, and starts none", as
   assert.equal((await answer).outcome, "lost");
   threads.grow();
   assert.deepEqual([started.length, started.every(({ ended }) => ended), clock.alarmCount], [2, true, 0]);
+  // What a thread has sent before its end comes to nobody.
+  for (const { events } of started) events.replied({ outcome: "ok", ms: 1 });
 });

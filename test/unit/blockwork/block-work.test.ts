@@ -9,7 +9,8 @@ import { BlockWork } from "../../../src/blockwork/block-work.ts";
 import { type CodableFact, type ComputedCode, codeOf } from "../../../src/blockwork/fact-code.ts";
 import { PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
 import { deriveBlockKey } from "../../../src/codec/seal.ts";
-import { DirectWorkers, FakeClock } from "./fake-workers.ts";
+import { unreadable } from "../../../src/codec/unreadable.ts";
+import { DirectWorkers, FakeClock, FakeWorkers } from "./fake-workers.ts";
 
 const work = { account: "acme", tier: "free" } as const;
 const key = deriveBlockKey(new Uint8Array(32), 1, "acme");
@@ -147,7 +148,37 @@ test("a block with a value that cannot be read is unreadable as a whole", async 
   workers.distort = (message, result) =>
     message.kind === "value" && message.channel === 1 ? undefined : result;
   const reading = await blockWork.read(work, { text, keys: [key], userId });
-  assert.equal(reading.ok, false);
+  assert.deepEqual(reading, unreadable({ kind: "unknown-value", channel: 1 }));
+});
+
+test("no value is coded that is older than kept codes which fill a block", async () => {
+  const { workers, build } = setUp();
+  const random = seededRandom(1);
+  const text = () => Array.from({ length: 60 }, () => String.fromCodePoint(0x21 + random.below(94))).join("");
+  const newer = Array.from({ length: 39 }, (_, i) => {
+    const fact = factOf(text(), i + 1);
+    return { ...fact, code: codeOf(PLAIN_CODEBOOK, fact.channel, fact.value) };
+  });
+  const { overflow } = await build([factOf("oldest", 0), ...newer]);
+  assert.ok(overflow.includes(0));
+  assert.equal(workers.countOf("code"), 0);
+});
+
+test("threads are asked for, looked after and ended through the scheduler", async () => {
+  const workers = new FakeWorkers(1);
+  const scheduler = new BlockScheduler({
+    workers,
+    clock: new FakeClock(),
+    queueMax: 10,
+    metrics: new Metrics(),
+  });
+  const blockWork = new BlockWork(scheduler, PLAIN_CODEBOOK.version);
+  blockWork.warm();
+  assert.deepEqual([workers.grown, blockWork.healthy], [1, true]);
+  workers.healthy = false;
+  assert.equal(blockWork.healthy, false);
+  await blockWork.close();
+  assert.equal(workers.closed, true);
 });
 
 test("a block of another user is not opened", async () => {

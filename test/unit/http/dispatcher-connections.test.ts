@@ -7,17 +7,13 @@ import { test } from "node:test";
 import { Failure } from "../../../src/base/errors.ts";
 import { Answer } from "../../../src/http/request/answer.ts";
 import type { Call } from "../../../src/http/request/call.ts";
-import { repliesOf, routeAt, serveRoutes } from "./served-routes.ts";
+import { repliesOf, routeAt, serveRoutes, until } from "./served-routes.ts";
 
 const TIMEOUT = { timeout: 20_000 };
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 const post = (...headers: string[]) =>
   ["POST / HTTP/1.1", "Host: x", "Content-Type: application/json", ...headers, "", ""].join("\r\n");
 const KEPT = "keep-alive";
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise(setImmediate);
-}
 
 test(
   "a connection is kept, but not behind the rest of a body that is too large or has no end",

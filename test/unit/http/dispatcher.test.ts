@@ -8,7 +8,7 @@ import { Failure } from "../../../src/base/errors.ts";
 import { Answer } from "../../../src/http/request/answer.ts";
 import type { Call } from "../../../src/http/request/call.ts";
 import type { Caller } from "../../../src/memory/authentication.ts";
-import { NOW_MS, repliesOf, routeAt, serveRoutes, untilEnd } from "./served-routes.ts";
+import { NOW_MS, repliesOf, routeAt, serveRoutes, until, untilEnd } from "./served-routes.ts";
 
 const TIMEOUT = { timeout: 20_000 };
 const HOST = "Host: x";
@@ -49,10 +49,6 @@ function later<T>() {
     resolve = settle;
   });
   return { promise, resolve };
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise(setImmediate);
 }
 
 test("a target is a path or a whole URL, with a query or without", TIMEOUT, async (context) => {

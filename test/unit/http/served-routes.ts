@@ -130,3 +130,11 @@ export async function untilEnd(socket: Socket): Promise<string> {
   for await (const chunk of socket) text += chunk;
   return text;
 }
+
+/** Waits for what a request leads to, and gives up where it does not come. */
+export async function until(condition: () => boolean): Promise<void> {
+  for (const endMs = performance.now() + 10_000; !condition(); ) {
+    if (performance.now() > endMs) throw new Error("it did not come to that");
+    await new Promise(setImmediate);
+  }
+}

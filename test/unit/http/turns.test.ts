@@ -7,6 +7,7 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { afterAnswers, isAnswered, isLast, takeTurns, WAITING_MAX } from "../../../src/http/request/turns.ts";
+import { until } from "./served-routes.ts";
 
 const TIMEOUT = { timeout: 20_000 };
 const get = (path: string | number) => `GET /${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
@@ -88,7 +89,7 @@ test(
       else answer(response, "");
     });
     const answers = answersOf(open(gets(1_900)), 1_900);
-    while (read() < WAITING_MAX + 1) await turns();
+    await until(() => read() > WAITING_MAX);
     await turns();
     assert.equal(read(), WAITING_MAX + 1);
     answer(first!, "");
@@ -147,7 +148,7 @@ test("no request begins for a connection that is gone", TIMEOUT, async (context)
     first ??= response;
   });
   const socket = open(gets(5));
-  while (read() < 5) await turns();
+  await until(() => read() >= 5);
   assert.equal(isAnswered(message!.socket), false);
   assert.equal(isLast(first!), false);
   const gone = once(first!, "close");
@@ -169,7 +170,7 @@ test(
       else go = () => answer(response, "");
     });
     const socket = open(gets(1_900));
-    while (begun === 0) await turns();
+    await until(() => begun > 0);
     socket.destroy();
     await once(socket, "close");
     go();
@@ -185,7 +186,7 @@ test("between two requests of a connection the others have their turn", TIMEOUT,
     answer(response, url!);
   });
   const many = answersOf(open(gets(1_000)), 1_000);
-  while (order.length === 0) await turns(1);
+  await until(() => order.length > 0);
   await answersOf(open(get("other")), 1);
   assert.ok(order.indexOf("/other") < 1_000, "it had to wait for all of them");
   await many;
@@ -204,7 +205,7 @@ test(
     });
     const patient = open(get("stream") + get("behind"));
     const hasty = open(get("stream") + get("behind"));
-    while (read() < 4) await turns();
+    await until(() => read() >= 4);
     await turns();
     const hastyIndex = streams.findIndex(({ req }) => req.socket.remotePort === hasty.localPort);
     const gone = once(streams[hastyIndex], "close");
@@ -220,17 +221,17 @@ test("reading stops with a full queue, and goes on when half of it is done", TIM
   const { open, read } = await serve(context, (_request, response) => void running.push(response));
   const answers = answersOf(open(gets(24)), 24);
   const answerOne = async () => {
-    while (running.length === 0) await turns(1);
+    await until(() => running.length > 0);
     answer(running.shift()!, "");
     await turns();
   };
-  while (read() < WAITING_MAX + 1) await turns();
+  await until(() => read() > WAITING_MAX);
   for (let answered = 1; answered < WAITING_MAX / 2; answered++) {
     await answerOne();
     assert.equal(read(), WAITING_MAX + 1);
   }
   await answerOne();
-  while (read() < WAITING_MAX * 1.5 + 1) await turns();
+  await until(() => read() > WAITING_MAX * 1.5);
   assert.equal(read(), WAITING_MAX * 1.5 + 1);
   for (let answered = WAITING_MAX / 2; answered < 24; answered++) await answerOne();
   assert.equal((await answers).length, 24);
@@ -284,7 +285,7 @@ async function connectionWith(context: TestContext, bytes: string, begun: number
     if (request.url === atOnce) answer(response, "");
   });
   open(bytes);
-  while (read() < begun) await turns();
+  await until(() => read() >= begun && running.length > 0);
   await turns();
   return { running, connection: running[0].req.socket };
 }
@@ -317,7 +318,7 @@ test("whole requests are waited for until their answers have been sent", TIMEOUT
   const { running, connection } = await connectionWith(context, get(1) + get(2), 2);
   const said = afterAnswersOf(connection);
   answer(running[0], "");
-  while (running.length < 2) await turns();
+  await until(() => running.length > 1);
   assert.deepEqual(said, []);
   answer(running[1], "");
   await once(running[1], "close");
@@ -350,7 +351,7 @@ test(
       const said = afterAnswersOf(connection);
       assert.deepEqual(said, []);
       answer(running[0], "");
-      while (said.length === 0) await turns(1);
+      await until(() => said.length > 0);
       assert.deepEqual([said, running.length], [[refuses], 2]);
     }
   },
