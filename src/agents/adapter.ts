@@ -64,10 +64,10 @@ export function callOptions({
   timeoutMs = AGENT_TIMEOUT_MS,
   allowSecrets,
   writtenBy,
-}: Pick<AdapterOptions, "timeoutMs" | "allowSecrets" | "writtenBy">): ToolCallOptions & {
-  timeoutMs: number;
-} {
-  return { timeoutMs, failFast: true, allowSecrets, writtenBy };
+  onOutage,
+}: Pick<AdapterOptions, "timeoutMs" | "allowSecrets" | "writtenBy" | "onOutage">): ToolCallOptions {
+  // Who wants to know rather than to go on has each read tried.
+  return { timeoutMs, failFast: onOutage !== "throw", allowSecrets, writtenBy };
 }
 
 /** A prompt with the memory of the user where they work. */

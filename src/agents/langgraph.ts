@@ -38,7 +38,8 @@ export class SidebandStore extends BaseStore {
     super();
     this.#memory = options.memory;
     this.#onOutage = options.onOutage ?? "continue";
-    this.#options = { ...callOptions({ writtenBy: "langgraph", ...options }), project: options.project };
+    const call = callOptions({ writtenBy: "langgraph", ...options });
+    this.#options = { ...call, project: options.project };
   }
 
   override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
@@ -79,7 +80,7 @@ export class SidebandStore extends BaseStore {
       );
     if (!LABEL.test(`${group}.${key}`)) {
       throw new TypeError(
-        `a fact's label is GROUP.name: a group of 1 to 16 of A-Z, 0-9 and _, and a key of 1 to 48 of a-z, 0-9 and _; not ${shown([group, key])}`,
+        `a fact's namespace is [user, group], a group of 1 to 16 of A-Z, 0-9 and _, and its key is 1 to 48 of a-z, 0-9 and _; not ${shown([group, key])}`,
       );
     }
     if (Array.isArray(index))

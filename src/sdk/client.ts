@@ -341,7 +341,7 @@ export class Sideband<Own extends string = never> implements AgentMemory {
     const { onOutage = "continue", ...rest } = this.#helperOptions(options);
     let context: DetailedContextAnswer | undefined;
     try {
-      context = await this.context(userId, rest);
+      context = await this.context(userId, { ...rest, failFast: onOutage === "continue" });
     } catch (error) {
       // What is not the service's fault, a wrong call or an abort, is the caller's to know.
       if (onOutage === "throw" || !SidebandError.isInstance(error)) throw error;

@@ -102,7 +102,7 @@ suite("snippets", { concurrency: false }, () => {
     );
     assert.deepEqual(
       [printed["langgraph.md"], printed["ai-sdk.md"], printed["openai-agents.md"]],
-      ["due 2026-12-01\n\nChidi", "It is decided.", "It is decided."],
+      ["due 2026-12-01\nChidi", "It is decided.", "It is decided."],
     );
     // What the client's snippet kept is what the others' models have seen.
     assert.match(model.requests.at(-1)?.text ?? "", /TASK\.deadline=2026-12-01/);

@@ -52,6 +52,10 @@ test("with memory away reads find nothing and a line says so; a put, a delete an
     await assert.rejects(strict.get(ada, name), { code });
     await assert.rejects(strict.search(ada), { code });
     await assert.rejects(strict.listNamespaces({ prefix: ["ada"] }), { code });
+    // Each of them was tried: the error is not that of a circuit.
+    await assert.rejects(strict.get(ada, name), {
+      message: /^(no answer within 100 ms|cannot reach [^ ]+)$/,
+    });
   }
   const writes = silent.seen.filter(({ method }) => method !== "GET").map(({ method }) => method);
   assert.deepEqual(writes, Array(4).fill(["POST", "DELETE", "DELETE"]).flat());

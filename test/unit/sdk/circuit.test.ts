@@ -153,6 +153,19 @@ test("writes and forgets are sent while reads are refused, and the first that is
   await client.facts("u", failFast);
 });
 
+test("who would rather know than go on has each read tried", async (t) => {
+  clock(t);
+  let isAway = true;
+  const { url, seen } = await scriptedServer(t, () => (isAway ? "drop" : { body: CONTEXT }));
+  const client = new Sideband({ baseUrl: url, retries: 0, onWarning: () => {} });
+  for (let i = 0; i < 5; i++) await client.inject("p", "u");
+  assert.equal(seen.length, 3);
+  await assert.rejects(client.inject("p", "u", { onOutage: "throw" }), { code: "connection_failed" });
+  assert.equal(seen.length, 4);
+  isAway = false;
+  assert.ok((await client.inject("p", "u", { onOutage: "throw" })).includes("USER.name=Ada"));
+});
+
 test("a connection that fails is known to every client of its address, and to none of another", async (t) => {
   clock(t);
   const lines: string[] = [];
