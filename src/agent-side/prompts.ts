@@ -24,9 +24,12 @@ export const STORE_AFTER_COMPACTION =
   `This context was just compacted. If the summary has lasting facts that are not in the list below (see its part ` +
   `"${LIST_HEADING}"), store them now with remember, once.`;
 
+/** By these words a transcript shows that the agent was asked: a host may spell what is not a letter in another way. */
+export const ASKED_BEFORE_END = "Sideband asks once in this session";
+
 /** For the end of a long session. */
 export const STORE_BEFORE_END =
-  "Sideband asks once in this session: store with remember what was said that is lasting and not yet stored. " +
+  `${ASKED_BEFORE_END}: store with remember what was said that is lasting and not yet stored. ` +
   "No secrets, and nothing from <private> parts. If there is nothing, finish without a comment.";
 
 /** For the turn that OpenClaw gives an agent before a compaction. */

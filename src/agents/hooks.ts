@@ -1,6 +1,7 @@
 /**
  * The hooks for Claude Code and Codex, which use the same JSON. A session that starts, or goes on after a compaction, gets
- * the memory; a resumed one only if its facts have changed; a sub-agent gets the facts. Before a compaction Claude
+ * the memory; a resumed one only if its facts have changed; a sub-agent gets the facts. What is worth keeping is said by
+ * the MCP server, whose words both hosts tell their models; the hooks do not say it again. Before a compaction Claude
  * Code's summary is asked to list what is not stored yet. When a long session stops, its agent is asked once to store
  * what is lasting. The last two need no memory, so nothing can keep them from being said.
  */
@@ -9,22 +10,19 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
 import { memorySection, replacingSection, type SectionParts } from "../agent-side/memory-section.ts";
 import {
+  ASKED_BEFORE_END,
   LIST_BEFORE_COMPACTION,
   STORE_AFTER_COMPACTION,
   STORE_BEFORE_END,
-  WORTH_KEEPING,
 } from "../agent-side/prompts.ts";
 import { lastSectionLine, lineHolds, transcriptEnd } from "./transcript.ts";
 
 /** What the hosts do differently. */
 export const HOSTS = {
-  /**
-   * Replaces what is longer than 10,000 characters by the name of a file. Adds PreCompact's output to its summary prompt.
-   * Tells its model what the MCP server says of itself, so that the hook need not say it again.
-   */
-  "claude-code": { lengthMax: 9_900, summaryPrompt: true, tellsInstructions: true },
+  /** Replaces what is longer than 10,000 characters by the name of a file. Adds PreCompact's output to its summary prompt. */
+  "claude-code": { lengthMax: 9_900, summaryPrompt: true },
   /** Has no limit if the hook says so (`additionalContextLimit`), and no way from PreCompact to its summary. */
-  codex: { lengthMax: Number.POSITIVE_INFINITY, summaryPrompt: false, tellsInstructions: false },
+  codex: { lengthMax: Number.POSITIVE_INFINITY, summaryPrompt: false },
 } as const;
 
 export type HookHost = keyof typeof HOSTS;
@@ -82,7 +80,7 @@ function askAtEnd({ transcriptPath, stopHookActive }: HookInput): string {
   if (transcriptPath === undefined || stopHookActive) return "";
   const { text: transcript } = transcriptEnd(transcriptPath);
   const messages = transcript.split('"role":"assistant"').length - 1;
-  if (messages < LONG_SESSION_MESSAGES || transcript.includes(STORE_BEFORE_END)) return "";
+  if (messages < LONG_SESSION_MESSAGES || transcript.includes(ASKED_BEFORE_END)) return "";
   return JSON.stringify({ decision: "block", reason: STORE_BEFORE_END });
 }
 
@@ -107,15 +105,12 @@ export function memoryWork({ event }: HookInput, include: SectionParts): HookWor
 }
 
 const startSession: HookWork = async (memory, userId, input, options) => {
-  const { lengthMax, tellsInstructions } = HOSTS[options.host];
-  const told = [
-    ...(tellsInstructions ? [] : [WORTH_KEEPING]),
-    ...(input.source === "compact" ? [STORE_AFTER_COMPACTION] : []),
-  ].join("\n");
+  const { lengthMax } = HOSTS[options.host];
+  const told = input.source === "compact" ? STORE_AFTER_COMPACTION : "";
   const room = lengthMax - told.length - replacingSection("").length;
   const section = await sectionOf(memory, userId, options, room);
   if (input.source !== "resume") return contextOutput(input, told, section);
-  // The conversation has what the session was told before, and the facts if they are the same.
+  // The conversation has the facts if they are the same.
   const shown = lastSectionLine(input.transcriptPath);
   if (shown === "") return contextOutput(input, "", section);
   const replacing = replacingSection(section);

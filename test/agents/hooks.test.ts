@@ -11,7 +11,6 @@ import {
   LIST_BEFORE_COMPACTION,
   STORE_AFTER_COMPACTION,
   STORE_BEFORE_END,
-  WORTH_KEEPING,
 } from "../../src/agent-side/prompts.ts";
 import { projectOf } from "../../src/agents/project.ts";
 import { LABELS } from "../../src/contract/channel-labels.ts";
@@ -148,7 +147,6 @@ suite("hooks", { concurrency: false }, () => {
       [Object.keys(rest), Object.keys(hookSpecificOutput)],
       [[], ["hookEventName", "additionalContext"]],
     );
-    assert.ok(hookSpecificOutput.additionalContext.startsWith(WORTH_KEEPING));
     assert.match(hookSpecificOutput.additionalContext, /USER\.name=Ada/);
     const compact = JSON.stringify({
       ...CODEX,

@@ -19,6 +19,16 @@ export const modules = fileURLToPath(new URL("node_modules", import.meta.url));
 /** The words in a prompt that make the stand-in model keep a fact. */
 export const ASK = "PLEASE-REMEMBER the goal";
 const GOAL = "weave the loom";
+/** What is known of the person before a host starts. */
+const FACTS = [
+  { label: "USER.name", value: "Ada Lovelace" },
+  { label: "USER.role", value: "weaver of algebraic patterns" },
+  { label: "USER.timezone", value: "Europe/London" },
+  { label: "PREF.tone", value: "dry" },
+  { label: "PREF.editor", value: "vim" },
+];
+/** A line of a section that has them. */
+export const FACT = `${FACTS[0].label}=${FACTS[0].value}`;
 
 export interface Finished {
   readonly status: number | null;
@@ -35,6 +45,8 @@ export interface Room {
   run(program: string, args: readonly string[], env?: Record<string, string>): Promise<Finished>;
   /** Installs Sideband's files for an agent with npx, and gives the line that says so. */
   install(agent: string): Promise<void>;
+  /** What the model says to requests that it is given no other answer for. */
+  reply: (request: ModelRequest) => Reply;
   /** From now on the model keeps the goal, once, when it is asked to. */
   expectGoal(): void;
   /** Whether the goal was kept for the project, and not for the person. */
@@ -53,8 +65,9 @@ export async function openRoom(): Promise<Room> {
   const running = await startRunning();
   // A host that compacts shows the model its question again: it keeps the fact once.
   let kept = true;
-  const script = ({ text, toolNames }: ModelRequest): Reply => {
-    if (kept || !text.includes(ASK) || !toolNames.some((name) => name.endsWith("remember"))) return "done";
+  const script = ({ path, text, toolNames }: ModelRequest): Reply => {
+    if (kept || !text.includes(ASK) || !toolNames.some((name) => name.endsWith("remember")))
+      return room.reply({ path, text, toolNames });
     kept = true;
     return { tool: "remember", input: { label: "PROJ.goal", value: GOAL } };
   };
@@ -65,9 +78,7 @@ export async function openRoom(): Promise<Room> {
   const repository = join(home, "loom");
   mkdirSync(repository);
   execFileSync("git", ["init", "-q"], { cwd: repository });
-  await running.call("POST", "/encode", {
-    body: { user_id: "ada", label: "USER.name", value: "Ada Lovelace" },
-  });
+  await running.call("POST", "/encode/batch", { body: { user_id: "ada", facts: FACTS } });
   const settings = {
     SIDEBAND_API_URL: running.url,
     SIDEBAND_API_KEY: running.key,
@@ -88,7 +99,7 @@ export async function openRoom(): Promise<Room> {
   const run: Room["run"] = (program, args, env = {}) =>
     finished(program, args, repository, { ...environment, ...env });
   const place = `user_id=ada&project=${projectName(repository)}`;
-  return {
+  const room: Room = {
     home,
     repository,
     running,
@@ -97,6 +108,7 @@ export async function openRoom(): Promise<Room> {
     run,
     settings,
     away: { SIDEBAND_API_URL: await closedPort() },
+    reply: () => "done",
     async install(agent) {
       const args = ["--no", "sideband", "agents", "install", agent];
       const { status, output } = await finished("npx", args, packed.folder, environment);
@@ -110,7 +122,7 @@ export async function openRoom(): Promise<Room> {
       const isThere = (await running.call("GET", path)).json.value === GOAL;
       await running.call("DELETE", `/facts?${place}&label=PROJ.goal`);
       const { channel_count } = (await running.call("GET", "/facts?user_id=ada")).json;
-      return isThere && channel_count === 1;
+      return isThere && channel_count === FACTS.length;
     },
     async flushes() {
       const { text } = await running.call("GET", "/metrics");
@@ -123,9 +135,10 @@ export async function openRoom(): Promise<Room> {
       rmSync(home, { recursive: true, force: true });
     },
   };
+  return room;
 }
 
-function finished(
+export function finished(
   program: string,
   args: readonly string[],
   cwd: string,

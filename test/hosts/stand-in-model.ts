@@ -7,8 +7,21 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What the model says: a text, or a call of the tool whose name ends like this. */
-export type Reply = string | { tool: string; input: object };
+/** What the model says: a text alone, or any of these. */
+export type Reply = string | SpokenReply;
+
+interface SpokenReply {
+  readonly text?: string;
+  /** A call of the tool whose name ends like this. */
+  readonly tool?: string;
+  readonly input?: object;
+  /** What it claims to have read, by which hosts know when to compact. */
+  readonly inputTokens?: number;
+  /** It refuses, as a provider does where a prompt is too long. */
+  readonly isOverflow?: boolean;
+  /** It never answers. */
+  readonly isSilent?: boolean;
+}
 
 export interface ModelRequest {
   readonly path: string;
@@ -41,7 +54,16 @@ export async function startStandInModel(script: (request: ModelRequest) => Reply
     }
     const seen = { path, text, toolNames: toolNamesOf(body) };
     requests.push(seen);
-    const events = answer.events(script(seen), seen);
+    const reply = script(seen);
+    const spoken = typeof reply === "string" ? { text: reply } : reply;
+    if (spoken.isSilent) return;
+    if (spoken.isOverflow) {
+      const message = "prompt is too long: 210000 tokens > 200000 maximum";
+      response.writeHead(400, { "content-type": "application/json" });
+      response.end(JSON.stringify({ type: "error", error: { type: "invalid_request_error", message } }));
+      return;
+    }
+    const events = answer.events(spoken, seen);
     if (body.stream === true) writeEvents(response, events);
     else {
       // The last event of a response has it whole.
@@ -69,65 +91,65 @@ const ANSWERS = [
   { end: "/responses", events: responseEvents },
 ];
 
-const USAGE = { input_tokens: 10, output_tokens: 5 };
+const INPUT_TOKENS = 10;
+const OUTPUT_TOKENS = 5;
 
 /** Anthropic's messages as a stream of events. */
-function messageEvents(reply: Reply, request: ModelRequest): Event[] {
-  const isText = typeof reply === "string";
-  const block = isText
-    ? { type: "text", text: "" }
-    : { type: "tool_use", id: newId("toolu"), name: toolName(request, reply.tool), input: {} };
-  const delta = isText
-    ? { type: "text_delta", text: reply }
-    : { type: "input_json_delta", partial_json: JSON.stringify(reply.input) };
+function messageEvents(reply: SpokenReply, request: ModelRequest): Event[] {
+  const usage = { input_tokens: reply.inputTokens ?? INPUT_TOKENS, output_tokens: OUTPUT_TOKENS };
+  const blocks = [
+    ...(reply.text === undefined
+      ? []
+      : [{ block: { type: "text", text: "" }, delta: { type: "text_delta", text: reply.text } }]),
+    ...(reply.tool === undefined
+      ? []
+      : [
+          {
+            block: { type: "tool_use", id: newId("toolu"), name: toolName(request, reply.tool), input: {} },
+            delta: { type: "input_json_delta", partial_json: JSON.stringify(reply.input) },
+          },
+        ]),
+  ];
   const message = { id: newId("msg"), type: "message", role: "assistant", model: "stand-in", content: [] };
+  const stop_reason = reply.tool === undefined ? "end_turn" : "tool_use";
   return [
-    { type: "message_start", message: { ...message, stop_reason: null, stop_sequence: null, usage: USAGE } },
-    { type: "content_block_start", index: 0, content_block: block },
-    { type: "content_block_delta", index: 0, delta },
-    { type: "content_block_stop", index: 0 },
-    {
-      type: "message_delta",
-      delta: { stop_reason: isText ? "end_turn" : "tool_use", stop_sequence: null },
-      usage: USAGE,
-    },
+    { type: "message_start", message: { ...message, stop_reason: null, stop_sequence: null, usage } },
+    ...blocks.flatMap(({ block, delta }, index) => [
+      { type: "content_block_start", index, content_block: block },
+      { type: "content_block_delta", index, delta },
+      { type: "content_block_stop", index },
+    ]),
+    { type: "message_delta", delta: { stop_reason, stop_sequence: null }, usage },
     { type: "message_stop" },
   ];
 }
 
 /** OpenAI's responses as a stream of events. */
-function responseEvents(reply: Reply, request: ModelRequest): Event[] {
+function responseEvents(reply: SpokenReply, request: ModelRequest): Event[] {
   const id = newId("resp");
-  const item =
-    typeof reply === "string"
-      ? {
-          type: "message",
-          id: newId("msg"),
-          role: "assistant",
-          status: "completed",
-          content: [{ type: "output_text", text: reply, annotations: [] }],
-        }
-      : {
-          type: "function_call",
-          id: newId("fc"),
-          call_id: newId("call"),
-          status: "completed",
-          arguments: JSON.stringify(reply.input),
-          ...nameAndSpace(request, reply.tool),
-        };
-  const usage = { ...USAGE, total_tokens: 15, input_tokens_details: { cached_tokens: 0 } };
+  const content = [{ type: "output_text", text: reply.text, annotations: [] }];
+  const said = { type: "message", id: newId("msg"), role: "assistant", status: "completed", content };
+  const items: object[] = reply.text === undefined ? [] : [said];
+  if (reply.tool !== undefined)
+    items.push({
+      type: "function_call",
+      id: newId("fc"),
+      call_id: newId("call"),
+      status: "completed",
+      arguments: JSON.stringify(reply.input),
+      ...nameAndSpace(request, reply.tool),
+    });
+  const input_tokens = reply.inputTokens ?? INPUT_TOKENS;
+  const usage = {
+    ...{ input_tokens, output_tokens: OUTPUT_TOKENS, total_tokens: input_tokens + OUTPUT_TOKENS },
+    ...{ input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 } },
+  };
   return [
     { type: "response.created", response: { id, status: "in_progress" } },
-    { type: "response.output_item.done", output_index: 0, item },
+    ...items.map((item, output_index) => ({ type: "response.output_item.done", output_index, item })),
     {
       type: "response.completed",
-      response: {
-        id,
-        object: "response",
-        status: "completed",
-        output: [item],
-        usage: { ...usage, output_tokens_details: { reasoning_tokens: 0 } },
-      },
+      response: { id, object: "response", status: "completed", output: items, usage },
     },
   ];
 }

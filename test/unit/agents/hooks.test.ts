@@ -116,6 +116,9 @@ test("of a transcript of 300 MB only the end is read, at a stop and at a resumpt
     .join("");
   writeFileSync(path, `\n${lines}`, { flag: "a" });
   assert.deepEqual(JSON.parse(stop()), { decision: "block", reason: STORE_BEFORE_END });
+  // Codex spells it with entities.
+  writeFileSync(path, JSON.stringify({ text: STORE_BEFORE_END.replace(/</g, "&lt;") }), { flag: "a" });
+  assert.equal(stop(), "", "it was asked");
   const resumed = { source: "resume", transcript_path: path };
   assert.match(
     await startWith(knowing("USER.name=Grace"), resumed),
