@@ -23,7 +23,7 @@ export class SilentOwnerError extends OperatorError {
   override name = "SilentOwnerError";
 }
 
-interface OwnerRequest {
+export interface OwnerRequest {
   readonly method: string;
   readonly path: string;
   readonly headers?: Record<string, string>;
@@ -66,7 +66,7 @@ export class OwnerClient {
     body?: object,
     more: { account?: string; signal?: AbortSignal } = {},
   ): Promise<T> {
-    const response = await this.#send({
+    const response = await this.send({
       method,
       path,
       headers: {
@@ -86,7 +86,7 @@ export class OwnerClient {
       path,
       ...(body === undefined ? {} : { headers: BODY_TYPE, body: JSON.stringify(body) }),
     };
-    const response = await this.#send(call);
+    const response = await this.send(call);
     if (response.statusCode !== 200) refuseProblem(response, JSON.parse(await bodyTextOf(response)));
     try {
       for await (const text of linesOf(response)) {
@@ -113,7 +113,7 @@ export class OwnerClient {
   /** Sends lines as they arrive; the answer comes after the last one. */
   async upload<T>(path: string, lines: Readable): Promise<T> {
     const headers = { "content-type": "application/x-ndjson" };
-    const response = await this.#send({ method: "POST", path, headers, body: lines });
+    const response = await this.send({ method: "POST", path, headers, body: lines });
     return refuseProblem(response, JSON.parse(await bodyTextOf(response))) as T;
   }
 
@@ -121,7 +121,7 @@ export class OwnerClient {
   fetch(account: string): Fetch {
     return async (url, init) => {
       const { pathname, search } = new URL(url);
-      const response = await this.#send({
+      const response = await this.send({
         method: init.method ?? "GET",
         path: pathname + search,
         headers: { ...(init.headers as Record<string, string>), [ACCOUNT_HEADER]: account },
@@ -132,7 +132,8 @@ export class OwnerClient {
     };
   }
 
-  #send({ method, path, headers = {}, body, signal }: OwnerRequest): Promise<IncomingMessage> {
+  /** The answer itself, as it comes. */
+  send({ method, path, headers = {}, body, signal }: OwnerRequest): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const sent = request(
         {
