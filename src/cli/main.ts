@@ -17,6 +17,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   context: async () => (await import("./commands/facts.ts")).context,
   history: async () => (await import("./commands/history.ts")).history,
   rollback: async () => (await import("./commands/history.ts")).rollback,
+  open: async () => (await import("./commands/open.ts")).openCommand,
   // Before "labels" alone, which would be found first.
   "labels add": async () => (await import("./commands/labels.ts")).labelsAdd,
   "labels hide": async () => (await import("./commands/labels.ts")).labelsHide,

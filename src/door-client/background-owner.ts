@@ -5,12 +5,13 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { ConfigError } from "../config.ts";
 import type { Fetch } from "../sdk/index.ts";
 import { hasPresentOwner } from "./hand-over.ts";
-import { NoOwnerError, OwnerClient } from "./owner-client.ts";
+import { NoOwnerError, OwnerClient, type OwnerRequest } from "./owner-client.ts";
 
 /** How long an owner may take to start, and to answer. */
 const START_MS = 15_000;
@@ -34,16 +35,35 @@ export interface ReachOptions extends StartOptions {
 /** A fetch for the client that goes to the folder's owner, and starts an owner if there is none. */
 export function ownerFetch(command: string, folder: string, account: string, options: StartOptions): Fetch {
   const fetch = OwnerClient.of(folder).fetch(account);
-  return async (url, init) => {
-    for (;;) {
-      try {
-        return await fetch(url, init);
-      } catch (error) {
-        if (!(error instanceof NoOwnerError)) throw error;
-        await startOwner(command, folder, options, init.signal ?? undefined);
-      }
+  return (url, init) =>
+    withOwnerStarted(() => fetch(url, init), { command, folder, options, signal: init.signal });
+}
+
+/** The same for requests whose answers are streams. */
+export function ownerSend(command: string, folder: string, options: StartOptions) {
+  const client = OwnerClient.of(folder);
+  return (request: OwnerRequest): Promise<IncomingMessage> =>
+    withOwnerStarted(() => client.send(request), { command, folder, options, signal: request.signal });
+}
+
+interface Starting {
+  readonly command: string;
+  readonly folder: string;
+  readonly options: StartOptions;
+  readonly signal?: AbortSignal | null | undefined;
+}
+
+/** A request that found no owner was not sent, and can be repeated. */
+async function withOwnerStarted<T>(ask: () => Promise<T>, starting: Starting): Promise<T> {
+  const { command, folder, options, signal } = starting;
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof NoOwnerError)) throw error;
+      await startOwner(command, folder, options, signal ?? undefined);
     }
-  };
+  }
 }
 
 /** Resolves when the folder has an owner that answers. An existing owner must answer within `timeoutMs`. */

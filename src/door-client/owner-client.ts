@@ -29,7 +29,7 @@ export interface Owner {
   readonly version?: string;
 }
 
-interface OwnerRequest {
+export interface OwnerRequest {
   readonly method: string;
   readonly path: string;
   readonly headers?: Record<string, string>;
@@ -76,7 +76,7 @@ export class OwnerClient {
     body?: object,
     more: { account?: string; signal?: AbortSignal } = {},
   ): Promise<T> {
-    const response = await this.#send({
+    const response = await this.send({
       method,
       path,
       headers: {
@@ -96,7 +96,7 @@ export class OwnerClient {
       path,
       ...(body === undefined ? {} : { headers: BODY_TYPE, body: JSON.stringify(body) }),
     };
-    const response = await this.#send(call);
+    const response = await this.send(call);
     if (response.statusCode !== 200) refuseProblem(response, JSON.parse(await bodyTextOf(response)));
     try {
       for await (const text of linesOf(response)) {
@@ -123,7 +123,7 @@ export class OwnerClient {
   /** Sends lines as they arrive; the answer comes after the last one. */
   async upload<T>(path: string, lines: Readable): Promise<T> {
     const headers = { "content-type": "application/x-ndjson" };
-    const response = await this.#send({ method: "POST", path, headers, body: lines });
+    const response = await this.send({ method: "POST", path, headers, body: lines });
     return refuseProblem(response, JSON.parse(await bodyTextOf(response))) as T;
   }
 
@@ -131,7 +131,7 @@ export class OwnerClient {
   fetch(account: string): Fetch {
     return async (url, init) => {
       const { pathname, search } = new URL(url);
-      const response = await this.#send({
+      const response = await this.send({
         method: init.method ?? "GET",
         path: pathname + search,
         headers: { ...(init.headers as Record<string, string>), [ACCOUNT_HEADER]: account },
@@ -142,7 +142,8 @@ export class OwnerClient {
     };
   }
 
-  #send({ method, path, headers = {}, body, signal }: OwnerRequest): Promise<IncomingMessage> {
+  /** The answer itself, as it comes. */
+  send({ method, path, headers = {}, body, signal }: OwnerRequest): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const sent = request(
         {

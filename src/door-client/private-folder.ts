@@ -1,6 +1,6 @@
 /**
- * Folders that a process has for itself in the system's temporary folder: for a short link to a data folder, or for a
- * socket. A killed process leaves its folder behind; the next start, or the next process that needs such a folder,
+ * Folders that a process has for itself in the system's temporary folder: for a short link to a data folder, for a
+ * socket, or for a page that a browser is to open. A killed process leaves its folder behind; the next start, or the next process that needs such a folder,
  * removes it. Each folder is locked as long as its process lives, so that no folder in use is removed.
  */
 
@@ -11,10 +11,11 @@ import { type FolderLock, LOCK_FILE, tryFolderLock } from "../store/lmdb/folder-
 
 const PREFIX = "sideband-own-";
 const NAME = /^sideband-own-\w{6}$/;
-/** The only names in such a folder: the link, the socket and its draft, the lock. Nothing else is ever removed. */
+/** The only names in such a folder: the link, the socket and its draft, a page, the lock. Nothing else is ever removed. */
 export const LINK_FILE = "d";
 export const SOCKET_FILE = "door.sock";
-const FILES = [LINK_FILE, SOCKET_FILE, "door.new", LOCK_FILE];
+export const PAGE_FILE = "open.html";
+const FILES = [LINK_FILE, SOCKET_FILE, "door.new", PAGE_FILE, LOCK_FILE];
 
 export interface PrivateFolder {
   readonly path: string;

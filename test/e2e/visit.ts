@@ -9,7 +9,8 @@ import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { buildWebsite } from "../agents/built.ts";
-import { type Running, startRunning } from "../http/running-service.ts";
+import { databaseSettings, type Running, startRunning } from "../http/running-service.ts";
+import { newDatabase } from "../postgres/server.ts";
 import { sharedBrowser } from "./chromium.ts";
 
 export const ADMIN_TOKEN = "admin-token-for-tests";
@@ -30,6 +31,8 @@ export interface Visit {
 
 interface VisitOptions {
   readonly settings?: Record<string, string>;
+  /** The store of its service; the embedded one unless told otherwise. */
+  readonly store?: "postgres";
   readonly browser?: BrowserContextOptions;
 }
 
@@ -47,7 +50,8 @@ export function visit(
     }
     buildWebsite();
     // A reset in the middle of a test would be another test.
-    const settings = { SIDEBAND_DEMO_RESET_S: "86400", ...options.settings };
+    const database = options.store === "postgres" ? databaseSettings(await newDatabase()) : {};
+    const settings = { SIDEBAND_DEMO_RESET_S: "86400", ...database, ...options.settings };
     // Most pages show no block: the model is loaded where one does.
     const running = await startRunning(settings, undefined, { warm: false });
     const context = await browser.newContext({ viewport: DESK, reducedMotion: "reduce", ...options.browser });

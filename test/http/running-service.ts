@@ -34,6 +34,11 @@ async function databaseOf(dataFolder: string): Promise<Record<string, string>> {
   if (process.env.TEST_STORE !== "postgres") return {};
   const url = databases.get(dataFolder) ?? (await newDatabase());
   databases.set(dataFolder, url);
+  return databaseSettings(url);
+}
+
+/** The settings of a service on a database. */
+export function databaseSettings(url: string): Record<string, string> {
   return { SIDEBAND_DATABASE_URL: url, SIDEBAND_DATABASE_POOL: "4", SIDEBAND_MASTER_KEY: "ab".repeat(32) };
 }
 

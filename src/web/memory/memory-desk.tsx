@@ -89,7 +89,11 @@ export function MemoryDesk({ api, usage, memory, onMemory, onOther, onLeave }: M
         </p>
         <PlaceField onProject={(chosen) => onMemory({ userId, project: chosen })} />
         <p class={state.isLive ? "live-mark on" : "live-mark"} role="status">
-          {state.isLive ? "Live" : "Not connected"}
+          {state.isLive
+            ? "Live"
+            : onLeave === undefined
+              ? "Not connected: is sideband open running?"
+              : "Not connected"}
         </p>
         {onLeave !== undefined && (
           <button type="button" class="small" onClick={onLeave}>
