@@ -1,5 +1,7 @@
 /** How commands print counts, limits and tables. */
 
+import { withThousands } from "../base/thousands.ts";
+
 /** "1 user", "2 users". */
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`;
@@ -7,7 +9,7 @@ export function counted(count: number, noun: string, plural = `${noun}s`): strin
 
 /** "1,000 facts a month"; null is no limit. */
 export function limitText(limit: number | null): string {
-  return limit === null ? "any number of facts" : `${limit.toLocaleString("en")} facts a month`;
+  return limit === null ? "any number of facts" : `${withThousands(limit)} facts a month`;
 }
 
 /** Rows below their heads, each column as wide as its longest cell. */

@@ -307,7 +307,7 @@ export const TokenBody = Type.Object({
   user_id: UserId,
   access: KeyAccess,
   ttl_s: Type.Integer({
-    description: `Seconds that it counts, ${TOKEN_TTL_S_MIN} to ${TOKEN_TTL_S_MAX.toLocaleString("en")}.`,
+    description: `Seconds that it counts, ${TOKEN_TTL_S_MIN} to ${withThousands(TOKEN_TTL_S_MAX)}.`,
   }),
 });
 export const TokenAnswer = Type.Object({

@@ -128,7 +128,8 @@ export async function startService(config: Config, options: ServiceOptions = {})
         connectionsMax: config.connectionsMax,
         connectionsPerAddress: config.connectionsPerAddress,
         timeouts: options.timeouts,
-        website: { folder: WEBSITE_FOLDER, keysText: config.keysText },
+        // On the local socket alone there are no visitors.
+        website: tcp ? { folder: WEBSITE_FOLDER, keysText: config.keysText } : undefined,
       },
     );
     const address = tcp ? await listen(server, config) : undefined;

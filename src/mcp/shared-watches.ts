@@ -4,6 +4,7 @@
  * reads the stamps of many users at once.
  */
 
+import { withThousands } from "../base/thousands.ts";
 import type { FactStore } from "../memory/ports.ts";
 import { WATCH_INTERVAL_MS } from "./watch.ts";
 
@@ -33,7 +34,7 @@ export class TooManyWatches extends Error {
 
   constructor() {
     super(
-      `The clients of an account listen to at most ${ACCOUNT_WATCHED_MAX.toLocaleString("en")} memories at once on a node. ` +
+      `The clients of an account listen to at most ${withThousands(ACCOUNT_WATCHED_MAX)} memories at once on a node. ` +
         "End a subscription before you begin another.",
     );
   }

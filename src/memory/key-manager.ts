@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto";
 import { assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
+import { withThousands } from "../base/thousands.ts";
 import { TIER_LIMITS, type Tier } from "../base/tiers.ts";
 import { unusedAccounts } from "./account-names.ts";
 import { checkAccount, checkIdentifier, checkRequestTexts } from "./identifiers.ts";
@@ -259,7 +260,7 @@ function randomId(): string {
 }
 
 function countOf(count: number, what: string): string {
-  const number = Math.min(count, COUNT_MAX).toLocaleString("en");
+  const number = withThousands(Math.min(count, COUNT_MAX));
   return `${count > COUNT_MAX ? "more than " : ""}${number} ${what}${count === 1 ? "" : "s"}`;
 }
 

@@ -117,6 +117,13 @@ export const RULES: readonly Rule[] = [
     remedy: "Use a promise: MaybePromise stays in the dispatcher, access, recall and the store's reads.",
   },
   {
+    name: "data of all languages",
+    applies: /^src\/.*\.ts$/,
+    except: /^src\/web\//,
+    find: matches(/\.toLocale\w+\(|\bIntl\./g),
+    remedy: "Write it out (base/thousands.ts): the first call loads that data, for which a start would wait.",
+  },
+  {
     name: "secret comparison",
     applies: /^src\/.*\.ts$/,
     find: matches(SECRETS_COMPARED),

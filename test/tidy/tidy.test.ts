@@ -190,6 +190,16 @@ const EXAMPLES: Record<string, { bad: SourceFile[]; good: SourceFile[] }> = {
     ],
     good: [{ path: "src/memory/decode.ts", text: "function decode(): MaybePromise<string>" }],
   },
+  "data of all languages": {
+    bad: [
+      { path: "src/cli/printed.ts", text: 'limit.toLocaleString("en")' },
+      { path: "src/base/clock.ts", text: "new Intl.DateTimeFormat()" },
+    ],
+    good: [
+      { path: "src/web/parts/quota-meter.tsx", text: 'used.toLocaleString("en")' },
+      { path: "src/cli/printed.ts", text: "withThousands(limit)" },
+    ],
+  },
   "secret comparison": {
     bad: [
       "if (record.hash !== hash.toString()) throw invalid();",

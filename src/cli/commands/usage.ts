@@ -1,6 +1,7 @@
 /** sideband usage: encodes of each key against its limit. */
 
 import { parseArgs } from "node:util";
+import { withThousands } from "../../base/thousands.ts";
 import { withOwner } from "../../main/owner.ts";
 import { type Command, EXIT_OK } from "../command.ts";
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
@@ -48,8 +49,8 @@ Exit status: 0; 1 if it failed; 2 for a wrong call.`,
         account,
         `${prefixes.get(key_id)}…`,
         tier,
-        used_this_month.toLocaleString("en"),
-        limit?.toLocaleString("en") ?? "none",
+        withThousands(used_this_month),
+        limit === null ? "none" : withThousands(limit),
       ]);
       console.log(table(["account", "key", "tier", "this month", "limit"], rows));
     }

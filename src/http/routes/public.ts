@@ -2,7 +2,6 @@
 
 import { CHANNELS } from "../../base/channels.ts";
 import { enforce } from "../../base/rate-limiter.ts";
-import { openApiDocument } from "../../contract/openapi.ts";
 import { Answer, JSON_TYPE } from "../request/answer.ts";
 import { limitGroupOf } from "../request/client.ts";
 import type { Handlers } from "../request/route.ts";
@@ -14,7 +13,7 @@ type ServiceOperation = "channels" | "requestKey" | "openapi" | "health" | "read
 
 export function serviceRoutes(services: HttpServices, readiness: Readiness): Handlers<ServiceOperation> {
   const { publicUrl: serverUrl, version, limits, keys, metrics } = services;
-  const openapi = JSON.stringify(openApiDocument({ version, serverUrl }));
+  let document: Promise<string> | undefined;
 
   return {
     async channels({ caller }) {
@@ -30,7 +29,10 @@ export function serviceRoutes(services: HttpServices, readiness: Readiness): Han
       return Answer.json({ status: "received" } as const, { status: 202 });
     },
 
-    openapi: () => new Answer(openapi, { type: JSON_TYPE }),
+    async openapi() {
+      document ??= describe({ version, serverUrl });
+      return new Answer(await document, { type: JSON_TYPE });
+    },
 
     health: () => ({ status: "ok" }),
 
@@ -41,4 +43,10 @@ export function serviceRoutes(services: HttpServices, readiness: Readiness): Han
 
     metrics: () => new Answer(metrics.render(), { type: "text/plain; version=0.0.4; charset=utf-8" }),
   };
+}
+
+/** Loaded and made when it is asked for: no start waits for it. */
+async function describe(info: { version: string; serverUrl: string }): Promise<string> {
+  const { openApiDocument } = await import("../../contract/openapi.ts");
+  return JSON.stringify(openApiDocument(info));
 }

@@ -108,13 +108,14 @@ export async function startWatched(settings: Record<string, string> = {}): Promi
   };
 }
 
-function sizeBytesOf(folder: string): number {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .reduce((sum, entry) => sum + sizeOf(join(entry.parentPath, entry.name)), 0);
-}
-
 /** A compaction may have removed it meanwhile. */
-function sizeOf(file: string): number {
-  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+function sizeBytesOf(path: string): number {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || !stats.isDirectory()) return stats?.size ?? 0;
+  try {
+    return readdirSync(path).reduce((sum, name) => sum + sizeBytesOf(join(path, name)), 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    return 0;
+  }
 }
