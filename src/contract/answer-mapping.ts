@@ -41,7 +41,7 @@ interface DetailedFact extends LabelledFact {
   readonly place: string;
   readonly revision: number;
   readonly expiresAtMs: number | null;
-  readonly previous: KnownFact | undefined;
+  readonly previous: Pick<KnownFact, "value" | "revision" | "updatedAtMs" | "writtenBy"> | undefined;
 }
 
 interface Written<F = LabelledFact> {

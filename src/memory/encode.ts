@@ -6,13 +6,24 @@
 
 import { assert } from "../base/assert.ts";
 import { momentOf } from "../base/clock.ts";
+import { ERRORS, type FailureCode } from "../base/error-codes.ts";
 import { Failure, type PresentFact } from "../base/errors.ts";
 import { TIME_MS_MAX, TTL_S_MAX } from "../base/limits.ts";
 import type { Caller } from "./authentication.ts";
 import { checkIdentifier, checkValue, checkWriter } from "./identifiers.ts";
 import type { LabelTerms } from "./labels.ts";
 import { type Person, placeFor, viewOf } from "./places.ts";
-import type { FactChange, FactRecord, Place, Scope, WriteOutcome, WriteRequest } from "./ports.ts";
+import type {
+  FactChange,
+  FactRecord,
+  Place,
+  PreviousFact,
+  Replay,
+  Scope,
+  View,
+  WriteOutcome,
+  WriteRequest,
+} from "./ports.ts";
 import { dayOf, quotaWindow } from "./quota.ts";
 import type { MemoryServices } from "./services.ts";
 
@@ -52,7 +63,7 @@ export interface WrittenFact {
   readonly revision: number;
   readonly expiresAtMs: number | null;
   /** The fact that was there before. */
-  readonly previous: FactRecord | undefined;
+  readonly previous: PreviousFact | undefined;
 }
 
 export interface EncodeResult {
@@ -70,34 +81,145 @@ export async function encodeFacts(
   caller: Caller,
   input: EncodeInput,
 ): Promise<EncodeResult> {
-  const { facts, writtenBy = null, sessionId = null, operation, idempotencyKey } = input;
-  const nowMs = services.clock.now();
-  const view = viewOf(caller.account, input, nowMs);
-  if (sessionId !== null) checkIdentifier(sessionId, "session_id");
-  if (writtenBy !== null) checkWriter(writtenBy);
-  const placed = await placeFacts(services, view, facts, operation === "encode/batch");
+  const { facts, sessionId, writtenBy, operation } = input;
+  const view = viewOf(caller.account, input, services.clock.now());
+  if (sessionId !== undefined) checkIdentifier(sessionId, "session_id");
+  if (writtenBy !== undefined) checkWriter(writtenBy);
+  return orAsBefore(services, caller, input, async () =>
+    storeFacts(
+      services,
+      caller,
+      input,
+      view,
+      await placeFacts(services, view, facts, operation === "encode/batch"),
+    ),
+  );
+}
+
+/** A fact with its place; without a value it is forgotten. */
+export type PlacedFact = FactChange & { readonly label: string; readonly expiresAtMs: number | null };
+
+/** Writes facts once under the Idempotency-Key of their request. */
+export async function storeFacts(
+  services: MemoryServices,
+  caller: Caller,
+  input: EncodeInput,
+  view: View,
+  placed: readonly PlacedFact[],
+): Promise<EncodeResult> {
+  const { writtenBy = null, sessionId = null, idempotencyKey } = input;
+  const { nowMs } = view;
   const { keyId, limit } = caller;
   const quota = { keyId, month: quotaWindow(nowMs).month, day: dayOf(nowMs), limit };
   const write = (idempotency?: WriteRequest["idempotency"]) =>
     services.store.write({ ...view, changes: placed, writtenBy, sessionId, quota, idempotency });
+  const answer = keptAnswer(input, placed);
   const outcome =
     idempotencyKey === undefined
       ? await write()
       : await services.idempotency.run(
           idempotencyKey,
           { caller, nowMs, fingerprinted: fingerprintOf(input, placed) },
-          write,
+          (record) => write({ ...record, ...(answer === undefined ? {} : { answer }) }),
         );
   refuseUnlessStored(outcome, caller, { nowMs, placed });
-  assert(outcome.channelCount >= 1, "a stored fact is in use");
-  assert(
-    outcome.outcome === "stored" || idempotencyKey !== undefined,
-    "only a request with an Idempotency-Key gets an earlier answer",
+  const { used } = outcome;
+  if (outcome.outcome === "replayed") {
+    assert(idempotencyKey !== undefined, "only a request with an Idempotency-Key gets an earlier answer");
+    return { ...resultOfReplay(input, outcome, placed), used };
+  }
+  const written = placed.flatMap(({ value, ...fact }, i) =>
+    value === null ? [] : [{ ...fact, value, previous: outcome.previous[i] }],
   );
-  if (outcome.outcome === "stored") services.blocks.codeInBackground(caller, view);
-  const first = outcome.revision - placed.length + 1;
+  assert(outcome.channelCount >= 1 || written.length === 0, "a stored fact is in use");
+  if (written.length === placed.length) services.blocks.codeInBackground(caller, view);
+  else services.blocks.drop(caller.account, input.userId);
+  return { ...resultOf(written, outcome, placed), replayed: false, used };
+}
+
+/**
+ * Does a write; where it is refused, the request may be one that was answered before: an item is not in the list any more
+ * because this request has removed it, or the moment of `expires_at` has come meanwhile.
+ */
+export async function orAsBefore(
+  services: MemoryServices,
+  caller: Caller,
+  input: EncodeInput,
+  write: () => Promise<EncodeResult>,
+): Promise<EncodeResult> {
+  try {
+    return await write();
+  } catch (error) {
+    const { idempotencyKey } = input;
+    if (idempotencyKey === undefined || !isRefusal(error)) throw error;
+    const view = viewOf(caller.account, input, services.clock.now());
+    const { places, nowMs } = view;
+    const placed = await Promise.all(
+      input.facts.map(async ({ label, value, scope }) => {
+        const terms = await services.labels.find(caller.account, label);
+        return { label, value, channel: terms.channel, place: placeFor(scope ?? terms.scope, places) };
+      }),
+    ).catch(() => []);
+    if (placed.length === 0) throw error;
+    const fingerprinted = fingerprintOf(input, placed);
+    const idempotency = services.idempotency.recordOf(idempotencyKey, { caller, nowMs, fingerprinted });
+    const replay = await services.store.readReplay({ ...view, idempotency });
+    if (replay === undefined) throw error;
+    return { ...resultOfReplay(input, replay, placed), used: undefined };
+  }
+}
+
+/** Refused for the request, or for what is there, before the store has looked for an earlier answer. */
+function isRefusal(error: unknown): error is Failure {
+  return error instanceof Failure && ERRORS[error.code].status < 500 && !REFUSED_BY_STORE.has(error.code);
+}
+
+const REFUSED_BY_STORE: ReadonlySet<FailureCode> = new Set([
+  "revision_mismatch",
+  "monthly_limit_exceeded",
+  "idempotency_in_flight",
+  "idempotency_mismatch",
+]);
+
+/** What the request does not say of its answer: when its facts end, or all of a fact that depends on what was there. */
+function keptAnswer({ fingerprinted }: EncodeInput, placed: readonly PlacedFact[]): string | undefined {
+  if (fingerprinted === undefined) {
+    const ends = placed.map(({ expiresAtMs }) => expiresAtMs);
+    return ends.every((end) => end === null) ? undefined : JSON.stringify(ends);
+  }
+  const facts = placed.filter(({ value }) => value !== null);
+  return JSON.stringify(
+    facts.map(({ label, channel, value, place, expiresAtMs }) => {
+      return { label, channel, value, place, expiresAtMs };
+    }),
+  );
+}
+
+type AnsweredFact = Pick<WrittenFact, "label" | "channel" | "value" | "place">;
+
+/** The answer of the first request. Where something was forgotten meanwhile, what this one says itself is left. */
+function resultOfReplay(
+  { fingerprinted }: EncodeInput,
+  replay: Replay,
+  placed: readonly (Omit<AnsweredFact, "value"> & { readonly value: string | null })[],
+): Omit<EncodeResult, "used"> {
+  const kept = replay.answer === undefined ? [] : JSON.parse(replay.answer);
+  const facts: (AnsweredFact & { expiresAtMs: number | null })[] =
+    fingerprinted === undefined
+      ? placed.map((fact, i) => ({ ...fact, value: fact.value!, expiresAtMs: kept[i] ?? null }))
+      : kept;
+  const written = facts.map((fact, i) => ({ ...fact, previous: replay.previous[i] }));
+  return { ...resultOf(written, replay, placed), replayed: true };
+}
+
+function resultOf(
+  written: readonly Omit<WrittenFact, "revision">[],
+  { revision, channelCount }: { readonly revision: number; readonly channelCount: number },
+  placed: readonly { readonly channel: number }[],
+) {
+  const first = revision - written.length + 1;
   return {
-    facts: placed.map(({ label, channel, value, place, expiresAtMs }, i) => ({
+    facts: written.map(({ label, channel, value, place, expiresAtMs, previous }, i) => ({
       label,
       channel,
       value,
@@ -105,20 +227,12 @@ export async function encodeFacts(
       // What was written before a data folder was upgraded has none.
       revision: Math.max(0, first + i),
       expiresAtMs,
-      previous: outcome.outcome === "stored" ? outcome.previous[i] : undefined,
+      previous,
     })),
     channel: placed[0].channel,
-    channelCount: outcome.channelCount,
-    replayed: outcome.outcome === "replayed",
-    used: outcome.used,
+    channelCount,
   };
 }
-
-type PlacedFact = FactChange & {
-  readonly label: string;
-  readonly value: string;
-  readonly expiresAtMs: number | null;
-};
 
 /** Labels to channels and places; values checked; in a batch the index of the fact at fault is named. */
 async function placeFacts(
@@ -198,7 +312,10 @@ function momentToCome(text: string, nowMs: number): number {
 }
 
 /** What tells a request from another. One without the newer fields has the digest that it always had. */
-function fingerprintOf(input: EncodeInput, placed: readonly PlacedFact[]): readonly unknown[] {
+function fingerprintOf(
+  input: EncodeInput,
+  placed: readonly Pick<FactChange, "channel" | "value">[],
+): readonly unknown[] {
   const { operation, userId, project, facts, fingerprinted } = input;
   // The facts of such a request depend on what was there, and would differ when it is repeated.
   if (fingerprinted !== undefined) return [operation, userId, fingerprinted, project ?? null];

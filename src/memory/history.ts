@@ -5,7 +5,7 @@
 
 import { Failure } from "../base/errors.ts";
 import type { Caller } from "./authentication.ts";
-import { type EncodeResult, encodeFacts, refuseUnlessStored, type WriteInput } from "./encode.ts";
+import { type EncodeResult, encodeFacts, orAsBefore, refuseUnlessStored, type WriteInput } from "./encode.ts";
 import type { UserEvent } from "./events.ts";
 import { factNotFound, withLabels } from "./facts.ts";
 import { checkWriter } from "./identifiers.ts";
@@ -62,21 +62,18 @@ export async function restoreFact(
   input: RestoreInput,
 ): Promise<EncodeResult> {
   const { account } = caller;
-  const { label, userId, revision, ifRevision, ...rest } = input;
+  const { label, revision, ifRevision, ...who } = input;
   const { places, nowMs } = viewOf(account, input, services.clock.now());
   const { channel } = await services.labels.find(account, label);
-  const life = await services.store.readLife(account, userId, { nowMs, channel });
-  const known: readonly Revision[] = [...(life?.facts ?? []), ...(life?.earlier ?? [])];
-  const found = known.find((fact) => fact.revision === revision && places.includes(fact.place));
-  if (found === undefined)
-    throw new Failure("not_found", `There is no revision ${revision} of ${label}.`, { param: "revision" });
-  const facts = [{ label, value: found.value, scope: scopeIn(found.place, places), ifRevision }];
-  return encodeFacts(services, caller, {
-    ...rest,
-    userId,
-    facts,
-    operation: "restore",
-    fingerprinted: [label, revision, ifRevision],
+  const request = { ...who, operation: "restore", fingerprinted: [label, revision, ifRevision] } as const;
+  return orAsBefore(services, caller, { ...request, facts: [{ label, value: "" }] }, async () => {
+    const life = await services.store.readLife(account, input.userId, { nowMs, channel });
+    const known: readonly Revision[] = [...(life?.facts ?? []), ...(life?.earlier ?? [])];
+    const found = known.find((fact) => fact.revision === revision && places.includes(fact.place));
+    if (found === undefined)
+      throw new Failure("not_found", `There is no revision ${revision} of ${label}.`, { param: "revision" });
+    const facts = [{ label, value: found.value, scope: scopeIn(found.place, places), ifRevision }];
+    return encodeFacts(services, caller, { ...request, facts });
   });
 }
 

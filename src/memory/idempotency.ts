@@ -1,7 +1,7 @@
 /**
  * Idempotency-Key: the first answer is kept for 24 hours, in the transaction that writes the facts, and given
- * again to the same request. What is kept is a keyed digest of the request and the channel count, never the
- * value: a forgotten value does not live on in it.
+ * again to the same request, byte by byte. Of the request a keyed digest is kept. What the answer says beyond the request
+ * (a list, the fact that was there before) goes at once when something of the user is forgotten.
  */
 
 import { hash } from "node:crypto";
@@ -12,6 +12,15 @@ import { checkIdempotencyKey } from "./identifiers.ts";
 import type { WriteRequest } from "./ports.ts";
 
 const KEPT_MS = 24 * 3600 * 1000;
+
+/** The request that an Idempotency-Key stands for. */
+export interface KeyedRequest {
+  readonly caller: Pick<Caller, "keyId" | "token" | "user">;
+  readonly nowMs: number;
+  readonly fingerprinted: readonly unknown[];
+}
+
+type IdempotencyKey = NonNullable<WriteRequest["idempotency"]>;
 
 export class IdempotencyGate {
   /** Prefixed to each text before hashing; a keyed hash is all that is needed. */
@@ -28,18 +37,11 @@ export class IdempotencyGate {
    */
   async run<T>(
     given: string,
-    request: {
-      caller: Pick<Caller, "keyId" | "token" | "user">;
-      nowMs: number;
-      fingerprinted: readonly unknown[];
-    },
-    work: (idempotency: WriteRequest["idempotency"]) => Promise<T>,
+    request: KeyedRequest,
+    work: (idempotency: IdempotencyKey) => Promise<T>,
   ): Promise<T> {
-    checkIdempotencyKey(given);
-    const { keyId, token, user } = request.caller;
-    // Many have tokens of one key, and none of them is to meet the Idempotency-Key of another.
-    const key =
-      token === undefined ? given : hash("sha256", JSON.stringify([this.#secret, user, given]), "hex");
+    const idempotency = this.recordOf(given, request);
+    const { keyId, key } = idempotency;
     const slot = `${keyId} ${key}`;
     if (this.#inFlight.has(slot)) {
       throw new Failure(
@@ -53,12 +55,21 @@ export class IdempotencyGate {
     }
     this.#inFlight.add(slot);
     try {
-      const digest = hash("sha256", this.#secret + JSON.stringify(request.fingerprinted), "hex");
-      const fingerprint = Buffer.from(digest, "hex");
-      return await work({ keyId, key, fingerprint, expiresAtMs: request.nowMs + KEPT_MS });
+      return await work(idempotency);
     } finally {
       const wasInFlight = this.#inFlight.delete(slot);
       assert(wasInFlight, "an Idempotency-Key is released once");
     }
+  }
+
+  /** What is kept of the request, and what its first answer is found by. */
+  recordOf(given: string, { caller, nowMs, fingerprinted }: KeyedRequest): IdempotencyKey {
+    checkIdempotencyKey(given);
+    const { keyId, token, user } = caller;
+    // Many have tokens of one key, and none of them is to meet the Idempotency-Key of another.
+    const key =
+      token === undefined ? given : hash("sha256", JSON.stringify([this.#secret, user, given]), "hex");
+    const digest = hash("sha256", this.#secret + JSON.stringify(fingerprinted), "hex");
+    return { keyId, key, fingerprint: Buffer.from(digest, "hex"), expiresAtMs: nowMs + KEPT_MS };
   }
 }

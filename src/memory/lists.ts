@@ -8,8 +8,15 @@ import { utf8 } from "../base/bytes.ts";
 import { Failure } from "../base/errors.ts";
 import { VALUE_BYTES_MAX } from "../base/limits.ts";
 import type { Caller } from "./authentication.ts";
-import { type EncodeResult, encodeFacts, type FactInput, type WriteInput } from "./encode.ts";
-import { factNotFound, forgetFact } from "./facts.ts";
+import {
+  type EncodeResult,
+  encodeFacts,
+  type FactInput,
+  orAsBefore,
+  storeFacts,
+  type WriteInput,
+} from "./encode.ts";
+import { factNotFound } from "./facts.ts";
 import { checkValue } from "./identifiers.ts";
 import { placeFor, scopeIn, viewOf } from "./places.ts";
 import type { MemoryServices } from "./services.ts";
@@ -29,29 +36,7 @@ export function appendItem(
   caller: Caller,
   input: ItemInput,
 ): Promise<EncodeResult> {
-  checkItem(input.item);
-  return untilWritten(input, async () => {
-    const { account } = caller;
-    const nowMs = services.clock.now();
-    const view = viewOf(account, input, nowMs);
-    const terms = await services.labels.find(account, input.label);
-    const place = placeFor(input.scope ?? terms.scope, view.places);
-    const present = await services.store.readFact({ ...view, places: [place] }, terms.channel);
-    const items = itemsOf(present?.value);
-    const value = items.includes(input.item) ? items.join(JOINT) : [...items, input.item].join(JOINT);
-    const bytesMax = terms.maxBytes ?? VALUE_BYTES_MAX;
-    if (utf8(value).length > bytesMax) {
-      throw new Failure(
-        "invalid_value",
-        `With this item the list would have more than ${bytesMax} bytes: remove one of its items first.`,
-        { param: "item", items },
-      );
-    }
-    return write(services, caller, input, "append", {
-      value,
-      ifRevision: input.ifRevision ?? present?.revision ?? 0,
-    });
-  });
+  return changeList(services, caller, "append", input);
 }
 
 /** Where it was the last item, the fact is forgotten, and its history stays. */
@@ -60,46 +45,57 @@ export function removeItem(
   caller: Caller,
   input: ItemInput,
 ): Promise<EncodeResult> {
-  checkItem(input.item);
-  return untilWritten(input, async () => {
-    const { account } = caller;
-    const { label } = input;
-    const view = viewOf(account, input, services.clock.now());
-    const terms = await services.labels.find(account, label);
-    const places = input.scope === undefined ? view.places : [placeFor(input.scope, view.places)];
-    const present = await services.store.readFact({ ...view, places }, terms.channel);
-    if (present === undefined) throw factNotFound(label);
-    const items = itemsOf(present.value);
-    if (!items.includes(input.item)) {
-      throw new Failure("fact_not_found", `The list on ${label} has no such item.`, { param: "item", items });
-    }
-    const ifRevision = input.ifRevision ?? present.revision;
-    const scope = scopeIn(present.place, view.places);
-    const rest = items.filter((item) => item !== input.item);
-    if (rest.length > 0)
-      return write(services, caller, { ...input, scope }, "remove", { value: rest.join(JOINT), ifRevision });
-    const { userId, project, writtenBy, sessionId } = input;
-    const forgotten = { userId, project, label, scope, writtenBy, sessionId, keepHistory: true, ifRevision };
-    const channelCount = await forgetFact(services, account, forgotten);
-    return { facts: [], channel: terms.channel, channelCount, replayed: false, used: undefined };
-  });
+  return changeList(services, caller, "remove", input);
 }
 
-function write(
+function changeList(
   services: MemoryServices,
   caller: Caller,
-  input: ItemInput,
   operation: "append" | "remove",
-  fact: { value: string; ifRevision: number },
+  input: ItemInput,
 ): Promise<EncodeResult> {
-  const { label, item, scope, ttlS, expiresAt, ifRevision, ...rest } = input;
-  const facts = [{ label, scope, ttlS, expiresAt, ...fact }];
-  return encodeFacts(services, caller, {
-    ...rest,
-    facts,
-    operation,
-    fingerprinted: [label, item, scope, ttlS, expiresAt, ifRevision],
-  });
+  const { label, item, scope, ttlS, expiresAt, ifRevision, ...who } = input;
+  checkItem(item);
+  const fingerprinted = [label, item, scope, ttlS, expiresAt, ifRevision];
+  const write = (fact: Omit<FactInput, "label">) => {
+    const facts = [{ label, ttlS, expiresAt, ...fact }];
+    return encodeFacts(services, caller, { ...who, facts, operation, fingerprinted });
+  };
+  const attempt = async () => {
+    const view = viewOf(caller.account, input, services.clock.now());
+    const terms = await services.labels.find(caller.account, label);
+    // What is added goes where its label says; what is removed may be at any place that the call sees.
+    const wanted = scope ?? (operation === "append" ? terms.scope : undefined);
+    const places = wanted === undefined ? view.places : [placeFor(wanted, view.places)];
+    const present = await services.store.readFact({ ...view, places }, terms.channel);
+    const items = itemsOf(present?.value);
+    if (operation === "append") {
+      const value = (items.includes(item) ? items : [...items, item]).join(JOINT);
+      checkRoom(value, items, terms.maxBytes ?? VALUE_BYTES_MAX);
+      return write({ value, scope, ifRevision: ifRevision ?? present?.revision ?? 0 });
+    }
+    if (present === undefined) throw factNotFound(label);
+    if (!items.includes(item))
+      throw new Failure("fact_not_found", `The list on ${label} has no such item.`, { param: "item", items });
+    const { place, revision } = present;
+    const expected = { ifRevision: ifRevision ?? revision };
+    const rest = items.filter((other) => other !== item).join(JOINT);
+    if (rest !== "") return write({ value: rest, scope: scopeIn(place, view.places), ...expected });
+    const { channel } = terms;
+    const end = { label, place, channel, value: null, expiresAtMs: null, keepHistory: true, ...expected };
+    return storeFacts(services, caller, { ...who, facts: [], operation, fingerprinted }, view, [end]);
+  };
+  const request = { ...who, facts: [{ label, value: "" }], operation, fingerprinted };
+  return orAsBefore(services, caller, request, () => untilWritten(input, attempt));
+}
+
+function checkRoom(value: string, items: readonly string[], bytesMax: number): void {
+  if (utf8(value).length <= bytesMax) return;
+  throw new Failure(
+    "invalid_value",
+    `With this item the list would have more than ${bytesMax} bytes: remove one of its items first.`,
+    { param: "item", items },
+  );
 }
 
 /** Tries again where another writer was faster, unless the caller has named the revision itself. */

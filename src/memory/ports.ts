@@ -109,8 +109,23 @@ export interface WriteRequest {
         readonly key: string;
         readonly fingerprint: Uint8Array;
         readonly expiresAtMs: number;
+        /** What is answered that the request does not say. It is kept until then, unless something of the user is forgotten. */
+        readonly answer?: string;
       }
     | undefined;
+}
+
+/** What an answer says of the fact that was there before. */
+export type PreviousFact = Pick<FactRecord, "value" | "revision" | "updatedAtMs" | "writtenBy">;
+
+/** What is known of a request that was answered before. */
+export interface Replay {
+  readonly channelCount: number;
+  readonly revision: number;
+  /** As it was given with the request; absent where none was, or where it was forgotten. */
+  readonly answer?: string;
+  /** For each change that wrote a value, the fact that was there before; empty where there was none, or it was forgotten. */
+  readonly previous: readonly (PreviousFact | undefined)[];
 }
 
 /**
@@ -129,12 +144,7 @@ export type WriteOutcome =
       /** How many of the changes that forget found a fact, or a history to take along. */
       readonly forgotten: number;
     }
-  | {
-      readonly outcome: "replayed";
-      readonly channelCount: number;
-      readonly used: number;
-      readonly revision: number;
-    }
+  | ({ readonly outcome: "replayed"; readonly used: number } & Replay)
   | { readonly outcome: "limit"; readonly used: number }
   | { readonly outcome: "mismatch"; readonly used: number }
   | {
@@ -265,6 +275,12 @@ export interface FactStore {
     options: { readonly nowMs: number; readonly place?: Place; readonly channel?: number },
   ): Promise<UserLife | undefined>;
   write(request: WriteRequest): Promise<WriteOutcome>;
+  /** What `write` would replay; undefined where it would not. */
+  readReplay(
+    request: Pick<WriteRequest, "account" | "userId" | "nowMs"> & {
+      readonly idempotency: NonNullable<WriteRequest["idempotency"]>;
+    },
+  ): MaybePromise<Replay | undefined>;
   /** Keeps code bits with their facts, where revision and value are still those. The stamp stays as it is. */
   saveCodes(account: string, userId: string, codes: readonly PlacedCode[]): Promise<void>;
   /** Forgets a user; with `place`, only that place and those inside it. History goes too. False where there was nothing. */

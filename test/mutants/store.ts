@@ -178,14 +178,15 @@ export const STORE_MUTANTS: readonly Mutant[] = [
       "A write that the limit refused leaves an idempotency record, and its repetition is answered as stored.",
     file: "src/store/lmdb/fact-writes.ts",
     find: 'return { outcome: "limit", used };',
-    replace: '{\n      remember(writer, request, 0);\n      return { outcome: "limit", used };\n    }',
+    replace:
+      '{\n      keepReplay(writer, request, { channelCount: 0, revision: 0, previous: [] });\n      return { outcome: "limit", used };\n    }',
     tests: LMDB_TESTS,
     only: "leaves no idempotency record",
   },
   {
     name: "lmdb-sweep-takes-used",
     fault: "A sweep removes an idempotency record that is in use again.",
-    file: "src/store/lmdb/fact-writes.ts",
+    file: "src/store/lmdb/replays.ts",
     find: "const end = dayPrefix(expiryDayOf(nowMs));",
     replace: "const end = dayPrefix(expiryDayOf(nowMs) + 1);",
     tests: LMDB_TESTS,

@@ -127,7 +127,7 @@ test("upgrade to places: every fact, key, count and replay record is there", asy
   assert.equal(await store.readUsage("key1", "2026-11"), 12);
   const idempotency = { keyId: "key1", key: "once", fingerprint: Buffer.alloc(32, 1), expiresAtMs: NOW + 9 };
   const replayed = await store.write({ ...view, changes: [change], idempotency });
-  assert.deepEqual(replayed, { outcome: "replayed", channelCount: 2, used: 0, revision: 0 });
+  assert.deepEqual(replayed, { outcome: "replayed", channelCount: 2, used: 0, revision: 0, previous: [] });
   await Promise.all([store.close(), sql.end()]);
 });
 

@@ -177,7 +177,8 @@ function writerOf(call: WriteCall) {
 
 /** A list whose last item was removed is no fact any more: its value is empty. */
 function written(result: EncodeResult, { label, details }: { label: string; details?: boolean }) {
-  const { facts, channelCount, replayed, used } = result;
+  const { facts, channelCount, used } = result;
+  const replayed = result.replayed ? ["idempotency-replayed", "true"] : [];
   if (facts.length === 0) {
     const gone = {
       status: "ok",
@@ -186,12 +187,9 @@ function written(result: EncodeResult, { label, details }: { label: string; deta
       channel: result.channel,
       channel_count: channelCount,
     } as const;
-    return Answer.json(gone, { used });
+    return Answer.json(gone, { headers: replayed, used });
   }
-  const headers = [
-    ...(replayed ? ["idempotency-replayed", "true"] : []),
-    ...revisionHeaders(facts[0].revision),
-  ];
+  const headers = [...replayed, ...revisionHeaders(facts[0].revision)];
   return Answer.json(details ? detailedEncodeAnswer(result) : encodeAnswer(result), { headers, used });
 }
 

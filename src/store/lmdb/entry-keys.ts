@@ -6,6 +6,7 @@
  *            account 0 user 0 place                      the record of another place
  *            account 0 user 0 place 0 channel            a fact; the person's own place is the empty text
  *   history  account 0 user 0 place 0 channel ordinal    an earlier value; the highest ordinal is the head (records.ts)
+ *            account 0 user 0 FF idempotency key         what a request was answered
  *   ends     moment account 0 user 0 place 0 channel     a fact that expires
  *   labels   account 0 channel
  *
@@ -150,6 +151,30 @@ const DAY_MS = 24 * 3600 * 1000;
 export function idempotencyKey(day: number, keyId: string, key: string): Buffer {
   assert(keyId.length > 0 && key.length > 0, "an idempotency record has the API key and the given key");
   return Buffer.concat([dayPrefix(day), Buffer.from(`${keyId}\0${key}`)]);
+}
+
+/**
+ * What a request was answered. It lies at the end of its user's history, where its write has changed the page anyway, and
+ * goes with it. The byte before the key of the idempotency record is in no text, so no place begins with it.
+ */
+export function answerKey(account: string, userId: string, record: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`${account}\0${userId}\0`), ANSWER_MARK, record]);
+}
+
+export function answersOf(account: string, userId: string): { start: Buffer; end: Buffer } {
+  const { start, end } = rangeBelow(userKey(account, userId));
+  return { start: Buffer.concat([start, ANSWER_MARK]), end };
+}
+
+const ANSWER = 0xff;
+const ANSWER_MARK = Buffer.of(ANSWER);
+
+/** The day until which an answer in the history is kept; undefined for the key of an earlier value. */
+export function dayOfAnswer(key: Buffer): number | undefined {
+  const at = key.indexOf(ANSWER);
+  // The ordinal of an earlier value may have such a byte, behind the third zero.
+  const isAnswer = at >= 0 && key.subarray(0, at).filter((byte) => byte === 0).length === 2;
+  return isAnswer ? key.readUInt32BE(at + 1) : undefined;
 }
 
 export const expiryDayOf = (ms: number) => Math.floor(ms / DAY_MS);

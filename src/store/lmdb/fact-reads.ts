@@ -4,6 +4,7 @@ import { assert } from "../../base/assert.ts";
 import { Failure } from "../../base/errors.ts";
 import type { EarlierFact, FactRecord, Place, UserLife, UserState, View } from "../../memory/ports.ts";
 import {
+  answersOf,
   channelOfKey,
   factKey,
   HEAD,
@@ -126,7 +127,9 @@ export function readLife(
   const kept = environment
     .entries(
       "history",
-      rangeBelow(options.place === undefined ? user : placeKey(account, userId, options.place)),
+      options.place === undefined
+        ? { ...rangeBelow(user), end: answersOf(account, userId).start }
+        : rangeBelow(placeKey(account, userId, options.place)),
     )
     .map(({ key, value }) => ({ ...splitFactKey(key), ordinal: splitHistoryKey(key).ordinal, value }))
     .filter((entry) => entry.ordinal !== HEAD && isAsked(entry))

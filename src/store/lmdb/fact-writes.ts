@@ -1,17 +1,20 @@
 /** The writes of facts. Each runs inside a group's transaction. */
 
-import { timingSafeEqual } from "node:crypto";
 import { assert } from "../../base/assert.ts";
-import type { Place, PlacedCode, SweptFact, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
+import type {
+  FactChange,
+  Place,
+  PlacedCode,
+  SweptFact,
+  WriteOutcome,
+  WriteRequest,
+} from "../../memory/ports.ts";
 import {
   counterName,
-  dayPrefix,
   endKey,
-  expiryDayOf,
   factKey,
   factOfEndKey,
   HEAD,
-  idempotencyKey,
   momentPrefix,
   PLACES,
   placeKey,
@@ -23,15 +26,8 @@ import {
   userKey,
 } from "./entry-keys.ts";
 import type { Write, Writer } from "./group-commit.ts";
-import {
-  type LifeSource,
-  packFact,
-  packIdempotency,
-  packUser,
-  unpackFact,
-  unpackIdempotency,
-  unpackUser,
-} from "./records.ts";
+import { type LifeSource, packFact, packUser, unpackFact, unpackUser } from "./records.ts";
+import { findReplay, forgetAnswers, keepReplay } from "./replays.ts";
 import { addToCounter, noteForgetting, UserWrites } from "./user-facts.ts";
 
 export interface FactWriteOptions {
@@ -46,8 +42,9 @@ export function writeFacts(
   const counted = request.changes.filter(({ value }) => value !== null).length;
   return (writer) => {
     const used = usedBefore(writer, request);
-    const known = replay(writer, request, used);
-    if (known !== undefined) return known;
+    const known = findReplay(writer, request);
+    if (known === "mismatch") return { outcome: known, used };
+    if (known !== undefined) return { outcome: "replayed", used, ...known };
     const { account, userId, changes, nowMs, quota } = request;
     if (counted > 0 && quota?.limit != null && used + counted > quota.limit)
       return { outcome: "limit", used };
@@ -71,7 +68,10 @@ export function writeFacts(
     count(writer, request, used, counted);
     const { revision } = facts;
     const channelCount = facts.countChannels(request.places);
-    keepReplay(writer, request, { channelCount, revision });
+    const isGone = ({ value, keepHistory }: FactChange) =>
+      value === null && (!keepHistory || historyMax === 0);
+    if (forgotten > 0 && changes.some(isGone)) forgetAnswers(writer, account, userId);
+    keepReplay(writer, request, { channelCount, revision, previous });
     const after = used + (quota === undefined ? 0 : counted);
     return { outcome: "stored", channelCount, used: after, revision, previous, forgotten };
   };
@@ -97,50 +97,6 @@ export function addUsage(keyId: string, days: readonly { day: string; count: num
         writer.setCount(name, writer.count(name) + added);
       }
     }
-  };
-}
-
-function replay(
-  writer: Writer,
-  { idempotency, nowMs }: WriteRequest,
-  used: number,
-): WriteOutcome | undefined {
-  if (idempotency === undefined) return undefined;
-  const { keyId, key, expiresAtMs, fingerprint } = idempotency;
-  // The key of a record begins with the day it expires on: for a record that is still valid, a day from today to the last one possible.
-  for (let day = expiryDayOf(nowMs); day <= expiryDayOf(expiresAtMs); day++) {
-    const bytes = writer.get("idempotency", idempotencyKey(day, keyId, key));
-    const record = bytes && unpackIdempotency(bytes);
-    if (record === undefined || record.expiresAtMs <= nowMs) continue;
-    if (!timingSafeEqual(record.fingerprint, fingerprint)) return { outcome: "mismatch", used };
-    const { channelCount, revision } = record;
-    return { outcome: "replayed", channelCount, used, revision };
-  }
-  return undefined;
-}
-
-function keepReplay(
-  writer: Writer,
-  { idempotency }: WriteRequest,
-  answer: { channelCount: number; revision: number },
-): void {
-  if (idempotency === undefined) return;
-  const { keyId, key, expiresAtMs, fingerprint } = idempotency;
-  const record = packIdempotency({ fingerprint, expiresAtMs, ...answer });
-  writer.put("idempotency", idempotencyKey(expiryDayOf(expiresAtMs), keyId, key), record);
-}
-
-/**
- * Removes idempotency records whose day of expiry is over, at most `countMax`, so that a group stays short. Returns
- * their number.
- */
-export function sweepExpired(nowMs: number, countMax: number): Write<number> {
-  return (writer) => {
-    const end = dayPrefix(expiryDayOf(nowMs));
-    const expired = writer.environment.keys("idempotency", { end, limit: countMax });
-    assert(expired.length <= countMax, "a sweep stays within its limit");
-    for (const key of expired) writer.remove("idempotency", key);
-    return expired.length;
   };
 }
 
@@ -187,6 +143,7 @@ export function forgetUser(account: string, userId: string, nowMs: number): Writ
     const key = userKey(account, userId);
     const below = rangeBelow(key);
     const entries = writer.keys("facts", below);
+    forgetAnswers(writer, account, userId);
     const history = writer.keys("history", below);
     const known = writer.has("facts", key);
     if (entries.length + history.length === 0 && !known) return false;
@@ -212,6 +169,7 @@ export function forgetPlace(account: string, userId: string, place: Place, nowMs
     if (entries.length + history.length === 0) return false;
     const { facts, heads } = removeEntries(writer, entries, history);
     const user = unpackUser(bytes);
+    forgetAnswers(writer, account, userId);
     user.facts -= facts;
     user.heads -= heads;
     user.revision += 1;

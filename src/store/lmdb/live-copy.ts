@@ -11,6 +11,7 @@ import { assert } from "../../base/assert.ts";
 import { Failure } from "../../base/errors.ts";
 import type { AtStep } from "../../base/steps.ts";
 import type { Progress } from "../../memory/ports.ts";
+import { dayOfAnswer, expiryDayOf } from "./entry-keys.ts";
 import {
   type Change,
   describeKey,
@@ -35,6 +36,7 @@ export class LiveCopy {
   readonly #from: Environment;
   readonly #to: Environment;
   readonly #atStep: AtStep;
+  readonly #today: number;
   readonly #changed = new Map<string, { table: TableName; key: Buffer }>();
   readonly #damaged: string[] = [];
   #entries = 0;
@@ -42,10 +44,11 @@ export class LiveCopy {
   #forgot = false;
   #stopped = false;
 
-  constructor(from: Environment, to: Environment, atStep: AtStep) {
+  constructor(from: Environment, to: Environment, { atStep, nowMs }: { atStep: AtStep; nowMs: number }) {
     this.#from = from;
     this.#to = to;
     this.#atStep = atStep;
+    this.#today = expiryDayOf(nowMs);
   }
 
   /** Ends `copyAll` with a failure before it reads the next page. */
@@ -68,7 +71,7 @@ export class LiveCopy {
       for (let start: Buffer | undefined = Buffer.of(0); start !== undefined; ) {
         if (this.#stopped) throw new Failure("store_unavailable", "The store is closed.");
         const page = this.#from.records(table, { start, limit: PAGE });
-        const kept = page.filter(({ key }) => !isForgetting(table, key));
+        const kept = page.filter(({ key }) => !isForgetting(table, key) && !this.#isOver(table, key));
         for (const { key, value } of kept) {
           if (!isSound(table, key, value)) this.#damaged.push(`${table} ${describeKey(key)}`);
         }
@@ -82,6 +85,12 @@ export class LiveCopy {
       }
     }
     this.#atStep("copy: complete");
+  }
+
+  /** What was answered to a request of days ago. */
+  #isOver(table: TableName, key: Buffer): boolean {
+    const day = table === "history" ? dayOfAnswer(key) : undefined;
+    return day !== undefined && day < this.#today;
   }
 
   /** @param nowMs noted as the time of forgetting if something was forgotten during the copy */

@@ -25,6 +25,7 @@ import type {
   Place,
   PlacedCode,
   Progress,
+  Replay,
   Store,
   StoreStatistics,
   SweptFact,
@@ -46,15 +47,7 @@ import {
   readStamp,
   readUser,
 } from "./fact-reads.ts";
-import {
-  addUsage,
-  forgetPlace,
-  forgetUser,
-  saveCodes,
-  sweepEnded,
-  sweepExpired,
-  writeFacts,
-} from "./fact-writes.ts";
+import { addUsage, forgetPlace, forgetUser, saveCodes, sweepEnded, writeFacts } from "./fact-writes.ts";
 import { type FolderLock, folderLost, writeOwnerNote } from "./folder-lock.ts";
 import { GroupCommit } from "./group-commit.ts";
 import {
@@ -68,6 +61,7 @@ import {
 } from "./key-writes.ts";
 import { type OpenFolder, openFolder } from "./open-folder.ts";
 import { FORGOTTEN, LifeSource, packJson, packNumber, unpackJson, unpackNumber } from "./records.ts";
+import { findReplay, sweepExpired } from "./replays.ts";
 import { type NamedStore, StoreCopies } from "./store-copies.ts";
 
 export interface LmdbStoreOptions {
@@ -219,6 +213,11 @@ export class LmdbStore implements Store {
 
   write(request: WriteRequest): Promise<WriteOutcome> {
     return this.#commit.run(writeFacts(request, { lives: this.#lives, historyMax: this.#historyMax }));
+  }
+
+  readReplay(request: Parameters<Store["readReplay"]>[0]): Replay | undefined {
+    const replay = findReplay(this.#readable, request);
+    return replay === "mismatch" ? undefined : replay;
   }
 
   saveCodes(account: string, userId: string, codes: readonly PlacedCode[]): Promise<void> {

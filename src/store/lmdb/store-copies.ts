@@ -157,7 +157,7 @@ export class StoreCopies {
     requireRoom(environment.liveBytes, freeBytes(lock.folder));
     const name = makeStoreFolder(lock);
     const fresh = { environment: open(lock.folder, name), name };
-    const copy = new LiveCopy(environment, fresh.environment, atStep);
+    const copy = new LiveCopy(environment, fresh.environment, { atStep, nowMs: clock.now() });
     this.#copy = copy;
     let report: CopyReport = { entries: 0, damaged: [] };
     try {

@@ -18,6 +18,7 @@ import type {
   LabelRecord,
   Place,
   PlacedCode,
+  Replay,
   Store,
   StoreStatistics,
   SweptFact,
@@ -46,6 +47,8 @@ import {
   sweepReplays,
   writeProbe,
 } from "./queries/upkeep.ts";
+
+import { readReplay } from "./queries/write-call.ts";
 
 export interface PostgresStoreOptions extends Partial<Omit<DatabaseOptions, "url">> {
   readonly url: string;
@@ -154,6 +157,10 @@ export class PostgresStore implements Store {
 
   write(request: WriteRequest): Promise<WriteOutcome> {
     return this.#ofUser(request.account, request.userId, () => this.#commit.write(request));
+  }
+
+  readReplay(request: Parameters<Store["readReplay"]>[0]): Promise<Replay | undefined> {
+    return this.#database.read(readReplay(request));
   }
 
   saveCodes(account: string, userId: string, codes: readonly PlacedCode[]): Promise<void> {

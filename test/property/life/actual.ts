@@ -66,7 +66,7 @@ function resultOf({ facts, channelCount, replayed }: EncodeResult): unknown {
       label,
       value,
       place,
-      expiresAtMs: replayed ? null : expiresAtMs,
+      expiresAtMs,
       previous: previous === undefined ? null : [previous.value, previous.revision],
     })),
   };

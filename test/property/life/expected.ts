@@ -2,6 +2,7 @@
 
 import { type Change, type LifeModel, type Present, Refused } from "./model.ts";
 import { placeFor, placesOf } from "./places.ts";
+import type { KeyedRequest } from "./replays.ts";
 import type {
   Condition,
   EncodeStep,
@@ -95,20 +96,74 @@ function countingIn(model: LifeModel, step: Resolved<ItemStep> | ForgetStep): Pr
   return model.facts(account, { user, project }).find((fact) => fact.label === label);
 }
 
-/** Does a step in the model. Throws a Refused. */
+/** Does a step in the model, unless it is one that was answered before. Throws a Refused. */
 export function expected(model: LifeModel, step: ResolvedStep): unknown {
+  const request = requestOf(step);
+  if (request === undefined || !("account" in step)) return done(model, step, undefined);
+  const kept = model.replayOf(step.account, request);
+  if (kept !== undefined)
+    return { count: kept.count, replayed: true, facts: kept.facts ?? factsLeft(model, step) };
+  const result = done(model, step, request);
+  model.replayOf(step.account, request)!.facts = (result as { facts: unknown }).facts;
+  return result;
+}
+
+function requestOf(step: ResolvedStep): KeyedRequest | undefined {
+  const key = "key" in step ? step.key : undefined;
+  const fingerprint = fingerprintOf(step);
+  return key === undefined || fingerprint === undefined ? undefined : { key, fingerprint };
+}
+
+/** What tells the requests apart that may be repeated; undefined for the others. */
+function fingerprintOf(step: ResolvedStep): string | undefined {
   switch (step.kind) {
     case "encode":
     case "batch":
-      return encode(model, step, step.facts, [step.kind, step.facts]);
+      return JSON.stringify([step.user, step.project, step.kind, step.facts]);
     case "append":
-      return append(model, step);
     case "remove":
-      return remove(model, step);
+      return JSON.stringify([
+        step.user,
+        step.project,
+        step.kind,
+        step.label,
+        step.item,
+        step.scope,
+        step.ttlS,
+        step.ifRevision,
+      ]);
+    case "restore":
+      return JSON.stringify([step.user, step.project, step.kind, step.label, step.revision, step.ifRevision]);
+    default:
+      return undefined;
+  }
+}
+
+/** What a request says itself, after something of its user was forgotten. */
+function factsLeft(model: LifeModel, step: ResolvedStep): unknown {
+  if (step.kind !== "encode" && step.kind !== "batch") return [];
+  return step.facts.map(({ label, value, scope }) => ({
+    label,
+    value,
+    place: placeFor(scope ?? scopeOf(model, step.account, label), step.project),
+    expiresAtMs: null,
+    previous: null,
+  }));
+}
+
+function done(model: LifeModel, step: ResolvedStep, replay: KeyedRequest | undefined): unknown {
+  switch (step.kind) {
+    case "encode":
+    case "batch":
+      return encode(model, step, step.facts, replay);
+    case "append":
+      return append(model, step, replay);
+    case "remove":
+      return remove(model, step, replay);
     case "forget":
       return forget(model, step);
     case "restore":
-      return restore(model, step);
+      return restore(model, step, replay);
     case "rollback":
       return rollBack(model, step);
     case "forget user":
@@ -135,9 +190,9 @@ function encode(
   model: LifeModel,
   step: WriteStep,
   facts: readonly Resolved<FactOfStep>[],
-  fingerprinted: readonly unknown[],
+  replay: KeyedRequest | undefined,
 ): unknown {
-  const { account, user, project, key } = step;
+  const { account, project } = step;
   const changes: Change[] = [];
   for (const { label, value, ttlS, scope, ifRevision } of facts) {
     const terms = model.termsOf(account, label);
@@ -150,28 +205,21 @@ function encode(
     const expiresAtMs = lifeS === null ? null : model.nowMs + lifeS * 1000;
     changes.push({ label, place, value, expiresAtMs, ifRevision });
   }
-  const fingerprint = JSON.stringify([user, project, ...fingerprinted]);
-  const replay = key === undefined ? undefined : { key, fingerprint };
-  const { replayed, count, previous } = model.write(account, step, changes, {
-    ...step,
-    counts: true,
-    replay,
-  });
+  const { count, previous } = model.write(account, step, changes, { ...step, counts: true, replay });
   return {
     count,
-    replayed,
+    replayed: false,
     facts: changes.map(({ label, value, place, expiresAtMs }, i) => ({
       label,
       value,
       place,
-      // A repeated answer is computed from the request: the end of the fact is not in what is kept.
-      expiresAtMs: replayed ? null : expiresAtMs,
+      expiresAtMs,
       previous: previous[i] === undefined ? null : [previous[i].value, previous[i].revision],
     })),
   };
 }
 
-function append(model: LifeModel, step: Resolved<ItemStep>): unknown {
+function append(model: LifeModel, step: Resolved<ItemStep>, replay: KeyedRequest | undefined): unknown {
   const { account, user, project, label, item, scope, ttlS, ifRevision } = step;
   const terms = model.termsOf(account, label);
   const place = placeFor(scope ?? terms.scope ?? "person", project);
@@ -179,10 +227,10 @@ function append(model: LifeModel, step: Resolved<ItemStep>): unknown {
   const value = (items.includes(item) ? items : [...items, item]).join("; ");
   if (bytesOf(value) > (terms.maxBytes ?? VALUE_BYTES_MAX)) throw new Refused("invalid_value");
   const fact = { label, value, scope, ttlS, ifRevision };
-  return encode(model, step, [fact], ["append", label, item, scope, ttlS, ifRevision]);
+  return encode(model, step, [fact], replay);
 }
 
-function remove(model: LifeModel, step: Resolved<ItemStep>): unknown {
+function remove(model: LifeModel, step: Resolved<ItemStep>, replay: KeyedRequest | undefined): unknown {
   const { account, project, label, item, ifRevision } = step;
   model.termsOf(account, label);
   const present = countingIn(model, step);
@@ -193,10 +241,10 @@ function remove(model: LifeModel, step: Resolved<ItemStep>): unknown {
   const scope = place === "" ? "person" : place === placesOf(project)[1] ? "project" : "worktree";
   if (rest.length > 0) {
     const fact = { label, value: rest.join("; "), scope, ifRevision } as const;
-    return encode(model, step, [fact], ["remove", label, item, step.scope, ifRevision]);
+    return encode(model, step, [fact], replay);
   }
   const change = { label, place, value: null, keepHistory: true, ifRevision };
-  const { count } = model.write(account, step, [change], { counts: false });
+  const { count } = model.write(account, step, [change], { counts: false, replay });
   return { count, replayed: false, facts: [] };
 }
 
@@ -210,7 +258,11 @@ function forget(model: LifeModel, step: Resolved<ForgetStep>): number {
   return count;
 }
 
-function restore(model: LifeModel, step: Resolved<RestoreStep> & { revision: number }): unknown {
+function restore(
+  model: LifeModel,
+  step: Resolved<RestoreStep> & { revision: number },
+  replay: KeyedRequest | undefined,
+): unknown {
   const { account, user, project, label, revision, ifRevision } = step;
   model.termsOf(account, label);
   const values = model
@@ -220,7 +272,7 @@ function restore(model: LifeModel, step: Resolved<RestoreStep> & { revision: num
   if (found === undefined) throw new Refused("not_found");
   const { place, value } = found;
   const scope = place === "" ? "person" : place === placesOf(project)[1] ? "project" : "worktree";
-  return encode(model, step, [{ label, value, scope, ifRevision }], ["restore", label, revision, ifRevision]);
+  return encode(model, step, [{ label, value, scope, ifRevision }], replay);
 }
 
 function rollBack(model: LifeModel, step: RollbackStep & { toMs: number }): unknown {

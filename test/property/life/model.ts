@@ -7,6 +7,7 @@
 import { LABELS } from "../../../src/base/channel-labels.ts";
 import type { NewLabel } from "../../../src/memory/label-terms.ts";
 import { isInside, isStandard, placesOf, standardTerms } from "./places.ts";
+import { type KeptReplay, type KeyedRequest, Replays } from "./replays.ts";
 
 /** A value that a label has at a place. */
 export interface Present {
@@ -43,7 +44,7 @@ interface Account {
   readonly hidden: Set<string>;
   /** By user, then by place and label. */
   readonly users: Map<string, Map<string, Life>>;
-  readonly replays: Map<string, { fingerprint: string; untilMs: number; count: number }>;
+  replays: Replays;
   used: number;
 }
 
@@ -87,8 +88,6 @@ export class Refused extends Error {
   }
 }
 
-const REPLAYED_MS = 24 * 3600 * 1000;
-
 export class LifeModel {
   nowMs: number;
   historyMax: number;
@@ -108,7 +107,7 @@ export class LifeModel {
       labels: new Map(),
       hidden: new Set(),
       users: new Map(),
-      replays: new Map(),
+      replays: new Replays(),
       used: 0,
     }));
   }
@@ -252,18 +251,13 @@ export class LifeModel {
     account: number,
     person: Person,
     changes: readonly Change[],
-    options: Author & { counts: boolean; replay?: { key: string; fingerprint: string } | undefined },
-  ): { replayed: boolean; count: number; previous: (Present | undefined)[]; found: number } {
+    options: Author & { counts: boolean; replay?: KeyedRequest | undefined },
+  ): { count: number; previous: (Present | undefined)[]; found: number } {
     const { user } = person;
     const { writtenBy = null, sessionId = null, replay, counts } = options;
     const known = this.#accounts[account];
-    if (replay !== undefined) {
-      const kept = known.replays.get(replay.key);
-      if (kept !== undefined && kept.untilMs > this.nowMs) {
-        if (kept.fingerprint !== replay.fingerprint) throw new Refused("idempotency_mismatch");
-        return { replayed: true, count: kept.count, previous: [], found: 0 };
-      }
-    }
+    if (replay !== undefined && known.replays.isTaken(replay, this.nowMs))
+      throw new Refused("idempotency_mismatch");
     const counted = counts ? changes.filter(({ value }) => value !== null).length : 0;
     const limit = this.limits[account];
     if (limit !== null && counts && known.used + counted > limit) throw new Refused("monthly_limit_exceeded");
@@ -311,13 +305,16 @@ export class LifeModel {
     this.#tidy(account);
     known.used += counted;
     const count = this.count(account, person);
-    if (replay !== undefined)
-      known.replays.set(replay.key, {
-        fingerprint: replay.fingerprint,
-        untilMs: this.nowMs + REPLAYED_MS,
-        count,
-      });
-    return { replayed: false, count, previous, found };
+    const isGone = ({ value, keepHistory }: Change) =>
+      value === null && (!keepHistory || this.historyMax === 0);
+    if (found > 0 && changes.some(isGone)) known.replays.forget(user);
+    if (replay !== undefined) known.replays.keep(replay, { user, count, nowMs: this.nowMs });
+    return { count, previous, found };
+  }
+
+  /** What was answered to the same request before. */
+  replayOf(account: number, request: KeyedRequest): KeptReplay | undefined {
+    return this.#accounts[account].replays.of(request, this.nowMs);
   }
 
   forgetUser(account: number, { user, project }: Person): void {
@@ -325,6 +322,8 @@ export class LifeModel {
     const gone = [...(lives?.entries() ?? [])].filter(
       ([, { place }]) => project === undefined || isInside(place, project),
     );
+    // A user whose last facts have expired may have nothing left but answers.
+    if (gone.length > 0 || project === undefined) this.#accounts[account].replays.forget(user);
     if (gone.length === 0) throw new Refused("not_found");
     for (const [name] of gone) lives!.delete(name);
     this.#tidy(account);
@@ -361,7 +360,7 @@ export class LifeModel {
   /** The accounts are in another store now: what has expired is history, and what was answered is not known there. */
   move(): void {
     this.sweep();
-    for (const { replays } of this.#accounts) replays.clear();
+    for (const account of this.#accounts) account.replays = new Replays();
   }
 
   /** Gives the values the store's numbers, which must be in the same order. */
@@ -377,7 +376,9 @@ export class LifeModel {
     copy.#revision = this.#revision;
     copy.#writes = this.#writes;
     copy.moments.splice(0, 1, ...this.moments);
-    for (const [i, account] of structuredClone(this.#accounts).entries()) copy.#accounts[i] = account;
+    // A clone is of no class.
+    for (const [i, account] of structuredClone(this.#accounts).entries())
+      copy.#accounts[i] = { ...account, replays: new Replays(account.replays.kept) };
     return copy;
   }
 

@@ -198,8 +198,7 @@ function factOf(random: Random): FactOfStep {
 function itemStep(random: Random, kind: ItemStep["kind"]): ItemStep {
   const { value: _, ttlS, ...fact } = factOf(random);
   const item = random.pick(ITEMS);
-  // A removal that is repeated finds nothing to remove.
-  if (kind === "remove") return { kind, ...written(random), ...fact, item, key: undefined };
+  if (kind === "remove") return { kind, ...written(random), ...fact, item };
   return { kind, ...written(random), ...fact, item, ttlS };
 }
 

@@ -25,6 +25,7 @@ import type { TableName } from "../../../src/store/lmdb/environment.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { keyRequest, keyRequestConformance } from "../../conformance/key-requests.ts";
 import { keyRecord, type StoreUnderTest, storeConformance, write } from "../../conformance/store.ts";
+import { storeAnswersConformance } from "../../conformance/store-answers.ts";
 import { storeCountsConformance } from "../../conformance/store-counts.ts";
 import { storeLifeConformance } from "../../conformance/store-life.ts";
 import { storePlacesConformance } from "../../conformance/store-places.ts";
@@ -50,6 +51,7 @@ async function openAlone(): Promise<StoreUnderTest> {
 }
 
 storeConformance("lmdb", openAlone);
+storeAnswersConformance("lmdb", openAlone);
 storeCountsConformance("lmdb", openAlone);
 storeLifeConformance("lmdb", openAlone);
 storePlacesConformance("lmdb", openAlone);

@@ -10,6 +10,7 @@ import type { Store } from "../../../src/memory/ports.ts";
 import { userSlot } from "../../../src/store/postgres/cluster/placement.ts";
 import { keyRequest, keyRequestConformance } from "../../conformance/key-requests.ts";
 import { keyRecord, storeConformance, write } from "../../conformance/store.ts";
+import { storeAnswersConformance } from "../../conformance/store-answers.ts";
 import { storeCountsConformance } from "../../conformance/store-counts.ts";
 import { storeLifeConformance } from "../../conformance/store-life.ts";
 import { storePlacesConformance } from "../../conformance/store-places.ts";
@@ -17,6 +18,7 @@ import { briefly, viewOf } from "../../fixtures/views.ts";
 import { newDatabase, newDatabaseWithClusterForms, openNewStore, openStore } from "../../postgres/server.ts";
 
 storeConformance("postgres", openNewStore);
+storeAnswersConformance("postgres", openNewStore);
 storeCountsConformance("postgres", openNewStore);
 storeLifeConformance("postgres", openNewStore);
 storePlacesConformance("postgres", openNewStore);

@@ -22,6 +22,7 @@ export const COORDINATOR_TABLES = [
   "month_counters",
   "day_counters",
   "replays",
+  "answers",
   "probes",
   "accounts",
   "api_keys",
@@ -45,6 +46,8 @@ const NODE_FUNCTIONS = [
   "count_channels",
   "count_days",
   "write_facts",
+  "write_recorded",
+  "forget_recorded",
 ] as const;
 export const FUNCTIONS: readonly string[] = [...USER_FUNCTIONS, ...NODE_FUNCTIONS];
 

@@ -184,7 +184,7 @@ export function forgetUser(account: string, userId: string, place?: Place): Quer
   return async (sql) => {
     const [row] = await answerOf(
       (ticket) => sql<{ ticket: number; forgotten: boolean }[]>`
-      SELECT ticket, forgotten FROM sideband.forget_user(
+      SELECT ticket, forgotten FROM sideband.forget_recorded(
         ${userSlot(account, userId)}::integer, ${account}::text, ${userId}::text, ${place ?? null}::text,
         ${ticket}::bigint)`,
     );

@@ -71,6 +71,7 @@ async function readSizesOfAll(sql: Sql): Promise<TableSize[]> {
 export function sweepReplays(nowMs: number): Query<void> {
   return async (sql) => {
     await sql`DELETE FROM sideband.replays WHERE expires_at_ms <= ${nowMs}`;
+    await sql`DELETE FROM sideband.answers WHERE expires_at_ms <= ${nowMs}`;
   };
 }
 
@@ -116,7 +117,7 @@ export function rewriteTables(monotonic: MonotonicClock): Query<CompactReport> {
   return async (sql) => {
     const startedMs = monotonic.now();
     const before = await readStatistics()(sql);
-    for (const table of ["replays", "users", "facts", "history"])
+    for (const table of ["replays", "answers", "users", "facts", "history"])
       await sql`VACUUM (FULL, ANALYZE) ${sql(`sideband.${table}`)}`;
     const after = await readStatistics()(sql);
     return {

@@ -5,10 +5,10 @@
 
 import { assert, assertInteger } from "../../../base/assert.ts";
 import { CHANNEL_COUNT_MAX } from "../../../base/limits.ts";
-import type { FactChange, WriteOutcome, WriteRequest } from "../../../memory/ports.ts";
+import type { FactChange, PreviousFact, Replay, WriteOutcome, WriteRequest } from "../../../memory/ports.ts";
 import { quotaSlot, replaySlot, userSlot } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
-import { answerOf } from "../connection/tickets.ts";
+import { answerOf, type Ticketed } from "../connection/tickets.ts";
 import { type FactRow, factOf } from "./fact-rows.ts";
 
 interface WriteRow {
@@ -20,6 +20,7 @@ interface WriteRow {
   readonly user_revision: number;
   readonly forgotten: number;
   readonly conflict: number;
+  readonly answer: string | null;
 }
 
 /** With the fact that was there before a change; its columns are null where there was none. */
@@ -61,8 +62,8 @@ export function callOf(requests: readonly WriteRequest[], historyMax: number): Q
     const rows = await answerOf(
       (ticket) => sql<ChangeRow[]>`
       SELECT ticket, write, outcome, channel_count, quota_used, user_revision, forgotten, conflict,
-        place, channel, ordinal, revision, updated_at_ms, since_ms, expires_at_ms, value, written_by, session_id
-      FROM sideband.write_facts(
+        place, channel, ordinal, revision, updated_at_ms, since_ms, expires_at_ms, value, written_by, session_id, answer
+      FROM sideband.write_recorded(
         ${users.all.map(({ slot }) => slot)}::integer[], ${users.all.map(({ account }) => account)}::text[],
         ${users.all.map(({ userId }) => userId)}::text[],
         ${facts.all.map(({ user }) => user)}::integer[], ${facts.all.map(({ place }) => place)}::text[],
@@ -81,6 +82,7 @@ export function callOf(requests: readonly WriteRequest[], historyMax: number): Q
         ${orNull(replays.map((replay) => replay?.key))}::text[],
         ${orNull(replays.map((replay) => replay && hexOf(replay.fingerprint)))}::text[]::bytea[],
         ${orNull(replays.map((replay) => replay?.expiresAtMs))}::bigint[],
+        ${orNull(replays.map((replay) => replay?.answer))}::text[],
         ${changes.map(({ write }) => write)}::integer[], ${changes.map(({ fact }) => fact)}::integer[],
         ${changes.map(({ value }) => value)}::text[], ${changes.map(({ updatedAtMs }) => updatedAtMs)}::bigint[],
         ${changes.map(({ ordinal = 1 }) => ordinal)}::integer[],
@@ -138,9 +140,45 @@ function outcomeOf(rows: readonly ChangeRow[], changes: number): WriteOutcome {
   assertInteger(channelCount, 0, CHANNEL_COUNT_MAX, "the channel count of an answer");
   assertInteger(forgotten, 0, changes, "the number of forgotten facts");
   if (outcome === "stored") return { outcome, channelCount, used, revision, previous, forgotten };
-  if (outcome === "replayed") return { outcome, channelCount, used, revision };
+  if (outcome === "replayed") return { outcome, channelCount, used, revision, ...keptAnswer(rows[0].answer) };
   if (outcome === "conflict") return { outcome, used, index, present: previous[index] };
   return { outcome, used };
+}
+
+/** What was kept of an answer, if it is still there. */
+function keptAnswer(text: string | null): Pick<Replay, "answer" | "previous"> {
+  if (text === null) return { previous: [] };
+  const { answer, previous } = JSON.parse(text) as {
+    readonly answer: string | null;
+    readonly previous: readonly (PreviousFact | null)[];
+  };
+  return { ...(answer === null ? {} : { answer }), previous: previous.map((fact) => fact ?? undefined) };
+}
+
+/** What the batch function would replay. */
+export function readReplay({
+  idempotency,
+  nowMs,
+}: {
+  readonly idempotency: NonNullable<WriteRequest["idempotency"]>;
+  readonly nowMs: number;
+}): Query<Replay | undefined> {
+  const { keyId, key, fingerprint } = idempotency;
+  return async (sql) => {
+    const [row] = await answerOf(
+      (ticket) => sql<
+        (Ticketed & { channelCount: number | null; revision: number; answer: string | null })[]
+      >`
+        SELECT t.ticket, r.channel_count AS "channelCount", r.revision, a.answer
+        FROM (SELECT ${ticket}::bigint AS ticket) AS t
+        LEFT JOIN sideband.replays AS r ON r.slot = ${replaySlot(keyId, key)} AND r.key_id = ${keyId}
+          AND r.idempotency_key = ${key} AND r.expires_at_ms > ${nowMs} AND r.fingerprint = ${hexOf(fingerprint)}::text::bytea
+        LEFT JOIN sideband.answers AS a ON a.slot = r.slot AND a.key_id = r.key_id
+          AND a.idempotency_key = r.idempotency_key AND a.revision = r.revision`,
+    );
+    const { channelCount, revision, answer } = row;
+    return channelCount === null ? undefined : { channelCount, revision, ...keptAnswer(answer) };
+  };
 }
 
 function orNull<T>(values: readonly (T | null | undefined)[]): (T | null)[] {
