@@ -312,7 +312,7 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     name: "postgres-forgotten-place-counted",
     fault: "The channels of a person's own place are counted after the place was forgotten.",
     file: CHANNELS,
-    find: "channels = CASE p_place WHEN '' THEN B'0'::bit(256) ELSE u.channels END",
+    find: "channels = CASE WHEN p_place = '' THEN B'0'::bit(256) ELSE u.channels END",
     replace: "channels = u.channels",
     tests: ["test/postgres/upgrade-channels.test.ts"],
   },

@@ -147,8 +147,8 @@ BEGIN
   GET DIAGNOSTICS v_history = ROW_COUNT;
   IF v_facts + v_history > 0 AND NOT sideband.remove_if_empty(p_account, p_user, p_slot) THEN
     UPDATE sideband.users u SET revision = u.revision + 1,
-      channels = CASE p_place WHEN '' THEN B'0'::bit(256) ELSE u.channels END,
-      ending = CASE p_place WHEN '' THEN NULL ELSE u.ending END
+      channels = CASE WHEN p_place = '' THEN B'0'::bit(256) ELSE u.channels END,
+      ending = CASE WHEN p_place = '' THEN NULL ELSE u.ending END
     WHERE u.slot = p_slot AND u.account = p_account AND u.user_id = p_user;
   END IF;
   RETURN QUERY SELECT p_ticket, v_facts + v_history > 0;
