@@ -6,7 +6,7 @@ import { ownerSend, reachOwner } from "../door-client/background-owner.ts";
 import { openInBrowser } from "./browser.ts";
 import { folderError } from "./folder-errors.ts";
 import { LocalPage } from "./local-page.ts";
-import { COMMAND_PATH } from "./package.ts";
+import { COMMAND_PATH, packageVersion } from "./package.ts";
 
 export interface OpenPageOptions {
   readonly config: AgentConfig;
@@ -26,12 +26,12 @@ export async function openPage(options: OpenPageOptions): Promise<"signal" | "id
   const { config, project, idleMs, browser, announce } = options;
   const { dataFolder, account, userId, personTimeoutMs } = config;
   assert(!usesService(config), "the page of a service is at the service");
-  const begin = { begin: false };
-  await reachOwner(COMMAND_PATH, dataFolder, personTimeoutMs, begin).catch((error) => {
+  const reach = { begin: false, version: packageVersion() };
+  await reachOwner(COMMAND_PATH, dataFolder, personTimeoutMs, reach).catch((error) => {
     throw folderError(dataFolder, error);
   });
   const page = new LocalPage({
-    send: ownerSend(COMMAND_PATH, dataFolder, begin),
+    send: ownerSend(COMMAND_PATH, dataFolder, reach),
     account,
     hash: `#${new URLSearchParams({ user: userId, ...(project === undefined ? {} : { project }) })}`,
   });

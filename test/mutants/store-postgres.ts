@@ -6,7 +6,8 @@ const CONFORMANCE = ["test/unit/store/postgres.test.ts"];
 const POOLERS = ["test/postgres/poolers.test.ts"];
 const BUSY = ["test/postgres/busy-server.test.ts"];
 const WRITES = ["test/unit/store/postgres-writes.test.ts"];
-const WRITE_FACTS = "src/store/postgres/migrations/0006-write-facts.sql";
+const WRITE_FACTS = "src/store/postgres/migrations/0010-write-facts.sql";
+const CHANNELS = "src/store/postgres/migrations/0009-channels.sql";
 
 export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
   {
@@ -301,11 +302,27 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
   {
     name: "postgres-forgotten-before-disk",
     fault: "What was forgotten may be back after a power failure where the server was told to be quick.",
-    file: "src/store/postgres/migrations/0007-change-user.sql",
+    file: CHANNELS,
     find: "PERFORM set_config('synchronous_commit', 'on', true);",
     replace: "NULL;",
     tests: WRITES,
     only: "on disk when it is answered",
+  },
+  {
+    name: "postgres-forgotten-place-counted",
+    fault: "The channels of a person's own place are counted after the place was forgotten.",
+    file: CHANNELS,
+    find: "channels = CASE WHEN p_place = '' THEN B'0'::bit(256) ELSE u.channels END",
+    replace: "channels = u.channels",
+    tests: ["test/postgres/upgrade-channels.test.ts"],
+  },
+  {
+    name: "postgres-expired-counted",
+    fault: "A fact with an end is counted after it has expired, until the sweep.",
+    file: WRITE_FACTS,
+    find: "p_fact_channels[f], (p_ends[c] IS NULL)::integer);",
+    replace: "p_fact_channels[f], 1);",
+    tests: ["test/postgres/upgrade-channels.test.ts"],
   },
   {
     name: "postgres-approved-and-declined",

@@ -45,7 +45,7 @@ Exit status: 0 when it has ended; 1 if the memory cannot be opened; 2 for a wron
       );
     const ended = await openPage({
       config,
-      project: projectOf([process.cwd()], config.project),
+      project: projectOf([process.cwd()], config),
       idleMs: idleS * 1000,
       browser: values["no-browser"] !== true,
       announce: (link) => console.log(announcement(link, config.userId, values["no-browser"] !== true)),

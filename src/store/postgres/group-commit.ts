@@ -1,6 +1,6 @@
 /**
  * Group commit: writes that arrive while a commit is under way wait and then go to the database together, in
- * one call of the batch function (migrations/0006). Each is answered when the transaction is on disk. The row
+ * one call of the batch function (migrations/0010). Each is answered when the transaction is on disk. The row
  * that counts a limited key is locked once for each group and not once for each write, which makes this fast.
  *
  * A lane is a queue with one commit at a time, and usually there is one. Where a commit fails for a group with users of

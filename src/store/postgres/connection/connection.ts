@@ -210,8 +210,9 @@ function newClient(
 
 /** As PostgreSQL reads arrays (manual, "Array Input and Output Syntax"). */
 function arrayText(values: readonly (string | number | null)[]): string {
-  const texts = values.map((value) =>
-    value === null ? "null" : `"${String(value).replace(/[\\"]/g, "\\$&")}"`,
-  );
+  const texts = values.map((value) => {
+    if (typeof value === "string") return `"${value.replace(/[\\"]/g, "\\$&")}"`;
+    return value === null ? "null" : String(value);
+  });
   return `{${texts.join(",")}}`;
 }

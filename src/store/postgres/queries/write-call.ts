@@ -42,21 +42,21 @@ export function callOf(requests: readonly WriteRequest[], historyMax: number): Q
       userId,
     }));
     const counted = changes.filter(({ value }) => value !== null).length;
-    return { ...request, user, counted, isPlain: changes.length > 0 && changes.every(isPlain) };
+    return { request, user, counted, isPlain: changes.length > 0 && changes.every(isPlain) };
   });
-  const changes = writes.flatMap(({ user, nowMs, changes }, i) =>
-    changes.map(({ place, channel, ...change }) => ({
-      ...change,
-      write: i + 1,
-      updatedAtMs: change.updatedAtMs ?? nowMs,
-      fact: facts.number(`${user} ${channel} ${place}`, () => ({ user, place, channel })),
-    })),
+  const changes = writes.flatMap(({ request, user }, i) =>
+    request.changes.map((change) => {
+      const { place, channel } = change;
+      const fact = facts.number(`${user} ${channel} ${place}`, () => ({ user, place, channel }));
+      return { change, fact, write: i + 1, updatedAtMs: change.updatedAtMs ?? request.nowMs };
+    }),
   );
-  const quotas = writes.map(({ quota }) => quota);
-  const replays = writes.map(({ idempotency }) => idempotency);
+  const quotas = requests.map(({ quota }) => quota);
+  const replays = requests.map(({ idempotency }) => idempotency);
   // A key without a limit counts in the slot of the user.
   const quotaSlots = writes.map(
-    ({ quota, user }) => quota && (quota.limit === null ? users.all[user - 1].slot : quotaSlot(quota.keyId)),
+    ({ request: { quota }, user }) =>
+      quota && (quota.limit === null ? users.all[user - 1].slot : quotaSlot(quota.keyId)),
   );
   return async (sql: Sql) => {
     const rows = await answerOf(
@@ -68,11 +68,11 @@ export function callOf(requests: readonly WriteRequest[], historyMax: number): Q
         ${users.all.map(({ userId }) => userId)}::text[],
         ${facts.all.map(({ user }) => user)}::integer[], ${facts.all.map(({ place }) => place)}::text[],
         ${facts.all.map(({ channel }) => channel)}::integer[],
-        ${writes.map(({ user }) => user)}::integer[], ${writes.map(({ changes }) => changes.length)}::integer[],
+        ${writes.map(({ user }) => user)}::integer[], ${requests.map(({ changes }) => changes.length)}::integer[],
         ${writes.map(({ counted }) => counted)}::integer[], ${writes.map(({ isPlain }) => Number(isPlain))}::integer[],
-        ${writes.map(({ places }) => (places.length === 0 ? null : places.join("\n")))}::text[],
-        ${writes.map(({ nowMs }) => nowMs)}::bigint[], ${orNull(writes.map(({ writtenBy }) => writtenBy))}::text[],
-        ${orNull(writes.map(({ sessionId }) => sessionId))}::text[],
+        ${orNull(requests.map(({ places }) => (places.length === 0 ? null : places.join("\n"))))}::text[],
+        ${requests.map(({ nowMs }) => nowMs)}::bigint[], ${orNull(requests.map(({ writtenBy }) => writtenBy))}::text[],
+        ${orNull(requests.map(({ sessionId }) => sessionId))}::text[],
         ${orNull(quotaSlots)}::integer[], ${orNull(quotas.map((quota) => quota?.keyId))}::text[],
         ${orNull(quotas.map((quota) => quota?.month))}::text[],
         ${orNull(quotas.map((quota) => quota?.day))}::text[],
@@ -84,13 +84,14 @@ export function callOf(requests: readonly WriteRequest[], historyMax: number): Q
         ${orNull(replays.map((replay) => replay?.expiresAtMs))}::bigint[],
         ${orNull(replays.map((replay) => replay?.answer))}::text[],
         ${changes.map(({ write }) => write)}::integer[], ${changes.map(({ fact }) => fact)}::integer[],
-        ${changes.map(({ value }) => value)}::text[], ${changes.map(({ updatedAtMs }) => updatedAtMs)}::bigint[],
-        ${changes.map(({ ordinal = 1 }) => ordinal)}::integer[],
-        ${orNull(changes.map(({ expiresAtMs }) => expiresAtMs))}::bigint[],
-        ${changes.map(({ keepHistory = false }) => Number(keepHistory))}::integer[],
-        ${orNull(changes.map(({ ifRevision }) => ifRevision))}::bigint[],
+        ${changes.map(({ change }) => change.value)}::text[],
+        ${changes.map(({ updatedAtMs }) => updatedAtMs)}::bigint[],
+        ${changes.map(({ change: { ordinal = 1 } }) => ordinal)}::integer[],
+        ${orNull(changes.map(({ change }) => change.expiresAtMs))}::bigint[],
+        ${changes.map(({ change: { keepHistory = false } }) => Number(keepHistory))}::integer[],
+        ${orNull(changes.map(({ change }) => change.ifRevision))}::bigint[],
         ${historyMax}::integer, ${ticket}::bigint
-      ) ORDER BY write`,
+      )`,
     );
     return outcomesOf(rows, requests);
   };
@@ -116,20 +117,17 @@ class Numbered<T> {
   }
 }
 
-/** The rows are those of the writes, in order; a write has one for each of its changes, or a single one. */
+/** A write has a row for each of its changes, in order, or a single one. */
 function outcomesOf(rows: readonly ChangeRow[], requests: readonly WriteRequest[]): WriteOutcome[] {
-  let next = 0;
-  const outcomes = requests.map(({ changes }, i) => {
-    const own = rows.slice(next, next + Math.max(1, changes.length));
-    next += own.length;
-    assert(
-      own.length > 0 && own.every(({ write }) => write === i + 1),
-      "the batch function answers every write",
-    );
-    return outcomeOf(own, changes.length);
+  const byWrite = requests.map((): ChangeRow[] => []);
+  for (const row of rows) {
+    assertInteger(row.write, 1, requests.length, "the write of an answer");
+    byWrite[row.write - 1].push(row);
+  }
+  return requests.map(({ changes }, i) => {
+    assert(byWrite[i].length === Math.max(1, changes.length), "the batch function answers every write");
+    return outcomeOf(byWrite[i], changes.length);
   });
-  assert(next === rows.length, "the batch function answers no other write");
-  return outcomes;
 }
 
 function outcomeOf(rows: readonly ChangeRow[], changes: number): WriteOutcome {
@@ -181,8 +179,9 @@ export function readReplay({
   };
 }
 
-function orNull<T>(values: readonly (T | null | undefined)[]): (T | null)[] {
-  return values.map((value) => value ?? null);
+/** An array of nothing is NULL, which costs nothing: few writes have an end, a condition or an idempotency key. */
+function orNull<T>(values: readonly (T | null | undefined)[]): (T | null)[] | null {
+  return values.some((value) => value != null) ? values.map((value) => value ?? null) : null;
 }
 
 /** Bytes as the text form of bytea. */
