@@ -45,3 +45,8 @@ export const LABELS = [
 
 /** One of the 40 labels. */
 export type Label = (typeof LABELS)[number];
+
+/** The group of a label: what stands before its dot. */
+export function groupOf(label: string): string {
+  return label.slice(0, label.indexOf("."));
+}

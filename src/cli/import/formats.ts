@@ -4,7 +4,7 @@
  */
 
 import { type FoundMemory, UnreadableFileError } from "./findings.ts";
-import { type KnownLabel, LabelNames } from "./label-names.ts";
+import { LabelNames, type NameableLabel } from "./label-names.ts";
 import { readLettaAgent } from "./letta-agent.ts";
 import { fieldOf, type LocatedValue, listIn, locatedJson, textField } from "./located-json.ts";
 import { readFields, readMem0Memories } from "./mem0-export.ts";
@@ -26,7 +26,7 @@ export type FormatName = keyof typeof FORMATS;
 
 export interface FormatOptions {
   /** The labels of the account. */
-  readonly labels: readonly KnownLabel[];
+  readonly labels: readonly NameableLabel[];
   /** Whose memory is wanted where the file has several. */
   readonly userId: string;
 }

@@ -4,12 +4,13 @@
  * list about a project is not what the user is called. What is in doubt is not mapped, and the reason says what to write.
  */
 
+import { groupOf } from "../../base/channel-labels.ts";
 import { isSlip } from "../../base/edit-distance.ts";
 
 /** The groups whose names count without their group; undefined: all of them. */
 export type Topic = ReadonlySet<string> | undefined;
 
-export interface KnownLabel {
+export interface NameableLabel {
   readonly label: string;
   readonly hidden?: boolean | undefined;
 }
@@ -38,7 +39,7 @@ export class LabelNames {
   readonly #byName = new Map<string, string[]>();
   readonly #groups = new Set<string>();
 
-  constructor(labels: readonly KnownLabel[]) {
+  constructor(labels: readonly NameableLabel[]) {
     for (const { label, hidden } of labels) {
       this.#whole.set(label.toLowerCase(), label);
       this.#groups.add(groupOf(label));
@@ -97,10 +98,6 @@ export class LabelNames {
 
 function ifMeant(labels: readonly string[]): string {
   return `write ${labels.join(" or ")} if that is meant`;
-}
-
-function groupOf(label: string): string {
-  return label.slice(0, label.indexOf("."));
 }
 
 /** "Time zone", "time-zone" and "timezone" are the same name. */

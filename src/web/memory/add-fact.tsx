@@ -1,10 +1,11 @@
 /** Adds a fact: its label, with what belongs there, its value, when it ends, and in a project for whom it is kept. */
 
 import { useState } from "preact/hooks";
+import { groupOf } from "../../base/channel-labels.ts";
 import type { PlaceKind } from "../api/memory.ts";
 import { ApiError } from "../api/request.ts";
 import { useAttempt } from "../parts/attempt.ts";
-import { groupName, groupOf, STANDARD_GROUPS } from "../parts/label-groups.ts";
+import { groupName, STANDARD_GROUPS } from "../parts/label-groups.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
 import { useDesk } from "./desk.ts";
 import { NewLabel } from "./new-label.tsx";

@@ -1,8 +1,9 @@
 /** The facts by group, own groups after the standard ones, and what of them a search finds. */
 
 import { useEffect, useState } from "preact/hooks";
+import { groupOf } from "../../base/channel-labels.ts";
 import type { StoredFact } from "../api/memory.ts";
-import { groupName, groupOf, STANDARD_GROUPS } from "../parts/label-groups.ts";
+import { groupName, STANDARD_GROUPS } from "../parts/label-groups.ts";
 import { useDesk } from "./desk.ts";
 import { FactRow } from "./fact-row.tsx";
 

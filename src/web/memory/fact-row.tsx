@@ -1,9 +1,9 @@
 /** One fact: its value, who wrote it and when, when it ends; with its editor, its history and a way to forget it. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import { groupOf } from "../../base/channel-labels.ts";
 import type { StoredFact } from "../api/memory.ts";
 import { useAttempt } from "../parts/attempt.ts";
-import { groupOf } from "../parts/label-groups.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
 import { putBack, useDesk } from "./desk.ts";
 import { FactEditor } from "./fact-editor.tsx";

@@ -1,4 +1,4 @@
-/** The groups of labels: what stands before the dot, and what people call the standard ones. */
+/** What people call the groups of labels. */
 
 const GROUP_NAMES: Readonly<Record<string, string>> = {
   USER: "The user",
@@ -8,10 +8,6 @@ const GROUP_NAMES: Readonly<Record<string, string>> = {
 };
 
 export const STANDARD_GROUPS = Object.keys(GROUP_NAMES);
-
-export function groupOf(label: string): string {
-  return label.slice(0, label.indexOf("."));
-}
 
 /** An own group is called as it is written. */
 export function groupName(group: string): string {
