@@ -83,3 +83,28 @@ test("a body in pieces of one byte is one piece of memory, and has at most 4,000
   assert.ok(taken.length < 10, "room is taken in large steps");
   await assert.rejects(inBytes(4_002).body, { code: "body_too_large" });
 });
+
+test("an empty body is none; what has one says that it is JSON, and is UTF-8 and not too large", async () => {
+  const read = async (headers: Record<string, string | undefined>, bytes: string | Uint8Array = "") => {
+    const request = Object.assign(new PassThrough(), { headers });
+    const place = new BodyPlace(() => {});
+    const body = readJson(request as unknown as IncomingMessage, 10, () => place);
+    request.end(bytes);
+    return body.catch((error: Failure) => error.code);
+  };
+  const json = { "content-type": "application/json; charset=utf-8" };
+  for (const headers of [{}, { "content-length": "0" }, json, { ...json, "content-length": "0" }])
+    assert.equal(await read(headers), undefined);
+  assert.equal(await read({ ...json, "transfer-encoding": "chunked" }), undefined);
+  assert.equal(await read({ "content-type": "text/plain" }), "unsupported_media_type");
+  for (const headers of [{ "content-length": "2" }, { "transfer-encoding": "chunked" }])
+    assert.equal(await read(headers, "[]"), "unsupported_media_type");
+  assert.equal(
+    await read({ ...json, "content-length": "3" }, Uint8Array.of(0x22, 0xff, 0x22)),
+    "invalid_request",
+  );
+  for (const sent of [{ "content-length": "10" }, { "transfer-encoding": "chunked" }])
+    assert.deepEqual(await read({ ...json, ...sent }, "[123456,8]"), [123456, 8]);
+  for (const sent of [{ "content-length": "11" }, { "transfer-encoding": "chunked" }])
+    assert.equal(await read({ ...json, ...sent }, "[1234567,9]"), "body_too_large");
+});

@@ -7,7 +7,7 @@ import { type AddressInfo, connect } from "node:net";
 import { Readable } from "node:stream";
 import { after, before, test } from "node:test";
 import { Answer, sendAnswer } from "../../../src/http/request/answer.ts";
-import { Call } from "../../../src/http/request/call.ts";
+import { Call, requesterOf } from "../../../src/http/request/call.ts";
 import { clientReader } from "../../../src/http/request/client.ts";
 
 const server = createServer();
@@ -58,4 +58,40 @@ test("a call that was answered is not ended by its connection's end, and has one
   socket.resume();
   await Promise.all([closed(call.response), closed(socket)]);
   assert.equal(signal.aborted, false);
+});
+
+test("an answer leaves whole, in whatever form, with the quota of a caller that has one", {
+  timeout: 10_000,
+}, async () => {
+  const sent = async (answer: Answer, more: Partial<Call> = {}) => {
+    const { call, socket } = await callOf();
+    sendAnswer(Object.assign(call, more), answer, Date.UTC(2026, 10, 17));
+    socket.setEncoding("utf8");
+    let text = "";
+    while (!text.includes("\r\n\r\n") || !/(0\r\n\r\n|>)$|^HTTP\/1.1 204/.test(text))
+      text += (await once(socket, "data"))[0];
+    socket.destroy();
+    return text;
+  };
+  assert.match(await sent(new Answer("<plain>")), /length: 7\r\n.*\r\n\r\n<plain>$/is);
+  assert.match(await sent(new Answer("<é 🧠>")), /length: 9\r\n.*\r\n\r\n<é 🧠>$/is);
+  assert.match(await sent(new Answer(Buffer.from("<bytes>"))), /length: 7\r\n.*\r\n\r\n<bytes>$/is);
+  assert.match(await sent(new Answer(undefined, { status: 204 })), /^HTTP\/1.1 204 .*\r\n\r\n$/s);
+  const stream = new Answer(Readable.from(["<str", "eam>"]), { status: 206, type: "text/event-stream" });
+  assert.match(await sent(stream), /^HTTP\/1.1 206 .*content-type: text\/event-stream.*<str\r\n.*eam>/is);
+  const limited = { limit: 10 } as Call["caller"];
+  assert.match(await sent(new Answer("<>"), { caller: limited, used: 3 }), /x-ratelimit-remaining: 7\r\n/i);
+  assert.match(
+    await sent(new Answer("<>", { used: 4 }), { caller: limited, used: 3 }),
+    /x-ratelimit-remaining: 6/i,
+  );
+  const unlimited = { limit: null } as Call["caller"];
+  for (const caller of [unlimited, undefined])
+    assert.doesNotMatch(await sent(new Answer("<>"), { caller }), /ratelimit/i);
+});
+
+test("the requester of block work is the call's account, and ends with the call", () => {
+  const { signal } = new AbortController();
+  const requester = requesterOf({ signal }, { account: "acme", tier: "pro" });
+  assert.deepEqual([requester.account, requester.tier, requester.signal], ["acme", "pro", signal]);
 });

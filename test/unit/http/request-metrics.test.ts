@@ -52,3 +52,39 @@ test("each answer with an error has a line, and others only where someone may lo
     ],
   );
 });
+
+test("a line names the request, its time, its account and its session, and nothing else", () => {
+  const lines: object[] = [];
+  const info = (line: object) => void lines.push(line);
+  const log = { info, debug: info, error: info, isLevelEnabled: () => true };
+  const metrics = new Metrics();
+  const requests = new RequestMetrics({ metrics, log });
+  const caller = { account: "acme", keyId: "k1" } as Call["caller"];
+  const startedMs = performance.now() - 60_000;
+  requests.count(call({ startedMs, caller, sessionId: "s" }), 200);
+  requests.count(call({ startedMs }), 404);
+  const [{ ms, ...full }, { ms: _, ...bare }] = lines as { ms: number }[];
+  const named = { request_id: "id", method: "GET", route: "/facts" };
+  assert.deepEqual(full, { ...named, status: 200, account: "acme", key_id: "k1", session_id: "s" });
+  assert.deepEqual(bare, { ...named, status: 404 });
+  assert.ok(ms >= 60_000 && ms < 120_000 && Math.abs(ms * 100 - Math.round(ms * 100)) < 1e-3, `${ms}`);
+  const sum = /^sideband_request_seconds_sum\{route="\/facts"\} (.*)$/m.exec(metrics.render());
+  assert.ok(Number(sum?.[1]) >= 120 && Number(sum?.[1]) < 240, sum?.[1]);
+});
+
+test("an answer on the bare socket is counted, with a line that says why", () => {
+  const lines: object[] = [];
+  const info = (line: object) => void lines.push(line);
+  const metrics = new Metrics();
+  const log = { info, debug() {}, error() {}, isLevelEnabled: () => false };
+  const requests = new RequestMetrics({ metrics, log });
+  requests.countBare(408, { reason: "late" });
+  requests.countBare(405, { method: "CONNECT" });
+  const counted = (method: string, status: number) =>
+    metrics.value("sideband_requests_total", `method="${method}",route="unknown",status="${status}"`);
+  assert.deepEqual([counted("unknown", 408), counted("CONNECT", 405)], [1, 1]);
+  assert.deepEqual(lines, [
+    { method: "unknown", route: "unknown", status: 408, reason: "late" },
+    { method: "CONNECT", route: "unknown", status: 405, reason: undefined },
+  ]);
+});

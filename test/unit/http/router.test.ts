@@ -26,6 +26,9 @@ const ROUTES = [
   route("POST", "/mcp", "mcp"),
   route("GET", "/a/b"),
   route("POST", "/hidden", "door"),
+  route("GET", "/mixed"),
+  route("POST", "/mixed", "open"),
+  route("GET", "/page", "page"),
 ];
 /** Made for each look-up: how routes are put into it is looked at, too. */
 const router = { find: (method: string, path: string) => new Router(ROUTES).find(method, path) };
@@ -95,8 +98,13 @@ test("another method on a known address says what is allowed", () => {
   }
   const { headers: ofBoth } = other("OPTIONS", "/keys/a/revoke").handle(call) as Answer;
   assert.deepEqual(ofBoth.slice(0, 2), ["allow", "POST, GET, HEAD, OPTIONS"]);
-  const accesses = ["/facts", "/open", "/demo", "/mcp"].map((path) => other("PUT", path).access);
-  assert.deepEqual(accesses, ["preflight", "open", "open", "origin"]);
+  const paths = ["/facts", "/open", "/demo", "/mcp", "/mixed", "/page", "/keys/a/revoke"];
+  const accesses = paths.map((path) => other("PUT", path).access);
+  assert.deepEqual(accesses, ["preflight", "open", "open", "origin", "open", "page", "page"]);
+  for (const path of ["/page", "/hidden"]) {
+    const { headers: plain } = other("OPTIONS", path).handle(call) as Answer;
+    assert.equal(plain.length, 2, "no page of another origin asks");
+  }
 });
 
 test("an address behind the door stays hidden, whatever the method", () => {
