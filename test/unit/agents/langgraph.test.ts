@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SidebandStore } from "../../../src/agents/langgraph.ts";
 import { Sideband } from "../../../src/sdk/index.ts";
-import { closedPort, scriptedServer } from "../sdk/scripted-server.ts";
+import { closedPort, scriptedFetch, scriptedServer } from "../sdk/scripted-server.ts";
 
 test("a delete that is refused throws, and a delete of what is not there does not", async (t) => {
   const { url } = await scriptedServer(t, (_, count) =>
@@ -20,14 +20,14 @@ test("a delete that is refused throws, and a delete of what is not there does no
 test("with memory away reads find nothing and a line says so; a put, a delete and a batch with either reject", async (t) => {
   const lines: string[] = [];
   t.mock.method(console, "error", (line: string) => void lines.push(line));
-  const silent = await scriptedServer(t, () => "hang");
-  for (const [baseUrl, code] of [
-    [await closedPort(), "connection_failed"],
-    [silent.url, "timeout"],
-  ]) {
+  const silent = scriptedFetch(() => "hang");
+  for (const [options, code, timeoutMs] of [
+    [{ baseUrl: await closedPort() }, "connection_failed", 20_000],
+    [{ fetch: silent.fetch }, "timeout", 20],
+  ] as const) {
     lines.length = 0;
-    const memory = new Sideband({ baseUrl, retries: 0 });
-    const store = new SidebandStore({ memory, timeoutMs: 100 });
+    const memory = new Sideband({ ...options, retries: 0 });
+    const store = new SidebandStore({ memory, timeoutMs });
     const [ada, name] = [["ada", "USER"], "name"];
     // More often than it takes to open the circuit: it refuses no write.
     for (let i = 0; i < 4; i++) {
@@ -48,15 +48,15 @@ test("with memory away reads find nothing and a line says so; a put, a delete an
     assert.equal(lines.length, 12);
     for (const line of lines)
       assert.match(line, /^sideband: facts were not read: .*(cannot reach|no answer)/);
-    const strict = new SidebandStore({ memory, onOutage: "throw", timeoutMs: 100 });
+    const strict = new SidebandStore({ memory, onOutage: "throw", timeoutMs });
     await assert.rejects(strict.get(ada, name), { code });
     await assert.rejects(strict.search(ada), { code });
     await assert.rejects(strict.listNamespaces({ prefix: ["ada"] }), { code });
     // Each of them was tried: the error is not that of a circuit.
     await assert.rejects(strict.get(ada, name), {
-      message: /^(no answer within 100 ms|cannot reach [^ ]+)$/,
+      message: /^(no answer within 20 ms|cannot reach [^ ]+)$/,
     });
   }
-  const writes = silent.seen.filter(({ method }) => method !== "GET").map(({ method }) => method);
+  const writes = silent.methods.filter((method) => method !== "GET");
   assert.deepEqual(writes, Array(4).fill(["POST", "DELETE", "DELETE"]).flat());
 });

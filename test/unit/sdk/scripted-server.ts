@@ -3,6 +3,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
+import type { Fetch } from "../../../src/sdk/index.ts";
 
 export interface SeenRequest {
   method: string;
@@ -63,6 +64,25 @@ function send(response: ServerResponse, { status = 200, headers = {}, body }: Sc
     ...headers,
   });
   response.end(body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body));
+}
+
+/**
+ * A fetch that is asked without a server, so that a short time-out on a busy machine cannot keep a request from being seen.
+ * `hang` waits for the abort.
+ */
+export function scriptedFetch(script: (count: number) => object | "hang"): {
+  fetch: Fetch;
+  methods: string[];
+} {
+  const methods: string[] = [];
+  const fetch: Fetch = async (_url, { method = "GET", signal }) => {
+    const answer = script(methods.push(method));
+    if (answer !== "hang") return new Response(JSON.stringify(answer));
+    return new Promise((_resolve, reject) => {
+      signal?.addEventListener("abort", () => reject(signal.reason));
+    });
+  };
+  return { fetch, methods };
 }
 
 /** An address where nothing listens. */
