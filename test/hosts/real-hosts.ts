@@ -238,7 +238,14 @@ export async function runOpenClaw(room: Room): Promise<Row> {
     join(folder, "openclaw.json"),
     JSON.stringify({
       models: { providers: { standin: provider } },
-      agents: { defaults: { model: { primary: "standin/stand-in" }, workspace: room.repository } },
+      agents: {
+        defaults: {
+          model: { primary: "standin/stand-in" },
+          workspace: room.repository,
+          // What is said a moment ago is kept: a short conversation has nothing to compact otherwise.
+          compaction: { mode: "default", keepRecentTokens: 100 },
+        },
+      },
       tools: { toolSearch: false },
     }),
   );

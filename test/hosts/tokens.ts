@@ -26,8 +26,9 @@ export function addedTokens(told: ModelRequest, bare: ModelRequest): number {
 
 /** Whether what is worth keeping is said once in a request. */
 export function isToldOnce({ text }: ModelRequest): boolean {
-  const [sentence] = /Call \w*remember when[^:]*/.exec(WORTH_KEEPING) ?? [];
-  return text.split(String(sentence)).length === 2;
+  // Without the names of tools, which some hosts give a prefix.
+  const [words] = /when the user states [^:]*/.exec(WORTH_KEEPING) ?? [];
+  return text.split(String(words)).length === 2;
 }
 
 function tokensOf({ text }: ModelRequest): number {
