@@ -18,8 +18,10 @@ import { IdempotencyGate } from "../memory/idempotency.ts";
 import { KeyManager } from "../memory/key-manager.ts";
 import { KeyRing, type MasterKey } from "../memory/key-ring.ts";
 import { Labels } from "../memory/labels.ts";
+import { LocalEvents } from "../memory/local-events.ts";
 import type { Store, StoreStatistics } from "../memory/ports.ts";
 import type { MemoryServices } from "../memory/services.ts";
+import { SharedEvents } from "../memory/shared-events.ts";
 import { Tokens } from "../memory/tokens.ts";
 import type { LmdbStore } from "../store/lmdb/lmdb-store.ts";
 import { BLOCK_WORKER } from "./package.ts";
@@ -55,7 +57,8 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       `${config.dataFolder} has no master.key. Blocks handed out so far can be read only with the one they were made with: ` +
         "name its file with --master-key FILE, or give those blocks up with --new-master-key",
     );
-  const { store: opened, embedded, compact, agreeOn } = await openStore(config, { ...options, metrics });
+  const { store: opened, embedded, eventLog, ...more } = await openStore(config, { ...options, metrics });
+  const { compact, agreeOn } = more;
   let masters: MasterKey[];
   try {
     if (embedded !== undefined) requireMasterKey(config, embedded);
@@ -74,8 +77,9 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   const scheduler = new BlockScheduler({ workers, clock: timerClock, queueMax, metrics });
   const blockWork = new BlockWork(scheduler, CODEBOOK_VERSION);
   const labels = new Labels(opened);
-  const events = new UserEvents(opened, labels, { clock, isShared: embedded === undefined });
-  const store = events.tellsOf(opened);
+  const local = new LocalEvents(labels, clock);
+  const events = new UserEvents(eventLog === undefined ? local : new SharedEvents(eventLog, labels, clock));
+  const store = eventLog === undefined ? local.tellsOf(opened) : opened;
   const blocks = new Blocks({ store, blockWork, keyRing, labels, clock: timerClock });
   const idempotency = new IdempotencyGate(keyRing.digestKey);
   const flushes = new SharedWork<FlushedBlock>();

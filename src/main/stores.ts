@@ -10,7 +10,7 @@ import type { Metrics } from "../base/metrics.ts";
 import type { AtStep } from "../base/steps.ts";
 import { type Config, ConfigError } from "../config.ts";
 import type { MasterKey } from "../memory/key-ring.ts";
-import type { CompactReport, Progress, Store } from "../memory/ports.ts";
+import type { CompactReport, EventLog, Progress, Store } from "../memory/ports.ts";
 import { makeFolder } from "../store/lmdb/durable-files.ts";
 import { LmdbStore } from "../store/lmdb/lmdb-store.ts";
 import { toldToOperator } from "./database-errors.ts";
@@ -38,6 +38,8 @@ export interface OpenedStore {
   readonly store: Store;
   /** Where the store is the embedded one: what only that one does. */
   readonly embedded: LmdbStore | undefined;
+  /** Where the store is shared by nodes: what they tell each other. */
+  readonly eventLog: EventLog | undefined;
   readonly compact: (progress?: Progress) => Promise<CompactReport>;
   /** Where the store is shared by nodes: agrees with them on a setting, the first value holds. */
   readonly agreeOn: ((name: string, value: string) => Promise<string>) | undefined;
@@ -48,10 +50,11 @@ export async function openStore(
   options: OpenOptions & { metrics: Metrics },
 ): Promise<OpenedStore> {
   const { databasePool, dataFolder, historyMax, queueMax } = config;
-  const { metrics, readOnly, warn } = options;
+  const { clock, metrics, readOnly, warn } = options;
   if (config.databaseUrl === undefined) {
     const store = await LmdbStore.open({ ...options, folder: dataFolder, queueMax, historyMax });
-    return { store, embedded: store, compact: (progress) => store.compact(progress), agreeOn: undefined };
+    const compact = (progress?: Progress) => store.compact(progress);
+    return { store, embedded: store, eventLog: undefined, compact, agreeOn: undefined };
   }
   // Loaded only now: the embedded store does without.
   const [{ PostgresStore }, { databaseOf }] = await Promise.all([
@@ -64,6 +67,7 @@ export async function openStore(
     queueMax,
     historyMax,
     metrics,
+    ...(clock === undefined ? {} : { clock }),
     ...(readOnly === undefined ? {} : { readOnly }),
     ...(warn === undefined ? {} : { warn }),
   }).catch((error: unknown) => {
@@ -74,6 +78,7 @@ export async function openStore(
   return {
     store,
     embedded: undefined,
+    eventLog: store,
     compact: () => store.compact(),
     agreeOn: (name, value) => store.agreeOn(name, value),
   };

@@ -10,14 +10,15 @@ import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
 import type { SectionParts } from "../agent-side/memory-section.ts";
 import { BoundedCache } from "../base/bounded-cache.ts";
+import { Failure } from "../base/errors.ts";
 import type { McpEndpoint, McpVisit } from "../http/services.ts";
 import type { Caller } from "../memory/authentication.ts";
+import type { OnHeard } from "../memory/events.ts";
 import type { MemoryServices } from "../memory/services.ts";
 import { directMemory, type MemoryCaller } from "./direct-memory.ts";
 import type { Subscriptions } from "./memory-server.ts";
 import { memoryUri, userOfUri, watchableUser } from "./memory-uri.ts";
-import { type ChangeSource, Session } from "./session.ts";
-import { type OnChange, SharedWatches, TooManyWatches, WATCHED_MAX } from "./shared-watches.ts";
+import { type ChangeSource, Session, WATCHED_MAX } from "./session.ts";
 
 export interface McpHttpOptions {
   readonly memory: MemoryServices;
@@ -43,7 +44,8 @@ interface AccountEntry {
   readonly handler: McpHttpHandler;
   readonly sessions: BoundedCache<Session>;
   /** Tells whoever listens. */
-  readonly tell: OnChange;
+  readonly tell: OnHeard;
+  readonly beginnings: Beginnings;
   readonly onChange: ChangeSource["onChange"];
 }
 
@@ -58,11 +60,12 @@ const LIMIT_REACHED = -32_603;
 const TOO_MANY_REQUESTS = 429;
 const NEW_SESSION = "Send initialize, and its Mcp-Session-Id with each request.";
 const KEYS_INTERVAL_MS = 1_000;
+/** A batch of facts is one notice. */
+const TOGETHER_MS = 100;
 
 export class McpHttp implements McpEndpoint {
   readonly #options: McpHttpOptions;
   readonly #accounts = new BoundedCache<Promise<AccountEntry>>({ entriesMax: ACCOUNTS_MAX });
-  readonly #watches: SharedWatches;
   /** The visits that are being answered. */
   readonly #open = new Map<AbortController, Caller>();
   readonly #timer: NodeJS.Timeout;
@@ -70,7 +73,6 @@ export class McpHttp implements McpEndpoint {
 
   constructor(options: McpHttpOptions) {
     this.#options = options;
-    this.#watches = new SharedWatches(options.memory.store);
     this.#timer = setInterval(() => void this.#endRevoked(), KEYS_INTERVAL_MS).unref();
   }
 
@@ -80,8 +82,13 @@ export class McpHttp implements McpEndpoint {
     const controller = new AbortController();
     this.#open.set(controller, caller);
     const memoryOf = (owner: MemoryCaller) => directMemory(this.#options.memory, owner, failureOf);
-    const watch = (user: string) => this.#watches.hold(caller.account, user, account.tell);
-    const check = (user: string) => this.#watches.check(caller.account, user);
+    const { events } = this.#options.memory;
+    const watch = (user: string) => {
+      const { ready, stop } = events.listen(caller.account, user, account.tell);
+      account.beginnings.add(user, ready);
+      return stop;
+    };
+    const check = (user: string) => account.beginnings.of(user);
     const releases: (() => void)[] = [];
     const end = () => {
       this.#open.delete(controller);
@@ -183,13 +190,48 @@ export class McpHttp implements McpEndpoint {
     return {
       handler,
       sessions: new BoundedCache<Session>({ entriesMax: SESSIONS_MAX }),
-      tell: (user) => handler.notify.resourceUpdated(memoryUri(user)),
+      beginnings: new Beginnings(),
+      tell: soon((user) => handler.notify.resourceUpdated(memoryUri(user))),
       onChange: (listener) =>
         handler.bus.subscribe(
           (event) => event.kind === "resource_updated" && listener(userOfUri(event.uri)!),
         ),
     };
   }
+}
+
+/** The memories that somebody has begun to listen to, until no change of them can be missed any more. */
+class Beginnings {
+  readonly #byUser = new Map<string, Promise<unknown>>();
+
+  add(user: string, ready: Promise<void>): void {
+    // Where the store is away, a change is told when it is back.
+    const all = Promise.allSettled([this.#byUser.get(user), ready]).then(() => {
+      if (this.#byUser.get(user) === all) this.#byUser.delete(user);
+    });
+    this.#byUser.set(user, all);
+  }
+
+  async of(user: string): Promise<void> {
+    await this.#byUser.get(user);
+  }
+}
+
+/** Tells of each user once, a moment after the first of many events. What is not known any more may have changed. */
+function soon(tell: (user: string) => void): OnHeard {
+  const changed = new Set<string>();
+  return (heard, userId) => {
+    if (heard === "end" || userId === undefined) return;
+    if (changed.size === 0) {
+      const tellAll = () => {
+        const users = [...changed];
+        changed.clear();
+        for (const user of users) tell(user);
+      };
+      setTimeout(tellAll, TOGETHER_MS).unref();
+    }
+    changed.add(userId);
+  };
 }
 
 /** The stream of a session. Where it is not known, the client is to begin a new one. */
@@ -208,9 +250,13 @@ function streamOf(session: Session | undefined, source: ChangeSource, ended: Abo
 
 /** The answer to a client whose account listens to too much. Any other error is thrown on. */
 function refusalOf(error: unknown, id: unknown, status: number): Response {
-  if (!(error instanceof TooManyWatches)) throw error;
+  if (!isTooMany(error)) throw error;
   const { message } = error;
   return Response.json({ jsonrpc: "2.0", error: { code: LIMIT_REACHED, message }, id }, { status });
+}
+
+function isTooMany(error: unknown): error is Failure {
+  return error instanceof Failure && error.code === "overloaded";
 }
 
 function subscriptionsOf({ session, userId, check }: Visitor): Subscriptions {
@@ -219,7 +265,7 @@ function subscriptionsOf({ session, userId, check }: Visitor): Subscriptions {
     try {
       return session!.subscribe(user, uri);
     } catch (error) {
-      throw error instanceof TooManyWatches ? refuse(LIMIT_REACHED, error.message) : error;
+      throw isTooMany(error) ? refuse(LIMIT_REACHED, error.message) : error;
     }
   };
   return {

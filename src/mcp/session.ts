@@ -6,7 +6,6 @@
 
 import { randomUUID } from "node:crypto";
 import { utf8 } from "../base/bytes.ts";
-import { WATCHED_MAX } from "./shared-watches.ts";
 
 /** Where a stream learns of changes. */
 export interface ChangeSource {
@@ -23,6 +22,8 @@ interface Subscription {
   endWatch: (() => void) | undefined;
 }
 
+/** How many memories one client may listen to. */
+export const WATCHED_MAX = 16;
 const KEEP_ALIVE_MS = 15_000;
 
 export class Session {

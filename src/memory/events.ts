@@ -1,24 +1,19 @@
 /**
- * What happens to the users of an account, for whoever listens: an event for each change, never with a value. The events
- * of an account are kept in memory from the first listener on, until an hour after the last one has left, so that one who
- * comes back goes on without a gap. Nothing of them is stored.
- *
- * Changes of this process are told by the store that `tellsOf` wraps. Where other processes write to the same store, the
- * stamps of the users that somebody listens to are read each second, and what is new is told.
+ * What happens to the users of an account, for whoever listens: an event for each change, never with a value. HTTP streams
+ * and subscriptions of MCP both listen here. Where the events come from is the source's: what this process writes
+ * (local-events.ts), or what all nodes have recorded in their database (shared-events.ts). Each goes back an hour, so that
+ * one who comes back goes on without a gap.
  */
 
-import { randomUUID } from "node:crypto";
-import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
-import type { Labels } from "./labels.ts";
-import { OWN_PLACE } from "./places.ts";
-import type { Place, Store, UserLife, WriteOutcome, WriteRequest } from "./ports.ts";
+import { withThousands } from "../base/thousands.ts";
+import type { EventKind, Place } from "./ports.ts";
 
 /** Something that happened to a user's fact. */
 export interface UserEvent {
   readonly userId: string;
   readonly place: Place;
-  readonly kind: "written" | "forgotten" | "expired";
+  readonly kind: EventKind;
   readonly atMs: number;
   readonly revision: number;
   readonly writtenBy: string | null;
@@ -26,279 +21,163 @@ export interface UserEvent {
   readonly label: string | undefined;
 }
 
-/** An event with what a listener names to go on after it; `reset`: what happened before is not known; `end`: no more comes. */
-export type Heard = { readonly id: string; readonly event: UserEvent } | "reset" | "end";
-export type OnHeard = (heard: Heard) => void;
-
-interface AccountLog {
+/** An event with its number in its account, and what a listener names to go on after it. */
+export interface ToldEvent {
   readonly id: string;
-  /** Of the event before the first that is kept. */
-  dropped: number;
-  events: UserEvent[];
-  readonly listeners: Map<OnHeard, string | undefined>;
-  /** When the last listener left. */
-  leftAtMs: number | undefined;
+  readonly number: number;
+  readonly event: UserEvent;
 }
 
-/** What is known of a user of whom other processes may write. */
-interface FollowedUser {
-  readonly account: string;
-  readonly userId: string;
-  stamp: string | undefined;
-  revision: number;
-  facts: ReadonlyMap<string, { place: Place; channel: number }>;
+/** `reset`: what happened before is not known; `end`: no more comes. */
+export type Heard = ToldEvent | "reset" | "end";
+
+/** @param userId whom it has asked for; undefined: the whole account */
+export type OnHeard = (heard: Heard, userId: string | undefined) => void;
+
+/** Where events come from. */
+export interface EventSource {
+  /** Begins with an account. When it has resolved, whatever happens from then on is told. */
+  begin(account: string): Promise<void>;
+  /** Nobody listens to the account any more. */
+  end(account: string): void;
+  /** What has happened after an event, in order; undefined where that is not known. */
+  after(account: string, id: string): Promise<readonly ToldEvent[] | undefined>;
+  /** Called once, before anything else. */
+  start(tell: (account: string, heard: Heard) => void): void;
+  close(): void;
 }
 
-const KEPT_MS = 3_600_000;
-const EVENTS_MAX = 10_000;
+export interface Listening {
+  /** Resolves when nothing is missed any more. */
+  readonly ready: Promise<void>;
+  stop(): void;
+}
+
+interface Listener {
+  readonly onHeard: OnHeard;
+  /** How often it has asked for the same. */
+  count: number;
+  /** What comes while it is told what it has missed. */
+  held: Heard[] | undefined;
+  /** The last event that it was told of those: it may come again. */
+  last: number;
+}
+
+/** Listeners of an account by the user that they have asked for. */
+type Listeners = Map<string | undefined, Map<OnHeard, Listener>>;
+
+/** How many memories those who listen to an account may listen to at once. A memory counts once. */
+export const MEMORIES_MAX = 1_024;
 const LISTENERS_MAX = 1_024;
-const LOOK_MS = 1_000;
 
 export class UserEvents {
-  readonly #store: Store;
-  readonly #labels: Labels;
-  readonly #clock: Clock;
-  readonly #isShared: boolean;
-  readonly #logs = new Map<string, AccountLog>();
-  readonly #followed = new Map<string, FollowedUser>();
-  #timer: NodeJS.Timeout | undefined;
-  #looking = false;
+  readonly #source: EventSource;
+  readonly #accounts = new Map<string, Listeners>();
 
-  /** @param isShared whether other processes write to the store, too */
-  constructor(store: Store, labels: Labels, { clock, isShared }: { clock: Clock; isShared: boolean }) {
-    this.#store = store;
-    this.#labels = labels;
-    this.#clock = clock;
-    this.#isShared = isShared;
+  constructor(source: EventSource) {
+    this.#source = source;
+    source.start((account, heard) => this.#tell(account, heard));
   }
 
-  /** Tells `onHeard` of what happens from now on, or from `lastId` on, until the function that it returns is called. */
-  async listen(
+  /**
+   * Tells `onHeard` of what happens to a user, or to all of the account, from now on, or after an event that it has heard.
+   * Whoever asks for the same again is told once. Throws `overloaded`.
+   */
+  listen(account: string, userId: string | undefined, onHeard: OnHeard, lastId?: string): Listening {
+    const listeners = this.#accounts.get(account) ?? new Map();
+    const ofUser = listeners.get(userId) ?? new Map<OnHeard, Listener>();
+    refuseTooMany(listeners, userId, ofUser);
+    this.#accounts.set(account, listeners.set(userId, ofUser));
+    const listener = ofUser.get(onHeard) ?? {
+      onHeard,
+      count: 0,
+      held: lastId === undefined ? undefined : [],
+      last: 0,
+    };
+    listener.count += 1;
+    ofUser.set(onHeard, listener);
+    let isOver = false;
+    return {
+      ready: this.#begin(account, userId, listener, lastId),
+      stop: () => {
+        if (isOver) return;
+        isOver = true;
+        listener.count -= 1;
+        if (listener.count === 0) ofUser.delete(onHeard);
+        if (ofUser.size === 0 && listeners.get(userId) === ofUser) listeners.delete(userId);
+        if (listeners.size > 0 || this.#accounts.get(account) !== listeners) return;
+        this.#accounts.delete(account);
+        this.#source.end(account);
+      },
+    };
+  }
+
+  async #begin(
     account: string,
     userId: string | undefined,
+    listener: Listener,
     lastId: string | undefined,
-    onHeard: OnHeard,
-  ): Promise<() => void> {
-    const log = this.#logOf(account);
-    if (log.listeners.size >= LISTENERS_MAX) {
-      throw new Failure("overloaded", `At most ${LISTENERS_MAX} listen to an account at once.`, {
-        retryAfterS: 5,
-      });
-    }
-    if (this.#isShared && userId !== undefined) await this.#follow(account, userId);
-    const heard = lastId === undefined ? [] : eventsAfter(log, lastId);
-    if (heard === undefined) onHeard("reset");
-    for (const { id, event } of heard ?? []) if (isOf(event, userId)) onHeard({ id, event });
-    log.listeners.set(onHeard, userId);
-    this.#timer ??= setInterval(() => void this.#look(), LOOK_MS).unref();
-    return () => {
-      log.listeners.delete(onHeard);
-      if (log.listeners.size === 0) log.leftAtMs = this.#clock.now();
-    };
+  ): Promise<void> {
+    await this.#source.begin(account);
+    if (lastId === undefined) return;
+    const missed = await this.#source.after(account, lastId);
+    const { onHeard, held = [] } = listener;
+    listener.held = undefined;
+    if (missed === undefined) onHeard("reset", userId);
+    for (const told of missed ?? []) if (isOf(told, userId)) onHeard(told, userId);
+    listener.last = missed?.at(-1)?.number ?? 0;
+    for (const heard of held) if (isNew(heard, listener)) onHeard(heard, userId);
   }
 
-  #logOf(account: string): AccountLog {
-    let log = this.#logs.get(account);
-    if (log === undefined) {
-      log = {
-        id: randomUUID().slice(0, 8),
-        dropped: 0,
-        events: [],
-        listeners: new Map(),
-        leftAtMs: undefined,
-      };
-      this.#logs.set(account, log);
-    }
-    log.leftAtMs = undefined;
-    return log;
-  }
-
-  /** A store whose changes are told. */
-  tellsOf(store: Store): Store {
-    const told = methodsOf(store);
-    told.write = async (request) => {
-      const outcome = await store.write(request);
-      await this.#tellWrite(request, outcome);
-      return outcome;
-    };
-    told.forgetUser = async (account, userId, place) => {
-      const found = await store.forgetUser(account, userId, place);
-      const event = { userId, place: place ?? OWN_PLACE, label: undefined, revision: 0, writtenBy: null };
-      if (found) this.#tell(account, { ...event, kind: "forgotten", atMs: this.#clock.now() });
-      return found;
-    };
-    told.sweep = async (nowMs) => {
-      const ended = await store.sweep(nowMs);
-      for (const { account, userId, place, channel, revision } of ended) {
-        if (!this.#logs.has(account)) continue;
-        const [label] = await this.#labels.namesOf(account, [channel]);
-        this.#tell(account, {
-          userId,
-          place,
-          label,
-          revision,
-          writtenBy: null,
-          kind: "expired",
-          atMs: nowMs,
-        });
+  #tell(account: string, heard: Heard): void {
+    const listeners = this.#accounts.get(account);
+    if (listeners === undefined) return;
+    const asked = typeof heard === "string" ? listeners.keys() : [heard.event.userId, undefined];
+    for (const userId of [...asked]) {
+      for (const listener of [...(listeners.get(userId)?.values() ?? [])]) {
+        if (listener.held !== undefined) listener.held.push(heard);
+        else if (isNew(heard, listener)) listener.onHeard(heard, userId);
       }
-      return ended;
-    };
-    return told;
-  }
-
-  async #tellWrite(request: WriteRequest, outcome: WriteOutcome): Promise<void> {
-    const { account, userId, changes, nowMs, writtenBy = null } = request;
-    if (outcome.outcome !== "stored" || !this.#logs.has(account)) return;
-    const labels = await this.#labels.namesOf(
-      account,
-      changes.map(({ channel }) => channel),
-    );
-    const first = outcome.revision - changes.length + 1;
-    for (const [i, { place, value }] of changes.entries()) {
-      if (value === null && outcome.previous[i] === undefined) continue;
-      const kind = value === null ? "forgotten" : "written";
-      this.#tell(account, {
-        userId,
-        place,
-        label: labels[i],
-        revision: first + i,
-        writtenBy,
-        kind,
-        atMs: nowMs,
-      });
     }
-    const followed = this.#followed.get(nameOf(account, userId));
-    if (followed !== undefined) followed.revision = Math.max(followed.revision, outcome.revision);
-  }
-
-  #tell(account: string, event: UserEvent): void {
-    const log = this.#logs.get(account);
-    if (log === undefined) return;
-    log.events.push(event);
-    const id = idOf(log, log.dropped + log.events.length);
-    for (const [tell, userId] of log.listeners) if (isOf(event, userId)) tell({ id, event });
-    if (log.events.length > EVENTS_MAX) this.#drop(log, log.events.length - EVENTS_MAX);
-  }
-
-  #drop(log: AccountLog, count: number): void {
-    log.events = log.events.slice(count);
-    log.dropped += count;
-  }
-
-  async #follow(account: string, userId: string): Promise<void> {
-    const name = nameOf(account, userId);
-    if (this.#followed.has(name)) return;
-    const life = await this.#store.readLife(account, userId, { nowMs: this.#clock.now() });
-    this.#followed.set(name, { account, userId, ...knownOf(life) });
-  }
-
-  async #look(): Promise<void> {
-    this.#forgetOld();
-    if (this.#looking || this.#followed.size === 0) return;
-    this.#looking = true;
-    try {
-      const users = [...this.#followed.values()];
-      const stamps = await this.#store.readStamps(users);
-      for (const [i, user] of users.entries()) if (stamps[i] !== user.stamp) await this.#lookAt(user);
-    } catch {
-      // The store is away: what has changed is seen when it is back.
-    } finally {
-      this.#looking = false;
-    }
-  }
-
-  /** Tells what others have changed for a user. */
-  async #lookAt(user: FollowedUser): Promise<void> {
-    const { account, userId } = user;
-    const nowMs = this.#clock.now();
-    const life = await this.#store.readLife(account, userId, { nowMs });
-    const known = knownOf(life);
-    const written = [...(life?.facts ?? []), ...(life?.earlier ?? [])]
-      .filter(({ revision }) => revision > user.revision)
-      .map(({ place, channel, revision, writtenBy, updatedAtMs }) => {
-        return { place, channel, revision, writtenBy, kind: "written" as const, atMs: updatedAtMs };
-      });
-    const gone = [...user.facts]
-      .filter(([name]) => !known.facts.has(name))
-      .map(([, { place, channel }]) => {
-        const last = life?.earlier.findLast((fact) => fact.place === place && fact.channel === channel);
-        const kind = last?.ended === "expired" ? ("expired" as const) : ("forgotten" as const);
-        return {
-          place,
-          channel,
-          revision: last?.revision ?? 0,
-          writtenBy: null,
-          kind,
-          atMs: last?.endedAtMs ?? nowMs,
-        };
-      });
-    Object.assign(user, known);
-    for (const { channel, ...event } of [...written.sort((a, b) => a.revision - b.revision), ...gone]) {
-      const [label] = await this.#labels.namesOf(account, [channel]);
-      this.#tell(account, { ...event, userId, label });
-    }
-  }
-
-  /** Logs that nobody has listened to for an hour, events older than that, and users whom nobody follows. */
-  #forgetOld(): void {
-    const oldMs = this.#clock.now() - KEPT_MS;
-    for (const [account, log] of this.#logs) {
-      if (log.leftAtMs !== undefined && log.leftAtMs <= oldMs) this.#logs.delete(account);
-      const count = log.events.findIndex(({ atMs }) => atMs > oldMs);
-      this.#drop(log, count < 0 ? log.events.length : count);
-    }
-    for (const [name, { account }] of this.#followed)
-      if (!this.#logs.has(account)) this.#followed.delete(name);
-    if (this.#logs.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
   }
 
   /** Ends all listening: a server that stops does not wait for listeners. */
   close(): void {
-    clearInterval(this.#timer);
-    for (const log of this.#logs.values()) for (const tell of [...log.listeners.keys()]) tell("end");
-    this.#logs.clear();
+    this.#source.close();
+    for (const account of [...this.#accounts.keys()]) this.#tell(account, "end");
+    this.#accounts.clear();
   }
 }
 
-/** An object with the methods of a store, each bound to it. */
-function methodsOf(store: Store): Store {
-  const methods: Record<string, unknown> = {};
-  for (const name of Object.getOwnPropertyNames(Object.getPrototypeOf(store)) as (keyof Store)[]) {
-    const { value } = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(store), name)!;
-    if (typeof value === "function" && (name as string) !== "constructor") methods[name] = value.bind(store);
-  }
-  return methods as unknown as Store;
+function refuseTooMany(
+  listeners: Listeners,
+  userId: string | undefined,
+  { size }: ReadonlyMap<OnHeard, Listener>,
+): void {
+  const refuse = (text: string) => new Failure("overloaded", text, { retryAfterS: 5 });
+  if (!listeners.has(userId) && listeners.size >= MEMORIES_MAX)
+    throw refuse(
+      `The clients of an account listen to at most ${withThousands(MEMORIES_MAX)} memories at once on a node. ` +
+        "End a subscription before you begin another.",
+    );
+  if (size >= LISTENERS_MAX)
+    throw refuse(`At most ${withThousands(LISTENERS_MAX)} listen to a memory at once on a node.`);
 }
 
-function isOf(event: UserEvent, userId: string | undefined): boolean {
+function isNew(heard: Heard, { last }: Listener): boolean {
+  return typeof heard === "string" || heard.number > last;
+}
+
+function isOf({ event }: ToldEvent, userId: string | undefined): boolean {
   return userId === undefined || event.userId === userId;
 }
 
-function idOf(log: AccountLog, number: number): string {
-  return `${log.id}-${number}`;
+export function eventId(log: string, number: number): string {
+  return `${log}-${number}`;
 }
 
-/** The events after one that was heard; undefined where that is not known any more. */
-function eventsAfter(log: AccountLog, lastId: string) {
-  const number = lastId.startsWith(`${log.id}-`) ? Number(lastId.slice(log.id.length + 1)) : Number.NaN;
-  const from = number - log.dropped;
-  if (!Number.isInteger(number) || from < 0 || from > log.events.length) return undefined;
-  return log.events.slice(from).map((event, i) => ({ id: idOf(log, number + i + 1), event }));
-}
-
-function knownOf(life: UserLife | undefined): Omit<FollowedUser, "account" | "userId"> {
-  const facts = life?.facts ?? [];
-  const revisions = [...facts, ...(life?.earlier ?? [])].map(({ revision }) => revision);
-  return {
-    stamp: life?.stamp,
-    revision: Math.max(0, ...revisions),
-    facts: new Map(facts.map(({ place, channel }) => [`${channel} ${place}`, { place, channel }])),
-  };
-}
-
-function nameOf(account: string, userId: string): string {
-  return `${account}\0${userId}`;
+/** The number of an event of a log; undefined where it is of another, or none. */
+export function numberIn(log: string, id: string): number | undefined {
+  const number = id.startsWith(`${log}-`) ? Number(id.slice(log.length + 1)) : Number.NaN;
+  return Number.isSafeInteger(number) ? number : undefined;
 }

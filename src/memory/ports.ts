@@ -238,6 +238,41 @@ export interface SweptFact {
   readonly revision: number;
 }
 
+export type EventKind = "written" | "forgotten" | "expired";
+
+/** Something that happened to a fact, as stores record it for listeners. */
+export interface RecordedEvent {
+  readonly account: string;
+  /** Grows with each event of any account, in the order in which they can be read. */
+  readonly number: number;
+  readonly userId: string;
+  readonly place: Place;
+  /** null: everything at the place, and inside it, was forgotten. */
+  readonly channel: number | null;
+  readonly revision: number;
+  readonly kind: EventKind;
+  readonly writtenBy: string | null;
+  readonly atMs: number;
+}
+
+/** What a store records that several processes write to. */
+export interface EventLog {
+  /**
+   * Has what happens in an account recorded until a moment, or a later one. What is written after it resolves is
+   * recorded. `log` is another text where recording has begun anew; `last` is the number of the last event of all.
+   */
+  followEvents(account: string, untilMs: number): Promise<{ readonly log: string; readonly last: number }>;
+  /**
+   * The events of accounts after a number, in order. `last` is as above. Of events up to `first` some may be missing; it is
+   * that of the first account.
+   */
+  readEvents(
+    accounts: readonly string[],
+    after: number,
+    limit: number,
+  ): Promise<{ readonly first: number; readonly last: number; readonly events: readonly RecordedEvent[] }>;
+}
+
 export interface StoreStatistics {
   readonly facts: number;
   readonly users: number;
@@ -264,10 +299,6 @@ export interface FactStore {
   readFact(view: View, channel: number): MaybePromise<FactRecord | undefined>;
   readUser(view: View): MaybePromise<UserState | undefined>;
   readStamp(account: string, userId: string): MaybePromise<string | undefined>;
-  /** The stamps of many users, in their order; fails where one cannot be read. */
-  readStamps(
-    users: readonly { account: string; userId: string }[],
-  ): MaybePromise<readonly (string | undefined)[]>;
   /** Facts and history of all places; of one place and channel only, where given. */
   readLife(
     account: string,

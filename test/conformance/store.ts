@@ -267,19 +267,6 @@ export function storeConformance(name: string, open: () => Promise<StoreUnderTes
     },
   );
 
-  check("the stamps of many users are those of each, in the order asked for", async ({ store }) => {
-    for (const userId of ["ada", "eve", "zoë"]) await store.write(write(userId, [[0, userId]]));
-    await store.write({ ...write("ada", [[0, "another"]]), account: "globex" });
-    await store.forgetUser("acme", "eve");
-    const users = ["zoë", "nobody", "ada", "eve", "ada"].map((userId) => ({ account: "acme", userId }));
-    users.push({ account: "globex", userId: "ada" }, { account: "globex", userId: "zoë" });
-    const stamps = await Promise.all(users.map(({ account, userId }) => store.readStamp(account, userId)));
-    assert.equal(new Set(stamps).size, 4);
-    assert.deepEqual(await store.readStamps(users), stamps);
-    assert.deepEqual(await store.readStamps(users.slice(1, 2)), [undefined]);
-    assert.deepEqual(await store.readStamps([]), []);
-  });
-
   check("forgetting takes facts away at once, and a stamp never comes back", async ({ store }) => {
     const forget = (channel: number, ifRevision?: number) =>
       store.write(

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { listenTo } from "./event-stream.ts";
 import { type Answer, type Running, startRunning } from "./running-service.ts";
 
 const clock = { ms: Date.UTC(2026, 10, 30), now: () => clock.ms };
@@ -18,37 +19,8 @@ function ok(answer: Answer): void {
   assert.ok(answer.status < 300, answer.text);
 }
 
-/** Listens until the function that it returns is called; what was heard, as lines. */
-async function listen(query: string, headers: Record<string, string> = {}, key = running.key) {
-  const ended = new AbortController();
-  const response = await fetch(`${running.url}/users/events${query}`, {
-    headers: { authorization: `Bearer ${key}`, ...headers },
-    signal: ended.signal,
-  });
-  assert.equal(response.status, 200);
-  let text = "";
-  const reading = (async () => {
-    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) text += chunk;
-  })().catch(() => {});
-  const heard = () =>
-    [...text.matchAll(/^id: (.*)\nevent: change\ndata: (.*)$/gm)].map(([, id, data]) => ({
-      id,
-      ...JSON.parse(data),
-    }));
-  return {
-    heard,
-    text: () => text,
-    async until(count: number) {
-      for (let i = 0; i < 500 && heard().length < count; i++)
-        await new Promise((next) => setTimeout(next, 10));
-      return heard();
-    },
-    async end() {
-      ended.abort();
-      await reading;
-    },
-  };
-}
+const listen = (query: string, headers: Record<string, string> = {}, key = running.key) =>
+  listenTo(running.url, query, key, headers);
 
 test("a listener hears every change of a user, never a value, and goes on where it was", async () => {
   const secret = "a value that nobody hears";
@@ -89,7 +61,7 @@ test("a listener hears every change of a user, never a value, and goes on where 
     ["TASK.next"],
   );
   ok(await running.call("DELETE", "/users?user_id=heard"));
-  const gone = (await again.until(4)).at(-1);
+  const gone = (await again.until(4)).at(-1)!;
   assert.deepEqual([gone.label, gone.kind], [null, "forgotten"]);
   for (const listener of [everyone, again, lost, inside]) await listener.end();
 });

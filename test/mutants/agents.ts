@@ -98,10 +98,10 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   {
     name: "watch-not-counted-back",
     fault: "A memory that nobody listens to any more still counts against its account.",
-    file: "src/mcp/shared-watches.ts",
-    find: "if (count > 0) this.#counts.set(account, count);",
-    replace: "if (count > 0) return;",
-    tests: ["test/unit/mcp/shared-watches.test.ts"],
+    file: "src/memory/events.ts",
+    find: "if (ofUser.size === 0 && listeners.get(userId) === ofUser) listeners.delete(userId);",
+    replace: "",
+    tests: ["test/unit/memory/events.test.ts"],
   },
   {
     name: "session-watch-outlives-its-stream",

@@ -31,7 +31,16 @@ export function eventRoutes({ memory, authentication }: HttpServices): Handlers<
         else if (heard === "reset") send("event: reset\ndata: {}\n\n");
         else if (outer === undefined || isInside(heard.event.place, outer)) send(eventText(heard));
       };
-      const stop = await memory.events.listen(caller.account, userId, call.header("last-event-id"), tell);
+      const { ready, stop } = memory.events.listen(
+        caller.account,
+        userId,
+        tell,
+        call.header("last-event-id"),
+      );
+      await ready.catch((error: unknown) => {
+        stop();
+        throw error;
+      });
       const beat = setInterval(async () => {
         send(": still here\n\n");
         if (!(await authentication.isLive(caller).catch(() => true))) stream.end();

@@ -199,10 +199,6 @@ export class LmdbStore implements Store {
     return readStamp(this.#readable, account, userId);
   }
 
-  readStamps(users: readonly { account: string; userId: string }[]): (string | undefined)[] {
-    return users.map(({ account, userId }) => this.readStamp(account, userId));
-  }
-
   readUser(view: View): UserState | undefined {
     return readUser(this.#readable, view);
   }

@@ -3,7 +3,7 @@
  * cached here. Every other read asks the database, so it sees the last write that any node has acknowledged.
  */
 
-import { type MonotonicClock, monotonicClock } from "../../base/clock.ts";
+import { type Clock, type MonotonicClock, monotonicClock, systemClock } from "../../base/clock.ts";
 import { HISTORY_DEFAULT } from "../../base/limits.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type {
@@ -11,6 +11,7 @@ import type {
   AddKeyOutcome,
   AddLabelOutcome,
   CompactReport,
+  EventLog,
   FactRecord,
   KeyApproval,
   KeyRecord,
@@ -34,6 +35,7 @@ import { SlotWorkers } from "./cluster/slot-workers.ts";
 import { DATABASE_DEFAULTS, Database, type DatabaseOptions, type Query } from "./connection/database.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { checkSchema, loadMigrations, type Migration, migrate } from "./migrations.ts";
+import * as events from "./queries/event-queries.ts";
 import * as facts from "./queries/fact-queries.ts";
 import * as keys from "./queries/key-queries.ts";
 import * as requests from "./queries/key-request-queries.ts";
@@ -58,6 +60,7 @@ export interface PostgresStoreOptions extends Partial<Omit<DatabaseOptions, "url
   readonly groupMax?: number;
   /** How many earlier values of a fact are kept. */
   readonly historyMax?: number;
+  readonly clock?: Clock;
   readonly monotonic?: MonotonicClock;
   /** The schema that this program knows. */
   readonly migrations?: readonly Migration[];
@@ -69,12 +72,13 @@ const STORED_MS = 1_000;
 /** After a failed commit the database counts as not ready for this time, unless a later commit succeeds. */
 const FAILED_MS = 5_000;
 
-export class PostgresStore implements Store {
+export class PostgresStore implements Store, EventLog {
   readonly #database: Database;
   readonly #commit: GroupCommit;
   readonly #keys: KeysWatch;
   readonly #workers: SlotWorkers;
   readonly #hung: HungWorkers;
+  readonly #clock: Clock;
   readonly #monotonic: MonotonicClock;
   readonly #readOnly: boolean;
   readonly #historyMax: number;
@@ -84,13 +88,19 @@ export class PostgresStore implements Store {
     commit: GroupCommit,
     watch: KeysWatch,
     workers: SlotWorkers,
-    { monotonic, readOnly, historyMax }: { monotonic: MonotonicClock; readOnly: boolean; historyMax: number },
+    {
+      clock,
+      monotonic,
+      readOnly,
+      historyMax,
+    }: { clock: Clock; monotonic: MonotonicClock; readOnly: boolean; historyMax: number },
   ) {
     this.#database = database;
     this.#commit = commit;
     this.#keys = watch;
     this.#workers = workers;
     this.#hung = new HungWorkers(database, workers);
+    this.#clock = clock;
     this.#monotonic = monotonic;
     this.#readOnly = readOnly;
     this.#historyMax = historyMax;
@@ -98,8 +108,9 @@ export class PostgresStore implements Store {
 
   /** Migrates the database, or refuses it, and then opens it. With `readOnly` it is changed in no way. */
   static async open(options: PostgresStoreOptions): Promise<PostgresStore> {
-    const { url, queueMax, metrics, groupMax = GROUP_MAX, monotonic = monotonicClock, ...more } = options;
-    const { migrations = loadMigrations(), readOnly = false, historyMax = HISTORY_DEFAULT, ...limits } = more;
+    const { url, queueMax, metrics, groupMax = GROUP_MAX, ...more } = options;
+    const { clock = systemClock, monotonic = monotonicClock, ...rest } = more;
+    const { migrations = loadMigrations(), readOnly = false, historyMax = HISTORY_DEFAULT, ...limits } = rest;
     const database = new Database({ ...DATABASE_DEFAULTS, ...limits, readOnly, url });
     const workers = new SlotWorkers(database);
     const watch = new KeysWatch(database, monotonic);
@@ -120,7 +131,7 @@ export class PostgresStore implements Store {
         monotonic,
         workerOf: (slot) => workers.of(slot),
       });
-      return new PostgresStore(database, commit, watch, workers, { monotonic, readOnly, historyMax });
+      return new PostgresStore(database, commit, watch, workers, { clock, monotonic, readOnly, historyMax });
     } catch (error) {
       workers.stop();
       watch.stop();
@@ -151,10 +162,6 @@ export class PostgresStore implements Store {
     return this.#ofUser(account, userId, () => this.#database.read(facts.readStamp(account, userId)));
   }
 
-  readStamps(users: readonly { account: string; userId: string }[]): Promise<(string | undefined)[]> {
-    return this.#database.read(facts.readStamps(users));
-  }
-
   write(request: WriteRequest): Promise<WriteOutcome> {
     return this.#ofUser(request.account, request.userId, () => this.#commit.write(request));
   }
@@ -169,7 +176,7 @@ export class PostgresStore implements Store {
 
   forgetUser(account: string, userId: string, place?: Place): Promise<boolean> {
     return this.#ofUser(account, userId, () =>
-      this.#database.write(facts.forgetUser(account, userId, place)),
+      this.#database.write(facts.forgetUser(account, userId, place, this.#clock.now())),
     );
   }
 
@@ -266,6 +273,14 @@ export class PostgresStore implements Store {
     return this.#database.write(requests.deleteKeyRequest(id));
   }
 
+  followEvents(account: string, untilMs: number): Promise<{ log: string; last: number }> {
+    return events.follow(this.#database, account, untilMs);
+  }
+
+  readEvents(accounts: readonly string[], after: number, limit: number): ReturnType<EventLog["readEvents"]> {
+    return this.#database.read(events.readEvents(accounts, after, limit));
+  }
+
   /** Agrees with the other nodes on a setting: the first value stays, and every node gets it. */
   async agreeOn(name: string, value: string): Promise<string> {
     if (this.#readOnly) return (await this.#database.read(keys.readSetting(name))) ?? value;
@@ -291,6 +306,7 @@ export class PostgresStore implements Store {
   async sweep(nowMs: number): Promise<readonly SweptFact[]> {
     if (this.#readOnly) return [];
     await this.#database.withoutTimeLimit(sweepReplays(nowMs));
+    await this.#database.write(events.sweepEvents(nowMs));
     const swept: SweptFact[] = [];
     for (;;) {
       const ended = await this.#database.read(readEnded(nowMs));

@@ -6,10 +6,10 @@ import type { Failure } from "../../../src/base/errors.ts";
 import type { McpVisit } from "../../../src/http/services.ts";
 import { McpHttp } from "../../../src/mcp/http.ts";
 import type { Caller } from "../../../src/memory/authentication.ts";
-import type { Store } from "../../../src/memory/ports.ts";
+import type { Listening, UserEvents } from "../../../src/memory/events.ts";
 import { o200kCounter } from "../../fixtures/o200k.ts";
 import { settled } from "../blockwork/fake-workers.ts";
-import { ACCOUNT, memoryServices } from "../memory/memory-services.ts";
+import { ACCOUNT, memoryServices, until } from "../memory/memory-services.ts";
 
 const CALLER = {
   account: ACCOUNT,
@@ -24,7 +24,7 @@ const USERS = ["ada", "eve"] as const;
 const MODERN = "2026-07-28";
 
 async function setUp(context: TestContext) {
-  const { services, store, write } = await memoryServices(context);
+  const { services, write } = await memoryServices(context);
   /** What a client asks for in the address of /mcp. */
   const place: Pick<McpVisit, "project" | "include"> & { caller: Caller } = {
     project: undefined,
@@ -92,7 +92,7 @@ async function setUp(context: TestContext) {
     await settled();
     return () => text;
   };
-  return { place, store, write, ask, openStream, initialize, listen, ended, isLive };
+  return { place, events: services.events, write, ask, openStream, initialize, listen, ended, isLive };
 }
 
 /** Timers that come round when told to. */
@@ -110,30 +110,30 @@ function timersByHand(context: TestContext): () => Promise<void> {
   };
 }
 
-/** The users whose stamps have been read, each time. */
-function stampReads(context: TestContext, store: Store): () => string[] {
-  const users: string[] = [];
-  const { readStamp } = store;
-  context.mock.method(store, "readStamp", (account: string, userId: string) => {
-    users.push(userId);
-    return readStamp.call(store, account, userId);
+/** The users whom somebody listens to, in the order of their names. */
+function usersHeard(context: TestContext, events: UserEvents): () => string[] {
+  const users = new Map<Listening, string>();
+  const { listen } = events;
+  context.mock.method(events, "listen", (...call: Parameters<UserEvents["listen"]>) => {
+    const listening = listen.apply(events, call);
+    users.set(listening, call[1]!);
+    const stop = () => {
+      users.delete(listening);
+      listening.stop();
+    };
+    return { ...listening, stop };
   });
-  context.mock.method(store, "readUser", () => assert.fail("the facts of a memory were read to watch it"));
-  return () => users;
+  return () => [...new Set(users.values())].sort();
 }
 
 test("a memory is watched as long as a client listens to it, and a bound client listens to its own alone", async (context) => {
-  const { store, ask, ended } = await setUp(context);
-  const usersRead = stampReads(context, store);
-  const comeRound = timersByHand(context);
+  const { events, ask, ended } = await setUp(context);
+  const users = usersHeard(context, events);
   const resourceSubscriptions = USERS.map((user) => `sideband://memory/${user}`);
   await ask("ada", "subscriptions/listen", { notifications: { resourceSubscriptions } });
-  await settled();
-  await comeRound();
-  assert.deepEqual(usersRead(), ["ada", "ada"]);
+  assert.deepEqual(users(), ["ada"]);
   ended.abort();
-  await comeRound();
-  assert.deepEqual(usersRead(), ["ada", "ada"]);
+  assert.deepEqual(users(), []);
 });
 
 /** Sixteen ways to write one address: four of its letters, each as it is or percent-encoded. */
@@ -147,13 +147,11 @@ function spellingsOf(user: string): string[] {
 }
 
 test("a memory is watched once, however many listen to it and however they write its address", async (context) => {
-  const { store, ask, openStream, initialize } = await setUp(context);
-  const usersRead = stampReads(context, store);
-  const comeRound = timersByHand(context);
+  const { events, write, listen, ask, openStream, initialize } = await setUp(context);
+  const users = usersHeard(context, events);
   const resourceSubscriptions = spellingsOf("eve1");
   assert.equal(new Set(resourceSubscriptions).size, 16);
-  for (let i = 0; i < 3; i++)
-    await ask(undefined, "subscriptions/listen", { notifications: { resourceSubscriptions } });
+  const streams = await Promise.all([1, 2, 3].map(() => listen(undefined, resourceSubscriptions)));
   const session = await initialize();
   await openStream(session);
   for (const uri of resourceSubscriptions)
@@ -164,14 +162,15 @@ test("a memory is watched once, however many listen to it and however they write
     assert.match(await (await ask(undefined, "resources/subscribe", params, session)).text(), /"result":/);
     await ask(undefined, "resources/unsubscribe", params, session);
   }
+  assert.deepEqual(users(), ["eve1"]);
+  // Each stream is told once of facts that are written together.
+  await write("eve1", "one", "two", "three");
+  await until(() => streams.every((text) => /"uri":"sideband:..memory.eve1"/.test(text())));
   await settled();
-  const earlier = usersRead().length;
-  await comeRound();
-  assert.deepEqual(usersRead().slice(earlier), ["eve1"]);
+  for (const text of streams) assert.equal([...text().matchAll(/resources\/updated/g)].length, 1);
 });
 
 test("a stream tells of the client's own memories, in one way to write each", async (context) => {
-  const comeRound = timersByHand(context);
   const { write, listen } = await setUp(context);
   const everybody = await listen(undefined, ["sideband://memory/ad%61", "sideband://memory/eve"]);
   const bound = await listen("ada", ["sideband://memory/%61da", "sideband://memory/eve", "other://memory"]);
@@ -181,8 +180,8 @@ test("a stream tells of the client's own memories, in one way to write each", as
   );
   assert.match(bound(), /"resourceSubscriptions":\["sideband:\/\/memory\/ada","other:\/\/memory"\]/);
   for (const user of USERS) await write(user, "another");
-  await comeRound();
   const told = (text: string) => [...text.matchAll(/updated.*?"uri":"([^"]*)"/g)].map(([, uri]) => uri);
+  await until(() => told(everybody()).length === 2 && told(bound()).length === 1);
   assert.deepEqual(told(everybody()), ["sideband://memory/ada", "sideband://memory/eve"]);
   assert.deepEqual(told(bound()), ["sideband://memory/ada"]);
 });
@@ -207,32 +206,25 @@ test("an account that listens to too much is told so, on every way to listen", a
 });
 
 test("what a session has subscribed to is watched while its stream is open, and a bound client's is its own", async (context) => {
-  const { store, ask, openStream, initialize, ended } = await setUp(context);
-  const reads = stampReads(context, store);
-  const comeRound = timersByHand(context);
-  const usersRead = async () => {
-    await settled();
-    const earlier = reads().length;
-    await comeRound();
-    return reads().slice(earlier);
-  };
+  const { events, ask, openStream, initialize, ended } = await setUp(context);
+  const users = usersHeard(context, events);
   const session = await initialize();
   const each = async (method: string) => {
     for (const user of USERS)
       await (await ask("ada", method, { uri: `sideband://memory/${user}` }, session)).text();
   };
   await each("resources/subscribe");
-  assert.deepEqual(await usersRead(), []);
+  assert.deepEqual(users(), []);
   await openStream(session);
-  assert.deepEqual(await usersRead(), ["ada"]);
+  assert.deepEqual(users(), ["ada"]);
   await each("resources/unsubscribe");
-  assert.deepEqual(await usersRead(), []);
+  assert.deepEqual(users(), []);
   await each("resources/subscribe");
   // A stream in the place of the first.
   await openStream(session);
-  assert.deepEqual(await usersRead(), ["ada"]);
+  assert.deepEqual(users(), ["ada"]);
   ended.abort();
-  assert.deepEqual(await usersRead(), []);
+  assert.deepEqual(users(), []);
 });
 
 test("a visit is kept in mind until its answer has been sent or its client has gone", async (context) => {

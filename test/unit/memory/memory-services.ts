@@ -19,6 +19,7 @@ import { UserEvents } from "../../../src/memory/events.ts";
 import { IdempotencyGate } from "../../../src/memory/idempotency.ts";
 import { KeyRing } from "../../../src/memory/key-ring.ts";
 import { Labels } from "../../../src/memory/labels.ts";
+import { LocalEvents } from "../../../src/memory/local-events.ts";
 import type { FactRecord } from "../../../src/memory/ports.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
@@ -67,20 +68,25 @@ export async function temporaryStore(context: TestContext): Promise<LmdbStore> {
 
 /** @param time what the clock says at first, in ISO 8601 */
 export async function memoryServices(context: TestContext, time = "1970-01-01T00:00:00Z") {
-  const store = await temporaryStore(context);
+  const opened = await temporaryStore(context);
   const workers = new DirectWorkers();
   const clock = new FakeClock(Date.parse(time));
   const scheduler = new BlockScheduler({ workers, clock, queueMax: 1000, metrics: new Metrics() });
   const blockWork = new BlockWork(scheduler, PLAIN_CODEBOOK.version);
   const keyRing = new KeyRing([{ id: 1, material: new Uint8Array(32) }]);
-  const labels = new Labels(store);
+  const labels = new Labels(opened);
+  const source = new LocalEvents(labels, clock);
+  const events = new UserEvents(source);
+  context.after(() => events.close());
+  // With what only this store does.
+  const store = Object.assign(Object.create(opened), source.tellsOf(opened)) as LmdbStore;
   const blocks = new Blocks({ store, blockWork, keyRing, labels, clock });
   const services: MemoryServices = {
     store,
     blockWork,
     keyRing,
     labels,
-    events: new UserEvents(store, labels, { clock, isShared: false }),
+    events,
     blocks,
     flushes: new SharedWork(),
     idempotency: new IdempotencyGate(keyRing.digestKey),

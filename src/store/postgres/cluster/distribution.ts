@@ -23,6 +23,8 @@ export const COORDINATOR_TABLES = [
   "day_counters",
   "replays",
   "answers",
+  "event_logs",
+  "events",
   "probes",
   "accounts",
   "api_keys",
@@ -46,8 +48,12 @@ const NODE_FUNCTIONS = [
   "count_channels",
   "count_days",
   "write_facts",
+  "record_events",
   "write_recorded",
   "forget_recorded",
+  "end_recorded",
+  "follow_events",
+  "sweep_events",
 ] as const;
 export const FUNCTIONS: readonly string[] = [...USER_FUNCTIONS, ...NODE_FUNCTIONS];
 

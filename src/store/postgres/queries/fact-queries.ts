@@ -3,7 +3,6 @@
  * snapshot, so that a stamp and the facts it stands for always belong together.
  */
 
-import { assertInteger } from "../../../base/assert.ts";
 import { USER_ID_LENGTH_MAX } from "../../../base/limits.ts";
 import type {
   EarlierFact,
@@ -53,33 +52,6 @@ export function readStamp(account: string, userId: string): Query<string | undef
           ON u.slot = ${userSlot(account, userId)} AND u.account = ${account} AND u.user_id = ${userId}`,
     );
     return life === null ? undefined : stampOf(life, revision);
-  };
-}
-
-/** The limit lets a cluster find the users before it joins them to the ticket. */
-export function readStamps(
-  users: readonly { account: string; userId: string }[],
-): Query<(string | undefined)[]> {
-  return async (sql) => {
-    const rows = await answerOf(
-      (ticket) => sql<{ ticket: number; place: number | null; life: number; revision: number }[]>`
-        SELECT t.ticket, u.place, u.life, u.revision FROM (SELECT ${ticket}::bigint AS ticket) AS t LEFT JOIN (
-          SELECT w.place::integer AS place, u.life, u.revision
-          FROM sideband.users AS u JOIN unnest(
-            ${users.map(({ account, userId }) => userSlot(account, userId))}::integer[],
-            ${users.map(({ account }) => account)}::text[],
-            ${users.map(({ userId }) => userId)}::text[]
-          ) WITH ORDINALITY AS w (slot, account, user_id, place)
-            ON u.slot = w.slot AND u.account = w.account AND u.user_id = w.user_id
-          LIMIT ${users.length}) AS u ON true`,
-    );
-    const stamps = new Array<string | undefined>(users.length).fill(undefined);
-    for (const { place, life, revision } of rows) {
-      if (place === null) continue;
-      assertInteger(place, 1, users.length, "the place of a user");
-      stamps[place - 1] = stampOf(life, revision);
-    }
-    return stamps;
   };
 }
 
@@ -180,13 +152,18 @@ export function saveCodes(account: string, userId: string, codes: readonly Place
 }
 
 /** False where there was nothing. */
-export function forgetUser(account: string, userId: string, place?: Place): Query<boolean> {
+export function forgetUser(
+  account: string,
+  userId: string,
+  place: Place | undefined,
+  nowMs: number,
+): Query<boolean> {
   return async (sql) => {
     const [row] = await answerOf(
       (ticket) => sql<{ ticket: number; forgotten: boolean }[]>`
       SELECT ticket, forgotten FROM sideband.forget_recorded(
         ${userSlot(account, userId)}::integer, ${account}::text, ${userId}::text, ${place ?? null}::text,
-        ${ticket}::bigint)`,
+        ${nowMs}::bigint, ${ticket}::bigint)`,
     );
     return row.forgotten;
   };

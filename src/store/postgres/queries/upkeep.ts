@@ -106,7 +106,7 @@ export function endFacts(
   return async (sql) => {
     await answerOf(
       (ticket) => sql<Ticketed[]>`
-        SELECT ticket FROM sideband.end_facts(${slot}::integer, ${account}::text, ${userId}::text, ${nowMs}::bigint,
+        SELECT ticket FROM sideband.end_recorded(${slot}::integer, ${account}::text, ${userId}::text, ${nowMs}::bigint,
           ${historyMax}::integer, ${ticket}::bigint) AS ticket`,
     );
   };
@@ -117,7 +117,7 @@ export function rewriteTables(monotonic: MonotonicClock): Query<CompactReport> {
   return async (sql) => {
     const startedMs = monotonic.now();
     const before = await readStatistics()(sql);
-    for (const table of ["replays", "answers", "users", "facts", "history"])
+    for (const table of ["replays", "answers", "events", "users", "facts", "history"])
       await sql`VACUUM (FULL, ANALYZE) ${sql(`sideband.${table}`)}`;
     const after = await readStatistics()(sql);
     return {

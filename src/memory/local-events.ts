@@ -1,0 +1,162 @@
+/**
+ * The events of a store that only this process writes to: it tells of its own writes. The events of an account are kept in
+ * memory from the first listener on, until an hour after the last one has left. Nothing of them is stored.
+ */
+
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../base/clock.ts";
+import { type EventSource, eventId, type Heard, numberIn, type ToldEvent, type UserEvent } from "./events.ts";
+import type { Labels } from "./labels.ts";
+import { OWN_PLACE } from "./places.ts";
+import type { Store, WriteOutcome, WriteRequest } from "./ports.ts";
+
+interface AccountLog {
+  readonly id: string;
+  /** The number of the event before the first that is kept. */
+  dropped: number;
+  events: UserEvent[];
+  /** When the last listener left. */
+  leftAtMs: number | undefined;
+}
+
+const KEPT_MS = 3_600_000;
+const EVENTS_MAX = 10_000;
+const LOOK_MS = 10_000;
+
+export class LocalEvents implements EventSource {
+  readonly #labels: Labels;
+  readonly #clock: Clock;
+  readonly #logs = new Map<string, AccountLog>();
+  #tellListeners: (account: string, heard: Heard) => void = () => {};
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(labels: Labels, clock: Clock) {
+    this.#labels = labels;
+    this.#clock = clock;
+  }
+
+  start(tell: (account: string, heard: Heard) => void): void {
+    this.#tellListeners = tell;
+  }
+
+  async begin(account: string): Promise<void> {
+    const log = this.#logs.get(account);
+    if (log !== undefined) log.leftAtMs = undefined;
+    else {
+      const id = randomUUID().slice(0, 8);
+      this.#logs.set(account, { id, dropped: 0, events: [], leftAtMs: undefined });
+    }
+    this.#timer ??= setInterval(() => this.#dropOld(), LOOK_MS).unref();
+  }
+
+  end(account: string): void {
+    const log = this.#logs.get(account);
+    if (log !== undefined) log.leftAtMs = this.#clock.now();
+  }
+
+  async after(account: string, id: string): Promise<readonly ToldEvent[] | undefined> {
+    this.#dropOld();
+    const log = this.#logs.get(account);
+    const number = log && numberIn(log.id, id);
+    if (log === undefined || number === undefined) return undefined;
+    const from = number - log.dropped;
+    if (from < 0 || from > log.events.length) return undefined;
+    return log.events.slice(from).map((event, i) => toldOf(log, number + i + 1, event));
+  }
+
+  /** A store whose changes are told. */
+  tellsOf(store: Store): Store {
+    const told = methodsOf(store);
+    told.write = async (request) => {
+      const outcome = await store.write(request);
+      await this.#tellWrite(request, outcome);
+      return outcome;
+    };
+    told.forgetUser = async (account, userId, place) => {
+      const found = await store.forgetUser(account, userId, place);
+      const event = { userId, place: place ?? OWN_PLACE, label: undefined, revision: 0, writtenBy: null };
+      if (found) this.#tell(account, { ...event, kind: "forgotten", atMs: this.#clock.now() });
+      return found;
+    };
+    told.sweep = async (nowMs) => {
+      const ended = await store.sweep(nowMs);
+      for (const { account, userId, place, channel, revision } of ended) {
+        if (!this.#logs.has(account)) continue;
+        const [label] = await this.#labels.namesOf(account, [channel]);
+        this.#tell(account, {
+          userId,
+          place,
+          label,
+          revision,
+          writtenBy: null,
+          kind: "expired",
+          atMs: nowMs,
+        });
+      }
+      return ended;
+    };
+    return told;
+  }
+
+  async #tellWrite(request: WriteRequest, outcome: WriteOutcome): Promise<void> {
+    const { account, userId, changes, nowMs, writtenBy = null } = request;
+    if (outcome.outcome !== "stored" || !this.#logs.has(account)) return;
+    const labels = await this.#labels.namesOf(
+      account,
+      changes.map(({ channel }) => channel),
+    );
+    const first = outcome.revision - changes.length + 1;
+    for (const [i, { place, value }] of changes.entries()) {
+      if (value === null && outcome.previous[i] === undefined) continue;
+      const kind = value === null ? "forgotten" : "written";
+      const revision = first + i;
+      this.#tell(account, { userId, place, label: labels[i], revision, writtenBy, kind, atMs: nowMs });
+    }
+  }
+
+  #tell(account: string, event: UserEvent): void {
+    const log = this.#logs.get(account);
+    if (log === undefined) return;
+    log.events.push(event);
+    this.#tellListeners(account, toldOf(log, log.dropped + log.events.length, event));
+    if (log.events.length > EVENTS_MAX) drop(log, log.events.length - EVENTS_MAX);
+  }
+
+  /** Logs that nobody has listened to for an hour, and events older than that. */
+  #dropOld(): void {
+    const oldMs = this.#clock.now() - KEPT_MS;
+    for (const [account, log] of this.#logs) {
+      if (log.leftAtMs !== undefined && log.leftAtMs <= oldMs) this.#logs.delete(account);
+      const count = log.events.findIndex(({ atMs }) => atMs > oldMs);
+      drop(log, count < 0 ? log.events.length : count);
+    }
+    if (this.#logs.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#logs.clear();
+  }
+}
+
+function toldOf(log: AccountLog, number: number, event: UserEvent): ToldEvent {
+  return { id: eventId(log.id, number), number, event };
+}
+
+function drop(log: AccountLog, count: number): void {
+  if (count === 0) return;
+  log.events = log.events.slice(count);
+  log.dropped += count;
+}
+
+/** An object with the methods of a store, each bound to it. */
+function methodsOf(store: Store): Store {
+  const methods: Record<string, unknown> = {};
+  for (const name of Object.getOwnPropertyNames(Object.getPrototypeOf(store)) as (keyof Store)[]) {
+    const { value } = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(store), name)!;
+    if (typeof value === "function" && (name as string) !== "constructor") methods[name] = value.bind(store);
+  }
+  return methods as unknown as Store;
+}

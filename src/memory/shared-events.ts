@@ -1,0 +1,152 @@
+/**
+ * The events of a database that several nodes write to. Writes record what they change, in their own transaction, for
+ * accounts that somebody listens to on any node; each node reads what is new for its own listeners a few times a
+ * second. So all nodes tell the same events under the same ids, and whoever comes back may come to another node.
+ */
+
+import type { Clock } from "../base/clock.ts";
+import { type EventSource, eventId, type Heard, numberIn, type ToldEvent } from "./events.ts";
+import type { Labels } from "./labels.ts";
+import type { EventLog, RecordedEvent } from "./ports.ts";
+
+interface Followed {
+  /** undefined while the database could not be asked. */
+  log: string | undefined;
+  /** The number of the last event that was told. */
+  last: number;
+  beginning: Promise<void> | undefined;
+  renewAtMs: number;
+}
+
+const READ_MS = 250;
+const KEPT_MS = 3_600_000;
+const RENEW_MS = 300_000;
+const PAGE = 1_000;
+/** Of an account, for one who comes back. */
+const MISSED_MAX = 10_000;
+
+export class SharedEvents implements EventSource {
+  readonly #log: EventLog;
+  readonly #labels: Labels;
+  readonly #clock: Clock;
+  readonly #followed = new Map<string, Followed>();
+  #tellListeners: (account: string, heard: Heard) => void = () => {};
+  #timer: NodeJS.Timeout | undefined;
+  #reading = false;
+
+  constructor(log: EventLog, labels: Labels, clock: Clock) {
+    this.#log = log;
+    this.#labels = labels;
+    this.#clock = clock;
+  }
+
+  start(tell: (account: string, heard: Heard) => void): void {
+    this.#tellListeners = tell;
+  }
+
+  begin(account: string): Promise<void> {
+    this.#timer ??= setInterval(() => void this.#read(), READ_MS).unref();
+    const known = this.#followed.get(account);
+    const followed = known ?? { log: undefined, last: 0, beginning: undefined, renewAtMs: 0 };
+    this.#followed.set(account, followed);
+    if (followed.log !== undefined) return Promise.resolve();
+    followed.beginning ??= this.#follow(account, followed).finally(() => {
+      followed.beginning = undefined;
+    });
+    return followed.beginning;
+  }
+
+  end(account: string): void {
+    this.#followed.delete(account);
+    if (this.#followed.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async after(account: string, id: string): Promise<readonly ToldEvent[] | undefined> {
+    const log = this.#followed.get(account)?.log;
+    const number = log === undefined ? undefined : numberIn(log, id);
+    if (log === undefined || number === undefined) return undefined;
+    const { first, last, events } = await this.#log.readEvents([account], number, MISSED_MAX);
+    if (number < first || number > last || events.length === MISSED_MAX) return undefined;
+    return this.#toldOf(log, events);
+  }
+
+  /** Has events recorded for as long as somebody listens, and an hour longer. */
+  async #follow(account: string, followed: Followed): Promise<void> {
+    const nowMs = this.#clock.now();
+    const { log, last } = await this.#log.followEvents(account, nowMs + KEPT_MS + 2 * RENEW_MS);
+    followed.renewAtMs = nowMs + RENEW_MS;
+    if (followed.log === log) return;
+    const wasKnown = followed.log !== undefined;
+    followed.log = log;
+    followed.last = last;
+    if (wasKnown) this.#tellListeners(account, "reset");
+  }
+
+  async #read(): Promise<void> {
+    if (this.#reading) return;
+    this.#reading = true;
+    try {
+      await this.#renew();
+      while (await this.#readPage());
+    } catch {
+      // The database is away: what has happened is read when it is back.
+    } finally {
+      this.#reading = false;
+    }
+  }
+
+  async #renew(): Promise<void> {
+    const nowMs = this.#clock.now();
+    for (const [account, followed] of [...this.#followed]) {
+      if (followed.beginning !== undefined || (followed.log !== undefined && nowMs < followed.renewAtMs))
+        continue;
+      const isLate = followed.log === undefined;
+      await this.#follow(account, followed);
+      // What has happened since somebody began to listen is not known.
+      if (isLate) this.#tellListeners(account, "reset");
+    }
+  }
+
+  /** True where there may be more. */
+  async #readPage(): Promise<boolean> {
+    const followed = [...this.#followed].filter(([, { log }]) => log !== undefined);
+    if (followed.length === 0) return false;
+    const from = Math.min(...followed.map(([, { last }]) => last));
+    const accounts = followed.map(([account]) => account);
+    const { last, events } = await this.#log.readEvents(accounts, from, PAGE);
+    for (const recorded of events) {
+      const { account, number } = recorded;
+      const state = this.#followed.get(account);
+      if (state?.log === undefined || number <= state.last) continue;
+      state.last = number;
+      const [told] = await this.#toldOf(state.log, [recorded]);
+      this.#tellListeners(account, told);
+    }
+    const isMore = events.length === PAGE;
+    const upTo = isMore ? events[PAGE - 1].number : last;
+    for (const [account, state] of followed) {
+      // A database that was put back to an earlier state gives numbers again.
+      if (last < state.last) {
+        state.last = last;
+        this.#tellListeners(account, "reset");
+      } else if (state.last < upTo) state.last = upTo;
+    }
+    return isMore;
+  }
+
+  async #toldOf(log: string, events: readonly RecordedEvent[]): Promise<ToldEvent[]> {
+    const told: ToldEvent[] = [];
+    for (const { account, number, channel, ...event } of events) {
+      const [label] = channel === null ? [undefined] : await this.#labels.namesOf(account, [channel]);
+      told.push({ id: eventId(log, number), number, event: { ...event, label } });
+    }
+    return told;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#followed.clear();
+  }
+}

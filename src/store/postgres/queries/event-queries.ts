@@ -1,0 +1,119 @@
+/** What happens to users, recorded for those who listen on any node (migrations/0008). */
+
+import { randomUUID } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
+import type { EventKind, EventLog, RecordedEvent } from "../../../memory/ports.ts";
+import type { Database, Query } from "../connection/database.ts";
+import { answerOf, recordOf, type Ticketed } from "../connection/tickets.ts";
+
+const KEPT_MS = 3_600_000;
+/** A write that began before the account was listened to is waited for, so long and no longer. */
+const WAIT_MAX_MS = 1_000;
+const PAUSE_MS = 10;
+
+export async function follow(
+  database: Database,
+  account: string,
+  untilMs: number,
+): Promise<{ log: string; last: number }> {
+  const wanted = randomUUID().slice(0, 8);
+  const { log, last } = await database.write(begin(account, wanted, untilMs));
+  if (log !== wanted) return { log, last };
+  // A write looks in its transaction whether somebody listens: those that have looked already are waited for.
+  const { next } = await database.read(openTransactions());
+  for (const endMs = performance.now() + WAIT_MAX_MS; performance.now() < endMs; await setTimeout(PAUSE_MS))
+    if ((await database.read(openTransactions())).oldest >= next) break;
+  return { log, last };
+}
+
+function begin(account: string, log: string, untilMs: number): Query<{ log: string; last: number }> {
+  return async (sql) => {
+    const [row] = await answerOf(
+      (ticket) => sql<(Ticketed & { log: string; last: number })[]>`
+        SELECT ticket, log, last FROM sideband.follow_events(
+          ${account}::text, ${log}::text, ${untilMs}::bigint, ${ticket}::bigint)`,
+    );
+    return recordOf(row);
+  };
+}
+
+/** The oldest transaction that is open, and the next one that will be. */
+function openTransactions(): Query<{ oldest: number; next: number }> {
+  return async (sql) => {
+    const [row] = await answerOf(
+      (ticket) => sql<(Ticketed & { oldest: number; next: number })[]>`
+        SELECT ${ticket}::bigint AS ticket, pg_snapshot_xmin(s.s)::text::bigint AS oldest,
+          pg_snapshot_xmax(s.s)::text::bigint AS next
+        FROM (SELECT pg_current_snapshot() AS s) AS s`,
+    );
+    return recordOf(row);
+  };
+}
+
+interface EventRow extends Ticketed {
+  readonly first: number | null;
+  readonly last: number;
+  readonly number: number | null;
+  readonly account: string;
+  readonly user_id: string;
+  readonly place: string;
+  readonly channel: number | null;
+  readonly revision: number;
+  readonly kind: EventKind;
+  readonly written_by: string | null;
+  readonly at_ms: number;
+}
+
+/** The counter and the events are of one snapshot: whatever has a number up to it can be read. */
+export function readEvents(
+  accounts: readonly string[],
+  after: number,
+  limit: number,
+): Query<Awaited<ReturnType<EventLog["readEvents"]>>> {
+  return async (sql) => {
+    const rows = await answerOf(
+      (ticket) => sql<EventRow[]>`
+        SELECT t.ticket, l.first, s.value::bigint AS last, e.number, e.account, e.user_id, e.place, e.channel, e.revision,
+          e.kind, e.written_by, e.at_ms
+        FROM (SELECT ${ticket}::bigint AS ticket) AS t
+        JOIN sideband.settings AS s ON s.slot = 0 AND s.name = 'events'
+        LEFT JOIN sideband.event_logs AS l ON l.slot = 0 AND l.account = ${accounts[0]}
+        LEFT JOIN (
+          SELECT number, account, user_id, place, channel, revision, kind, written_by, at_ms FROM sideband.events
+          WHERE slot = 0 AND account = ANY(${[...accounts]}::text[]) AND number > ${after}
+          ORDER BY number LIMIT ${limit}
+        ) AS e ON true
+        ORDER BY e.number`,
+    );
+    const { first, last } = rows[0];
+    const events = rows.flatMap((row) =>
+      row.number === null ? [] : [eventOf({ ...row, number: row.number })],
+    );
+    return { first: first ?? last, last, events };
+  };
+}
+
+function eventOf(row: EventRow & { readonly number: number }): RecordedEvent {
+  const { account, number, user_id: userId, place, channel, revision, kind } = row;
+  return {
+    account,
+    number,
+    userId,
+    place,
+    channel,
+    revision,
+    kind,
+    writtenBy: row.written_by,
+    atMs: row.at_ms,
+  };
+}
+
+/** Events of more than an hour ago, and those of accounts that nobody has listened to for an hour. */
+export function sweepEvents(nowMs: number): Query<void> {
+  return async (sql) => {
+    await answerOf(
+      (ticket) => sql<Ticketed[]>`
+        SELECT ticket FROM sideband.sweep_events(${nowMs - KEPT_MS}::bigint, ${nowMs}::bigint, ${ticket}::bigint) AS ticket`,
+    );
+  };
+}

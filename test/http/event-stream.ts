@@ -1,0 +1,54 @@
+/** A listener of GET /users/events, for tests. */
+
+import assert from "node:assert/strict";
+
+interface HeardEvent {
+  readonly id: string;
+  readonly user_id: string;
+  readonly project: string | null;
+  readonly label: string | null;
+  readonly kind: string;
+  readonly written_by: string | null;
+}
+
+export type Listener = Awaited<ReturnType<typeof listenTo>>;
+
+/** Listens until its `end`; it is listening when this has resolved. */
+export async function listenTo(
+  url: string,
+  query: string,
+  key: string,
+  headers: Record<string, string> = {},
+) {
+  const ended = new AbortController();
+  const response = await fetch(`${url}/users/events${query}`, {
+    headers: { authorization: `Bearer ${key}`, ...headers },
+    signal: ended.signal,
+  });
+  assert.equal(response.status, 200);
+  let text = "";
+  const reading = (async () => {
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) text += chunk;
+  })().catch(() => {});
+  const heard = (): HeardEvent[] =>
+    [...text.matchAll(/^id: (.*)\nevent: change\ndata: (.*)$/gm)].map(([, id, data]) => ({
+      id,
+      ...JSON.parse(data),
+    }));
+  const waitFor = async (isThere: () => boolean) => {
+    for (let i = 0; i < 1_000 && !isThere(); i++) await new Promise((next) => setTimeout(next, 10));
+  };
+  await waitFor(() => text.includes(": listening"));
+  return {
+    heard,
+    text: () => text,
+    async until(count: number) {
+      await waitFor(() => heard().length >= count);
+      return heard();
+    },
+    async end() {
+      ended.abort();
+      await reading;
+    },
+  };
+}

@@ -1,0 +1,173 @@
+/** GET /users/events and subscriptions of MCP on two nodes of one database. */
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { type Listener, listenTo } from "../http/event-stream.ts";
+import { type Answer, type Running, startRunning } from "../http/running-service.ts";
+import { newDatabase } from "./server.ts";
+
+const nodes: Running[] = [];
+let one: Running;
+let other: Running;
+before(async () => {
+  const settings = {
+    SIDEBAND_DATABASE_URL: await newDatabase(),
+    SIDEBAND_DATABASE_POOL: "4",
+    SIDEBAND_MASTER_KEY: "ab".repeat(32),
+    SIDEBAND_DEMO: "0",
+  };
+  for (let i = 0; i < 2; i++) nodes.push(await startRunning(settings, undefined, { warm: false }));
+  [one, other] = nodes;
+});
+after(async () => {
+  for (const node of nodes) await node.end();
+});
+
+function ok(answer: Answer): Answer["json"] {
+  assert.ok(answer.status < 300, answer.text);
+  return answer.json;
+}
+const encode = async (node: Running, user_id: string, label: string, value: string, more: object = {}) =>
+  ok(await node.call("POST", "/encode", { key: one.key, body: { user_id, label, value, ...more } }));
+const listen = (node: Running, query: string, headers: Record<string, string> = {}, key = one.key) =>
+  listenTo(node.url, query, key, headers);
+const briefly = (events: Awaited<ReturnType<Listener["until"]>>) =>
+  events.map(({ user_id, project, label, kind }) => [user_id, project, label, kind]);
+
+test("what one node writes is heard on the other, of one user and of the whole account, and not by others", async () => {
+  const bound = (await one.service.core.keys.create({ account: "acme", tier: "unlimited", user: "ada" })).key;
+  const listeners = [
+    await listen(other, "?user_id=ada"),
+    await listen(other, ""),
+    await listen(other, "", {}, bound),
+    await listen(one, "?user_id=ada"),
+    await listen(other, "", {}, await one.newKey("globex")),
+  ];
+  const [ofAda, ofAll, byBound, here, stranger] = listeners;
+  await encode(one, "ada", "USER.name", "a value that nobody hears", { written_by: "codex" });
+  await encode(one, "bob", "TASK.next", "x", { project: "loom/w" });
+  await encode(other, "ada", "USER.os", "Debian");
+  ok(await one.call("DELETE", "/facts?user_id=ada&label=USER.name"));
+  // Forgetting a user takes along what was told of it.
+  for (const listener of [ofAda, ofAll, byBound, here]) await listener.until(listener === ofAll ? 4 : 3);
+  ok(await one.call("DELETE", "/users?user_id=ada"));
+  const all = [
+    ["ada", null, "USER.name", "written"],
+    ["bob", "loom/w", "TASK.next", "written"],
+    ["ada", null, "USER.os", "written"],
+    ["ada", null, "USER.name", "forgotten"],
+    ["ada", null, null, "forgotten"],
+  ];
+  const ada = all.filter(([user]) => user === "ada");
+  assert.deepEqual(briefly(await ofAll.until(5)), all);
+  for (const listener of [ofAda, byBound, here]) assert.deepEqual(briefly(await listener.until(4)), ada);
+  assert.deepEqual(stranger.heard(), []);
+  assert.ok(!ofAll.text().includes("nobody hears"));
+  assert.deepEqual(
+    here.heard().map(({ id, written_by }) => [id, written_by]),
+    ofAda.heard().map(({ id, written_by }) => [id, written_by]),
+  );
+  for (const listener of listeners) await listener.end();
+});
+
+test("a change is heard on the other node within a second", async () => {
+  const listener = await listen(other, "?user_id=quick");
+  const tookMs: number[] = [];
+  for (let i = 1; i <= 5; i++) {
+    const startMs = performance.now();
+    await encode(one, "quick", "TASK.current", `step ${i}`);
+    await listener.until(i);
+    tookMs.push(performance.now() - startMs);
+  }
+  // A loaded machine may be slow once; the median is not the machine's.
+  tookMs.sort((a, b) => a - b);
+  assert.ok(tookMs[2] < 1_000, `${tookMs.map(Math.round)} ms`);
+  await listener.end();
+});
+
+test("whoever comes back to the other node goes on without a gap; what is not known is a reset", async () => {
+  const first = await listen(one, "");
+  // The other node reads for somebody already, and may be behind.
+  const meanwhile = await listen(other, "?user_id=nobody");
+  await encode(one, "back", "USER.name", "1");
+  const [{ id }] = await first.until(1);
+  await first.end();
+  for (let i = 2; i <= 4; i++) await encode(i % 2 === 0 ? one : other, "back", "USER.name", `${i}`);
+  const again = await listen(other, "?user_id=back", { "last-event-id": id });
+  await encode(one, "back", "USER.os", "while it listens");
+  assert.deepEqual(
+    (await again.until(4)).map(({ label }) => label),
+    ["USER.name", "USER.name", "USER.name", "USER.os"],
+  );
+  assert.ok(!again.text().includes("event: reset"));
+  for (const unknown of ["another-17", `${id}9`, "x"]) {
+    const lost = await listen(other, "?user_id=back", { "last-event-id": unknown });
+    await encode(one, "back", "USER.os", unknown);
+    await lost.until(1);
+    assert.match(lost.text(), /event: reset[\s\S]*USER\.os/);
+    await lost.end();
+  }
+  // An hour later what happened is gone.
+  await one.service.core.store.sweep(Date.now() + 3_700_000);
+  const late = await listen(one, "?user_id=back", { "last-event-id": id });
+  assert.match(late.text(), /event: reset/);
+  for (const listener of [meanwhile, again, late]) await listener.end();
+});
+
+test("many writers of both nodes at once: a listener hears each change once, in the order of each user", async () => {
+  const listener = await listen(other, "");
+  const users = Array.from({ length: 8 }, (_, i) => `writer-${i}`);
+  await Promise.all(
+    users.map(async (user, u) => {
+      for (let i = 0; i < 15; i++)
+        await encode(nodes[(u + i) % 2], user, "TASK.current", `${i}`, { written_by: `${i}` });
+    }),
+  );
+  const heard = await listener.until(users.length * 15);
+  assert.equal(heard.length, users.length * 15);
+  const numbers = heard.map(({ id }) => Number(id.split("-")[1]));
+  assert.deepEqual(
+    numbers,
+    [...new Set(numbers)].sort((a, b) => a - b),
+  );
+  for (const user of users) {
+    assert.deepEqual(
+      heard.filter(({ user_id }) => user_id === user).map(({ written_by }) => written_by),
+      Array.from({ length: 15 }, (_, i) => `${i}`),
+    );
+  }
+  await listener.end();
+});
+
+test("a subscription of MCP on one node hears of a change on the other", async () => {
+  const rpc = (method: string, params: object, session?: string) =>
+    other.call("POST", "/mcp", {
+      key: one.key,
+      headers: {
+        accept: "application/json, text/event-stream",
+        ...(session === undefined ? {} : { "mcp-session-id": session }),
+      },
+      body: { jsonrpc: "2.0", id: 1, method, params },
+    });
+  const clientInfo = { name: "test", version: "1.0.0" };
+  const begun = await rpc("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
+  const session = begun.headers.get("mcp-session-id")!;
+  const ended = new AbortController();
+  const response = await fetch(`${other.url}/mcp`, {
+    headers: { authorization: `Bearer ${one.key}`, accept: "text/event-stream", "mcp-session-id": session },
+    signal: ended.signal,
+  });
+  let text = "";
+  const reading = (async () => {
+    for await (const chunk of response.body!) text += Buffer.from(chunk).toString();
+  })().catch(() => {});
+  await rpc("resources/subscribe", { uri: "sideband://memory/subscribed" }, session);
+  await encode(one, "somebody-else", "USER.name", "x");
+  await encode(one, "subscribed", "USER.name", "x");
+  for (let i = 0; i < 500 && !text.includes("updated"); i++) await setTimeout(10);
+  assert.match(text, /resources\/updated.*sideband:\/\/memory\/subscribed/);
+  assert.doesNotMatch(text, /somebody-else/);
+  ended.abort();
+  await reading;
+});
