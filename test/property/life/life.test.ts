@@ -1,6 +1,7 @@
 /** Two hundred random sequences of a fact's life agree with the model, fifty of them on PostgreSQL; `npm run test:life` does 10,000. */
 
 import { test } from "node:test";
+import { systemClock } from "../../../src/base/clock.ts";
 import { newDatabase, openStore } from "../../postgres/server.ts";
 import { appendAtOnce, raceForRevision } from "./race.ts";
 import { callerOf, runOrShrink, servicesOf } from "./sequence.ts";
@@ -8,6 +9,7 @@ import { embeddedWorld, StoreWorld, type World } from "./world.ts";
 
 const SEED = 1;
 const ROUNDS = 100;
+const ROUNDS_OF_NODES = 20;
 
 async function runAll(world: World, count: number): Promise<void> {
   try {
@@ -30,9 +32,21 @@ test("of twenty writers that name a fact's revision one wins each round, and of 
   const world = embeddedWorld();
   try {
     const services = servicesOf(await world.open(8), world.clock, 8);
-    await raceForRevision(services, callerOf("race", null), ROUNDS);
-    await appendAtOnce(services, callerOf("race", null), 10);
+    await raceForRevision([services], callerOf("race", null), ROUNDS);
+    await appendAtOnce([services], callerOf("race", null), ROUNDS / 10);
   } finally {
     await world.end();
+  }
+});
+
+test("postgres: the same of twenty writers on two nodes; npm run test:life has 1,000 rounds", async () => {
+  const url = await newDatabase();
+  const [one, other] = [await openStore(url), await openStore(url)];
+  try {
+    const nodes = [servicesOf(one, systemClock, 8), servicesOf(other, systemClock, 8)] as const;
+    await raceForRevision(nodes, callerOf("race", null), ROUNDS_OF_NODES);
+    await appendAtOnce(nodes, callerOf("race", null), ROUNDS_OF_NODES / 10);
+  } finally {
+    await Promise.all([one.close(), other.close()]);
   }
 });

@@ -1,4 +1,7 @@
-/** Many writers of one fact at once: of those that name its revision exactly one wins, and no item of a list is lost. */
+/**
+ * Many writers of one fact at once, on each node in turn: of those that name its revision exactly one wins, and no item of
+ * a list is lost.
+ */
 
 import assert from "node:assert/strict";
 import { Failure } from "../../../src/base/errors.ts";
@@ -8,19 +11,17 @@ import { type EncodeResult, encodeFacts } from "../../../src/memory/encode.ts";
 import { appendItem } from "../../../src/memory/lists.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
 
+type ServicesOfNodes = readonly [MemoryServices, ...MemoryServices[]];
+
 const WRITERS = 20;
 const label = "PREF.tools";
 
-export async function raceForRevision(
-  services: MemoryServices,
-  caller: Caller,
-  rounds: number,
-): Promise<void> {
+export async function raceForRevision(nodes: ServicesOfNodes, caller: Caller, rounds: number): Promise<void> {
   const userId = "racer";
   let revision = 0;
   for (let round = 0; round < rounds; round++) {
     const write = (writer: number) =>
-      encodeFacts(services, caller, {
+      encodeFacts(nodes[writer % nodes.length], caller, {
         userId,
         facts: [{ label, value: `round ${round}, writer ${writer}`, ifRevision: revision }],
         operation: "encode",
@@ -36,18 +37,20 @@ export async function raceForRevision(
     }
     assert.equal(won.length, 1, `winners of round ${round}`);
     const [written] = won[0].facts;
-    const { fact } = await decodeFact(services, caller.account, { userId, label });
+    const { fact } = await decodeFact(nodes[round % nodes.length], caller.account, { userId, label });
     assert.deepEqual([fact.value, fact.revision], [written.value, written.revision]);
     revision = fact.revision;
   }
 }
 
-export async function appendAtOnce(services: MemoryServices, caller: Caller, rounds: number): Promise<void> {
+export async function appendAtOnce(nodes: ServicesOfNodes, caller: Caller, rounds: number): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     const userId = `appender ${round}`;
     const items = Array.from({ length: WRITERS }, (_, writer) => `item ${writer}`);
-    await Promise.all(items.map((item) => appendItem(services, caller, { userId, label, item })));
-    const { fact } = await decodeFact(services, caller.account, { userId, label });
+    await Promise.all(
+      items.map((item, i) => appendItem(nodes[i % nodes.length], caller, { userId, label, item })),
+    );
+    const { fact } = await decodeFact(nodes[round % nodes.length], caller.account, { userId, label });
     assert.deepEqual(new Set(fact.value.split("; ")), new Set(items), `items of round ${round}`);
     assert.equal(fact.value.split("; ").length, items.length);
   }

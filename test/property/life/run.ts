@@ -4,7 +4,11 @@
  * and the fewest steps that show it.
  */
 
+import { PostgresServer } from "../../../bench/store/postgres-server.ts";
+import { systemClock } from "../../../src/base/clock.ts";
+import { Metrics } from "../../../src/base/metrics.ts";
 import { ProgressLine } from "../../../src/cli/progress.ts";
+import { PostgresStore } from "../../../src/store/postgres/postgres-store.ts";
 import { killRound } from "./kills.ts";
 import { appendAtOnce, raceForRevision } from "./race.ts";
 import { callerOf, runOrShrink, servicesOf } from "./sequence.ts";
@@ -40,9 +44,21 @@ async function sequences(): Promise<number> {
 async function races(): Promise<void> {
   const world = embeddedWorld();
   const services = servicesOf(await world.open(8), world.clock, 8);
-  await raceForRevision(services, callerOf("race", null), RACES);
-  await appendAtOnce(services, callerOf("race", null), RACES / 10);
+  await raceForRevision([services], callerOf("race", null), RACES);
+  await appendAtOnce([services], callerOf("race", null), RACES / 10);
   await world.end();
+}
+
+async function racesOfNodes(): Promise<void> {
+  const server = await PostgresServer.start();
+  const url = await server.createDatabase("race");
+  const open = () => PostgresStore.open({ url, queueMax: 10_000, metrics: new Metrics() });
+  const [one, other] = [await open(), await open()];
+  const nodes = [servicesOf(one, systemClock, 8), servicesOf(other, systemClock, 8)] as const;
+  await raceForRevision(nodes, callerOf("race", null), RACES);
+  await appendAtOnce(nodes, callerOf("race", null), RACES / 10);
+  await Promise.all([one.close(), other.close()]);
+  await server.remove();
 }
 
 const secondsOf = (ms: number) => (ms / 1000).toFixed(1);
@@ -51,10 +67,11 @@ const { user, system } = process.cpuUsage();
 console.log(
   `${count} sequences of ${steps} steps agree with the model: ${secondsOf(performance.now() - startMs)} s, ${secondsOf((user + system) / 1000)} s of a processor`,
 );
+const raced = `${RACES} rounds of twenty writers with one winner each, ${RACES / 10} of twenty appends with all items`;
 await races();
-console.log(
-  `${RACES} rounds of twenty writers with one winner each, ${RACES / 10} of twenty appends with all items`,
-);
+console.log(raced);
+await racesOfNodes();
+console.log(`${raced}, on two nodes with one PostgreSQL`);
 const tally: Record<string, number> = {};
 for (let i = 0; i < KILLS; i++) {
   const found = await killRound(seed + i);
