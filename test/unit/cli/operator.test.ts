@@ -19,12 +19,10 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable } from "node:stream";
 import { test } from "node:test";
 import { main } from "../../../src/cli/main.ts";
 import { readConfig } from "../../../src/config.ts";
 import { doorPath } from "../../../src/door-client/door-path.ts";
-import { NoOwnerError, OwnerClient } from "../../../src/door-client/owner-client.ts";
 import { openCore } from "../../../src/main/core.ts";
 import { startService } from "../../../src/main/service.ts";
 import { damage } from "../../fixtures/behind-the-store.ts";
@@ -445,11 +443,4 @@ test("an owner that is gone each time it is needed is one line that says what to
     const { status, err } = await run("usage", "--data", data);
     assert.equal(status, 1);
     assert.match(err, /^sideband usage: nobody has the data folder open: run the command again\n$/);
-  }));
-
-test("an upload that finds nobody takes nothing out of its stream", () =>
-  withData(async (data) => {
-    const body = Readable.from(["one\n", "two\n"]);
-    await assert.rejects(OwnerClient.of(data).upload("/operator/import", body), NoOwnerError);
-    assert.deepEqual(await body.toArray(), ["one\n", "two\n"]);
   }));
