@@ -65,9 +65,7 @@ const SCENES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     await open("/account");
     await page.getByLabel("Your key").fill(key);
     await page.keyboard.press("Enter");
-    await page.getByLabel("User id").fill("grace");
-    await page.keyboard.press("Enter");
-    await says("2 facts of grace");
+    await says("2 of 50,000");
   },
   "console-sign-in": async ({ page, open }) => {
     await open("/console");
@@ -168,7 +166,7 @@ test("dark changes colours alone: whatever has room in light has room in dark", 
 const LONG = "w".repeat(140);
 /** The pages whose values come from outside, each with values that have no space where a line could break. */
 const LONG_VALUES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
-  account: async ({ page, running, open, says }) => {
+  "account and memory": async ({ page, running, open, says }) => {
     const user = LONG.slice(0, 128);
     const key = await running.newKey(LONG.slice(0, 64), "pro");
     const facts = ["USER.name", "PREF.response_style"].map((label) => ({ label, value: LONG }));
@@ -176,9 +174,11 @@ const LONG_VALUES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     await open("/account");
     await page.getByLabel("Your key").fill(key);
     await page.keyboard.press("Enter");
-    await page.getByLabel("User id").fill(user);
+    await says("2 of 50,000");
+    await open(`/memory#user=${user}`);
+    await page.getByLabel("Your key").fill(key);
     await page.keyboard.press("Enter");
-    await says(`2 facts of ${user}`);
+    await page.locator('[data-label="PREF.response_style"]').getByText(LONG).first().waitFor();
   },
   playground: async (visit) => {
     await showPlayground(visit);
