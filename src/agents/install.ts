@@ -43,6 +43,7 @@ export interface AgentKind {
 const SETTINGS_HINT = [
   "Settings (environment): SIDEBAND_API_URL and SIDEBAND_API_KEY for a service; without them the data folder",
   "SIDEBAND_DATA (or ~/.sideband/data) is used and no service is needed. SIDEBAND_USER_ID says whose memory.",
+  "A prompt gets the facts in plain text; SIDEBAND_INCLUDE=both adds the sealed block, for every agent.",
 ];
 
 export const AGENTS: readonly AgentKind[] = [
@@ -76,7 +77,7 @@ export const AGENTS: readonly AgentKind[] = [
     ],
     next: () => [
       "Start codex and trust the new hooks with /hooks. Until then Codex skips them and says nothing, also in",
-      "codex exec: the tools work, but no session starts with the memory and no compaction is preceded by a flush.",
+      "codex exec: the tools work, but no session starts with the memory.",
       ...SETTINGS_HINT,
     ],
     after: [],

@@ -60,5 +60,7 @@ function untilUnused(page: LocalPage, idleMs: number): Promise<"idle"> {
       clearInterval(timer);
       resolve("idle");
     }, idleMs / IDLE_CHECKS);
+    // The server keeps the process; once that is closed, nothing does.
+    timer.unref();
   });
 }

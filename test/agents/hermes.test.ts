@@ -214,7 +214,7 @@ suite("Hermes provider", { concurrency: false }, () => {
       remember,
     ]);
     const keys = results[0][0].map(({ key }: { key: string }) => key);
-    assert.deepEqual(keys, ["api_key", "api_url", "user_id", "project", "include"]);
+    assert.deepEqual(keys, ["api_key", "api_url", "user_id", "project", "project_from", "include"]);
     assert.equal((await read("from-the-file")).json.value, "Plan 9");
     assert.ok(!readFileSync(join(home, "sideband", "config.json"), "utf8").includes(running.key));
     const without = await drive(host, {}, [["is_available"], ["unavailable_reason"]]);

@@ -185,10 +185,12 @@ test("status says what is installed where, which version, and whether it starts 
   const none = await host.shell("sideband agents status", { env });
   assert.equal(none.status, 0, none.stdout);
   assert.match(none.stdout, /^not installed: claude-code, codex, hermes, openclaw\n/);
+  assert.match(none.stdout, /^a prompt gets the facts in plain text \(SIDEBAND_INCLUDE\)$/m);
   assert.match(none.stdout, /memory of ada in the project loom-1: http.* answers in \d+ ms, 0 facts/);
   await host.shell("sideband agents install codex --dir here");
   const { version } = JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8"));
-  const good = await host.shell("sideband agents status", { env });
+  const good = await host.shell("sideband agents status", { env: { ...env, SIDEBAND_INCLUDE: "both" } });
+  assert.match(good.stdout, /^a prompt gets the facts in plain text and the sealed block /m);
   assert.equal(good.status, 0);
   assert.ok(good.stdout.includes(`codex ${version} in ${join(host.home, "here")}`), good.stdout);
   assert.match(good.stdout, /command sideband, which starts/);

@@ -1,4 +1,4 @@
-/** A key's holder: its use, for whom it is, the way to the facts; and the key stays in the page's memory alone. */
+/** A key's holder: tier and use; and the key stays in the page's memory alone. */
 
 import assert from "node:assert/strict";
 import { type Visit, visit } from "./visit.ts";
@@ -9,30 +9,26 @@ async function signIn({ page, open }: Visit, key: string): Promise<void> {
   await page.keyboard.press("Enter");
 }
 
-visit("the holder of a key sees its tier, its use and the way to what is remembered", async (visit) => {
-  const { page, running, says } = visit;
-  const key = await running.newKey("navy", "pro");
-  for (const label of ["USER.name", "USER.os", "USER.role"])
-    await running.call("POST", "/encode", { key, body: { user_id: "grace", label, value: "Navy" } });
-  await signIn(visit, key);
-  await says("3 of 50,000");
-  await page.getByRole("heading", { name: "navy pro" }).waitFor();
-  await page.getByRole("img", { name: /Facts written by day: 3 facts/ }).waitFor();
-  await page.getByRole("main").getByRole("link", { name: "Memory" }).click();
-  await page.waitForURL("**/memory");
-});
-
-visit("the holder of a bound, reading key sees whose facts it is for", async (visit) => {
-  const { running, says } = visit;
-  const { key } = await running.service.core.keys.create({
-    account: "acme",
-    user: "only ada",
-    access: "read",
-  });
-  await signIn(visit, key);
-  await says("This key is for the user only ada alone.");
-  await says("reads only");
-});
+visit(
+  "the holder of a key sees its tier, its use, whom it is for, and the way to the memory",
+  async (visit) => {
+    const { page, running, says } = visit;
+    const key = await running.newKey("navy", "pro");
+    for (const user_id of ["grace hopper", "ada"])
+      await running.call("POST", "/encode", { key, body: { user_id, label: "USER.name", value: "x" } });
+    await signIn(visit, key);
+    await says("2 of 50,000");
+    await page.getByRole("heading", { name: "navy pro" }).waitFor();
+    await page.getByRole("img", { name: /Facts written by day: 2 facts/ }).waitFor();
+    await page.getByRole("button", { name: "Forget the key" }).click();
+    const bound = { account: "acme", user: "only ada", access: "read" } as const;
+    await signIn(visit, (await running.service.core.keys.create(bound)).key);
+    await says("This key is for the user only ada alone.");
+    await says("reads only");
+    await page.locator("main").getByRole("link", { name: "Memory" }).click();
+    await page.getByRole("heading", { name: "Memory", exact: true }).waitFor();
+  },
+);
 
 visit("the key is in no cookie, no storage, no address, and gone after a reload", async (visit) => {
   const { page, running, says } = visit;

@@ -54,18 +54,50 @@ const SCENES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
   },
   account: async ({ page, running, open, says }) => {
     const key = await running.newKey("navy", "pro");
-    const facts = [
-      { label: "USER.name", value: "Grace Hopper" },
-      {
-        label: "PREF.response_style",
-        value: "A nanosecond is this long: first the wire, then the words about it",
-      },
-    ];
-    await running.call("POST", "/encode/batch", { key, body: { user_id: "grace", facts } });
+    await running.call("POST", "/encode", {
+      key,
+      body: { user_id: "grace", label: "USER.name", value: "Grace" },
+    });
     await open("/account");
     await page.getByLabel("Your key").fill(key);
     await page.keyboard.press("Enter");
-    await says("2 of 50,000");
+    await says("1 of 50,000");
+  },
+  "memory-users": async (visit) => {
+    await rememberSome(visit);
+    await openMemory(visit, "");
+    await visit.says("grace");
+  },
+  memory: async (visit) => {
+    const { page, running, says } = visit;
+    await rememberSome(visit);
+    await openMemory(visit, `#user=ada&project=${PROJECT}`);
+    await says(/% full/);
+    await page.getByRole("button", { name: "History of PREF.response_style" }).click();
+    await says("Write it again");
+    await page.getByRole("button", { name: "Edit TASK.deadline" }).click();
+    await page.getByLabel("Value of TASK.deadline").fill("2026-12-24, at noon");
+    const body = { user_id: "ada", label: "TASK.deadline", value: "2026-12-08", scope: "person" };
+    await running.call("POST", "/encode", { body: { ...body, project: PROJECT, written_by: "codex" } });
+    await says("Save mine all the same");
+    await page.getByRole("button", { name: "Forget USER.os" }).click();
+    await says(/USER.os is forgotten/);
+  },
+  "memory-add": async (visit) => {
+    const { page, says } = visit;
+    await rememberSome(visit);
+    await openMemory(visit, "#user=ada");
+    await page.getByRole("button", { name: "Add a fact" }).click();
+    await page.getByRole("combobox", { name: "Label", exact: true }).selectOption("new");
+    await page.getByText("More: fixed choices").click();
+    await page.getByRole("button", { name: "Undo everything since then …" }).click();
+    await says(/This is what changes/);
+  },
+  "memory-erase": async (visit) => {
+    await rememberSome(visit);
+    await openMemory(visit, "#user=ada");
+    await visit.page.getByRole("button", { name: "Erase everything …" }).click();
+    await visit.says("This cannot be undone.");
   },
   "console-sign-in": async ({ page, open }) => {
     await open("/console");
@@ -106,6 +138,8 @@ const SCENES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     await says(/shown only once/);
     await page.getByText("Decided", { exact: true }).click();
     await page.getByText("The same as a table").click();
+    await page.locator("#accounts").getByRole("combobox").selectOption("kernel");
+    await says("1 users of kernel");
     await says("store_unavailable");
   },
   "nothing-here": async ({ open, says }) => {
@@ -166,19 +200,28 @@ test("dark changes colours alone: whatever has room in light has room in dark", 
 const LONG = "w".repeat(140);
 /** The pages whose values come from outside, each with values that have no space where a line could break. */
 const LONG_VALUES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
-  "account and memory": async ({ page, running, open, says }) => {
-    const user = LONG.slice(0, 128);
-    const key = await running.newKey(LONG.slice(0, 64), "pro");
-    const facts = ["USER.name", "PREF.response_style"].map((label) => ({ label, value: LONG }));
-    await running.call("POST", "/encode/batch", { key, body: { user_id: user, facts } });
-    await open("/account");
-    await page.getByLabel("Your key").fill(key);
-    await page.keyboard.press("Enter");
-    await says("2 of 50,000");
-    await open(`/memory#user=${user}`);
-    await page.getByLabel("Your key").fill(key);
-    await page.keyboard.press("Enter");
-    await page.locator('[data-label="PREF.response_style"]').getByText(LONG).first().waitFor();
+  memory: async (visit) => {
+    const { page, running, says } = visit;
+    const user_id = LONG.slice(0, 128);
+    const project = `${LONG.slice(0, 100)}/${LONG.slice(0, 100)}`;
+    const label = `${"W".repeat(16)}.${LONG.slice(0, 48)}`;
+    await running.call("POST", "/channels", { body: { label, description: LONG } });
+    for (const value of [LONG, `${LONG} ${LONG}`]) {
+      const facts = [label, "USER.name", "PREF.response_style", "PROJ.constraint"].map((name) => ({
+        label: name,
+        value,
+      }));
+      const body = { user_id, project, facts, written_by: LONG.slice(0, 64) };
+      assert.equal((await running.call("POST", "/encode/batch", { body })).status, 200);
+    }
+    const hash = `#${new URLSearchParams({ user: user_id, project })}`;
+    await openMemory(visit, hash);
+    await says(/% full/);
+    await page.getByRole("button", { name: `History of ${label}` }).click();
+    await says("Write it again");
+    await page.getByRole("button", { name: "Edit USER.name" }).click();
+    await page.getByRole("button", { name: "Forget PREF.response_style" }).click();
+    await says(/is forgotten/);
   },
   playground: async (visit) => {
     await showPlayground(visit);
@@ -260,6 +303,33 @@ function outsideTheirCard(page: Page): Promise<string[]> {
         ({ localName, className, textContent }) => `${localName}.${className} ${textContent?.slice(0, 30)}`,
       ),
   );
+}
+
+const PROJECT = "loom-3f2a9c81d04e";
+
+/** A memory as agents leave it behind: own labels, ends, earlier values, a project. */
+async function rememberSome({ running }: Visit): Promise<void> {
+  const post = (path: string, body: object) => running.call("POST", path, { body });
+  await post("/channels", { label: "FAMILY.wife", description: "What the user's wife is called" });
+  const ada = { user_id: "ada", written_by: "claude-code" };
+  const facts = [
+    { label: "USER.name", value: "Ada Lovelace" },
+    { label: "USER.os", value: "Debian 13" },
+    { label: "PREF.response_style", value: "Short, with the reason first and the caveats last" },
+    { label: "TASK.deadline", value: "2026-12-01", ttl_s: 550_000 },
+    { label: "FAMILY.wife", value: "Chidi, 3 May" },
+  ];
+  await post("/encode/batch", { ...ada, facts });
+  const style = "Short answers, with the reason first and no caveats";
+  await post("/encode", { ...ada, label: "PREF.response_style", value: style });
+  await post("/encode", { ...ada, label: "TASK.next", value: "the gate", project: PROJECT });
+  await post("/encode", { user_id: "grace", label: "USER.name", value: "Grace" });
+}
+
+async function openMemory({ page, running, open }: Visit, hash: string): Promise<void> {
+  await open(`/memory${hash}`);
+  await page.getByLabel("Your key").fill(running.key);
+  await page.keyboard.press("Enter");
 }
 
 async function showPlayground({ open, says }: Visit): Promise<void> {

@@ -17,6 +17,7 @@ const PAGES: Readonly<Record<string, string>> = {
   "/": ".verdict.good",
   "/playground": ".bench-result .place-map",
   "/keys": "form.stack",
+  "/memory": "form.stack",
   "/account": "form.stack",
   "/console": "form.stack",
   "/docs": "main h1",

@@ -13,6 +13,12 @@ import { AGENT_FILES, COMMAND_PATH, OPENCLAW_MODULE, packageVersion } from "../.
 import { type Command, CommandError, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 import { counted } from "../printed.ts";
 
+/** What a prompt gets, for each value of SIDEBAND_INCLUDE. */
+const PROMPT_PARTS = {
+  index: "the facts in plain text",
+  block: "the sealed block",
+  both: "the facts in plain text and the sealed block",
+};
 const NAMES = AGENTS.map(({ name }) => name);
 
 export const agentsList: Command = {
@@ -113,8 +119,8 @@ Shows what "sideband agents install" put where and with which version, whether t
 and whether the command of that installation starts. Claude Code and Codex call this command. Hermes and OpenClaw do
 not: they call a service. It does not look into the host's own settings.
 
-The last line is about the memory that the SIDEBAND_ variables of this shell select. It says whether that memory
-answers, or that nothing is remembered there yet.
+The last lines are about what the SIDEBAND_ variables of this shell select: what a prompt gets, and the memory. They say
+whether that memory answers, or that nothing is remembered there yet.
 
 Exit status: 0; 1 if something is installed that does not work, or the memory does not answer.`,
 
@@ -136,6 +142,7 @@ Exit status: 0; 1 if something is installed that does not work, or the memory do
     }
     const missing = NAMES.filter((name) => !installed.some(({ agent }) => agent === name));
     if (missing.length > 0) console.log(`not installed: ${missing.join(", ")}`);
+    console.log(`a prompt gets ${PROMPT_PARTS[readAgentConfig().include]} (SIDEBAND_INCLUDE)`);
     return (await memoryAnswers()) && works ? EXIT_OK : EXIT_FAILED;
   },
 };

@@ -60,7 +60,7 @@ Works beside a running service. Exit status: 0; 1 if it failed; 2 for a wrong ca
       ...(expires === undefined ? {} : { expires_at: expires }),
       ...(note === undefined ? {} : { note }),
     };
-    const created = await withOwner(configWith(values.data), { create: false }, (owner) =>
+    const created = await withOwner(configWith(values.data), { create: true }, (owner) =>
       owner.json<{ key: string } & KeyView>("POST", "/admin/keys", wanted),
     );
     const isLimited = user !== undefined || access === "read";
