@@ -15,6 +15,7 @@ const RUN_BY: Readonly<Record<string, string>> = {
   "README.md": "test/agents/readme.test.ts",
   "CONTRIBUTING.md": "checked below: the commands are those that run the tests",
   "docs/QUICKSTART.md": "test/agents/quickstart.test.ts",
+  "docs/MEMORY-PAGE.md": "this test; sideband open: test/agents/open.test.ts",
   "docs/OPERATIONS.md": "this test; npm ci and the start: scripts/first-hour.sh",
   "docs/CLUSTER.md": "test/postgres/cluster-guide.test.ts",
   "docs/agents": "test/agents/snippets.test.ts",
@@ -63,6 +64,16 @@ test("the programs of training/README.md exist and take the options that it give
   for (const command of commands) {
     const program = readFileSync(join(packageFolder, command.split(" ")[1]), "utf8");
     for (const [option] of command.matchAll(/--\w+/g)) assert.ok(program.includes(`"${option}"`), command);
+  }
+});
+
+test("the keys of docs/MEMORY-PAGE.md are made as it has them", async (t) => {
+  const { shell } = makeHost(t);
+  const commands = commandsOf("docs/MEMORY-PAGE.md");
+  assert.deepEqual(commands.splice(2), ["sideband open"]);
+  for (const command of commands) {
+    const { status, stderr } = await shell(command);
+    assert.equal(status, 0, `${command}: ${stderr}`);
   }
 });
 
