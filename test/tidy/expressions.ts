@@ -25,6 +25,7 @@ const CONSTRUCTED: Readonly<Record<string, readonly RegExp[]>> = {
   // The patterns of schemas, which are collected where they are written.
   "src/contract/validation.ts": [],
   "src/http/request/router.ts": [/^\/admin\/keys\/([^/]+)\/([^/]+)$/],
+  "src/main/local-page.ts": [/^\/channels\/[^/]+$/],
   "src/memory/identifiers.ts": [/^[\x21-\x7e]{1,128}$/],
 };
 
