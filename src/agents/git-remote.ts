@@ -10,9 +10,9 @@ import { fileURLToPath } from "node:url";
 const SECTION = /^\s*\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/;
 const VALUE = /^\s*([A-Za-z][A-Za-z0-9-]*)\s*=\s*(.*)$/;
 /** `ssh://ada@host:22/path`; the user part goes up to the last @ before the path. */
-const ADDRESS = /^([a-z][a-z0-9+.-]*):\/\/(?:[^/]*@)?(\[[^\]/]*\]|[^/:]*)(?::(\d*))?\/(.*)$/i;
+const ADDRESS = /^([a-z][a-z0-9+.-]*):\/\/(?:[^/]*@)?(\[[^\]/@]*\]|[^/:@]*)(?::(\d*))?\/(.*)$/i;
 /** `ada@host:path`; one letter before the colon is a drive. */
-const SHORT_ADDRESS = /^(?:[^/:]*@)?(\[[^\]/]*\]|[^/:@]{2,}):(.*)$/;
+const SHORT_ADDRESS = /^(?:[^/:]*@)?(\[[^\]/@]*\]|[^/:@]{2,}):(.*)$/;
 const PORTS: Readonly<Record<string, string>> = { http: "80", https: "443" };
 /** Hosts at which a forge takes ssh where its own port is closed. */
 const SSH_HOST = /^(?:alt)?ssh\.(?=[^.]+\.)/;
