@@ -231,7 +231,7 @@ async function looksBack({ page, running, says }: Visit): Promise<void> {
   await page.getByRole("button", { name: "History of USER.name" }).click();
   const values = page.getByRole("list", { name: "Values of USER.name, the newest first" });
   await values.locator("ins", { hasText: "Lovelace" }).waitFor();
-  await page.getByRole("button", { name: "Write this value of USER.name again: Ada Lovelace" }).click();
+  await page.getByRole("button", { name: "Write it again, this value of USER.name: Ada Lovelace" }).click();
   await says("USER.name has its earlier value again.");
   await factOf(page, "USER.name").locator(".fact-value", { hasText: "Ada Lovelace" }).waitFor();
   await press(page, "Undo");
@@ -252,7 +252,7 @@ async function goesBack({ page, running, says }: Visit): Promise<void> {
   await remember(running, { label: "TASK.next", value: "nonsense too", project: PROJECT });
   const changes = page.getByRole("list", { name: "Changes, the newest first" });
   await changes.getByText("nonsense too").waitFor();
-  await page.getByRole("button", { name: "Undo this change of PREF.avoid and all later ones" }).click();
+  await page.getByRole("button", { name: "Undo from here: this change of PREF.avoid and all later ones" }).click();
   await says(/This is what changes, in 2 facts/);
   await page.locator(".rollback").getByText("is forgotten").waitFor();
   await page.locator(".rollback ins", { hasText: "gate" }).waitFor();

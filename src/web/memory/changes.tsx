@@ -163,7 +163,7 @@ function ChangeRow({ change, before, onUndo }: ChangeRowProps) {
           <button
             type="button"
             class="small link"
-            aria-label={`Undo this change of ${label} and all later ones`}
+            aria-label={`Undo from here: this change of ${label} and all later ones`}
             onClick={onUndo}
           >
             Undo from here

@@ -56,7 +56,7 @@ export function FactHistory({ label }: { readonly label: string }) {
                   type="button"
                   class="small"
                   disabled={busy}
-                  aria-label={`Write this value of ${label} again: ${value.slice(0, 40)}`}
+                  aria-label={`Write it again, this value of ${label}: ${value.slice(0, 40)}`}
                   onClick={() => restore(revision)}
                 >
                   Write it again
