@@ -252,7 +252,9 @@ async function goesBack({ page, running, says }: Visit): Promise<void> {
   await remember(running, { label: "TASK.next", value: "nonsense too", project: PROJECT });
   const changes = page.getByRole("list", { name: "Changes, the newest first" });
   await changes.getByText("nonsense too").waitFor();
-  await page.getByRole("button", { name: "Undo from here: this change of PREF.avoid and all later ones" }).click();
+  await page
+    .getByRole("button", { name: "Undo from here: this change of PREF.avoid and all later ones" })
+    .click();
   await says(/This is what changes, in 2 facts/);
   await page.locator(".rollback").getByText("is forgotten").waitFor();
   await page.locator(".rollback ins", { hasText: "gate" }).waitFor();
