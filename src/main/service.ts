@@ -128,8 +128,7 @@ export async function startService(config: Config, options: ServiceOptions = {})
         connectionsMax: config.connectionsMax,
         connectionsPerAddress: config.connectionsPerAddress,
         timeouts: options.timeouts,
-        // On the local socket alone there are no visitors.
-        website: tcp ? { folder: WEBSITE_FOLDER, keysText: config.keysText } : undefined,
+        website: { folder: WEBSITE_FOLDER, keysText: config.keysText },
       },
     );
     const address = tcp ? await listen(server, config) : undefined;

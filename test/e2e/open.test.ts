@@ -103,28 +103,27 @@ visit(
       await other.goto(evil);
       await other.reload();
       // Even where it knew the path, which it does not: the browser counts all ports as one site, and sends the cookie.
-      const tried = await other.evaluate(async (address) => {
-        const attempt = async (path: string, init: RequestInit) => {
-          try {
-            const answer = await fetch(address + path, { credentials: "include", ...init });
-            return `${answer.type} ${answer.status} ${await answer.text()}`;
-          } catch {
-            return "refused";
-          }
-        };
-        const write = JSON.stringify({ user_id: "ada", label: "USER.name", value: "Eve" });
-        return [
-          await attempt("/facts?user_id=ada", {}),
-          await attempt("/facts?user_id=ada", { mode: "no-cors" }),
-          await attempt("/encode", { method: "POST", body: write, mode: "no-cors" }),
-          await attempt("/encode", {
-            method: "POST",
-            body: write,
-            headers: { "content-type": "application/json" },
-          }),
-          await attempt("/facts?user_id=ada&label=USER.name", { method: "DELETE" }),
-        ];
-      }, base);
+      const body = JSON.stringify({ user_id: "ada", label: "USER.name", value: "Eve" });
+      const headers = { "content-type": "application/json" };
+      const attempts: readonly (readonly [string, RequestInit])[] = [
+        ["/facts?user_id=ada", {}],
+        ["/facts?user_id=ada", { mode: "no-cors" }],
+        ["/encode", { method: "POST", body, mode: "no-cors" }],
+        ["/encode", { method: "POST", body, headers }],
+        ["/facts?user_id=ada&label=USER.name", { method: "DELETE" }],
+      ];
+      const tried: string[] = [];
+      for (const [path, init] of attempts)
+        tried.push(
+          await other.evaluate(
+            ([address, options]) =>
+              fetch(address, { credentials: "include", ...options }).then(
+                async (answer) => `${answer.type} ${answer.status} ${await answer.text()}`,
+                () => "refused",
+              ),
+            [base + path, init] as const,
+          ),
+        );
       assert.deepEqual(tried, ["refused", "opaque 0 ", "opaque 0 ", "refused", "refused"]);
       assert.deepEqual([...new Set(cookies)], [undefined]);
       const { facts } = (await running.call("GET", "/facts?user_id=ada")).json;

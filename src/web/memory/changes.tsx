@@ -60,10 +60,15 @@ export function Changes() {
     setIsPlanning(true);
   };
   useEffect(() => {
+    // An answer to an earlier question may come after that to a later one.
+    let isWanted = true;
     attempt(async () => {
       const { changes, next_cursor: next } = await api.changes(memory, { since, limit: PAGE });
-      setListed({ changes, next });
+      if (isWanted) setListed({ changes, next });
     });
+    return () => {
+      isWanted = false;
+    };
   }, [memory, since, state.version]);
   const more = () =>
     attempt(async () => {

@@ -112,7 +112,8 @@ export const MCP_OPERATIONS: readonly Operation[] = [
   ofUser("mcp read_block", 5, async (visit, user) => {
     if (user.context?.version !== user.version || user.context.block === "") return;
     const { facts } = await visit.withBlock().tool("read_block", { block: user.context.block });
-    if (user.fits) assert.deepEqual(facts, pairs(user.facts));
+    const marked = pairs(user.facts).map((fact) => ({ ...fact, mark: "current" }));
+    if (user.fits) assert.deepEqual(facts, marked);
   }),
 
   ofUser("mcp resource", 5, async (visit, user) => {
