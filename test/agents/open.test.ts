@@ -9,7 +9,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { OPERATIONS } from "../../src/contract/operations.ts";
+import { OwnerClient } from "../../src/door-client/owner-client.ts";
 import { builtSideband } from "./built.ts";
 import { type Home, withHome } from "./home.ts";
 
@@ -70,6 +72,7 @@ function ask(
       (answer) => {
         const chunks: Buffer[] = [];
         answer.on("data", (chunk) => chunks.push(chunk));
+        answer.on("error", reject);
         answer.on("end", () =>
           resolve({
             status: answer.statusCode ?? 0,
@@ -351,10 +354,10 @@ test("it ends when nobody has used the page for a while, though the page listens
     await remembered(home);
     const { child, link, lines } = await open(home, "--no-browser", "--idle-s", "2");
     const { base, cookie } = await enter(link);
-    const exit = once(child, "exit");
+    const close = once(child, "close");
     const stream = ask(link, `${base}/users/events?user_id=ada`, { headers: { cookie } });
     await assert.rejects(stream, /ECONNRESET|aborted|socket hang up/);
-    assert.deepEqual(await exit, [0, null]);
+    assert.deepEqual(await close, [0, null]);
     assert.match(lines.at(-1)!, /^closed: nobody has used the page for 2 seconds$/);
   });
 });
@@ -373,6 +376,7 @@ test("an owner that has ended is started again; without a store, and for a servi
     const { base, cookie } = await enter(link);
     const { pid } = JSON.parse(readFileSync(join(home.data, "owner.json"), "utf8"));
     process.kill(pid, "SIGKILL");
+    while (await OwnerClient.of(home.data).hasOwner(10_000)) await pause(20);
     assert.match((await ask(link, base + FACTS, { headers: { cookie } })).text, /Ada Lovelace/);
     assert.equal(await end(), 0);
   });
