@@ -29,9 +29,13 @@ export async function followEvents({ open, onEvent, onLive, signal }: FollowOpti
   let lastId: string | undefined;
   for (let failures = 0; !signal.aborted; failures++) {
     const connection = new AbortController();
-    const end = () => connection.abort();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const end = () => {
+      clearTimeout(timer);
+      connection.abort();
+    };
     signal.addEventListener("abort", end);
-    let timer = setTimeout(end, SILENT_MS);
+    timer = setTimeout(end, SILENT_MS);
     try {
       const response = await open(lastId, connection.signal);
       onLive(true);
