@@ -176,8 +176,8 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
     name: "replay-coded-again",
     fault: "A fact that was only replayed counts as written.",
     file: "src/memory/encode.ts",
-    find: 'replayed: outcome.outcome === "replayed",',
-    replace: "replayed: false,",
+    find: "resultOf(written, replay, placed), replayed: true }",
+    replace: "resultOf(written, replay, placed), replayed: false }",
     tests: tests("encode"),
   },
   {
