@@ -219,6 +219,10 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
         [...revisions].sort((a, b) => a - b),
       );
       assert.equal(new Set(revisions).size, revisions.length);
+      for (let i = 13; i <= 16; i++) {
+        await stored(store, [set(0, `v${i}`)], NOW + i);
+        assert.equal((await earlierOf(store)).length, 8, `${i} values`);
+      }
     },
   );
 

@@ -66,6 +66,27 @@ test("a listener hears every change of a user, never a value, and goes on where 
   for (const listener of [everyone, again, lost, inside]) await listener.end();
 });
 
+test("a bound key hears of its user alone", async () => {
+  const { key } = await running.service.core.keys.create({
+    account: "acme",
+    tier: "unlimited",
+    user: "mine",
+  });
+  const bound = await listen("", {}, key);
+  ok(await encode("not-mine", "USER.name", "x"));
+  ok(await encode("mine", "USER.name", "y"));
+  ok(await encode("not-mine", "USER.os", "x"));
+  ok(await encode("mine", "USER.os", "y"));
+  assert.deepEqual(
+    (await bound.until(2)).map(({ user_id, label }) => [user_id, label]),
+    [
+      ["mine", "USER.name"],
+      ["mine", "USER.os"],
+    ],
+  );
+  await bound.end();
+});
+
 test("a listener hears that a fact has expired", async () => {
   const listener = await listen("?user_id=ending");
   ok(await encode("ending", "TASK.next", "x", { ttl_s: 5 }));

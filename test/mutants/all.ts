@@ -3,6 +3,7 @@
 import { AGENT_MUTANTS } from "./agents.ts";
 import { CODEC_MUTANTS } from "./codec.ts";
 import { HTTP_MUTANTS } from "./http.ts";
+import { LIFE_MUTANTS } from "./life.ts";
 import { MAIN_MUTANTS } from "./main.ts";
 import { MEMORY_MUTANTS } from "./memory.ts";
 import type { Mutant } from "./mutant.ts";
@@ -12,6 +13,7 @@ import { STORE_POSTGRES_MUTANTS } from "./store-postgres.ts";
 
 export const MUTANTS: readonly Mutant[] = [
   ...MEMORY_MUTANTS,
+  ...LIFE_MUTANTS,
   ...STORE_COMMIT_MUTANTS,
   ...STORE_MUTANTS,
   ...STORE_POSTGRES_MUTANTS,

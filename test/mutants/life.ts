@@ -1,0 +1,168 @@
+/** Faults in a fact's life: tokens and bound keys, places, history, repeated requests, events. */
+
+import type { Mutant } from "./mutant.ts";
+
+const AUTHENTICATION = ["test/unit/memory/authentication.test.ts"];
+const LMDB = ["test/unit/store/lmdb.test.ts"];
+const POSTGRES = ["test/unit/store/postgres.test.ts"];
+const LIFE = ["test/http/life.test.ts"];
+const EVENTS = ["test/unit/memory/events.test.ts"];
+
+export const LIFE_MUTANTS: readonly Mutant[] = [
+  {
+    name: "token-beyond-its-end",
+    fault: "A token counts after its end.",
+    file: "src/memory/authentication.ts",
+    find: "if (token !== undefined && token.expiresAtMs <= nowMs)",
+    replace: "if (token !== undefined && token.expiresAtMs < nowMs)",
+    tests: AUTHENTICATION,
+    quick: true,
+  },
+  {
+    name: "token-outlives-its-key",
+    fault: "A token counts after the end of the key that it was made with.",
+    file: "src/memory/authentication.ts",
+    find: "keyExpiresAtMs ?? Number.POSITIVE_INFINITY",
+    replace: "Number.POSITIVE_INFINITY",
+    tests: AUTHENTICATION,
+  },
+  {
+    name: "token-of-another-user",
+    fault: "A key that is bound to one user makes a token for another.",
+    file: "src/memory/authentication.ts",
+    find: "    allowedUser(caller, user);\n",
+    replace: "",
+    tests: AUTHENTICATION,
+  },
+  {
+    name: "token-of-a-key-bound-since",
+    fault: "A token for one user counts although its key is bound to another.",
+    file: "src/memory/authentication.ts",
+    find: "if (key.user !== null && key.user !== user)",
+    replace: "if (key.user === user && user === null)",
+    tests: AUTHENTICATION,
+  },
+  {
+    name: "token-without-seal",
+    fault: "A token is believed without its seal.",
+    file: "src/memory/tokens.ts",
+    find: "if (expected.length !== found.length || !timingSafeEqual(expected, found)) return undefined;",
+    replace: "",
+    tests: AUTHENTICATION,
+  },
+  {
+    name: "writing-token-of-a-reading-key",
+    fault: "A token writes although its key only reads.",
+    file: "src/memory/authentication.ts",
+    find: 'access: key.access === "read" ? "read" : access,',
+    replace: "access,",
+    tests: AUTHENTICATION,
+  },
+  {
+    name: "bound-key-hears-all",
+    fault: "A bound key hears what happens to all users of its account.",
+    file: "src/http/routes/events.ts",
+    find: "        caller.account,\n        userId,\n",
+    replace: "        caller.account,\n        undefined,\n",
+    tests: ["test/http/events.test.ts"],
+    quick: true,
+  },
+  {
+    name: "outermost-place-written",
+    fault: "What belongs to the worktree is written to the person.",
+    file: "src/memory/places.ts",
+    find: "return places[places.length - 1];",
+    replace: "return places[0];",
+    tests: LIFE,
+    only: "a project's facts",
+  },
+  {
+    name: "outermost-place-counts",
+    fault: "Where several places have a label, the embedded store reads the outermost.",
+    file: "src/store/lmdb/fact-reads.ts",
+    find: "counting.set(fact.channel, fact);",
+    replace: "if (!counting.has(fact.channel)) counting.set(fact.channel, fact);",
+    tests: LMDB,
+    only: "innermost place",
+  },
+  {
+    name: "outermost-place-counts-in-postgres",
+    fault: "Where several places have a label, PostgreSQL reads the outermost.",
+    file: "src/store/postgres/queries/fact-queries.ts",
+    find: "depth(a) - depth(b)",
+    replace: "depth(b) - depth(a)",
+    tests: POSTGRES,
+    only: "innermost place",
+  },
+  {
+    name: "block-sealed-for-the-person",
+    fault: "The block of a project can be read as one of the person.",
+    file: "src/memory/places.ts",
+    find: "return place === OWN_PLACE ? userId : `${userId}\\0${place}`;",
+    replace: "return place === userId ? place : userId;",
+    tests: LIFE,
+    only: "a project's facts",
+  },
+  {
+    name: "history-one-longer",
+    fault: "The embedded store keeps one value more than the limit.",
+    file: "src/store/lmdb/user-facts.ts",
+    find: "const dropped = earlier.ordinal - historyMax;",
+    replace: "const dropped = earlier.ordinal - historyMax - 1;",
+    tests: LMDB,
+    only: "last eight values",
+  },
+  {
+    name: "history-one-longer-in-postgres",
+    fault: "PostgreSQL shows one value more than the limit.",
+    file: "src/store/postgres/queries/fact-queries.ts",
+    find: "?? 0) - historyMax,",
+    replace: "?? 0) - historyMax - 1,",
+    tests: POSTGRES,
+    only: "last eight values",
+  },
+  {
+    name: "repeated-request-refused",
+    fault: "A removal that is repeated does not find its own answer.",
+    file: "src/memory/encode.ts",
+    find: "if (idempotencyKey === undefined || !isRefusal(error)) throw error;",
+    replace: "if (idempotencyKey === undefined || isRefusal(error)) throw error;",
+    tests: ["test/http/repeats.test.ts"],
+  },
+  {
+    name: "repeated-answer-of-the-forgotten",
+    fault: "A repeated request shows a value that was forgotten meanwhile.",
+    file: "src/store/lmdb/fact-writes.ts",
+    find: "if (forgotten > 0 && changes.some(isGone)) forgetAnswers(writer, account, userId);",
+    replace: "",
+    tests: LMDB,
+    only: "forgetting a fact leaves no value",
+  },
+  {
+    name: "listener-of-another-user",
+    fault: "Who listens to one user hears of all.",
+    file: "src/memory/events.ts",
+    find: "[heard.event.userId, undefined]",
+    replace: "listeners.keys()",
+    tests: EVENTS,
+  },
+  {
+    name: "missed-events-told-twice",
+    fault: "Who comes back to a node that is behind hears some events twice.",
+    file: "src/memory/events.ts",
+    find: "listener.last = missed?.at(-1)?.number ?? 0;",
+    replace: "",
+    tests: EVENTS,
+  },
+  {
+    name: "events-out-of-order",
+    fault:
+      "Events of two nodes get their numbers before the order of their commits is known, and some are never read.",
+    file: "src/store/postgres/migrations/0008-answers-and-events.sql",
+    find: "  UPDATE sideband.settings s SET value = (s.value::bigint + v_count)::text WHERE s.slot = 0 AND s.name = 'events'\n  RETURNING s.value::bigint INTO v_last;\n",
+    replace:
+      "  SELECT s.value::bigint + v_count INTO v_last FROM sideband.settings s WHERE s.slot = 0 AND s.name = 'events';\n",
+    tests: ["test/postgres/events.test.ts"],
+    only: "many writers",
+  },
+];
