@@ -50,6 +50,7 @@ import {
 import { addUsage, forgetPlace, forgetUser, saveCodes, sweepEnded, writeFacts } from "./fact-writes.ts";
 import { type FolderLock, folderLost, writeOwnerNote } from "./folder-lock.ts";
 import { GroupCommit } from "./group-commit.ts";
+import { noteHistoryLimit, shortenHistories } from "./histories.ts";
 import {
   addKey,
   addKeyRequest,
@@ -156,7 +157,10 @@ export class LmdbStore implements Store {
     options.metrics.add(CORRUPT_RECORDS, "", 0);
     const opened = await openFolder(options);
     try {
-      return new LmdbStore(options, opened, openEnvironment(options.folder, opened.name, options.metrics));
+      const environment = openEnvironment(options.folder, opened.name, options.metrics);
+      const store = new LmdbStore(options, opened, environment);
+      await noteHistoryLimit(store.#commit, environment, store.#historyMax);
+      return store;
     } catch (error) {
       opened.lock.release();
       throw error;
@@ -365,6 +369,7 @@ export class LmdbStore implements Store {
   }
 
   async sweep(nowMs: number): Promise<readonly SweptFact[]> {
+    await this.#shortenHistories(nowMs);
     while ((await this.#commit.run(sweepExpired(nowMs, PAGE))) === PAGE);
     const swept: SweptFact[] = [];
     for (;;) {
@@ -389,8 +394,14 @@ export class LmdbStore implements Store {
   }
 
   /** Rewrites the store without the bytes of what was forgotten or overwritten before it began. */
-  compact(progress?: Progress): Promise<CompactReport> {
+  async compact(progress?: Progress): Promise<CompactReport> {
+    await this.#shortenHistories(this.#clock.now());
     return this.#copies.compact(progress);
+  }
+
+  async #shortenHistories(nowMs: number): Promise<void> {
+    const historyMax = this.#historyMax;
+    await shortenHistories(this.#commit, this.#readable, { historyMax, nowMs });
   }
 
   /**

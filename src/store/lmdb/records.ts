@@ -12,6 +12,9 @@ import type { TableName } from "./environment.ts";
 /** In `meta`: when something was first forgotten since the last compaction. */
 export const FORGOTTEN = Buffer.from("forgotten");
 
+/** In `meta`: the limit that no history is longer than. */
+export const HISTORY_LIMIT = Buffer.from("history limit");
+
 export function isForgetting(table: TableName, key: Buffer): boolean {
   return table === "meta" && key.equals(FORGOTTEN);
 }

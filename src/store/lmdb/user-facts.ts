@@ -149,6 +149,23 @@ export class UserWrites {
     return fact;
   }
 
+  /** Removes those of a fact's entries in the history that are beyond its limit. */
+  shorten(place: Place, channel: number, ordinals: readonly number[]): void {
+    if (this.#user === undefined) return;
+    const key = this.#keyOf(place, channel);
+    const { historyMax, nowMs } = this.#options;
+    const present = this.#stored(place, channel);
+    const last = present === undefined ? this.#head(key) : present.ordinal - 1;
+    const old = ordinals.filter((ordinal) => ordinal !== HEAD && ordinal <= last - historyMax);
+    for (const ordinal of old) this.#writer.remove("history", historyKey(key, ordinal));
+    // Where nothing is kept, nothing is left of a label without a fact.
+    const isOver = present === undefined && historyMax === 0 && ordinals.includes(HEAD);
+    if (isOver) this.#takeHead(key);
+    if (old.length === 0 && !isOver) return;
+    this.#changed = true;
+    noteForgetting(this.#writer, nowMs);
+  }
+
   /** How many channels have a fact in one of the places. */
   countChannels(places: readonly Place[]): number {
     if (this.#user === undefined) return 0;
@@ -265,15 +282,19 @@ export class UserWrites {
     }
   }
 
-  /** The ordinal of the last value of a label that has no fact any more, or 0; it is no such label any longer. */
+  /** The ordinal of the last value of a label that has no fact any more, or 0. */
+  #head(key: Buffer): number {
+    return unpackNumber(this.#writer.get("history", historyKey(key, HEAD)));
+  }
+
+  /** As above; it is no such label any longer. */
   #takeHead(key: Buffer): number {
     assert(this.#user !== undefined, "a history belongs to a user");
-    const head = historyKey(key, HEAD);
-    const bytes = this.#writer.get("history", head);
-    if (bytes === undefined) return 0;
-    this.#writer.remove("history", head);
+    const last = this.#head(key);
+    if (last === 0) return 0;
+    this.#writer.remove("history", historyKey(key, HEAD));
     this.#user.heads -= 1;
-    return unpackNumber(bytes);
+    return last;
   }
 
   #putHead(key: Buffer, ordinal: number): void {

@@ -37,6 +37,7 @@ import { GroupCommit } from "./group-commit.ts";
 import { checkSchema, loadMigrations, type Migration, migrate } from "./migrations.ts";
 import * as events from "./queries/event-queries.ts";
 import * as facts from "./queries/fact-queries.ts";
+import { noteHistoryLimit, shortenHistories } from "./queries/histories.ts";
 import * as keys from "./queries/key-queries.ts";
 import * as requests from "./queries/key-request-queries.ts";
 import { KeysWatch } from "./queries/keys-watch.ts";
@@ -82,6 +83,8 @@ export class PostgresStore implements Store, EventLog {
   readonly #monotonic: MonotonicClock;
   readonly #readOnly: boolean;
   readonly #historyMax: number;
+  /** Nodes may have different limits for a while: each shortens the histories once. */
+  #isShortened = false;
 
   private constructor(
     database: Database,
@@ -117,6 +120,7 @@ export class PostgresStore implements Store, EventLog {
     try {
       await database.withoutTimeLimit(async (sql) => {
         await (readOnly ? checkSchema(sql, migrations) : migrate(sql, migrations));
+        if (!readOnly) await noteHistoryLimit(historyMax)(sql);
       });
       await workers.start();
       await watch.start(!readOnly);
@@ -305,6 +309,8 @@ export class PostgresStore implements Store, EventLog {
 
   async sweep(nowMs: number): Promise<readonly SweptFact[]> {
     if (this.#readOnly) return [];
+    if (!this.#isShortened) await this.#database.withoutTimeLimit(shortenHistories(this.#historyMax));
+    this.#isShortened = true;
     await this.#database.withoutTimeLimit(sweepReplays(nowMs));
     await this.#database.write(events.sweepEvents(nowMs));
     const swept: SweptFact[] = [];
@@ -321,7 +327,8 @@ export class PostgresStore implements Store, EventLog {
   async *findDamage(): AsyncGenerator<string> {}
 
   /** Rewrites the tables without what was forgotten or overwritten. Requests wait while their table is rewritten. */
-  compact(): Promise<CompactReport> {
+  async compact(): Promise<CompactReport> {
+    await this.#database.withoutTimeLimit(shortenHistories(this.#historyMax));
     return this.#database.withoutTimeLimit(rewriteTables(this.#monotonic));
   }
 

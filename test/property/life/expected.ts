@@ -180,6 +180,7 @@ function done(model: LifeModel, step: ResolvedStep, replay: KeyedRequest | undef
 function worldStep(model: LifeModel, step: WorldStep): void {
   if (step.kind === "clock") model.passTime(step.ms);
   else if (step.kind === "sweep") model.sweep();
+  else if (step.kind === "compact") model.shorten();
   else if (step.kind === "move") model.move();
   else if (step.kind === "restart") model.historyMax = step.historyMax ?? model.historyMax;
 }

@@ -353,6 +353,19 @@ export class LifeModel {
     for (const [account, { users }] of this.#accounts.entries()) {
       for (const [user, lives] of users)
         for (const { place, label } of [...lives.values()]) this.#endExpired(account, user, place, label);
+    }
+    this.shorten();
+  }
+
+  /** A lower limit holds for every history, not only for those of facts that are written again. */
+  shorten(): void {
+    for (const [account, { users }] of this.#accounts.entries()) {
+      for (const lives of users.values())
+        for (const life of lives.values()) {
+          const last =
+            life.present === undefined ? (life.past.at(-1)?.ordinal ?? 0) : life.present.ordinal - 1;
+          life.past = life.past.filter(({ ordinal }) => ordinal > last - this.historyMax);
+        }
       this.#tidy(account);
     }
   }

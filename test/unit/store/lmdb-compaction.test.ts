@@ -5,9 +5,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Metrics } from "../../../src/base/metrics.ts";
+import type { FactChange } from "../../../src/memory/ports.ts";
 import { Environment } from "../../../src/store/lmdb/environment.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
-import { keyRecord, write } from "../../conformance/store.ts";
+import { keyRecord, NOW, write } from "../../conformance/store.ts";
 import { storeIn } from "../../fixtures/behind-the-store.ts";
 import { viewOf } from "../../fixtures/views.ts";
 import { openFolder, withFolder } from "./lmdb-folder.ts";
@@ -64,6 +65,96 @@ test("lmdb: after compacting, no byte of a forgotten user is in the data files, 
       "sideband.json",
       storeIn(folder),
     ]);
+    await store.close();
+  }));
+
+type Change = (value: string | null, more?: Partial<FactChange>, key?: string) => Promise<unknown>;
+
+/** The ways in which a value ends; each must be gone from the files after a compaction. */
+const ENDINGS: Record<string, (store: LmdbStore, change: Change) => Promise<unknown>> = {
+  "a forgotten fact": (_, change) => change(null),
+  "a fact of a forgotten project": async (store, change) => {
+    await change("x", { place: "loom/w" });
+    await store.forgetUser("acme", "condemned-user", "loom");
+  },
+  "a forgotten user": (store) => store.forgetUser("acme", "condemned-user"),
+  "a fact that has expired, and is forgotten": async (store, change) => {
+    await change("in between", { expiresAtMs: NOW + 1 });
+    await store.sweep(NOW + 2);
+    await change(null);
+  },
+  "an expired fact beyond the history": async (store, change) => {
+    await change("in between", { expiresAtMs: NOW + 1 });
+    await store.sweep(NOW + 2);
+    for (let i = 0; i < 12; i++) await change(`later ${i}`);
+  },
+  "a value beyond the history": async (_, change) => {
+    for (let i = 0; i < 12; i++) await change(`later ${i}`);
+  },
+};
+
+for (const [what, end] of Object.entries(ENDINGS)) {
+  test(`lmdb: after compacting, no byte of ${what} is in the data files`, () =>
+    withFolder(async (folder) => {
+      const store = await openFolder(folder);
+      const secret = "condemned-value";
+      const place = what.includes("project") ? "loom" : "";
+      const once = { keyId: "k", fingerprint: Buffer.alloc(32), expiresAtMs: NOW + 1, answer: secret };
+      const change: Change = (value, more = {}, key) =>
+        store.write({
+          ...write("condemned-user", []),
+          changes: [{ place, channel: 0, value, ...more }],
+          // What a request was answered is kept for a day, which is long ago.
+          ...(key === undefined ? {} : { idempotency: { ...once, key } }),
+        });
+      await store.write(write("other", [[0, "stays"]]));
+      await change("before");
+      await change(secret, {}, "first");
+      await change(`${secret} again`, {}, "second");
+      await end(store, change);
+      assert.ok(filesHold(folder, secret), "lmdb keeps old bytes: else this test would show nothing");
+      await store.compact();
+      assert.equal(filesHold(folder, secret), false);
+      assert.equal(store.readFact(viewOf("other"), 0)?.value, "stays");
+      await store.close();
+    }));
+}
+
+test("lmdb: a lower limit of the history leaves no byte beyond it after a sweep and a compaction", () =>
+  withFolder(async (folder) => {
+    const values = Array.from({ length: 600 }, (_, i) => `user-${i % 100} value-${Math.floor(i / 100)}`);
+    const open = (historyMax: number) =>
+      LmdbStore.open({ folder, create: true, queueMax: 10_000, metrics: new Metrics(), historyMax });
+    let store = await open(8);
+    await Promise.all(values.map((value, i) => store.write(write(`user-${i % 100}`, [[0, value]]))));
+    const changes = [{ place: "", channel: 0, value: null, keepHistory: true }];
+    await store.write(write("user-7", [], { changes }));
+    await store.compact();
+    await store.close();
+    const earlierOf = async (user: string) =>
+      (await store.readLife("acme", user, { nowMs: NOW }))?.earlier.map(({ value }) => value.slice(-1)) ?? [];
+    store = await open(2);
+    assert.equal(store.forgottenSinceMs(), undefined);
+    await store.sweep(NOW);
+    assert.ok(store.forgottenSinceMs() !== undefined, "a compaction follows by itself");
+    assert.deepEqual(await earlierOf("user-3"), ["3", "4"]);
+    assert.deepEqual(await earlierOf("user-7"), ["4", "5"]);
+    await store.compact();
+    assert.ok(filesHold(folder, "user-3 value-3"));
+    for (const old of ["user-3 value-0", "user-3 value-2", "user-7 value-3", "user-99 value-1"])
+      assert.equal(filesHold(folder, old), false, old);
+    await store.close();
+    // A compaction alone does it, too; a label of which nothing is kept takes its user along.
+    store = await open(0);
+    await store.compact();
+    assert.equal(filesHold(folder, "value-4"), false);
+    assert.deepEqual([await earlierOf("user-3"), store.statistics().users], [[], 99]);
+    assert.equal(store.readFact(viewOf("user-3"), 0)?.value, "user-3 value-5");
+    await store.close();
+    store = await open(8);
+    await store.sweep(NOW);
+    await store.write(write("user-3", [[0, "new"]]));
+    assert.deepEqual(await earlierOf("user-3"), ["5"]);
     await store.close();
   }));
 

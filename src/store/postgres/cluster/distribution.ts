@@ -52,6 +52,7 @@ const NODE_FUNCTIONS = [
   "write_recorded",
   "forget_recorded",
   "end_recorded",
+  "remove_empty_user",
   "follow_events",
   "sweep_events",
 ] as const;

@@ -265,6 +265,18 @@ BEGIN
 END
 $$;
 
+-- Removes a user without facts and history.
+CREATE FUNCTION sideband.remove_empty_user(p_user_slot integer, p_account text, p_user text, p_ticket bigint)
+RETURNS bigint
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM set_config('lock_timeout', '100ms', true);
+  PERFORM 1 FROM sideband.users u WHERE u.slot = p_user_slot AND u.account = p_account AND u.user_id = p_user FOR UPDATE;
+  PERFORM sideband.remove_if_empty(p_account, p_user, p_user_slot);
+  RETURN p_ticket;
+END
+$$;
+
 -- Moves what has expired of a user to the history, and tells of it.
 CREATE FUNCTION sideband.end_recorded(
   p_user_slot integer, p_account text, p_user text, p_now bigint, p_history_max integer, p_ticket bigint

@@ -1,0 +1,71 @@
+/**
+ * Histories after the limit was lowered: otherwise each would be shortened with the next value of its fact only. A limit that
+ * holds for all of them is noted, so that they are looked through once. Where none is noted, they may be of any length.
+ */
+
+import { dayOfAnswer, splitFactKey, splitHistoryKey } from "./entry-keys.ts";
+import { type Environment, FIRST_KEY } from "./environment.ts";
+import type { GroupCommit, Write, Writer } from "./group-commit.ts";
+import { HISTORY_LIMIT, packNumber, unpackNumber } from "./records.ts";
+import { type UserFactsOptions, UserWrites } from "./user-facts.ts";
+
+/** Entries that one group looks at. */
+const PAGE = 256;
+
+/** Removes what is beyond the limit, unless that was done before. */
+export async function shortenHistories(
+  commit: GroupCommit,
+  environment: Environment,
+  options: UserFactsOptions,
+): Promise<void> {
+  const { historyMax } = options;
+  const noted = environment.get("meta", HISTORY_LIMIT);
+  if (noted === undefined ? environment.entryCount("history") === 0 : unpackNumber(noted) <= historyMax)
+    return;
+  for (let start: Buffer | undefined = FIRST_KEY; start !== undefined; )
+    start = await commit.run(shortenPage(start, options));
+  await commit.run((writer) => writer.put("meta", HISTORY_LIMIT, packNumber(historyMax)));
+}
+
+/** Notes a higher limit, before anything is written under it. */
+export async function noteHistoryLimit(
+  commit: GroupCommit,
+  environment: Environment,
+  historyMax: number,
+): Promise<void> {
+  const noted = environment.get("meta", HISTORY_LIMIT);
+  if (noted === undefined || unpackNumber(noted) >= historyMax) return;
+  await commit.run((writer) => writer.put("meta", HISTORY_LIMIT, packNumber(historyMax)));
+}
+
+/** Returns where the next page begins; undefined after the last. */
+function shortenPage(start: Buffer, options: UserFactsOptions): Write<Buffer | undefined> {
+  return (writer) => {
+    const keys = writer.environment.keys("history", { start, limit: PAGE });
+    const byFact = new Map<string, { fact: Buffer; ordinals: number[] }>();
+    for (const key of keys.filter((key) => dayOfAnswer(key) === undefined)) {
+      const { fact, ordinal } = splitHistoryKey(key);
+      const name = fact.toString("latin1");
+      const known = byFact.get(name) ?? { fact, ordinals: [] };
+      known.ordinals.push(ordinal);
+      byFact.set(name, known);
+    }
+    for (const { fact, ordinals } of byFact.values()) shortenOne(writer, fact, ordinals, options);
+    return keys.length < PAGE ? undefined : Buffer.concat([keys[PAGE - 1], Buffer.of(0)]);
+  };
+}
+
+/** A damaged record keeps nobody else's history from being shortened. */
+function shortenOne(
+  writer: Writer,
+  fact: Buffer,
+  ordinals: readonly number[],
+  options: UserFactsOptions,
+): void {
+  try {
+    const { account, userId, place, channel } = splitFactKey(fact);
+    const user = new UserWrites(writer, account, userId, options);
+    user.shorten(place, channel, ordinals);
+    user.save();
+  } catch {}
+}
