@@ -127,10 +127,13 @@ suite("snippets", { concurrency: false }, () => {
           ? new StdioClientTransport({ command, args, env, cwd: host.home })
           : new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
       const client = new Client({ name: "test", version: "1.0.0" });
-      await client.connect(transport);
-      const { isError, content } = await caller(client as unknown as TourClient)("recall");
-      assert.notEqual(isError, true, `${page}: ${content[0].text}`);
-      await client.close();
+      try {
+        await client.connect(transport);
+        const { isError, content } = await caller(client as unknown as TourClient)("recall");
+        assert.notEqual(isError, true, `${page}: ${content[0].text}`);
+      } finally {
+        await client.close();
+      }
     }
   });
 });

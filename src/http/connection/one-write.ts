@@ -1,6 +1,6 @@
 /**
- * Answers that leave in one write. Node ends an answer with an empty write of its own behind the text, and hands
- * the two to the kernel as a list; the text alone goes a shorter way, which is a seventh of a decode.
+ * Answers that leave in one write. Node 20 ends an answer with an empty write of its own behind the text, and hands
+ * the two to the kernel as a list; the text alone goes a shorter way, which is a seventh of a decode. Node 24 needs no help.
  */
 
 import { type IncomingMessage, ServerResponse } from "node:http";

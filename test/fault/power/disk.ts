@@ -141,7 +141,7 @@ export class Disk {
   /** What is on the disk when the power fails at a point: after so many records. */
   imageAt(point: number, fateOf: (operation: Operation) => Fate): Image {
     const folders = new Map<number, Map<string, number>>();
-    const contents = new Map<number, Buffer>();
+    const contents = new Map<number, Content>();
     for (const operation of this.operations) {
       if (operation.at >= point) break;
       const fate = operation.certainFrom <= point ? "kept" : fateOf(operation);
@@ -151,15 +151,18 @@ export class Disk {
         if (fate === "kept") apply(folders, change.names);
         continue;
       }
-      const before = contents.get(change.node) ?? Buffer.alloc(0);
-      contents.set(change.node, fate === "kept" ? changed(before, change) : lengthened(before, change));
+      const content = contents.get(change.node) ?? new Content();
+      contents.set(change.node, content);
+      if (change.kind === "truncate") {
+        if (fate === "kept") content.resize(change.size);
+      } else content.write(change.offset, change.data, fate === "kept");
     }
     return this.#tree(folders, contents);
   }
 
   #tree(
     names: ReadonlyMap<number, ReadonlyMap<string, number>>,
-    contents: ReadonlyMap<number, Buffer>,
+    contents: ReadonlyMap<number, Content>,
   ): Image {
     const files = new Map<string, Buffer>();
     const folders: string[] = [];
@@ -169,7 +172,7 @@ export class Disk {
         if (this.#folders.has(child)) {
           folders.push(place);
           visit(child, place);
-        } else files.set(place, contents.get(child) ?? Buffer.alloc(0));
+        } else files.set(place, contents.get(child)?.bytes ?? Buffer.alloc(0));
       }
     };
     visit(ROOT, "");
@@ -199,23 +202,30 @@ function apply(folders: Map<number, Map<string, number>>, names: readonly Name[]
   }
 }
 
-function changed(before: Buffer, change: Exclude<Change, { kind: "names" }>): Buffer {
-  if (change.kind === "truncate") return resized(before, change.size);
-  const after = resized(before, Math.max(before.length, change.offset + change.data.length));
-  change.data.copy(after, change.offset);
-  return after;
-}
+/** The bytes of a file that grows by many writes. What was never written is zero. */
+class Content {
+  #room = Buffer.alloc(PIECE_BYTES);
+  #size = 0;
 
-function lengthened(before: Buffer, change: Exclude<Change, { kind: "names" }>): Buffer {
-  if (change.kind === "truncate") return before;
-  return resized(before, Math.max(before.length, change.offset + change.data.length));
-}
+  get bytes(): Buffer {
+    return this.#room.subarray(0, this.#size);
+  }
 
-/** A copy: buffers are shared with nobody. */
-function resized(bytes: Buffer, size: number): Buffer {
-  const after = Buffer.alloc(size);
-  bytes.copy(after);
-  return after;
+  resize(size: number): void {
+    if (size < this.#size) this.#room.fill(0, size, this.#size);
+    if (size > this.#room.length) {
+      const room = Buffer.alloc(2 * size);
+      this.bytes.copy(room);
+      this.#room = room;
+    }
+    this.#size = size;
+  }
+
+  /** @param kept false where only the length has reached the disk */
+  write(offset: number, data: Buffer, kept: boolean): void {
+    this.resize(Math.max(this.#size, offset + data.length));
+    if (kept) data.copy(this.#room, offset);
+  }
 }
 
 function* pieces(offset: number, data: Buffer): Generator<[number, Buffer]> {

@@ -8,6 +8,8 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildSync } from "esbuild";
+import { packageFolder } from "../../agents/built.ts";
 import type { Mark } from "./promises.ts";
 
 export type LogRecord =
@@ -52,21 +54,42 @@ export function compileRecorder(folder: string): string {
   return library;
 }
 
+/** Makes one file of JavaScript of program.ts: the loader for TypeScript would take most of the time of each process. */
+export function compileProgram(): string {
+  // Inside the package, where its dependencies are found.
+  const outfile = join(packageFolder, "test", "output", `power-program-${process.pid}.mjs`);
+  buildSync({
+    entryPoints: [file("program.ts")],
+    bundle: true,
+    outfile,
+    platform: "node",
+    format: "esm",
+    packages: "external",
+    // The folders of the package and of the vectors are found from a module's address.
+    define: {
+      "import.meta.url": JSON.stringify(new URL("../../fixtures/former-folder.ts", import.meta.url)),
+    },
+  });
+  return outfile;
+}
+
 export interface RecordOptions {
   readonly recorder: string;
+  readonly program: string;
   /** The folder whose files are recorded. */
   readonly home: string;
   /** The log; what is there already stays. */
   readonly log: string;
-  /** Arguments of program.ts. */
+  /** Arguments of the program. */
   readonly args: readonly string[];
   /** The process is killed after that many records. */
   readonly killAfter?: number | undefined;
 }
 
-/** Runs program.ts. Resolves when it has ended well, or as killed as it should be. */
-export async function record({ recorder, home, log, args, killAfter = 0 }: RecordOptions): Promise<void> {
-  const child = spawn(process.execPath, ["--import", "tsx", file("program.ts"), ...args], {
+/** Runs the program. Resolves when it has ended well, or as killed as it should be. */
+export async function record(options: RecordOptions): Promise<void> {
+  const { recorder, program, home, log, args, killAfter = 0 } = options;
+  const child = spawn(process.execPath, [program, ...args], {
     env: {
       ...process.env,
       LD_PRELOAD: recorder,

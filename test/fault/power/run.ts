@@ -12,7 +12,7 @@ import { parseArgs } from "node:util";
 import { type Random, seededRandom } from "../../../src/base/random.ts";
 import { Disk, digestOf, type Fate, type Operation, writeImage } from "./disk.ts";
 import { Promises } from "./promises.ts";
-import { compileRecorder, type LogRecord, readLog, record } from "./recording.ts";
+import { compileProgram, compileRecorder, type LogRecord, readLog, record } from "./recording.ts";
 import { SCENARIOS, type Scenario } from "./scenarios.ts";
 
 type FateOf = (operation: Operation, point: number) => Fate;
@@ -57,6 +57,7 @@ class PowerRun {
   readonly #sample: number | undefined;
   readonly #folder: string;
   readonly #recorder: string;
+  readonly #program = compileProgram();
   /** In memory where that is possible: each disk is opened once and thrown away. */
   readonly #disks: string;
   /** What went wrong, and how often; where it was seen first. */
@@ -96,7 +97,7 @@ class PowerRun {
   async #record(scenario: string, outside: string, killAfter?: number): Promise<Recording> {
     const home = mkdtempSync(join(this.#folder, "home-"));
     const log = `${home}.log`;
-    const options = { recorder: this.#recorder, home, log };
+    const options = { recorder: this.#recorder, program: this.#program, home, log };
     await record({ ...options, args: [scenario, "run", home, outside], killAfter });
     const from = killAfter === undefined ? 0 : readLog(log).length;
     if (killAfter !== undefined) await record({ ...options, args: [scenario, "start", home, outside] });
@@ -133,6 +134,10 @@ class PowerRun {
     };
     await Promise.all(Array.from({ length: AT_ONCE }, lane));
     console.log(`${name}: ${records.length} records, ${tried.size} disks`);
+  }
+
+  end(): void {
+    rmSync(this.#program);
   }
 
   #addFault(first: string, { message }: Error): void {
@@ -200,8 +205,8 @@ const wanted = positionals.slice(2);
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "sideband-power-")));
 const disks = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : folder, "sideband-power-"));
 console.log(`seed ${seed}, ${rounds} rounds`);
+const run = new PowerRun(folder, disks, seed, rounds, sample);
 try {
-  const run = new PowerRun(folder, disks, seed, rounds, sample);
   const scenarios = Object.entries(SCENARIOS).filter(
     ([name]) => wanted.length === 0 || wanted.includes(name),
   );
@@ -213,5 +218,6 @@ try {
     console.log("nothing acknowledged was lost, and nothing was there that was never written");
   else process.exitCode = 1;
 } finally {
+  run.end();
   for (const path of [disks, folder]) rmSync(path, { recursive: true, force: true });
 }

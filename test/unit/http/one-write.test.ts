@@ -39,14 +39,16 @@ test("an answer in one write has the bytes of Node's own, alone and behind other
   }
 });
 
-/** All that comes back when the answers are asked for at once on one connection. */
 test("a text with its length, and all that comes with it, goes to the kernel in one write", async () => {
   const { writes } = await collect("GET", ["with an encoding"], OneWriteResponse);
   assert.deepEqual(writes, ["one"]);
+  // Node 24 does it by itself. When no Node is supported that does not, this class is of no use.
+  if (!process.version.startsWith("v20.")) return;
   const plain = await collect("GET", ["with an encoding"]);
-  assert.deepEqual(plain.writes, ["list"], "Node itself sends a list: else this class is of no use");
+  assert.deepEqual(plain.writes, ["list"], "Node 20 itself sends a list");
 });
 
+/** All that comes back when the answers are asked for at once on one connection. */
 async function collect(
   method: string,
   names: readonly string[],
