@@ -1,30 +1,65 @@
-/** The table of docs/agents/README.md: what was seen with each host. */
+/** The tables of docs/agents/README.md: what was seen with each host, what it costs in tokens, how long the hooks take. */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageFolder } from "../agents/built.ts";
+import { HOOK_MS_MAX, type HookTimes } from "./hook-times.ts";
 import type { Row } from "./real-hosts.ts";
 
 const PAGE = join(packageFolder, "docs", "agents", "README.md");
-const HEAD = [
-  "| host | version | how | install | section in the prompt | remember | flush before compaction | service down | median of a hook |",
-  "|---|---|---|---|---|---|---|---|---|",
-];
 
-/** @param hooks the median times of the hooks */
-export function writeTable(rows: readonly Row[], hooks: string): void {
+/** Measured once, with the same facts, before prompts had the facts in plain text alone (commit 0df0136). */
+const TOKENS_BEFORE: Readonly<Record<string, number>> = {
+  "Claude Code": 2_207,
+  "Codex CLI": 2_432,
+  OpenClaw: 1_760,
+  "Hermes Agent": 1_884,
+};
+
+export function writeTables(rows: readonly Row[], { where, times }: HookTimes): void {
   const word = (value: boolean | undefined) => (value === undefined ? "" : value ? "yes" : "**no**");
-  const lines = rows.map(({ host, version, how, install, section, remember, flush, down }) => {
-    const usesHooks = host === "Claude Code" || host === "Codex CLI";
-    const words = [install, section, remember, flush, down].map(word);
-    return `| ${[host, version, how, ...words, usesHooks ? hooks : ""].join(" | ")} |`;
+  const seen = rows.map((row) => {
+    const { install, section, subagent, remember, end, flush, down } = row;
+    return [
+      row.host,
+      row.version,
+      row.how,
+      ...[install, section, subagent, remember, end, flush, down].map(word),
+    ];
   });
-  const page = readFileSync(PAGE, "utf8");
-  const table = [...HEAD, ...lines].join("\n");
-  const place = /(\n## What was run\n[^|]*)(?:\|.*\n)+/;
-  if (!place.test(page)) throw new Error(`${PAGE} has no place for the table`);
+  const heads = ["install", "section in the prompt", "sub-agents", "remember", "asked at the end"];
+  const costs = rows
+    .filter(({ tokens }) => tokens !== undefined)
+    .map(({ host, tokens }) => [host, TOKENS_BEFORE[host] ?? "", tokens ?? ""].map(thousands));
+  const hooks = times.map(({ event, wholeMs, cpuMs }) => {
+    const bar = event === "PreCompact" || event === "SessionStart" ? `${HOOK_MS_MAX} ms` : "";
+    return [event, `${wholeMs} ms`, `${cpuMs} ms`, bar];
+  });
+  let page = readFileSync(PAGE, "utf8");
+  page = withTable(page, "What was run", [
+    ["host", "version", "how", ...heads, "flush before compaction", "service down"],
+    ...seen,
+  ]);
+  page = withTable(page, "What it costs", [["host", "tokens before", "tokens now"], ...costs]);
+  page = withTable(page, "How long the hooks take", [["hook", "median", "processor time", "bar"], ...hooks]);
   writeFileSync(
     PAGE,
-    page.replace(place, (_, before) => `${before}${table}\n`),
+    page.replace(/(Measured on )[^\n]*(\.\n)/, (_, before, end) => `${before}${where}${end}`),
   );
+}
+
+/** The page with the first table of a chapter replaced. */
+function withTable(page: string, chapter: string, rows: readonly (readonly string[])[]): string {
+  const place = new RegExp(`(\n## ${chapter}\n[^|]*)(?:\\|.*\n)+`);
+  if (!place.test(page)) throw new Error(`${PAGE} has no place for the table of "${chapter}"`);
+  const [head, ...rest] = rows;
+  const lines = [head, head.map(() => "---"), ...rest].map((row) => `| ${row.join(" | ")} |\n`);
+  return page.replace(
+    place,
+    (_, before) => before + lines.join("").replaceAll("| --- ", "|---").replace("--- |\n", "---|\n"),
+  );
+}
+
+function thousands(value: string | number): string {
+  return typeof value === "number" ? value.toLocaleString("en-US") : value;
 }
