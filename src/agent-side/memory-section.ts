@@ -38,7 +38,7 @@ export function memorySection(
   if (context.fdm_block === "" && context.plain_index === "") return "";
   const plain = parts === "block" ? "" : context.plain_index;
   const facts = plain.split("\n").map(shownText).join("\n");
-  const heading = facts === plain ? HEADING : HEADING + ESCAPE_NOTE;
+  const heading = factsHeading(facts !== plain);
   const blocks = parts === "index" ? [] : (context.fdm_block.match(BLOCK) ?? []);
   for (;;) {
     const section = joined(heading, facts, blocks);
@@ -46,6 +46,11 @@ export function memorySection(
     if (blocks.pop() === undefined)
       return joined(heading, shortened(facts, lengthMax - joined(heading, "", []).length - 1), []);
   }
+}
+
+/** What a reader is told above facts. @param isEscaped whether shownText has changed one */
+export function factsHeading(isEscaped: boolean): string {
+  return isEscaped ? HEADING + ESCAPE_NOTE : HEADING;
 }
 
 function joined(heading: string, facts: string, blocks: readonly string[]): string {

@@ -7,7 +7,9 @@
 import type { HistoryAnswer, PlaceKind, WrittenAnswer } from "../contract/answers.ts";
 import type { AgentMemory, AgentWriterOptions } from "./agent-memory.ts";
 import { keptValue } from "./secrets.ts";
+import { shownJson } from "./shown-text.ts";
 import { labelsText, STANDARD_TOOL_LABELS, type ToolLabel } from "./tool-labels.ts";
+import { type UndoCommand, writtenLine } from "./written-line.ts";
 
 type JsonObject = { readonly [name: string]: unknown };
 
@@ -15,6 +17,8 @@ type JsonObject = { readonly [name: string]: unknown };
 export type ToolInput = Readonly<Record<string, unknown>>;
 
 export interface ToolCallOptions extends AgentWriterOptions {
+  /** The command that undoes a write of the person, or of a project, where the person has one. */
+  undoIn?: ((project: string | undefined) => UndoCommand) | undefined;
   /** Keeps what looks like a secret too. */
   allowSecrets?: boolean | undefined;
 }
@@ -81,7 +85,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     },
     isForBlock: false,
     annotations: KEEPS,
-    async run(memory, userId, input, { allowSecrets, ...options } = {}) {
+    async run(memory, userId, input, { allowSecrets, undoIn, ...options } = {}) {
       const scope = (input.scope ?? undefined) as PlaceKind | undefined;
       if (scope !== undefined && scope !== "person" && options.project === undefined)
         throw new NoProjectError();
@@ -92,6 +96,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
         input.add === true
           ? await memory.append(userId, label, kept, written)
           : await memory.encode(userId, label, kept, written),
+        { undoIn, project: options.project },
       );
     },
   },
@@ -165,10 +170,13 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     optional: { restore: { ...WHOLE, description: "A revision." } },
     isForBlock: false,
     annotations: KEEPS,
-    async run(memory, userId, input, options) {
+    async run(memory, userId, input, { undoIn, ...options } = {}) {
       const label = textIn(input, "label");
       if (typeof input.restore === "number")
-        return writtenResult(await memory.restore(userId, label, input.restore, options));
+        return writtenResult(await memory.restore(userId, label, input.restore, options), {
+          undoIn,
+          project: options.project,
+        });
       const { revisions } = await memory.history(userId, label, options);
       return { label, revisions: revisions.map(shownRevision) };
     },
@@ -247,12 +255,9 @@ function textIn(input: ToolInput, name: string): string {
 }
 
 /** What was written, what it replaced, and how that is undone. */
-function writtenResult({ label, value, revision, place, expires_at, previous }: WrittenAnswer): JsonObject {
-  const isSame = previous?.value === value;
-  const was = previous === null || isSame ? "" : `was ${JSON.stringify(previous.value)}, `;
-  const undo = previous === null ? "forget" : `history tool with restore ${previous.revision}`;
-  const now = `${label}: ${was}${isSame ? "still" : "now"} ${JSON.stringify(value)} (revision ${revision}).`;
-  const result = isSame ? now : `${now} Undo: ${undo}`;
+function writtenResult(written: WrittenAnswer, { undoIn, project }: ToolCallOptions): JsonObject {
+  const { label, value, revision, place, expires_at, previous } = written;
+  const result = writtenLine(written, undoIn?.(place === "person" ? undefined : project));
   return given({ result, label, value, revision, place, expires_at, previous: previous?.value });
 }
 
@@ -263,6 +268,11 @@ function shownRevision(revision: HistoryAnswer["revisions"][number]): JsonObject
 
 function given(fields: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** A result as the text that a host shows: the line of a write, and else JSON. */
+export function toolResultText(result: JsonObject): string {
+  return typeof result.result === "string" ? result.result : shownJson(result);
 }
 
 /** The error as one line that a model can act on. */

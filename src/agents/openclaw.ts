@@ -5,9 +5,8 @@
  */
 
 import { SECTION_PARTS, type SectionParts } from "../agent-side/memory-section.ts";
-import type { ToolInput } from "../agent-side/memory-tools.ts";
+import { type ToolInput, toolResultText } from "../agent-side/memory-tools.ts";
 import { STORE_BEFORE_COMPACTION, WORTH_KEEPING } from "../agent-side/prompts.ts";
-import { shownJson } from "../agent-side/shown-text.ts";
 import type { ToolLabel } from "../agent-side/tool-labels.ts";
 import { Sideband } from "../sdk/index.ts";
 import {
@@ -130,7 +129,7 @@ export function openclawPlugin(environment: Readonly<Record<string, string | und
           async execute(_id, params) {
             const details = await runTool(tool, optionsIn(context), params ?? {});
             if (tool.name === "add_label") await readLabels();
-            return { content: [{ type: "text", text: shownJson(details) }], details };
+            return { content: [{ type: "text", text: toolResultText(details) }], details };
           },
         });
         api.registerTool(make, { names: [name] });

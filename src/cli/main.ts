@@ -16,6 +16,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   facts: async () => (await import("./commands/facts.ts")).facts,
   context: async () => (await import("./commands/facts.ts")).context,
   history: async () => (await import("./commands/history.ts")).history,
+  log: async () => (await import("./commands/log.ts")).log,
   rollback: async () => (await import("./commands/history.ts")).rollback,
   open: async () => (await import("./commands/open.ts")).openCommand,
   // Before "labels" alone, which would be found first.

@@ -5,10 +5,11 @@
 
 import { existsSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
+import type { UndoCommand } from "../agent-side/written-line.ts";
 import { PASSING } from "../agents/install.ts";
-import { readSearchPath } from "../config.ts";
+import { type AgentConfig, readAgentConfig, readSearchPath, usesService } from "../config.ts";
 import { COMMAND_PATH } from "../main/package.ts";
-import { quoted } from "./memory-options.ts";
+import { quoted, repeatedOptions } from "./memory-options.ts";
 
 const PROGRAMS = ["sideband", "sideband.cmd"];
 
@@ -18,4 +19,29 @@ export function spokenCommand(searchPath = readSearchPath(), script = COMMAND_PA
     .filter((folder) => isAbsolute(folder) && !PASSING.test(folder))
     .some((folder) => PROGRAMS.some((program) => existsSync(join(folder, program))));
   return isFound ? "sideband" : `${quoted(process.execPath)} ${quoted(script)}`;
+}
+
+/** How a person undoes a write where they have just typed it. @param sameMemory the options of that call */
+export function undoHere(sameMemory: string): UndoCommand {
+  return { program: spokenCommand(), options: sameMemory };
+}
+
+/**
+ * How a write of an agent is undone from a terminal in any folder. The agent's settings may be those of its host alone, so
+ * what is not usual is named; of a service only the key has to be set there, too.
+ */
+export function undoAnywhere(config: AgentConfig, project: string | undefined): UndoCommand {
+  const usual = readAgentConfig({});
+  const unusual = <T>(value: T, other: T) => (value === other ? undefined : value);
+  const options = repeatedOptions({
+    user: unusual(config.userId, usual.userId),
+    project,
+    ...(usesService(config)
+      ? { url: config.apiUrl }
+      : {
+          data: unusual(config.dataFolder, usual.dataFolder),
+          account: unusual(config.account, usual.account),
+        }),
+  });
+  return { program: spokenCommand(), options };
 }

@@ -3,6 +3,7 @@
  * service; else it is the owner of the data folder, which is started in the background where there is none.
  */
 
+import type { UndoCommand } from "../agent-side/written-line.ts";
 import { openProject } from "../agents/open-project.ts";
 import { type AgentConfig, usesService } from "../config.ts";
 import { nodeFetch } from "../door-client/node-fetch.ts";
@@ -39,11 +40,16 @@ export async function openAgentMemory(config: AgentConfig, { begin = true } = {}
 export async function runMcpStdio(
   memory: Sideband<string>,
   config: AgentConfig,
-  options: { version: string; onError: (error: Error) => void },
+  options: {
+    version: string;
+    onError: (error: Error) => void;
+    /** The command with which the person undoes what the agent wrote. */
+    undoIn: (project: string | undefined) => UndoCommand;
+  },
 ): Promise<void> {
   const { serveMcpStdio } = await import("../mcp/stdio.ts");
   const { userId, allowSecrets, include } = config;
-  const { version, onError } = options;
+  const { version, onError, undoIn } = options;
   const gone = new Promise<void>((resolve) => {
     process.stdin.once("close", resolve).once("end", resolve);
     process.stdout.on("error", () => resolve());
@@ -56,6 +62,7 @@ export async function runMcpStdio(
       version,
       allowSecrets,
       include,
+      undoIn,
       projectIn: (roots) => openProject(memory, userId, roots ?? [process.cwd()], config),
     },
     onError,

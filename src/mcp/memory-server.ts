@@ -21,13 +21,14 @@ import {
   MEMORY_TOOLS,
   type MemoryTool,
   objectSchema,
+  type ToolCallOptions,
   type ToolInput,
   toolErrorText,
+  toolResultText,
   toolSchema,
   toolsFor,
 } from "../agent-side/memory-tools.ts";
 import { WORTH_KEEPING } from "../agent-side/prompts.ts";
-import { shownJson } from "../agent-side/shown-text.ts";
 import { STANDARD_TOOL_LABELS, type ToolLabel } from "../agent-side/tool-labels.ts";
 import { mcpWriter } from "../agent-side/written-by.ts";
 import { memoryUri, URI_PREFIX, userOfUri } from "./memory-uri.ts";
@@ -55,6 +56,8 @@ export interface MemoryServerOptions {
   readonly include: SectionParts;
   /** Keeps what looks like a secret too. */
   readonly allowSecrets?: boolean;
+  /** The command with which the person undoes a write, where they have one. */
+  readonly undoIn?: ToolCallOptions["undoIn"];
   /** Hears of each change made through this server. */
   readonly onChange?: (userId: string) => void;
   /** Hears of each label added through this server, and tells the clients; without it they are not told. */
@@ -137,7 +140,7 @@ function addTools(server: McpServer, options: MemoryServerOptions): void {
         const result = { ...(await tool.run(memory, user, args, call)) };
         if (!tool.annotations.readOnlyHint) onChange?.(user);
         if (tool.name === "add_label") onLabels?.();
-        return { content: [{ type: "text", text: shownJson(result) }], structuredContent: result };
+        return { content: [{ type: "text", text: toolResultText(result) }], structuredContent: result };
       } catch (error) {
         return { content: [{ type: "text", text: toolErrorText(error) }], isError: true };
       }
@@ -146,11 +149,11 @@ function addTools(server: McpServer, options: MemoryServerOptions): void {
 }
 
 async function toolOptions(
-  { projectOf, clientName, allowSecrets }: MemoryServerOptions,
+  { projectOf, clientName, allowSecrets, undoIn }: MemoryServerOptions,
   named: string | undefined,
 ) {
   const writtenBy = mcpWriter(named ?? clientName());
-  return { failFast: true, allowSecrets, project: await projectOf?.(), writtenBy };
+  return { failFast: true, allowSecrets, undoIn, project: await projectOf?.(), writtenBy };
 }
 
 /** The list with the labels as they are now; as they were last, where the memory is away. */

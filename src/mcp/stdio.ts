@@ -8,7 +8,7 @@ import type { McpServer } from "@modelcontextprotocol/server";
 import { type StdioServerHandle, serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
 import type { SectionParts } from "../agent-side/memory-section.ts";
-import { memoryServer } from "./memory-server.ts";
+import { type MemoryServerOptions, memoryServer } from "./memory-server.ts";
 import { memoryUri } from "./memory-uri.ts";
 import { type Watch, watchMemory } from "./watch.ts";
 
@@ -18,6 +18,7 @@ interface StdioOptions {
   readonly version: string;
   readonly allowSecrets: boolean;
   readonly include: SectionParts;
+  readonly undoIn?: MemoryServerOptions["undoIn"];
   /** The project of the client's roots, which are file: addresses; undefined if it has none to tell. */
   readonly projectIn: (roots: readonly string[] | undefined) => Promise<string | undefined>;
 }

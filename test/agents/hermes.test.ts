@@ -72,14 +72,14 @@ suite("Hermes provider", { concurrency: false }, () => {
       [...answers.slice(0, 2), recalled, ...answers.slice(3, 6)],
       [
         {
-          result: 'USER.name: now "Ada Lovelace 🜁" (revision 1). Undo: forget',
+          result: 'USER.name: now "Ada Lovelace 🜁"; undo: forget tool',
           label: "USER.name",
           value: "Ada Lovelace 🜁",
           revision: 1,
           place: "person",
         },
         {
-          result: 'TASK.deadline: now "2026-12-01" (revision 2). Undo: forget',
+          result: 'TASK.deadline: now "2026-12-01"; undo: forget tool',
           label: "TASK.deadline",
           value: "2026-12-01",
           revision: 2,
@@ -182,7 +182,7 @@ suite("Hermes provider", { concurrency: false }, () => {
     assert.ok(parsed(16).expires_at);
     assert.match(
       parsed(17).result,
-      /^PREF\.avoid: was "jargon", now "jargon; emoji" \(revision \d+\)\. Undo: history tool with restore \d+$/,
+      /^PREF\.avoid: was "jargon", now "jargon; emoji"; undo: history tool with restore \d+$/,
     );
     assert.deepEqual(
       parsed(18).revisions.map(({ value }: { value: string }) => value),

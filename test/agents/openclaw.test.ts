@@ -116,11 +116,11 @@ suite("OpenClaw", { concurrency: false }, () => {
     const build = () => api.hooks.get("before_prompt_build")!({ prompt: "Hello", messages: [] }, context);
     assert.equal(await build(), undefined);
     const kept = await api.tools.get("sideband_remember")!.execute("1", { label: "USER.name", value: "Ada" });
-    assert.equal(kept.details.result, 'USER.name: now "Ada" (revision 1). Undo: forget');
+    assert.equal(kept.details.result, 'USER.name: now "Ada"; undo: forget tool');
     const tagged = { label: "USER.name", value: "Ada </system>" };
     const shown = await api.tools.get("sideband_remember")!.execute("1", tagged);
     assert.ok(!shown.content[0].text.includes("</"), "a model is shown no tag");
-    assert.equal(JSON.parse(shown.content[0].text).value, tagged.value);
+    assert.equal((shown.details as { value: string }).value, tagged.value);
     await api.tools.get("sideband_remember")!.execute("1", { label: "USER.name", value: "Ada" });
     const known = (await running.call("GET", "/context?user_id=ada")).json;
     const place = `user_id=ada&project=${projectOf([api.workspaceDir])}`;

@@ -59,7 +59,8 @@ test("every command of README.md runs, here, in scripts/first-hour.sh or in .ci/
     said.push(stdout);
   }
   const [remembered, listed, context] = said;
-  assert.deepEqual([remembered, listed], ["USER.gpu=RTX 5090\n", "USER.gpu=RTX 5090\n"]);
+  assert.equal(remembered, 'USER.gpu: now "RTX 5090"; undo: sideband forget USER.gpu --user ada\n');
+  assert.equal(listed, "USER.gpu=RTX 5090\n");
   assert.match(context, /\nUSER\.gpu=RTX 5090\n<\/sideband-memory>\n$/);
   assert.equal(said.length, 3, "the other commands are in scripts/first-hour.sh and .ci/run");
 });

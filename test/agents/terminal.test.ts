@@ -10,6 +10,7 @@ import { test } from "node:test";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { projectName } from "../../src/agents/project.ts";
+import { spokenCommand } from "../../src/cli/spoken-command.ts";
 import { startRunning } from "../http/running-service.ts";
 import { caller, type TourClient } from "../mcp/tour.ts";
 import { builtSideband } from "./built.ts";
@@ -20,7 +21,7 @@ test("a fact is remembered, recalled, listed and forgotten, and what is not ther
     const ada = ["--user", "ada"];
     assert.deepEqual(await run("remember", "USER.gpu", "RTX  5090", ...ada), {
       status: 0,
-      out: "USER.gpu=RTX  5090\n",
+      out: `USER.gpu: now "RTX  5090"; undo: ${spokenCommand()} forget USER.gpu --user ada\n`,
       err: "",
     });
     assert.equal((await run("recall", "USER.gpu", ...ada)).out, "RTX  5090\n");
@@ -173,7 +174,7 @@ test("a value that is not valid UTF-8 is refused where its bytes can be told; a 
       assert.equal(status, 2, err);
       assert.match(err, /is not valid UTF-8: pass text in UTF-8/);
     }
-    assert.equal((await run("remember", "USER.name", "a\uFFFDb")).out, "USER.name=a\uFFFDb\n");
+    assert.match((await run("remember", "USER.name", "a\uFFFDb")).out, /^USER\.name: now "a\uFFFDb"; /);
   }));
 
 /** Runs a service, and hands what it said at its first start over. */

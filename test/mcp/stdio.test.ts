@@ -15,6 +15,7 @@ import { Client as ClientOfOld } from "@modelcontextprotocol/sdk/client/index.js
 import { StdioClientTransport as TransportOfOld } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { projectName } from "../../src/agents/project.ts";
+import { spokenCommand } from "../../src/cli/spoken-command.ts";
 import { builtSideband } from "../agents/built.ts";
 import { startRunning } from "../http/running-service.ts";
 import { closedPort } from "../unit/sdk/scripted-server.ts";
@@ -46,7 +47,13 @@ suite("sideband mcp", { concurrency: false }, () => {
     const client = new Client(info, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
     const args = ["--data", running.folder, "--account", "acme", "--user", "ada"];
     await client.connect(new StdioClientTransport(launch(args, {})));
-    await tour(client as unknown as TourClient, { user: "ada", listChanged: true, writer: "mcp: test" });
+    const undo = `${spokenCommand()} forget USER.name --user ada --data ${running.folder} --account acme`;
+    await tour(client as unknown as TourClient, {
+      user: "ada",
+      listChanged: true,
+      writer: "mcp: test",
+      undo,
+    });
     const { json } = await running.call("GET", "/facts?user_id=ada");
     assert.deepEqual(
       json.facts.map(({ label, value }: { label: string; value: string }) => `${label}=${value}`),
@@ -74,7 +81,8 @@ suite("sideband mcp", { concurrency: false }, () => {
       SPECTRAL_MEMORY_USER_ID: "grace",
     };
     await old.connect(new TransportOfOld(launch([], env)) as never);
-    await tour(old as unknown as TourClient, { user: "grace", listChanged: true, writer: "mcp: test" });
+    const undo = `${spokenCommand()} forget USER.name --user grace --url ${running.url}`;
+    await tour(old as unknown as TourClient, { user: "grace", listChanged: true, writer: "mcp: test", undo });
 
     const uri = "sideband://memory/grace";
     const heard = new Promise<void>((resolve) => {

@@ -65,6 +65,7 @@ WORTH_KEEPING = (
 
 _TEXT = {"type": "string"}
 _WHOLE = {"type": "integer", "minimum": 1}
+_LINE_VALUE_MAX = 120
 _SCOPE = {
     "type": "string",
     "enum": ["person", "project", "worktree"],
@@ -405,18 +406,24 @@ def _picked(answer: Dict[str, Any], *names: str) -> Dict[str, Any]:
 
 
 def _written(answer: Dict[str, Any]) -> Dict[str, Any]:
-    """What was written, what it replaced, and how that is undone: as src/agent-side/memory-tools.ts says it."""
+    """What was written, what it replaced, and how that is undone: as src/agent-side/written-line.ts says it."""
     label, value, previous = answer["label"], answer["value"], answer.get("previous")
-    now = f"{json.dumps(value, ensure_ascii=False)} (revision {answer['revision']})."
+    until = f" until {answer['expires_at']}" if answer.get("expires_at") else ""
+    now = f"{_quoted_value(value)}{until}"
     if previous and previous["value"] == value:
         result = f"{label}: still {now}"
     elif previous:
-        was = json.dumps(previous["value"], ensure_ascii=False)
-        result = f"{label}: was {was}, now {now} Undo: history tool with restore {previous['revision']}"
+        was = _quoted_value(previous["value"])
+        result = f"{label}: was {was}, now {now}; undo: history tool with restore {previous['revision']}"
     else:
-        result = f"{label}: now {now} Undo: forget"
+        result = f"{label}: now {now}; undo: forget tool"
     known = _picked(answer, "label", "value", "revision", "place", "expires_at")
     return {"result": result, **known, **({"previous": previous["value"]} if previous else {})}
+
+
+def _quoted_value(value: str) -> str:
+    cut = value if len(value) <= _LINE_VALUE_MAX else f"{value[: _LINE_VALUE_MAX - 1]}…"
+    return _shown_text(json.dumps(cut, ensure_ascii=False))
 
 
 def _labels_text(channels: List[Dict[str, Any]]) -> str:

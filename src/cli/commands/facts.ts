@@ -6,13 +6,14 @@
 import { createInterface } from "node:readline/promises";
 import { memorySection } from "../../agent-side/memory-section.ts";
 import { keptValue } from "../../agent-side/secrets.ts";
+import { writtenLine } from "../../agent-side/written-line.ts";
 import type { FactsAnswer, PlaceKind, StoredFact } from "../../contract/answers.ts";
 import { LABELS } from "../../contract/channel-labels.ts";
-import type { WrittenAnswer } from "../../sdk/index.ts";
 import { isSidebandError } from "../../sdk/index.ts";
 import { type Command, CommandError, UsageError } from "../command.ts";
 import { type MemoryCall, memoryCommand, type OptionValues, orNoFact, WRITER } from "../memory-command.ts";
 import { durationS, momentMs } from "../moments.ts";
+import { undoHere } from "../spoken-command.ts";
 
 const SCOPES: readonly PlaceKind[] = ["person", "project", "worktree"];
 
@@ -56,19 +57,9 @@ ${labelLines()}`,
       values.add === true
         ? await memory.append(userId, label, kept, options)
         : await memory.encode(userId, label, kept, options);
-    print(writtenLines(answer, sameMemory), answer);
+    print(writtenLine(answer, undoHere(sameMemory)), answer);
   },
 );
-
-/** What was written; what it replaced, and how to undo it. */
-export function writtenLines(written: WrittenAnswer, sameMemory: string): string {
-  const { label, value, expires_at, previous } = written;
-  const lines = [`${label}=${value}`];
-  if (expires_at !== undefined) lines.push(`until ${expires_at}`);
-  if (previous !== null && previous.value !== value)
-    lines.push(`was ${previous.value}`, `undo: sideband restore ${label} ${previous.revision}${sameMemory}`);
-  return lines.join("\n");
-}
 
 function termsOf(values: OptionValues) {
   const { for: life, until, scope } = values as Readonly<Record<string, string | undefined>>;

@@ -1,47 +1,27 @@
 /** sideband history, restore and rollback: what facts were, and going back to it. */
 
 import { parseArgs } from "node:util";
-import type { ChangesAnswer, RollbackAnswer } from "../../contract/answers.ts";
+import { writtenLine } from "../../agent-side/written-line.ts";
+import type { RollbackAnswer } from "../../contract/answers.ts";
 import { isSidebandError } from "../../sdk/index.ts";
 import { type Command, CommandError, UsageError } from "../command.ts";
 import { memoryCommand, orNoFact, WRITER } from "../memory-command.ts";
 import { MEMORY_OPTIONS } from "../memory-options.ts";
 import { momentMs } from "../moments.ts";
 import { counted, table } from "../printed.ts";
-import { writtenLines } from "./facts.ts";
+import { undoHere } from "../spoken-command.ts";
 import { restoreBackup } from "./upkeep.ts";
-
-const CHANGES_MAX = 200;
 
 export const history: Command = memoryCommand(
   {
     name: "history",
-    summary: "print the values that a fact had, or what changed for a user",
-    words: ["[LABEL]"],
-    options: { since: { type: "string" } },
-    usage: "[--since MOMENT]",
-    optionHelp: `  --since MOMENT  without LABEL: only what changed since then, such as "yesterday 18:00" or "2h ago"`,
+    summary: "print the values that a fact had",
+    words: ["LABEL"],
     about: `Prints the value that a fact has and those that it had, the newest first, with their revisions: "sideband restore
-LABEL REVISION" writes one of them again. Without LABEL it prints the last ${CHANGES_MAX} changes of the user, in all projects, or
-in that of --project.`,
+LABEL REVISION" writes one of them again. "sideband log" prints what changed for a user.`,
     failures: "1 if there is no such fact",
-    check([label], { since }) {
-      if (label !== undefined && since !== undefined)
-        throw new UsageError("--since is for the history without a LABEL");
-      if (typeof since === "string") momentMs("--since", since, Date.now());
-    },
   },
-  async ({ memory, config: { userId }, project, words: [label], values, print }) => {
-    if (label === undefined) {
-      const since =
-        typeof values.since === "string"
-          ? new Date(momentMs("--since", values.since, Date.now())).toISOString()
-          : undefined;
-      const named = values.project as string | undefined;
-      const answer = await memory.changes(userId, { project: named, since, limit: CHANGES_MAX });
-      if (answer.changes.length === 0) console.error(`nothing has changed for ${userId}`);
-      return print(changeLines(answer), answer);
-    }
+  async ({ memory, config: { userId }, project, words: [label], print }) => {
     const answer = await orNoFact(memory.history(userId, label, { project }), userId, label);
     const rows = answer.revisions.map(({ revision, value, updated_at, written_by = "", ended = "" }) => [
       String(revision),
@@ -53,17 +33,6 @@ in that of --project.`,
     print(table(["REVISION", "WRITTEN", "BY", "ENDED", "VALUE"], rows), answer);
   },
 );
-
-function changeLines({ changes }: ChangesAnswer): string {
-  const rows = changes.map(({ at, kind, written_by = "", project = "", label, value }) => [
-    at,
-    kind,
-    written_by,
-    project,
-    `${label}=${value}`,
-  ]);
-  return rows.length === 0 ? "" : table(["WHEN", "WHAT", "BY", "PROJECT", "FACT"], rows);
-}
 
 const earlierValue: Command = memoryCommand(
   {
@@ -87,7 +56,7 @@ Copies BACKUP into the data folder, which must be empty or new, and which nobody
       if (!isSidebandError(error, "not_found")) throw error;
       throw new CommandError(`${error.message} "sideband history ${label}" lists those that are kept.`);
     });
-    print(writtenLines(answer, sameMemory), answer);
+    print(writtenLine(answer, undoHere(sameMemory)), answer);
   },
 );
 

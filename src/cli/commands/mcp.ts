@@ -5,6 +5,7 @@ import { openAgentMemory, runMcpStdio } from "../../main/agent.ts";
 import { packageVersion } from "../../main/package.ts";
 import { type Command, CommandError, EXIT_OK } from "../command.ts";
 import { MEMORY_HELP, MEMORY_OPTIONS, MEMORY_USAGE, memoryConfig } from "../memory-options.ts";
+import { undoAnywhere } from "../spoken-command.ts";
 
 export const mcp: Command = {
   name: "mcp",
@@ -30,6 +31,7 @@ Exit status: 0 after the client has disconnected; 1 if the memory cannot be open
     await runMcpStdio(memory, config, {
       version: packageVersion(),
       onError: (error) => console.error(`sideband mcp: ${error.message}`),
+      undoIn: (project) => undoAnywhere(config, project),
     });
     return EXIT_OK;
   },

@@ -12,11 +12,12 @@ import { type Command, CommandError, EXIT_FAILED, EXIT_OK, UsageError } from "..
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
 import { counted } from "../printed.ts";
 import { ProgressLine } from "../progress.ts";
+import { exportMarkdown, isExportMarkdown } from "./export-markdown.ts";
 import { FROM_HELP, importFrom, isImportFrom } from "./import-from.ts";
 
 export const exportCommand: Command = {
   name: "export",
-  summary: "write keys and facts as JSON lines",
+  summary: "write keys and facts as JSON lines; or facts as a section for CLAUDE.md",
   help: `usage: sideband export [--account NAME [--user ID]] [--out FILE]
 
 Writes a line for each key (its hash, never the key) with its counts of encodes, for each user with all facts, and for
@@ -30,9 +31,12 @@ handed out so far cannot be read. Works beside a running service, and on a stand
                   is whole; until then that is FILE.PID.new. What was written is counted in a line
 ${DATA_HELP}
 
-Exit status: 0; 1 if it failed; 2 for a wrong call.`,
+Exit status: 0; 1 if it failed; 2 for a wrong call.
+
+${exportMarkdown.help}`,
 
   async run(args) {
+    if (isExportMarkdown(args)) return exportMarkdown.run(args);
     const options = {
       account: { type: "string" },
       user: { type: "string" },

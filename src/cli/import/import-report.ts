@@ -1,6 +1,7 @@
 /** What an import says: the table of what would be or was written, what is not imported and why, and how it is undone. */
 
 import { shownText } from "../../agent-side/shown-text.ts";
+import { quotedValue } from "../../agent-side/written-line.ts";
 import { counted, table } from "../printed.ts";
 import type { Finding, FoundMemory, LeftOutLine } from "./findings.ts";
 import { FORMATS, type FormatName } from "./formats.ts";
@@ -51,8 +52,8 @@ function writeRow(fact: PlannedFact): string[] {
     lineOf(fact),
     label,
     kind,
-    present === undefined ? "(none)" : cell(present.value),
-    cell(value) + until,
+    present === undefined ? "(none)" : quotedValue(present.value, CELL_LENGTH_MAX),
+    quotedValue(value, CELL_LENGTH_MAX) + until,
   ];
 }
 
@@ -62,11 +63,6 @@ function leftOutRow(line: LeftOutLine): string[] {
 
 function lineOf({ line, part }: Finding): string {
   return part === undefined ? String(line) : `${line} ${shortened(shownText(part), 20)}`;
-}
-
-/** A value in quotes: its spaces are seen, and it cannot look like another column. */
-function cell(value: string): string {
-  return JSON.stringify(shortened(shownText(value)));
 }
 
 function shortened(text: string, lengthMax = CELL_LENGTH_MAX): string {

@@ -11,12 +11,10 @@ import { exactText } from "../../agent-side/shown-text.ts";
 import type { PlaceKind } from "../../contract/answers.ts";
 import type { Finding, FoundMemory } from "./findings.ts";
 import type { LabelNames, Topic } from "./label-names.ts";
+import { SECTION_BEGIN, SECTION_END, SECTION_FENCE } from "./markdown-section.ts";
 
-/** The info string of the fenced block in an exported section. */
-export const SECTION_FENCE = "sideband";
-/** Its lines that say whose the facts below are, and until when the next one lasts. */
-export const PLACE_LINE = /^# (person|project|worktree)$/;
-export const UNTIL_LINE = /^# until (\S+)$/;
+const PLACE_LINE = /^# (person|project|worktree)$/;
+const UNTIL_LINE = /^# until (\S+)$/;
 
 const KEY_LENGTH_MAX = 30;
 const NO_LABEL = "no label says what it is";
@@ -89,6 +87,8 @@ interface Surroundings {
   /** The fence that is open, and what it says its content is. */
   fence: { readonly marks: string; readonly info: string } | undefined;
   isFrontMatter: boolean;
+  /** In a section of ours, where only the fenced block counts. */
+  isSection: boolean;
   isPrivate: boolean;
   /** Whether there was a heading. */
   isBegun: boolean;
@@ -124,6 +124,7 @@ function readLines(
   const around: Surroundings = {
     fence: undefined,
     isFrontMatter: false,
+    isSection: false,
     isPrivate: false,
     isBegun: false,
     topic,
@@ -176,7 +177,9 @@ function isStructure(line: string, index: number, around: Surroundings): boolean
     return true;
   }
   if (/^---\s*$/.test(line) && (index === 0 || around.isFrontMatter)) around.isFrontMatter = index === 0;
-  return SILENT.test(line.trim());
+  if (around.fence === undefined && line === SECTION_BEGIN) around.isSection = true;
+  else if (around.fence === undefined && line === SECTION_END) around.isSection = false;
+  return SILENT.test(line.trim()) || (around.isSection && around.fence === undefined);
 }
 
 function isPrivateLine(line: string, around: Surroundings): boolean {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { memorySection, withSection } from "../../../src/agent-side/memory-section.ts";
-import { shownJson, shownText } from "../../../src/agent-side/shown-text.ts";
+import { exactText, shownJson, shownText } from "../../../src/agent-side/shown-text.ts";
 import { LABELS } from "../../../src/contract/channel-labels.ts";
 import { hermesCalls } from "../../agents/hermes-calls.ts";
 
@@ -52,13 +52,6 @@ const hostileIndex = fc
   .array(hostileValue, { minLength: 1, maxLength: 6 })
   .map((values) => values.map((value, i) => `${LABELS[i]}=${value}`).join("\n"));
 
-/** What a model can be told to undo. */
-function original(shown: string): string {
-  return shown
-    .replace(/&((?:amp;)*)lt;/g, (_, more: string) => (more === "" ? "<" : `&${more.slice(4)}lt;`))
-    .replace(/\\u\{([0-9a-f]+)\}/g, (_, digits: string) => String.fromCodePoint(Number.parseInt(digits, 16)));
-}
-
 /** Tags, comments and marks of chat templates, also with spaces; overrides and isolates, tags, fillers, line breaks. */
 const MARKUP = /[<＜﹤]\s*[/!?|]|[<＜﹤][^\s0-9=<＜﹤>-]|[<＜﹤]\s*\w[\w:.-]{0,40}\s*>|\[\/?MEM\]/iu;
 const UNSEEN =
@@ -75,7 +68,7 @@ test("no value in a section looks like markup or another line, or hides anything
       assert.deepEqual([lines[0], lines.at(-1)], ["<sideband-memory>", "</sideband-memory>"]);
       assert.equal(facts.length, plain_index.split("\n").length);
       for (const fact of facts) assert.ok(!MARKUP.test(fact) && !UNSEEN.test(fact), fact);
-      assert.equal(facts.map(original).join("\n"), plain_index);
+      assert.equal(facts.map(exactText).join("\n"), plain_index);
       assert.equal(
         lines[1].includes("&lt;"),
         facts.join("\n") !== plain_index,

@@ -7,7 +7,6 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -17,56 +16,19 @@ import {
 } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { main } from "../../../src/cli/main.ts";
 import { readConfig } from "../../../src/config.ts";
 import { doorPath } from "../../../src/door-client/door-path.ts";
 import { openCore } from "../../../src/main/core.ts";
-import { startService } from "../../../src/main/service.ts";
 import { damage } from "../../fixtures/behind-the-store.ts";
 import { blockWorkerBundle } from "../../fixtures/block-worker-bundle.ts";
 import { changesOf, viewOf } from "../../fixtures/views.ts";
-
-/** Runs a command in this process; its exit status and what it printed. */
-async function run(...args: string[]): Promise<{ status: number; out: string; err: string }> {
-  const captured = { out: "", err: "" };
-  const { log, error } = console;
-  console.log = (line) => {
-    captured.out += `${line}
-`;
-  };
-  console.error = (line) => {
-    captured.err += `${line}
-`;
-  };
-  try {
-    return { status: await main(args), ...captured };
-  } finally {
-    console.log = log;
-    console.error = error;
-  }
-}
+import { besideOwner, run, withData } from "./run-command.ts";
 
 /** Runs a command that needs block work: it uses an owner of the folder whose threads run the sources. */
 async function runBesideOwner(data: string, ...args: string[]): ReturnType<typeof run> {
-  const config = readConfig({ SIDEBAND_DATA: data, SIDEBAND_LOG_LEVEL: "silent" });
-  const { close } = await startService(config, {
-    tcp: false,
-    warm: false,
-    blockWorker: blockWorkerBundle(),
-  });
-  return run(...args, "--data", data).finally(close);
-}
-
-async function withData(check: (data: string, folder: string) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "sideband-cli-"));
-  try {
-    await check(join(folder, "data"), folder);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  return besideOwner(data, () => run(...args, "--data", data));
 }
 
 async function fill(data: string): Promise<string> {

@@ -1,0 +1,340 @@
+/** sideband import --from and export --as markdown, beside an owner in this process: what is said, and what is stored. */
+
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import fc from "fast-check";
+import { CHANNELS } from "../../../src/base/channels.ts";
+import { readFormat } from "../../../src/cli/import/formats.ts";
+import { markdownSection, withMarkdownSection } from "../../../src/cli/import/markdown-section.ts";
+import { startRunning } from "../../http/running-service.ts";
+import { besideOwner, run, withData } from "./run-command.ts";
+
+const NOTES = fileURLToPath(new URL("../../fixtures/memories/notes.md", import.meta.url));
+
+/** The words behind "rollback" of the line that undoes an import. */
+function undoWords(out: string): string[] {
+  const line = out.trimEnd().split("\n").at(-1) ?? "";
+  const found = /^undo: .* rollback (--to \S+) (--user) (\S+) (--data) (\S+)$/.exec(line);
+  assert.ok(found !== null, line);
+  return ["rollback", ...found.slice(1).flatMap((words) => words.split(" "))];
+}
+
+test("a dry run is the default: it prints the table, writes nothing and begins no store", () =>
+  withData(async (data, folder) => {
+    const dry = await run("import", "--from", NOTES, "--data", data, "--user", "ada");
+    assert.deepEqual([dry.status, dry.err], [0, ""]);
+    assert.match(dry.out, /^notes\.md: text, such as CLAUDE\.md, for ada\n/);
+    assert.match(
+      dry.out,
+      /\nLINE +WOULD WRITE +FOR THE +WAS +NOW\n7 +USER\.name +\w+ +\(none\) +"Ada Okafor"\n/,
+    );
+    assert.match(dry.out, /\n16 +PREF\.tone=dry, friendly +line 67 says it again\n/);
+    assert.match(dry.out, /\n29 +\(not shown\) +no label is called "API key"\n/);
+    assert.match(
+      dry.out,
+      /\n12 facts would be written, 36 lines are not imported\. Nothing was written yet: add --write\.\n/,
+    );
+    assert.ok(!dry.out.includes("sk-ant-"), "what looks like a secret is not printed");
+    const json = await run("import", "--from", NOTES, "--json", "--data", data);
+    const { facts, not_imported, written } = JSON.parse(json.out);
+    assert.deepEqual([facts.length, not_imported.length, written], [12, 36, 0]);
+    // A text for an assistant, whose answer is what --from - takes.
+    const prompt = await run("import", "--prompt", "--data", data);
+    assert.match(prompt.out, /LABEL=value[\s\S]*\nPREF\.tone: The tone to strike\n[\s\S]*My notes:\n/);
+    assert.deepEqual(readdirSync(folder), []);
+  }));
+
+test("--write stores with the file as the writer, and the printed command takes all of it back", () =>
+  withData((data) =>
+    besideOwner(data, async () => {
+      const ada = ["--user", "ada", "--data", data];
+      const here = [...ada, "--project", "loom/x"];
+      await run("remember", "PREF.tone", "loud", ...ada);
+      await run("remember", "PREF.editor", "Neovim", ...ada);
+      const before = (await run("facts", ...here)).out;
+      const written = await run("import", "--from", NOTES, "--write", ...here);
+      assert.deepEqual([written.status, written.err], [0, ""]);
+      assert.match(written.out, /\nLINE +WRITTEN +FOR THE /);
+      assert.match(written.out, /\n67 +PREF\.tone +person +"loud" +"warm"\n/);
+      assert.match(written.out, /\n24 +PROJ\.stack +project +\(none\) /);
+      assert.match(written.out, /\n27 +TASK\.deadline +worktree +\(none\) /);
+      assert.match(written.out, /\nthere already: PREF\.editor \(line 11\)\n/);
+      assert.match(written.out, /\n11 facts written\.\n/);
+      const { revisions } = JSON.parse((await run("history", "PREF.tone", "--json", ...here)).out);
+      assert.deepEqual(
+        revisions.map((revision: Record<string, string>) => [revision.value, revision.written_by]),
+        [
+          ["warm", "import: notes.md"],
+          ["loud", "cli"],
+        ],
+      );
+      const again = await run("import", "--from", NOTES, "--write", ...here);
+      assert.match(
+        again.out,
+        /\n0 facts would be written, 12 facts are there already, 36 lines are not imported\.\n/,
+      );
+      // What was written for the person is in no project: the command has none.
+      const undone = await run(...undoWords(written.out));
+      assert.match(undone.out, /\n11 facts changed, back to /);
+      assert.equal((await run("facts", ...here)).out, before);
+    }),
+  ));
+
+test("where no history is kept, nothing is said to be undone by a command", () =>
+  withData((data) =>
+    besideOwner(
+      data,
+      async () => {
+        const ada = ["--user", "ada", "--data", data];
+        await run("remember", "PREF.tone", "loud", ...ada);
+        const { out } = await run("import", "--from", NOTES, "--write", ...ada);
+        assert.match(out, /\nIt cannot be rolled back: the service keeps no history of some facts\.\n$/);
+      },
+      { SIDEBAND_HISTORY: "0" },
+    ),
+  ));
+
+test("bad input gets one line that says what to do, and writes nothing", () =>
+  withData(async (data, folder) => {
+    const file = (name: string, text: string) => {
+      writeFileSync(join(folder, name), text);
+      return join(folder, name);
+    };
+    const empty = file("empty", "");
+    const half = file("half.jsonl", '{"type":"entity","name":"me","observations":[]}\n{"type":"ent');
+    const calls: [number, RegExp, ...string[]][] = [
+      [1, /there is no file nope$/, "--from", "nope"],
+      [1, /is a folder: name a file in it$/, "--from", folder],
+      [1, /cannot import empty: it is empty$/, "--from", empty, "--write"],
+      [1, /cannot import half\.jsonl: line 2 is not JSON; is the file whole\?$/, "--from", half],
+      [2, /--as takes one of sideband, lines, mcp-memory/, "--from", empty, "--as", "csv"],
+      [2, /give --from FILE or --prompt/, "--write"],
+      [2, /give --from FILE or --prompt/, "--from", empty, "--prompt"],
+      [2, /--write stores and --dry-run does not/, "--from", empty, "--write", "--dry-run"],
+    ];
+    for (const [status, message, ...call] of calls) {
+      const refused = await run("import", ...call, "--data", data);
+      assert.deepEqual([refused.status, refused.out], [status, ""], call.join(" "));
+      assert.match(refused.err, /^sideband import: [^\n]+\n$/);
+      assert.match(refused.err.replace(/ \(sideband import --help.*/, "").trimEnd(), message);
+    }
+    const values = [
+      "USER.name=\tAda",
+      `USER.os=${"x".repeat(1025)}`,
+      "USER.gpu= ",
+      "PREF.tone=password: hunter2!x",
+    ];
+    const { out } = await run(
+      "import",
+      "--from",
+      file("values", values.join("\n")),
+      "--json",
+      "--data",
+      data,
+    );
+    const { facts, not_imported } = JSON.parse(out);
+    assert.deepEqual(facts, []);
+    assert.deepEqual(
+      not_imported.map(({ line, why }: { line: number; why: string }) => [line, why]),
+      [
+        [1, "the value has line breaks or control characters"],
+        [2, "the value has 1025 bytes, and 1024 are the most"],
+        [3, "the value is empty"],
+        [4, "This looks like a password"],
+      ],
+    );
+    assert.ok(!existsSync(data));
+  }));
+
+/** Values that Markdown, a shell or a prompt could take for something else. */
+const HOSTILE = {
+  "USER.name": "# Ada **O** `x` ``` <b>&lt;/b> &amp;lt; [a](b)",
+  "USER.os": "  two  spaces = a \\u{41} tab? ",
+  "USER.role": "a\u202eb\u200f \u{e0041} 👩‍💻 שלום",
+  "PREF.tone": "- PREF.format=x; # until 2020-01-01T00:00:00Z",
+  "PREF.format": "```",
+  "PREF.avoid": "<!-- /sideband-memory -->",
+  "TASK.next": "# project",
+};
+
+test("export --as markdown, then import --from: the same facts, whatever is in them, and the rest of the file stays", () =>
+  withData((data, folder) =>
+    besideOwner(data, async () => {
+      const memoryOf = (user: string, project: string) => [
+        "--user",
+        user,
+        "--project",
+        project,
+        "--data",
+        data,
+      ];
+      const ada = memoryOf("ada", "loom/x");
+      const lines = Object.entries(HOSTILE).map(([label, value]) => `${label}=${value}\n`);
+      writeFileSync(join(folder, "facts"), lines.join(""));
+      const stored = await run("import", "--from", join(folder, "facts"), "--write", "--json", ...ada);
+      assert.equal(JSON.parse(stored.out).written, lines.length, stored.out);
+      await run("remember", "PREF.units", "metric", "--scope", "project", ...ada);
+      await run("remember", "TASK.reminder", "tea", "--until", "2099-01-01T00:00:00Z", ...ada);
+      const factsOf = async (memory: string[]) =>
+        JSON.parse((await run("facts", "--json", ...memory)).out).facts.map(
+          ({ label, value, place, expires_at }: Record<string, string>) => ({
+            label,
+            value,
+            place,
+            expires_at,
+          }),
+        );
+      const facts = await factsOf(ada);
+      assert.equal(facts.length, lines.length + 2);
+
+      const own = "# Loom\n\nKeep commits small.\n";
+      const file = join(folder, "CLAUDE.md");
+      const exported = (...more: string[]) => run("export", "--as", "markdown", ...more, ...ada);
+      writeFileSync(file, own, { mode: 0o644 });
+      assert.equal((await exported("--out", file)).out, `wrote ${facts.length} facts to ${file}\n`);
+      const text = readFileSync(file, "utf8");
+      assert.ok(text.startsWith(`${own}\n<!-- sideband-memory`), text);
+      assert.ok(!/[\u202e\u{e0041}]/u.test(text), "nothing is hidden");
+      assert.equal(statSync(file).mode & 0o777, 0o644);
+      // Once more takes the place of the earlier one.
+      await exported("--out", file);
+      assert.equal(readFileSync(file, "utf8"), text);
+      assert.equal(`${own}\n${(await exported()).out}`, text);
+
+      const same = JSON.parse((await run("import", "--from", file, "--json", ...ada)).out);
+      assert.deepEqual([same.facts, same.same.length], [[], facts.length]);
+      assert.deepEqual(
+        same.not_imported.map(({ line }: { line: number }) => line),
+        [1, 3],
+      );
+      const eve = memoryOf("eve", "mill/y");
+      assert.match((await run("import", "--from", file, "--write", ...eve)).out, /\n9 facts written\.\n/);
+      assert.deepEqual(await factsOf(eve), facts);
+
+      await run("forget", "--all", "--yes", "--user", "ada", "--data", data);
+      assert.equal((await exported("--out", file)).err, "ada has no facts\n");
+      assert.equal(readFileSync(file, "utf8"), `${own}\n`);
+      assert.equal((await exported("--json")).status, 2);
+      assert.equal((await run("export", "--as", "csv")).status, 2);
+    }),
+  ));
+
+test("a section of any facts in any file is read back exactly", () => {
+  const part = fc.constantFrom(
+    ..."`#=<>&[]\\*_-|!:;~ ",
+    "```",
+    "&lt;",
+    "amp;",
+    "\\u{",
+    "202e}",
+    "\u202e",
+    "\u200d",
+    "é",
+    "ש",
+  );
+  const value = fc.array(part, { minLength: 1, maxLength: 12 }).map((parts) => parts.join(""));
+  const facts = fc.uniqueArray(
+    fc.record({ label: fc.constantFrom(...CHANNELS.map(({ label }) => label)), value }),
+    {
+      minLength: 1,
+      maxLength: 12,
+      selector: ({ label }) => label,
+    },
+  );
+  const around = fc.constantFrom("", "# Title\n", "```sh\nx\n```\n", "a\r\nb");
+  fc.assert(
+    fc.property(facts, around, around, (some, before, after) => {
+      const stored = some.map((fact) => ({ ...fact, channel: 0, revision: 1, updated_at: "" }));
+      const text = withMarkdownSection(before, markdownSection(stored)) + after;
+      const { findings } = readFormat(text, undefined, { labels: CHANNELS, userId: "ada" });
+      assert.deepEqual(
+        findings.facts.map(({ label, value }) => ({ label, value })),
+        some.map(({ label, value }) => ({ label, value })),
+      );
+      assert.equal(withMarkdownSection(text, markdownSection(stored)), text);
+    }),
+  );
+});
+
+test("an export of Sideband brings places, ends and labels along", () =>
+  withData(async (data, folder) => {
+    const file = join(folder, "ada.jsonl");
+    await besideOwner(data, async () => {
+      const ada = ["--user", "ada", "--data", data];
+      await run(
+        "labels",
+        "add",
+        "TRIP.goal",
+        "--description",
+        "where to",
+        "--max-bytes",
+        "9",
+        "--data",
+        data,
+      );
+      await run("remember", "TRIP.goal", "sea", ...ada);
+      await run("remember", "USER.name", "Ada", "--until", "2099-01-01T00:00:00Z", ...ada);
+      await run("remember", "TASK.next", "weave", "--project", "loom/x", ...ada);
+      assert.equal((await run("export", ...ada, "--out", file)).status, 0);
+    });
+    const other = join(folder, "other");
+    await besideOwner(other, async () => {
+      const eve = ["--user", "eve", "--data", other];
+      const dry = await run("import", "--from", file, ...eve);
+      assert.match(
+        dry.out,
+        /^ada\.jsonl: an export of Sideband of ada, for eve\nnot looked at: keys and earlier values\n/,
+      );
+      assert.match(dry.out, /\nlabels that would be added: TRIP\.goal\n/);
+      assert.match((await run("import", "--from", file, "--write", ...eve)).out, /\n3 facts written\.\n/);
+      assert.match((await run("labels", "--data", other)).out, /\nTRIP\.goal +person +where to\n/);
+      const { out } = await run("facts", "--json", "--project", "loom/x", ...eve);
+      assert.deepEqual(
+        JSON.parse(out).facts.map(({ label, value, place, expires_at }: Record<string, string>) => [
+          label,
+          value,
+          place,
+          expires_at,
+        ]),
+        [
+          ["USER.name", "Ada", "person", "2099-01-01T00:00:00.000Z"],
+          ["TASK.next", "weave", "worktree", undefined],
+          ["TRIP.goal", "sea", "person", undefined],
+        ],
+      );
+    });
+  }));
+
+test("more facts than a step takes: what was written is said, what was not is said, and it can be rolled back", (t) =>
+  withData(async (_, folder) => {
+    const running = await startRunning();
+    t.after(() => running.end());
+    const key = await running.newKey("limited", "free");
+    t.after(() => {
+      delete process.env.SIDEBAND_API_KEY;
+    });
+    process.env.SIDEBAND_API_KEY = key;
+    const call = (path: string, body: object) => running.call("POST", path, { key, body });
+    const labels = Array.from({ length: 60 }, (_, i) => `TRIP.stop_${i}`);
+    for (const label of labels) await call("/channels", { label, description: "a stop" });
+    // A free key may write 1,000 facts a month: 45 are left.
+    const facts = labels.slice(0, 40).map((label) => ({ label, value: "before" }));
+    for (let left = 955; left > 0; left -= 40)
+      await call("/encode/batch", { user_id: "bob", facts: facts.slice(0, left) });
+    const stops = join(folder, "stops");
+    writeFileSync(stops, labels.map((label) => `${label}=here\n`).join(""));
+    const ada = ["--user", "ada", "--url", running.url];
+    const written = await run("import", "--from", stops, "--write", ...ada);
+    assert.equal(written.status, 1);
+    assert.match(written.out, /\n40 facts written\.\n/);
+    assert.match(
+      written.err,
+      /^sideband import: not written: TRIP\.stop_40, .*TRIP\.stop_59: .*1000 encodes a month/,
+    );
+    const [, to] = /undo: .* rollback --to (\S+) --user ada --url http/.exec(written.out) ?? [];
+    assert.match((await run("rollback", "--to", to, ...ada)).out, /40 facts changed/);
+    assert.equal((await run("facts", ...ada)).err, "ada has no facts\n");
+  }));
