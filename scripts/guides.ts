@@ -29,6 +29,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   Agents: [
     "docs/agents/README.md",
     ...[
+      "import",
       "claude-code",
       "codex",
       "hermes",

@@ -11,10 +11,10 @@ import type { Command } from "../command.ts";
 import { memoryCommand } from "../memory-command.ts";
 import { momentMs } from "../moments.ts";
 
-type Change = ChangesAnswer["changes"][number];
+type KeptChange = ChangesAnswer["changes"][number];
 
 /** A change, and the value that was there before. */
-interface LoggedChange extends Change {
+interface LoggedChange extends KeptChange {
   readonly was: string | undefined;
 }
 
@@ -69,8 +69,8 @@ async function changesOf(
   memory: Sideband<string>,
   userId: string,
   options: { project: string | undefined; since: string | undefined },
-): Promise<Change[]> {
-  const found: Change[] = [];
+): Promise<KeptChange[]> {
+  const found: KeptChange[] = [];
   let cursor: string | undefined;
   do {
     const page = await memory.changes(userId, { ...options, limit: PAGE, cursor });
@@ -82,7 +82,7 @@ async function changesOf(
 
 async function follow(
   journal: Journal,
-  ask: (since?: string) => Promise<Change[]>,
+  ask: (since?: string) => Promise<KeptChange[]>,
   print: (changes: readonly LoggedChange[]) => void,
 ): Promise<void> {
   const stop = new AbortController();
@@ -106,7 +106,7 @@ async function follow(
 /** What has been logged, and the values that are there now. */
 class Journal {
   readonly #seen = new Set<string>();
-  readonly #present = new Map<string, Change>();
+  readonly #present = new Map<string, KeptChange>();
   #newestAt: string | undefined;
 
   get newestAt(): string | undefined {
@@ -114,7 +114,7 @@ class Journal {
   }
 
   /** The changes among these, the oldest first, that are new. */
-  add(changes: readonly Change[]): LoggedChange[] {
+  add(changes: readonly KeptChange[]): LoggedChange[] {
     return changes.flatMap((change) => {
       const name = factName(change);
       // Not by its revision: writing the same value again gives it another one.
@@ -130,7 +130,7 @@ class Journal {
   }
 
   /** Facts of which nothing is kept any more. @param changes all that are kept */
-  forgottenSince(changes: readonly Change[]): LoggedChange[] {
+  forgottenSince(changes: readonly KeptChange[]): LoggedChange[] {
     const kept = new Set(changes.map(factName));
     const gone = [...this.#present].filter(([name]) => !kept.has(name));
     for (const [name] of gone) this.#present.delete(name);
@@ -143,7 +143,7 @@ class Journal {
   }
 }
 
-function factName({ label, project = "" }: Change): string {
+function factName({ label, project = "" }: KeptChange): string {
   return `${label} ${project}`;
 }
 

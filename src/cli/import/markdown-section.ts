@@ -14,12 +14,12 @@ export const SECTION_END = "<!-- /sideband-memory -->";
 /** The info string of the fenced block. */
 export const SECTION_FENCE = "sideband";
 const FENCE_MARKS = "```";
-const PLACES: readonly PlaceKind[] = ["person", "project", "worktree"];
+const PLACE_KINDS: readonly PlaceKind[] = ["person", "project", "worktree"];
 
 /** The section; empty if there are no facts. A line before them says whose they are, where that is known. */
 export function markdownSection(facts: readonly StoredFact[]): string {
   if (facts.length === 0) return "";
-  const placed = PLACES.map((kind) => ({ kind, some: facts.filter(({ place }) => place === kind) }));
+  const placed = PLACE_KINDS.map((kind) => ({ kind, some: facts.filter(({ place }) => place === kind) }));
   const unplaced = facts.filter(({ place }) => place === undefined);
   const lines = [
     ...unplaced.flatMap(factLines),

@@ -47,6 +47,15 @@ test("a dry run is the default: it prints the table, writes nothing and begins n
     assert.deepEqual(readdirSync(folder), []);
   }));
 
+test("docs/agents/import.md shows what its example prints", () =>
+  withData(async (data, folder) => {
+    const guide = readFileSync(new URL("../../../docs/agents/import.md", import.meta.url), "utf8");
+    const [, notes] = /printf '(.*)' > notes\.md/.exec(guide)!;
+    writeFileSync(join(folder, "notes.md"), notes.replaceAll("\\n", "\n"));
+    const { out } = await run("import", "--from", join(folder, "notes.md"), "--data", data, "--user", "ada");
+    assert.ok(guide.includes(`\`\`\`\n${out.slice(0, out.indexOf("add --write.") + 12)}\n\`\`\``), out);
+  }));
+
 test("--write stores with the file as the writer, and the printed command takes all of it back", () =>
   withData((data) =>
     besideOwner(data, async () => {
