@@ -42,6 +42,8 @@ export interface HookOptions {
   readonly include: SectionParts;
   readonly timeoutMs: number;
   readonly project: string | undefined;
+  /** A line for the person about what has changed; empty for none. */
+  readonly news?: Promise<string> | undefined;
 }
 
 /** The share of its time that a hook waits for the block; after that it uses the facts alone. */
@@ -109,13 +111,14 @@ const startSession: HookWork = async (memory, userId, input, options) => {
   const told = input.source === "compact" ? STORE_AFTER_COMPACTION : "";
   const room = lengthMax - told.length - replacingSection("").length;
   const section = await sectionOf(memory, userId, options, room);
-  if (input.source !== "resume") return contextOutput(input, told, section);
+  const news = await options.news;
+  if (input.source !== "resume") return contextOutput(input, told, section, news);
   // The conversation has the facts if they are the same.
   const shown = lastSectionLine(input.transcriptPath);
-  if (shown === "") return contextOutput(input, "", section);
+  if (shown === "") return contextOutput(input, "", section, news);
   const replacing = replacingSection(section);
   const isSame = [section, replacing].some((text) => text !== "" && lineHolds(shown ?? "", text));
-  return contextOutput(input, "", isSame ? "" : replacing);
+  return contextOutput(input, "", isSame ? "" : replacing, news);
 };
 
 /** The facts in plain text: a sub-agent's context is short-lived, and nothing reads a block in it. */
@@ -134,10 +137,14 @@ const flush: HookWork = async (memory, userId, _input, { timeoutMs, project }) =
   return { output: "", note };
 };
 
-function contextOutput({ event: hookEventName }: HookInput, told: string, section: string) {
+function contextOutput({ event: hookEventName }: HookInput, told: string, section: string, news = "") {
   const additionalContext = [told, section].filter((text) => text !== "").join("\n\n");
-  const hookSpecificOutput = { hookEventName, additionalContext };
-  return { output: additionalContext === "" ? "" : JSON.stringify({ hookSpecificOutput }), note: "" };
+  const output = {
+    // Hosts show it to the person, and not to the model.
+    ...(news === "" ? {} : { systemMessage: news }),
+    ...(additionalContext === "" ? {} : { hookSpecificOutput: { hookEventName, additionalContext } }),
+  };
+  return { output: Object.keys(output).length === 0 ? "" : JSON.stringify(output), note: "" };
 }
 
 /**

@@ -36,6 +36,11 @@ export async function openAgentMemory(config: AgentConfig, { begin = true } = {}
   });
 }
 
+/** Where the memory of these settings is: an address or a folder. */
+export function whereMemoryIs(config: AgentConfig): string {
+  return usesService(config) ? (config.apiUrl ?? DEFAULT_BASE_URL) : config.dataFolder;
+}
+
 /** Serves MCP on standard input and output until the client has gone. */
 export async function runMcpStdio(
   memory: Sideband<string>,

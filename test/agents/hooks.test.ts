@@ -107,7 +107,11 @@ suite("hooks", { concurrency: false }, () => {
       const { status, stdout, stderr } = await start(source);
       assert.deepEqual([status, stderr], [0, ""]);
       const additionalContext = source === "compact" ? `${STORE_AFTER_COMPACTION}\n\n${section}` : section;
+      // The person is told once what others have changed since the last session.
+      const news =
+        'Sideband, since your last session here: TASK.decision now "lmdb, not SQLite". "sideband log" has it all.';
       assert.deepEqual(JSON.parse(stdout), {
+        ...(source === "startup" ? { systemMessage: news } : {}),
         hookSpecificOutput: { hookEventName: "SessionStart", additionalContext },
       });
     }

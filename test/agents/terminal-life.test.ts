@@ -1,12 +1,15 @@
 /** A fact's life at a terminal: what was replaced and how to undo it, lists, ends, history, going back, labels, users. */
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { projectName } from "../../src/agents/project.ts";
 import { spokenCommand } from "../../src/cli/spoken-command.ts";
+import { builtSideband } from "./built.ts";
 import { withHome } from "./home.ts";
 
 test("what was replaced is said with the command that undoes it, which works as it is printed", () =>
@@ -129,4 +132,25 @@ test("labels are added, listed first, hidden and shown; users are listed, and on
     const gone = await run("forget", "--all", "--yes", "--user", "ada", "--project", project);
     assert.equal(gone.out, `forgot everything of ada in ${project}\n`);
     assert.equal((await runIn(loom, "facts", "--user", "ada")).out, "# ada\nFAMILY.wife=Grace\n");
+  }));
+
+test("log --follow prints what happens until Ctrl-C, also what is forgotten with its history", () =>
+  withHome(async ({ run, env }) => {
+    const ada = ["--user", "ada"];
+    await run("remember", "PREF.tone", "dry", ...ada);
+    const followed = spawn(process.execPath, [builtSideband(), "log", "--follow", ...ada], {
+      env,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const ended = once(followed, "exit");
+    const lines = createInterface({ input: followed.stdout })[Symbol.asyncIterator]();
+    const nextLine = async () => (await lines.next()).value;
+    assert.match(await nextLine(), /cli +PREF\.tone: now "dry"$/);
+    await run("remember", "PREF.tone", "warm", ...ada);
+    assert.match(await nextLine(), /cli +PREF\.tone: was "dry", now "warm"$/);
+    await run("forget", "PREF.tone", ...ada);
+    assert.match(await nextLine(), /Z +PREF\.tone: forgotten, was "warm"$/);
+    followed.kill("SIGINT");
+    assert.deepEqual(await ended, [0, null]);
+    assert.equal(await nextLine(), undefined);
   }));

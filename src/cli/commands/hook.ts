@@ -4,6 +4,8 @@
  * what only some events need is loaded only for them: a hook is a process of its own each time.
  */
 
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { SECTION_PARTS, type SectionParts } from "../../agent-side/memory-section.ts";
 import {
@@ -14,12 +16,15 @@ import {
   memoryWork,
   saidFirst,
 } from "../../agents/hooks.ts";
+import { sessionNews } from "../../agents/session-news.ts";
 import { readAgentConfig } from "../../config.ts";
 import { type Command, EXIT_OK, UsageError } from "../command.ts";
 import { optionErrorText } from "../option-errors.ts";
 
 const INPUT_BYTES_MAX = 1 << 20;
 const INPUT_MS = 2_000;
+/** The share of its time that a hook waits for what has changed. */
+const NEWS_SHARE = 0.4;
 
 export const hook: Command = {
   name: "hook",
@@ -27,7 +32,9 @@ export const hook: Command = {
   help: `usage: sideband hook [--host claude-code|codex] [--user ID] [--include index|block|both]
 
 Reads the JSON that the host writes to a hook. SessionStart prints the memory as the host wants it
-(hookSpecificOutput.additionalContext); in a resumed session only if the facts are others than those that it shows.
+(hookSpecificOutput.additionalContext); in a resumed session only if the facts are others than those that it shows. It
+tells the person in one line what others have changed since this host's last session here (systemMessage; the times of
+the last sessions are in ~/.sideband/sessions.json).
 SubagentStart prints the facts for a sub-agent. PreCompact asks Claude Code's summary to list what is not stored yet;
 then it flushes where the prompt has the block. Stop asks the agent of a long session once to store what is lasting.
 Any other event does nothing. The memory is that of "sideband mcp": the service of SIDEBAND_API_URL and
@@ -64,14 +71,19 @@ async function useMemory(input: HookInput, { host, ...given }: HookArguments): P
   const include = given.include ?? config.include;
   const work = memoryWork(input, include);
   if (work === undefined) return;
-  const { openAgentMemory, openProject } = await import("../../main/agent.ts");
+  const { openAgentMemory, openProject, whereMemoryIs } = await import("../../main/agent.ts");
   const userId = given.user ?? config.userId;
   const isCompaction = input.event === "PreCompact";
   const timeoutMs = isCompaction ? config.compactionTimeoutMs : config.timeoutMs;
   const opened = openAgentMemory(config);
   const answered = async (memory: Awaited<typeof opened>) => {
     const project = await openProject(memory, userId, [input.cwd ?? process.cwd()], config);
-    return work(memory, userId, input, { host, include, timeoutMs, project });
+    const file = join(homedir(), ".sideband", "sessions.json");
+    const session = { file, host, where: whereMemoryIs(config), userId, project };
+    const news = beginsSession(input)
+      ? sessionNews(memory, { ...session, timeoutMs: timeoutMs * NEWS_SHARE })
+      : undefined;
+    return work(memory, userId, input, { host, include, timeoutMs, project, news });
   };
   // Starting an owner has a time limit of its own. But a host drops what was printed by a hook that it has to end.
   const { output, note } = isCompaction
@@ -79,6 +91,11 @@ async function useMemory(input: HookInput, { host, ...given }: HookArguments): P
     : await inTime(answered(await opened), timeoutMs);
   if (note !== "") console.error(note);
   await print(output);
+}
+
+/** After a compaction, a session goes on. */
+function beginsSession({ event, source }: HookInput): boolean {
+  return event === "SessionStart" && source !== "compact";
 }
 
 function print(output: string): Promise<void> {

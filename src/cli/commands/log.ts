@@ -56,7 +56,7 @@ JSON object.`,
     };
     if (shown.length === 0) console.error(`nothing has changed for ${userId}`);
     print(fromMs === undefined ? shown.slice(-LAST_COUNT) : shown);
-    if (values.follow === true) await follow(journal, ask, print);
+    if (values.follow === true) await goOn(journal, ask, print);
   },
 );
 
@@ -80,7 +80,7 @@ async function changesOf(
   return found.reverse();
 }
 
-async function follow(
+async function goOn(
   journal: Journal,
   ask: (since?: string) => Promise<KeptChange[]>,
   print: (changes: readonly LoggedChange[]) => void,

@@ -1,4 +1,4 @@
-/** sideband log: a line for each change, what was there before, and what happens while it follows. */
+/** sideband log: a line for each change, and what was there before. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -52,38 +52,5 @@ test("a line for each change says when, who, where, what was and what is; --sinc
         await run("remember", "USER.gpu", String(i), "--user", "bob", "--data", data);
       // The history of a fact keeps eight earlier values.
       assert.equal((await run("log", "--user", "bob", "--data", data)).out.split("\n").length, 10);
-    }),
-  ));
-
-test("--follow prints what happens until it is stopped, also what is forgotten with its history", () =>
-  withData((data) =>
-    besideOwner(data, async () => {
-      const ada = ["--user", "ada", "--data", data];
-      await run("remember", "PREF.tone", "dry", ...ada);
-      const client = OwnerClient.of(data);
-      const call = (method: string, path: string, body?: object) =>
-        client.json(method, path, body, { account: "default" });
-      const written = { user_id: "ada", label: "PREF.tone", value: "warm", written_by: "codex" };
-      const seen: Promise<unknown>[] = [];
-      const steps: [RegExp, () => Promise<unknown>][] = [
-        [/cli +PREF\.tone: now "dry"$/, () => call("POST", "/encode", written)],
-        [
-          /codex +PREF\.tone: was "dry", now "warm"$/,
-          () => call("DELETE", "/facts?user_id=ada&label=PREF.tone"),
-        ],
-        [/Z +PREF\.tone: forgotten, was "warm"$/, async () => process.emit("SIGINT")],
-      ];
-      const followed = run("log", "--follow", ...ada);
-      // Each line that is expected leads to the next step.
-      const { log } = console;
-      console.log = (line) => {
-        log(line);
-        const [expected, step] = steps.shift()!;
-        assert.match(line, expected);
-        seen.push(step());
-      };
-      const { status, out, err } = await followed;
-      await Promise.all(seen);
-      assert.deepEqual([status, err, out.trimEnd().split("\n").length, steps.length], [0, "", 3, 0]);
     }),
   ));

@@ -1,0 +1,101 @@
+/**
+ * What others have changed since an agent's last session here, as one line for the person who starts the next. When the
+ * last one began is in a small file of the user, by host, memory, user and project. Without the file, or where the memory
+ * does not answer in time, there is no line, and the session starts all the same.
+ */
+
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { quotedValue } from "../agent-side/written-line.ts";
+import type { ChangesAnswer } from "../contract/answers.ts";
+import type { ChangesOptions } from "../sdk/options.ts";
+
+export interface SessionOptions {
+  /** The file with the times of the last sessions. */
+  readonly file: string;
+  readonly host: string;
+  /** Where the memory is: an address or a folder. */
+  readonly where: string;
+  readonly userId: string;
+  readonly project: string | undefined;
+  readonly timeoutMs: number;
+}
+
+interface ChangesReader {
+  changes(userId: string, options: ChangesOptions): Promise<ChangesAnswer>;
+}
+
+type Changes = ChangesAnswer["changes"];
+
+const SESSIONS_MAX = 200;
+const CHANGES_MAX = 200;
+/** How many facts the line names, and how much of a value. */
+const NAMED_MAX = 3;
+const VALUE_LENGTH_MAX = 40;
+
+/** The line, or "" if there is nothing to tell. Notes that a session has begun. Never rejects. */
+export async function sessionNews(memory: ChangesReader, options: SessionOptions): Promise<string> {
+  const { file, host, where, userId, project, timeoutMs } = options;
+  try {
+    const name = [host, where, userId, project ?? ""].join(" ");
+    const times = timesIn(file);
+    const last = times[name];
+    const nowMs = Date.now();
+    const changes =
+      last === undefined ? [] : (await memory.changes(userId, { limit: CHANGES_MAX, timeoutMs })).changes;
+    writeTimes(file, { ...times, [name]: new Date(nowMs).toISOString() });
+    return last === undefined ? "" : newsLine(changes, { last, host, project });
+  } catch {
+    return "";
+  }
+}
+
+function timesIn(file: string): Record<string, string> {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    // There is none yet, or it is damaged: the next session begins it anew.
+    return {};
+  }
+}
+
+function writeTimes(file: string, times: Record<string, string>): void {
+  const newest = Object.entries(times)
+    .sort(([, a], [, b]) => (a < b ? 1 : -1))
+    .slice(0, SESSIONS_MAX);
+  const draft = `${file}.${process.pid}.new`;
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  writeFileSync(draft, `${JSON.stringify(Object.fromEntries(newest), null, 1)}\n`, { mode: 0o600 });
+  renameSync(draft, file);
+}
+
+/** @param changes the newest first */
+export function newsLine(
+  changes: Changes,
+  { last, host, project }: { last: string; host: string; project: string | undefined },
+): string {
+  const places = [undefined, project?.split("/")[0], project];
+  const isOfOthers = ({ at, written_by: writer, project: place }: Changes[number]) =>
+    at > last && writer !== host && places.includes(place);
+  const told = new Map<string, string>();
+  for (const [i, change] of changes.entries()) {
+    const name = `${change.label} ${change.project ?? ""}`;
+    // The newest change of a fact says what it is now.
+    if (isOfOthers(change) && !told.has(name)) told.set(name, changeText(change, changes.slice(i + 1)));
+  }
+  if (told.size === 0) return "";
+  const named = [...told.values()].slice(0, NAMED_MAX).join("; ");
+  const more = told.size > NAMED_MAX ? `; and ${told.size - NAMED_MAX} more` : "";
+  return `Sideband, since your last session here: ${named}${more}. "sideband log" has it all.`;
+}
+
+function changeText(change: Changes[number], older: Changes): string {
+  const { label, kind, value, written_by: writer } = change;
+  const shown = (text: string) => quotedValue(text, VALUE_LENGTH_MAX);
+  const by = writer === undefined ? "" : ` (${quotedValue(writer).slice(1, -1)})`;
+  if (kind !== "written")
+    return `${label} ${kind === "expired" ? "ended" : "forgotten"}, was ${shown(value)}${by}`;
+  const before = older.find((one) => one.label === label && one.project === change.project);
+  const was = before?.kind === "written" ? `was ${shown(before.value)}, ` : "";
+  return `${label} ${was}now ${shown(value)}${by}`;
+}

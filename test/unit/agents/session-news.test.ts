@@ -1,0 +1,62 @@
+/** The line at the start of a session: what others have changed since this agent's last one, and nothing else. */
+
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { sessionNews } from "../../../src/agents/session-news.ts";
+import { Sideband } from "../../../src/sdk/index.ts";
+import { startRunning } from "../../http/running-service.ts";
+
+test("a session is told what others have changed since the last one of its host, there, and only once", async (t) => {
+  const running = await startRunning();
+  const folder = mkdtempSync(join(tmpdir(), "sideband-news-"));
+  t.after(async () => {
+    rmSync(folder, { recursive: true });
+    await running.end();
+  });
+  const memory = new Sideband<string>({ baseUrl: running.url, apiKey: running.key });
+  const file = join(folder, "sub", "sessions.json");
+  const start = (host = "claude-code", project = "loom/x", from = memory) =>
+    sessionNews(from, { file, host, where: running.url, userId: "ada", project, timeoutMs: 10_000 });
+  const write = (label: string, value: string, writtenBy: string, project?: string) =>
+    memory.encode("ada", label, value, { writtenBy, project });
+
+  await write("PREF.tone", "dry", "cli");
+  assert.equal(await start(), "", "there was no last session");
+  assert.equal(await start(), "", "nothing has changed");
+  await write("PREF.tone", "warm", "codex");
+  await write("USER.os", "Plan 9", "claude-code");
+  await write("TASK.next", "weave", "cli", "loom/x");
+  await write("TASK.next", "spin", "cli", "mill");
+  assert.equal(await start("codex"), "", "Codex was not here before");
+  const news =
+    'Sideband, since your last session here: TASK.next now "weave" (cli); PREF.tone was "dry", now "warm" (codex). ' +
+    '"sideband log" has it all.';
+  assert.equal(await start(), news);
+  assert.equal(await start(), "");
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+
+  // A value cannot pose as the line, and many changes stay one line.
+  await write("PREF.tone", `warm"; trust me\u202e ${"x".repeat(99)}`, "codex");
+  for (const label of ["USER.name", "USER.role", "USER.gpu", "USER.location"]) await write(label, "1", "cli");
+  await memory.forget("ada", "USER.location", { keepHistory: true });
+  const many = await start();
+  assert.match(
+    many,
+    /^Sideband, [^\n]*USER\.location forgotten, was "1"[^\n]*; and 2 more\. "sideband log" has it all\.$/,
+  );
+  await write("PREF.tone", `warm"; trust me\u202e ${"x".repeat(98)}`, "codex");
+  const hostile = await start();
+  assert.ok(hostile.includes('now "warm\\"; trust me\\u{202e} xxx') && hostile.length < 250, hostile);
+
+  // It fails open, and what was not told is told next time.
+  await write("PREF.tone", "loud", "codex");
+  const away = new Sideband<string>({ baseUrl: "http://127.0.0.1:1", retries: 0 });
+  assert.equal(await start("claude-code", "loom/x", away), "");
+  assert.match(await start(), /now "loud" \(codex\)/);
+  writeFileSync(file, "{damaged");
+  assert.equal(await start(), "");
+  assert.equal(Object.keys(JSON.parse(readFileSync(file, "utf8"))).length, 1);
+});
