@@ -5,7 +5,11 @@ import type { IncomingMessage } from "node:http";
 import { test } from "node:test";
 import { clientReader, limitGroupOf, type TrustProxy, trustsOf } from "../../../src/http/request/client.ts";
 
-function clientOf(trusted: TrustProxy, remoteAddress: string, headers: Record<string, string> = {}) {
+function clientOf(
+  trusted: TrustProxy,
+  remoteAddress: string,
+  headers: Record<string, string | string[]> = {},
+) {
   const request = { socket: { remoteAddress }, headers: { host: "inside", ...headers } };
   return clientReader(trustsOf(trusted))(request as unknown as IncomingMessage);
 }
@@ -23,6 +27,13 @@ test("without a trusted proxy the headers of the client mean nothing", () => {
   assert.deepEqual(clientOf(["10.0.0.0/8"], "9.9.9.9", FORWARDED), direct);
 });
 
+test("a connection that has ended has no address, and a request may have no host", () => {
+  const request = { socket: {}, headers: {} } as unknown as IncomingMessage;
+  const nothing = { address: "", host: "", protocol: "http" };
+  assert.deepEqual(clientReader(trustsOf(false))(request), nothing);
+  assert.deepEqual(clientReader(trustsOf(1))(request), nothing);
+});
+
 test("of several hosts and protocols that one counts which the last proxy has added", () => {
   const forged = { "x-forwarded-host": "evil.example, memory.example", "x-forwarded-proto": "https, http" };
   const { host, protocol } = clientOf(1, "10.0.0.1", forged);
@@ -34,6 +45,24 @@ test("a number of hops is believed, and no more of them than that", () => {
   assert.equal(clientOf(2, "10.0.0.1", FORWARDED).address, "2.2.2.2");
   assert.equal(clientOf(9, "10.0.0.1", FORWARDED).address, "1.1.1.1");
   assert.equal(clientOf(1, "10.0.0.1").address, "10.0.0.1");
+});
+
+test("single addresses are believed, and their neighbours are not", () => {
+  const trusted = ["127.0.0.1", "fd00::7"];
+  for (const [peer, address] of [
+    ["127.0.0.1", "1.1.1.1"],
+    ["127.0.0.2", "127.0.0.2"],
+    ["fd00::7", "1.1.1.1"],
+    ["fd00::8", "fd00::8"],
+  ]) {
+    assert.equal(clientOf(trusted, peer, { "x-forwarded-for": "1.1.1.1" }).address, address);
+  }
+});
+
+test("a header that came several times is one list, and an empty part of it is none", () => {
+  const headers = { "x-forwarded-for": ["1.1.1.1,", " 2.2.2.2 ,, "], "x-forwarded-host": "memory.example, " };
+  assert.equal(clientOf(2, "10.0.0.1", headers).address, "1.1.1.1");
+  assert.equal(clientOf(1, "10.0.0.1", headers).host, "memory.example");
 });
 
 test("networks are believed hop by hop, IPv4 in IPv6 too", () => {
@@ -48,6 +77,7 @@ test("an address with a port, in brackets or in quotes is that address, of a pro
     ["1.2.3.4:5678", "1.2.3.4"],
     ['"1.2.3.4:5678"', "1.2.3.4"],
     ['"1.2.3.4"', "1.2.3.4"],
+    ["192.168.100.200:80", "192.168.100.200"],
     ["2001:db8::1", "2001:db8::1"],
     ["[2001:db8::1]", "2001:db8::1"],
     ["[2001:db8::1]:443", "2001:db8::1"],
@@ -62,7 +92,10 @@ test("an address with a port, in brackets or in quotes is that address, of a pro
 });
 
 test("what is no address counts as the one who passed it on", () => {
-  for (const hop of ["unknown", "example.org:443", "not an address", "1.2.3.4.5", "-", "1.2.3.400:1"]) {
+  for (const hop of [
+    ...["unknown", "example.org:443", "not an address", "1.2.3.4.5", "-", "1.2.3.400:1"],
+    ...["for=1.2.3.4", "1.2.3.4:80x", "x[2001:db8::1]", "[2001:db8::1]x", "[2001:db8::1]:x", "[x::1]"],
+  ]) {
     const headers = { "x-forwarded-for": `${hop}, 10.0.0.5` };
     assert.equal(clientOf(1, "10.0.0.1", { "x-forwarded-for": hop }).address, "10.0.0.1", hop);
     assert.equal(clientOf(["10.0.0.0/8"], "10.0.0.1", headers).address, "10.0.0.5", hop);
