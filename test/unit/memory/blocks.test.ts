@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { BoundedCache } from "../../../src/base/bounded-cache.ts";
 import { QUIET_MS } from "../../../src/memory/blocks.ts";
 import { changesOf, viewOf } from "../../fixtures/views.ts";
 import { settled } from "../blockwork/fake-workers.ts";
@@ -51,6 +52,21 @@ test("users of two accounts with the same id are cached apart", async (context) 
   const first = await blocks.of(requester, viewOf("ada"));
   await blocks.of({ ...requester, account: "globex" }, viewOf("ada", "globex"));
   assert.equal(await blocks.of(requester, viewOf("ada")), first);
+});
+
+test("a user weighs in the cache twice what the blocks and the values of all places have in characters", async (context) => {
+  const { blocks, write } = await memoryServices(context);
+  const { mock } = context.mock.method(BoundedCache.prototype, "set");
+  await write("ada", "Ada", "London");
+  const person = await blocks.of(requester, viewOf("ada"));
+  const project = await blocks.of(requester, viewOf("ada", ACCOUNT, { places: ["", "loom"] }));
+  assert.notEqual(project?.text, person?.text);
+  const weights = mock.calls.flatMap(({ arguments: [slot, , weight] }) =>
+    slot === `${ACCOUNT}\0ada` ? weight : [],
+  );
+  const values = "Ada".length + "London".length;
+  const first = 2 * (person!.text.length + values);
+  assert.deepEqual(weights, [first, first + 2 * (project!.text.length + values)]);
 });
 
 test("a user without facts has no block, and none in the cache", async (context) => {
