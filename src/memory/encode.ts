@@ -10,7 +10,7 @@ import { ERRORS, type FailureCode } from "../base/error-codes.ts";
 import { Failure, type PresentFact } from "../base/errors.ts";
 import { TIME_MS_MAX, TTL_S_MAX } from "../base/limits.ts";
 import type { Caller } from "./authentication.ts";
-import { checkIdentifier, checkValue, checkWriter } from "./identifiers.ts";
+import { checkAuthor, checkValue } from "./identifiers.ts";
 import type { LabelTerms } from "./labels.ts";
 import { type Person, placeFor, viewOf } from "./places.ts";
 import type {
@@ -81,10 +81,9 @@ export async function encodeFacts(
   caller: Caller,
   input: EncodeInput,
 ): Promise<EncodeResult> {
-  const { facts, sessionId, writtenBy, operation } = input;
+  const { facts, operation } = input;
   const view = viewOf(caller.account, input, services.clock.now());
-  if (sessionId !== undefined) checkIdentifier(sessionId, "session_id");
-  if (writtenBy !== undefined) checkWriter(writtenBy);
+  checkAuthor(input);
   return orAsBefore(services, caller, input, async () =>
     storeFacts(
       services,

@@ -8,7 +8,7 @@ import type { Caller } from "./authentication.ts";
 import { type EncodeResult, encodeFacts, orAsBefore, refuseUnlessStored, type WriteInput } from "./encode.ts";
 import type { UserEvent } from "./events.ts";
 import { factNotFound, withLabels } from "./facts.ts";
-import { checkWriter } from "./identifiers.ts";
+import { checkAuthor } from "./identifiers.ts";
 import { innermost, isInside, OWN_PLACE, type Person, scopeIn, viewOf } from "./places.ts";
 import type { EarlierFact, FactChange, FactRecord, Place, UserLife } from "./ports.ts";
 import { dayOf, quotaWindow } from "./quota.ts";
@@ -171,7 +171,7 @@ export async function rollBack(
   const { userId, toMs, dryRun = false, partial = false, writtenBy = null, sessionId = null } = input;
   const nowMs = services.clock.now();
   viewOf(account, input, nowMs);
-  if (writtenBy !== null) checkWriter(writtenBy);
+  checkAuthor(input);
   if (toMs > nowMs) throw new Failure("invalid_request", "to must not be in the future.", { param: "to" });
   for (let left = ATTEMPTS_MAX; ; left--) {
     const life = await lifeIn(services, account, input);

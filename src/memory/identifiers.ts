@@ -50,6 +50,18 @@ export function checkWriter(name: string): void {
     throw new Failure("invalid_request", `written_by ${fault}.`, { param: "written_by" });
 }
 
+/** Who writes, and in which session. */
+export function checkAuthor({
+  writtenBy,
+  sessionId,
+}: {
+  readonly writtenBy?: string | undefined;
+  readonly sessionId?: string | undefined;
+}): void {
+  if (sessionId !== undefined) checkIdentifier(sessionId, "session_id");
+  if (writtenBy !== undefined) checkWriter(writtenBy);
+}
+
 export function checkIdempotencyKey(key: string): void {
   if (IDEMPOTENCY_KEY.test(key)) return;
   throw new Failure(

@@ -17,7 +17,7 @@ import {
   type WriteInput,
 } from "./encode.ts";
 import { factNotFound } from "./facts.ts";
-import { checkValue } from "./identifiers.ts";
+import { checkAuthor, checkValue } from "./identifiers.ts";
 import { placeFor, scopeIn, viewOf } from "./places.ts";
 import type { MemoryServices } from "./services.ts";
 
@@ -48,7 +48,7 @@ export function removeItem(
   return changeList(services, caller, "remove", input);
 }
 
-function changeList(
+async function changeList(
   services: MemoryServices,
   caller: Caller,
   operation: "append" | "remove",
@@ -56,6 +56,7 @@ function changeList(
 ): Promise<EncodeResult> {
   const { label, item, scope, ttlS, expiresAt, ifRevision, ...who } = input;
   checkItem(item);
+  checkAuthor(input);
   const fingerprinted = [label, item, scope, ttlS, expiresAt, ifRevision];
   const write = (fact: Omit<FactInput, "label">) => {
     const facts = [{ label, ttlS, expiresAt, ...fact }];

@@ -95,7 +95,8 @@ writeFileSync(
     ignorers: ["assertions"],
     concurrency: 2,
     dryRunTimeoutMinutes: 30,
-    timeoutMS: 10_000,
+    // For what never lets go of the processor, which others may use too.
+    timeoutMS: 30_000,
     timeoutFactor: 4,
     tempDirName: join(scratch, "sandbox"),
     ignorePatterns: ["training", "test/output", "test/hosts", "test/tokenizers", "docs/pictures"],

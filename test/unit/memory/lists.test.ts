@@ -1,14 +1,133 @@
 /** Lists: items that are added at once, and again. */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
+import { Failure } from "../../../src/base/errors.ts";
 import { decodeFact } from "../../../src/memory/decode.ts";
-import { restoreFact } from "../../../src/memory/history.ts";
-import { appendItem } from "../../../src/memory/lists.ts";
+import { factHistory, restoreFact } from "../../../src/memory/history.ts";
+import { addLabel } from "../../../src/memory/label-terms.ts";
+import { appendItem, type ItemInput, removeItem } from "../../../src/memory/lists.ts";
 import { readUsage } from "../../../src/memory/usage.ts";
-import { ACCOUNT, caller, memoryServices } from "./memory-services.ts";
+import { viewOf } from "../../fixtures/views.ts";
+import { ACCOUNT, caller, memoryServices, NEW_LABEL, requester } from "./memory-services.ts";
 
 const list = { userId: "ada", label: "PREF.tools" };
+
+/** Items of one list. */
+async function listServices(context: TestContext) {
+  const made = await memoryServices(context);
+  const { services } = made;
+  return {
+    ...made,
+    append: async (item: string, options: Partial<ItemInput> = {}) =>
+      (await appendItem(services, caller, { ...list, item, ...options })).facts[0],
+    remove: (item: string, options: Partial<ItemInput> = {}) =>
+      removeItem(services, caller, { ...list, item, ...options }),
+    valueIn: async (project?: string) =>
+      (await decodeFact(services, ACCOUNT, { ...list, project })).fact.value,
+  };
+}
+
+test("an item is added behind the others, and once", async (context) => {
+  const { append } = await listServices(context);
+  assert.equal((await append("jq")).value, "jq");
+  const { revision } = await append("npm");
+  const again = await append("jq", { ttlS: 60 });
+  assert.deepEqual([again.value, again.previous?.revision, again.expiresAtMs], ["jq; npm", revision, 60_000]);
+  assert.equal((await append("git", { expiresAt: "1970-01-01T00:00:09Z" })).expiresAtMs, 9_000);
+});
+
+test("an item keeps the rules of values, has no separator, and says who wrote it in the form of any write", async (context) => {
+  const { append, remove } = await listServices(context);
+  await append("jq");
+  const item = { code: "invalid_value", extra: { param: "item" } };
+  for (const wrong of ["", "a;b", "a; b", "a\u0000b", "x".repeat(1025)]) {
+    await assert.rejects(append(wrong), item);
+    await assert.rejects(remove(wrong), item);
+  }
+  for (const change of [append, remove]) {
+    const invalid = (param: string) => ({ code: "invalid_request", extra: { param } });
+    await assert.rejects(change("jq", { sessionId: "a\u0000b" }), invalid("session_id"));
+    await assert.rejects(change("jq", { writtenBy: "a\u0000b" }), invalid("written_by"));
+  }
+});
+
+test("a list takes as many bytes as a value may have, or as its label allows, and a full one says what it has", async (context) => {
+  const { services, append } = await listServices(context);
+  const full = (...items: string[]) => ({ code: "invalid_value", extra: { param: "item", items } });
+  await append("x".repeat(1000));
+  await assert.rejects(append("y".repeat(23)), full("x".repeat(1000)));
+  assert.equal((await append("é".repeat(11))).value.length, 1013);
+  const own = { label: "TOY.names" };
+  await addLabel(services, ACCOUNT, { ...NEW_LABEL, ...own, maxBytes: 6 });
+  await append("ab", own);
+  await assert.rejects(append("cde", own), full("ab"));
+  assert.equal((await append("cd", own)).value, "ab; cd");
+});
+
+test("an item is removed from the innermost list, or from that of the scope", async (context) => {
+  const { append, remove, valueIn } = await listServices(context);
+  for (const item of ["jq", "npm"]) {
+    await append(item, { project: "loom", scope: "person" });
+    await append(item, { project: "loom", scope: "project" });
+  }
+  await append("jq", { project: "loom", scope: "project", ttlS: 60 });
+  const removed = await remove("jq", { project: "loom" });
+  assert.deepEqual([removed.facts[0].place, removed.facts[0].value], ["loom", "npm"]);
+  assert.deepEqual([await valueIn("loom"), await valueIn()], ["npm", "jq; npm"]);
+  await remove("npm", { project: "loom", scope: "person" });
+  assert.deepEqual([await valueIn("loom"), await valueIn()], ["npm", "jq"]);
+});
+
+test("with its last item a list is forgotten, and its history stays", async (context) => {
+  const { services, blocks, append, remove } = await listServices(context);
+  await append("jq");
+  await append("npm");
+  await remove("jq");
+  await blocks.of(requester, viewOf(list.userId));
+  const once = { idempotencyKey: "once" };
+  const gone = await remove("npm", once);
+  assert.deepEqual([gone.facts, gone.channelCount, gone.replayed, gone.used], [[], 0, false, 3]);
+  assert.equal(blocks.cachedCount, 0);
+  assert.equal((await remove("npm", once)).replayed, true);
+  await assert.rejects(remove("npm"), { code: "fact_not_found", extra: { param: "label" } });
+  const { revisions } = await factHistory(services, ACCOUNT, list);
+  assert.deepEqual(
+    revisions.map(({ value }) => value),
+    ["npm", "jq; npm", "jq"],
+  );
+});
+
+test("what is not in a list cannot be removed, and the answer says what is", async (context) => {
+  const { append, remove } = await listServices(context);
+  await append("jq");
+  await append("npm");
+  const missing = { code: "fact_not_found", extra: { param: "item", items: ["jq", "npm"] } };
+  await assert.rejects(remove("git"), missing);
+});
+
+test("with another revision than the expected one nothing is added or removed, and it is not tried again", async (context) => {
+  const { store, append, remove, valueIn } = await listServices(context);
+  const { revision } = await append("jq");
+  await append("npm");
+  const { mock } = context.mock.method(store, "write");
+  const mismatch = { code: "revision_mismatch" };
+  await assert.rejects(append("git", { ifRevision: revision }), mismatch);
+  await assert.rejects(remove("jq", { ifRevision: revision }), mismatch);
+  assert.deepEqual([mock.callCount(), await valueIn()], [2, "jq; npm"]);
+});
+
+test("a list that others always change first is tried a hundred times", async (context) => {
+  const { store, append } = await listServices(context);
+  const { mock } = context.mock.method(store, "write", async () => {
+    return { outcome: "conflict", used: 0, index: 0, present: undefined } as const;
+  });
+  await assert.rejects(append("jq"), { code: "overloaded", extra: { retryAfterS: 1 } });
+  assert.equal(mock.callCount(), 100);
+  mock.mockImplementation(async () => Promise.reject(new Failure("store_unavailable", "away")));
+  await assert.rejects(append("jq"), { code: "store_unavailable" });
+  assert.equal(mock.callCount(), 101);
+});
 
 test("an append that is repeated under its Idempotency-Key is answered again, and neither written nor counted", async (context) => {
   const { services } = await memoryServices(context);

@@ -18,6 +18,7 @@ import { Blocks } from "../../../src/memory/blocks.ts";
 import { UserEvents } from "../../../src/memory/events.ts";
 import { IdempotencyGate } from "../../../src/memory/idempotency.ts";
 import { KeyRing } from "../../../src/memory/key-ring.ts";
+import type { NewLabel } from "../../../src/memory/label-terms.ts";
 import { Labels } from "../../../src/memory/labels.ts";
 import { LocalEvents } from "../../../src/memory/local-events.ts";
 import type { FactRecord } from "../../../src/memory/ports.ts";
@@ -36,6 +37,18 @@ export const caller: Caller = {
   expiresAtMs: null,
   user: null,
   access: "write",
+};
+
+/** The terms of a label that asks nothing of its values. */
+export const NEW_LABEL: NewLabel = {
+  label: "FAMILY.wife",
+  description: "Her name.",
+  example: "",
+  oneOf: null,
+  maxBytes: null,
+  ttlS: null,
+  scope: null,
+  hidden: false,
 };
 
 const newFolder = () => mkdtempSync(join(tmpdir(), "sideband-memory-"));
