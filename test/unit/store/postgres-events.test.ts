@@ -1,0 +1,169 @@
+/** What a database records of events for those who listen, and histories after their limit was changed. */
+
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import postgres from "postgres";
+import type { RecordedEvent } from "../../../src/memory/ports.ts";
+import { write } from "../../conformance/store.ts";
+import { viewOf } from "../../fixtures/views.ts";
+import { newDatabase, openStore } from "../../postgres/server.ts";
+
+const NOW = Date.UTC(2026, 10, 15, 12);
+const HOUR_MS = 3_600_000;
+const UNTIL = NOW + 10 * HOUR_MS;
+
+async function databaseWithStore(context: TestContext) {
+  const url = await newDatabase();
+  const sql = postgres(url, { max: 1 });
+  const store = await openStore(url);
+  context.after(async () => {
+    await Promise.all([store.close(), sql.end()]);
+  });
+  return { url, sql, store };
+}
+
+const briefly = (events: readonly RecordedEvent[]) =>
+  events.map(({ userId, kind, channel }) => [userId, kind, channel].join(" "));
+
+test("postgres: what happens in an account is recorded from the first listener on, with a number and without a value", async (context) => {
+  const { store } = await databaseWithStore(context);
+  await store.write(write("ada", [[0, "before"]]));
+  const { log, last } = await store.followEvents("acme", UNTIL);
+  const outcome = await store.write({
+    ...write("ada", [], { writtenBy: "tests", nowMs: NOW + 1 }),
+    changes: [{ place: "loom", channel: 3, value: "x" }],
+  });
+  await store.write(write("eve", [[0, "y"]], { account: "globex" }));
+  await store.write({ ...write("ada", []), changes: [{ place: "", channel: 0, value: null }] });
+  const { first, last: end, events } = await store.readEvents(["acme"], last, 10);
+  assert.deepEqual(events[0], {
+    account: "acme",
+    number: last + 1,
+    userId: "ada",
+    place: "loom",
+    channel: 3,
+    revision: outcome.outcome === "stored" && outcome.revision,
+    kind: "written",
+    writtenBy: "tests",
+    atMs: NOW + 1,
+  });
+  assert.deepEqual([first, end, events.length], [last, last + 2, 2]);
+  assert.deepEqual([events[1].kind, events[1].channel, events[1].writtenBy], ["forgotten", 0, null]);
+  assert.deepEqual(await store.followEvents("acme", UNTIL), { log, last: end });
+  await store.forgetUser("acme", "ada");
+  assert.equal((await store.readEvents(["acme"], end, 10)).events[0].channel, null);
+});
+
+test("postgres: events are read after a number, so many and no more, of all accounts that are named", async (context) => {
+  const { store } = await databaseWithStore(context);
+  const { last } = await store.followEvents("acme", UNTIL);
+  await store.followEvents("globex", UNTIL);
+  for (let i = 0; i < 3; i++) {
+    await store.write(write(`a${i}`, [[i, "x"]]));
+    await store.write(write(`g${i}`, [[i, "x"]], { account: "globex" }));
+  }
+  const read = async (accounts: string[], after: number, limit = 10) =>
+    briefly((await store.readEvents(accounts, after, limit)).events);
+  assert.deepEqual(await read(["acme"], last), ["a0 written 0", "a1 written 1", "a2 written 2"]);
+  assert.deepEqual(await read(["acme"], last + 1), ["a1 written 1", "a2 written 2"]);
+  assert.deepEqual(await read(["acme", "globex"], last, 3), ["a0 written 0", "g0 written 0", "a1 written 1"]);
+  const nobody = await store.readEvents(["nobody"], last, 10);
+  assert.deepEqual(nobody, { first: last + 6, last: last + 6, events: [] });
+});
+
+test("postgres: a sweep removes events of more than an hour ago, and those of accounts that nobody listens to", async (context) => {
+  const { store } = await databaseWithStore(context);
+  const { log, last } = await store.followEvents("acme", UNTIL);
+  for (const nowMs of [NOW, NOW + 1]) await store.write(write("ada", [[0, `at ${nowMs}`]], { nowMs }));
+  await store.sweep(NOW + HOUR_MS);
+  const { first, events } = await store.readEvents(["acme"], last, 10);
+  assert.deepEqual([first, events.map(({ atMs }) => atMs)], [last + 1, [NOW + 1]]);
+  await store.write(write("ada", [[0, "later"]], { nowMs: UNTIL }));
+  await store.sweep(UNTIL - 1);
+  assert.equal((await store.followEvents("acme", UNTIL)).log, log);
+  await store.sweep(UNTIL);
+  assert.deepEqual((await store.readEvents(["acme"], last, 10)).events, []);
+  assert.notEqual((await store.followEvents("acme", UNTIL + 1)).log, log);
+});
+
+test("postgres: writes that began before somebody listens are waited for, a second and no longer", async (context) => {
+  const { store, sql } = await databaseWithStore(context);
+  let nowMs = 0;
+  context.mock.method(performance, "now", () => nowMs);
+  for (const [account, end] of [
+    ["acme", "commit"],
+    ["globex", "a second"],
+  ]) {
+    let commit = () => {};
+    let isFollowing = false;
+    let following = Promise.resolve();
+    await new Promise<void>((isOpen) => {
+      const transaction = sql.begin(async (tx) => {
+        await tx`SELECT pg_current_xact_id()`;
+        const held = new Promise<void>((resolve) => {
+          commit = resolve;
+        });
+        following = store.followEvents(account, UNTIL).then(() => {
+          isFollowing = true;
+        });
+        // It looks at the open transactions many times meanwhile.
+        for (let i = 0; i < 20; i++) await tx`SELECT pg_sleep(0.01)`;
+        assert.equal(isFollowing, false);
+        isOpen();
+        await held;
+      });
+      context.after(() => transaction);
+    });
+    if (end === "commit") commit();
+    else nowMs += 1_000;
+    await following;
+    commit();
+  }
+});
+
+test("postgres: a lower limit shortens all histories once, and a higher one is noted before anything is written", async (context) => {
+  const { url, sql, store } = await databaseWithStore(context);
+  for (const value of ["1", "2", "3", "4", "5"])
+    await store.write(
+      write("ada", [
+        [0, value],
+        [1, value],
+      ]),
+    );
+  await store.write({
+    ...write("ada", []),
+    changes: [{ place: "", channel: 1, value: null, keepHistory: true }],
+  });
+  await store.write(write("gone", [[0, "x"]]));
+  await store.write({
+    ...write("gone", []),
+    changes: [{ place: "", channel: 0, value: null, keepHistory: true }],
+  });
+  await store.sweep(NOW);
+  const kept = async () => {
+    const rows =
+      await sql`SELECT channel, value FROM sideband.history WHERE user_id = 'ada' ORDER BY channel, ordinal`;
+    return rows.map(({ channel, value }) => `${channel} ${value}`);
+  };
+  const noted = async () =>
+    (await sql`SELECT value FROM sideband.settings WHERE name = 'history limit'`)[0]?.value;
+  const underLimit = async (historyMax: number, sweeps = true) => {
+    const other = await openStore(url, { historyMax });
+    if (sweeps) await other.sweep(NOW);
+    await other.close();
+    return [await kept(), await noted()];
+  };
+  assert.equal((await kept()).length, 9);
+  assert.deepEqual(await underLimit(2), [["0 3", "0 4", "1 4", "1 5"], "2"]);
+  // What is beyond a limit that is noted is not looked for again.
+  await sql`UPDATE sideband.history SET ordinal = 1 WHERE value = '3'`;
+  assert.deepEqual(await underLimit(2), [["0 3", "0 4", "1 4", "1 5"], "2"]);
+  assert.deepEqual(await underLimit(7, false), [["0 3", "0 4", "1 4", "1 5"], "7"]);
+  assert.deepEqual(await underLimit(3, false), [["0 3", "0 4", "1 4", "1 5"], "7"]);
+  assert.deepEqual(await underLimit(3), [["0 4", "1 4", "1 5"], "3"]);
+  assert.equal(await store.readUser(viewOf("gone")), undefined);
+  const users = async () => (await sql`SELECT user_id FROM sideband.users`).map((row) => row.user_id).sort();
+  assert.deepEqual(await users(), ["ada", "gone"]);
+  assert.deepEqual(await underLimit(0), [[], "0"]);
+  assert.deepEqual(await users(), ["ada"], "of whom a fact is left");
+});
