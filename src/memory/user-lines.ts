@@ -6,7 +6,7 @@
 
 import { momentOf } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
-import { checkAccount, checkIdentifier, checkValue, checkWriter } from "./identifiers.ts";
+import { checkAccount, checkAuthor, checkIdentifier, checkValue } from "./identifiers.ts";
 import { type AccountLabels, unknownLabel } from "./labels.ts";
 import { OWN_PLACE, placesOf } from "./places.ts";
 import type { EarlierFact, FactChange, FactRecord, Place, Store, UserLife } from "./ports.ts";
@@ -225,8 +225,9 @@ function checkExported(fact: ExportedValue, labels: AccountLabels): void {
   checkValue(value);
   if (typeof place !== "string") throw wrong("a place must be a text");
   if (place !== OWN_PLACE) placesOf(place);
-  if (writtenBy !== undefined) checkWriter(String(writtenBy));
-  if (sessionId !== undefined) checkIdentifier(String(sessionId), "session_id");
+  const isText = (text: unknown) => text === undefined || text === null || typeof text === "string";
+  if (!isText(writtenBy) || !isText(sessionId)) throw wrong("written_by and session_id must be texts");
+  checkAuthor({ writtenBy: writtenBy ?? undefined, sessionId: sessionId ?? undefined });
   if (
     !Number.isInteger(revision) ||
     !isTime(updated_at) ||

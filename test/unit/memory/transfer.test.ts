@@ -293,6 +293,7 @@ const BAD_LINES: Record<string, Record<string, unknown>> = {
   "the facts of a user must be a list": {
     "without facts": { ...USER, facts: undefined },
     "whose facts are no array": { ...USER, facts: { length: 1 } },
+    "whose earlier values are no array": { ...USER, earlier: {} },
   },
   "account and user_id must be texts": {
     "without an account": { ...USER, account: undefined },
@@ -306,6 +307,7 @@ const BAD_LINES: Record<string, Record<string, unknown>> = {
   "user_id must have at most 128": { "with a user_id of 129 letters": { ...USER, user_id: "a".repeat(129) } },
   "labels and values must be texts": {
     "with a fact that is null": { ...USER, facts: [FACT, null] },
+    "with an earlier value that is null": { ...USER, earlier: [null] },
     "with a label that is a number": fact({ label: 5 }),
     "with a value that is a number": fact({ value: 5 }),
   },
@@ -323,10 +325,33 @@ const BAD_LINES: Record<string, Record<string, unknown>> = {
     "with a fact without a revision": fact({ revision: undefined }),
     "with a revision that is no integer": fact({ revision: 1.5 }),
     "with a fact without a time": fact({ updated_at: undefined }),
+    "with a value since no time": fact({ since: "yesterday" }),
+    "with an ordinal that is no integer": fact({ ordinal: 1.5 }),
+    "with an ordinal of 0": fact({ ordinal: 0 }),
     "with a time that is none": fact({ updated_at: "yesterday" }),
     "with a time before 1970": fact({ updated_at: "1969-12-31T23:59:59.999Z" }),
     "with a time that no store holds": fact({ updated_at: "+275760-09-13T00:00:00.000Z" }),
   },
+  "a fact has no sound expires_at": {
+    "with an end that is none": fact({ expires_at: "tomorrow" }),
+    "with an end that is null": fact({ expires_at: null }),
+  },
+  "an earlier value has no end": {
+    "with an earlier value that has not ended": { ...USER, earlier: [FACT] },
+    "with an earlier value that ended somehow": {
+      ...USER,
+      earlier: [{ ...FACT, ended: "lost", ended_at: FACT.updated_at }],
+    },
+    "with an earlier value that ended at no time": { ...USER, earlier: [{ ...FACT, ended: "replaced" }] },
+  },
+  "a place must be a text": { "with a place that is a number": fact({ place: 5 }) },
+  "project must be": { "with a place of three parts": fact({ place: "a/b/c" }) },
+  "written_by and session_id must be texts": {
+    "with a writer that is a number": fact({ written_by: 5 }),
+    "with a session that is a list": fact({ session_id: ["a"] }),
+  },
+  "written_by must": { "with a writer of 65 letters": fact({ written_by: "a".repeat(65) }) },
+  "session_id must": { "with a session of no letters": fact({ session_id: "" }) },
   "the account must be a text": {
     "of a key that is missing": { kind: "key" },
     "of a key without an account": key({ account: undefined }),

@@ -1,0 +1,171 @@
+/** A user's line in an export: the whole life comes through, and an import that is repeated adds nothing. */
+
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { noStep } from "../../../src/base/steps.ts";
+import { encodeFacts, type FactInput, type WriteInput } from "../../../src/memory/encode.ts";
+import { forgetFact } from "../../../src/memory/facts.ts";
+import { AccountLabels } from "../../../src/memory/labels.ts";
+import type { EarlierFact, FactRecord, Store } from "../../../src/memory/ports.ts";
+import { exportLines, importLines } from "../../../src/memory/transfer.ts";
+import { type ExportedFact, pastOf, userLine } from "../../../src/memory/user-lines.ts";
+import { ACCOUNT, caller, memoryServices, temporaryStore } from "./memory-services.ts";
+
+const userId = "ada";
+const START = "2026-11-15T12:00:00.000Z";
+const START_MS = Date.parse(START);
+
+/** A user of whom everything that can happen has happened. */
+async function lifeOf(context: TestContext) {
+  const { services, store, clock } = await memoryServices(context, START);
+  const write = async (label: string, value: string, options: Partial<FactInput & WriteInput> = {}) => {
+    const { project, writtenBy, sessionId, ...fact } = options;
+    const facts = [{ label, value, ...fact }];
+    await encodeFacts(services, caller, {
+      userId,
+      project,
+      writtenBy,
+      sessionId,
+      facts,
+      operation: "encode",
+    });
+    clock.advance(1000);
+  };
+  await write("USER.name", "Ada", { writtenBy: "one", sessionId: "first" });
+  await write("USER.name", "Ada");
+  await write("USER.name", "Grace", { writtenBy: "two" });
+  await write("USER.role", "poet", { ttlS: 1 });
+  await write("USER.role", "engineer", { ttlS: 86_400 });
+  await write("USER.os", "Linux");
+  await forgetFact(services, ACCOUNT, { userId, label: "USER.os", keepHistory: true });
+  clock.advance(1000);
+  await write("USER.os", "Plan 9");
+  await write("USER.gpu", "none");
+  await forgetFact(services, ACCOUNT, { userId, label: "USER.gpu", keepHistory: true });
+  await write("PROJ.goal", "weave", { project: "loom" });
+  await write("PROJ.goal", "spin", { project: "other" });
+  await write("TASK.next", "warp", { project: "loom/tree" });
+  return { store, nowMs: clock.now() };
+}
+
+async function exported(store: Store, nowMs: number): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const line of exportLines(store, { nowMs, account: ACCOUNT })) lines.push(JSON.stringify(line));
+  return lines;
+}
+
+async function* linesOf(lines: readonly string[]) {
+  yield* lines;
+}
+
+/** Without what another store numbers anew. */
+async function lifeIn(store: Store, nowMs: number) {
+  const { facts, earlier } = (await store.readLife(ACCOUNT, userId, { nowMs }))!;
+  const bare = <F extends FactRecord | EarlierFact>({ revision: _r, ...fact }: F) => ({
+    ...fact,
+    code: undefined,
+  });
+  return { facts: facts.map(bare), earlier: earlier.map(bare) };
+}
+
+test("a life comes through an export and an import, and again adds nothing", async (context) => {
+  const { store, nowMs } = await lifeOf(context);
+  const lines = await exported(store, nowMs);
+  const other = await temporaryStore(context);
+  const report = await importLines(other, linesOf(lines), { nowMs, atStep: noStep });
+  assert.equal(report.facts, 6);
+  const before = await lifeIn(store, nowMs);
+  assert.deepEqual(await lifeIn(other, nowMs), before);
+  assert.deepEqual(
+    before.earlier.map(({ value, ended }) => `${value} ${ended}`),
+    ["Ada replaced", "none forgotten", "Linux forgotten", "poet expired"],
+  );
+  await importLines(other, linesOf(lines), { nowMs, atStep: noStep });
+  assert.deepEqual(await lifeIn(other, nowMs), before);
+});
+
+test("facts keep the order in which they were written, and what has expired on the way is not written", async (context) => {
+  const { store, nowMs } = await lifeOf(context);
+  const lines = await exported(store, nowMs);
+  const other = await temporaryStore(context);
+  const laterMs = START_MS + 86_400_000 + 10_000;
+  await importLines(other, linesOf(lines), { nowMs: laterMs, atStep: noStep });
+  const { facts } = (await other.readLife(ACCOUNT, userId, { nowMs: laterMs }))!;
+  const inOrder = [...facts].sort((a, b) => a.revision - b.revision);
+  assert.deepEqual(
+    inOrder.map(({ value }) => value),
+    ["Grace", "Plan 9", "weave", "spin", "warp"],
+  );
+});
+
+test("a line leaves out what is the default, and has all that is not", async (context) => {
+  const { store, nowMs } = await lifeOf(context);
+  const life = (await store.readLife(ACCOUNT, userId, { nowMs }))!;
+  const { facts, earlier = [] } = userLine(ACCOUNT, userId, life, new AccountLabels([]));
+  const of = (label: string, list: readonly { label: string }[]) => {
+    const { channel: _c, revision: _r, ...fact } = list.find((each) => each.label === label) as ExportedFact;
+    return fact;
+  };
+  assert.deepEqual(of("TASK.next", facts), {
+    label: "TASK.next",
+    value: "warp",
+    updated_at: "2026-11-15T12:00:11.000Z",
+    place: "loom/tree",
+  });
+  assert.deepEqual(of("USER.role", facts), {
+    label: "USER.role",
+    value: "engineer",
+    updated_at: "2026-11-15T12:00:04.000Z",
+    ordinal: 2,
+    expires_at: "2026-11-16T12:00:04.000Z",
+  });
+  assert.deepEqual(of("USER.name", earlier), {
+    label: "USER.name",
+    value: "Ada",
+    updated_at: "2026-11-15T12:00:01.000Z",
+    since: START,
+    ended: "replaced",
+    ended_at: "2026-11-15T12:00:02.000Z",
+  });
+  const alone = userLine(ACCOUNT, userId, { ...life, earlier: [] }, new AccountLabels([]));
+  assert.equal("earlier" in alone, false);
+});
+
+test("the steps of a past are made at their times, and not before the value that they follow has expired", () => {
+  const value = (text: string, more: object = {}) => {
+    return { label: "USER.name", value: text, channel: 0, revision: 1, updated_at: START, ...more };
+  };
+  const at = (ms: number) => new Date(START_MS + ms).toISOString();
+  const steps = (...values: ReturnType<typeof value>[]) =>
+    pastOf("loom", 0, values).map(({ change, nowMs }) => [
+      change.value,
+      (change.updatedAtMs ?? START_MS) - START_MS,
+      nowMs - START_MS,
+      change.expiresAtMs == null ? null : change.expiresAtMs - START_MS,
+    ]);
+  assert.deepEqual(steps(value("a", { expires_at: at(9) })), [["a", 0, 0, 9]]);
+  assert.deepEqual(steps(value("a", { since: START, updated_at: at(5), expires_at: at(9) })), [
+    ["a", 0, 0, null],
+    ["a", 5, 5, 9],
+  ]);
+  const replaced = value("a", { ended: "replaced", ended_at: at(7) });
+  assert.deepEqual(steps(replaced, value("b", { updated_at: at(7) })), [
+    ["a", 0, 0, null],
+    ["b", 7, 7, null],
+  ]);
+  assert.deepEqual(steps(replaced, value("b", { updated_at: at(8) })), [
+    ["a", 0, 0, null],
+    ["b", 7, 7, null],
+    ["b", 8, 8, null],
+  ]);
+  const expired = value("a", { ended: "expired", ended_at: at(7) });
+  assert.deepEqual(steps(expired, value("b", { updated_at: at(3) })), [
+    ["a", 0, 0, 7],
+    ["b", 3, 7, null],
+  ]);
+  const forgotten = value("a", { ended: "forgotten", ended_at: at(7) });
+  assert.deepEqual(steps(forgotten), [
+    ["a", 0, 0, null],
+    [null, 0, 7, null],
+  ]);
+});
