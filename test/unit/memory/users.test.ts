@@ -15,7 +15,7 @@ async function usersServices(context: TestContext) {
     writeIn: (userId: string, project: string | undefined, label: string) =>
       encodeFacts(services, caller, { userId, project, facts: [{ label, value: "x" }], operation: "encode" }),
     list: (input: Partial<ListInput> = {}) =>
-      listUsers(services, ACCOUNT, { prefix: "", after: "", limit: 10, only: null, ...input }),
+      listUsers(services, ACCOUNT, { only: null, prefix: "", after: "", limit: 10, ...input }),
   };
 }
 
