@@ -14,8 +14,8 @@ async function usersServices(context: TestContext) {
     ...made,
     writeIn: (userId: string, project: string | undefined, label: string) =>
       encodeFacts(services, caller, { userId, project, facts: [{ label, value: "x" }], operation: "encode" }),
-    list: (input: Partial<ListInput> = {}) =>
-      listUsers(services, ACCOUNT, { only: null, prefix: "", after: "", limit: 10, ...input }),
+    list: ({ only = null, ...input }: Partial<ListInput> = {}) =>
+      listUsers(services, ACCOUNT, { only, prefix: "", after: "", limit: 10, ...input }),
   };
 }
 
