@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { Circuits } from "../../../src/sdk/circuit.ts";
-import { Sideband, SidebandError } from "../../../src/sdk/index.ts";
+import { type Fetch, Sideband, SidebandError } from "../../../src/sdk/index.ts";
 import { closedPort, scriptedFetch, scriptedServer } from "./scripted-server.ts";
 
 const away = new SidebandError("away", { code: "connection_failed", status: 0 });
@@ -73,6 +73,17 @@ test("a thousand failing users are kept, and of more those that failed last", ()
     for (let i = 0; i < 3; i++) circuits.failed(user, away, 0);
   assert.equal(circuits.enter(["first"], 0), false);
   assert.equal(circuits.enter(["user 0"], 0), away);
+});
+
+test("a user that fails again has failed last", () => {
+  const circuits = new Circuits();
+  const users = Array.from({ length: 1_000 }, (_, i) => `user ${i}`);
+  for (const user of users) for (let i = 0; i < 3; i++) circuits.failed(user, away, 0);
+  assert.equal(circuits.enter(["user 0"], REST_MS), true);
+  circuits.failed("user 0", away, REST_MS);
+  circuits.failed("one more", away, REST_MS);
+  assert.equal(circuits.enter(["user 1"], 0), false);
+  assert.equal(circuits.enter(["user 0"], REST_MS), away);
 });
 
 test("twenty users on one client: the time-outs of one take the memory of no other", async (t) => {
@@ -148,9 +159,83 @@ test("writes and forgets are sent while reads are refused, and the first that is
   assert.equal(seen.length, 3 + writes.length);
   await assert.rejects(client.facts("u"), "a plain read is sent, too");
   assert.equal(seen.length, 4 + writes.length);
+  await assert.rejects(client.read("u", "[MEM]", failFast), { message: /asked again soon/ });
   isAway = false;
   await client.encode("u", "USER.name", "Ada");
   await client.facts("u", failFast);
+});
+
+/** A fetch that does with each call what is next: it fails, answers, or hangs until it is aborted. */
+function inTurn(...turns: ("fail" | "hang" | number)[]) {
+  const sent: string[] = [];
+  const fetch: Fetch = async (url, { signal }) => {
+    sent.push(url);
+    const turn = turns[sent.length - 1] ?? 200;
+    if (turn === "fail") throw new Error("no connection");
+    if (typeof turn === "number") return new Response(JSON.stringify({ code: "x" }), { status: turn });
+    return new Promise((_resolve, reject) => {
+      signal?.addEventListener("abort", () => reject(signal.reason));
+    });
+  };
+  return { sent, client: new Sideband({ fetch, retries: 0 }) };
+}
+const failFast = { failFast: true };
+const refused = { message: /asked again soon/ };
+
+test("an answer closes the circuit, even one that refuses", async (t) => {
+  clock(t);
+  const { client, sent } = inTurn("fail", "fail", "fail", 404);
+  for (let i = 0; i < 3; i++) await assert.rejects(client.facts("u", failFast));
+  await assert.rejects(client.facts("u", failFast), refused);
+  await assert.rejects(client.forget("u", "USER.name"), { status: 404 });
+  await client.facts("u", failFast);
+  assert.equal(sent.length, 5);
+});
+
+test("a call that its caller aborts is no failure, and a probe that was aborted leaves its turn to the next", async (t) => {
+  const time = clock(t);
+  const { client, sent } = inTurn("hang", "hang", "hang", 200, "fail", "fail", "fail", "hang");
+  const abortOne = async () => {
+    const controller = new AbortController();
+    const call = client.facts("u", { ...failFast, signal: controller.signal });
+    controller.abort("enough");
+    await assert.rejects(call, (reason) => reason === "enough");
+  };
+  for (let i = 0; i < 3; i++) await abortOne();
+  await client.facts("u", failFast);
+  for (let i = 0; i < 3; i++) await assert.rejects(client.facts("u", failFast));
+  time.move(REST_MS);
+  await abortOne();
+  await client.facts("u", failFast);
+  assert.equal(sent.length, 9);
+});
+
+test("a call that does not probe leaves the probe of another its turn", async (t) => {
+  const time = clock(t);
+  const { client, sent } = inTurn("fail", "fail", "fail", "hang", "fail");
+  for (let i = 0; i < 3; i++) await assert.rejects(client.facts("u", failFast));
+  time.move(REST_MS);
+  const controller = new AbortController();
+  const probe = client.facts("u", { ...failFast, signal: controller.signal });
+  const plain = new AbortController();
+  plain.abort("at once");
+  await assert.rejects(client.facts("u", { signal: plain.signal }), (reason) => reason === "at once");
+  await assert.rejects(client.facts("u", failFast), refused);
+  controller.abort("enough");
+  await assert.rejects(probe, (reason) => reason === "enough");
+  assert.equal(sent.length, 4);
+});
+
+test("a call without time is not sent, and one signal ends the calls that are left", async () => {
+  const { client, sent } = inTurn(200, "hang", "hang");
+  await assert.rejects(client.facts("u", { timeoutMs: 0 }), { code: "timeout" });
+  assert.equal(sent.length, 0);
+  const controller = new AbortController();
+  const { signal } = controller;
+  const calls = [1, 2, 3].map(() => client.facts("u", { signal, timeoutMs: 2_000 }));
+  await calls[0];
+  controller.abort("enough");
+  for (const call of calls.slice(1)) await assert.rejects(call, (reason) => reason === "enough");
 });
 
 test("who would rather know than go on has each read tried", async (t) => {

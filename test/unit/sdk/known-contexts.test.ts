@@ -67,3 +67,37 @@ test("the contexts of 100 users are kept, and of those the ones used last", asyn
   for (const user of ["user 0", "user 2", "one more", "user 1"]) await client.context(user);
   assert.deepEqual(asked, ['"e"', '"e"', '"e"', null]);
 });
+
+test("what may have changed what a user's facts are takes the known contexts of that user away, and of no other", async () => {
+  let isAway = false;
+  const client = new Sideband({
+    retries: 0,
+    onWarning: () => {},
+    fetch: async (url) => {
+      if (isAway) throw new Error("away");
+      return new Response(JSON.stringify(CONTEXT), {
+        headers: new URL(url).pathname === "/context" ? { etag: '"e"' } : {},
+      });
+    },
+  });
+  /** Whether a prompt gets the last known facts while memory is away. */
+  const knows = async (userId: string) => {
+    isAway = true;
+    const prompt = await client.inject("p", userId, { include: "index" });
+    isAway = false;
+    return prompt.includes("USER.name=Ada");
+  };
+  const changes: [string, () => Promise<unknown>, boolean][] = [
+    ["a plan", () => client.rollback("u", new Date(), { dryRun: true }), true],
+    ["a rollback", () => client.rollback("u", new Date()), false],
+    ["a move", () => client.moveProject("u", "loom", "weave"), false],
+    ["a removal", () => client.remove("u", "PREF.tools", "vim"), false],
+    ["forgetting", () => client.forget("u", "USER.name"), false],
+    ["forgetting all", () => client.forgetUser("u"), false],
+  ];
+  for (const [what, change, isKnown] of changes) {
+    for (const userId of ["u", "other"]) await client.inject("p", userId, { include: "index" });
+    await change();
+    assert.deepEqual([await knows("u"), await knows("other")], [isKnown, true], what);
+  }
+});

@@ -15,6 +15,7 @@ test("a malformed address throws where the client is made", () => {
     "ftp://memory.example",
     "/api",
     "http://",
+    "xhttps://memory.example",
     "https://memory.example?key=1",
     "https://memory.example/#top",
     "https://ada:secret@memory.example",
