@@ -108,7 +108,8 @@ test("a value that is written and forgotten in one millisecond is in the changes
   await forget();
   for (const limit of [1, 2]) {
     const events: FactEvent[] = [];
-    for (let isMore = true; isMore; ) {
+    let pages = 0;
+    for (let isMore = true; isMore; pages++) {
       const page = await userChanges(services, ACCOUNT, { userId, limit, after: events.at(-1) });
       events.push(...page.events);
       isMore = page.isMore;
@@ -117,6 +118,7 @@ test("a value that is written and forgotten in one millisecond is in the changes
       events.map(({ kind }) => kind),
       ["forgotten", "written"],
     );
+    assert.equal(pages, 2 / limit);
   }
 });
 

@@ -97,7 +97,7 @@ test("postgres: writes that began before somebody listens are waited for, a seco
     let commit = () => {};
     let isFollowing = false;
     let following = Promise.resolve();
-    await new Promise<void>((isOpen) => {
+    await new Promise<void>((isOpen, hasFailed) => {
       const transaction = sql.begin(async (tx) => {
         await tx`SELECT pg_current_xact_id()`;
         const held = new Promise<void>((resolve) => {
@@ -112,7 +112,7 @@ test("postgres: writes that began before somebody listens are waited for, a seco
         isOpen();
         await held;
       });
-      context.after(() => transaction);
+      transaction.catch(hasFailed);
     });
     if (end === "commit") commit();
     else nowMs += 1_000;
