@@ -228,13 +228,15 @@ test("a call that does not probe leaves the probe of another its turn", async (t
   assert.equal(sent.length, 4);
 });
 
-test("a call without time is not sent, and one signal ends the calls that are left", async () => {
+test("a call without time is not sent, and one signal ends the calls that are left", {
+  timeout: 20_000,
+}, async () => {
   const { client, sent } = inTurn(200, "hang", "hang");
   await assert.rejects(client.facts("u", { timeoutMs: 0 }), { code: "timeout" });
   assert.equal(sent.length, 0);
   const controller = new AbortController();
   const { signal } = controller;
-  const calls = [1, 2, 3].map(() => client.facts("u", { signal, timeoutMs: 2_000 }));
+  const calls = [1, 2, 3].map(() => client.facts("u", { signal, timeoutMs: Number.POSITIVE_INFINITY }));
   await calls[0];
   controller.abort("enough");
   for (const call of calls.slice(1)) await assert.rejects(call, (reason) => reason === "enough");
