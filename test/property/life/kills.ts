@@ -39,7 +39,9 @@ export async function killRound(seed: number): Promise<"before" | "after" | "bet
     const inFlight = begun > done ? steps[begun] : undefined;
     const later = model.copy();
     if (inFlight !== undefined) await applied(later, inFlight);
-    const world = new StoreWorld([(limit) => openFolder(folder, limit)], (store) => store.compact());
+    const world = new StoreWorld([(limit, clock) => openFolder(folder, limit, clock)], (store) =>
+      store.compact(),
+    );
     try {
       const [run, found] = await matching(world, model, later, inFlight, seed);
       for (const step of steps.slice(begun + 1)) await run.step(step);
