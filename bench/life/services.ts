@@ -19,8 +19,9 @@ export interface LifeService {
 }
 
 interface ServiceOptions {
-  readonly historyMax: number;
-  /** The folder of another commit, built; its users have no history. */
+  /** How many earlier values are kept, of many users that have as many; without it there is the user of the reads alone. */
+  readonly historyMax?: number;
+  /** The folder of another commit, built. */
   readonly before?: string;
 }
 
@@ -43,9 +44,9 @@ export class LifeServices {
   async open(store: "LMDB" | "PostgreSQL", { historyMax, before }: ServiceOptions): Promise<LifeService> {
     const folder = this.newFolder();
     const settings: Record<string, string> = {};
-    if (before === undefined) {
+    if (store === "PostgreSQL") settings.SIDEBAND_DATABASE_URL = await this.newDatabase();
+    if (historyMax !== undefined) {
       settings.SIDEBAND_HISTORY = String(historyMax);
-      if (store === "PostgreSQL") settings.SIDEBAND_DATABASE_URL = await this.newDatabase();
       await this.#fill({ SIDEBAND_DATA: folder, SIDEBAND_MASTER_KEY: MASTER_KEY, ...settings });
     }
     const command = before === undefined ? {} : { command: join(before, "bin", "sideband.js") };
