@@ -1,6 +1,6 @@
 /**
  * npm run bench: runs the benchmarks of the project. Each verifies what it times and prints ratios to a reference in
- * the same run. The service that http, inject, streams and hostile start is the built one (npm run build).
+ * the same run. The service that http, inject, streams, hostile and life start is the built one (npm run build).
  */
 
 import { fileURLToPath } from "node:url";
@@ -18,6 +18,7 @@ const PARTS: Readonly<Record<string, () => Promise<Bench>>> = {
   streams: async () => (await import("./streams.ts")).benchStreams,
   hostile: async () => (await import("./hostile.ts")).benchHostile,
   store: async () => (await import("./store.ts")).benchStore,
+  life: async () => (await import("./life.ts")).benchLife,
 };
 
 const EXIT_OK = 0;
@@ -26,7 +27,7 @@ const EXIT_FAILED = 1;
 /** The call was wrong. */
 const EXIT_USAGE = 2;
 
-const HELP = `usage: npm run bench -- [codec|damage|reader|values|http|inject|streams|hostile|store] [--small] [--json] [--seed N] [OPTIONS]
+const HELP = `usage: npm run bench -- [codec|damage|reader|values|http|inject|streams|hostile|store|life] [--small] [--json] [--seed N] [OPTIONS]
 
 codec    the damage table (kind of damage × carriers in use → blocks read, in %), build and read times
 damage   the largest share of its words that a block with 5 and with 40 facts can lose, by kind of damage
@@ -37,6 +38,7 @@ inject   the client: 1,000 turns of 100 users at once, each a write and inject, 
 streams  processor time of the service with 1,000 idle MCP streams, in % of a core
 hostile  how long others wait, and how much memory it takes, while a client floods the service with bodies or requests
 store    durable encodes/s and reads/s of the embedded store and PostgreSQL, and how they grow
+life     encodes with a history to those without, an index to /facts, reads to those of the commit before; the disk for 100,000 facts
 
   --small      few trials, so that it is quick; without a name, all benchmarks run
   --json       print one JSON object
@@ -46,6 +48,7 @@ store    durable encodes/s and reads/s of the embedded store and PostgreSQL, and
   --seconds N  for store: seconds a row (default 4, small 0.4)
   --database-url URL   for store: an empty database, instead of a PostgreSQL started for the run
   --citus N    for store: a Citus cluster with N workers started for the run; the PostgreSQL needs Citus built for it
+  --before FOLDER   for life: another commit, built there (npm ci), to compare decode and context with
   --seed N     seed of the random damage and values (default 1)
 
 Exit status: 0; 1 if a bar is missed; 2 for a wrong call. With --small, bars on time are reported, not enforced.`;
@@ -88,6 +91,7 @@ function parse(args: readonly string[]): { help: boolean; names: string[]; optio
     facts: wholeNumber(values.facts, "facts"),
     databaseUrl: values["database-url"],
     citus: wholeNumber(values.citus, "citus"),
+    before: values.before,
   };
   return { help: values.help, names, options };
 }
@@ -108,6 +112,7 @@ function parseStrictly(args: readonly string[]) {
         seconds: { type: "string" },
         "database-url": { type: "string" },
         citus: { type: "string" },
+        before: { type: "string" },
       },
     });
   } catch (error) {

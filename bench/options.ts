@@ -16,6 +16,8 @@ export interface BenchOptions {
   readonly databaseUrl: string | undefined;
   /** The workers of a Citus cluster that is started for the run, instead of one PostgreSQL. */
   readonly citus: number | undefined;
+  /** The folder of another commit, built, that decode and context are compared with. */
+  readonly before: string | undefined;
 }
 
 /** Resolves to whether all bars hold. */

@@ -10,6 +10,8 @@ export interface LoadJob {
   readonly port: number;
   readonly connections: number;
   readonly durationMs: number;
+  /** It takes longer until there are so many answers: on a busy machine the opening of connections would count most. */
+  readonly answersMin?: number;
   /** A whole request as it goes over the wire; `#` is replaced by a number of nine digits. */
   readonly request: string;
   /** The first number, without a modulus; each comes once. */
@@ -81,7 +83,7 @@ async function run(job: LoadJob): Promise<LoadResult> {
           pending = "";
           const now = performance.now();
           latencies.push(now - sentAt);
-          if (now >= until) socket.end();
+          if (now >= until && latencies.length >= (job.answersMin ?? 0)) socket.end();
           else if (job.ratePerSecond === undefined) send();
           else setTimeout(send, sentAt + (1000 * job.connections) / job.ratePerSecond - now);
         });

@@ -1,10 +1,11 @@
 /** The built service in a process of its own, as an operator runs it, and what the system says about the process. */
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { COMMAND_PATH } from "../../src/main/package.ts";
 
 const ADMIN_TOKEN = "admin-token-of-the-benchmark";
+export const MASTER_KEY = "5b".repeat(32);
 
 export interface RunningServer {
   readonly process: ChildProcess;
@@ -16,18 +17,19 @@ export interface RunningServer {
 
 /**
  * Starts the service as an operator would, and waits for its first answer.
- * @param options.key for a folder that is not new
+ * @param options.key for a folder that has one
+ * @param options.command the `sideband` of another folder
  */
 export async function startServer(
   folder: string,
-  options: { key?: string | undefined; settings?: Readonly<Record<string, string>> } = {},
+  options: { key?: string | undefined; settings?: Readonly<Record<string, string>>; command?: string } = {},
 ): Promise<RunningServer> {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [COMMAND_PATH, "serve"], {
+  const child = spawn(process.execPath, [options.command ?? COMMAND_PATH, "serve"], {
     env: {
       SIDEBAND_DATA: folder,
       SIDEBAND_PORT: "0",
-      SIDEBAND_MASTER_KEY: "5b".repeat(32),
+      SIDEBAND_MASTER_KEY: MASTER_KEY,
       SIDEBAND_ADMIN_TOKEN: ADMIN_TOKEN,
       ...options.settings,
     },
@@ -97,10 +99,13 @@ export async function untilQuiet(child: ChildProcess): Promise<void> {
   }
 }
 
-/** Processor time that a process has used so far, in the kernel too: Linux counts in hundredths of a second. */
+/** Processor time that the threads of a process have used so far, in the kernel too; Linux counts nanoseconds. */
 export function cpuSeconds(child: ChildProcess): number {
-  const fields = readFileSync(`/proc/${child.pid}/stat`, "utf8").split(") ")[1].split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / 100;
+  const tasks = `/proc/${child.pid}/task`;
+  const nanoseconds = readdirSync(tasks).map((task) =>
+    Number(readFileSync(`${tasks}/${task}/schedstat`, "utf8").split(" ")[0]),
+  );
+  return nanoseconds.reduce((sum, ns) => sum + ns, 0) / 1e9;
 }
 
 export function ask<T>(child: ChildProcess, message: object): Promise<T> {

@@ -4,6 +4,7 @@
  * stand in one place (tool-labels.ts), and a test counts its tokens.
  */
 
+import { Failure } from "../base/errors.ts";
 import type { HistoryAnswer, PlaceKind, WrittenAnswer } from "../contract/answers.ts";
 import type { AgentMemory, AgentWriterOptions } from "./agent-memory.ts";
 import { keptValue } from "./secrets.ts";
@@ -50,6 +51,8 @@ const DELETES = { readOnlyHint: false, destructiveHint: true, idempotentHint: tr
 const TEXT = { type: "string" };
 const WHOLE = { type: "integer", minimum: 1 };
 const REMEMBER = "remember";
+const HISTORY = "history";
+const HISTORY_LISTS = "Lists the values that a fact had, newest first";
 const SCOPE = {
   scope: {
     type: "string",
@@ -162,10 +165,9 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     },
   },
   {
-    name: "history",
+    name: HISTORY,
     title: "Earlier values of a fact",
-    description:
-      "Lists the values that a fact had, newest first; with restore, writes that revision's again.",
+    description: `${HISTORY_LISTS}; with restore, writes that revision's again.`,
     input: { label: TEXT },
     optional: { restore: { ...WHOLE, description: "A revision." } },
     isForBlock: false,
@@ -280,4 +282,21 @@ export function toolErrorText(error: unknown): string {
   const code = errorCodeOf(error);
   if (typeof code !== "string" || !(error instanceof Error)) return "internal_error: memory failed";
   return `${code}: ${error.message}`;
+}
+
+/** A tool as it is offered to those who may only read; undefined where it only writes. */
+export function readingTool(tool: MemoryTool): MemoryTool | undefined {
+  if (tool.annotations.readOnlyHint) return tool;
+  if (tool.name !== HISTORY) return undefined;
+  return {
+    ...tool,
+    description: `${HISTORY_LISTS}.`,
+    optional: {},
+    annotations: READS,
+    async run(memory, userId, input, options) {
+      if (typeof input.restore === "number")
+        throw new Failure("read_only_key", "This key only reads: it restores no value.");
+      return tool.run(memory, userId, input, options);
+    },
+  };
 }

@@ -8,6 +8,7 @@ import type {
   CarriedFact,
   ContextAnswer,
   DecodeAnswer,
+  DetailedContextAnswer,
   EncodeAnswer,
   FactDetails,
   FactsAnswer,
@@ -116,18 +117,21 @@ export function contextAnswer(
   };
 }
 
-/** With the project, how full the block is, and the labels that it has no room for. */
+/** With the project, how full the block is, the labels that it has no room for, and what index and block cost a prompt. */
 export function detailedContextAnswer(
   context: ContextParts,
   include: "index" | "block" | "both",
   project: string | undefined,
-): ContextAnswer {
+  countTokens: (text: string) => number,
+): DetailedContextAnswer {
   const { facts, labels } = context;
   const left = new Set(context.overflow);
+  const answer = contextAnswer(context, include);
   return {
-    ...contextAnswer(context, include),
+    ...answer,
     ...(project === undefined ? {} : { project }),
     overflow: labels.filter((_, i) => left.has(facts[i].channel)),
+    tokens: { index: countTokens(answer.plain_index), block: countTokens(answer.fdm_block) },
     ...(include === "index" ? {} : { carriers: { ...context.carriers } }),
   };
 }

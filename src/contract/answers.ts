@@ -70,6 +70,8 @@ export interface ContextAnswer {
   project?: string;
   /** With `details`: labels that did not fit the block. */
   overflow?: string[];
+  /** With `details`: how many tokens of o200k the index and the block of this answer have. */
+  tokens?: { index: number; block: number };
   /** With `details`, and a block: how full it is. */
   carriers?: { used: number; max: number };
 }
@@ -77,6 +79,7 @@ export interface ContextAnswer {
 /** With `details`. */
 export interface DetailedContextAnswer extends ContextAnswer {
   overflow: string[];
+  tokens: { index: number; block: number };
 }
 
 export interface DecodeAnswer {

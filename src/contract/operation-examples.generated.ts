@@ -92,7 +92,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 277,
+      "latency_ms": 723,
       "verified": true
     }
   },
@@ -152,14 +152,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "value": "Ada Lovelace",
           "channel": 0,
           "revision": 2,
-          "updated_at": "2026-11-17T03:19:41.515Z"
+          "updated_at": "2026-11-17T06:50:19.072Z"
         },
         {
           "label": "TASK.deadline",
           "value": "2026-12-01",
           "channel": 23,
           "revision": 3,
-          "updated_at": "2026-11-17T03:19:41.515Z"
+          "updated_at": "2026-11-17T06:50:19.072Z"
         }
       ]
     }
@@ -208,21 +208,21 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
         {
           "revision": 6,
           "value": "ripgrep",
-          "updated_at": "2026-11-17T03:19:45.663Z"
+          "updated_at": "2026-11-17T06:50:22.649Z"
         },
         {
           "revision": 5,
           "value": "ripgrep; jq",
-          "updated_at": "2026-11-17T03:19:45.580Z",
+          "updated_at": "2026-11-17T06:50:22.590Z",
           "ended": "replaced",
-          "ended_at": "2026-11-17T03:19:45.663Z"
+          "ended_at": "2026-11-17T06:50:22.649Z"
         },
         {
           "revision": 4,
           "value": "ripgrep",
-          "updated_at": "2026-11-17T03:19:45.458Z",
+          "updated_at": "2026-11-17T06:50:22.496Z",
           "ended": "replaced",
-          "ended_at": "2026-11-17T03:19:45.580Z"
+          "ended_at": "2026-11-17T06:50:22.590Z"
         }
       ]
     }
@@ -256,23 +256,23 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "kind": "written",
           "value": "ripgrep; jq",
           "revision": 7,
-          "at": "2026-11-17T03:19:45.839Z"
+          "at": "2026-11-17T06:50:22.738Z"
         },
         {
           "label": "PREF.tools",
           "kind": "written",
           "value": "ripgrep",
           "revision": 6,
-          "at": "2026-11-17T03:19:45.663Z"
+          "at": "2026-11-17T06:50:22.649Z"
         }
       ],
-      "next_cursor": "MTc5NDg4NTU4NTY2MyA2IHdyaXR0ZW4"
+      "next_cursor": "MTc5NDg5ODIyMjY0OSA2IHdyaXR0ZW4"
     }
   },
   "rollback": {
     "body": {
       "user_id": "ada",
-      "to": "2026-11-17T03:19:45.930Z",
+      "to": "2026-11-17T06:50:22.821Z",
       "dry_run": true
     },
     "status": 200,
@@ -304,7 +304,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
             "loom-3f2a9c81d04e"
           ],
           "channel_count": 3,
-          "updated_at": "2026-11-17T03:19:46.012Z"
+          "updated_at": "2026-11-17T06:50:22.889Z"
         }
       ],
       "next_cursor": null
@@ -315,14 +315,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "user_id": "ada"
     },
     "status": 200,
-    "answer": "{\"kind\":\"user\",\"account\":\"acme\",\"user_id\":\"ada\",\"facts\":[{\"label\":\"USER.name\",\"value\":\"Ada Lovelace\",\"channel\":0,\"revision\":2,\"updated_at\":\"2026-11-17T03:19:41.515Z\"},{\"label\":\"PREF.tools\",\"value\":\"ripgrep; jq\",\"channel\":16,\"revision\":7,\"updated_at\":\"2026-11-17T03:19:45.839Z\",\"ordinal\":4},{\"label\":\"TASK.deadline\",\"value\":\"2026-12-01\",\"channel\":23,\"revision\":3,\"updated_at\":\"2026-11-17T03:19:41.515Z\",\"since\":\"2026-11-17T03:19:40.904Z\"},{\"label\":\"TASK.deadline\",\"value\":\"2026-12-01\",\"channel\":23,\"revision\":9,\"updated_at\":\"2026-11-17T03:19:46.012Z\",\"place\":\"loom-3f2a9c81d04e\"}],\"earlier\":[{\"label\":\"PREF.tools\",\"value\":\"ripgrep\",\"channel\":16,\"revision\":4,\"updated_at\":\"2026-11-17T03:19:45.458Z\",\"ended\":\"replaced\",\"ended_at\":\"2026-11-17T03:19:45.580Z\"},{\"label\":\"PREF.tools\",\"value\":\"ripgrep; jq\",\"channel\":16,\"revision\":5,\"updated_at\":\"2026-11-17T03:19:45.580Z\",\"ordinal\":2,\"ended\":\"replaced\",\"ended_at\":\"2026-11-17T03:19:45.663Z\"},{\"label\":\"PREF.tools\",\"value\":\"ripgrep\",\"channel\":16,\"revision\":6,\"updated_at\":\"2026-11-17T03:19:45.663Z\",\"ordinal\":3,\"ended\":\"replaced\",\"ended_at\":\"2026-11-17T03:19:45.839Z\"}]}\n"
+    "answer": "{\"kind\":\"user\",\"account\":\"acme\",\"user_id\":\"ada\",\"facts\":[{\"label\":\"USER.name\",\"value\":\"Ada Lovelace\",\"channel\":0,\"revision\":2,\"updated_at\":\"2026-11-17T06:50:19.072Z\"},{\"label\":\"PREF.tools\",\"value\":\"ripgrep; jq\",\"channel\":16,\"revision\":7,\"updated_at\":\"2026-11-17T06:50:22.738Z\",\"ordinal\":4},{\"label\":\"TASK.deadline\",\"value\":\"2026-12-01\",\"channel\":23,\"revision\":3,\"updated_at\":\"2026-11-17T06:50:19.072Z\",\"since\":\"2026-11-17T06:50:18.425Z\"},{\"label\":\"TASK.deadline\",\"value\":\"2026-12-01\",\"channel\":23,\"revision\":9,\"updated_at\":\"2026-11-17T06:50:22.889Z\",\"place\":\"loom-3f2a9c81d04e\"}],\"earlier\":[{\"label\":\"PREF.tools\",\"value\":\"ripgrep\",\"channel\":16,\"revision\":4,\"updated_at\":\"2026-11-17T06:50:22.496Z\",\"ended\":\"replaced\",\"ended_at\":\"2026-11-17T06:50:22.590Z\"},{\"label\":\"PREF.tools\",\"value\":\"ripgrep; jq\",\"channel\":16,\"revision\":5,\"updated_at\":\"2026-11-17T06:50:22.590Z\",\"ordinal\":2,\"ended\":\"replaced\",\"ended_at\":\"2026-11-17T06:50:22.649Z\"},{\"label\":\"PREF.tools\",\"value\":\"ripgrep\",\"channel\":16,\"revision\":6,\"updated_at\":\"2026-11-17T06:50:22.649Z\",\"ordinal\":3,\"ended\":\"replaced\",\"ended_at\":\"2026-11-17T06:50:22.738Z\"}]}\n"
   },
   "events": {
     "query": {
       "user_id": "ada"
     },
     "status": 200,
-    "answer": "id: 228d643b-1\nevent: change\ndata: {\"user_id\":\"ada\",\"project\":null,\"label\":\"TASK.deadline\",\"revision\":11,\"kind\":\"written\",\"written_by\":\"claude-code\",\"at\":\"2026-11-17T03:19:46.509Z\"}\n\n"
+    "answer": "id: 61b5685c-1\nevent: change\ndata: {\"user_id\":\"ada\",\"project\":null,\"label\":\"TASK.deadline\",\"revision\":11,\"kind\":\"written\",\"written_by\":\"claude-code\",\"at\":\"2026-11-17T06:50:23.130Z\"}\n\n"
   },
   "addLabel": {
     "body": {
@@ -389,7 +389,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "token": "sbt_…",
-      "expires_at": "2026-11-17T04:19:47.109Z"
+      "expires_at": "2026-11-17T07:50:23.482Z"
     }
   },
   "usage": {
@@ -453,7 +453,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "label": "TASK.deadline",
       "value": "2026-12-01",
       "source": "model",
-      "latency_ms": 706,
+      "latency_ms": 209,
       "verified": true
     }
   },
@@ -584,14 +584,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "1438c6cbfa3e4358",
+      "id": "8878503c5652472c",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
       "user": null,
       "access": "write",
-      "created_at": "2026-11-17T03:19:49.187Z",
+      "created_at": "2026-11-17T06:50:25.879Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -605,14 +605,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "keys": [
         {
-          "id": "1438c6cbfa3e4358",
+          "id": "8878503c5652472c",
           "account": "navy",
           "tier": "pro",
           "prefix": "sb_live_…",
           "note": "Grace",
           "user": null,
           "access": "write",
-          "created_at": "2026-11-17T03:19:49.187Z",
+          "created_at": "2026-11-17T06:50:25.879Z",
           "expires_at": null,
           "revoked_at": null,
           "last_used_at": null
@@ -622,21 +622,21 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminExpireKey": {
     "params": {
-      "id": "1438c6cbfa3e4358"
+      "id": "8878503c5652472c"
     },
     "body": {
       "expires_at": "2027-01-31T23:59:59.000Z"
     },
     "status": 200,
     "answer": {
-      "id": "1438c6cbfa3e4358",
+      "id": "8878503c5652472c",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
       "user": null,
       "access": "write",
-      "created_at": "2026-11-17T03:19:49.187Z",
+      "created_at": "2026-11-17T06:50:25.879Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
       "revoked_at": null,
       "last_used_at": null
@@ -644,20 +644,20 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminRevokeKey": {
     "params": {
-      "id": "1438c6cbfa3e4358"
+      "id": "8878503c5652472c"
     },
     "status": 200,
     "answer": {
-      "id": "1438c6cbfa3e4358",
+      "id": "8878503c5652472c",
       "account": "navy",
       "tier": "pro",
       "prefix": "sb_live_…",
       "note": "Grace",
       "user": null,
       "access": "write",
-      "created_at": "2026-11-17T03:19:49.187Z",
+      "created_at": "2026-11-17T06:50:25.879Z",
       "expires_at": "2027-01-31T23:59:59.000Z",
-      "revoked_at": "2026-11-17T03:19:49.303Z",
+      "revoked_at": "2026-11-17T06:50:26.134Z",
       "last_used_at": null
     }
   },
@@ -667,12 +667,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "accounts": [
         {
           "account": "acme",
-          "created_at": "2026-11-17T03:19:39.996Z",
+          "created_at": "2026-11-17T06:50:17.437Z",
           "keys": 1
         },
         {
           "account": "navy",
-          "created_at": "2026-11-17T03:19:49.187Z",
+          "created_at": "2026-11-17T06:50:25.879Z",
           "keys": 1
         }
       ]
@@ -691,7 +691,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
             "loom-3f2a9c81d04e"
           ],
           "channel_count": 3,
-          "updated_at": "2026-11-17T03:19:46.509Z"
+          "updated_at": "2026-11-17T06:50:23.130Z"
         }
       ],
       "next_cursor": null
@@ -725,7 +725,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "to": "2026-11-17",
       "keys": [
         {
-          "key_id": "db643c399ac04172",
+          "key_id": "59f3d4242494487b",
           "account": "acme",
           "tier": "pro",
           "limit": 50000,
@@ -738,7 +738,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           ]
         },
         {
-          "key_id": "1438c6cbfa3e4358",
+          "key_id": "8878503c5652472c",
           "account": "navy",
           "tier": "pro",
           "limit": 50000,
@@ -764,35 +764,35 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "answer": {
       "requests": [
         {
-          "id": "47b82a59b6a44dff",
+          "id": "6a91c67a85404d3c",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "approved",
-          "created_at": "2026-11-17T03:19:49.393Z",
-          "decided_at": "2026-11-17T03:19:49.459Z",
-          "key_id": "5c82657202c141ed"
+          "created_at": "2026-11-17T06:50:26.272Z",
+          "decided_at": "2026-11-17T06:50:26.302Z",
+          "key_id": "98a74e6238174b36"
         },
         {
-          "id": "e36dab365273441d",
+          "id": "b22d5c5da874402c",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "declined",
-          "created_at": "2026-11-17T03:19:49.487Z",
-          "decided_at": "2026-11-17T03:19:49.538Z",
+          "created_at": "2026-11-17T06:50:26.348Z",
+          "decided_at": "2026-11-17T06:50:26.375Z",
           "key_id": null
         },
         {
-          "id": "c2db2a5302b44e13",
+          "id": "82a79ef9f48d4909",
           "name": "Grace Hopper",
           "email": "grace@navy.example",
           "purpose": "An assistant that remembers.",
           "tier": "free",
           "status": "open",
-          "created_at": "2026-11-17T03:19:49.563Z",
+          "created_at": "2026-11-17T06:50:26.396Z",
           "decided_at": null,
           "key_id": null
         }
@@ -801,7 +801,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminApprove": {
     "params": {
-      "id": "47b82a59b6a44dff"
+      "id": "6a91c67a85404d3c"
     },
     "body": {
       "account": "hopper"
@@ -809,14 +809,14 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 201,
     "answer": {
       "key": "sb_live_…",
-      "id": "5c82657202c141ed",
+      "id": "98a74e6238174b36",
       "account": "hopper",
       "tier": "free",
       "prefix": "sb_live_…",
       "note": "Grace Hopper <grace@navy.example>",
       "user": null,
       "access": "write",
-      "created_at": "2026-11-17T03:19:49.459Z",
+      "created_at": "2026-11-17T06:50:26.302Z",
       "expires_at": null,
       "revoked_at": null,
       "last_used_at": null
@@ -824,24 +824,24 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
   },
   "adminDecline": {
     "params": {
-      "id": "e36dab365273441d"
+      "id": "b22d5c5da874402c"
     },
     "status": 200,
     "answer": {
-      "id": "e36dab365273441d",
+      "id": "b22d5c5da874402c",
       "name": "Grace Hopper",
       "email": "grace@navy.example",
       "purpose": "An assistant that remembers.",
       "tier": "free",
       "status": "declined",
-      "created_at": "2026-11-17T03:19:49.487Z",
-      "decided_at": "2026-11-17T03:19:49.538Z",
+      "created_at": "2026-11-17T06:50:26.348Z",
+      "decided_at": "2026-11-17T06:50:26.375Z",
       "key_id": null
     }
   },
   "adminDeleteRequest": {
     "params": {
-      "id": "c2db2a5302b44e13"
+      "id": "82a79ef9f48d4909"
     },
     "status": 200,
     "answer": {
@@ -852,8 +852,8 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
     "status": 200,
     "answer": {
       "version": "0.1.0",
-      "process_id": 10086,
-      "started_at": "2026-11-17T03:19:39.901Z",
+      "process_id": 27322,
+      "started_at": "2026-11-17T06:50:17.377Z",
       "ready": true,
       "store": {
         "facts": 4,
@@ -862,36 +862,36 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       },
       "demo": {
         "labels": [],
-        "resets_in_s": 611
+        "resets_in_s": 574
       },
       "recent_errors": [],
       "recent_requests": [
         {
-          "at": "2026-11-17T03:19:47.159Z",
+          "at": "2026-11-17T06:50:23.528Z",
           "method": "GET",
           "route": "/usage/days",
           "status": 200,
           "account": "acme",
-          "key_id": "db643c399ac04172",
-          "request_id": "RxE7vY6I-t"
+          "key_id": "59f3d4242494487b",
+          "request_id": "oJ0bPcXl-t"
         },
         {
-          "at": "2026-11-17T03:19:47.145Z",
+          "at": "2026-11-17T06:50:23.517Z",
           "method": "GET",
           "route": "/usage",
           "status": 200,
           "account": "acme",
-          "key_id": "db643c399ac04172",
-          "request_id": "RxE7vY6I-s"
+          "key_id": "59f3d4242494487b",
+          "request_id": "oJ0bPcXl-s"
         },
         {
-          "at": "2026-11-17T03:19:47.110Z",
+          "at": "2026-11-17T06:50:23.491Z",
           "method": "POST",
           "route": "/tokens",
           "status": 200,
           "account": "acme",
-          "key_id": "db643c399ac04172",
-          "request_id": "RxE7vY6I-r"
+          "key_id": "59f3d4242494487b",
+          "request_id": "oJ0bPcXl-r"
         }
       ]
     }

@@ -217,6 +217,14 @@ export const ContextAnswer = Type.Object({
   overflow: Type.Optional(
     Type.Array(Type.String(), { description: "Only with `details`: labels that did not fit the block." }),
   ),
+  tokens: Type.Optional(
+    Type.Object(
+      { index: Type.Integer(), block: Type.Integer() },
+      {
+        description: "Only with `details`: tokens of o200k that the index and the block of this answer have.",
+      },
+    ),
+  ),
   carriers: Type.Optional(
     Type.Object(
       { used: Type.Integer(), max: Type.Integer() },

@@ -21,6 +21,7 @@ import {
   MEMORY_TOOLS,
   type MemoryTool,
   objectSchema,
+  readingTool,
   type ToolCallOptions,
   type ToolInput,
   toolErrorText,
@@ -119,9 +120,8 @@ function offeredTools(
   { readOnly = false, include }: MemoryServerOptions,
   labels?: readonly ToolLabel[],
 ): readonly MemoryTool[] {
-  return toolsFor(include !== "index", labels).filter(
-    ({ annotations }) => !readOnly || annotations.readOnlyHint,
-  );
+  const tools = toolsFor(include !== "index", labels);
+  return readOnly ? tools.flatMap((tool) => readingTool(tool) ?? []) : tools;
 }
 
 function addTools(server: McpServer, options: MemoryServerOptions): void {

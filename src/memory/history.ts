@@ -68,7 +68,7 @@ export async function restoreFact(
   const request = { ...who, operation: "restore", fingerprinted: [label, revision, ifRevision] } as const;
   return orAsBefore(services, caller, { ...request, facts: [{ label, value: "" }] }, async () => {
     const life = await services.store.readLife(account, input.userId, { nowMs, channel });
-    const known: readonly Revision[] = [...(life?.facts ?? []), ...(life?.earlier ?? [])];
+    const known = [...lifeByFact(life, services.historyMax).values()].flatMap(valuesOf);
     const found = known.find((fact) => fact.revision === revision && places.includes(fact.place));
     if (found === undefined)
       throw new Failure("not_found", `There is no revision ${revision} of ${label}.`, { param: "revision" });
@@ -118,7 +118,7 @@ function byTimeBackwards(a: EventMark, b: EventMark): number {
 
 function eventsOf(life: UserLife, historyMax: number) {
   return [...lifeByFact(life, historyMax).values()].flatMap(({ present, earlier }) => {
-    const written = [...earlier, ...(present === undefined ? [] : [present])].map((fact) => ({
+    const written = valuesOf({ present, earlier }).map((fact) => ({
       ...partsOf(fact),
       kind: "written" as const,
       atMs: fact.sinceMs,
@@ -202,7 +202,7 @@ async function planOf(services: MemoryServices, account: string, life: UserLife,
   const unreached: { place: Place; label: string }[] = [];
   const writes: FactChange[] = [];
   for (const { place, channel, label, present, earlier } of facts) {
-    const values: readonly Revision[] = [...earlier, ...(present === undefined ? [] : [present])];
+    const values = valuesOf({ present, earlier });
     const last = values.filter(({ sinceMs }) => sinceMs <= toMs).at(-1);
     if (last === undefined && values[0].ordinal > 1) {
       unreached.push({ place, label });
@@ -234,6 +234,11 @@ interface FactLife {
   present: FactRecord | undefined;
   /** The oldest first. */
   earlier: EarlierFact[];
+}
+
+/** The oldest first. */
+function valuesOf({ present, earlier }: Pick<FactLife, "present" | "earlier">): Revision[] {
+  return [...earlier, ...(present === undefined ? [] : [present])];
 }
 
 /** Facts and history by place and channel, with as much of the history as is to be kept. */

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, test } from "node:test";
 import { lineImport } from "../../src/memory/transfer.ts";
+import { o200kCounter } from "../fixtures/o200k.ts";
 import { problemCode, type Running, startRunning } from "./running-service.ts";
 
 const ADMIN_TOKEN = "admin-token-for-tests";
@@ -60,21 +61,32 @@ test("a bound key exports its own user, and no other; of a user without facts th
   assert.equal(problemCode(await running.call("GET", "/users/export?user_id=")), "400 invalid_request");
 });
 
-test("with details a context tells how full its block is, and what has no room", async () => {
+test("with details a context tells how full its block is, what has no room, and the tokens of what it says", async () => {
   const contextOf = async (user: string, more = "") =>
     (await running.call("GET", `/context?user_id=${user}&details=true${more}`)).json;
-  assert.deepEqual((await contextOf("empty")).carriers, { used: 0, max: 480 });
+  const empty = await contextOf("empty");
+  assert.deepEqual(
+    [empty.carriers, empty.tokens],
+    [
+      { used: 0, max: 480 },
+      { index: 0, block: 0 },
+    ],
+  );
+  const count = o200kCounter();
   await post("/encode", { user_id: "full", label: "USER.name", value: "Ada" });
   const small = await contextOf("full");
   assert.ok(small.carriers.used > 11 && small.carriers.used < 60, JSON.stringify(small.carriers));
   assert.deepEqual(small.overflow, []);
+  assert.deepEqual(small.tokens, { index: count("USER.name=Ada"), block: count(small.fdm_block) });
   for (const label of ["USER.os", "USER.gpu", "USER.role", "USER.location"])
     await post("/encode", { user_id: "full", label, value: randomBytes(200).toString("hex") });
   const large = await contextOf("full", "&include=block");
   assert.ok(large.carriers.used > small.carriers.used && large.carriers.used <= 480);
   assert.ok(large.overflow.length > 0);
+  assert.deepEqual(large.tokens, { index: 0, block: small.tokens.block });
   const index = await contextOf("full", "&include=index");
   assert.equal("carriers" in index, false);
+  assert.deepEqual(index.tokens, { index: count(index.plain_index), block: 0 });
 });
 
 test("the operator sees the users of an account page by page, and the labels that it has added", async () => {

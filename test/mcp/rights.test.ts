@@ -57,7 +57,7 @@ test("every tool: the user of a bound key is fixed, whatever a call says, and a 
       const whole = { query: "?include=both" };
       const listed = (await post(key, "tools/list", {}, whole)).text;
       for (const { name, annotations } of MEMORY_TOOLS) {
-        const isOffered = access === "write" || annotations.readOnlyHint;
+        const isOffered = access === "write" || annotations.readOnlyHint || name === "history";
         assert.equal(listed.includes(`"name":"${name}"`), isOffered, `${name} with a key that may ${access}`);
         const args = { ...ARGUMENTS[name], user_id: "ada" };
         const { text } = await post(key, "tools/call", { name, arguments: args }, whole);
@@ -65,6 +65,21 @@ test("every tool: the user of a bound key is fixed, whatever a call says, and a 
         if (!isOffered) assert.match(text, /"error"|"isError":true/, name);
       }
     }
+  assert.equal((await running.call("GET", "/facts?user_id=ada")).text, before);
+});
+
+test("a reading key lists the history of a fact, and is offered no way to restore a value of it", async () => {
+  const key = await newKey("ada", "read");
+  const listed = /^data: (.*)$/m.exec((await post(key, "tools/list", {})).text)!;
+  const { tools } = JSON.parse(listed[1]).result;
+  const history = tools.find(({ name }: { name: string }) => name === "history");
+  assert.deepEqual(Object.keys(history.inputSchema.properties), ["label"]);
+  assert.deepEqual([history.annotations.readOnlyHint, /restore/.test(history.description)], [true, false]);
+  const call = async (restore?: number) =>
+    (await post(key, "tools/call", { name: "history", arguments: { label: "USER.name", restore } })).text;
+  assert.match(await call(), /secret of ada/);
+  const before = (await running.call("GET", "/facts?user_id=ada")).text;
+  assert.match(await call(1), /"isError":true|"error"/);
   assert.equal((await running.call("GET", "/facts?user_id=ada")).text, before);
 });
 

@@ -38,6 +38,7 @@ suite("package", { concurrency: false }, () => {
       "README.md",
       "LICENSE",
       "bin/sideband.js",
+      "models/o200k.bin",
       "models/reader-5.bin",
       "examples/forgetful-agent.mjs",
       "docs/agents/README.md",

@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import { contextAnswer, detailedContextAnswer } from "../../contract/answer-mapping.ts";
 import type { ContextAnswer } from "../../contract/answers.ts";
 import type { Include, UserContext } from "../../memory/context.ts";
+import { countTokens } from "../../memory/token-count.ts";
 import { Answer, JSON_TYPE } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
 import { hasEntity } from "../request/preferences.ts";
@@ -54,7 +55,9 @@ export class ContextAnswers {
 }
 
 function render(context: UserContext, { include, project, details }: Wanted): Rendered {
-  const answer = details ? detailedContextAnswer(context, include, project) : contextAnswer(context, include);
+  const answer = details
+    ? detailedContextAnswer(context, include, project, countTokens)
+    : contextAnswer(context, include);
   const json = JSON.stringify(answer);
   const etag = `"${createHash("sha256").update(json).digest("base64url").slice(0, 27)}"`;
   const headers = ["etag", etag, "cache-control", "private, no-cache"];

@@ -12,7 +12,8 @@ import type { EarlierFact, FactRecord } from "../../../src/memory/ports.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
 import { readUsage } from "../../../src/memory/usage.ts";
 import { listUsers } from "../../../src/memory/users.ts";
-import { type LifeModel, type Past, type Present, Refused } from "./model.ts";
+import type { LifeModel, Past, Present } from "./model.ts";
+import { Refused } from "./refused.ts";
 import { PROJECTS } from "./steps.ts";
 
 const PAGE = 3;
@@ -105,7 +106,7 @@ async function compareLife(
     `${what}: the order of writes`,
   );
   assert.equal(new Set(values.map(({ revision }) => revision)).size, values.length, `${what}: revisions`);
-  model.learn(values);
+  model.learn(account, user, values);
 }
 
 async function compareView(

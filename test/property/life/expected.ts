@@ -1,7 +1,8 @@
 /** What each step must answer and do, by the model: a result, or the code of a refusal. */
 
-import { type Change, type LifeModel, type Present, Refused } from "./model.ts";
+import type { Change, LifeModel, Present } from "./model.ts";
 import { placeFor, placesOf } from "./places.ts";
+import { Refused } from "./refused.ts";
 import type { KeyedRequest } from "./replays.ts";
 import type {
   Condition,

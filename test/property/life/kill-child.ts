@@ -6,7 +6,9 @@ import { openFolder, StoreWorld } from "./world.ts";
 
 const [folder, seed] = process.argv.slice(2);
 const { historyMax, steps } = killableSteps(Number(seed));
-const world = new StoreWorld([(limit) => openFolder(folder, limit)], (store) => store.compact());
+const world = new StoreWorld([(limit, clock) => openFolder(folder, limit, clock)], (store) =>
+  store.compact(),
+);
 const run = await SequenceRun.start(world, "q", historyMax);
 for (const [index, step] of steps.entries()) {
   process.send?.({ begun: index });

@@ -1,7 +1,7 @@
 /** Two hundred random sequences of a fact's life agree with the model, fifty of them on PostgreSQL; `npm run test:life` does 10,000. */
 
 import { test } from "node:test";
-import { systemClock } from "../../../src/base/clock.ts";
+import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { newDatabase, openStore } from "../../postgres/server.ts";
 import { appendAtOnce, raceForRevision } from "./race.ts";
 import { callerOf, runOrShrink, servicesOf } from "./sequence.ts";
@@ -24,7 +24,9 @@ test("embedded: 200 random sequences of all that can happen to facts agree with 
 
 test("postgres: 50 random sequences of all that can happen to facts agree with the model", async () => {
   const urls = [await newDatabase(), await newDatabase()];
-  const openers = urls.map((url) => (historyMax: number) => openStore(url, { historyMax }));
+  const openers = urls.map(
+    (url) => (historyMax: number, clock: Clock) => openStore(url, { historyMax, clock }),
+  );
   await runAll(new StoreWorld(openers, (store) => store.compact()), 50);
 });
 

@@ -7,6 +7,7 @@
 import { LABELS } from "../../../src/base/channel-labels.ts";
 import type { NewLabel } from "../../../src/memory/label-terms.ts";
 import { isInside, isStandard, placesOf, standardTerms } from "./places.ts";
+import { Refused } from "./refused.ts";
 import { type KeptReplay, type KeyedRequest, Replays } from "./replays.ts";
 
 /** A value that a label has at a place. */
@@ -79,13 +80,10 @@ export interface Event {
   readonly sessionId: string | null;
 }
 
-/** An expected failure, by its code. */
-export class Refused extends Error {
-  readonly code: string;
-  constructor(code: string) {
-    super(code);
-    this.code = code;
-  }
+/** The number that a value has in the store. */
+interface Learnt {
+  readonly value: Present | Past;
+  readonly revision: number;
 }
 
 export class LifeModel {
@@ -305,9 +303,9 @@ export class LifeModel {
     this.#tidy(account);
     known.used += counted;
     const count = this.count(account, person);
-    const isGone = ({ value, keepHistory }: Change) =>
-      value === null && (!keepHistory || this.historyMax === 0);
-    if (found > 0 && changes.some(isGone)) known.replays.forget(user);
+    const keepsAll = this.historyMax > 0;
+    if (found > 0 && changes.some((change) => change.value === null && !(change.keepHistory && keepsAll)))
+      known.replays.forget(user);
     if (replay !== undefined) known.replays.keep(replay, { user, count, nowMs: this.nowMs });
     return { count, previous, found };
   }
@@ -319,9 +317,8 @@ export class LifeModel {
 
   forgetUser(account: number, { user, project }: Person): void {
     const lives = this.#accounts[account].users.get(user);
-    const gone = [...(lives?.entries() ?? [])].filter(
-      ([, { place }]) => project === undefined || isInside(place, project),
-    );
+    const isAsked = ({ place }: Life) => project === undefined || isInside(place, project);
+    const gone = [...(lives?.entries() ?? [])].filter(([, life]) => isAsked(life));
     // A user whose last facts have expired may have nothing left but answers.
     if (gone.length > 0 || project === undefined) this.#accounts[account].replays.forget(user);
     if (gone.length === 0) throw new Refused("not_found");
@@ -350,10 +347,9 @@ export class LifeModel {
   }
 
   sweep(): void {
-    for (const [account, { users }] of this.#accounts.entries()) {
+    for (const [account, { users }] of this.#accounts.entries())
       for (const [user, lives] of users)
         for (const { place, label } of [...lives.values()]) this.#endExpired(account, user, place, label);
-    }
     this.shorten();
   }
 
@@ -362,8 +358,7 @@ export class LifeModel {
     for (const [account, { users }] of this.#accounts.entries()) {
       for (const lives of users.values())
         for (const life of lives.values()) {
-          const last =
-            life.present === undefined ? (life.past.at(-1)?.ordinal ?? 0) : life.present.ordinal - 1;
+          const last = life.present ? life.present.ordinal - 1 : (life.past.at(-1)?.ordinal ?? 0);
           life.past = life.past.filter(({ ordinal }) => ordinal > last - this.historyMax);
         }
       this.#tidy(account);
@@ -377,9 +372,12 @@ export class LifeModel {
   }
 
   /** Gives the values the store's numbers, which must be in the same order. */
-  learn(revisions: readonly { value: { revision: number }; revision: number }[]): void {
+  learn(account: number, user: string, revisions: readonly Learnt[]): void {
     for (const { value, revision } of revisions) {
       value.revision = revision;
+      // One that has expired without anybody having noticed is shown as a copy.
+      const { present } = this.#lifeOf(account, user, value.place, value.label);
+      if (present?.write === value.write) present.revision = revision;
       this.#revision = Math.max(this.#revision, revision);
     }
   }

@@ -1,18 +1,18 @@
 /**
- * Random sequences against the model: npm run test:life -- [SEED] [COUNT]. 10,000 of them by default, from seeds that
- * follow one another, then writers that race, then processes that are killed. At the first difference it says the seed,
+ * Random sequences against the model: npm run test:life -- [SEED] [COUNT]. 10,000 of them on each store by default, from
+ * seeds that follow one another, then writers that race, then processes that are killed. At the first difference it says the seed,
  * and the fewest steps that show it.
  */
 
 import { PostgresServer } from "../../../bench/store/postgres-server.ts";
-import { systemClock } from "../../../src/base/clock.ts";
+import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
 import { ProgressLine } from "../../../src/cli/progress.ts";
-import { PostgresStore } from "../../../src/store/postgres/postgres-store.ts";
+import { PostgresStore, type PostgresStoreOptions } from "../../../src/store/postgres/postgres-store.ts";
 import { killRound } from "./kills.ts";
 import { appendAtOnce, raceForRevision } from "./race.ts";
 import { callerOf, runOrShrink, servicesOf } from "./sequence.ts";
-import { embeddedWorld } from "./world.ts";
+import { embeddedWorld, StoreWorld, type World } from "./world.ts";
 
 /** A store does not become so large that compactions take long. */
 const SEQUENCES_PER_WORLD = 100;
@@ -21,13 +21,13 @@ const KILLS = 36;
 
 const [seed = 1, count = 10_000] = process.argv.slice(2).map(Number);
 console.log(`seeds ${seed} to ${seed + count - 1}`);
-const startMs = performance.now();
-
-async function sequences(): Promise<number> {
-  const progress = new ProgressLine("sequences", count, true);
+/** All sequences on worlds of one kind, and how long they took. */
+async function sequences(store: string, newWorld: () => World | Promise<World>): Promise<void> {
+  const startMs = performance.now();
+  const progress = new ProgressLine(`sequences on ${store}`, count, true);
   let steps = 0;
   for (let first = 0; first < count; first += SEQUENCES_PER_WORLD) {
-    const world = embeddedWorld();
+    const world = await newWorld();
     try {
       for (let i = first; i < Math.min(count, first + SEQUENCES_PER_WORLD); i++) {
         steps += await runOrShrink(world, `q${i}`, seed + i);
@@ -38,7 +38,22 @@ async function sequences(): Promise<number> {
     }
   }
   progress.end();
-  return steps;
+  const seconds = ((performance.now() - startMs) / 1000).toFixed(1);
+  console.log(`${count} sequences of ${steps} steps on ${store} agree with the model: ${seconds} s`);
+}
+
+/** What a crash of the database leaves is not tried here, so its files need not reach the disk. */
+async function sequencesOnPostgres(): Promise<void> {
+  const server = await PostgresServer.start(["fsync=off", "synchronous_commit=off"]);
+  let databases = 0;
+  const newOpener = async () => {
+    const url = await server.createDatabase(`life${++databases}`);
+    return (historyMax: number, clock: Clock) => openPostgres(url, { historyMax, clock });
+  };
+  const newWorld = async () =>
+    new StoreWorld([await newOpener(), await newOpener()], (store) => store.compact());
+  await sequences("PostgreSQL", newWorld);
+  await server.remove();
 }
 
 async function races(): Promise<void> {
@@ -49,11 +64,14 @@ async function races(): Promise<void> {
   await world.end();
 }
 
+function openPostgres(url: string, options: Partial<PostgresStoreOptions> = {}): Promise<PostgresStore> {
+  return PostgresStore.open({ url, queueMax: 10_000, metrics: new Metrics(), ...options });
+}
+
 async function racesOfNodes(): Promise<void> {
   const server = await PostgresServer.start();
   const url = await server.createDatabase("race");
-  const open = () => PostgresStore.open({ url, queueMax: 10_000, metrics: new Metrics() });
-  const [one, other] = [await open(), await open()];
+  const [one, other] = [await openPostgres(url), await openPostgres(url)];
   const nodes = [servicesOf(one, systemClock, 8), servicesOf(other, systemClock, 8)] as const;
   await raceForRevision(nodes, callerOf("race", null), RACES);
   await appendAtOnce(nodes, callerOf("race", null), RACES / 10);
@@ -61,12 +79,8 @@ async function racesOfNodes(): Promise<void> {
   await server.remove();
 }
 
-const secondsOf = (ms: number) => (ms / 1000).toFixed(1);
-const steps = await sequences();
-const { user, system } = process.cpuUsage();
-console.log(
-  `${count} sequences of ${steps} steps agree with the model: ${secondsOf(performance.now() - startMs)} s, ${secondsOf((user + system) / 1000)} s of a processor`,
-);
+await sequences("the embedded store", embeddedWorld);
+await sequencesOnPostgres();
 const raced = `${RACES} rounds of twenty writers with one winner each, ${RACES / 10} of twenty appends with all items`;
 await races();
 console.log(raced);

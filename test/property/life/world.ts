@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Clock } from "../../../src/base/clock.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
 import type { Store } from "../../../src/memory/ports.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
@@ -24,18 +25,18 @@ interface Opened<S> {
   readonly historyMax: number;
 }
 
+/** The store has the world's clock: a compaction removes what was answered days ago. */
+type Opener<S> = (historyMax: number, clock: Clock) => Promise<S>;
+
 /** A world of stores that can be opened again. */
 export class StoreWorld<S extends Store> implements World {
   readonly clock = new FakeClock();
-  readonly #openers: readonly ((historyMax: number) => Promise<S>)[];
+  readonly #openers: readonly Opener<S>[];
   readonly #compact: (store: S) => Promise<unknown>;
   readonly #opened: (Opened<S> | undefined)[] = [];
   #inUse = 0;
 
-  constructor(
-    openers: readonly ((historyMax: number) => Promise<S>)[],
-    compact: (store: S) => Promise<unknown>,
-  ) {
+  constructor(openers: readonly Opener<S>[], compact: (store: S) => Promise<unknown>) {
     this.#openers = openers;
     this.#compact = compact;
   }
@@ -48,7 +49,7 @@ export class StoreWorld<S extends Store> implements World {
     const known = this.#opened[this.#inUse];
     if (known !== undefined && known.historyMax === historyMax && !again) return known.store;
     await known?.store.close();
-    const store = await this.#openers[this.#inUse](historyMax);
+    const store = await this.#openers[this.#inUse](historyMax, this.clock);
     this.#opened[this.#inUse] = { store, historyMax };
     return store;
   }
@@ -72,7 +73,10 @@ export class StoreWorld<S extends Store> implements World {
 /** Two data folders, which are removed at the end. */
 export function embeddedWorld(): World {
   const home = mkdtempSync(join(tmpdir(), "sideband-life-"));
-  const opener = (name: string) => (historyMax: number) => openFolder(join(home, name), historyMax);
+  const opener =
+    (name: string): Opener<LmdbStore> =>
+    (historyMax, clock) =>
+      openFolder(join(home, name), historyMax, clock);
   const world = new StoreWorld([opener("a"), opener("b")], (store) => store.compact());
   const end = world.end.bind(world);
   world.end = async () => {
@@ -82,6 +86,6 @@ export function embeddedWorld(): World {
   return world;
 }
 
-export function openFolder(folder: string, historyMax: number): Promise<LmdbStore> {
-  return LmdbStore.open({ folder, create: true, queueMax: 1000, metrics: new Metrics(), historyMax });
+export function openFolder(folder: string, historyMax: number, clock: Clock): Promise<LmdbStore> {
+  return LmdbStore.open({ folder, create: true, queueMax: 1000, metrics: new Metrics(), historyMax, clock });
 }

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { durationS, momentMs } from "../../../src/cli/moments.ts";
+import { inOtherTimeZones, type Zone } from "../../fixtures/time-zones.ts";
 
 const NOW = new Date(2026, 10, 16, 12, 30).getTime();
 
@@ -30,3 +31,42 @@ test("a moment is one of this computer's zone, or has its own", () => {
   for (const text of ["", "now", "2026-02-30", "2026-12-01 25:00", "yesterday 18", "18:00", "today 12:60"])
     assert.throws(() => momentMs("--to", text, NOW), /--to takes a moment such as "yesterday 18:00"/, text);
 });
+
+/** Each with now, both in UTC. The clocks of New York go forward on 2026-03-08 and back on 2026-11-01; those of Kolkata never. */
+const MOMENTS: Readonly<Record<Zone, readonly (readonly [text: string, now: string, moment: string])[]>> = {
+  "America/New_York": [
+    // The turn of a month there is four or five hours after that of UTC.
+    ["2026-12-01", "2026-11-16T12:00:00Z", "2026-12-01T05:00:00Z"],
+    ["2026-04-01", "2026-03-16T12:00:00Z", "2026-04-01T04:00:00Z"],
+    ["yesterday 18:00", "2026-12-01T04:59:59Z", "2026-11-29T23:00:00Z"],
+    ["yesterday 18:00", "2026-12-01T05:00:00Z", "2026-11-30T23:00:00Z"],
+    // The day of the change has 23 or 25 hours.
+    ["yesterday 18:00", "2026-03-09T12:00:00Z", "2026-03-08T22:00:00Z"],
+    ["yesterday 18:00", "2026-03-08T12:00:00Z", "2026-03-07T23:00:00Z"],
+    ["yesterday 18:00", "2026-11-02T12:00:00Z", "2026-11-01T23:00:00Z"],
+    ["yesterday 18:00", "2026-11-01T12:00:00Z", "2026-10-31T22:00:00Z"],
+    ["tomorrow", "2026-11-01T12:00:00Z", "2026-11-02T05:00:00Z"],
+    ["24 h ago", "2026-11-02T05:00:00Z", "2026-11-01T05:00:00Z"],
+    // 02:30 does not exist: an hour later it is 03:30. Of the two 01:30 it is the first.
+    ["2026-03-08 02:30", "2026-03-01T12:00:00Z", "2026-03-08T07:30:00Z"],
+    ["2026-11-01 01:30", "2026-10-01T12:00:00Z", "2026-11-01T05:30:00Z"],
+  ],
+  "Asia/Kolkata": [
+    ["2026-12-01", "2026-11-16T12:00:00Z", "2026-11-30T18:30:00Z"],
+    ["2026-04-01", "2026-03-16T12:00:00Z", "2026-03-31T18:30:00Z"],
+    ["yesterday 18:00", "2026-11-30T18:29:59Z", "2026-11-29T12:30:00Z"],
+    ["yesterday 18:00", "2026-11-30T18:30:00Z", "2026-11-30T12:30:00Z"],
+    ["yesterday 18:00", "2026-03-09T12:00:00Z", "2026-03-08T12:30:00Z"],
+    ["tomorrow", "2026-11-01T12:00:00Z", "2026-11-01T18:30:00Z"],
+  ],
+};
+
+test("days and hours without a zone are those of the process, at a month's turn and where the clocks change", () =>
+  inOtherTimeZones((zone) => {
+    for (const [text, now, moment] of MOMENTS[zone])
+      assert.equal(
+        momentMs("--to", text, Date.parse(now)),
+        Date.parse(moment),
+        `${text} in ${zone}, at ${now}`,
+      );
+  }));

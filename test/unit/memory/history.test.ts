@@ -289,3 +289,27 @@ test("a history with a gap reaches back to the gap, and nobody is put back acros
     ["four"],
   );
 });
+
+test("a value beyond a lowered limit is not restored, also before the store has removed it", async (context) => {
+  const { services } = await memoryServices(context);
+  const userId = "ada";
+  const label = "USER.name";
+  const revisions: number[] = [];
+  for (const value of ["one", "two", "three"]) {
+    const { facts } = await encodeFacts(services, caller, {
+      userId,
+      facts: [{ label, value }],
+      operation: "encode",
+    });
+    revisions.push(facts[0].revision);
+  }
+  const [one, two, three] = revisions;
+  const restoreWith = (historyMax: number, revision: number) =>
+    restoreFact({ ...services, historyMax }, caller, { userId, label, revision });
+  const refused = { code: "not_found" };
+  await assert.rejects(restoreWith(1, one), refused);
+  await assert.rejects(restoreWith(0, two), refused);
+  // The present value needs no history.
+  assert.equal((await restoreWith(0, three)).facts[0].value, "three");
+  assert.equal((await restoreWith(1, two)).facts[0].value, "two");
+});
