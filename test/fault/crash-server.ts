@@ -5,7 +5,9 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { Step } from "../../src/base/steps.ts";
+import { readConfig } from "../../src/config.ts";
 import { OwnerClient } from "../../src/door-client/owner-client.ts";
+import { startService } from "../../src/main/service.ts";
 import { builtSideband } from "../agents/built.ts";
 import { type Answer, send } from "../http/plain-client.ts";
 
@@ -71,6 +73,13 @@ export async function startServer(folder: string, arm?: Arm): Promise<CrashServe
       assert.equal(await ended, 0);
     },
   };
+}
+
+/** A service in this process, where nothing is to be killed: what the built one left is looked at with it. */
+export async function serveHere(folder: string): Promise<Pick<CrashServer, "url" | "end">> {
+  const config = readConfig({ SIDEBAND_DATA: folder, SIDEBAND_PORT: "0", SIDEBAND_LOG_LEVEL: "error" });
+  const { url, close } = await startService(config, { warm: false });
+  return { url, end: close };
 }
 
 export async function makeKey(folder: string): Promise<string> {
