@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Step } from "../../src/base/steps.ts";
 import { readConfig } from "../../src/config.ts";
@@ -117,6 +118,9 @@ export async function checkFacts(
   return found;
 }
 
+/** Between two writes of a writer: without a pause the writers would take all of the processor until the step comes. */
+const WRITE_PAUSE_MS = 10;
+
 /** Eight writers, each with its own users, until the service is gone or they are stopped. */
 export class Writers {
   readonly expected = new Map<string, Expected>();
@@ -134,7 +138,7 @@ export class Writers {
   }
 
   async #write(url: string, key: string, writer: number): Promise<void> {
-    for (let i = 0; this.#running; i++) {
+    for (let i = 0; this.#running; i++, await pause(WRITE_PAUSE_MS)) {
       const user = `w${writer}-${i % 5}`;
       const state = this.expected.get(user) ?? { settled: new Map(), inFlight: undefined };
       this.expected.set(user, state);
