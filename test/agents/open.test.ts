@@ -268,12 +268,14 @@ test("without the cookie, the path, the own origin and the address itself there 
   });
 });
 
-/** What a program of another user finds out: all arguments, all files of the temporary folder, and the port itself. */
+/** What a program of another user finds out: all arguments, all new files of the temporary folder, and the port itself. */
 const SPY = `
 const { readdirSync, readFileSync, statSync } = require("node:fs");
 const { join } = require("node:path");
 const read = (file) => { try { return readFileSync(file, "utf8"); } catch { return ""; } };
 const list = (folder) => { try { return readdirSync(folder, { withFileTypes: true }); } catch { return []; } };
+// Folders of other tests come and go meanwhile.
+const changedMs = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 const seen = [];
 for (const { name } of list("/proc")) if (/^\\d+$/.test(name)) for (const file of ["cmdline", "environ"]) seen.push(read(join("/proc", name, file)));
 const walk = (folder, depth) => {
@@ -285,7 +287,7 @@ const walk = (folder, depth) => {
 };
 const [data, tmp, port, sinceMs] = process.argv.slice(1);
 for (const { name } of list(tmp))
-  if (name.startsWith("sideband-") && statSync(join(tmp, name)).mtimeMs >= sinceMs) walk(join(tmp, name), 3);
+  if (name.startsWith("sideband-") && changedMs(join(tmp, name)) >= sinceMs) walk(join(tmp, name), 3);
 walk(data, 3);
 const tries = ["/", "/memory", "/open/", "/facts?user_id=ada", "/admin/keys"].map(async (path) => {
   const answer = await fetch("http://127.0.0.1:" + port + path);
@@ -296,8 +298,7 @@ const door = new Promise((resolve) => {
   socket.unref();
 });
 Promise.all([...tries, door]).then((answers) => {
-  process.stdout.write(JSON.stringify({ seen: seen.join("\\n"), answers }));
-  process.exit(0);
+  process.stdout.write(JSON.stringify({ seen: seen.join("\\n"), answers }), () => process.exit(0));
 });
 `;
 

@@ -24,7 +24,6 @@ visit(
     const waiting = ["/"];
     const tooWide: string[] = [];
     const look = async (path: string) => {
-      await page.setViewportSize(PHONE);
       await open(path);
       for (const { href, leads } of await links(page)) {
         const [target] = href.split("#");
@@ -47,6 +46,7 @@ visit(
     for (const path of paths) if (!seen.has(path)) await look(path);
     assert.deepEqual(tooWide, []);
   },
+  { browser: { viewport: PHONE } },
 );
 
 /** The links of a page, and whether those to an anchor lead to something on it. */
