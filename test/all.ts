@@ -25,7 +25,9 @@ const processes: TestProcess[] = [
   { name: "faults", files: among(/^test\/fault/) },
   { name: "agents", files: among(/^test\/agents/) },
   { name: "services", files: among(/^test\/(?!fault|agents|e2e|unit|property|tidy)/) },
-  { name: "units", files: among(/^test\/(unit|property|tidy)/) },
+  // Two processes, so that `npm test -- unit` uses two cores. What needs PostgreSQL is in one of them.
+  { name: "stores and codec", files: among(/^test\/(property|unit\/(store|codec|reader))\//) },
+  { name: "units", files: among(/^test\/(tidy|unit)\/(?!(store|codec|reader)\/)/) },
 ];
 // A whole run has the HTTP tests on both stores, but for those whose subject no store comes near, and the examples, which
 // are made on the embedded one; a run of chosen tests is on the store that TEST_STORE names.
@@ -36,8 +38,8 @@ if (parts.length === 0 && process.env.TEST_STORE === undefined) {
 
 installMissing(files);
 const wanted = processes.filter((entry) => entry.files.length > 0);
-// Two processes must not build at once.
-if (wanted.length > 1) {
+// Two processes must not build at once. Tests of units start nothing that is built.
+if (wanted.length > 1 && files.some((path) => !/^test\/(unit|property|tidy)\//.test(path))) {
   builtSideband();
   buildWebsite();
 }

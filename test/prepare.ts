@@ -25,7 +25,7 @@ interface DebianPackage {
 
 const PACKAGES: readonly DebianPackage[] = [
   {
-    name: "chromium",
+    name: "chromium-headless-shell",
     purpose: "the website in a browser",
     files: /^test\/e2e\//,
     isThere: () => findChromium() !== undefined,

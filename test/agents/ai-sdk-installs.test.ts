@@ -8,17 +8,19 @@ import { packageFolder } from "./built.ts";
 import { packedProject } from "./packed.ts";
 
 suite("AI SDK", { concurrency: false }, () => {
-  test("a program with tools of its own compiles and runs with the oldest and the newest 6, from a tarball and from a folder", async (t) => {
+  test("a program with tools of its own compiles and runs with the newest 6 from a tarball, and with the oldest from a folder", async (t) => {
     const running = await startRunning();
     t.after(() => running.end());
+    const settings = { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: running.key };
     const packed = packedProject();
     t.after(() => packed.end());
-    const settings = { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: running.key };
-    for (const sideband of [dirname(dirname(packed.script)), packageFolder]) {
-      for (const name of ["ai-6", "ai"]) {
-        const sdk = join(packageFolder, "node_modules", name);
-        await tryAiSdkProgram({ sdk, specificationVersion: "v3", sideband, settings });
-      }
+    // The folder has the newest 6 beside it, which must not get in the way of the program's own.
+    for (const [name, sideband] of [
+      ["ai", dirname(dirname(packed.script))],
+      ["ai-6", packageFolder],
+    ]) {
+      const sdk = join(packageFolder, "node_modules", name);
+      await tryAiSdkProgram({ sdk, specificationVersion: "v3", sideband, settings });
     }
   });
 });

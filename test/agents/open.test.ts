@@ -268,12 +268,14 @@ test("without the cookie, the path, the own origin and the address itself there 
   });
 });
 
-/** What a program of another user finds out: all arguments, all files of the temporary folder, and the port itself. */
+/** What a program of another user finds out: all arguments, all new files of the temporary folder, and the port itself. */
 const SPY = `
-const { readdirSync, readFileSync } = require("node:fs");
+const { readdirSync, readFileSync, statSync } = require("node:fs");
 const { join } = require("node:path");
 const read = (file) => { try { return readFileSync(file, "utf8"); } catch { return ""; } };
 const list = (folder) => { try { return readdirSync(folder, { withFileTypes: true }); } catch { return []; } };
+// Folders of other tests come and go meanwhile.
+const changedMs = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 const seen = [];
 for (const { name } of list("/proc")) if (/^\\d+$/.test(name)) for (const file of ["cmdline", "environ"]) seen.push(read(join("/proc", name, file)));
 const walk = (folder, depth) => {
@@ -283,8 +285,9 @@ const walk = (folder, depth) => {
     else if (entry.isFile()) seen.push(read(path));
   }
 };
-const [data, tmp, port] = process.argv.slice(1);
-for (const { name } of list(tmp)) if (name.startsWith("sideband-")) walk(join(tmp, name), 3);
+const [data, tmp, port, sinceMs] = process.argv.slice(1);
+for (const { name } of list(tmp))
+  if (name.startsWith("sideband-") && changedMs(join(tmp, name)) >= sinceMs) walk(join(tmp, name), 3);
 walk(data, 3);
 const tries = ["/", "/memory", "/open/", "/facts?user_id=ada", "/admin/keys"].map(async (path) => {
   const answer = await fetch("http://127.0.0.1:" + port + path);
@@ -295,8 +298,7 @@ const door = new Promise((resolve) => {
   socket.unref();
 });
 Promise.all([...tries, door]).then((answers) => {
-  process.stdout.write(JSON.stringify({ seen: seen.join("\\n"), answers }));
-  process.exit(0);
+  process.stdout.write(JSON.stringify({ seen: seen.join("\\n"), answers }), () => process.exit(0));
 });
 `;
 
@@ -312,6 +314,8 @@ test("other users of the machine learn nothing: not by arguments, not by files, 
       `#!/bin/sh\nprintf '%s' "$*" > "${taken}.new" && mv "${taken}.new" "${taken}"\nsleep 60\n`,
     );
     chmodSync(join(bin, "xdg-open"), 0o755);
+    // What is older has nothing of this link, and other tests have left much there.
+    const sinceMs = statSync(bin).mtimeMs;
     const { link, end } = await open({ ...home, env: { ...home.env, PATH: `${bin}:${home.env.PATH}` } });
     while (!existsSync(taken)) await new Promise((resolve) => setTimeout(resolve, 20));
     const page = readFileSync(taken, "utf8");
@@ -325,7 +329,7 @@ test("other users of the machine learn nothing: not by arguments, not by files, 
     const { seen, answers } = await new Promise<{ seen: string; answers: string[] }>((resolve, reject) =>
       execFile(
         process.execPath,
-        ["-e", SPY, home.data, tmpdir(), link.port],
+        ["-e", SPY, home.data, tmpdir(), link.port, String(sinceMs)],
         { ...other, cwd: "/", env: { PATH: "/usr/bin:/bin" }, maxBuffer: 1 << 28 },
         (error, out) => (error === null ? resolve(JSON.parse(out)) : reject(error)),
       ),

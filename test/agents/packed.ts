@@ -16,9 +16,14 @@ export interface PackedProject {
   end(): void;
 }
 
-export function packedProject(): PackedProject {
+let packed: string | undefined;
+
+/** What npm packs, once for all tests of a process. */
+function tarball(): string {
+  if (packed !== undefined) return packed;
   builtSideband();
-  const folder = mkdtempSync(join(tmpdir(), "sideband-packed-"));
+  const folder = mkdtempSync(join(tmpdir(), "sideband-tarball-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   const args = ["pack", "--json", "--ignore-scripts", "--pack-destination", folder];
   const [{ filename }] = JSON.parse(
     execFileSync("npm", args, {
@@ -28,11 +33,16 @@ export function packedProject(): PackedProject {
       maxBuffer: 1 << 26,
     }),
   );
+  packed = join(folder, filename);
+  return packed;
+}
+
+export function packedProject(): PackedProject {
+  const folder = mkdtempSync(join(tmpdir(), "sideband-packed-"));
   const modules = join(folder, "node_modules");
   const installed = join(modules, "sideband");
   mkdirSync(installed, { recursive: true });
-  execFileSync("tar", ["-xzf", join(folder, filename), "-C", installed, "--strip-components=1"]);
-  rmSync(join(folder, filename));
+  execFileSync("tar", ["-xzf", tarball(), "-C", installed, "--strip-components=1"]);
   const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
   for (const name of Object.keys(manifest.dependencies)) {
     mkdirSync(dirname(join(modules, name)), { recursive: true });

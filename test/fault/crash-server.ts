@@ -3,9 +3,12 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Step } from "../../src/base/steps.ts";
+import { readConfig } from "../../src/config.ts";
 import { OwnerClient } from "../../src/door-client/owner-client.ts";
+import { startService } from "../../src/main/service.ts";
 import { builtSideband } from "../agents/built.ts";
 import { type Answer, send } from "../http/plain-client.ts";
 
@@ -73,6 +76,13 @@ export async function startServer(folder: string, arm?: Arm): Promise<CrashServe
   };
 }
 
+/** A service in this process, where nothing is to be killed: what the built one left is looked at with it. */
+export async function serveHere(folder: string): Promise<Pick<CrashServer, "url" | "end">> {
+  const config = readConfig({ SIDEBAND_DATA: folder, SIDEBAND_PORT: "0", SIDEBAND_LOG_LEVEL: "error" });
+  const { url, close } = await startService(config, { warm: false });
+  return { url, end: close };
+}
+
 export async function makeKey(folder: string): Promise<string> {
   const client = OwnerClient.of(folder);
   return (await client.json<{ key: string }>("POST", "/admin/keys", { account: "acme", tier: "unlimited" }))
@@ -108,6 +118,9 @@ export async function checkFacts(
   return found;
 }
 
+/** Between two writes of a writer: without a pause the writers would take all of the processor until the step comes. */
+const WRITE_PAUSE_MS = 10;
+
 /** Eight writers, each with its own users, until the service is gone or they are stopped. */
 export class Writers {
   readonly expected = new Map<string, Expected>();
@@ -125,7 +138,7 @@ export class Writers {
   }
 
   async #write(url: string, key: string, writer: number): Promise<void> {
-    for (let i = 0; this.#running; i++) {
+    for (let i = 0; this.#running; i++, await pause(WRITE_PAUSE_MS)) {
       const user = `w${writer}-${i % 5}`;
       const state = this.expected.get(user) ?? { settled: new Map(), inFlight: undefined };
       this.expected.set(user, state);

@@ -14,7 +14,15 @@ import { OwnerClient } from "../../src/door-client/owner-client.ts";
 import { LmdbStore } from "../../src/store/lmdb/lmdb-store.ts";
 import { checkUpgraded, writeFormer } from "../fixtures/former-folder.ts";
 import { viewOf } from "../fixtures/views.ts";
-import { type CrashServer, checkFacts, makeKey, startChild, startServer, Writers } from "./crash-server.ts";
+import {
+  type CrashServer,
+  checkFacts,
+  makeKey,
+  serveHere,
+  startChild,
+  startServer,
+  Writers,
+} from "./crash-server.ts";
 
 /** Facts in the folder before each trial, so that copying takes several pages. */
 const USERS = 700;
@@ -118,8 +126,7 @@ async function tryUpgrade(folder: string, step: Step, signal: Signal, stopMs?: n
   const starting = startServer(folder, { step, signal, nth: 1 });
   if (stopMs === undefined) assert.equal(await starting, undefined, "it was killed");
   else await (await goOnAfter(folder, starting, stopMs))!.end();
-  const server = (await startServer(folder))!;
-  await checkWorks(server, folder);
+  await checkWorks(await serveHere(folder), folder);
   const store = await openStore(folder);
   await checkUpgraded(store);
   await store.close();
@@ -141,12 +148,12 @@ async function tryUnderLoad(
   await untilTrue(() => writers.acknowledged > 50);
   server.arm({ step, signal, nth: step.startsWith("group:") || step === "copy: page written" ? 2 : 1 });
   const work = trigger(step, folder, target).catch((error: Error) => error);
-  let last = server;
+  let last: Pick<CrashServer, "url" | "end"> = server;
   if (stopMs === undefined) {
     assert.equal(await server.ended, "SIGKILL");
     await writers.stop();
     await work;
-    last = (await startServer(folder))!;
+    last = await serveHere(folder);
   } else {
     await pause(stopMs);
     await assert.rejects(openStore(folder), /is in use by process/);
@@ -187,7 +194,7 @@ async function checkBackup(step: Step, target: string, killed: boolean): Promise
 }
 
 /** The service answers, writes, and no record is damaged; one store is left in the folder. */
-async function checkWorks(server: CrashServer, folder: string): Promise<void> {
+async function checkWorks(server: Pick<CrashServer, "end">, folder: string): Promise<void> {
   const client = OwnerClient.of(folder);
   const fact = { user_id: "after", label: "USER.name", value: "works" };
   await client.json("POST", "/encode", fact, { account: "acme" });

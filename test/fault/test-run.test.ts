@@ -196,7 +196,7 @@ suite("test run", { concurrency: false }, () => {
   test("a program is missed only where a chosen file needs it", () => {
     const missing = (...files: string[]) => missingPackages(files, () => false).map(({ name }) => name);
     assert.deepEqual(missing("test/agents/packed.test.ts", "test/unit/codec/block.test.ts"), []);
-    assert.deepEqual(missing("test/e2e/docs.test.ts"), ["chromium"]);
+    assert.deepEqual(missing("test/e2e/docs.test.ts"), ["chromium-headless-shell"]);
     assert.deepEqual(missing("test/postgres/poolers.test.ts"), ["pgbouncer"]);
     assert.deepEqual(missing("test/format/reader.test.ts"), ["python3-numpy"]);
     assert.deepEqual(

@@ -1,7 +1,7 @@
 /**
  * The two great promises of the block, as trials from a seed: what is written comes back byte for byte, and no
- * damage, forgery or confusion is ever read as something that was not written. block.test.ts runs a few hundred,
- * full.ts as many as there is time for.
+ * damage, forgery or confusion is ever read as something that was not written. block.test.ts runs some of
+ * them, full.ts as many as there is time for.
  */
 
 import assert from "node:assert/strict";

@@ -1,12 +1,16 @@
 /**
  * The full counts: npm run test:full [-- --exactness N] [--lies N] [--seed N] [--minutes N]
  *
- * Without options 100,000 profiles and 1,000,000 attacks, about half an hour on one core. Progress is a line every
+ * Without options 100,000 profiles and 1,000,000 attacks, about half an hour on one core; before them, where there is a
+ * python3 with numpy, the reader in Python reads all golden blocks. Progress is a line every
  * few seconds. It stops at the first failure, whose message has the seed; with --minutes each part stops in time
  * and says how far it came.
  */
 
+import assert from "node:assert/strict";
 import { parseArgs } from "node:util";
+import { findNumpy } from "../format/numpy.ts";
+import { readInPython } from "../format/python-reader.ts";
 import { exactnessTrial, lieTrials, type Tally } from "./block-trials.ts";
 
 const PROGRESS_MS = 5000;
@@ -44,6 +48,11 @@ function repeat(what: string, count: number, perSeed: number, work: (seed: numbe
   console.log(`${what}: ${done} of ${count} done, none wrong, ${rate().toFixed(0)} a second`);
 }
 
+if (findNumpy()) {
+  const { printed, wanted } = await readInPython(() => true);
+  assert.equal(printed, wanted);
+  process.stdout.write(printed);
+} else console.log("no python3 with numpy on this machine: the golden blocks are not read in Python");
 const tally: Tally = { right: 0, refused: 0 };
 repeat("profiles read back exactly", Number(values.exactness), 1, exactnessTrial);
 repeat("attacks read right or refused", Number(values.lies), ATTACKS_PER_CAST, (trialSeed) =>
