@@ -122,10 +122,14 @@ export class Transport {
 
   async #attempt(call: SdkCall, deadline: Deadline): Promise<SdkAnswer> {
     deadline.check();
+    // Outside of the try: a text that can be sent in no address or header is not the connection's failure.
+    const url = this.#url(call);
+    const headers = this.#headers(call);
+    void new Headers(headers);
     try {
-      const response = await this.#options.fetch(this.#url(call), {
+      const response = await this.#options.fetch(url, {
         method: call.method,
-        headers: this.#headers(call),
+        headers,
         signal: deadline.signal,
         // A redirect would take the facts to another address, and make a GET of a POST.
         redirect: "manual",

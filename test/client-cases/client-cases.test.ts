@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
+import { closedPort } from "../unit/sdk/scripted-server.ts";
 import {
   CASE_FILES,
   type CaseCall,
@@ -12,7 +13,7 @@ import {
 } from "./case.ts";
 import type { ClientDriver, Opening, Outcome } from "./driver.ts";
 import { noPython, PythonDriver } from "./python-driver.ts";
-import { closedAddress, StandInServer } from "./stand-in-server.ts";
+import { StandInServer } from "./stand-in-server.ts";
 import { TypeScriptDriver } from "./typescript-driver.ts";
 
 const STILL: Omit<Opening, "client"> = {
@@ -40,8 +41,7 @@ suite("client cases", { concurrency: false }, () => {
 async function runCase(driver: ClientDriver, one: ClientCase): Promise<void> {
   if (one.refused !== undefined) return refuseClients(driver, one.refused);
   const server = new StandInServer();
-  const url =
-    (one.address === "closed" ? await closedAddress() : await server.start()) + (one.addressEnd ?? "");
+  const url = (one.address === "closed" ? await closedPort() : await server.start()) + (one.addressEnd ?? "");
   server.answers = [...(one.answers ?? [])];
   const address = one.address === "environment" ? {} : { baseUrl: url };
   try {

@@ -90,11 +90,3 @@ export class StandInServer {
     else response.end(text);
   }
 }
-
-/** An address where nothing listens. */
-export async function closedAddress(): Promise<string> {
-  const server = new StandInServer();
-  const url = await server.start();
-  await server.end();
-  return url;
-}
