@@ -27,7 +27,7 @@ export interface CaseAnswer {
   readonly delayMs?: number;
   /**
    * hang: no answer. drop: the connection ends before the answer. cut: in the middle of the body. garbage: what is no
-   * HTTP. drip: the body byte by byte, without an end.
+   * HTTP. drip: the body in small pieces, for 3 seconds.
    */
   readonly how?: "hang" | "drop" | "cut" | "garbage" | "drip";
 }

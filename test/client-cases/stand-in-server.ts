@@ -12,6 +12,8 @@ export interface SeenByCase {
   readonly body?: unknown;
 }
 
+const DRIP_MS = 3_000;
+
 export class StandInServer {
   readonly seen: SeenByCase[] = [];
   answers: CaseAnswer[] = [];
@@ -24,7 +26,7 @@ export class StandInServer {
   }
 
   async end(): Promise<void> {
-    for (const timer of this.#timers) clearInterval(timer);
+    for (const timer of this.#timers) clearTimeout(timer);
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
   }
@@ -84,8 +86,14 @@ export class StandInServer {
       ...answer.headers,
     });
     if (how === "drip") {
-      response.write("[");
-      this.#timers.add(setInterval(() => response.write("1,"), 20));
+      response.write("[0");
+      const drops = setInterval(() => response.write(",1"), 20);
+      this.#timers.add(drops);
+      const end = () => {
+        clearInterval(drops);
+        response.end("]");
+      };
+      this.#timers.add(setTimeout(end, DRIP_MS));
     } else if (how === "cut") response.write(text, () => request.socket.destroy());
     else response.end(text);
   }

@@ -56,8 +56,8 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     file: "src/sdk/transport.ts",
     find: "failFast && isRead && this.#circuits.enter",
     replace: "failFast && (isRead || true) && this.#circuits.enter",
-    tests: ["test/client-cases/client-cases.test.ts"],
-    only: "writes and forgets are sent",
+    tests: ["test/unit/sdk/circuit.test.ts"],
+    only: "a write is sent while",
   },
   {
     name: "python-circuit-never-opens",

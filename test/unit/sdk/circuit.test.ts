@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Circuits } from "../../../src/sdk/circuit.ts";
 import { Sideband, SidebandError } from "../../../src/sdk/index.ts";
-import { closedPort } from "./scripted-server.ts";
+import { closedPort, scriptedServer } from "./scripted-server.ts";
 
 const away = new SidebandError("away", { code: "connection_failed", status: 0 });
 const REST_MS = 2_000;
@@ -74,4 +74,16 @@ test("a connection that fails is known to every client of its address, and to no
     lines.map((line) => line.includes("asked again soon")),
     [false, false, false, true, false],
   );
+});
+
+test("a write is sent while reads are refused, also one that would rather fail at once", async (t) => {
+  const { url, seen } = await scriptedServer(t, () => "drop");
+  const client = new Sideband({ baseUrl: url, retries: 0 });
+  const failFast = { failFast: true };
+  for (let i = 0; i < 4; i++)
+    await assert.rejects(client.facts("u", failFast), { code: "connection_failed" });
+  assert.equal(seen.length, 3);
+  await assert.rejects(client.encode("u", "USER.name", "Ada", failFast), { code: "connection_failed" });
+  await assert.rejects(client.forget("u", "USER.name", failFast), { code: "connection_failed" });
+  assert.equal(seen.length, 5);
 });
