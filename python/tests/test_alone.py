@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import inspect
 import io
 import multiprocessing
 import os
 import pickle
+import re
 import socket
 import sys
 import threading
@@ -94,6 +96,17 @@ class Alone(unittest.TestCase):
                     names.add(str(node.module).split(".")[0])
             known = getattr(sys, "stdlib_module_names", names)
             self.assertEqual(names - set(known), set())
+
+    def test_the_readme_has_every_call_and_every_option(self) -> None:
+        readme = (FOLDER / "README.md").read_text(encoding="utf-8")
+        calls = [name for name in dir(Sideband) if not name.startswith("_")]
+        self.assertGreater(len(calls), 25)
+        missing = [name for name in calls if not re.search(rf"`{name}[(`]", readme)]
+        methods = [getattr(Sideband, name) for name in calls] + [Sideband.__init__]
+        options = {name for method in methods for name in inspect.signature(method).parameters if name != "self"}
+        places = {"label", "value", "item", "facts", "revision", "to", "block", "system_prompt", "from_project", "to_project"}
+        missing += [name for name in options - places if f"`{name}" not in readme and f"{name}=" not in readme]
+        self.assertEqual(missing, [])
 
     def test_connections_are_used_again_and_closed(self) -> None:
         with server(lambda connection, _: connection.sendall(answer())) as (url, seen, accepted):
@@ -243,7 +256,7 @@ class Alone(unittest.TestCase):
             time.sleep(3)
             raise OSError("late")
 
-        with mock.patch.object(sideband.socket, "getaddrinfo", slow), Sideband(base_url="http://memory.example") as memory:
+        with mock.patch("sideband.socket.getaddrinfo", slow), Sideband(base_url="http://memory.example") as memory:
             started = time.monotonic()
             with self.assertRaises(SidebandError) as caught:
                 memory.usage(timeout_ms=200)
