@@ -104,7 +104,7 @@ class Alone(unittest.TestCase):
         missing = [name for name in calls if not re.search(rf"`{name}[(`]", readme)]
         methods = [getattr(Sideband, name) for name in calls] + [Sideband.__init__]
         options = {name for method in methods for name in inspect.signature(method).parameters if name != "self"}
-        places = {"label", "value", "item", "facts", "revision", "to", "block", "system_prompt", "from_project", "to_project"}
+        places = {"user_id", "label", "value", "item", "facts", "revision", "to", "block", "system_prompt", "from_project", "to_project"}
         missing += [name for name in options - places if f"`{name}" not in readme and f"{name}=" not in readme]
         self.assertEqual(missing, [])
 
