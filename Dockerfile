@@ -17,6 +17,7 @@ COPY --from=build /app/bin ./bin
 COPY --from=build /app/dist ./dist
 COPY --from=build /app/models ./models
 COPY --from=build /app/agents ./agents
+COPY --from=build /app/python ./python
 USER node
 VOLUME /data
 EXPOSE 8787

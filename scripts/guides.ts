@@ -39,6 +39,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
       "langgraph",
       "openai-agents",
       "sdk",
+      "python",
     ].map((name) => `docs/agents/${name}.md`),
   ],
   "For operators": ["docs/OPERATIONS.md", "docs/CONFIG.md", "docs/CLUSTER.md"],

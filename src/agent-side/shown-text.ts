@@ -4,7 +4,7 @@
  * comparisons, arrows, emoji and the joiners of scripts that need them. The escapes can be undone, and what is stored,
  * and what a tool returns, stays exact.
  *
- * The Hermes provider has a copy in Python, which a test compares.
+ * The Python client has a copy, which a test compares.
  */
 
 import { HIDDEN_CHARACTERS } from "./hidden-characters.ts";

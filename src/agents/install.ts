@@ -86,7 +86,14 @@ export const AGENTS: readonly AgentKind[] = [
     name: "hermes",
     title: "Hermes Agent memory provider",
     home: ".hermes",
-    pieces: (options) => tree(options, "hermes/sideband", join(options.target, "plugins", "sideband")),
+    pieces: (options) => {
+      const folder = join(options.target, "plugins", "sideband");
+      const client = join(options.files, "..", "python", "sideband", "__init__.py");
+      return [
+        ...tree(options, "hermes/sideband", folder),
+        { path: join(folder, "client.py"), kind: "file", text: readFileSync(client, "utf8") },
+      ];
+    },
     next: () => [
       "hermes config set memory.provider sideband",
       "Settings (environment, or hermes memory setup): SIDEBAND_API_KEY and SIDEBAND_API_URL of a running service,",

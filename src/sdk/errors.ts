@@ -121,6 +121,7 @@ function retryAfterMs(headers: Headers): number | undefined {
   const text = headers.get("retry-after");
   if (text === null) return undefined;
   if (/^\d+$/.test(text)) return Number(text) * 1000;
-  const dateMs = Date.parse(text);
+  // Date.parse takes "-1" for a date.
+  const dateMs = /^[A-Z]/i.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - Date.now());
 }

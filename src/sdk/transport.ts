@@ -122,21 +122,24 @@ export class Transport {
 
   async #attempt(call: SdkCall, deadline: Deadline): Promise<SdkAnswer> {
     deadline.check();
+    // Outside of the try: a text that can be sent in no address or header is not the connection's failure.
+    const url = this.#url(call);
+    const headers = this.#headers(call);
+    void new Headers(headers);
     try {
-      const response = await this.#options.fetch(this.#url(call), {
+      const response = await this.#options.fetch(url, {
         method: call.method,
-        headers: this.#headers(call),
+        headers,
         signal: deadline.signal,
+        // A redirect would take the facts to another address, and make a GET of a POST.
+        redirect: "manual",
         ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
       });
       const text = await response.text();
       const body = parsed(text);
       if (response.status >= 400) throw errorOf(response.status, response.headers, body);
       if (response.status !== 304 && (typeof body !== "object" || body === null)) {
-        throw new SidebandError(`HTTP ${response.status} without a JSON answer`, {
-          code: "unexpected_answer",
-          status: response.status,
-        });
+        throw unexpectedAnswer(response);
       }
       return { status: response.status, headers: response.headers, body };
     } catch (error) {
@@ -166,6 +169,15 @@ export class Transport {
       ...call.headers,
     };
   }
+}
+
+function unexpectedAnswer({ status, headers }: Response): SidebandError {
+  const place = status >= 300 && status < 400 ? headers.get("location") : null;
+  const text =
+    place === null
+      ? `HTTP ${status} without a JSON answer`
+      : `HTTP ${status}: the service is at another address, ${place}; use that one`;
+  return new SidebandError(text, { code: "unexpected_answer", status });
 }
 
 /** Whose call it is; empty where it is of no user. */

@@ -1,14 +1,34 @@
-/** Calls the functions of the Hermes provider that are copies of ours, under Python, without a service. */
+/** The Hermes provider as the installer puts it together, and calls of its functions under Python, without a service. */
 
 import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { AGENTS } from "../../src/agents/install.ts";
 
 const script = fileURLToPath(new URL("./hermes-host.py", import.meta.url));
-const plugin = fileURLToPath(new URL("../../agents/hermes/sideband", import.meta.url));
+const files = fileURLToPath(new URL("../../agents", import.meta.url));
+
+/** Puts the provider into a new folder; whoever asked for it removes `target`. */
+export function installHermesPlugin(): { target: string; plugin: string } {
+  const target = mkdtempSync(join(tmpdir(), "sideband-hermes-"));
+  const hermes = AGENTS.find(({ name }) => name === "hermes")!;
+  for (const { path, text } of hermes.pieces({ files, target, openclawModule: "", command: ["sideband"] })) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
+  return { target, plugin: join(target, "plugins", "sideband") };
+}
 
 /** The results of the calls, all in one process. What the provider refuses is { refused: its text }. */
 export function hermesCalls(calls: readonly [name: string, args: readonly unknown[]][]): unknown[] {
   const input = JSON.stringify(calls.map(([name, args]) => [name, args, {}]));
-  const output = execFileSync("python3", [script, plugin], { input, encoding: "utf8", maxBuffer: 1 << 28 });
-  return (JSON.parse(output) as [result: unknown, seconds: number][]).map(([result]) => result);
+  const { target, plugin } = installHermesPlugin();
+  try {
+    const output = execFileSync("python3", [script, plugin], { input, encoding: "utf8", maxBuffer: 1 << 28 });
+    return (JSON.parse(output) as [result: unknown, seconds: number][]).map(([result]) => result);
+  } finally {
+    rmSync(target, { recursive: true });
+  }
 }

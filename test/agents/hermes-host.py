@@ -36,10 +36,14 @@ sys.modules["agent.memory_provider"] = agent.memory_provider
 sys.dont_write_bytecode = True
 
 folder = sys.argv[1]
+# As Hermes does, so that the plugin can import its other files.
+sys.modules["_hermes_user_memory"] = types.ModuleType("_hermes_user_memory")
+sys.modules["_hermes_user_memory"].__path__ = []
 spec = importlib.util.spec_from_file_location(
     "_hermes_user_memory.sideband", folder + "/__init__.py", submodule_search_locations=[folder]
 )
 module = importlib.util.module_from_spec(spec)
+sys.modules[spec.name] = module
 spec.loader.exec_module(module)
 
 

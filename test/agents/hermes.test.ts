@@ -221,7 +221,7 @@ suite("Hermes provider", { concurrency: false }, () => {
     assert.deepEqual([without.results[0][0], /SIDEBAND_API_KEY/.test(without.results[1][0])], [false, true]);
   });
 
-  test("with memory silent or away all calls together end within 2 seconds, each with a line", async (t) => {
+  test("with memory silent or away each call ends within 2 seconds, with a line, and after three none waits", async (t) => {
     const host = makeHost(t);
     await host.shell("sideband agents install hermes");
     const silent = await scriptedServer(t, () => "hang");
@@ -238,15 +238,33 @@ suite("Hermes provider", { concurrency: false }, () => {
           ["prefetch", ["Hello"]],
           ["on_pre_compress", [[]]],
           ["handle_tool_call", ["sideband_recall", {}]],
+          ["prefetch", ["Hello"]],
         ],
       );
       assert.deepEqual([results[1][0], results[2][0]], ["", ""]);
       assert.match(JSON.parse(results[3][0]).error, /^memory is away: /);
       const lines = stderr.trimEnd().split("\n");
-      assert.equal(lines.length, 3, stderr);
+      assert.equal(lines.length, 4, stderr);
       for (const line of lines) assert.match(line, /^sideband: /);
     }
-    // After one time-out there is a cool-down: the calls together take no longer than one.
-    assert.equal(silent.seen.length, 1);
+    assert.equal(silent.seen.length, 3);
+  });
+
+  test("a wrong address is said in every line, and the agent goes on", async (t) => {
+    const host = makeHost(t);
+    await host.shell("sideband agents install hermes");
+    const { results, stderr } = await drive(
+      host,
+      { SIDEBAND_API_URL: "memory.example", SIDEBAND_API_KEY: "k" },
+      [
+        ["initialize", ["s1"], {}],
+        ["prefetch", ["Hello"]],
+        ["handle_tool_call", ["sideband_recall", {}]],
+        ["shutdown"],
+      ],
+    );
+    assert.equal(results[1][0], "");
+    assert.match(JSON.parse(results[2][0]).error, /^memory is away: base_url is an address such as /);
+    assert.equal(stderr.trimEnd().split("\n").length, 2, stderr);
   });
 });

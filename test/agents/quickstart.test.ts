@@ -55,7 +55,13 @@ for (const [name, { file, command, program }] of Object.entries(RUNS)) {
     // The program waits 2 seconds for its memory, as agents do: the first block is built before it runs.
     await running.call("POST", "/encode", { body: { user_id: "warm", label: "USER.name", value: "x" } });
     await running.call("POST", "/flush", { body: { user_id: "warm" } });
-    const { status, stdout, stderr } = await shell(command, { env: { SIDEBAND_API_KEY: running.key } });
+    const { status, stdout, stderr } = await shell(command, {
+      env: {
+        SIDEBAND_API_KEY: running.key,
+        PYTHONPATH: join(packageFolder, "python"),
+        PYTHONDONTWRITEBYTECODE: "1",
+      },
+    });
     assert.deepEqual([status, stderr], [0, ""]);
     assert.match(stdout, /2026-12-01[\s\S]*TASK\.deadline=2026-12-01/);
     if (name !== "curl") assert.match(stdout, /You are a careful assistant\.\n\n[\s\S]*[tT]rue\s*$/);

@@ -35,7 +35,7 @@ const snippetsIn = (language: string) =>
 
 suite("snippets", { concurrency: false }, () => {
   test("every snippet has a language that is run, or is what is printed", () => {
-    const known = ["sh", "ts", "json", ""];
+    const known = ["sh", "ts", "python", "json", ""];
     assert.deepEqual(
       SNIPPETS.filter(({ language }) => !known.includes(language)),
       [],
@@ -106,6 +106,33 @@ suite("snippets", { concurrency: false }, () => {
     );
     // What the client's snippet kept is what the others' models have seen.
     assert.match(model.requests.at(-1)?.text ?? "", /TASK\.deadline=2026-12-01/);
+  });
+
+  test("Python", async (t) => {
+    const running = await startRunning();
+    t.after(() => running.end());
+    const host = makeHost(t);
+    const client = join(packageFolder, "python");
+    const page = readFileSync(join(client, "README.md"), "utf8");
+    const texts = [...page.matchAll(/^```python\n([\s\S]*?)^```$/gm)].map(([, text]) => text);
+    assert.equal(texts.length, 2);
+    const env = {
+      SIDEBAND_API_URL: running.url,
+      SIDEBAND_API_KEY: running.key,
+      PYTHONPATH: client,
+      PYTHONDONTWRITEBYTECODE: "1",
+    };
+    // The program waits 2 seconds for its memory, as agents do: the first block is built before it runs.
+    await running.call("POST", "/encode", { body: { user_id: "warm", label: "USER.name", value: "x" } });
+    await running.call("POST", "/flush", { body: { user_id: "warm" } });
+    const printed: string[] = [];
+    for (const text of [...snippetsIn("python").map((snippet) => snippet.text), ...texts]) {
+      const { status, stdout, stderr } = await host.shell("python3 -", { env, input: text });
+      assert.deepEqual([status, stderr], [0, ""], stderr);
+      printed.push(stdout);
+    }
+    assert.deepEqual(printed.slice(0, 2), ["2026-12-01 True\n", "2026-12-01\n"]);
+    assert.match(printed[2], /^USER\.location=Rome\n[\s\S]*PROJ\.goal=weave\n$/);
   });
 
   test("settings of MCP clients", async (t) => {

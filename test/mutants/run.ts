@@ -32,7 +32,7 @@ interface Finding {
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** Also what tests build: a build with a fault in it must not come into the repository. */
 const COPIED = [
-  ...["src", "test", "bench", "scripts", "docs", "agents", "bin", "dist"],
+  ...["src", "test", "bench", "scripts", "docs", "agents", "python", "bin", "dist"],
   ...["package.json", "tsconfig.json", "tsconfig.build.json"],
 ];
 const LINKED = ["node_modules", "models", "README.md", "AGENTS.md", "CHANGELOG.md", "package-lock.json"];

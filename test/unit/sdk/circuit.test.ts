@@ -4,28 +4,10 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { Circuits } from "../../../src/sdk/circuit.ts";
 import { type Fetch, Sideband, SidebandError } from "../../../src/sdk/index.ts";
-import { closedPort, scriptedFetch, scriptedServer } from "./scripted-server.ts";
+import { closedPort, scriptedServer } from "./scripted-server.ts";
 
 const away = new SidebandError("away", { code: "connection_failed", status: 0 });
-const CONTEXT = {
-  user_id: "u",
-  fdm_block: "",
-  channel_count: 1,
-  channel_labels: ["USER.name"],
-  plain_index: "USER.name=Ada",
-};
 const REST_MS = 2_000;
-
-/** A clock that stands still until the test moves it. */
-function clock(t: TestContext): { move(ms: number): void } {
-  let nowMs = Date.now();
-  t.mock.method(Date, "now", () => nowMs);
-  return {
-    move: (ms) => {
-      nowMs += ms;
-    },
-  };
-}
 
 test("a circuit opens at the third failure in a row, and an answer in between begins the row anew", () => {
   const circuits = new Circuits();
@@ -86,84 +68,16 @@ test("a user that fails again has failed last", () => {
   assert.equal(circuits.enter(["user 0"], REST_MS), away);
 });
 
-test("twenty users on one client: the time-outs of one take the memory of no other", async (t) => {
-  const { url } = await scriptedServer(t, ({ query }) =>
-    query.user_id === "slow" ? "hang" : { body: { ...CONTEXT, plain_index: `USER.name=${query.user_id}` } },
-  );
-  const client = new Sideband({ baseUrl: url, onWarning: () => {} });
-  const users = ["slow", ...Array.from({ length: 19 }, (_, i) => `user-${i}`)];
-  const inject = (user: string) => client.inject("p", user, { timeoutMs: user === "slow" ? 60 : 20_000 });
-  for (let turn = 0; turn < 5; turn++) {
-    const prompts = await Promise.all(users.map(inject));
-    assert.equal(prompts[0], "p");
-    for (const [i, user] of users.entries())
-      if (i > 0) assert.ok(prompts[i].includes(`USER.name=${user}\n`), `${user} in turn ${turn}`);
-  }
-  // Nor if nobody else asks in between.
-  for (let turn = 0; turn < 5; turn++) await inject("slow");
-  for (const user of users.slice(1)) assert.ok((await inject(user)).includes(`USER.name=${user}\n`));
-});
-
-test("one slow answer does not keep its user from asking again", async () => {
-  const { fetch, methods } = scriptedFetch((count) => (count === 1 ? "hang" : CONTEXT));
-  const client = new Sideband({ fetch, onWarning: () => {} });
-  assert.equal(await client.inject("p", "u", { timeoutMs: 20 }), "p");
-  assert.ok((await client.inject("p", "u", { timeoutMs: 20_000 })).includes("USER.name=Ada"));
-  assert.equal(methods.length, 2);
-});
-
-test("a run of ten steps waits three times for a service that hangs, then only as its probe", async (t) => {
-  const time = clock(t);
-  let hangs = true;
-  const { fetch, methods } = scriptedFetch(() => (hangs ? "hang" : CONTEXT));
-  const warnings: string[] = [];
-  const client = new Sideband({ fetch, onWarning: (message) => warnings.push(message) });
-  const step = () => client.inject("p", "u", { timeoutMs: 20 });
-  for (let i = 0; i < 10; i++) await step();
-  assert.equal(methods.length, 3);
-  assert.match(warnings[9], /no answer within 20 ms several times in a row; it is asked again soon$/);
-  const { flushed, error } = await client.beforeCompaction("u");
-  assert.deepEqual([flushed, (error as SidebandError).code], [false, "timeout"]);
-  time.move(REST_MS);
-  await Promise.all([step(), step(), step()]);
-  assert.equal(methods.length, 4, "one call at a time probes");
-  hangs = false;
-  time.move(2 * REST_MS);
-  assert.ok((await client.inject("p", "u")).includes("USER.name=Ada"));
-  assert.ok((await client.inject("p", "u")).includes("USER.name=Ada"));
-});
-
-test("writes and forgets are sent while reads are refused, and the first that is answered closes the circuit", async (t) => {
-  clock(t);
-  let isAway = true;
-  const { url, seen } = await scriptedServer(t, () => (isAway ? "drop" : { body: CONTEXT }));
-  const client = new Sideband({ baseUrl: url, retries: 0 });
-  const failFast = { failFast: true };
-  for (let i = 0; i < 3; i++)
-    await assert.rejects(client.facts("u", failFast), { code: "connection_failed" });
-  await assert.rejects(client.facts("u", failFast), { code: "connection_failed", status: 0 });
-  assert.equal(seen.length, 3);
-  const writes = [
-    () => client.encode("u", "USER.name", "Ada", failFast),
-    () => client.encodeBatch("u", [{ label: "USER.name", value: "Ada" }], failFast),
-    () => client.append("u", "USER.name", "Ada", failFast),
-    () => client.remove("u", "USER.name", "Ada", failFast),
-    () => client.restore("u", "USER.name", 1, failFast),
-    () => client.forget("u", "USER.name", failFast),
-    () => client.forgetUser("u", failFast),
-    () => client.rollback("u", new Date(), failFast),
-    () => client.addLabel("FAMILY.wife", { description: "her name" }, failFast),
-    () => client.changeLabel("USER.name", { hidden: true }, failFast),
-  ];
-  for (const write of writes) await assert.rejects(write(), { code: "connection_failed" });
-  assert.equal(seen.length, 3 + writes.length);
-  await assert.rejects(client.facts("u"), "a plain read is sent, too");
-  assert.equal(seen.length, 4 + writes.length);
-  await assert.rejects(client.read("u", "[MEM]", failFast), { message: /asked again soon/ });
-  isAway = false;
-  await client.encode("u", "USER.name", "Ada");
-  await client.facts("u", failFast);
-});
+/** A clock that stands still until the test moves it. */
+function clock(t: TestContext): { move(ms: number): void } {
+  let nowMs = Date.now();
+  t.mock.method(Date, "now", () => nowMs);
+  return {
+    move: (ms) => {
+      nowMs += ms;
+    },
+  };
+}
 
 /** A fetch that does with each call what is next: it fails, answers, or hangs until it is aborted. */
 function inTurn(...turns: ("fail" | "hang" | number)[]) {
@@ -242,21 +156,9 @@ test("a call without time is not sent, and one signal ends the calls that are le
   for (const call of calls.slice(1)) await assert.rejects(call, (reason) => reason === "enough");
 });
 
-test("who would rather know than go on has each read tried", async (t) => {
-  clock(t);
-  let isAway = true;
-  const { url, seen } = await scriptedServer(t, () => (isAway ? "drop" : { body: CONTEXT }));
-  const client = new Sideband({ baseUrl: url, retries: 0, onWarning: () => {} });
-  for (let i = 0; i < 5; i++) await client.inject("p", "u");
-  assert.equal(seen.length, 3);
-  await assert.rejects(client.inject("p", "u", { onOutage: "throw" }), { code: "connection_failed" });
-  assert.equal(seen.length, 4);
-  isAway = false;
-  assert.ok((await client.inject("p", "u", { onOutage: "throw" })).includes("USER.name=Ada"));
-});
-
 test("a connection that fails is known to every client of its address, and to none of another", async (t) => {
-  clock(t);
+  const nowMs = Date.now();
+  t.mock.method(Date, "now", () => nowMs);
   const lines: string[] = [];
   const options = { retries: 0, onWarning: (line: string) => lines.push(line) };
   const baseUrl = await closedPort();
@@ -273,9 +175,14 @@ test("a connection that fails is known to every client of its address, and to no
   );
 });
 
-test("an error that the service answers is no failure of its connection", async (t) => {
-  const { url, seen } = await scriptedServer(t, () => ({ status: 503, body: { code: "overloaded" } }));
-  const client = new Sideband({ baseUrl: url, retries: 0, onWarning: () => {} });
-  for (let i = 0; i < 6; i++) await client.inject("p", "u");
-  assert.equal(seen.length, 6);
+test("a write is sent while reads are refused, also one that would rather fail at once", async (t) => {
+  const { url, seen } = await scriptedServer(t, () => "drop");
+  const client = new Sideband({ baseUrl: url, retries: 0 });
+  const failFast = { failFast: true };
+  for (let i = 0; i < 4; i++)
+    await assert.rejects(client.facts("u", failFast), { code: "connection_failed" });
+  assert.equal(seen.length, 3);
+  await assert.rejects(client.encode("u", "USER.name", "Ada", failFast), { code: "connection_failed" });
+  await assert.rejects(client.forget("u", "USER.name", failFast), { code: "connection_failed" });
+  assert.equal(seen.length, 5);
 });

@@ -1,26 +1,8 @@
-/** What the client makes of an answer with an error, and how long a refused client is told to wait. */
+/** Errors are told from others, also those of another copy of the package. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { errorOf, isOutage, isSidebandError, SidebandError } from "../../../src/sdk/errors.ts";
-
-test("Retry-After is a number of seconds or a date, and anything else is nothing", (context) => {
-  context.mock.timers.enable({ apis: ["Date"], now: Date.UTC(2026, 10, 15, 12) });
-  for (const [text, expected] of [
-    ["0", 0],
-    ["30", 30_000],
-    ["Sun, 15 Nov 2026 12:00:30 GMT", 30_000],
-    ["Sun, 15 Nov 2026 11:59:59 GMT", 0],
-    ["soon", undefined],
-    ["in 30", undefined],
-    ["30s", undefined],
-    [undefined, undefined],
-  ] as const) {
-    const headers = new Headers(text === undefined ? {} : { "retry-after": text });
-    for (const body of [{ code: "overloaded" }, "not from the service"])
-      assert.equal(errorOf(503, headers, body).retryAfterMs, expected, text);
-  }
-});
+import { isOutage, isSidebandError, SidebandError } from "../../../src/sdk/errors.ts";
 
 test("an error is told by its code, and an outage from a refusal", () => {
   const cause = new Error("refused");
@@ -48,9 +30,4 @@ test("an error of another copy of the package is told as one of this", async () 
     { code: "timeout", name: "SidebandError" },
   ])
     assert.equal(SidebandError.isInstance(other), false);
-});
-
-test("of an answer only texts are taken", () => {
-  const { param, message } = errorOf(400, new Headers(), { code: "invalid_value", param: 5, detail: null });
-  assert.deepEqual([param, message], [undefined, "invalid_value"]);
 });

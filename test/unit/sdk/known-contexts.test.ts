@@ -32,22 +32,6 @@ test("an unchanged context costs a 304 and gives a copy of the same answer", asy
   );
 });
 
-test("a context that has changed is the new one, and one without an ETag is not kept", async (t) => {
-  const answers = [
-    { headers: { etag: '"e1"' }, body: CONTEXT },
-    { headers: { etag: '"e2"' }, body: { ...CONTEXT, channel_count: 2 } },
-    { body: { ...CONTEXT, channel_count: 3 } },
-    { body: { ...CONTEXT, channel_count: 4 } },
-  ];
-  const { url, seen } = await scriptedServer(t, (_, count) => answers[count - 1]);
-  const client = new Sideband({ baseUrl: url });
-  for (const { body } of answers) assert.deepEqual(await client.context("u"), body);
-  assert.deepEqual(
-    seen.map(({ headers }) => headers["if-none-match"]),
-    [undefined, '"e1"', '"e2"', undefined],
-  );
-});
-
 test("the contexts of 100 users are kept, and of those the ones used last", async () => {
   const asked: (string | null)[] = [];
   const client = new Sideband({

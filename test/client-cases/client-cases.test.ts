@@ -1,0 +1,118 @@
+/** The clients of all languages pass the same table of cases. */
+
+import assert from "node:assert/strict";
+import { after, suite, test } from "node:test";
+import { closedPort } from "../unit/sdk/scripted-server.ts";
+import {
+  CASE_FILES,
+  type CaseCall,
+  type CaseStep,
+  type ClientCase,
+  difference,
+  partDifference,
+} from "./case.ts";
+import type { ClientDriver, Opening, Outcome } from "./driver.ts";
+import { noPython, PythonDriver } from "./python-driver.ts";
+import { StandInServer } from "./stand-in-server.ts";
+import { TypeScriptDriver } from "./typescript-driver.ts";
+
+const STILL: Omit<Opening, "client"> = {
+  environment: {},
+  random: 0,
+  stillClock: false,
+  recordsPauses: false,
+};
+const missing = noPython();
+const python = missing === undefined ? new PythonDriver() : undefined;
+after(() => python?.end());
+
+suite("client cases", { concurrency: false }, () => {
+  for (const [file, cases] of Object.entries(CASE_FILES)) {
+    for (const one of cases) {
+      test(`TypeScript, ${file}: ${one.name}`, () => runCase(new TypeScriptDriver(), one));
+      test(`Python, ${file}: ${one.name}`, (t) => {
+        if (python === undefined) t.skip(missing);
+        else return runCase(python, one);
+      });
+    }
+  }
+});
+
+async function runCase(driver: ClientDriver, one: ClientCase): Promise<void> {
+  if (one.refused !== undefined) return refuseClients(driver, one.refused);
+  const server = new StandInServer();
+  const url = (one.address === "closed" ? await closedPort() : await server.start()) + (one.addressEnd ?? "");
+  server.answers = [...(one.answers ?? [])];
+  const address = one.address === "environment" ? {} : { baseUrl: url };
+  try {
+    const opened = await driver.open({
+      client: { ...address, ...one.client },
+      environment: {
+        ...(one.address === "environment" ? { SIDEBAND_API_URL: url } : {}),
+        ...one.environment,
+      },
+      random: one.random ?? 0,
+      stillClock: one.stillClock ?? false,
+      recordsPauses: one.pausesMs !== undefined,
+    });
+    assert.equal(opened.error, undefined, JSON.stringify(opened.error));
+    for (const [i, step] of (one.steps ?? []).entries()) await runStep(driver, server, step, `step ${i + 1}`);
+  } finally {
+    const { warnings, pausesMs } = await driver.close();
+    if (one.address !== "closed") await server.end();
+    if (one.warnings !== undefined) same(difference(warnings, one.warnings, "warnings"));
+    if (one.pausesMs !== undefined) same(difference(pausesMs, one.pausesMs, "pauses"));
+  }
+  if (one.requests === undefined) return;
+  assert.equal(server.seen.length, one.requests.length, "requests");
+  for (const [i, expected] of one.requests.entries()) {
+    const { headers = {}, ...rest } = expected as { headers?: Record<string, unknown> };
+    const { headers: seenHeaders, ...seen } = server.seen[i];
+    same(difference(seen, { query: {}, ...rest }, `request ${i + 1}`));
+    same(partDifference(seenHeaders, headers, `headers of request ${i + 1}`));
+  }
+}
+
+async function refuseClients(driver: ClientDriver, { clients, error }: NonNullable<ClientCase["refused"]>) {
+  for (const client of clients) {
+    const opened = await driver.open({ ...STILL, client });
+    await driver.close();
+    const place = JSON.stringify(client);
+    assert.ok(opened.error !== undefined, `${place} is not refused`);
+    same(partDifference(opened.error, error, place));
+  }
+}
+
+async function runStep(driver: ClientDriver, server: StandInServer, step: CaseStep, place: string) {
+  const { each, times = 1, together, call } = step;
+  const single = { call, args: step.args, options: step.options } as CaseCall;
+  const rounds: (readonly CaseCall[])[] =
+    each?.map((one) => [one]) ?? Array.from({ length: times }, () => together ?? [single]);
+  for (const [i, calls] of rounds.entries()) {
+    const where = `${place}${rounds.length > 1 ? `, ${each?.[i].call ?? "time"} ${i + 1}` : ""}`;
+    if (step.answers !== undefined) server.answers = [...step.answers];
+    const before = server.seen.length;
+    if (step.moveMs !== undefined) await driver.moveClock(step.moveMs);
+    for (const outcome of await driver.calls(calls)) checkOutcome(outcome, step, where);
+    const seen = server.seen.slice(before);
+    if (step.sent !== undefined) assert.equal(seen.length, step.sent, `${where}: requests`);
+    if (step.sameHeader !== undefined) {
+      const values = new Set(seen.map(({ headers }) => headers[step.sameHeader!]));
+      assert.ok(values.size === 1 && !values.has(undefined), `${where}: ${[...values].join(", ")}`);
+    }
+  }
+}
+
+function checkOutcome({ result, error, tookMs }: Outcome, step: CaseStep, place: string): void {
+  if (step.error === undefined) assert.equal(error, undefined, `${place}: ${JSON.stringify(error)}`);
+  else {
+    assert.ok(error !== undefined, `${place}: no error, but ${JSON.stringify(result)}`);
+    same(partDifference(error, step.error, `${place}: error`));
+  }
+  if (step.result !== undefined) same(difference(result, step.result, `${place}: result`));
+  if (step.tookMs !== undefined) same(difference(tookMs, { $between: step.tookMs }, `${place}: time`));
+}
+
+function same(found: string | undefined): void {
+  assert.ok(found === undefined, found);
+}

@@ -1,0 +1,94 @@
+/** The Python client: its own tests, alone and against a real service, and what pip installs from its folder. */
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite, type TestContext, test } from "node:test";
+import { promisify } from "node:util";
+import { LABELS } from "../../src/contract/channel-labels.ts";
+import { packageFolder } from "../agents/built.ts";
+import { noPython } from "../client-cases/python-driver.ts";
+import { startRunning } from "../http/running-service.ts";
+
+const run = promisify(execFile);
+const folder = join(packageFolder, "python");
+const missing = noPython();
+const { version } = JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8")) as {
+  version: string;
+};
+
+function python(args: string[], env: Record<string, string> = {}) {
+  const bare = { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", ...env };
+  return run("python3", ["-B", "-W", "error::ResourceWarning", ...args], { env: bare, cwd: folder });
+}
+
+async function passes(name: string, env: Record<string, string> = {}): Promise<void> {
+  const { stderr } = await python(["-m", "unittest", "-v", `tests/${name}.py`], env);
+  assert.match(stderr, /^Ran [1-9]\d* tests? [^\n]*\n\nOK$/m, stderr);
+}
+
+function emptyFolder(t: TestContext): string {
+  const made = mkdtempSync(join(tmpdir(), "sideband-wheel-"));
+  t.after(() => rmSync(made, { recursive: true }));
+  return made;
+}
+
+suite("Python client", { concurrency: false }, () => {
+  test("alone: hostile servers, threads, forks, the environment", async (t) => {
+    if (missing === undefined) await passes("test_alone");
+    else t.skip(missing);
+  });
+
+  test("a fact's life with a real service", async (t) => {
+    if (missing !== undefined) {
+      t.skip(missing);
+      return;
+    }
+    const running = await startRunning({}, undefined, { warm: false });
+    t.after(() => running.end());
+    await passes("test_service", { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: running.key });
+  });
+
+  test("it has the standard labels and the version of the package", async (t) => {
+    if (missing !== undefined) {
+      t.skip(missing);
+      return;
+    }
+    const { stdout } = await python(["-c", "import json, sideband; print(json.dumps(sideband.LABELS))"]);
+    assert.deepEqual(JSON.parse(stdout), LABELS);
+    assert.match(
+      readFileSync(join(folder, "pyproject.toml"), "utf8"),
+      new RegExp(`^version = "${version}"$`, "m"),
+    );
+  });
+
+  test("the wheel has the client, its types and nothing else, and a program imports it", async (t) => {
+    if (missing !== undefined) {
+      t.skip(missing);
+      return;
+    }
+    const made = emptyFolder(t);
+    const { stdout } = await python(["build_wheel.py", made]);
+    const wheel = stdout.trim();
+    const { stdout: list } = await python(["-m", "zipfile", "-l", wheel]);
+    const names = list
+      .trim()
+      .split("\n")
+      .slice(1)
+      .map((line) => line.split(/\s/)[0]);
+    const described = `sideband-${version}.dist-info`;
+    assert.deepEqual(names, [
+      ...["sideband/__init__.py", "sideband/py.typed"],
+      ...[`${described}/METADATA`, `${described}/WHEEL`, `${described}/RECORD`],
+    ]);
+    const program =
+      "import sideband; print(sideband.__file__, sideband.Sideband(base_url='http://[::1]').include)";
+    const { stdout: printed } = await run("python3", ["-B", "-c", program], {
+      cwd: made,
+      env: { PATH: process.env.PATH ?? "", PYTHONPATH: wheel },
+    });
+    assert.equal(printed, `${join(wheel, "sideband", "__init__.py")} index\n`);
+  });
+});
