@@ -60,7 +60,7 @@ export function frontPageSections(): string {
 ${sampleBox("front", requestSamples(MEMORY.name, operationOf("encode")))}
 <p><a href="/docs">Quickstart</a>: run, write, read, in an agent. <a href="/docs/api">API reference</a>: every call with an example.</p></section>
 <section class="front-part" aria-labelledby="ways-title"><h2 id="ways-title">Three ways to read</h2>
-<div class="ways">${WAYS.map((way) => `<div class="card"><h3>${way.title}</h3><p>${way.about}</p>${codeBlock(callText(way))}</div>`).join("")}</div></section>
+<div class="ways">${WAYS.map((way) => `<div class="card"><h3>${way.title}</h3><p>${way.about}</p>${codeBlock({ language: "text", text: callText(way) })}</div>`).join("")}</div></section>
 <section class="front-part" aria-labelledby="agents-title"><h2 id="agents-title">Works in</h2>
 <ul class="agents">${AGENT_CARDS.map(([path, name]) => `<li><a href="/docs/agents/${path}">${name}</a></li>`).join("")}</ul>
 <p class="hint">Compatible with clients of the Spectral Memory API: the same paths and fields.</p></section>`;
