@@ -66,7 +66,7 @@ const MEANT: Readonly<Record<string, string>> = {
 };
 
 /** "facts" → "fact", "deleting" → "delet": one form for the forms of a word. */
-export function stemOf(word: string): string {
+function stemOf(word: string): string {
   const plain = word
     .replace(/(?<=.{3})(ies)$/, "y")
     .replace(/(?<=.{3})(ing|ed)$/, "")
@@ -77,7 +77,7 @@ export function stemOf(word: string): string {
 const SAME = new Map(Object.entries(MEANT).map(([word, others]) => [stemOf(word), others.split(" ")]));
 
 /** DATABASE_URL → database_url, database, url; encodeBatch → encodebatch, encode, batch */
-export function wordsOf(text: string): string[] {
+function searchWordsOf(text: string): string[] {
   return (text.match(/[\p{L}\p{N}_]+/gu) ?? []).flatMap((word) => {
     const parts = word.split(/_|(?<=\p{Ll})(?=\p{Lu})/u).filter(Boolean);
     return parts.length > 1 ? [word, ...parts] : parts;
@@ -103,7 +103,7 @@ export class DocsSearch {
     this.#entries = entries;
     this.#index = new MiniSearch({
       fields: ["title", "words", "about", "page", "text"],
-      tokenize: wordsOf,
+      tokenize: searchWordsOf,
       processTerm: termOf,
       searchOptions: {
         boost: { title: 4, words: 4, about: 3, page: 2 },
@@ -118,7 +118,7 @@ export class DocsSearch {
 
   find(query: string): Findings {
     // Each word with those that mean the same.
-    const asked = wordsOf(query).flatMap((word) => {
+    const asked = searchWordsOf(query).flatMap((word) => {
       const term = termOf(word);
       return term === null ? [] : [[term, ...(SAME.get(term) ?? []).map(stemOf)]];
     });

@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { HistoryAnswer } from "../api/memory.ts";
 import { useAttempt } from "../parts/attempt.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
+import { Waiting } from "../parts/waiting.tsx";
 import { putBack, useDesk } from "./desk.ts";
 import { Difference } from "./difference.tsx";
 import { TimeText } from "./time-text.tsx";
@@ -34,7 +35,7 @@ export function FactHistory({ label }: { readonly label: string }) {
   return (
     <div class="fact-history">
       <ErrorNotice error={error} />
-      {history === undefined && error === undefined && <p class="hint">Loading …</p>}
+      {history === undefined && error === undefined && <Waiting what="Loading" />}
       {revisions.length === 1 && <p class="hint">It has had no other value.</p>}
       <ol class="timeline" aria-label={`Values of ${label}, the newest first`}>
         {revisions.map(({ revision, value, updated_at, written_by, ended }, i) => (

@@ -4,6 +4,7 @@ import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import type { KnownLabel, Memory, MemoryApi, UsageAnswer } from "../api/memory.ts";
 import { useLatest, useNow } from "../parts/latest.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
+import { Waiting } from "../parts/waiting.tsx";
 import { AddFact } from "./add-fact.tsx";
 import { BlockFill } from "./block-fill.tsx";
 import { Changes } from "./changes.tsx";
@@ -132,7 +133,7 @@ export function MemoryDesk({ api, usage, memory, onMemory, onOther, onLeave }: M
             />
           )}
           {state.facts === undefined ? (
-            <p class="hint">{state.error === undefined && "Loading …"}</p>
+            state.error === undefined && <Waiting what="Reading the facts" tall />
           ) : (
             <FactList search={search} wanted={wanted} onWanted={setWanted} />
           )}

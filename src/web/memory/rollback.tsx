@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { RollbackAnswer } from "../api/memory.ts";
 import { useAttempt } from "../parts/attempt.ts";
 import { ErrorNotice, Notice } from "../parts/notice.tsx";
+import { Waiting } from "../parts/waiting.tsx";
 import { useDesk } from "./desk.ts";
 import { Difference } from "./difference.tsx";
 import { exactTime } from "./times.ts";
@@ -49,7 +50,7 @@ export function Rollback({ to, onClose }: RollbackProps) {
         Back to {exactTime(to)}
       </h3>
       <ErrorNotice error={error} />
-      {plan === undefined && error === undefined && <p class="hint">Loading …</p>}
+      {plan === undefined && error === undefined && <Waiting what="Loading" />}
       {plan !== undefined && (
         <p class="hint">
           {changes.length === 0

@@ -3,7 +3,6 @@
  * so the page asks the server whether it is valid. When it ends, the page says so and shows the sign-in again.
  */
 
-import { render } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { fetchOverview, isSignedIn, type Overview, signIn, signOut } from "../api/admin.ts";
 import { AccountSection } from "../console/account-section.tsx";
@@ -13,7 +12,9 @@ import { RecentSection } from "../console/recent-section.tsx";
 import { RequestsSection } from "../console/requests-section.tsx";
 import { StatusSection } from "../console/status-section.tsx";
 import { UsageSection } from "../console/usage-section.tsx";
+import { mountPage } from "../parts/mount.ts";
 import { ErrorNotice, Notice } from "../parts/notice.tsx";
+import { Waiting } from "../parts/waiting.tsx";
 
 const REFRESH_MS = 30_000;
 
@@ -59,7 +60,7 @@ function Console() {
 
   if (overview === undefined) {
     if (stage === "asking")
-      return error === undefined ? <p class="hint">Loading …</p> : <Unreachable {...{ error, refresh }} />;
+      return error === undefined ? <Waiting what="Loading" tall /> : <Unreachable {...{ error, refresh }} />;
     return (
       <>
         {stage === "ended" && <Notice kind="plain">Your session has ended. Please sign in again.</Notice>}
@@ -144,4 +145,4 @@ function SignIn({ onSignedIn }: { readonly onSignedIn: () => Promise<void> }) {
   );
 }
 
-render(<Console />, document.getElementById("app")!);
+mountPage(<Console />);

@@ -14,6 +14,7 @@ import { useLatest } from "./latest.ts";
 import { ErrorNotice, Notice } from "./notice.tsx";
 import { PlaceMap } from "./place-map.tsx";
 import { Spectrum } from "./spectrum.tsx";
+import { Waiting } from "./waiting.tsx";
 
 interface DamageBenchProps {
   readonly codec: CodecClient;
@@ -79,7 +80,11 @@ export function DamageBench({ codec, reader, block, labelOf, askServer }: Damage
       </div>
       <div class="bench-result">
         <ErrorNotice error={error} />
-        {inspection !== undefined && <Verdict {...{ inspection, text, labelOf, askServer }} />}
+        {inspection === undefined ? (
+          error === undefined && <Waiting what="Reading the damaged copy" tall />
+        ) : (
+          <Verdict {...{ inspection, text, labelOf, askServer }} />
+        )}
       </div>
       <div class="bench-copy">
         <label class="field">
