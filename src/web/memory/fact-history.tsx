@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { HistoryAnswer } from "../api/memory.ts";
 import { useAttempt } from "../parts/attempt.ts";
+import { useReading } from "../parts/newest.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { putBack, useDesk } from "./desk.ts";
@@ -13,9 +14,10 @@ export function FactHistory({ label }: { readonly label: string }) {
   const desk = useDesk();
   const { api, memory, live, state, canWrite, say } = desk;
   const [history, setHistory] = useState<HistoryAnswer>();
-  const { busy, error, attempt } = useAttempt();
+  const reading = useReading();
+  const { busy, error = reading.error, attempt } = useAttempt();
   useEffect(() => {
-    attempt(async () => setHistory(await api.history(memory, label)));
+    reading.read(() => api.history(memory, label), setHistory);
   }, [label, memory, state.version]);
 
   const restore = (revision: number) =>

@@ -4,7 +4,7 @@
  * sandbox, so the page refreshes its state regularly while it is visible.
  */
 
-import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { N } from "../../codec/field.ts";
 import { type DemoChannel, DemoSandbox, type DemoState, fetchChannels, type ShownCall } from "../api/demo.ts";
 import { duration } from "../api/request.ts";
@@ -19,6 +19,7 @@ import { DamageBench } from "../parts/damage-bench.tsx";
 import { useLatest, useNow } from "../parts/latest.ts";
 import { Legend } from "../parts/legend.tsx";
 import { mountPage } from "../parts/mount.ts";
+import { Newest } from "../parts/newest.ts";
 import { ErrorNotice, Notice } from "../parts/notice.tsx";
 import { Spectrum } from "../parts/spectrum.tsx";
 import { Waiting } from "../parts/waiting.tsx";
@@ -58,14 +59,18 @@ function Playground() {
   const [error, setError] = useState<unknown>();
   const [weights, setWeights] = useState<{ loadedBytes: number; totalBytes: number }>();
 
+  const { current: newest } = useRef(new Newest());
   const refresh = useCallback(async () => {
+    const isNewest = newest.begin();
     try {
-      setState(await sandbox.state());
+      const found = await sandbox.state();
+      if (!isNewest()) return;
+      setState(found);
       setError(undefined);
     } catch (failure) {
-      setError(failure);
+      if (isNewest()) setError(failure);
     }
-  }, []);
+  }, [newest]);
   const load = useCallback(async () => {
     setError(undefined);
     try {
