@@ -10,6 +10,7 @@ import type { Page } from "../src/web/shell.ts";
 import type { GuideGroup } from "./guides.ts";
 
 const DOCS = "/docs/";
+const CALLS = "/docs/api/";
 /** Usual names for pages that have another one here, by page. */
 const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   "/docs": [
@@ -23,7 +24,7 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
       "tutorial",
       "first-steps",
     ],
-    ...["introduction", "intro", "overview", "guide", "guides", "index", "home"],
+    ...["introduction", "intro", "overview", "guide", "guides"],
   ],
   "/docs/api": [
     "reference",
@@ -76,6 +77,7 @@ export function guessedAddresses(
     ...names(OTHER_NAMES, DOCS),
     ...names(OTHER_PAGES, "/"),
     ...docs.map(({ path, title }) => [DOCS + slugOf(title), path]),
+    ...docs.filter(({ path }) => path.startsWith(CALLS)).flatMap(namesOfCall),
     ...docs.map(({ path }) => [DOCS + posix.basename(path), path]),
   ];
   const found: Record<string, string> = {};
@@ -83,6 +85,15 @@ export function guessedAddresses(
   for (const [guess, path] of Object.entries(found))
     if (guess.startsWith(DOCS)) found[guess.slice(DOCS.length - 1)] ??= path;
   return found;
+}
+
+/** A call's page by the call's name in OpenAPI, and by the call's own path: /docs/api/encodeBatch, /docs/api/encode/batch. */
+function namesOfCall({ path, title }: Pick<Page, "path" | "title">): [string, string][] {
+  const [, called] = title.split(" ");
+  return [
+    [CALLS + path.slice(CALLS.length).replaceAll("-", ""), path],
+    [CALLS + called.slice(1).replace(/[{}]/g, ""), path],
+  ];
 }
 
 function names(table: Readonly<Record<string, readonly string[]>>, folder: string): [string, string][] {

@@ -40,7 +40,7 @@ visit("who signs out of the console is not shown it again by a refresh on its wa
     release = () => route.fulfill({ response });
   });
   await page.getByLabel("Account", { exact: true }).first().fill("kernel");
-  await page.getByRole("button", { name: "Create the key" }).click();
+  await page.getByRole("button", { name: "Create a key" }).click();
   while (release === undefined) await page.waitForTimeout(20);
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByLabel("Admin token").waitFor();
