@@ -9,16 +9,18 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, extname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { type BuildOptions, build, type Metafile } from "esbuild";
+import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 import { READER_WEIGHTS } from "../src/reader/weights-path.ts";
 import { type Asset, markdownPath, type Page, renderPage } from "../src/web/shell.ts";
 import { NOT_FOUND_PAGE, SITE_PAGES } from "../src/web/site-pages.ts";
 import { guessedAddresses } from "./guessed-addresses.ts";
 import { findGuides } from "./guides.ts";
+import { highlightPage } from "./highlight.ts";
 import { llmsText } from "./llms-text.ts";
 import { renderGuides } from "./render-guides.ts";
-import { referenceEntries, renderReference } from "./render-reference.ts";
+import { renderReference } from "./render-reference.ts";
 import { searchIndex } from "./search-index.ts";
+import { siteFonts } from "./site-fonts.ts";
 
 interface ManifestEntry {
   /** The file, from dist/web; with .br and .gz beside it where that is smaller. */
@@ -54,6 +56,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ".txt": "text/plain; charset=utf-8",
   ".md": "text/markdown; charset=utf-8",
   ".json": "application/json; charset=utf-8",
+  ".woff2": "font/woff2",
 };
 
 const manifest: Record<string, ManifestEntry> = {};
@@ -82,7 +85,7 @@ async function main(): Promise<void> {
 
   const groups = findGuides(root);
   const guides = renderGuides(groups, (file) => addHashed(join(root, file)));
-  const index = JSON.stringify([...searchIndex(guides), ...referenceEntries()]);
+  const index = JSON.stringify(searchIndex(guides));
   const searchUrl = addHashedText("search.json", index);
   const weightsUrl = addWeights(READER_WEIGHTS);
   const worker = await bundle({
@@ -98,19 +101,24 @@ async function main(): Promise<void> {
     jsxImportSource: "preact",
     define: { CODEC_WORKER_URL: JSON.stringify(workerUrl), SEARCH_INDEX_URL: JSON.stringify(searchUrl) },
   });
-  const styles = await bundle({ entryPoints: STYLES.map((name) => join(source, `style/${name}.css`)) });
+  const styles = await bundle({
+    entryPoints: STYLES.map((name) => join(source, `style/${name}.css`)),
+    plugins: [fontPlugin(await siteFonts())],
+  });
   for (const metafile of [pages, styles]) {
     for (const [entry, asset] of entriesOf(metafile)) assets.set(entry, asset);
   }
   assets.set("icon.svg", { url: addHashed(join(source, "style/icon.svg")), imports: [] });
 
   const render = (page: Page) =>
-    renderPage(page, (entry) => {
-      const asset = assets.get(entry);
-      if (asset === undefined) throw new Error(`${page.path} needs ${entry}, which the build did not make`);
-      return asset;
-    });
-  const all = [...SITE_PAGES, ...guides, renderReference(groups)];
+    highlightPage(
+      renderPage(page, (entry) => {
+        const asset = assets.get(entry);
+        if (asset === undefined) throw new Error(`${page.path} needs ${entry}, which the build did not make`);
+        return asset;
+      }),
+    );
+  const all = [...SITE_PAGES, ...guides, ...renderReference(groups)];
   for (const page of all) {
     add(
       page.path,
@@ -134,6 +142,23 @@ async function main(): Promise<void> {
   report();
 }
 
+/** url("font:sans.woff2") in a style sheet. */
+function fontPlugin(fonts: ReadonlyMap<string, Buffer>): Plugin {
+  return {
+    name: "fonts",
+    setup(hooks) {
+      hooks.onResolve({ filter: /^font:/ }, ({ path }) => ({
+        path: path.slice("font:".length),
+        namespace: "font",
+      }));
+      hooks.onLoad({ filter: /.*/, namespace: "font" }, ({ path }) => ({
+        contents: fonts.get(path)!,
+        loader: "file",
+      }));
+    },
+  };
+}
+
 async function bundle(options: BuildOptions): Promise<Metafile> {
   const result = await build({ ...SHARED, ...options });
   for (const { path, contents } of result.outputFiles ?? []) {
@@ -143,7 +168,7 @@ async function bundle(options: BuildOptions): Promise<Metafile> {
   return result.metafile!;
 }
 
-/** Entry points by name ("home", "site.css"), with the modules that each loads at once. */
+/** Entry points by name ("home", "site.css"), with what each loads at once: modules, or fonts. */
 function entriesOf(metafile: Metafile): Map<string, Asset> {
   const urlOf = (path: string) => `/${path.slice("dist/web/".length)}`;
   const entries = new Map<string, Asset>();
@@ -151,7 +176,9 @@ function entriesOf(metafile: Metafile): Map<string, Asset> {
     if (entryPoint === undefined) continue;
     const name =
       extname(entryPoint) === ".css" ? basename(entryPoint) : basename(entryPoint, extname(entryPoint));
-    const statics = imports.filter(({ kind }) => kind === "import-statement").map((file) => urlOf(file.path));
+    const statics = imports
+      .filter(({ kind }) => kind === "import-statement" || kind === "url-token")
+      .map((file) => urlOf(file.path));
     entries.set(name, { url: urlOf(path), imports: statics });
   }
   return entries;

@@ -1,6 +1,6 @@
 /**
  * Addresses that people guess, each with the address of the page that is meant: the name of its file in the repository
- * (/docs/QUICKSTART.md), its title, its last part alone (/docs/mcp), and each of these without /docs. They are written
+ * (/docs/QUICKSTART.md), its title, its last part alone (/docs/mcp), usual names, and each of these without /docs. They are written
  * as the service looks them up: in lower case, without an ending. An earlier rule wins, a page's own address first.
  */
 
@@ -10,10 +10,56 @@ import type { Page } from "../src/web/shell.ts";
 import type { GuideGroup } from "./guides.ts";
 
 const DOCS = "/docs/";
-/** Usual names for a page that has another one here. */
-const OTHER_NAMES: Readonly<Record<string, string>> = {
-  "/docs/getting-started": "/docs",
-  "/docs/reference": "/docs/api",
+const CALLS = "/docs/api/";
+/** Usual names for pages that have another one here, by page. */
+const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
+  "/docs": [
+    ...[
+      "getting-started",
+      "get-started",
+      "start",
+      "install",
+      "installation",
+      "setup",
+      "tutorial",
+      "first-steps",
+    ],
+    ...["introduction", "intro", "overview", "guide", "guides"],
+  ],
+  "/docs/api": [
+    "reference",
+    "api-docs",
+    "rest",
+    "rest-api",
+    "http-api",
+    "endpoints",
+    "calls",
+    "openapi",
+    "swagger",
+  ],
+  "/docs/using-the-api": ["authentication", "auth", "limits", "rate-limits", "idempotency", "pagination"],
+  "/docs/errors": ["error-codes", "problems", "troubleshooting"],
+  "/docs/operations": ["self-hosting", "deploy", "deployment", "production", "backup", "monitoring", "admin"],
+  "/docs/config": ["configuration", "settings", "environment", "env", "options"],
+  "/docs/cluster": ["scaling", "postgres", "postgresql", "citus", "high-availability"],
+  "/docs/format": ["block", "spec", "specification"],
+  "/docs/agents": ["integrations", "hosts", "agent"],
+  "/docs/agents/claude-code": ["claude"],
+  "/docs/agents/sdk": ["client", "clients", "sdks", "typescript", "javascript", "node", "npm"],
+  "/docs/agents/ai-sdk": ["vercel"],
+  "/docs/agents/openai-agents": ["openai"],
+  "/docs/agents/langgraph": ["langchain"],
+  "/docs/agents/import": ["migrate", "migration", "mem0"],
+  "/docs/api/channels": ["labels"],
+};
+/** The same for pages that are not docs. */
+const OTHER_PAGES: Readonly<Record<string, readonly string[]>> = {
+  "/docs": ["documentation", "doc", "help", "faq"],
+  "/keys": ["key", "pricing", "plans", "tiers", "signup", "sign-up", "register", "api-keys"],
+  "/account": ["login", "signin", "sign-in", "dashboard", "profile"],
+  "/memory": ["memories", "facts-page"],
+  "/console": ["admin", "operator"],
+  "/playground": ["demo", "try", "sandbox"],
 };
 
 export function guessedAddresses(
@@ -28,8 +74,10 @@ export function guessedAddresses(
       `/${posix.join(posix.dirname(file), posix.basename(file, ".md"))}`,
       path,
     ]),
-    ...Object.entries(OTHER_NAMES),
+    ...names(OTHER_NAMES, DOCS),
+    ...names(OTHER_PAGES, "/"),
     ...docs.map(({ path, title }) => [DOCS + slugOf(title), path]),
+    ...docs.filter(({ path }) => path.startsWith(CALLS)).flatMap(namesOfCall),
     ...docs.map(({ path }) => [DOCS + posix.basename(path), path]),
   ];
   const found: Record<string, string> = {};
@@ -37,4 +85,19 @@ export function guessedAddresses(
   for (const [guess, path] of Object.entries(found))
     if (guess.startsWith(DOCS)) found[guess.slice(DOCS.length - 1)] ??= path;
   return found;
+}
+
+/** A call's page by the call's name in OpenAPI, and by the call's own path: /docs/api/encodeBatch, /docs/api/encode/batch. */
+function namesOfCall({ path, title }: Pick<Page, "path" | "title">): [string, string][] {
+  const [, called] = title.split(" ");
+  return [
+    [CALLS + path.slice(CALLS.length).replaceAll("-", ""), path],
+    [CALLS + called.slice(1).replace(/[{}]/g, ""), path],
+  ];
+}
+
+function names(table: Readonly<Record<string, readonly string[]>>, folder: string): [string, string][] {
+  return Object.entries(table).flatMap(([path, others]) =>
+    others.map((name): [string, string] => [folder + name, path]),
+  );
 }

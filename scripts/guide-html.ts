@@ -6,7 +6,7 @@
 
 import { posix } from "node:path";
 import { Marked, type Token, type Tokens } from "marked";
-import { sampleBox, slugOf } from "../src/web/docs/code-samples.ts";
+import { codeBlock, sampleBox, slugOf } from "../src/web/docs/code-samples.ts";
 import { escapeHtml } from "../src/web/shell.ts";
 import type { Guide } from "./guides.ts";
 
@@ -25,7 +25,7 @@ interface Samples {
 }
 
 export function guideHtml(guide: Guide, site: Site): string {
-  const ids = new Map<string, number>();
+  const anchorOf = anchorsOf();
   let boxes = 0;
   const marked = new Marked({
     gfm: true,
@@ -51,11 +51,12 @@ export function guideHtml(guide: Guide, site: Site): string {
     renderer: {
       html: ({ text }: Tokens.HTML | Tokens.Tag) => escapeHtml(text),
       heading({ tokens, depth, text }: Tokens.Heading) {
-        const slug = slugOf(text);
-        const count = ids.get(slug) ?? 0;
-        ids.set(slug, count + 1);
-        const id = count === 0 ? slug : `${slug}-${count}`;
-        return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+        return `<h${depth} id="${anchorOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+      },
+      paragraph(token: Tokens.Paragraph) {
+        const head = runInHead(guide.path, token);
+        const id = head === undefined ? "" : ` id="${anchorOf(head)}"`;
+        return `<p${id}>${this.parser.parseInline(token.tokens)}</p>\n`;
       },
       // On a phone each row is a list of its cells, with the names of their columns. Alignment by class: styles may not be inline.
       table({ header, rows }: Tokens.Table) {
@@ -76,10 +77,29 @@ export function guideHtml(guide: Guide, site: Site): string {
         `<a href="${escapeHtml(href)}"><img src="${escapeHtml(href)}" alt="${escapeHtml(text)}"></a>`,
       // Without a language it is a picture or an output: nothing to copy.
       code: ({ text, lang = "" }: Tokens.Code) =>
-        `<pre tabindex="0"${lang === "" ? ' class="diagram"' : ""}><code>${escapeHtml(text)}</code></pre>\n`,
+        lang === ""
+          ? `<pre tabindex="0" class="diagram"><code>${escapeHtml(text)}</code></pre>\n`
+          : `${codeBlock({ language: lang, text })}\n`,
     },
   });
   return marked.parse(guide.text, { async: false });
+}
+
+/** Gives each heading of a page its anchor: the second of the same name gets a number. */
+export function anchorsOf(): (heading: string) => string {
+  const counts = new Map<string, number>();
+  return (heading) => {
+    const slug = slugOf(heading);
+    const count = counts.get(slug) ?? 0;
+    counts.set(slug, count + 1);
+    return count === 0 ? slug : `${slug}-${count}`;
+  };
+}
+
+/** "**Facts.** A fact is …": a paragraph that begins with its own heading. In decisions these are always the same ones. */
+export function runInHead(path: string, token: Token): string | undefined {
+  if (token.type !== "paragraph" || path.startsWith("/docs/decisions/")) return undefined;
+  return /^\*\*([A-Z][^*]*?)\.?\*\*/.exec(token.raw)?.[1];
 }
 
 /** Where a link of a guide leads: to a page of the site, or to what the site does not have. */

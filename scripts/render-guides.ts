@@ -3,10 +3,11 @@
 import { ERRORS } from "../src/base/error-codes.ts";
 import { escapeHtml, type Page } from "../src/web/shell.ts";
 import { TIERS_TABLE } from "../src/web/site-pages.ts";
+import { type DocsList, docsFrame, withCode } from "./docs-frame.ts";
 import { guideHtml, linkOf, pictureOf, type Site } from "./guide-html.ts";
 import type { Guide, GuideGroup } from "./guides.ts";
 
-/** Pages that are no guides and stand in the sidebar's first group. */
+/** Pages that are no guides and stand in the first list, after its first page. */
 const BESIDE_GUIDES = [{ path: "/docs/api", title: "API reference" }];
 
 export function renderGuides(groups: readonly GuideGroup[], pictureUrl: Site["pictureUrl"]): Page[] {
@@ -21,42 +22,24 @@ export function renderGuides(groups: readonly GuideGroup[], pictureUrl: Site["pi
       script: "docs",
       group: name,
       markdown: markdownOf(guide, site),
-      main: docsFrame(
-        groups,
-        guide.path,
-        guideHtml(guide, site) + (guide.path === "/docs" ? appendix() : ""),
-      ),
+      main: docsFrame({
+        path: guide.path,
+        article: guideHtml(guide, site) + (guide.path === "/docs" ? appendix() : ""),
+        lists: guideLists(groups, guide.path),
+      }),
     })),
   );
 }
 
-/**
- * The sidebar and the place for the search around a page of the docs.
- * @param contents a list that stands in the sidebar below the page
- */
-export function docsFrame(
-  groups: readonly GuideGroup[],
-  path: string,
-  article: string,
-  contents = "",
-): string {
-  return `<div class="guide"><article><div id="search"></div>
-${article}
-<p class="as-markdown"><a href="${path}.md">This page as Markdown</a> · <a href="#pages">All pages</a></p></article>
-${sidebar(groups, path, contents)}</div>`;
-}
-
-function sidebar(groups: readonly GuideGroup[], here: string, contents: string): string {
-  const item = ({ path, title }: Pick<Guide, "path" | "title">) =>
-    `<li><a href="${path}"${path === here ? ' aria-current="page"' : ""}>${escapeHtml(title)}</a>${path === here ? contents : ""}</li>`;
-  const lists = groups.map(({ name, guides }, i) => {
+/** The lists of the sidebar. */
+export function guideLists(groups: readonly GuideGroup[], here: string): DocsList[] {
+  return groups.map(({ name, guides }, i) => {
     // Of the decisions only the index, unless one is being read.
     const shown = name === "Decisions" && !here.startsWith("/docs/decisions") ? guides.slice(0, 1) : guides;
     const [first, ...others] = shown;
     const listed = i === 0 ? [first, ...BESIDE_GUIDES, ...others] : shown;
-    return `<h2>${name}</h2><ul>${listed.map(item).join("")}</ul>`;
+    return { name, links: listed.map(({ path, title }) => ({ path, name: escapeHtml(title) })) };
   });
-  return `<nav class="side" id="pages" aria-label="Docs">${lists.join("\n")}</nav>`;
 }
 
 /** The guide as it is, with links that work here: to the Markdown of other pages, and to the site's pictures. */
@@ -72,12 +55,11 @@ function markdownOf(guide: Guide, site: Site): string {
 /** What problem answers point to: /docs#limits and /docs#error-CODE. */
 function appendix(): string {
   const rows = Object.entries(ERRORS).map(([code, { status, meaning }]) => {
-    const text = escapeHtml(meaning).replace(/`([^`]+)`/g, "<code>$1</code>");
-    return `<tr id="error-${code}"><th scope="row"><code>${code}</code></th><td data-name="Status">${status}</td><td data-name="Meaning">${text}</td></tr>`;
+    return `<tr id="error-${code}"><th scope="row"><code>${code}</code></th><td data-name="Status">${status}</td><td data-name="Meaning">${withCode(meaning)}</td></tr>`;
   });
-  return `<section id="limits" class="narrow"><h2>Limits</h2>${TIERS_TABLE}
+  return `<section class="narrow"><h2 id="limits">Limits</h2>${TIERS_TABLE}
 <p>Another tier? <a href="/keys">Ask for it</a>. The sizes of values and bodies: <a href="/docs/using-the-api#limits">using the API</a>.</p></section>
-<section id="errors"><h2>Errors</h2>
+<section><h2 id="errors">Errors</h2>
 <p>Every failure is a problem answer (RFC 9457) with one of these codes, which never change.</p>
 <div class="scroll" tabindex="0" role="group" aria-label="Errors"><table><thead><tr><th scope="col">Code</th><th scope="col">Status</th><th scope="col">Meaning</th></tr></thead><tbody>${rows.join("\n")}</tbody></table></div></section>`;
 }

@@ -4,35 +4,42 @@
  */
 
 import { marked, type Token } from "marked";
-import { slugOf } from "../src/web/docs/code-samples.ts";
 import type { SearchEntry } from "../src/web/docs/search.ts";
 import type { Page } from "../src/web/shell.ts";
+import { anchorsOf, runInHead } from "./guide-html.ts";
+import { referenceEntries } from "./render-reference.ts";
+import { SEARCH_WORDS } from "./search-words.ts";
 
-export function searchIndex(pages: readonly Page[]): SearchEntry[] {
-  return pages.flatMap(({ path, title, markdown }) => sectionsOf(path, title, markdown));
+export function searchIndex(guides: readonly Page[]): SearchEntry[] {
+  const sections = guides.flatMap(({ path, title, markdown }) => sectionsOf(path, title, markdown));
+  return [...sections, ...referenceEntries()].map((entry) => {
+    const words = SEARCH_WORDS[entry.address];
+    return words === undefined ? entry : { ...entry, words };
+  });
 }
 
 function sectionsOf(path: string, page: string, markdown: string): SearchEntry[] {
   const sections: { address: string; page: string; title: string; texts: string[] }[] = [
     { address: path, page, title: page, texts: [] },
   ];
-  const counts = new Map<string, number>();
+  const anchorOf = anchorsOf();
   for (const token of marked.lexer(markdown)) {
-    if (token.type !== "heading") {
-      sections.at(-1)!.texts.push(plainText(token));
-      continue;
+    const head = token.type === "heading" ? token.text : runInHead(path, token);
+    if (head !== undefined) {
+      const anchor = anchorOf(head);
+      if (token.type !== "heading" || token.depth > 1)
+        sections.push({ address: `${path}#${anchor}`, page, title: plainHead(head), texts: [] });
     }
-    const slug = slugOf(token.text);
-    const count = counts.get(slug) ?? 0;
-    counts.set(slug, count + 1);
-    if (token.depth === 1) continue;
-    const anchor = count === 0 ? slug : `${slug}-${count}`;
-    sections.push({ address: `${path}#${anchor}`, page, title: plainText(token), texts: [] });
+    if (token.type !== "heading") sections.at(-1)!.texts.push(plainText(token));
   }
   return sections.map(({ texts, ...entry }) => ({
     ...entry,
     text: texts.join(" ").replace(/\s+/g, " ").trim(),
   }));
+}
+
+function plainHead(markdown: string): string {
+  return markdown.replaceAll("`", "");
 }
 
 function plainText(token: Token): string {

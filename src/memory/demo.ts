@@ -1,7 +1,10 @@
 /**
  * The demo: one public state for everyone, on an account that no key can name ("@" is in no account), and 4,096
- * sandboxes, which are such states too: whoever wants one for a while picks a number. Each is reset at fixed times of
- * the clock, the same for every process: whoever comes first in a new interval forgets what was written before it.
+ * sandboxes: whoever wants one for a while picks a number.
+ *
+ * The shared state is reset at fixed times of the clock, the same for every process: whoever comes first in a new
+ * interval forgets what was written before it. A sandbox lives for an interval from its own start, its first fact: all
+ * its facts end at the same moment, which the store knows, so that every process agrees on it.
  */
 
 import { assert } from "../base/assert.ts";
@@ -17,8 +20,10 @@ export const DEMO_USER = "demo";
 export class Demo {
   readonly #services: MemoryServices;
   readonly #intervalMs: number;
-  /** For each state in use, the start of the interval that it was last reset for. */
-  readonly #resetFor = new Map<string, number>();
+  /** The start of the interval that the shared state was last reset for. */
+  #resetForMs = 0;
+  /** When each sandbox that this process wrote to ends. */
+  readonly #endsMs = new Map<string, number>();
 
   constructor(services: MemoryServices, intervalMs: number) {
     assert(intervalMs > 0, "the demo is reset after some time");
@@ -26,10 +31,14 @@ export class Demo {
     this.#intervalMs = intervalMs;
   }
 
-  /** Seconds until the next reset. */
+  /** Seconds until the next reset of the shared state. */
   get resetsInS(): number {
-    const nowMs = this.#services.clock.now();
-    return Math.ceil((this.#startOf(nowMs) + this.#intervalMs - nowMs) / 1000);
+    return this.#secondsTo(this.#startOf(this.#services.clock.now()) + this.#intervalMs);
+  }
+
+  /** The same for what a call names: the seconds until a sandbox ends, which has an interval before its first fact. */
+  async endsInS(sandbox: string | undefined): Promise<number> {
+    return sandbox === undefined ? this.resetsInS : this.#secondsTo(await this.#endOf(sandboxUser(sandbox)));
   }
 
   async encode(
@@ -41,7 +50,10 @@ export class Demo {
     const { channel } = await labels.find(DEMO_ACCOUNT, label);
     checkValue(value, DEMO_VALUE_BYTES_MAX);
     const view = this.#viewOf(userId);
-    const outcome = await store.write({ ...view, changes: [{ place: OWN_PLACE, channel, value }] });
+    const expiresAtMs = userId === DEMO_USER ? null : await this.#endOf(userId);
+    if (expiresAtMs !== null) this.#endsMs.set(userId, expiresAtMs);
+    const changes = [{ place: OWN_PLACE, channel, value, expiresAtMs }];
+    const outcome = await store.write({ ...view, changes });
     assert(outcome.outcome === "stored", "the demo has no limit and no Idempotency-Key");
     return { facts: [{ label, channel, value }], channelCount: outcome.channelCount };
   }
@@ -57,31 +69,56 @@ export class Demo {
    * @param sandbox three hexadecimal digits
    */
   async userOf(sandbox: string | undefined): Promise<string> {
-    const userId = sandbox === undefined ? DEMO_USER : `${DEMO_USER}-${sandbox}`;
-    await this.#resetIfDue(DEMO_USER);
-    await this.#resetIfDue(userId);
+    await this.#clearEnded();
+    if (sandbox === undefined) {
+      const startMs = this.#startOf(this.#services.clock.now());
+      if (this.#resetForMs !== startMs) {
+        await this.#forgetBefore(DEMO_USER, startMs);
+        this.#resetForMs = startMs;
+      }
+      return DEMO_USER;
+    }
+    const userId = sandboxUser(sandbox);
+    // Facts without an end were written by an earlier version.
+    await this.#forgetBefore(userId, this.#services.clock.now() - this.#intervalMs);
     return userId;
   }
 
-  /** Forgets what was written before the present interval, once an interval; with the shared state, all sandboxes in use. */
-  async #resetIfDue(userId: string): Promise<void> {
-    const startMs = this.#startOf(this.#services.clock.now());
-    if (this.#resetFor.get(userId) === startMs) return;
+  /** Forgets what the store keeps of ended facts, unless the sandbox has been used again elsewhere. */
+  async #clearEnded(): Promise<void> {
+    const nowMs = this.#services.clock.now();
+    for (const [userId, endMs] of this.#endsMs) {
+      if (endMs > nowMs) continue;
+      this.#endsMs.delete(userId);
+      const state = await this.#services.store.readUser(this.#viewOf(userId));
+      if (state === undefined || state.facts.length === 0) await this.reset(userId);
+    }
+  }
+
+  /** Forgets the facts without an end that were written before a moment. */
+  async #forgetBefore(userId: string, startMs: number): Promise<void> {
     const view = this.#viewOf(userId);
     const state = await this.#services.store.readUser(view);
     // One at a time, by revision: what another process has written since then stays.
-    for (const { place, channel, updatedAtMs, revision } of state?.facts ?? []) {
-      if (updatedAtMs >= startMs) continue;
+    for (const { place, channel, updatedAtMs, expiresAtMs, revision } of state?.facts ?? []) {
+      if (expiresAtMs !== null || updatedAtMs >= startMs) continue;
       const changes = [{ place, channel, value: null, ifRevision: revision }];
       await this.#services.store.write({ ...view, changes });
     }
-    this.#resetFor.set(userId, startMs);
-    if (userId !== DEMO_USER) return;
-    for (const [sandbox, resetForMs] of this.#resetFor) {
-      if (resetForMs === startMs) continue;
-      await this.#resetIfDue(sandbox);
-      this.#resetFor.delete(sandbox);
-    }
+  }
+
+  /** When a sandbox ends: with the first of its facts, or, where it has none, an interval from now. */
+  async #endOf(userId: string): Promise<number> {
+    const view = this.#viewOf(userId);
+    const state = await this.#services.store.readUser(view);
+    const ends = (state?.facts ?? []).map(
+      ({ updatedAtMs, expiresAtMs }) => expiresAtMs ?? updatedAtMs + this.#intervalMs,
+    );
+    return Math.min(...ends, view.nowMs + this.#intervalMs);
+  }
+
+  #secondsTo(momentMs: number): number {
+    return Math.ceil((momentMs - this.#services.clock.now()) / 1000);
   }
 
   #viewOf(userId: string) {
@@ -91,4 +128,8 @@ export class Demo {
   #startOf(nowMs: number): number {
     return nowMs - (nowMs % this.#intervalMs);
   }
+}
+
+function sandboxUser(sandbox: string): string {
+  return `${DEMO_USER}-${sandbox}`;
 }

@@ -25,7 +25,7 @@ export function markdownPath({ path }: Pick<Page, "path">): string {
   return `${path === "/" ? "/index" : path}.md`;
 }
 
-/** The result of the build for an entry point: its address and those of the modules it loads. */
+/** The result of the build for an entry point: its address, and those of the modules or fonts that it loads. */
 export interface Asset {
   readonly url: string;
   readonly imports: readonly string[];
@@ -43,7 +43,8 @@ const MARK = `<svg class="mark" viewBox="0 0 32 20" aria-hidden="true"><path d="
 
 export function renderPage(page: Page, assetOf: (entry: string) => Asset): string {
   const script = page.script === undefined ? undefined : assetOf(page.script);
-  const styles = ["site", ...(page.styles ?? [])].map((name) => assetOf(`${name}.css`).url);
+  const styles = ["site", ...(page.styles ?? [])].map((name) => assetOf(`${name}.css`));
+  const fonts = new Set(styles.flatMap(({ imports }) => imports));
   const title = page.path === "/" ? page.title : `${page.title} · Sideband`;
   return `<!doctype html>
 <html lang="en">
@@ -55,7 +56,8 @@ export function renderPage(page: Page, assetOf: (entry: string) => Asset): strin
 <title>${escapeHtml(title)}</title>
 <link rel="alternate" type="text/markdown" href="${markdownPath(page)}">
 <link rel="icon" type="image/svg+xml" href="${assetOf("icon.svg").url}">
-${styles.map((url) => `<link rel="stylesheet" href="${url}">`).join("\n")}
+${[...fonts].map((url) => `<link rel="preload" href="${url}" as="font" type="font/woff2" crossorigin>`).join("\n")}
+${styles.map(({ url }) => `<link rel="stylesheet" href="${url}">`).join("\n")}
 ${script === undefined ? "" : scriptTags(script)}
 </head>
 <body>

@@ -1,11 +1,11 @@
 /** The pages that are not docs: title, description, introduction, the element that each page's script fills, and Markdown. */
 
 import { TIERS } from "../base/tiers.ts";
-import { frontPageSections } from "./front-page.ts";
+import { frontPage } from "./front-page.ts";
 import type { Page } from "./shell.ts";
 import { tierLimit, tierName } from "./tier-words.ts";
 
-const APP = `<div id="app"><noscript><p class="notice plain">This page needs JavaScript.</p></noscript></div>`;
+const APP = `<div id="app"><p class="waiting tall">Loading …</p><noscript><p class="notice plain">This page needs JavaScript.</p></noscript></div>`;
 
 /** A row for each tier, with its monthly limit. */
 const TIER_ROWS = TIERS.map(
@@ -21,37 +21,25 @@ export const TIERS_TABLE = `<table>
 export const SITE_PAGES: readonly Page[] = [
   {
     path: "/",
-    title: "Sideband: facts that agents do not forget",
+    title: "Sideband: tell your agents once",
     description:
-      "A persistent fact memory for AI agents: exact, durable, and carried inside the prompt as one sealed block of 512 tokens.",
+      "A memory for AI agents that you run yourself: short facts, kept exactly, in every agent and every session, yours to see and steer.",
     script: "home",
     styles: ["front"],
     markdown: `# Sideband
 
-A persistent fact memory for AI agents: exact, durable, and carried inside the prompt as one sealed block of 512 tokens.
-Short labelled facts of each user are written by label and come back in three ways: one fact by its label, all facts as
-plain text, and as many as fit as one block that can be read even after damage.
+A memory for AI agents that you run yourself. It keeps short labelled facts about a person and their work, exactly as they were
+written, and hands them to every agent in every session. A person sees them, changes them and takes them back. The facts come one by
+its label, all as plain text, or as many as fit as one sealed block of 512 tokens that can be read even after damage.
 
 Begin with the [Quickstart](/docs.md). [llms.txt](/llms.txt) lists all pages.
 `,
-    main: `<div class="hero">
-<div class="pitch">
-<h1>Facts that agents do not forget</h1>
-<p class="lead">An agent's context is compacted, and its sessions end. Sideband keeps short labelled facts for each user
-and gives them back: one by its label, all as plain text, or as many as fit as one sealed block of 512 tokens.</p>
-<ul class="points">
-<li><b>Exact.</b> What was written comes back byte for byte, or not at all.</li>
-<li><b>Sealed.</b> The block travels in the prompt, and nobody can read it without the key.</li>
-<li><b>Robust.</b> The fewer facts a block holds, the more damage it survives: with few facts it can lose most of its words.</li>
-</ul>
-<p class="buttons"><a class="button primary" href="/playground">Open the playground</a> <a class="button" href="/keys">Get a key</a></p>
-</div>
-<section class="card" aria-label="A live block">
+    main: frontPage(
+      `<section class="card live-card" aria-label="A live block">
 <p class="eyebrow">A live block, built in this browser. Change a fact, or cut words out.</p>
 ${APP}
-</section>
-</div>
-${frontPageSections()}`,
+</section>`,
+    ),
   },
   {
     path: "/playground",

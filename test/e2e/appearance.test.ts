@@ -158,10 +158,10 @@ const SCENES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
   "guide-errors": ({ open }) => open("/docs/errors"),
   decisions: ({ open }) => open("/docs/decisions"),
   reference: async ({ page, open }) => {
-    await open("/docs/api");
-    await page.locator("#encode").getByText("Fields and errors").click();
-    await page.locator("#demoEncode").getByRole("button", { name: "Try it" }).click();
+    await open("/docs/api/encode");
+    await page.getByRole("button", { name: "Try it" }).click();
   },
+  calls: ({ open }) => open("/docs/api"),
 };
 
 for (const [index, [name, show]] of Object.entries(SCENES).entries()) {

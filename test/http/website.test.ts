@@ -200,6 +200,16 @@ test("an address that people guess leads to its page: any case, with or without 
     "/docs/decisions/README.md": "/docs/decisions",
     "/Playground": "/playground",
     "/v1/quickstart?from=mail": "/docs",
+    "/docs/installation": "/docs",
+    "/documentation": "/docs",
+    "/docs/api/encodeBatch": "/docs/api/encode-batch",
+    "/docs/api/encode/batch": "/docs/api/encode-batch",
+    "/docs/forget-user": "/docs/api/forget-user",
+    "/docs/authentication": "/docs/using-the-api",
+    "/docs/configuration": "/docs/config",
+    "/docs/claude": "/docs/agents/claude-code",
+    "/pricing": "/keys",
+    "/login": "/account",
   };
   for (const [guess, page] of Object.entries(guesses)) {
     for (const method of ["GET", "HEAD"]) {
@@ -309,6 +319,26 @@ test("sandboxes of the demo are apart from each other and from the shared state"
   assert.equal(await index("?sandbox=0bb"), "USER.name=Bob");
   for (const wrong of ["AAA", "0aaa", "", "..%2f"])
     assert.equal((await call("GET", `/demo/context?sandbox=${wrong}`)).status, 400, wrong);
+});
+
+test("a sandbox says when it ends: an interval after its first fact, not at the reset of the demo", async () => {
+  const running = await startRunning({ SIDEBAND_DEMO_RESET_S: "3600" }, undefined, { warm: false });
+  try {
+    const body = { label: "USER.name", value: "Ada" };
+    const left = async (method: string, path: string, sent?: object) => {
+      const { headers } = await running.call(method, path, {
+        key: null,
+        ...(sent === undefined ? {} : { body: sent }),
+      });
+      return Number(headers.get("sideband-demo-resets-in"));
+    };
+    const first = await left("POST", "/demo/encode?sandbox=0cc", body);
+    assert.ok(first > 3590 && first <= 3600, `${first} seconds`);
+    const untilReset = 3600 - (Math.floor(Date.now() / 1000) % 3600);
+    assert.ok(Math.abs((await left("GET", "/demo/context")) - untilReset) < 30);
+  } finally {
+    await running.end();
+  }
 });
 
 test("the demo's key reads the demo's blocks and no other account's", async () => {

@@ -222,6 +222,14 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
     tests: tests("demo"),
   },
   {
+    name: "sandbox-lives-on",
+    fault: "Every fact that is written lets its sandbox live longer.",
+    file: "src/memory/demo.ts",
+    find: "Math.min(...ends, view.nowMs + this.#intervalMs)",
+    replace: "view.nowMs + this.#intervalMs",
+    tests: tests("demo"),
+  },
+  {
     name: "demo-without-limit",
     fault: "The demo takes values of 1,024 bytes.",
     file: "src/memory/demo.ts",
@@ -331,9 +339,8 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
     name: "demo-reset-noted-too-soon",
     fault: "A reset of the demo that failed counts as done, and the facts of the last interval stay.",
     file: "src/memory/demo.ts",
-    find: "    const state = await this.#services.store.readUser(view);\n",
-    replace:
-      "    this.#resetFor.set(userId, startMs);\n    const state = await this.#services.store.readUser(view);\n",
+    find: "        await this.#forgetBefore(DEMO_USER, startMs);\n        this.#resetForMs = startMs;\n",
+    replace: "        this.#resetForMs = startMs;\n        await this.#forgetBefore(DEMO_USER, startMs);\n",
     tests: tests("demo"),
   },
   {

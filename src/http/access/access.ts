@@ -12,7 +12,7 @@ import { quotaWindow } from "../../memory/quota.ts";
 import { isToken } from "../../memory/tokens.ts";
 import type { Call } from "../request/call.ts";
 import { limitGroupOf } from "../request/client.ts";
-import { limitHeaders } from "../request/limit-headers.ts";
+import { limitHeaders, withResetsIn } from "../request/limit-headers.ts";
 import type { AccessCheck, AccessChecks } from "../request/route.ts";
 import { UnknownAddress } from "../request/router.ts";
 import type { HttpServices } from "../services.ts";
@@ -96,12 +96,7 @@ function demoCheck({ demo, limits, clock }: HttpServices): AccessCheck {
     const group = limitGroupOf(call.client);
     const waitS = limits.demo.take(group);
     const standing = { name: "demo", ...limits.demo.standing(group) };
-    call.headers = [
-      ...OPEN_ORIGIN,
-      "sideband-demo-resets-in",
-      String(demo.resetsInS),
-      ...limitHeaders(standing, clock.now()),
-    ];
+    call.headers = withResetsIn([...OPEN_ORIGIN, ...limitHeaders(standing, clock.now())], demo.resetsInS);
     if (waitS > 0) throw tooMany(waitS);
   };
 }

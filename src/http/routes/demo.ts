@@ -14,7 +14,8 @@ import { DEMO_ACCOUNT, DEMO_REQUESTER } from "../../memory/demo.ts";
 import { forgetFact } from "../../memory/facts.ts";
 import { flushUser } from "../../memory/flush.ts";
 import { readPresentedBlock } from "../../memory/reading.ts";
-import { requesterOf } from "../request/call.ts";
+import { type Call, requesterOf } from "../request/call.ts";
+import { withResetsIn } from "../request/limit-headers.ts";
 import { isTrue } from "../request/preferences.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
@@ -37,8 +38,13 @@ export function demoRoutes(
   { memory, demo }: HttpServices,
   contexts: ContextAnswers,
 ): Handlers<DemoOperation> {
-  const userOf = (call: { readonly query: { readonly sandbox?: string } }) =>
-    demo!.userOf(call.query.sandbox);
+  /** The user that a call is about. A sandbox has a reset of its own. */
+  const userOf = async (call: Pick<Call, "headers"> & { readonly query: { readonly sandbox?: string } }) => {
+    const { sandbox } = call.query;
+    const userId = await demo!.userOf(sandbox);
+    if (sandbox !== undefined) call.headers = withResetsIn(call.headers, await demo!.endsInS(sandbox));
+    return userId;
+  };
   return {
     async demoEncode(call) {
       const { label, value } = call.body;

@@ -35,6 +35,7 @@ export const CONTENT_SECURITY_POLICY = [
   "worker-src 'self'",
   "style-src 'self'",
   "img-src 'self'",
+  "font-src 'self'",
   "connect-src 'self'",
   "manifest-src 'self'",
   "form-action 'self'",

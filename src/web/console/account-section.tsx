@@ -3,9 +3,10 @@
 import { useEffect, useState } from "preact/hooks";
 import type { UsersAnswer } from "../../contract/answers.ts";
 import { type AccountLabelsView, type AccountView, fetchLabels, fetchUsers } from "../api/admin.ts";
-import { useAttempt } from "../parts/attempt.ts";
+import { useReading } from "../parts/newest.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
 import { RowsTable } from "../parts/rows-table.tsx";
+import { Waiting } from "../parts/waiting.tsx";
 import { minuteOf } from "./action.ts";
 
 type Users = UsersAnswer["users"];
@@ -47,15 +48,17 @@ function UsersOf({ account }: { readonly account: string }) {
   const [prefix, setPrefix] = useState("");
   const [users, setUsers] = useState<Users>();
   const [next, setNext] = useState<string | null>(null);
-  const { busy, error, attempt } = useAttempt();
-  const read = (cursor?: string) =>
-    attempt(async () => {
-      const page = await fetchUsers(account, prefix, cursor);
-      setUsers(cursor === undefined ? page.users : [...(users ?? []), ...page.users]);
-      setNext(page.next_cursor);
-    });
+  const { busy, error, read } = useReading();
+  const show = (cursor?: string) =>
+    read(
+      () => fetchUsers(account, prefix, cursor),
+      (page) => {
+        setUsers(cursor === undefined ? page.users : [...(users ?? []), ...page.users]);
+        setNext(page.next_cursor);
+      },
+    );
   useEffect(() => {
-    read();
+    show();
   }, []);
   return (
     <>
@@ -63,7 +66,7 @@ function UsersOf({ account }: { readonly account: string }) {
         class="composer"
         onSubmit={(event) => {
           event.preventDefault();
-          read();
+          show();
         }}
       >
         <label class="field">
@@ -79,6 +82,7 @@ function UsersOf({ account }: { readonly account: string }) {
         </button>
       </form>
       <ErrorNotice error={error} />
+      {users === undefined && error === undefined && <Waiting what="Loading" />}
       {users?.length === 0 && <p class="hint">There are no such users.</p>}
       {users !== undefined && users.length > 0 && (
         <RowsTable
@@ -96,7 +100,7 @@ function UsersOf({ account }: { readonly account: string }) {
       )}
       {next !== null && (
         <p class="buttons">
-          <button type="button" class="small" disabled={busy} onClick={() => read(next)}>
+          <button type="button" class="small" disabled={busy} onClick={() => show(next)}>
             Show more users
           </button>
         </p>
@@ -112,15 +116,16 @@ export function projectsText(projects: readonly string[]): string {
 
 function LabelsOf({ account }: { readonly account: string }) {
   const [view, setView] = useState<AccountLabelsView>();
-  const { error, attempt } = useAttempt();
+  const { error, read } = useReading();
   useEffect(() => {
-    attempt(async () => setView(await fetchLabels(account)));
+    read(() => fetchLabels(account), setView);
   }, []);
   const { labels = [], free = 0 } = view ?? {};
   return (
     <>
       <h3 class="apart">Labels</h3>
       <ErrorNotice error={error} />
+      {view === undefined && error === undefined && <Waiting what="Loading" />}
       {view !== undefined && labels.length === 0 && (
         <p class="hint">The account has the 40 standard labels, and may add {free}.</p>
       )}

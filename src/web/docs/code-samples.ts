@@ -22,17 +22,18 @@ export function languageName({ language, text }: CodeSample): string {
   return LANGUAGE_NAMES[language] ?? (text.startsWith("curl") ? "curl" : "Shell");
 }
 
-export function codeBlock(text: string): string {
-  return `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>`;
+/** Code as it is; the build colours it (scripts/highlight.ts). */
+export function codeBlock({ language, text }: CodeSample): string {
+  return `<pre tabindex="0"><code class="language-${language}">${escapeHtml(text)}</code></pre>`;
 }
 
 /** A tab for each sample, by radio buttons, so that it works without a script. One sample has no tabs. */
 export function sampleBox(id: string, samples: readonly CodeSample[]): string {
-  if (samples.length === 1) return `${codeBlock(samples[0].text)}\n`;
+  if (samples.length === 1) return `${codeBlock(samples[0])}\n`;
   const tabs = samples.map((sample, i) => {
     const name = languageName(sample);
     return `<input type="radio" name="${id}" id="${id}-${i}" value="${name}"${i === 0 ? " checked" : ""}><label for="${id}-${i}">${name}</label>`;
   });
-  const panels = samples.map(({ text }) => codeBlock(text));
+  const panels = samples.map(codeBlock);
   return `<div class="samples${samples.length === 2 ? " two" : ""}" role="group" aria-label="Code">${tabs.join("")}${panels.join("")}</div>\n`;
 }

@@ -2,6 +2,7 @@
 
 import type { ContextAnswer } from "../../contract/answers.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
+import { Waiting } from "../parts/waiting.tsx";
 
 interface BlockFillProps {
   readonly block: ContextAnswer | undefined;
@@ -19,7 +20,7 @@ export function BlockFill({ block, error }: BlockFillProps) {
       <h2 id="block-title">The block</h2>
       <ErrorNotice error={error} />
       {block === undefined ? (
-        <p class="hint">{error === undefined && "Loading …"}</p>
+        error === undefined && <Waiting what="Loading" />
       ) : (
         <>
           <p class="quota">

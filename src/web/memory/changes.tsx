@@ -5,8 +5,9 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { ListedFactChange } from "../api/memory.ts";
-import { useAttempt } from "../parts/attempt.ts";
+import { useReading } from "../parts/newest.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
+import { Waiting } from "../parts/waiting.tsx";
 import { useDesk } from "./desk.ts";
 import { Difference } from "./difference.tsx";
 import { Rollback } from "./rollback.tsx";
@@ -39,7 +40,7 @@ export function Changes() {
   const [listed, setListed] = useState<Listed>();
   /** Whether the list makes room for what going back would change. */
   const [isPlanning, setIsPlanning] = useState(false);
-  const { busy, error, attempt } = useAttempt();
+  const { busy, error, read } = useReading();
 
   const choose = (chosen: string) => {
     setSpan(chosen);
@@ -60,22 +61,16 @@ export function Changes() {
     setIsPlanning(true);
   };
   useEffect(() => {
-    // An answer to an earlier question may come after that to a later one.
-    let isWanted = true;
-    attempt(async () => {
-      const { changes, next_cursor: next } = await api.changes(memory, { since, limit: PAGE });
-      if (isWanted) setListed({ changes, next });
-    });
-    return () => {
-      isWanted = false;
-    };
+    read(
+      () => api.changes(memory, { since, limit: PAGE }),
+      ({ changes, next_cursor: next }) => setListed({ changes, next }),
+    );
   }, [memory, since, state.version]);
-  const more = () =>
-    attempt(async () => {
-      if (listed === undefined || listed.next === null) return;
-      const page = await api.changes(memory, { since, limit: PAGE, cursor: listed.next });
-      setListed({ changes: [...listed.changes, ...page.changes], next: page.next_cursor });
-    });
+  const more = ({ changes, next }: Listed) =>
+    read(
+      () => api.changes(memory, { since, limit: PAGE, ...(next === null ? {} : { cursor: next }) }),
+      (page) => setListed({ changes: [...changes, ...page.changes], next: page.next_cursor }),
+    );
 
   return (
     <section class="card" aria-labelledby="changes-title">
@@ -105,6 +100,7 @@ export function Changes() {
       )}
       <ErrorNotice error={error} />
       {isPlanning && <Rollback key={since} to={since} onClose={() => setIsPlanning(false)} />}
+      {!isPlanning && listed === undefined && error === undefined && <Waiting what="Loading" />}
       {!isPlanning && listed?.changes.length === 0 && <p class="hint">Nothing has changed.</p>}
       {!isPlanning && listed !== undefined && listed.changes.length > 0 && (
         <>
@@ -120,7 +116,7 @@ export function Changes() {
           </ol>
           <p class="buttons">
             {listed.next !== null && (
-              <button type="button" disabled={busy} onClick={more}>
+              <button type="button" disabled={busy} onClick={() => more(listed)}>
                 Show earlier changes
               </button>
             )}

@@ -3,7 +3,9 @@
 import { useEffect, useState } from "preact/hooks";
 import type { HistoryAnswer } from "../api/memory.ts";
 import { useAttempt } from "../parts/attempt.ts";
+import { useReading } from "../parts/newest.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
+import { Waiting } from "../parts/waiting.tsx";
 import { putBack, useDesk } from "./desk.ts";
 import { Difference } from "./difference.tsx";
 import { TimeText } from "./time-text.tsx";
@@ -12,9 +14,10 @@ export function FactHistory({ label }: { readonly label: string }) {
   const desk = useDesk();
   const { api, memory, live, state, canWrite, say } = desk;
   const [history, setHistory] = useState<HistoryAnswer>();
-  const { busy, error, attempt } = useAttempt();
+  const reading = useReading();
+  const { busy, error = reading.error, attempt } = useAttempt();
   useEffect(() => {
-    attempt(async () => setHistory(await api.history(memory, label)));
+    reading.read(() => api.history(memory, label), setHistory);
   }, [label, memory, state.version]);
 
   const restore = (revision: number) =>
@@ -34,7 +37,7 @@ export function FactHistory({ label }: { readonly label: string }) {
   return (
     <div class="fact-history">
       <ErrorNotice error={error} />
-      {history === undefined && error === undefined && <p class="hint">Loading …</p>}
+      {history === undefined && error === undefined && <Waiting what="Loading" />}
       {revisions.length === 1 && <p class="hint">It has had no other value.</p>}
       <ol class="timeline" aria-label={`Values of ${label}, the newest first`}>
         {revisions.map(({ revision, value, updated_at, written_by, ended }, i) => (

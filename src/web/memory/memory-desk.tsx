@@ -3,7 +3,9 @@
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import type { KnownLabel, Memory, MemoryApi, UsageAnswer } from "../api/memory.ts";
 import { useLatest, useNow } from "../parts/latest.ts";
+import { Newest } from "../parts/newest.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
+import { Waiting } from "../parts/waiting.tsx";
 import { AddFact } from "./add-fact.tsx";
 import { BlockFill } from "./block-fill.tsx";
 import { Changes } from "./changes.tsx";
@@ -52,7 +54,12 @@ export function MemoryDesk({ api, usage, memory, onMemory, onOther, onLeave }: M
       live.stop();
     };
   }, [live]);
-  const readLabels = useCallback(async () => setKnown(await api.labels()), [api]);
+  const newestLabels = useMemo(() => new Newest(), []);
+  const readLabels = useCallback(async () => {
+    const isNewest = newestLabels.begin();
+    const labels = await api.labels();
+    if (isNewest()) setKnown(labels);
+  }, [api, newestLabels]);
   const labelled = state.facts?.some(({ label }) => known?.labels.every((terms) => terms.label !== label));
   useEffect(() => {
     // Also when a fact comes on a label that was added meanwhile.
@@ -132,7 +139,7 @@ export function MemoryDesk({ api, usage, memory, onMemory, onOther, onLeave }: M
             />
           )}
           {state.facts === undefined ? (
-            <p class="hint">{state.error === undefined && "Loading …"}</p>
+            state.error === undefined && <Waiting what="Reading the facts" tall />
           ) : (
             <FactList search={search} wanted={wanted} onWanted={setWanted} />
           )}

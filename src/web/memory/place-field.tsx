@@ -1,6 +1,7 @@
 /** Where the person works: no project, one of the projects with facts, or a worktree of one. */
 
 import { useEffect, useState } from "preact/hooks";
+import { useReading } from "../parts/newest.ts";
 import { useDesk } from "./desk.ts";
 
 interface PlaceFieldProps {
@@ -10,17 +11,14 @@ interface PlaceFieldProps {
 export function PlaceField({ onProject }: PlaceFieldProps) {
   const { api, memory, state } = useDesk();
   const { userId, project } = memory;
+  const { read } = useReading();
   const [projects, setProjects] = useState<readonly string[]>([]);
   useEffect(() => {
-    let isCurrent = true;
     // What cannot be read now is read with the next change.
-    const take = api.users(userId).then(({ users }) => {
-      if (isCurrent) setProjects(users.find(({ user_id }) => user_id === userId)?.projects ?? []);
-    });
-    take.catch(() => {});
-    return () => {
-      isCurrent = false;
-    };
+    read(
+      () => api.users(userId),
+      ({ users }) => setProjects(users.find(({ user_id }) => user_id === userId)?.projects ?? []),
+    );
   }, [api, userId, state.version]);
   // A worktree's project is a place, too, whether it has facts or not.
   const outer = (name: string) => name.split("/")[0];

@@ -3,7 +3,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { RollbackAnswer } from "../api/memory.ts";
 import { useAttempt } from "../parts/attempt.ts";
+import { useReading } from "../parts/newest.ts";
 import { ErrorNotice, Notice } from "../parts/notice.tsx";
+import { Waiting } from "../parts/waiting.tsx";
 import { useDesk } from "./desk.ts";
 import { Difference } from "./difference.tsx";
 import { exactTime } from "./times.ts";
@@ -16,12 +18,13 @@ interface RollbackProps {
 export function Rollback({ to, onClose }: RollbackProps) {
   const { api, memory, live, state, say } = useDesk();
   const [plan, setPlan] = useState<RollbackAnswer>();
-  const { busy, error, attempt } = useAttempt();
+  const reading = useReading();
+  const { busy, error = reading.error, attempt } = useAttempt();
 
   const heading = useRef<HTMLHeadingElement>(null);
   // Also when something changes while the person looks: what is shown is what will be done.
   useEffect(() => {
-    attempt(async () => setPlan(await api.rollback(memory, to, { dryRun: true })));
+    reading.read(() => api.rollback(memory, to, { dryRun: true }), setPlan);
   }, [memory, to, state.version]);
   useEffect(() => heading.current?.focus(), []);
   const goBack = () =>
@@ -49,7 +52,7 @@ export function Rollback({ to, onClose }: RollbackProps) {
         Back to {exactTime(to)}
       </h3>
       <ErrorNotice error={error} />
-      {plan === undefined && error === undefined && <p class="hint">Loading …</p>}
+      {plan === undefined && error === undefined && <Waiting what="Loading" />}
       {plan !== undefined && (
         <p class="hint">
           {changes.length === 0
@@ -79,7 +82,7 @@ export function Rollback({ to, onClose }: RollbackProps) {
       )}
       <p class="buttons">
         {changes.length > 0 && (
-          <button type="button" class="primary" disabled={busy} onClick={goBack}>
+          <button type="button" class="primary" disabled={busy || reading.busy} onClick={goBack}>
             Put back {countText(changes.length)}
           </button>
         )}

@@ -2,10 +2,11 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { USER_ID_LENGTH_MAX } from "../../base/limits.ts";
+import type { UsersAnswer } from "../../contract/answers.ts";
 import type { MemoryApi, UserEntry } from "../api/memory.ts";
-import { useAttempt } from "../parts/attempt.ts";
+import { useReading } from "../parts/newest.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
-
+import { Waiting } from "../parts/waiting.tsx";
 import { timeAgo } from "./times.ts";
 
 interface UserChooserProps {
@@ -21,30 +22,25 @@ export function UserChooser({ api, canWrite, onUser }: UserChooserProps) {
   const [prefix, setPrefix] = useState("");
   const [users, setUsers] = useState<readonly UserEntry[]>();
   const [next, setNext] = useState<string | null>(null);
-  const { busy, error, attempt } = useAttempt();
+  const { busy, error, read, drop } = useReading();
   useEffect(() => {
-    let isCurrent = true;
-    const timer = setTimeout(
-      () =>
-        attempt(async () => {
-          const page = await api.users(prefix);
-          if (!isCurrent) return;
-          setUsers(page.users);
-          setNext(page.next_cursor);
-        }),
-      prefix === "" ? 0 : TYPING_MS,
-    );
-    return () => {
-      isCurrent = false;
-      clearTimeout(timer);
+    // What was asked for the letters before is not wanted any more.
+    drop();
+    const take = (page: UsersAnswer) => {
+      setUsers(page.users);
+      setNext(page.next_cursor);
     };
+    const timer = setTimeout(() => read(() => api.users(prefix), take), prefix === "" ? 0 : TYPING_MS);
+    return () => clearTimeout(timer);
   }, [api, prefix]);
   const more = () =>
-    attempt(async () => {
-      const page = await api.users(prefix, next ?? undefined);
-      setUsers([...(users ?? []), ...page.users]);
-      setNext(page.next_cursor);
-    });
+    read(
+      () => api.users(prefix, next ?? undefined),
+      (page) => {
+        setUsers([...(users ?? []), ...page.users]);
+        setNext(page.next_cursor);
+      },
+    );
 
   const isKnown = users?.some(({ user_id }) => user_id === prefix) ?? true;
   return (
@@ -60,6 +56,7 @@ export function UserChooser({ api, canWrite, onUser }: UserChooserProps) {
         />
       </label>
       <ErrorNotice error={error} />
+      {users === undefined && error === undefined && <Waiting what="Loading" />}
       {users?.length === 0 && <p class="hint">There is no such user in this account.</p>}
       <ul class="users">
         {users?.map(({ user_id, projects, channel_count, updated_at }) => (

@@ -3,11 +3,11 @@
  * it is in no cookie, no storage, no address and no field.
  */
 
-import { render } from "preact";
 import { useState } from "preact/hooks";
 import type { UsageAnswer } from "../../contract/answers.ts";
 import { fetchUsage, fetchUsageByDay, type UsageByDay } from "../api/account.ts";
 import { KeyForm } from "../parts/key-form.tsx";
+import { mountPage } from "../parts/mount.ts";
 import { QuotaMeter } from "../parts/quota-meter.tsx";
 import { UsageChart } from "../parts/usage-chart.tsx";
 
@@ -53,4 +53,4 @@ function Account() {
   );
 }
 
-render(<Account />, document.getElementById("app")!);
+mountPage(<Account />);

@@ -3,8 +3,7 @@
  * so the page asks the server whether it is valid. When it ends, the page says so and shows the sign-in again.
  */
 
-import { render } from "preact";
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { fetchOverview, isSignedIn, type Overview, signIn, signOut } from "../api/admin.ts";
 import { AccountSection } from "../console/account-section.tsx";
 import { ActionContext } from "../console/action.ts";
@@ -13,7 +12,10 @@ import { RecentSection } from "../console/recent-section.tsx";
 import { RequestsSection } from "../console/requests-section.tsx";
 import { StatusSection } from "../console/status-section.tsx";
 import { UsageSection } from "../console/usage-section.tsx";
+import { mountPage } from "../parts/mount.ts";
+import { Newest } from "../parts/newest.ts";
 import { ErrorNotice, Notice } from "../parts/notice.tsx";
+import { Waiting } from "../parts/waiting.tsx";
 
 const REFRESH_MS = 30_000;
 
@@ -24,16 +26,20 @@ function Console() {
   const [overview, setOverview] = useState<Overview>();
   const [error, setError] = useState<unknown>();
 
+  const { current: newest } = useRef(new Newest());
   const refresh = useCallback(async () => {
+    const isNewest = newest.begin();
     try {
       const signedIn = await isSignedIn();
-      setOverview(signedIn ? await fetchOverview() : undefined);
+      const answer = signedIn ? await fetchOverview() : undefined;
+      if (!isNewest()) return;
+      setOverview(answer);
       setError(undefined);
       setStage((before) => (signedIn ? "signed-in" : before === "signed-in" ? "ended" : "signed-out"));
     } catch (failure) {
-      setError(failure);
+      if (isNewest()) setError(failure);
     }
-  }, []);
+  }, [newest]);
   /** Runs an action and refreshes: an ended session is noticed here first. */
   const runAction = useCallback(
     async <T,>(work: () => Promise<T>): Promise<T> => {
@@ -59,7 +65,7 @@ function Console() {
 
   if (overview === undefined) {
     if (stage === "asking")
-      return error === undefined ? <p class="hint">Loading …</p> : <Unreachable {...{ error, refresh }} />;
+      return error === undefined ? <Waiting what="Loading" tall /> : <Unreachable {...{ error, refresh }} />;
     return (
       <>
         {stage === "ended" && <Notice kind="plain">Your session has ended. Please sign in again.</Notice>}
@@ -69,6 +75,8 @@ function Console() {
   }
   const leave = async () => {
     await signOut();
+    // A refresh on its way must not bring the overview back.
+    newest.drop();
     setOverview(undefined);
     setStage("signed-out");
   };
@@ -144,4 +152,4 @@ function SignIn({ onSignedIn }: { readonly onSignedIn: () => Promise<void> }) {
   );
 }
 
-render(<Console />, document.getElementById("app")!);
+mountPage(<Console />);

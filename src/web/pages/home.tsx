@@ -3,7 +3,6 @@
  * cuts words. No data leaves the page. The key is all zeros, for display only.
  */
 
-import { render } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { DEMO_VALUE_BYTES_MAX } from "../../base/limits.ts";
 import { N } from "../../codec/field.ts";
@@ -14,8 +13,10 @@ import { bandsOf } from "../parts/bands.ts";
 import { BlockWords } from "../parts/block-words.tsx";
 import { useLatest } from "../parts/latest.ts";
 import { Legend } from "../parts/legend.tsx";
+import { mountPage } from "../parts/mount.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
 import { Spectrum } from "../parts/spectrum.tsx";
+import { Waiting } from "../parts/waiting.tsx";
 
 const EXAMPLES = [
   { channel: 0, label: "USER.name", value: "Ada Okafor" },
@@ -56,6 +57,7 @@ function LiveBlock() {
   const outcome = seen?.outcome;
   const lost = Math.round((N * percent) / 100);
   if (error !== undefined) return <ErrorNotice error={error} />;
+  if (built === undefined) return <Waiting what="Building a block in this browser" tall />;
 
   return (
     <div class="live">
@@ -81,10 +83,10 @@ function LiveBlock() {
           </p>
         ))}
       <Spectrum
-        carriers={outcome?.ok ? outcome.spectrum : built?.spectrum}
+        carriers={outcome?.ok ? outcome.spectrum : built.spectrum}
         bands={bands}
         highlight={highlight}
-        label={`The block's spectrum: ${built?.layout.end ?? 0} of ${N} carriers in use, the others silent`}
+        label={`The block's spectrum: ${built.layout.end} of ${N} carriers in use, the others silent`}
       />
       <Legend bands={bands} highlight={highlight} onHighlight={setHighlight} />
       <BlockWords
@@ -116,5 +118,5 @@ function LiveBlock() {
   );
 }
 
-render(<LiveBlock />, document.getElementById("app")!);
-addCopyButtons(document.querySelector(".samples")!);
+mountPage(<LiveBlock />);
+addCopyButtons(document.querySelector("main")!);

@@ -1,9 +1,9 @@
 /** The form that asks for a key. The answer says only that the request arrived, and nothing about other requests. */
 
-import { render } from "preact";
 import { useState } from "preact/hooks";
 import { TIERS, type Tier } from "../../base/tiers.ts";
 import { ApiError, call } from "../api/request.ts";
+import { mountPage } from "../parts/mount.ts";
 import { ErrorNotice, Notice } from "../parts/notice.tsx";
 import { tierLimit, tierName } from "../tier-words.ts";
 
@@ -82,4 +82,4 @@ function KeyRequestForm() {
   );
 }
 
-render(<KeyRequestForm />, document.getElementById("app")!);
+mountPage(<KeyRequestForm />);

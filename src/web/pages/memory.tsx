@@ -4,13 +4,14 @@
  * address of its own and a cookie that scripts cannot read. The address says whose memory it is, after the #.
  */
 
-import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { type Memory, MemoryApi, type UsageAnswer } from "../api/memory.ts";
 import { MemoryDesk } from "../memory/memory-desk.tsx";
 import { UserChooser } from "../memory/user-chooser.tsx";
 import { KeyForm } from "../parts/key-form.tsx";
+import { mountPage } from "../parts/mount.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
+import { Waiting } from "../parts/waiting.tsx";
 
 /** What stands before the page's own address: only on the page of `sideband open` is there anything. */
 const BASE = location.pathname.replace(/\/memory$/, "");
@@ -29,7 +30,7 @@ function MemoryPage() {
   }, []);
   if (visitor !== undefined) return <Chosen visitor={visitor} onLeave={() => setVisitor(undefined)} />;
   if (BASE === "") return <KeyForm button="Open the memory" onKey={(key) => enter(new MemoryApi({ key }))} />;
-  if (error === undefined) return <p class="hint">Loading …</p>;
+  if (error === undefined) return <Waiting what="Loading" tall />;
   return (
     <>
       <ErrorNotice error={error} />
@@ -94,4 +95,4 @@ function hashOf({ userId, project }: Memory): string {
   return `#${new URLSearchParams({ user: userId, ...(project === undefined ? {} : { project }) })}`;
 }
 
-render(<MemoryPage />, document.getElementById("app")!);
+mountPage(<MemoryPage />);

@@ -4,8 +4,7 @@
  * sandbox, so the page refreshes its state regularly while it is visible.
  */
 
-import { render } from "preact";
-import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { N } from "../../codec/field.ts";
 import { type DemoChannel, DemoSandbox, type DemoState, fetchChannels, type ShownCall } from "../api/demo.ts";
 import { duration } from "../api/request.ts";
@@ -19,8 +18,11 @@ import { CopyButton } from "../parts/copy-button.tsx";
 import { DamageBench } from "../parts/damage-bench.tsx";
 import { useLatest, useNow } from "../parts/latest.ts";
 import { Legend } from "../parts/legend.tsx";
+import { mountPage } from "../parts/mount.ts";
+import { Newest } from "../parts/newest.ts";
 import { ErrorNotice, Notice } from "../parts/notice.tsx";
 import { Spectrum } from "../parts/spectrum.tsx";
+import { Waiting } from "../parts/waiting.tsx";
 
 const REFRESH_MS = 15_000;
 const EXAMPLE_LABELS = ["USER.name", "USER.gpu", "PREF.response_style", "TASK.current", "TASK.deadline"];
@@ -57,14 +59,18 @@ function Playground() {
   const [error, setError] = useState<unknown>();
   const [weights, setWeights] = useState<{ loadedBytes: number; totalBytes: number }>();
 
+  const { current: newest } = useRef(new Newest());
   const refresh = useCallback(async () => {
+    const isNewest = newest.begin();
     try {
-      setState(await sandbox.state());
+      const found = await sandbox.state();
+      if (!isNewest()) return;
+      setState(found);
       setError(undefined);
     } catch (failure) {
-      setError(failure);
+      if (isNewest()) setError(failure);
     }
-  }, []);
+  }, [newest]);
   const load = useCallback(async () => {
     setError(undefined);
     try {
@@ -86,7 +92,7 @@ function Playground() {
   }, [load, refresh]);
 
   if (ready === undefined || state === undefined) {
-    if (error === undefined) return <p class="hint">Loading …</p>;
+    if (error === undefined) return <Waiting what="Opening a sandbox" tall />;
     return (
       <>
         <ErrorNotice error={error} />
@@ -178,16 +184,19 @@ function Bench({ ready, state, refresh }: { ready: Ready; state: DemoState; refr
           <p class="hint">No facts yet, so no block. Write one above.</p>
         ) : (
           <>
-            <Spectrum
-              carriers={outcome?.spectrum}
-              bands={bands}
-              highlight={highlight}
-              label={`The spectrum of ${count} facts: ${outcome?.layout.end ?? 0} of ${N} carriers in use, the others silent`}
-            />
             {outcome === undefined ? (
-              <p class="hint">Reading the block in this page …</p>
+              seen === undefined &&
+              error === undefined && <Waiting what="Reading the block in this page" tall />
             ) : (
-              <Legend bands={bands} highlight={highlight} onHighlight={setHighlight} />
+              <>
+                <Spectrum
+                  carriers={outcome.spectrum}
+                  bands={bands}
+                  highlight={highlight}
+                  label={`The spectrum of ${count} facts: ${outcome.layout.end} of ${N} carriers in use, the others silent`}
+                />
+                <Legend bands={bands} highlight={highlight} onHighlight={setHighlight} />
+              </>
             )}
             <div class="pair">
               <div>
@@ -291,4 +300,4 @@ function factsOf(index: string, channels: readonly DemoChannel[]): Map<number, s
   return facts;
 }
 
-render(<Playground />, document.getElementById("app")!);
+mountPage(<Playground />);

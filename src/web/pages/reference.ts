@@ -1,10 +1,6 @@
-/** The script of the API reference: what the guides have, and forms that send a request. */
+/** The script of a call's page: what the guides have, and the form that sends the call. */
 
-import { addCopyButtons, joinLanguageChoices } from "../docs/code-blocks.ts";
-import { addSearchBox } from "../docs/search-box.ts";
-import { addTryForms } from "../reference/try-it.ts";
+import "./docs.ts";
+import { addTryForm } from "../reference/try-it.ts";
 
-addSearchBox(document.getElementById("search")!);
-addCopyButtons(document.querySelector("article")!);
-joinLanguageChoices(document);
-addTryForms(document);
+addTryForm(document);

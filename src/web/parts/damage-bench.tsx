@@ -11,9 +11,11 @@ import { DAMAGE_KINDS, type DamageKind } from "../codec/damage-kinds.ts";
 import type { Inspection, Reader } from "../codec/messages.ts";
 import { type Band, bandsOf } from "./bands.ts";
 import { useLatest } from "./latest.ts";
+import { useReading } from "./newest.ts";
 import { ErrorNotice, Notice } from "./notice.tsx";
 import { PlaceMap } from "./place-map.tsx";
 import { Spectrum } from "./spectrum.tsx";
+import { Waiting } from "./waiting.tsx";
 
 interface DamageBenchProps {
   readonly codec: CodecClient;
@@ -79,7 +81,11 @@ export function DamageBench({ codec, reader, block, labelOf, askServer }: Damage
       </div>
       <div class="bench-result">
         <ErrorNotice error={error} />
-        {inspection !== undefined && <Verdict {...{ inspection, text, labelOf, askServer }} />}
+        {inspection === undefined ? (
+          error === undefined && <Waiting what="Reading the damaged copy" tall />
+        ) : (
+          <Verdict {...{ inspection, text, labelOf, askServer }} />
+        )}
       </div>
       <div class="bench-copy">
         <label class="field">
@@ -179,25 +185,22 @@ function Verdict({ inspection, text, labelOf, askServer }: VerdictProps) {
 /** The answer of POST /demo/read for the same text, on request. */
 function ServerOpinion({ inspection, text, askServer }: Omit<VerdictProps, "labelOf">) {
   const [opinion, setOpinion] = useState<ServerReading | "refused">();
-  const [error, setError] = useState<unknown>();
-  const [asking, setAsking] = useState(false);
+  const { busy: asking, error, read, drop } = useReading();
   useEffect(() => {
+    // An answer on its way is about another text.
+    drop();
     setOpinion(undefined);
-    setError(undefined);
   }, [text]);
 
-  const ask = async () => {
-    setAsking(true);
-    setError(undefined);
-    try {
-      setOpinion(await askServer(text));
-    } catch (failure) {
-      if (failure instanceof ApiError && failure.code === "block_unreadable") setOpinion("refused");
-      else setError(failure);
-    } finally {
-      setAsking(false);
-    }
-  };
+  const ask = () =>
+    read(
+      () =>
+        askServer(text).catch((failure): "refused" => {
+          if (failure instanceof ApiError && failure.code === "block_unreadable") return "refused";
+          throw failure;
+        }),
+      setOpinion,
+    );
   return (
     <div class="server-opinion">
       <button type="button" onClick={ask} disabled={asking}>

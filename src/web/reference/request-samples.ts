@@ -58,6 +58,18 @@ export function blockAddressOf({ id, example }: OperationText): string | undefin
   return user_id === undefined ? path : `${path}?${new URLSearchParams({ user_id })}`;
 }
 
+/** The user of the README's examples, and the one that "Try it" begins with: nobody's facts are changed by trying. */
+const README_USER = "ada";
+export const TRY_USER = "try-it";
+
+/** The call with another user than the README's. */
+export function forTrying(operation: OperationText): OperationText {
+  const example = JSON.parse(JSON.stringify(operation.example), (_, value) =>
+    value === README_USER ? TRY_USER : value,
+  );
+  return { ...operation, example };
+}
+
 export function requestSamples(group: string, operation: OperationText): CodeSample[] {
   return [
     { language: "sh", text: curlText(group, operation) },

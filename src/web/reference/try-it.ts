@@ -1,6 +1,6 @@
 /**
  * "Try it" on the API reference: sends the shown request to this service, with changes, and shows the answer. Calls of
- * the demo need nothing; the others use the key typed at the top of the page, which stays in the page's memory. A call
+ * the demo need nothing; the others use the key typed into the form, which stays in the page's memory. A call
  * that forgets or revokes is sent by a second press. The block of the sample belongs to another account: it is
  * replaced by the one of the user that the body names.
  */
@@ -11,26 +11,26 @@ const UNDOES = /^(\/v1)?\/(demo\/reset|admin\/.*\/(revoke|expire|decline))\/?(\?
 /** A block as the samples show it. */
 const SHORTENED = /\[MEM\][^"[…]*…[^"[]*\[\/MEM\]/;
 
-export function addTryForms(root: ParentNode): void {
-  const key = addKeyField(root.querySelector<HTMLElement>("#try-key")!);
-  for (const place of root.querySelectorAll<HTMLElement>(".try")) {
-    const open = element("button", { type: "button", className: "small", textContent: "Try it" });
-    open.addEventListener("click", () => place.replaceChildren(formOf(place, key)));
-    place.append(open);
-  }
+export function addTryForm(root: ParentNode): void {
+  const place = root.querySelector<HTMLElement>(".try");
+  if (place === null) return;
+  const open = element("button", { type: "button", textContent: "Try it" });
+  open.addEventListener("click", () => {
+    const form = formOf(place);
+    place.replaceChildren(element("h2", { textContent: "Try it" }), form);
+    form.querySelector("input")!.focus();
+  });
+  place.append(open);
 }
 
-function addKeyField(place: HTMLElement): HTMLInputElement {
-  place.innerHTML = `<details class="card"><summary>Try the calls with your key</summary><label class="field">
-<span>API key. It stays in this page's memory and goes only to this service.</span>
-<input type="password" autocomplete="off" spellcheck="false" placeholder="sb_live_…"></label>
-<p class="hint">The calls under Demo and Service need no key.</p></details>`;
-  return place.querySelector("input")!;
-}
-
-function formOf({ dataset }: HTMLElement, key: HTMLInputElement): HTMLFormElement {
-  const { method = "GET", address = "/", body = "", block = "" } = dataset;
+function formOf({ dataset }: HTMLElement): HTMLFormElement {
+  const { method = "GET", address = "/", body = "", block = "", user = "" } = dataset;
+  const needsKey = dataset.key === "true";
   const form = element("form", { className: "stack" });
+  const key = element("input", { type: "password", autocomplete: "off", spellcheck: false });
+  key.placeholder = "sb_live_…";
+  if (needsKey)
+    form.append(labelled("API key. It stays in this page's memory and goes only to this service.", key));
   const where = element("input", { value: address, required: true, spellcheck: false });
   form.append(labelled(`${method}, the path and the query`, where));
   const json = element("textarea", {
@@ -40,6 +40,8 @@ function formOf({ dataset }: HTMLElement, key: HTMLInputElement): HTMLFormElemen
     spellcheck: false,
   });
   if (body !== "") form.append(labelled("Body", json));
+  if (user !== "")
+    form.append(element("p", { className: "hint", textContent: `The user ${user} is there for trying.` }));
   const send = element("button", { type: "submit", className: "primary", textContent: "Send" });
   const output = element("pre", { hidden: true, tabIndex: 0 });
   output.setAttribute("role", "status");
@@ -54,9 +56,8 @@ function formOf({ dataset }: HTMLElement, key: HTMLInputElement): HTMLFormElemen
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     output.hidden = false;
-    if (dataset.key === "true" && key.value.trim() === "") {
-      output.textContent = "This call needs a key: type it in at the top of the page.";
-      key.closest("details")!.open = true;
+    if (needsKey && key.value.trim() === "") {
+      output.textContent = "This call needs a key: type it in above.";
       key.focus();
       return;
     }
@@ -72,7 +73,7 @@ function formOf({ dataset }: HTMLElement, key: HTMLInputElement): HTMLFormElemen
       return;
     }
     ask("");
-    const access = dataset.key === "true" ? { key: key.value.trim() } : {};
+    const access = needsKey ? { key: key.value.trim() } : {};
     send.disabled = true;
     output.textContent = "Sending …";
     if (block !== "" && SHORTENED.test(json.value)) {

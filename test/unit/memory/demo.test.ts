@@ -1,4 +1,4 @@
-/** The public demo: reset at fixed times of the clock, by whichever process comes first. */
+/** The public demo: the shared state is reset at fixed times of the clock, a sandbox lives from its own start. */
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
@@ -14,6 +14,10 @@ async function setUp(context: TestContext, time: string) {
   const newDemo = () => new Demo(memory.services, HOUR_MS);
   const values = () =>
     memory.store.readUser(viewOf(DEMO_USER, DEMO_ACCOUNT))?.facts.map(({ value }) => value) ?? [];
+  const valuesOf = async (userId: string) => {
+    const view = { ...viewOf(userId, DEMO_ACCOUNT), nowMs: memory.clock.now() };
+    return (await memory.store.readUser(view))?.facts.map(({ value }) => value) ?? [];
+  };
   /** As another process would. */
   const writeElsewhere = (channel: number, value: string) =>
     memory.store.write({
@@ -23,7 +27,7 @@ async function setUp(context: TestContext, time: string) {
       places: [""],
       nowMs: memory.clock.now(),
     });
-  return { ...memory, demo: newDemo(), newDemo, values, writeElsewhere };
+  return { ...memory, demo: newDemo(), newDemo, values, valuesOf, writeElsewhere };
 }
 
 test("a fact of the demo is written on the channel of its label", async (context) => {
@@ -142,21 +146,62 @@ test("an unknown label is refused by the demo", async (context) => {
   await assert.rejects(demo.encode("name", "Ada", DEMO_USER), { code: "unknown_label" });
 });
 
-test("a sandbox has facts of its own, and whoever comes first in a new interval empties all states", async (context) => {
-  const { demo, store, clock } = await setUp(context, "2026-11-15T12:00:00.000Z");
-  const valuesOf = async (userId: string) =>
-    (await store.readUser(viewOf(userId, DEMO_ACCOUNT)))?.facts.map(({ value }) => value) ?? [];
+test("a sandbox has facts of its own, which a reset of the shared state leaves alone", async (context) => {
+  const { demo, valuesOf } = await setUp(context, "2026-11-15T12:00:00.000Z");
   const sandbox = await demo.userOf("0af");
   await demo.encode("USER.name", "shared", DEMO_USER);
   await demo.encode("USER.name", "mine", sandbox);
   assert.deepEqual([await valuesOf(DEMO_USER), await valuesOf(sandbox)], [["shared"], ["mine"]]);
+  await demo.reset(DEMO_USER);
+  assert.deepEqual([await valuesOf(DEMO_USER), await valuesOf(sandbox)], [[], ["mine"]]);
   await demo.reset(sandbox);
-  assert.deepEqual([await valuesOf(DEMO_USER), await valuesOf(sandbox)], [["shared"], []]);
-  for (const first of [undefined, "123"]) {
-    await demo.encode("USER.name", "shared", DEMO_USER);
-    await demo.encode("USER.name", "mine", await demo.userOf("0af"));
-    clock.advance(24 * HOUR_MS);
-    await demo.userOf(first);
-    assert.deepEqual([await valuesOf(DEMO_USER), await valuesOf(sandbox)], [[], []]);
-  }
+  assert.deepEqual(await valuesOf(sandbox), []);
+});
+
+test("a sandbox lives for an interval from its first fact, whatever the clock says, and then begins anew", async (context) => {
+  const { demo, newDemo, clock, valuesOf } = await setUp(context, "2026-11-15T12:59:50.000Z");
+  const sandbox = await demo.userOf("0af");
+  assert.equal(await demo.endsInS("0af"), 3600);
+  await demo.encode("USER.name", "Ada", sandbox);
+  clock.advance(HOUR_MS / 2);
+  await newDemo().userOf("0af");
+  // Another process agrees on the end, and a later fact does not move it.
+  assert.equal(await newDemo().endsInS("0af"), 1800);
+  await newDemo().encode("USER.role", "engineer", sandbox);
+  assert.equal(await demo.endsInS("0af"), 1800);
+  clock.advance(HOUR_MS / 2 - 1);
+  assert.deepEqual(await valuesOf(await demo.userOf("0af")), ["Ada", "engineer"]);
+  clock.advance(1);
+  assert.deepEqual(await valuesOf(sandbox), []);
+  assert.equal(await demo.endsInS("0af"), 3600);
+  await demo.encode("USER.name", "Grace", sandbox);
+  clock.advance(HOUR_MS - 1);
+  assert.deepEqual(await valuesOf(sandbox), ["Grace"]);
+});
+
+test("of an ended sandbox nothing is kept, and one that was begun again elsewhere is left alone", async (context) => {
+  const { demo, newDemo, store, clock, valuesOf } = await setUp(context, "2026-11-15T12:00:00Z");
+  for (const sandbox of ["0aa", "0bb"]) await demo.encode("USER.name", "Ada", await demo.userOf(sandbox));
+  clock.advance(HOUR_MS);
+  await newDemo().encode("USER.name", "Grace", `${DEMO_USER}-0bb`);
+  const { mock } = context.mock.method(store, "forgetUser");
+  for (let i = 0; i < 2; i++) await demo.userOf(undefined);
+  assert.deepEqual(
+    mock.calls.map((call) => call.arguments.slice(0, 2)),
+    [[DEMO_ACCOUNT, `${DEMO_USER}-0aa`]],
+  );
+  assert.deepEqual(await valuesOf(`${DEMO_USER}-0bb`), ["Grace"]);
+});
+
+test("facts that an earlier version wrote into a sandbox live no longer than an interval", async (context) => {
+  const { demo, store, clock, valuesOf } = await setUp(context, "2026-11-15T12:30:00Z");
+  const changes = [{ place: "", channel: 0, value: "old" }];
+  const userId = `${DEMO_USER}-0af`;
+  await store.write({ account: DEMO_ACCOUNT, userId, changes, places: [""], nowMs: clock.now() });
+  clock.advance(HOUR_MS - 60_000);
+  assert.equal(await demo.endsInS("0af"), 60);
+  await demo.encode("USER.role", "new", await demo.userOf("0af"));
+  clock.advance(60_001);
+  await demo.userOf("0af");
+  assert.deepEqual(await valuesOf(userId), []);
 });
