@@ -34,7 +34,7 @@ export interface SealOptions extends CommonOptions {
   facts: Facts;
   /** What was opened before: the new block counts one more, and so is known as the newer one. */
   after?: { readonly counter: number } | undefined;
-  /** `false` does without the reader model: no 8 MB to load, and about a fourth of the room. Both forms open the same way. */
+  /** `false` does without the reader model: no 8 MB to load, and less room. Both forms open the same way. */
   compress?: boolean | undefined;
 }
 

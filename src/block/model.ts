@@ -1,5 +1,5 @@
 /**
- * The reader model, which makes values about four times shorter. Its weights (8 MB) are loaded with the first block that
+ * The reader model, which makes values shorter. Its weights (8 MB) are loaded with the first block that
  * needs them, and once for each place that they come from.
  */
 
