@@ -4,6 +4,7 @@
  */
 
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { moduleFiles } from "./module-files.js";
 
 const root = new URL("../", import.meta.url);
 const from = new URL("dist/", root);
@@ -11,15 +12,9 @@ const to = new URL("dist/require/", root);
 const { exports } = JSON.parse(readFileSync(new URL("package.json", root), "utf8"));
 
 rmSync(to, { recursive: true, force: true });
-const files = new Set(
-  Object.values(exports).flatMap(({ types }) =>
-    types === undefined ? [] : new URL(types.default, root).href,
-  ),
+const entries = Object.values(exports).flatMap(({ types }) =>
+  types === undefined ? [] : new URL(types.default.replace(/\.d\.ts$/, ""), root).href,
 );
-// The set grows while it is read.
-for (const file of files) {
+for (const file of moduleFiles(entries, ".d.ts"))
   cpSync(new URL(file), new URL(file.slice(from.href.length), to));
-  for (const [, path] of readFileSync(new URL(file), "utf8").matchAll(/(?:from |import\()"(\.[^"]+)\.ts"/g))
-    files.add(new URL(`${path}.d.ts`, file).href);
-}
 writeFileSync(new URL("package.json", to), '{ "type": "commonjs" }\n');

@@ -21,6 +21,7 @@ import {
 import type { ToolCallOptions } from "../agent-side/memory-tools.ts";
 import { keptValue } from "../agent-side/secrets.ts";
 import type { StoredFact } from "../contract/answers.ts";
+import { LABEL_FORM } from "../contract/channel-labels.ts";
 import { label as asLabel, isSidebandError, type OnOutage, type Sideband } from "../sdk/index.ts";
 import { type AdapterOptions, callOptions, withFallback } from "./adapter.ts";
 
@@ -78,7 +79,7 @@ export class SidebandStore extends BaseStore {
       throw new TypeError(
         `a fact's namespace is [user, group], such as ["ada", "USER"], not ${shown(namespace)}`,
       );
-    if (!LABEL.test(`${group}.${key}`)) {
+    if (!LABEL_FORM.test(`${group}.${key}`)) {
       throw new TypeError(
         `a fact's namespace is [user, group], a group of 1 to 16 of A-Z, 0-9 and _, and its key is 1 to 48 of a-z, 0-9 and _; not ${shown([group, key])}`,
       );
@@ -113,7 +114,6 @@ export class SidebandStore extends BaseStore {
   }
 }
 
-const LABEL = /^[A-Z][A-Z0-9_]{0,15}\.[a-z0-9_]{1,48}$/;
 const shown = (names: readonly string[]) => JSON.stringify(names);
 
 interface ItemChange {

@@ -46,6 +46,9 @@ export const LABELS = [
 /** One of the 40 labels. */
 export type Label = (typeof LABELS)[number];
 
+/** What a label looks like: a group, a dot, a name. */
+export const LABEL_FORM = /^[A-Z][A-Z0-9_]{0,15}\.[a-z0-9_]{1,48}$/;
+
 /** The group of a label: what stands before its dot. */
 export function groupOf(label: string): string {
   return label.slice(0, label.indexOf("."));

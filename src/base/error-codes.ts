@@ -10,7 +10,12 @@ interface ErrorEntry {
   readonly meaning: string;
 }
 
-export const ERRORS = {
+/** So that the type names the codes, and not the texts again. */
+function errorTable<C extends string>(entries: Readonly<Record<C, ErrorEntry>>) {
+  return entries;
+}
+
+export const ERRORS = errorTable({
   invalid_request: {
     status: 400,
     title: "Invalid request",
@@ -177,6 +182,6 @@ export const ERRORS = {
     meaning:
       "The store did not confirm the write, so it may be stored or not. Send the same request again with the same `Idempotency-Key`.",
   },
-} as const satisfies Readonly<Record<string, ErrorEntry>>;
+});
 
 export type FailureCode = keyof typeof ERRORS;

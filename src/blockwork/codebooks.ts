@@ -16,7 +16,8 @@ export const CODEBOOK_VERSION = READER_FORMAT_VERSION;
 
 /** Every codebook there is, with a reader model of their own: about 22 MiB. */
 export function loadCodebooks(weights: URL = READER_WEIGHTS): readonly [Codebook, ...Codebook[]] {
-  return [openWeights(weights, readerCodebook), PLAIN_CODEBOOK];
+  const reader = openWeights(weights, (bytes, checksum) => readerCodebook(bytes, { checksum }));
+  return [reader, PLAIN_CODEBOOK];
 }
 
 /** Throws a WeightsError with a sentence for the operator where the reader cannot work. */

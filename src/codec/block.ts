@@ -19,7 +19,7 @@ import { N } from "./field.ts";
 import { formatVersionOf } from "./format-version.ts";
 import { writeFrame } from "./framing.ts";
 import type { Bits } from "./range-coder.ts";
-import { type BlockKey, seal } from "./seal.ts";
+import { type BlockKey, sealDigits } from "./seal.ts";
 import { toBlock } from "./transform.ts";
 
 export interface BlockFact {
@@ -79,7 +79,7 @@ export function buildBlock(facts: readonly BlockFact[], options: BlockOptions): 
   for (const { channel, start, count } of layout.channels) {
     plain.set(bitsToDigits(codes.get(channel)!, count), start - PREFIX_CARRIERS);
   }
-  const { tag, sealed } = seal(plain, key, { version, userId });
+  const { tag, sealed } = sealDigits(plain, key, { version, userId });
   const spectrum = new Uint16Array(N);
   spectrum[0] = version * 256 + key.id;
   spectrum.set(tag, 1);

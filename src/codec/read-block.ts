@@ -70,7 +70,7 @@ export interface ReadBlock extends BlockReport {
   readonly facts: { readonly channel: number; readonly value: string }[];
 }
 
-interface Opened {
+interface OpenedSpectrum {
   readonly plain: Uint16Array;
   readonly layout: Layout;
   readonly version: number;
@@ -100,25 +100,40 @@ export function readValue(codebook: Codebook, channel: number, bits: Bits): stri
 }
 
 export function openBlock(text: string, options: OpenBlockOptions): OpenedBlock | UnreadableBlock {
-  if (text.length > TEXT_LENGTH_MAX) return unreadable({ kind: "text-too-long" });
   let damaged: UnreadableBlock | undefined;
   let refused: UnreadableBlock | undefined;
+  for (const result of openBlocks(text, options)) {
+    if (result.ok) return result;
+    if (isDamaged(result)) damaged = result;
+    else refused ??= result;
+  }
+  return refused ?? damaged ?? unreadable({ kind: "no-block" });
+}
+
+/** What each passage that may be a block turns out to be, the last one of the text first. */
+export function* openBlocks(
+  text: string,
+  options: OpenBlockOptions,
+): Generator<OpenedBlock | UnreadableBlock> {
+  if (text.length > TEXT_LENGTH_MAX) {
+    yield unreadable({ kind: "text-too-long" });
+    return;
+  }
+  let hasIntact = false;
   let alignableWords = ALIGNABLE_WORDS_MAX;
   for (const { words, isWholeText } of findPassages(text)) {
     if (countKnown(words) < WORDS_MIN) continue;
-    // After an intact block that is not ours, the other passages are still tried, but not the text as a whole.
-    if (isWholeText && refused !== undefined) break;
+    // After an intact block, also one that is not ours, the other passages are tried, but not the text as a whole.
+    if (isWholeText && hasIntact) return;
     let result = words.length === N ? openInOrder(words, options) : DAMAGED;
     const stretchLength = Math.min(words.length, ALIGNMENT_WORDS_MAX);
     if (isDamaged(result) && stretchLength <= alignableWords) {
       alignableWords -= stretchLength;
       result = openAligned(words.length > stretchLength ? likeliestStretch(words) : words, options);
     }
-    if (result.ok) return result;
-    if (isDamaged(result)) damaged = result;
-    else refused ??= result;
+    hasIntact ||= !isDamaged(result);
+    yield result;
   }
-  return refused ?? damaged ?? unreadable({ kind: "no-block" });
 }
 
 function isDamaged(result: OpenedBlock | UnreadableBlock): boolean {
@@ -154,7 +169,7 @@ function openPlacement(
     if (missing === erasedBefore || missing > GUARD_MAX) continue;
     erasedBefore = missing;
     for (const { spectrum, badPlaces } of mend(placement.symbols, erased, GUARD_MAX)) {
-      const opened = open(spectrum, options);
+      const opened = openSpectrum(spectrum, options);
       // A silent guard band means that nothing was damaged: no other attempt can open the seal.
       if (opened === undefined && badPlaces === 0) return unreadable(refusalOf(spectrum, options));
       if (opened === undefined) continue;
@@ -165,7 +180,10 @@ function openPlacement(
 }
 
 /** The plain digits behind a spectrum whose seal holds; undefined where it does not. */
-function open(spectrum: Uint16Array, { keys, userId, codebooks }: OpenBlockOptions): Opened | undefined {
+function openSpectrum(
+  spectrum: Uint16Array,
+  { keys, userId, codebooks }: OpenBlockOptions,
+): OpenedSpectrum | undefined {
   const version = spectrum[0] >> 8;
   const codebook = findCodebook(codebooks, version);
   const key = keys(spectrum[0] & 255);
@@ -190,7 +208,7 @@ function refusalOf(spectrum: Uint16Array, { codebooks }: OpenBlockOptions): Refu
 }
 
 function report(
-  { plain, layout, version }: Opened,
+  { plain, layout, version }: OpenedSpectrum,
   missing: number,
   wrong: number,
 ): OpenedBlock | UnreadableBlock {

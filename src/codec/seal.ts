@@ -49,7 +49,7 @@ export function deriveBlockKey(master: Uint8Array, id: number, account: string):
 }
 
 /** Plain digits → the tag's ten digits and as many sealed digits. */
-export function seal(
+export function sealDigits(
   plain: Uint16Array,
   key: BlockKey,
   context: SealContext,

@@ -35,9 +35,9 @@ function sentenceOf(refusal: Refusal): string {
     case "no-block":
       return "no block in this text: it has too few words of the alphabet";
     case "damaged":
-      return "the words are too damaged, or the block was sealed for another account or user";
+      return "the words are too damaged, or the block was sealed with another key or for another user";
     case "foreign":
-      return "all words are in place, but the block was altered, or sealed for another account or user";
+      return "all words are in place, but the block was altered, or sealed with another key or for another user";
     case "unknown-version":
       return `the block has format version ${refusal.version}; this reader knows ${refusal.known.join(", ")}`;
     case "unknown-value":

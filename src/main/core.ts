@@ -26,7 +26,7 @@ import { Tokens } from "../memory/tokens.ts";
 import type { LmdbStore } from "../store/lmdb/lmdb-store.ts";
 import { BLOCK_WORKER } from "./package.ts";
 import { hasMasterKey, MASTER_KEY_FILE, masterKeys } from "./secrets.ts";
-import { agreeOnMasterKeys, type OpenedStore, type OpenOptions, openStore } from "./stores.ts";
+import { agreeOnMasterKeys, type OpenedStore, type OpenStoreOptions, openStore } from "./stores.ts";
 
 export interface Core {
   readonly memory: MemoryServices;
@@ -42,7 +42,7 @@ export interface Core {
   close(): Promise<void>;
 }
 
-export interface CoreOptions extends OpenOptions {
+export interface CoreOptions extends OpenStoreOptions {
   /** What the threads of block work run, instead of the built module. */
   readonly blockWorker?: URL;
 }

@@ -14,7 +14,7 @@ import { NoOwnerError, OwnerClient } from "../door-client/owner-client.ts";
 import { makePrivateFolder, SOCKET_FILE } from "../door-client/private-folder.ts";
 import { folderError } from "./folder-errors.ts";
 import { packageVersion } from "./package.ts";
-import type { OpenOptions } from "./stores.ts";
+import type { OpenStoreOptions } from "./stores.ts";
 
 export type { OwnerClient };
 
@@ -26,7 +26,7 @@ const POLL_MS = 20;
 /** Runs `work` with the owner of the data folder; where there is none, this process is it until `work` is done. */
 export async function withOwner<T>(
   config: Config,
-  options: Pick<OpenOptions, "create" | "readOnly" | "newMasterKey">,
+  options: Pick<OpenStoreOptions, "create" | "readOnly" | "newMasterKey">,
   work: (client: OwnerClient) => Promise<T>,
 ): Promise<T> {
   const [{ endForGood, startService }, { FolderInUseError }] = await Promise.all([

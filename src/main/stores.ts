@@ -15,7 +15,7 @@ import { makeFolder } from "../store/lmdb/durable-files.ts";
 import { LmdbStore } from "../store/lmdb/lmdb-store.ts";
 import { toldToOperator } from "./database-errors.ts";
 
-export interface OpenOptions {
+export interface OpenStoreOptions {
   /** Makes the store where the data folder has none. */
   readonly create: boolean;
   /** False refuses a data folder without a master key, instead of making one. */
@@ -47,7 +47,7 @@ export interface OpenedStore {
 
 export async function openStore(
   config: Config,
-  options: OpenOptions & { metrics: Metrics },
+  options: OpenStoreOptions & { metrics: Metrics },
 ): Promise<OpenedStore> {
   const { databasePool, dataFolder, historyMax, queueMax } = config;
   const { clock, metrics, readOnly, warn } = options;

@@ -1,6 +1,7 @@
 /** Labels of an account's own: the rules for their form and terms, adding one, and changing its terms. */
 
 import { isDeepStrictEqual } from "node:util";
+import { LABEL_FORM } from "../base/channel-labels.ts";
 import { findChannel } from "../base/channels.ts";
 import { Failure } from "../base/errors.ts";
 import { CHANNEL_COUNT, CHANNEL_COUNT_MAX, TTL_S_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
@@ -9,7 +10,6 @@ import type { LabelTerms } from "./labels.ts";
 import type { LabelRecord } from "./ports.ts";
 import type { MemoryServices } from "./services.ts";
 
-const LABEL = /^[A-Z][A-Z0-9_]{0,15}\.[a-z0-9_]{1,48}$/;
 const LABEL_TEXT_LENGTH_MAX = 200;
 const ONE_OF_MIN = 2;
 const ONE_OF_MAX = 32;
@@ -69,7 +69,7 @@ function labelExists(label: string, how: string): Failure {
 /** Throws unless the label has the form and the terms that a label may have. */
 export function checkTerms(terms: NewLabel): void {
   const { label, description, example, oneOf, maxBytes, ttlS, scope } = terms;
-  if (!LABEL.test(label)) {
+  if (!LABEL_FORM.test(label)) {
     throw refuse(
       "label",
       "must be GROUP.name: a group of 1 to 16 of A-Z, 0-9 and _ that begins with a letter, and a name of 1 to 48 of a-z, 0-9 and _",

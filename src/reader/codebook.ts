@@ -14,8 +14,12 @@ export const READER_FORMAT_VERSION = 7;
 /** Never changes: another model needs another format version. */
 const MODEL_VERSION = 5;
 
-export function readerCodebook(weightsFile: Uint8Array, checksum?: Checksum): Codebook {
-  const reader = new ReaderPredictor(weightsFile, { checksum });
+/** @param options `kernel`: the compiled kernel, where a program may not compile it */
+export function readerCodebook(
+  weightsFile: Uint8Array,
+  options: { checksum?: Checksum | undefined; kernel?: WebAssembly.Module | undefined } = {},
+): Codebook {
+  const reader = new ReaderPredictor(weightsFile, options);
   requireModel(reader.version);
   return { version: READER_FORMAT_VERSION, predictors: [new BoundedReader(reader), plainPredictor] };
 }

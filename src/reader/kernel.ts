@@ -78,6 +78,10 @@ const PAGE_BYTES = 65536;
 /** Room for rounded rows, steps and attention weights: the largest batch is 32 rows of 1,024 columns. */
 const SCRATCH_BYTES = 2 ** 17;
 
+function compileKernel(): WebAssembly.Module {
+  return new WebAssembly.Module(Uint8Array.from(atob(KERNEL_MODULE), (character) => character.charCodeAt(0)));
+}
+
 export class KernelOperations implements Operations {
   readonly #memory: WebAssembly.Memory;
   readonly #kernel: KernelExports;
@@ -86,13 +90,10 @@ export class KernelOperations implements Operations {
   #used = 1024; // address 0 stays free; the module itself keeps nothing in memory
 
   /** `sizeBytes`: the total of all places that will be allocated. */
-  constructor(sizeBytes: number) {
+  constructor(sizeBytes: number, kernel: WebAssembly.Module = compileKernel()) {
     const pages = Math.ceil((sizeBytes + 2 * SCRATCH_BYTES) / PAGE_BYTES);
     this.#memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
-    const bytes = Uint8Array.from(atob(KERNEL_MODULE), (character) => character.charCodeAt(0));
-    const instance = new WebAssembly.Instance(new WebAssembly.Module(bytes), {
-      env: { memory: this.#memory },
-    });
+    const instance = new WebAssembly.Instance(kernel, { env: { memory: this.#memory } });
     this.#kernel = instance.exports as unknown as KernelExports;
     this.#rounded = this.#place(SCRATCH_BYTES);
     this.#steps = this.#place(PAGE_BYTES);

@@ -16,6 +16,8 @@ interface ReaderOptions {
   /** Instead of the WebAssembly kernel: the plain operations, for comparison. */
   readonly operations?: Operations;
   readonly checksum?: Checksum | undefined;
+  /** The kernel, compiled before. */
+  readonly kernel?: WebAssembly.Module | undefined;
 }
 
 export class ReaderPredictor implements Predictor {
@@ -28,12 +30,13 @@ export class ReaderPredictor implements Predictor {
   /** The cursor or the iteration whose value the forward pass has read last. */
   #current: object | undefined;
 
-  constructor(weightsFile: Uint8Array, { operations, checksum }: ReaderOptions = {}) {
+  constructor(weightsFile: Uint8Array, { operations, checksum, kernel }: ReaderOptions = {}) {
     const weights = parseWeights(weightsFile, checksum);
     this.version = weights.version;
     this.#tokenizer = new Tokenizer(weights.merges);
     this.end = this.#tokenizer.end;
-    this.#forward = new Forward(weights, operations ?? new KernelOperations(forwardBytes(weights.shape)));
+    const { shape } = weights;
+    this.#forward = new Forward(weights, operations ?? new KernelOperations(forwardBytes(shape), kernel));
   }
 
   /** Multiply-adds for one symbol. */

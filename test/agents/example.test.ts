@@ -1,4 +1,4 @@
-/** The example runs without preparation and against a service, and the transcript in the documentation is what it prints. */
+/** The examples run without preparation, one also against a service, and print what the documentation says. */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -42,3 +42,23 @@ test("with a key the example uses that service, and forgets its facts at the end
   assert.ok(json.used > 0, "the facts were written to this service");
   assert.equal((await running.call("GET", "/facts?user_id=forgetful-agent-example")).json.channel_count, 0);
 });
+
+/** What each example with a block of its own prints. */
+const BLOCK_EXAMPLES: Readonly<Record<string, RegExp>> = {
+  "stateless-support-bot.mjs":
+    /^after 50 turns and 3 compactions, with [1-9]\d* words mended on the way:\n {2}USER\.name=Ada Okafor\n {2}USER\.language=Dutch\n {2}ORDER\.number=4711-94\n {2}ORDER\.problem=with a broken lid\n {2}ORDER\.calls=50\n$/,
+  "hand-over.mjs":
+    /^[1-9]\d* words were missing or wrong; the second agent knows:\n {2}USER\.name=Ada Okafor\n[\s\S]* {2}CASE\.promised=EUR 1,250\.00 within ten days\n$/,
+  "unseen-order-number.mjs":
+    /^the order's number is in the prompt: false, in the call: false\nrefunded order 4711-93-X\nrefused: all words are in place, [^\n]+\n$/,
+};
+
+for (const [name, expected] of Object.entries(BLOCK_EXAMPLES)) {
+  test(`${name} carries its facts in text alone`, async (t) => {
+    builtSideband();
+    const script = join(packageFolder, "examples", name);
+    const { status, stdout, stderr } = await makeHost(t).shell(`"${process.execPath}" "${script}"`, {});
+    assert.deepEqual([status, stderr], [0, ""]);
+    assert.match(stdout, expected);
+  });
+}

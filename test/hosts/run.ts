@@ -1,7 +1,7 @@
 /**
  * npm run test:hosts [-- NAME …]: installs the hosts of package.json beside this file, runs each with a stand-in for its
- * model, and the frameworks that need a newer Node, lives through a day with Claude Code, measures the hooks, runs the
- * tests of the other frameworks, and writes the tables in docs/agents/README.md. A step that failed fails the run.
+ * model, and the frameworks that need a newer Node, lives through a day with Claude Code, measures the hooks, judges the
+ * packages and runs the block in workerd, runs the tests of the other frameworks, and writes the tables in docs/agents/README.md. A step that failed fails the run.
  */
 
 import { execFileSync, spawnSync } from "node:child_process";
@@ -11,6 +11,7 @@ import { packageFolder } from "../agents/built.ts";
 import { runDay } from "./day.ts";
 import { hermesTokens } from "./hermes.ts";
 import { HOOK_MS_MAX, type HookTimes, measureHooks } from "./hook-times.ts";
+import { runPackages } from "./packages.ts";
 import {
   type Row,
   runClaudeCode,
@@ -56,6 +57,7 @@ try {
 } finally {
   await room.end();
 }
+if (isWanted("packages")) faults.push(...(await runPackages()));
 if (isWanted("day")) await runDay();
 for (const row of rows) {
   if (Object.values(row).includes(false)) faults.push(`not all steps worked with ${row.host}`);

@@ -45,6 +45,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   "door-client": { rooms: ["base", "sdk", "config", "store/*"] },
   sdk: { rooms: ["contract", "agent-side"], pure: true },
   agents: { rooms: ["contract", "agent-side", "sdk"] },
+  /** The block without a service: what an application seals and opens itself. */
+  block: { rooms: ["base", "codec", "reader"], pure: true },
   /** The website reads blocks in the browser with the codec itself (docs/decisions/0040). */
   web: { rooms: ["base", "codec", "reader", "contract", "sdk"], pure: true },
   /** What `sideband measure` counts. */

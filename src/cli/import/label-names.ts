@@ -4,7 +4,7 @@
  * list about a project is not what the user is called. What is in doubt is not mapped, and the reason says what to write.
  */
 
-import { groupOf } from "../../base/channel-labels.ts";
+import { groupOf, LABEL_FORM } from "../../base/channel-labels.ts";
 import { isSlip } from "../../base/edit-distance.ts";
 
 /** The groups whose names count without their group; undefined: all of them. */
@@ -30,7 +30,6 @@ const PREFIX_LENGTH_MIN = 4;
 /** Shorter names are near to too many words. */
 const NEAR_LENGTH_MIN = 6;
 
-const WHOLE = /^[A-Z][A-Z0-9_]{0,15}\.[a-z0-9_]{1,48}$/;
 const FILE_NAME = /\.(?:md|mdc|txt|json|js|ts|py|toml|yaml|yml)$/;
 const NOTHING: Topic = new Set();
 
@@ -64,7 +63,7 @@ export class LabelNames {
 
   /** Whether a key has the form of a label, and is not the name of a file such as README.md. */
   isLabelLike(key: string): boolean {
-    return WHOLE.test(key) && (this.#groups.has(groupOf(key)) || !FILE_NAME.test(key));
+    return LABEL_FORM.test(key) && (this.#groups.has(groupOf(key)) || !FILE_NAME.test(key));
   }
 
   /** What a heading, or the name of a thing, is about. One that names no group is about none. */

@@ -16,7 +16,7 @@ import { writeDirectory } from "../../../src/codec/directory.ts";
 import { N, P } from "../../../src/codec/field.ts";
 import { TEXT_LENGTH_MAX, writeFrame } from "../../../src/codec/framing.ts";
 import { readBlock } from "../../../src/codec/read-block.ts";
-import { seal } from "../../../src/codec/seal.ts";
+import { sealDigits } from "../../../src/codec/seal.ts";
 import { toBlock } from "../../../src/codec/transform.ts";
 import { anySeed, build, factsOf, KEY, mustRead, READ, randomSymbols, WRITE } from "../../fixtures/blocks.ts";
 
@@ -109,7 +109,7 @@ test("arbitrary strings are refused, never an exception", () => {
 
 /** A block with a genuine seal over any plain digits. */
 function forge(plain: Uint16Array, header = 256 * WRITE.codebook.version + KEY.id): Uint16Array {
-  const { tag, sealed } = seal(plain, KEY, { version: header >> 8, userId: READ.userId });
+  const { tag, sealed } = sealDigits(plain, KEY, { version: header >> 8, userId: READ.userId });
   const spectrum = new Uint16Array(N);
   spectrum[0] = header;
   spectrum.set(tag, 1);

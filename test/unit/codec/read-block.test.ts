@@ -102,7 +102,7 @@ test("another user, another account and another master key cannot read it, and a
   for (const options of strangers) {
     const result = readBlock(BLOCK.text, options);
     assert.ok(!result.ok && result.kind === "foreign");
-    assert.match(result.reason, /another account or user/);
+    assert.match(result.reason, /another key or for another user/);
   }
 });
 

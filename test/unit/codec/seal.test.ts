@@ -15,7 +15,7 @@ import {
   isGenuine,
   MASTER_KEY_BYTES,
   type SealContext,
-  seal,
+  sealDigits,
   TAG_DIGITS,
   tagFromDigits,
   unsealUnchecked,
@@ -57,7 +57,7 @@ test("the tag is that of the library's whole AES-SIV over the same data and digi
       const expected = aessiv(KEY.material, associatedData(KEY, 1, userId))
         .encrypt(bytes)
         .subarray(0, 16);
-      assert.deepEqual(tagFromDigits(seal(plain, KEY, { version: 1, userId }).tag), expected);
+      assert.deepEqual(tagFromDigits(sealDigits(plain, KEY, { version: 1, userId }).tag), expected);
     }),
   );
 });
@@ -65,12 +65,12 @@ test("the tag is that of the library's whole AES-SIV over the same data and digi
 test("what was sealed opens to the same digits, and sealing again gives the same seal", () => {
   fc.assert(
     fc.property(anyPlain, (plain) => {
-      const sealed = seal(plain, KEY, CONTEXT);
+      const sealed = sealDigits(plain, KEY, CONTEXT);
       assert.equal(sealed.tag.length, TAG_DIGITS);
       assert.equal(sealed.sealed.length, plain.length);
       for (const digit of [...sealed.tag, ...sealed.sealed]) assert.ok(digit < P);
       assert.deepEqual(openSeal(sealed, KEY, CONTEXT), plain);
-      assert.deepEqual(seal(plain, KEY, CONTEXT), sealed);
+      assert.deepEqual(sealDigits(plain, KEY, CONTEXT), sealed);
     }),
   );
 });
@@ -78,7 +78,7 @@ test("what was sealed opens to the same digits, and sealing again gives the same
 test("any changed digit, of the tag or of the rest, fails", () => {
   fc.assert(
     fc.property(anyPlain, anySeed, fc.integer({ min: 1, max: P - 1 }), (plain, at, change) => {
-      const { tag, sealed } = seal(plain, KEY, CONTEXT);
+      const { tag, sealed } = sealDigits(plain, KEY, CONTEXT);
       const all = Uint16Array.from([...tag, ...sealed]);
       const place = at % all.length;
       all[place] = (all[place] + change) % P;
@@ -91,14 +91,14 @@ test("any changed digit, of the tag or of the rest, fails", () => {
 
 test("a digit more or a digit less fails, be it zero", () => {
   const plain = Uint16Array.of(1, 2, 3, 0);
-  const { tag, sealed } = seal(plain, KEY, CONTEXT);
+  const { tag, sealed } = sealDigits(plain, KEY, CONTEXT);
   assert.equal(openSeal({ tag, sealed: sealed.subarray(0, 3) }, KEY, CONTEXT), undefined);
   assert.equal(openSeal({ tag, sealed: Uint16Array.from([...sealed, 0]) }, KEY, CONTEXT), undefined);
 });
 
 test("another user, account, master key, version or key id fails", () => {
   const plain = Uint16Array.of(5, 6, 7, 8, 9);
-  const sealed = seal(plain, KEY, CONTEXT);
+  const sealed = sealDigits(plain, KEY, CONTEXT);
   const otherMaster = MASTER.map((byte, i) => (i === 31 ? byte ^ 1 : byte));
   const strangers: [string, BlockKey, SealContext][] = [
     ["user", KEY, { ...CONTEXT, userId: "ada " }],
@@ -139,7 +139,7 @@ test("sealed digits are uniform: zeros come out as random as anything else", () 
   const samples = 600;
   for (let i = 0; i < samples; i++) {
     const key = { id: 0, material: random.bytes(64) };
-    for (const digit of seal(new Uint16Array(512), key, CONTEXT).sealed) counts[digit]++;
+    for (const digit of sealDigits(new Uint16Array(512), key, CONTEXT).sealed) counts[digit]++;
   }
   const expected = (samples * 512) / P;
   const chiSquare = counts.reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0);
@@ -149,7 +149,7 @@ test("sealed digits are uniform: zeros come out as random as anything else", () 
 
 test("the first digits can be unsealed alone", () => {
   const plain = randomSymbols(seededRandom(4), 400);
-  const { tag, sealed } = seal(plain, KEY, CONTEXT);
+  const { tag, sealed } = sealDigits(plain, KEY, CONTEXT);
   const first = unsealUnchecked(sealed.subarray(0, 64), KEY, tagFromDigits(tag)!);
   assert.deepEqual(first, plain.subarray(0, 64));
 });

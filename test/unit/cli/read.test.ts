@@ -1,0 +1,44 @@
+/** sideband read: a block out of a transcript, and its facts back in the store. */
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { besideOwner, run, withData } from "./run-command.ts";
+
+test("a transcript gives back the facts of a user who was forgotten, and the printed command takes them away again", () =>
+  withData((data, folder) =>
+    besideOwner(data, async () => {
+      const ada = ["--user", "ada", "--data", data];
+      const remember = (label: string, value: string) => run("remember", label, value, "--person", ...ada);
+      await remember("USER.name", "Ada Okafor");
+      await remember("TASK.deadline", "2026-12-01");
+      const { out } = await run("context", "--include", "block", "--person", ...ada);
+      const words = out.split(" ");
+      const transcript = join(folder, "transcript.txt");
+      writeFileSync(transcript, `user: hello\n${words.filter((_, i) => i % 5 !== 4).join(" ")}\nuser: bye`);
+
+      const read = await run("read", transcript, ...ada);
+      assert.equal(read.err + out.slice(0, 300), "");
+      assert.deepEqual([read.status, read.out], [0, "USER.name=Ada Okafor\nTASK.deadline=2026-12-01\n"]);
+      assert.match(read.err, /^1\d\d words missing, 0 wrong, /);
+
+      await run("forget", "--all", "--yes", "--person", ...ada);
+      await remember("USER.name", "Ada O.");
+      const restored = await run("read", transcript, "--restore", "ada", "--data", data);
+      const undo = /\n2 facts restored; undo: (?:sideband|\S+ \S+) (rollback --to .*)\n$/.exec(restored.err);
+      assert.ok(restored.status === 0 && undo !== null, JSON.stringify(restored));
+      assert.equal((await run("recall", "USER.name", "--person", ...ada)).out, "Ada Okafor\n");
+      assert.match((await run("log", ...ada)).out, /read: transcript\.txt +TASK\.deadline: now "2026-12-01"/);
+      const words2 = undo[1].split(" ").map((word) => word.replaceAll("'", ""));
+      assert.equal((await run(...words2, "--yes")).status, 0);
+      assert.equal((await run("recall", "USER.name", "--person", ...ada)).out, "Ada O.\n");
+      assert.equal((await run("recall", "TASK.deadline", "--person", ...ada)).status, 1);
+
+      const both = await run("read", transcript, "--restore", "bob", ...ada);
+      assert.deepEqual([both.status, both.out], [2, ""]);
+      const foreign = await run("read", transcript, "--restore", "bob", "--data", data);
+      assert.deepEqual([foreign.status, foreign.out], [1, ""]);
+      assert.equal((await run("facts", "--user", "bob", "--data", data, "--person")).out, "");
+    }),
+  ));
