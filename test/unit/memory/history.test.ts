@@ -91,6 +91,7 @@ test("a revision is restored at its place, with the revision that the fact must 
   await assert.rejects(restore(loom), missing);
   await assert.rejects(restore(tree, { project: "loom" }), missing);
   await assert.rejects(restore(99), missing);
+  await assert.rejects(restore(await write("Linux", { label: "USER.os" })), missing);
   assert.equal((await restore(loom, name)).place, "loom");
   assert.equal((await restore(tree, name)).place, "loom/tree");
   const restored = await restore(person, name);
@@ -111,6 +112,7 @@ test("a value that is written and forgotten in one millisecond is in the changes
     let pages = 0;
     for (let isMore = true; isMore; pages++) {
       const page = await userChanges(services, ACCOUNT, { userId, limit, after: events.at(-1) });
+      assert.ok(page.events.length <= limit);
       events.push(...page.events);
       isMore = page.isMore;
     }
@@ -282,6 +284,8 @@ test("a history with a gap reaches back to the gap, and nobody is put back acros
   const result = await rollBack(2_500);
   assert.deepEqual([result.isDone, result.unreached], [false, [{ place: "", label }]]);
   assert.equal(factsOf(userId).length, 2);
+  const within = await rollBack(3_500, { dryRun: true });
+  assert.deepEqual([within.unreached, within.changes[0].to], [[], "three"]);
   const rest = await rollBack(2_500, { partial: true });
   assert.deepEqual([rest.isDone, rest.unreached, rest.changes.length], [true, result.unreached, 1]);
   assert.deepEqual(

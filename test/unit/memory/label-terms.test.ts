@@ -92,9 +92,10 @@ test("an account has 216 labels of its own, and no more", async (context) => {
 });
 
 test("of an own label all terms but its scope are changed, and what is not named stays", async (context) => {
-  const { services, add, change } = await labelServices(context);
+  const { services, store, clock, add, change } = await labelServices(context);
   await assert.rejects(change("FAMILY.wife", { hidden: true }), { code: "unknown_label" });
   const { terms } = await add({ oneOf: ["Mary", "Jane"], ttlS: 60 });
+  clock.advance(1000);
   assert.deepEqual(await change("FAMILY.wife", { oneOf: null, maxBytes: 9 }), {
     ...terms,
     oneOf: null,
@@ -106,6 +107,8 @@ test("of an own label all terms but its scope are changed, and what is not named
     maxBytes: 9,
     hidden: true,
   });
+  const [{ createdAtMs, scope }] = await store.readLabels(ACCOUNT);
+  assert.deepEqual([createdAtMs, scope], [0, null]);
   await assert.rejects(change("FAMILY.wife", { ttlS: 0 }), invalid("ttl_s"));
   assert.equal((await services.labels.find(ACCOUNT, "FAMILY.wife")).ttlS, 60);
 });

@@ -77,6 +77,10 @@ test("an item is removed from the innermost list, or from that of the scope", as
   assert.deepEqual([await valueIn("loom"), await valueIn()], ["npm", "jq; npm"]);
   await remove("npm", { project: "loom", scope: "person" });
   assert.deepEqual([await valueIn("loom"), await valueIn()], ["npm", "jq"]);
+  // The label is the person's: what is added goes there, and where a project has no list, what is removed is of there.
+  assert.equal((await append("git", { project: "loom" })).value, "jq; git");
+  await remove("jq", { project: "other" });
+  assert.equal(await valueIn(), "git");
 });
 
 test("with its last item a list is forgotten, and its history stays", async (context) => {

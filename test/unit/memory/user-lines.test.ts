@@ -90,12 +90,13 @@ test("facts keep the order in which they were written, and what has expired on t
   const other = await temporaryStore(context);
   const laterMs = START_MS + 86_400_000 + 10_000;
   await importLines(other, linesOf(lines), { nowMs: laterMs, atStep: noStep });
-  const { facts } = (await other.readLife(ACCOUNT, userId, { nowMs: laterMs }))!;
+  const { facts, earlier } = (await other.readLife(ACCOUNT, userId, { nowMs: laterMs }))!;
   const inOrder = [...facts].sort((a, b) => a.revision - b.revision);
   assert.deepEqual(
     inOrder.map(({ value }) => value),
     ["Grace", "Plan 9", "weave", "spin", "warp"],
   );
+  assert.ok(earlier.every(({ value }) => value !== "engineer"));
 });
 
 test("a line leaves out what is the default, and has all that is not", async (context) => {

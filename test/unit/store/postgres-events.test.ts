@@ -86,7 +86,9 @@ test("postgres: a sweep removes events of more than an hour ago, and those of ac
   assert.notEqual((await store.followEvents("acme", UNTIL + 1)).log, log);
 });
 
-test("postgres: writes that began before somebody listens are waited for, a second and no longer", async (context) => {
+test("postgres: writes that began before somebody listens are waited for, a second and no longer", {
+  timeout: 60_000,
+}, async (context) => {
   const { store, sql } = await databaseWithStore(context);
   let nowMs = 0;
   context.mock.method(performance, "now", () => nowMs);
