@@ -19,6 +19,7 @@ const PARTS: Readonly<Record<string, () => Promise<Bench>>> = {
   hostile: async () => (await import("./hostile.ts")).benchHostile,
   store: async () => (await import("./store.ts")).benchStore,
   life: async () => (await import("./life.ts")).benchLife,
+  fastify: async () => (await import("./fastify.ts")).benchFastify,
 };
 
 const EXIT_OK = 0;
@@ -27,7 +28,7 @@ const EXIT_FAILED = 1;
 /** The call was wrong. */
 const EXIT_USAGE = 2;
 
-const HELP = `usage: npm run bench -- [codec|damage|reader|values|http|inject|streams|hostile|store|life] [--small] [--json] [--seed N] [OPTIONS]
+const HELP = `usage: npm run bench -- [codec|damage|reader|values|http|inject|streams|hostile|store|life|fastify] [--small] [--json] [--seed N] [OPTIONS]
 
 codec    the damage table (kind of damage × carriers in use → blocks read, in %), build and read times
 damage   the largest share of its words that a block with 5 and with 40 facts can lose, by kind of damage
@@ -39,6 +40,7 @@ streams  processor time of the service with 1,000 idle MCP streams, in % of a co
 hostile  how long others wait, and how much memory it takes, while a client floods the service with bodies or requests
 store    durable encodes/s and reads/s of the embedded store and PostgreSQL, and how they grow
 life     encodes with a history to those without, an index to /facts, reads to those of the commit before; the disk for 100,000 facts
+fastify  processor time of two routes of Fastify with the same checks, to that of the dispatcher
 
   --small      few trials, so that it is quick; without a name, all benchmarks run
   --json       print one JSON object

@@ -2,12 +2,19 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Labels, nearLabel } from "../../../src/memory/labels.ts";
+import { AccountLabels, Labels, nearLabel } from "../../../src/memory/labels.ts";
 import type { Store } from "../../../src/memory/ports.ts";
 
 /** Of an account that has added none. */
 const labels = new Labels({ keysVersion: () => 1, readLabels: () => [] } as unknown as Store);
 const find = (label: string) => labels.find("acme", label);
+
+function accountWith(...own: string[]): AccountLabels {
+  const terms = { description: "d", example: "", oneOf: null, maxBytes: null, ttlS: null, scope: null };
+  return new AccountLabels(
+    own.map((label, i) => ({ ...terms, label, channel: 40 + i, hidden: false, createdAtMs: 0 })),
+  );
+}
 
 test("a label is found exactly as it is written, and each channel has its label", async () => {
   for (const [label, channel] of [
@@ -60,6 +67,14 @@ test("a name without a group, or after another group, is hinted", () => {
     assert.equal(nearLabel(text), "PREF.tone", text);
   assert.equal(nearLabel("gpu"), "USER.gpu");
   assert.equal(nearLabel("code style"), "PREF.code_style");
+});
+
+test("an own label is hinted after a group that it does not belong to, the account's own groups included", () => {
+  const known = accountWith("FAMILY.pet", "USER.shoe_size");
+  for (const text of ["USER.pet", "TASK.pet", "pet", "FAMILY.Pet"])
+    assert.equal(nearLabel(text, known), "FAMILY.pet", text);
+  assert.equal(nearLabel("FAMILY.shoe_size", known), "USER.shoe_size");
+  assert.equal(nearLabel("FAMILY.tone", known), "PREF.tone");
 });
 
 test("a text that is near to two labels is not hinted", () => {
