@@ -202,7 +202,7 @@ visit(
     await page.waitForURL(/\/docs\/decisions\/0003/);
     await open("/docs");
     await page.getByText("Python", { exact: true }).first().click();
-    await says("def call(method, path, body=None)");
+    await says("from sideband import Sideband");
     await open("/docs/api/read");
     await says('"guard_left"');
   },

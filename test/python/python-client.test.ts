@@ -2,11 +2,12 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { promisify } from "node:util";
+import { AGENTS } from "../../src/agents/install.ts";
 import { LABELS } from "../../src/contract/channel-labels.ts";
 import { packageFolder } from "../agents/built.ts";
 import { noPython } from "../client-cases/python-driver.ts";
@@ -62,6 +63,20 @@ suite("Python client", { concurrency: false }, () => {
       readFileSync(join(folder, "pyproject.toml"), "utf8"),
       new RegExp(`^version = "${version}"$`, "m"),
     );
+  });
+
+  test("Hermes gets this file from the installer, and the repository has no other copy", () => {
+    const files = join(packageFolder, "agents");
+    const source = readFileSync(join(folder, "sideband", "__init__.py"), "utf8");
+    const hermes = AGENTS.find(({ name }) => name === "hermes")!;
+    const pieces = hermes.pieces({ files, target: "/t", openclawModule: "", command: ["sideband"] });
+    assert.equal(pieces.find(({ path }) => path === "/t/plugins/sideband/client.py")?.text, source);
+    assert.deepEqual(
+      readdirSync(join(files, "hermes", "sideband")).filter((name) => name.endsWith(".py")),
+      ["__init__.py"],
+    );
+    const provider = readFileSync(join(files, "hermes", "sideband", "__init__.py"), "utf8");
+    assert.doesNotMatch(provider, /^(?:import|from) (?:urllib|http|socket)\b/m);
   });
 
   test("the wheel has the client, its types and nothing else, and a program imports it", async (t) => {
