@@ -5,7 +5,6 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
@@ -329,7 +328,7 @@ test("other users of the machine learn nothing: not by arguments, not by files, 
     const { seen, answers } = await new Promise<{ seen: string; answers: string[] }>((resolve, reject) =>
       execFile(
         process.execPath,
-        ["-e", SPY, home.data, tmpdir(), link.port, String(sinceMs)],
+        ["-e", SPY, home.data, dirname(dirname(page)), link.port, String(sinceMs)],
         { ...other, cwd: "/", env: { PATH: "/usr/bin:/bin" }, maxBuffer: 1 << 28 },
         (error, out) => (error === null ? resolve(JSON.parse(out)) : reject(error)),
       ),
