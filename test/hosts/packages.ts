@@ -156,12 +156,13 @@ async function inWorkerd(): Promise<Platform> {
 import kernel from "kernel.wasm";
 import model from "reader.bin";
 import { blocks, repeat } from ${JSON.stringify(PROGRAM)};
-export default {
+const worker = {
   async fetch(request) {
     const work = await request.json();
     return Response.json(work === null ? await blocks({ kernel, model }) : await repeat({ kernel, model }, work));
   },
-};`;
+};
+export { worker as default };`;
   writeFileSync(join(folder, "worker.js"), await bundled(worker, "esm"));
   writeFileSync(join(folder, "config.capnp"), CONFIG.replace("PORT", String(port)));
   cpSync(KERNEL, join(folder, "kernel.wasm"));

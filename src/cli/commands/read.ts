@@ -51,7 +51,7 @@ Exit status: 0; 1 if it cannot be read; 2 for a wrong call.`,
     const [file] = positionals;
     const block = readFileSync(file ?? 0, "utf8");
     const [reading, restored] = await withOwner(configWith(values.data), { create: false }, async (owner) => {
-      const call: Call = (path, body) => owner.json("POST", path, { user_id: userId, ...body }, { account });
+      const call: UserCall = (path, body) => owner.json("POST", path, { user_id: userId, ...body }, { account });
       const answer = (await call("/read", { block })) as ReadAnswer;
       return [answer, restore === undefined ? undefined : await restoreFacts(call, answer.facts, file)];
     });
@@ -72,10 +72,10 @@ Exit status: 0; 1 if it cannot be read; 2 for a wrong call.`,
   },
 };
 
-type Call = (path: string, body: object) => Promise<unknown>;
+type UserCall = (path: string, body: object) => Promise<unknown>;
 
 /** Stores the facts again. What is there already stays as it is, with its time and its writer. */
-async function restoreFacts(call: Call, facts: ReadAnswer["facts"], file: string | undefined) {
+async function restoreFacts(call: UserCall, facts: ReadAnswer["facts"], file: string | undefined) {
   const before = new Date(Date.now() - 1).toISOString();
   const writer = writerName(`read: ${file === undefined ? "standard input" : basename(file)}`, "read");
   await call("/encode/batch", {
