@@ -119,4 +119,4 @@ function LiveBlock() {
 }
 
 mountPage(<LiveBlock />);
-addCopyButtons(document.querySelector("main")!);
+for (const place of document.querySelectorAll(".pitch, .samples")) addCopyButtons(place);

@@ -21,7 +21,7 @@ export class Newest {
   }
 }
 
-export interface Reading {
+export interface PageReading {
   /** Whether the newest question has no answer yet. */
   readonly busy: boolean;
   /** Why the newest question has none. */
@@ -31,7 +31,7 @@ export interface Reading {
 }
 
 /** Reads for a part of a page; after the part is gone nothing is taken. */
-export function useReading(): Reading {
+export function useReading(): PageReading {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const { current: newest } = useRef(new Newest());
