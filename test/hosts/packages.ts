@@ -37,6 +37,8 @@ interface Work {
 }
 
 const COUNT = 20;
+/** The name under which workerd looks for a worker. */
+const WORKER_NAME = "default";
 
 /** What is wrong, one line each. */
 export async function runPackages(): Promise<string[]> {
@@ -162,7 +164,7 @@ const worker = {
     return Response.json(work === null ? await blocks({ kernel, model }) : await repeat({ kernel, model }, work));
   },
 };
-export { worker as default };`;
+export { worker as ${WORKER_NAME} };`;
   writeFileSync(join(folder, "worker.js"), await bundled(worker, "esm"));
   writeFileSync(join(folder, "config.capnp"), CONFIG.replace("PORT", String(port)));
   cpSync(KERNEL, join(folder, "kernel.wasm"));

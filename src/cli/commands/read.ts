@@ -51,7 +51,8 @@ Exit status: 0; 1 if it cannot be read; 2 for a wrong call.`,
     const [file] = positionals;
     const block = readFileSync(file ?? 0, "utf8");
     const [reading, restored] = await withOwner(configWith(values.data), { create: false }, async (owner) => {
-      const call: UserCall = (path, body) => owner.json("POST", path, { user_id: userId, ...body }, { account });
+      const call: UserCall = (path, body) =>
+        owner.json("POST", path, { user_id: userId, ...body }, { account });
       const answer = (await call("/read", { block })) as ReadAnswer;
       return [answer, restore === undefined ? undefined : await restoreFacts(call, answer.facts, file)];
     });

@@ -19,7 +19,6 @@ test("a transcript gives back the facts of a user who was forgotten, and the pri
       writeFileSync(transcript, `user: hello\n${words.filter((_, i) => i % 5 !== 4).join(" ")}\nuser: bye`);
 
       const read = await run("read", transcript, ...ada);
-      assert.equal(read.err + out.slice(0, 300), "");
       assert.deepEqual([read.status, read.out], [0, "USER.name=Ada Okafor\nTASK.deadline=2026-12-01\n"]);
       assert.match(read.err, /^1\d\d words missing, 0 wrong, /);
 
