@@ -53,5 +53,10 @@ export async function besideOwner<T>(
     warm: false,
     blockWorker: blockWorkerBundle(),
   });
-  return work().finally(close);
+  // A process that only waits for its own threads would end.
+  const alive = setInterval(() => {}, 1_000);
+  return work().finally(() => {
+    clearInterval(alive);
+    return close();
+  });
 }
