@@ -34,8 +34,8 @@ test("a transcript gives back the facts of a user who was forgotten, and the pri
       assert.ok(restored.status === 0 && undo !== null, JSON.stringify(restored));
       assert.equal((await run("recall", "USER.name", "--person", ...ada)).out, "Ada Okafor\n");
       assert.match((await run("log", ...ada)).out, /read: transcript\.txt +TASK\.deadline: now "2026-12-01"/);
-      const words2 = undo[1].split(" ").map((word) => word.replaceAll("'", ""));
-      assert.equal((await run(...words2, "--yes")).status, 0);
+      const undoing = undo[1].split(" ").map((word) => word.replaceAll("'", ""));
+      assert.equal((await run(...undoing)).status, 0);
       assert.equal((await run("recall", "USER.name", "--person", ...ada)).out, "Ada O.\n");
       assert.equal((await run("recall", "TASK.deadline", "--person", ...ada)).status, 1);
 
