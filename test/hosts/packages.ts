@@ -20,7 +20,12 @@ import { modules } from "./room.ts";
 const BUILT = join(packageFolder, "dist", "packages");
 const PROGRAM = fileURLToPath(new URL("block-program.js", import.meta.url));
 const KERNEL = join(BUILT, "block", "kernel.wasm");
-const WORKERD = join(modules, "workerd", "bin", "workerd");
+const WORKERD = join(
+  modules,
+  `@cloudflare/workerd-linux-${process.arch === "x64" ? "64" : "arm64"}`,
+  "bin",
+  "workerd",
+);
 const MODEL = join(BUILT, "block", "models", "reader-5.bin");
 
 /** A platform on which block-program.js runs. */
