@@ -17,7 +17,7 @@ import { PACKAGE_ROOT } from "../base/package-root.ts";
 export const O200K_FILE = new URL("models/o200k.bin", PACKAGE_ROOT);
 
 const ENDING = "(?:'(?:[sStTmMdD]|[rR][eE]|[vV][eE]|[lL][lL]))?";
-const PIECES = new RegExp(
+export const PIECES = new RegExp(
   [
     `[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+${ENDING}`,
     `[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]*${ENDING}`,

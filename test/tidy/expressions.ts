@@ -9,6 +9,7 @@
 import { HIDDEN_CHARACTERS } from "../../src/agent-side/hidden-characters.ts";
 import { SECRET_PATTERNS } from "../../src/agent-side/secret-patterns.ts";
 import { HIDDEN_CHARACTER, TAG } from "../../src/agent-side/shown-text.ts";
+import { PIECES } from "../../src/memory/token-count.ts";
 import type { SourceFile } from "./rules.ts";
 
 export interface Expression {
@@ -27,6 +28,7 @@ const CONSTRUCTED: Readonly<Record<string, readonly RegExp[]>> = {
   "src/http/request/router.ts": [/^\/admin\/keys\/([^/]+)\/([^/]+)$/],
   "src/main/local-page.ts": [/^\/channels\/[^/]+$/],
   "src/memory/identifiers.ts": [/^[\x21-\x7e]{1,128}$/],
+  "src/memory/token-count.ts": [PIECES],
 };
 
 /** The expressions of a file: literals, patterns of schemas, and what CONSTRUCTED says. Throws where that says nothing. */

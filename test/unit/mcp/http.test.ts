@@ -333,7 +333,7 @@ test("a key that reads alone writes nothing, and one of a user reaches no other 
   const { result } = await answerOf(await ask(undefined, "tools/list", {}));
   assert.deepEqual(
     result.tools.map(({ name }: { name: string }) => name),
-    ["recall"],
+    ["recall", "history"],
   );
   assert.match(await call("recall", { user_id: "ada" }), /the name of ada/);
   Object.assign(place, { caller: { ...CALLER, user: "ada" } });
