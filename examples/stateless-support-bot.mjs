@@ -36,6 +36,8 @@ async function turn({ conversation, transcript, message }) {
     facts,
     labels: LABELS,
     after: state.ok ? state : undefined,
+    // At the edge, the 8 MB of the reader model would be too much.
+    compress: false,
   });
   const known = Object.entries(facts).map(([label, value]) => `${label}=${value}`);
   return { reply: `Noted.\n${block}`, known, repaired: state.ok ? state.repaired : 0 };

@@ -22,12 +22,12 @@ async function runAll(world: World, count: number): Promise<void> {
 test("embedded: 200 random sequences of all that can happen to facts agree with the model", () =>
   runAll(embeddedWorld(), 200));
 
-test("postgres: 50 random sequences of all that can happen to facts agree with the model", async () => {
+test("postgres: 25 random sequences of all that can happen to facts agree with the model", async () => {
   const urls = [await newDatabase(), await newDatabase()];
   const openers = urls.map(
     (url) => (historyMax: number, clock: Clock) => openStore(url, { historyMax, clock }),
   );
-  await runAll(new StoreWorld(openers, (store) => store.compact()), 50);
+  await runAll(new StoreWorld(openers, (store) => store.compact()), 25);
 });
 
 test("of twenty writers that name a fact's revision one wins each round, and of twenty appends none is lost", async () => {
