@@ -15,6 +15,8 @@ import { Circuits } from "./circuit.ts";
 import { Deadline } from "./deadline.ts";
 import { errorOf, SidebandError } from "./errors.ts";
 
+const UNSENDABLE = /[\0\r\n]|[^\0-\xff]/;
+
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface TransportOptions {
@@ -125,7 +127,7 @@ export class Transport {
     // Outside of the try: a text that can be sent in no address or header is not the connection's failure.
     const url = this.#url(call);
     const headers = this.#headers(call);
-    void new Headers(headers);
+    checkHeaders(headers);
     try {
       const response = await this.#options.fetch(url, {
         method: call.method,
@@ -169,6 +171,13 @@ export class Transport {
       ...call.headers,
     };
   }
+}
+
+/** Throws what `new Headers()` would. That is not asked itself: in Node it loads all of fetch, which a hook does not use. */
+function checkHeaders(headers: Record<string, string>): void {
+  for (const [name, value] of Object.entries(headers))
+    if (UNSENDABLE.test(value))
+      throw new TypeError(`${name} cannot be sent: a header has no line break and no letter beyond Latin-1`);
 }
 
 function unexpectedAnswer({ status, headers }: Response): SidebandError {
