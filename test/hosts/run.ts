@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { packageFolder } from "../agents/built.ts";
 import { runDay } from "./day.ts";
 import { hermesTokens } from "./hermes.ts";
-import { HOOK_MS_MAX, type HookTimes, measureHooks } from "./hook-times.ts";
+import { HOOK_MS_MAX, type HookTimes, measureHooks, TIMED_HOOK } from "./hook-times.ts";
 import { runPackages } from "./packages.ts";
 import {
   type Row,
@@ -51,7 +51,8 @@ try {
     hooks = await measureHooks(room);
     console.log(JSON.stringify(hooks));
     for (const { event, cpuMs } of hooks.times)
-      if (cpuMs > HOOK_MS_MAX) faults.push(`the hook ${event} takes ${cpuMs} ms of the processor`);
+      if (event === TIMED_HOOK && cpuMs > HOOK_MS_MAX)
+        faults.push(`the hook ${event} takes ${cpuMs} ms of the processor`);
   }
 } finally {
   await room.end();
@@ -78,7 +79,7 @@ async function frameworks(): Promise<Row[]> {
     return spawnSync(process.execPath, args, { cwd: packageFolder, stdio: "ignore" }).status === 0;
   };
   const how = "`npm test`, its package";
-  // In a room of its own: the hosts have left facts of theirs in the other.
+  // In a room of its own, with nothing in it that the hosts have kept.
   const own = await openRoom();
   const tokens = await hermesTokens(own.settings).finally(() => own.end());
   const adapters = passes("adapters.test.ts");
