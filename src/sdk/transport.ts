@@ -166,7 +166,7 @@ export class Transport {
     const { apiKey } = this.#options;
     return {
       accept: "application/json",
-      ...(apiKey === undefined || call.withoutKey ? {} : { authorization: `Bearer ${apiKey}` }),
+      ...(apiKey === undefined || call.withoutKey ? {} : { authorization: `Bearer ${apiKey.trim()}` }),
       ...(call.body === undefined ? {} : { "content-type": "application/json" }),
       ...call.headers,
     };
