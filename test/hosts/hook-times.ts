@@ -26,9 +26,7 @@ export interface HookTimes {
   readonly times: readonly HookTime[];
 }
 
-/** The hook that a compaction waits for. */
-export const TIMED_HOOK = "PreCompact";
-/** What it may take beyond the start of Node. */
+/** What a hook may take beyond the start of Node. */
 export const HOOK_MS_MAX = 150;
 const ROUNDS = 15;
 const VALUE_LENGTH = 90;
