@@ -6,8 +6,9 @@
 import { UsageError } from "./command.ts";
 
 const UNITS_S: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
-const DURATION = /^(\d{1,9}) ?(s|m|h|d|w)$/;
-const AGO = /^(\d{1,9} ?[smhdw]) ago$/;
+/** A unit is a letter, or a word that begins with it. */
+const DURATION = /^(\d{1,9}) ?([smhdw]|(?:sec|second|min|minute|hour|day|week)s?)$/;
+const AGO = /^(.+) ago$/;
 const DAYS: Readonly<Record<string, number>> = { yesterday: -1, today: 0, tomorrow: 1 };
 const NAMED_DAY = /^(yesterday|today|tomorrow)(?: (\d{1,2}):(\d{2}))?$/;
 const LOCAL = /^(\d{4})-(\d{2})-(\d{2})(?:[ T](\d{1,2}):(\d{2})(?::(\d{2}))?)?$/;
@@ -32,12 +33,12 @@ export function momentMs(option: string, text: string, nowMs: number): number {
 
 function secondsIn(text: string): number | undefined {
   const found = DURATION.exec(text);
-  return found === null ? undefined : Number(found[1]) * UNITS_S[found[2]];
+  return found === null ? undefined : Number(found[1]) * UNITS_S[found[2][0]];
 }
 
 function agoMs(text: string, nowMs: number): number | undefined {
-  const found = AGO.exec(text);
-  return found === null ? undefined : nowMs - secondsIn(found[1])! * 1000;
+  const seconds = secondsIn(AGO.exec(text)?.[1] ?? "");
+  return seconds === undefined ? undefined : nowMs - seconds * 1000;
 }
 
 function namedDayMs(text: string, nowMs: number): number | undefined {

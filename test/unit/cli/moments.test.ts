@@ -10,13 +10,18 @@ const NOW = new Date(2026, 10, 16, 12, 30).getTime();
 test("a duration has a number and a unit", () => {
   const seconds = ["90s", "30m", "12h", "7d", "2w", "7 d"].map((text) => durationS("--for", text));
   assert.deepEqual(seconds, [90, 1_800, 43_200, 604_800, 1_209_600, 604_800]);
-  for (const text of ["", "7", "d", "0s", "-1d", "1y", "1d2h", "7 days"])
+  const spelled = ["1 sec", "5 min", "5mins", "1 hour", "7 days", "2 weeks"].map((text) =>
+    durationS("--for", text),
+  );
+  assert.deepEqual(spelled, [1, 300, 300, 3_600, 604_800, 1_209_600]);
+  for (const text of ["", "7", "d", "0s", "-1d", "1y", "1d2h", "7 months", "7ms", "7 das"])
     assert.throws(() => durationS("--for", text), /--for takes a time such as 90s/, text);
 });
 
 test("a moment is one of this computer's zone, or has its own", () => {
   const moments: [string, Date][] = [
     ["2h ago", new Date(2026, 10, 16, 10, 30)],
+    ["5 min ago", new Date(2026, 10, 16, 12, 25)],
     ["yesterday 18:00", new Date(2026, 10, 15, 18)],
     ["yesterday", new Date(2026, 10, 15)],
     ["today 9:05", new Date(2026, 10, 16, 9, 5)],
