@@ -16,8 +16,6 @@ const USER = "forgetful-agent-example";
 const CONTEXT_WORDS_MAX = 60;
 const SYSTEM_PROMPT = "You are a careful assistant.";
 const COLUMN = 56;
-/** The first block may take seconds: the service loads its reader model. */
-const FIRST_BLOCK_MS = 60_000;
 
 const TALK = [
   "My name is Ada. The deadline is 2026-12-01.",
@@ -82,26 +80,17 @@ class Agent {
     return lines;
   }
 
+  /** A host compacts like this. The memory section is not part of the messages: the next prompt has it again. */
   async compact() {
     this.compactions += 1;
     const before = this.messages.length;
-    const flush = await this.memory?.beforeCompaction(USER);
     this.messages = [{ role: "user", content: "Summary: we talked." }];
-    const compaction = `── compaction ${this.compactions}: ${before} messages become one`;
-    if (flush === undefined) return [compaction];
-    return [
-      `── flush: ${flush.lossless ? "every fact read back from the block" : "not lossless"}`,
-      compaction,
-      await this.readDamaged(flush.block),
-    ];
-  }
-
-  /** A summary may carry a damaged block: here 100 of its 512 words are lost. */
-  async readDamaged(block) {
-    const words = block.split(" ");
-    const lost = words.splice(100, 100);
-    const { facts } = await this.memory.read(USER, words.join(" "));
-    return `── ${lost.length} words of the block lost: it gives ${facts.length} facts`;
+    const lines = [`── compaction ${this.compactions}: ${before} messages become one`];
+    if (this.memory) {
+      const { channel_count } = await this.memory.facts(USER);
+      lines.push(`── the next prompt has ${channel_count} facts from Sideband`);
+    }
+    return lines;
   }
 }
 
@@ -110,9 +99,6 @@ const service =
   apiKey === undefined ? await startTemporaryService() : { apiKey, baseUrl, end: async () => {} };
 try {
   const memory = new Sideband({ apiKey: service.apiKey, baseUrl: service.baseUrl });
-  await forgetAll(memory);
-  await memory.encode(USER, "TASK.current", "example");
-  await memory.flush(USER, { timeoutMs: FIRST_BLOCK_MS });
   await forgetAll(memory);
   const [withMemory, without] = [new Agent(memory), new Agent()];
   printRow("", "with memory", "without memory");

@@ -20,10 +20,8 @@ test("the example starts its own service, shows an agent with and without memory
     stdout,
     /\nagent {2}"Ada; lmdb, because reads never wait; 2026-12-01\." +│ "I do not know; I do not know; I do not know\."\n$/,
   );
-  for (const page of ["README.md", "docs/agents/README.md"]) {
-    const text = readFileSync(join(packageFolder, page), "utf8");
-    assert.ok(text.includes(stdout.trim()), `${page} has another transcript than:\n${stdout}`);
-  }
+  const readme = readFileSync(join(packageFolder, "README.md"), "utf8");
+  assert.ok(readme.includes(stdout.trim()), `README.md has another transcript than:\n${stdout}`);
   assert.deepEqual(
     readdirSync(host.home).filter((name) => name.startsWith("sideband-")),
     [],

@@ -58,10 +58,10 @@ test("every command of README.md runs, here, in scripts/first-hour.sh or in .ci/
     assert.deepEqual([status, stderr], [0, ""], command);
     said.push(stdout);
   }
-  const [remembered, listed, context] = said;
-  assert.equal(remembered, 'USER.gpu: now "RTX 5090"; undo: sideband forget USER.gpu --user ada\n');
-  assert.equal(listed, "USER.gpu=RTX 5090\n");
-  assert.match(context, /\nUSER\.gpu=RTX 5090\n<\/sideband-memory>\n$/);
+  const [remembered, listed, history] = said;
+  assert.equal(remembered, 'PREF.tone: now "short and formal"; undo: sideband forget PREF.tone\n');
+  assert.equal(listed, "PREF.tone=short and formal\n");
+  assert.match(history, /^1 .* cli +short and formal$/m);
   assert.equal(said.length, 3, "the other commands are in scripts/first-hour.sh and .ci/run");
 });
 
