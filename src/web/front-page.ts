@@ -69,7 +69,7 @@ const GAINS = [
   {
     title: "Yours to see and steer",
     about:
-      "A page shows what is kept, who wrote it and when. Every write can be undone, and a person put back to yesterday evening.",
+      "A page shows what is kept, who wrote it and when. Every write can be undone, or everything since yesterday evening.",
     link: ["/docs/memory-page", "The memory page"],
   },
   {
@@ -108,7 +108,7 @@ ${machine}
 <div class="story">${storyPicture()}<div><h3 id="story-title">What happens in a compaction</h3><ol aria-labelledby="story-title">${START_STEPS.map((step) => `<li>${step}</li>`).join("")}</ol></div></div></section>`;
 }
 
-const START = "npm ci && npm start\nsideband agents install claude-code";
+const START = "npm ci && npm start\nnpm install -g .\nsideband agents install claude-code";
 
 /** What a person sees of it: told to one agent, known to the next. */
 function twoSessions(): string {

@@ -101,7 +101,7 @@ A page for the holder of a key: its usage by day. Programs: \`GET /usage\` and \
 ([reference](/docs/api.md#memory)).
 `,
     main: `<div class="intro"><h1>Account</h1>
-<p>Paste your key to see its usage. The key stays in this page's memory and is gone when you leave.</p></div>
+<p>What was written with a key, day by day. The key stays in this page's memory and is gone when you leave.</p></div>
 ${APP}`,
   },
   {

@@ -102,7 +102,7 @@ async function editsInPlace({ page, running }: Visit): Promise<void> {
   const row = factOf(page, "USER.name");
   await row.locator(".fact-value", { hasText: "Ada King" }).waitFor();
   await row.getByText("by memory page").waitFor();
-  await row.getByText("ends in 6 days").waitFor();
+  await row.getByText("ends in 1 week").waitFor();
   const edit = page.getByRole("button", { name: "Edit USER.name" });
   assert.ok(await edit.evaluate((element) => element === document.activeElement));
   // Another value later, and it still ends.
@@ -218,7 +218,7 @@ async function forgetsAndUndoes({ page, running, says }: Visit): Promise<void> {
   const undo = page.getByRole("button", { name: "Undo", exact: true });
   assert.ok(await undo.evaluate((element) => element === document.activeElement));
   await page.keyboard.press("Enter");
-  await factOf(page, "USER.name").getByText("ends in 6 days").waitFor();
+  await factOf(page, "USER.name").getByText("ends in 1 week").waitFor();
   const after = (await running.call("GET", "/facts?user_id=ada")).json.facts[0];
   assert.deepEqual([after.value, after.expires_at], [before.value, before.expires_at]);
   await page.getByRole("button", { name: "Forget PREF.editor" }).click();
@@ -256,11 +256,11 @@ async function goesBack({ page, running, says }: Visit): Promise<void> {
     .getByRole("button", { name: "Undo from here: this change of PREF.avoid and all later ones" })
     .click();
   await says(/This is what changes, in 2 facts/);
-  await page.locator(".rollback").getByText("is forgotten").waitFor();
+  await page.locator(".rollback").getByText("was not there").waitFor();
   await page.locator(".rollback ins", { hasText: "gate" }).waitFor();
   assert.equal((await valuesOf()).length, before.length + 1, "a look changes nothing");
-  await press(page, "Put back 2 facts");
-  await says(/2 facts put back to/);
+  await press(page, "Undo what changed in 2 facts");
+  await says(/^Back to .*: 2 facts changed\./);
   await factOf(page, "PREF.avoid").waitFor({ state: "detached" });
   assert.deepEqual(await valuesOf(), before);
   await press(page, "Undo");

@@ -39,7 +39,7 @@ export function Rollback({ to, onClose }: RollbackProps) {
         say({ text: "Going back is undone.", actions: [] });
       };
       say({
-        text: `${countText(changes.length)} put back to ${exactTime(to)}.`,
+        text: `Back to ${exactTime(to)}: ${countText(changes.length)} changed.`,
         actions: made === undefined ? [] : [{ name: "Undo", run: undo }],
       });
       onClose();
@@ -68,7 +68,7 @@ export function Rollback({ to, onClose }: RollbackProps) {
             </p>
             <p class="fact-meta">
               {from === null && <span class="tag">comes back</span>}
-              {value === null && <span class="tag">is forgotten</span>}
+              {value === null && <span class="tag">was not there</span>}
               {project !== undefined && project !== memory.project && <span>in {project}</span>}
             </p>
           </li>
@@ -83,7 +83,7 @@ export function Rollback({ to, onClose }: RollbackProps) {
       <p class="buttons">
         {changes.length > 0 && (
           <button type="button" class="primary" disabled={busy || reading.busy} onClick={goBack}>
-            Put back {countText(changes.length)}
+            Undo what changed in {countText(changes.length)}
           </button>
         )}
         <button type="button" onClick={onClose}>

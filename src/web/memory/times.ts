@@ -11,6 +11,8 @@ const UNITS = [
 ] as const;
 /** Clocks differ a little. */
 const NOW_S = 10;
+/** A fact that was given a week a moment ago ends "in 1 week", not "in 6 days". */
+const ROUNDING_UP = 1.02;
 
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "always" });
 const exact = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
@@ -24,7 +26,7 @@ export function timeAgo(time: string, nowMs: number): string {
 /** "in a few seconds", "in 6 days" */
 export function timeUntil(time: string, nowMs: number): string {
   const seconds = (Date.parse(time) - nowMs) / 1000;
-  return seconds < NOW_S ? "in a few seconds" : inWords(seconds);
+  return seconds < NOW_S ? "in a few seconds" : inWords(seconds * ROUNDING_UP);
 }
 
 function inWords(seconds: number): string {
