@@ -32,7 +32,7 @@ export interface SealOptions extends CommonOptions {
   /** From `newKey()`. */
   key: string;
   facts: Facts;
-  /** What was opened before: the new block counts one more, and so is known as the newer one. */
+  /** What was opened before: the new block counts one more, and so is known as the newer one. Left out for the first. */
   after?: { readonly counter: number } | undefined;
   /** `false` does without the reader model: no 8 MB to load, and less room. Both forms open the same way. */
   compress?: boolean | undefined;
@@ -64,10 +64,15 @@ export interface OpenedFacts {
 /** Why there are no facts: `kind` is for code, `reason` for people. */
 export interface Unopened {
   readonly ok: false;
-  readonly kind: Refusal["kind"];
+  readonly kind: Refusal["kind"] | "other-labels";
   readonly reason: string;
 }
 
+const OTHER_LABELS: Unopened = {
+  ok: false,
+  kind: "other-labels",
+  reason: "the block was sealed with other `labels`, or a longer list of them; names are only ever added at its end",
+};
 const COUNTER_MAX = 2 ** 40;
 /** Stands for the codebook of a block that has not been decoded yet: it is asked for its version only. */
 const READER_TO_COME: Codebook = { version: READER_FORMAT_VERSION, predictors: [] };
@@ -83,17 +88,13 @@ export async function seal(options: SealOptions): Promise<string> {
     checkFact(label, value);
     return { channel: labels.channelOf(label), value, order };
   });
-  const counter = (after?.counter ?? 0) + 1;
-  if (!Number.isSafeInteger(counter) || counter < 1 || counter > COUNTER_MAX)
-    throw new BlockError("invalid_counter", "`after` must be what open() gave");
+  const counter = counterAfter(after);
+  const check = labels.checkOf(given.map(({ channel }) => channel));
   // The first to be taken, so that it is never without room.
-  const counted = { channel: COUNTER_CHANNEL, value: String(counter), order: given.length };
+  const counted = { channel: COUNTER_CHANNEL, value: `${counter}${check}`, order: given.length };
+  const isCounted = counter > 1 || check !== "";
   const codebook = compress ? await loadReader(options) : PLAIN_CODEBOOK;
-  const { text, overflow } = buildBlock(counter === 1 ? given : [...given, counted], {
-    key,
-    userId,
-    codebook,
-  });
+  const { text, overflow } = buildBlock(isCounted ? [...given, counted] : given, { key, userId, codebook });
   if (overflow.length > 0) {
     const names = overflow.map((channel) => labels.labelOf(channel) ?? "the counter");
     const how = compress ? "shorten or drop some" : "shorten or drop some, or seal with the reader model";
@@ -116,21 +117,22 @@ export async function open(options: OpenOptions): Promise<Opened> {
   const opened = (await Promise.all(results)).filter((result) => result.ok);
   const newest = opened.sort((a, b) => b.counter - a.counter).at(0);
   if (newest === undefined) return whyNot(await Promise.all(results));
-  const { values, ...report } = newest;
+  const { values, check, ...report } = newest;
+  const channels = values.map(({ channel }) => channel);
+  // Blocks of the first release have no check.
+  if (check !== "" && check !== labels.checkOf(channels)) return OTHER_LABELS;
   const facts: Record<string, string> = {};
   for (const { channel, value } of values) {
     const label = labels.labelOf(channel);
-    if (label === undefined)
-      throw new BlockError(
-        "invalid_label",
-        `the block has a fact on channel ${channel}, which \`labels\` does not reach: it was sealed with a longer list`,
-      );
+    if (label === undefined) return OTHER_LABELS;
     facts[label] = value;
   }
   return { ...report, blocks: opened.reduce((sum, { blocks }) => sum + blocks, 0), facts };
 }
 
 interface DecodedBlock extends Omit<OpenedFacts, "facts"> {
+  /** Of the own labels in it; empty where it has none. */
+  readonly check: string;
   readonly values: readonly { readonly channel: number; readonly value: string }[];
 }
 
@@ -168,19 +170,32 @@ async function decode(block: OpenedBlock, options: ModelOptions): Promise<Decode
   const isPlain = codebookVersionOf(block.version) === PLAIN_CODEBOOK.version;
   const codebook = isPlain ? PLAIN_CODEBOOK : await loadReader(options);
   const values: { channel: number; value: string }[] = [];
-  let counter = 1;
+  let counted = "1";
   for (const { channel, bits } of block.codes) {
     const value = readValue(codebook, channel, bits);
     if (value === undefined) return unreadable({ kind: "unknown-value", channel });
-    if (channel === COUNTER_CHANNEL) counter = Number(value);
+    if (channel === COUNTER_CHANNEL) counted = value;
     else values.push({ channel, value });
   }
-  return { ok: true, values, counter, repaired: block.repaired, margin: block.guardLeft, blocks: 1 };
+  const counter = Number.parseInt(counted, 10);
+  const check = counted.slice(String(counter).length);
+  return { ok: true, values, counter, check, repaired: block.repaired, margin: block.guardLeft, blocks: 1 };
 }
 
 function whyNot(results: readonly (DecodedBlock | UnreadableBlock)[]): Unopened {
   const reasons = results.filter((result) => !result.ok);
   return reasons.find(({ kind }) => kind !== "damaged" && kind !== "no-block") ?? reasons[0];
+}
+
+function counterAfter(after: SealOptions["after"]): number {
+  if (after === undefined) return 1;
+  const counter = after?.counter;
+  if (!Number.isSafeInteger(counter) || counter < 1 || counter >= COUNTER_MAX)
+    throw new BlockError(
+      "invalid_counter",
+      "`after` must be what open() gave with ok: true; leave it out for the first block",
+    );
+  return counter + 1;
 }
 
 function boundUser(user: string): string {

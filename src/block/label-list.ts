@@ -4,13 +4,17 @@
  * 255 is the counter's.
  */
 
+import { utf8 } from "../base/bytes.ts";
 import { LABEL_FORM, LABELS } from "../base/channel-labels.ts";
+import { crc32, toBase62 } from "../base/crc32.ts";
 import { isSlip } from "../base/edit-distance.ts";
 import { CHANNEL_COUNT, CHANNEL_COUNT_MAX } from "../base/limits.ts";
 import { BlockError } from "./errors.ts";
 
 export const COUNTER_CHANNEL = CHANNEL_COUNT_MAX - 1;
 const OWN_MAX = COUNTER_CHANNEL - CHANNEL_COUNT;
+/** Digits of a CRC-32 in base 62. */
+const CHECK_DIGITS = 6;
 
 export class LabelList {
   readonly #labels: readonly string[];
@@ -43,6 +47,14 @@ export class LabelList {
       "invalid_label",
       `${JSON.stringify(label)} is no label of this application: ${hint}`,
     );
+  }
+
+  /** A checksum of the own labels on these channels, so that a block does not open under other names; empty if there are none. */
+  checkOf(channels: readonly number[]): string {
+    const own = channels.filter((channel) => channel >= CHANNEL_COUNT).sort((a, b) => a - b);
+    if (own.length === 0) return "";
+    const names = own.map((channel) => `${channel} ${this.#labels[channel]}`).join("\n");
+    return ` ${toBase62(crc32(utf8(names)), CHECK_DIGITS)}`;
   }
 
   /** Undefined where the list does not reach as far. */

@@ -113,7 +113,9 @@ test("bad input gets one line that says what to do", async () => {
     [{ facts: { "ORDER.number": "\ud800" } }, "invalid_value", /a text/],
     [{ labels: ["order number"] }, "invalid_label", /such as ORDER\.number/],
     [{ labels: ["USER.name"] }, "invalid_label", /twice/],
-    [{ after: { counter: Number.NaN } }, "invalid_counter", /open\(\)/],
+    ...[{ counter: Number.NaN }, { counter: 0 }, { ok: false }, 5, null].map(
+      (after): [object, string, RegExp] => [{ after }, "invalid_counter", /leave it out for the first/],
+    ),
     [{ compress: true, model: new Uint8Array(9) }, "no_model", /has only 9 bytes; say where/],
     [{ compress: true, model: "file:///nowhere/reader.bin" }, "no_model", /cannot be loaded/],
   ];
@@ -126,8 +128,21 @@ test("bad input gets one line that says what to do", async () => {
     });
   }
   await assert.rejects(open({ ...common, text: "", key: [] }), { code: "invalid_key" });
+});
+
+test("a block opens with its labels and those that were added behind them, and under no other names", async () => {
   const block = await seal({ ...common, facts });
-  await assert.rejects(open({ ...common, labels: [], text: block }), { code: "invalid_label" });
+  assert.deepEqual((await opened(block, { labels: [...labels, "SHOP.basket"] })).facts, facts);
+  const second = await seal({ ...common, facts, after: await opened(block) });
+  for (const other of [[], ["PLAN.name", ...labels], [...labels].reverse(), ["ORDER.numbers", labels[1]]]) {
+    for (const text of [block, second]) {
+      const result = await open({ ...common, labels: other, text });
+      assert.deepEqual([result.ok, !result.ok && result.kind], [false, "other-labels"], other.join());
+    }
+  }
+  // What is not in the block does not matter.
+  const standard = await seal({ ...common, facts: { "USER.name": "Ada" } });
+  assert.deepEqual((await opened(standard, { labels: ["PLAN.name"] })).facts, { "USER.name": "Ada" });
 });
 
 test("the model is loaded from where the application says, and a plain block needs none", async () => {
