@@ -34,6 +34,11 @@ export interface AgentContextOptions extends AgentCallOptions {
   include?: SectionParts | undefined;
 }
 
+export interface AgentForgetOptions extends AgentCallOptions {
+  /** Keeps the earlier values, and the forgotten one as the last of them. */
+  keepHistory?: boolean | undefined;
+}
+
 /** Who writes. */
 export interface AgentWriterOptions extends AgentCallOptions {
   writtenBy?: string | undefined;
@@ -68,7 +73,7 @@ export interface AgentMemory {
   encode(userId: string, label: string, value: string, options?: AgentWriteOptions): Promise<WrittenAnswer>;
   append(userId: string, label: string, item: string, options?: AgentWriteOptions): Promise<WrittenAnswer>;
   decode(userId: string, label: string, options?: AgentCallOptions): Promise<DecodeAnswer & FactDetails>;
-  forget(userId: string, label: string, options?: AgentCallOptions): Promise<ForgetAnswer>;
+  forget(userId: string, label: string, options?: AgentForgetOptions): Promise<ForgetAnswer>;
   facts(userId: string, options?: AgentCallOptions): Promise<FactsAnswer>;
   context(userId: string, options?: AgentContextOptions): Promise<ContextAnswer>;
   flush(userId: string, options?: AgentCallOptions): Promise<FlushAnswer>;

@@ -10,7 +10,7 @@ import type { AgentMemory, AgentWriterOptions } from "./agent-memory.ts";
 import { keptValue } from "./secrets.ts";
 import { shownJson } from "./shown-text.ts";
 import { labelsText, STANDARD_TOOL_LABELS, type ToolLabel } from "./tool-labels.ts";
-import { type UndoCommand, writtenLine } from "./written-line.ts";
+import { forgottenLine, type UndoCommand, writtenLine } from "./written-line.ts";
 
 type JsonObject = { readonly [name: string]: unknown };
 
@@ -129,16 +129,22 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   {
     name: "forget",
     title: "Forget a fact",
-    description: "Deletes a fact and its history for good.",
+    description: "Takes a fact away; the user can restore it.",
     input: { label: TEXT },
-    optional: {},
+    optional: {
+      for_good: { type: "boolean", description: "Deletes its history too: only if the user asks for that." },
+    },
     isForBlock: false,
     annotations: DELETES,
-    async run(memory, userId, input, options) {
+    async run(memory, userId, input, { undoIn, ...options } = {}) {
       const label = textIn(input, "label");
+      const isForGood = input.for_good === true;
       try {
-        await memory.forget(userId, label, options);
-        return { label, forgotten: true };
+        const { revision, place } = await memory.decode(userId, label, options);
+        await memory.forget(userId, label, { ...options, keepHistory: !isForGood });
+        const undo = undoIn?.(place === "person" ? undefined : options.project);
+        const result = isForGood ? `${label}: forgotten for good` : forgottenLine(label, revision, undo);
+        return { result, label, forgotten: true };
       } catch (error) {
         if (errorCodeOf(error) === "fact_not_found") return { label, forgotten: false };
         throw error;

@@ -27,6 +27,11 @@ export function writtenLine(written: WrittenAnswer, undo: UndoCommand | undefine
   return `${label}: ${was}now ${now}; undo: ${undoText(label, previous?.revision, undo)}`;
 }
 
+/** @param revision of the value that was forgotten */
+export function forgottenLine(label: string, revision: number, undo: UndoCommand | undefined): string {
+  return `${label}: forgotten; undo: ${undoText(label, revision, undo)}`;
+}
+
 function undoText(label: string, revision: number | undefined, undo: UndoCommand | undefined): string {
   if (undo === undefined)
     return revision === undefined ? "forget tool" : `history tool with restore ${revision}`;

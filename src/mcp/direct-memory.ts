@@ -77,9 +77,9 @@ export function directMemory(
         const decoded = await decodeFact(services, account, { userId, label, project });
         return { ...decodeAnswer(decoded), ...factDetails(decoded.fact) };
       }),
-    forget: (user, label, { project } = {}) =>
+    forget: (user, label, { project, keepHistory } = {}) =>
       write(user, async (userId) =>
-        forgetAnswer(await forgetFact(services, account, { userId, label, project })),
+        forgetAnswer(await forgetFact(services, account, { userId, label, project, keepHistory })),
       ),
     facts: (user, { project } = {}) =>
       read(user, async (userId) =>

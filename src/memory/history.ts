@@ -116,6 +116,8 @@ function byTimeBackwards(a: EventMark, b: EventMark): number {
   return b.atMs - a.atMs || b.revision - a.revision || isWritten(a) - isWritten(b);
 }
 
+const NOBODY = { writtenBy: null, sessionId: null };
+
 function eventsOf(life: UserLife, historyMax: number) {
   return [...lifeByFact(life, historyMax).values()].flatMap(({ present, earlier }) => {
     const written = valuesOf({ present, earlier }).map((fact) => ({
@@ -123,8 +125,11 @@ function eventsOf(life: UserLife, historyMax: number) {
       kind: "written" as const,
       atMs: fact.sinceMs,
     }));
+    // Who ended a value is not kept: its writer need not be the one.
     const ended = earlier.flatMap((fact) =>
-      fact.ended === "replaced" ? [] : [{ ...partsOf(fact), kind: fact.ended, atMs: fact.endedAtMs }],
+      fact.ended === "replaced"
+        ? []
+        : [{ ...partsOf(fact), ...NOBODY, kind: fact.ended, atMs: fact.endedAtMs }],
     );
     return [...written, ...ended];
   });

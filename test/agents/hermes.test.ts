@@ -106,7 +106,9 @@ suite("Hermes provider", { concurrency: false }, () => {
     const metrics = (await running.call("GET", "/metrics")).text;
     assert.match(metrics, /method="POST",route="\/flush",status="200"\} 1/);
     assert.match(metrics, /method="GET",route="\/context",status="304"\} 2/);
-    assert.deepEqual(JSON.parse(values[16]), { label: "TASK.deadline", forgotten: true });
+    const { result, ...gone } = JSON.parse(values[16]);
+    assert.deepEqual(gone, { label: "TASK.deadline", forgotten: true });
+    assert.match(result, /^TASK\.deadline: forgotten; undo: history tool with restore \d+$/);
     assert.deepEqual(JSON.parse(values[17]), { label: "TASK.deadline", forgotten: false });
     await running.call("POST", "/encode", {
       body: { user_id: "ada", label: "TASK.deadline", value: "2026-12-01" },

@@ -99,7 +99,12 @@ def _tools(labels: str, has_block: bool) -> List[Dict[str, Any]]:
             {},
             {"label": _TEXT},
         ),
-        _tool("sideband_forget", "Deletes a fact and its history for good.", {"label": _TEXT}, {}),
+        _tool(
+            "sideband_forget",
+            "Takes a fact away; the user can restore it.",
+            {"label": _TEXT},
+            {"for_good": {"type": "boolean", "description": "Deletes its history too: only if the user asks for that."}},
+        ),
         _tool(
             "sideband_add_label",
             "Adds a label for a kind of fact that no label fits, such as FAMILY.wife. Labels stay for ever.",
@@ -340,8 +345,11 @@ class SidebandProvider(MemoryProvider):
                 fact = memory.decode(user, label, fail_fast=True, **place)
                 return _picked(fact, "label", "value", "updated_at", "written_by", "expires_at")
             if name == "sideband_forget":
-                memory.forget(user, label, **place)
-                return {"label": label, "forgotten": True}
+                is_for_good = args.get("for_good") is True
+                revision = memory.decode(user, label, **place)["revision"]
+                memory.forget(user, label, keep_history=not is_for_good, **place)
+                how = "forgotten for good" if is_for_good else f"forgotten; undo: history tool with restore {revision}"
+                return {"result": f"{label}: {how}", "label": label, "forgotten": True}
             if name == "sideband_history":
                 revisions = memory.history(user, label, fail_fast=True, **place)["revisions"]
                 kept = ("revision", "value", "updated_at", "written_by", "ended")

@@ -114,20 +114,22 @@ export class MemoryApi {
     return this.#call("POST", "/facts/restore", { body });
   }
 
+  /** Of the whole person, in all projects. */
   changes(
-    memory: Memory,
+    { userId }: Memory,
     { since, limit, cursor }: { since: string; limit: number; cursor?: string },
   ): Promise<ChangesAnswer> {
-    const query = { ...asked(memory), since, limit: String(limit), cursor };
+    const query = { user_id: userId, since, limit: String(limit), cursor };
     return this.#call("GET", "/users/history", { query });
   }
 
+  /** Of the whole person, in all projects. */
   rollback(
-    memory: Memory,
+    { userId }: Memory,
     to: string,
     { dryRun = false, partial = false }: { dryRun?: boolean; partial?: boolean },
   ): Promise<RollbackAnswer> {
-    const body = { ...asked(memory), to, dry_run: dryRun, partial, written_by: PAGE_WRITER };
+    const body = { user_id: userId, to, dry_run: dryRun, partial, written_by: PAGE_WRITER };
     return this.#call("POST", "/users/rollback", { body });
   }
 

@@ -1,6 +1,6 @@
 /**
  * What changed since a moment, the newest first; and everything can be put back to that moment, after a look at what that
- * would change. In a project it is about that project alone, otherwise about all of them.
+ * would change. It is about the whole person, in whichever project one looks: an agent there writes to the person, too.
  */
 
 import { useEffect, useState } from "preact/hooks";
@@ -75,7 +75,7 @@ export function Changes() {
   return (
     <section class="card" aria-labelledby="changes-title">
       <div class="card-head">
-        <h2 id="changes-title">What changed{memory.project === undefined ? "" : " in this project"}</h2>
+        <h2 id="changes-title">What changed</h2>
         <label class="inline">
           <span class="visually-hidden">Since when</span>
           <select value={span} onChange={({ currentTarget }) => choose(currentTarget.value)}>

@@ -99,7 +99,7 @@ export const MCP_OPERATIONS: readonly Operation[] = [
     const label = random.pick(user.labels);
     const forgotten = user.facts.has(label);
     const change = forgotten ? { after: user.without(label), encodes: 0 } : undefined;
-    assert.deepEqual(await visit.tool("forget", { label }, change), { label, forgotten });
+    assert.equal((await visit.tool("forget", { label }, change)).forgotten, forgotten);
   }),
 
   ofUser("mcp recall all", 25, async (visit, user) => {

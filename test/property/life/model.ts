@@ -231,7 +231,9 @@ export class LifeModel {
         atMs: value.sinceMs,
       })),
       ...past.flatMap((value) =>
-        value.ended === "replaced" ? [] : [{ ...eventOf(value), kind: value.ended, atMs: value.endedAtMs }],
+        value.ended === "replaced"
+          ? []
+          : [{ ...eventOf(value), ...NOBODY, kind: value.ended, atMs: value.endedAtMs }],
       ),
     ]);
     const isEnd = (event: Event) => Number(event.kind !== "written");
@@ -442,6 +444,9 @@ export class LifeModel {
 function asExpired({ expiresAtMs, ...value }: Present): Past {
   return { ...value, ended: "expired", endedAtMs: expiresAtMs! };
 }
+
+/** Who ended a value is not known. */
+const NOBODY = { writtenBy: null, sessionId: null };
 
 function eventOf({ place, label, revision, value, writtenBy, sessionId }: Present | Past) {
   return { place, label, revision, value, writtenBy, sessionId };

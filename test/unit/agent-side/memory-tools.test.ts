@@ -51,12 +51,13 @@ test("remember says what it replaced and how to undo it, and history undoes it",
   );
 });
 
+const undoIn = (project?: string) => ({
+  program: "sideband",
+  options: project === undefined ? "" : ` --project ${project}`,
+});
+
 test("where the person has a command, the line names it, with the project of what is not the person's own", async (context) => {
   const { call } = await setUp(context);
-  const undoIn = (project?: string) => ({
-    program: "sideband",
-    options: project === undefined ? "" : ` --project ${project}`,
-  });
   const options = { undoIn, project: "loom/x" };
   const write = async (label: string, value: string, more = {}) =>
     (await call("remember", { label, value, ...more }, options)).result;
@@ -80,7 +81,7 @@ test("where the person has a command, the line names it, with the project of wha
   assert.equal(toolResultText({ label: "USER.os", value: null }), '{"label":"USER.os","value":null}');
 });
 
-test("recall reads one fact, all, or none; forget takes the history along", async (context) => {
+test("recall reads one fact, all, or none; what is forgotten can be restored, unless it is forgotten for good", async (context) => {
   const { call } = await setUp(context);
   assert.deepEqual(await call("recall", { label: "USER.name" }), { label: "USER.name", value: null });
   await call("remember", { label: "USER.name", value: "Ada" }, { writtenBy: "cli" });
@@ -93,8 +94,22 @@ test("recall reads one fact, all, or none; forget takes the history along", asyn
       { label: "USER.os", value: "Plan 9" },
     ],
   });
-  assert.deepEqual(await call("forget", { label: "USER.os" }), { label: "USER.os", forgotten: true });
+  const forgotten = (result: string) => ({ result, label: "USER.os", forgotten: true });
+  assert.deepEqual(
+    await call("forget", { label: "USER.os" }, { undoIn }),
+    forgotten("USER.os: forgotten; undo: sideband restore USER.os 2"),
+  );
   assert.deepEqual(await call("forget", { label: "USER.os" }), { label: "USER.os", forgotten: false });
+  assert.equal((await call("history", { label: "USER.os", restore: 2 })).value, "Plan 9");
+  assert.deepEqual(
+    await call("forget", { label: "USER.os" }),
+    forgotten("USER.os: forgotten; undo: history tool with restore 4"),
+  );
+  await call("history", { label: "USER.os", restore: 4 });
+  assert.deepEqual(
+    await call("forget", { label: "USER.os", for_good: true }),
+    forgotten("USER.os: forgotten for good"),
+  );
   await assert.rejects(call("history", { label: "USER.os" }), { code: "fact_not_found" });
 });
 
