@@ -81,7 +81,22 @@ function securityOf({ access, method }: Operation): Json[] {
   return method === "GET" ? [{ key: [] }, { keyInQuery: [] }] : [{ key: [] }];
 }
 
-function parametersOf({ id, query, params, idempotent }: Operation): Json[] {
+const IDEMPOTENCY_KEY = headerOf("Idempotency-Key", "Replays the first 2xx answer for 24 hours.", {
+  maxLength: IDEMPOTENCY_KEY_LENGTH_MAX,
+});
+const CONDITIONS = [
+  headerOf(
+    "If-Match",
+    'The revision that the fact must have now, in quotes: `"17"`, as in the ETag of encode and decode. Otherwise 412, and nothing is written.',
+  ),
+  headerOf("If-None-Match", "`*`: there must be no such fact. Otherwise 412, and nothing is written."),
+];
+
+function headerOf(name: string, description: string, more: Json = {}): Json {
+  return { name, in: "header", required: false, schema: { type: "string", ...more, description } };
+}
+
+function parametersOf({ id, query, params, idempotent, conditional }: Operation): Json[] {
   const example = exampleOf(id);
   const values: Readonly<Record<string, string>> = { ...example.params, ...example.query };
   const list = (schema: TSchema | undefined, where: string) => {
@@ -97,17 +112,8 @@ function parametersOf({ id, query, params, idempotent }: Operation): Json[] {
       ...(values[name] === undefined ? {} : { example: name === "use_model" ? true : values[name] }),
     }));
   };
-  const header = {
-    name: "Idempotency-Key",
-    in: "header",
-    required: false,
-    schema: {
-      type: "string",
-      maxLength: IDEMPOTENCY_KEY_LENGTH_MAX,
-      description: "Replays the first 2xx answer for 24 hours.",
-    },
-  };
-  return [...list(params, "path"), ...list(query, "query"), ...(idempotent ? [header] : [])];
+  const headers = [...(idempotent ? [IDEMPOTENCY_KEY] : []), ...(conditional ? CONDITIONS : [])];
+  return [...list(params, "path"), ...list(query, "query"), ...headers];
 }
 
 /** Codes that share a status share a response. */

@@ -32,6 +32,8 @@ interface OperationTerms {
   readonly bodyBytesMax?: number;
   /** Takes the header Idempotency-Key. */
   readonly idempotent?: true;
+  /** Takes the headers If-Match and If-None-Match, for the revision that the fact must have. */
+  readonly conditional?: true;
   /** JSON unless `text` says otherwise. */
   readonly answer?: TSchema;
   readonly text?: string;

@@ -33,6 +33,7 @@ export const OPERATIONS = {
     summary: "Writes a fact. Counts against the monthly limit.",
     body: wire.EncodeBody,
     idempotent: true,
+    conditional: true,
     answer: wire.EncodeAnswer,
     errors: [
       ...LABELLED,
@@ -148,6 +149,7 @@ export const OPERATIONS = {
     writes: true,
     summary: "Forgets one fact, with its history.",
     query: wire.ForgetQuery,
+    conditional: true,
     answer: wire.ForgetFactAnswer,
     errors: [
       ...LABELLED,

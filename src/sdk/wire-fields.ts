@@ -6,7 +6,10 @@ export function factFields({ scope, ttlS, expiresAt }: FactPlace & FactEnd) {
   return { scope, ttl_s: ttlS, expires_at: isoMoment(expiresAt) };
 }
 
-export function labelFields({ oneOf, maxBytes, ttlS, ...rest }: LabelTermsChange) {
+export function labelFields(terms: LabelTermsChange) {
+  if (typeof terms !== "object" || terms === null)
+    throw new TypeError('a label takes its terms, such as { description: "what belongs there" }');
+  const { oneOf, maxBytes, ttlS, ...rest } = terms;
   return { ...rest, one_of: oneOf, max_bytes: maxBytes, ttl_s: ttlS };
 }
 

@@ -55,8 +55,14 @@ test("what was replaced is said with the command that undoes it, which works as 
       /^USER\.os: Plan 9 → \(none\)\nPREF\.tone: loud → dry\n2 facts would change, back to /,
     );
     assert.equal((await run("recall", "PREF.tone", ...ada)).out, "loud\n");
-    assert.match((await run("rollback", "--to", before, ...ada)).out, /2 facts changed/);
+    const back = await run("rollback", "--to", before, ...ada);
+    assert.match(back.out, /2 facts changed/);
     assert.equal((await run("recall", "PREF.tone", ...ada)).out, "dry\n");
+    // Going back prints how to undo it, and that works too.
+    const [, moment] = /^undo: .* rollback --to (\S+) /.exec(back.err) ?? [];
+    assert.match((await run("rollback", "--to", moment, ...ada)).out, /2 facts changed/);
+    assert.equal((await run("recall", "PREF.tone", ...ada)).out, "loud\n");
+    await run("rollback", "--to", before, ...ada);
     assert.match(
       (await run("log", "--since", "1h ago", ...ada)).out,
       /\n\S+Z {2}cli +PREF\.tone: was "dry", now "loud"\n[\s\S]*PREF\.tone: was "loud", now "dry"\n$/,

@@ -9,7 +9,7 @@ import { memoryCommand, orNoFact, WRITER } from "../memory-command.ts";
 import { MEMORY_OPTIONS } from "../memory-options.ts";
 import { momentMs } from "../moments.ts";
 import { counted, table } from "../printed.ts";
-import { undoHere } from "../spoken-command.ts";
+import { spokenCommand, undoHere } from "../spoken-command.ts";
 import { restoreBackup } from "./upkeep.ts";
 
 export const history: Command = memoryCommand(
@@ -88,7 +88,7 @@ was written since stays in the history. Prints what changes.`,
       momentMs("--to", to, Date.now());
     },
   },
-  async ({ memory, config: { userId }, values, print }) => {
+  async ({ memory, config: { userId }, values, sameMemory, print }) => {
     const to = new Date(momentMs("--to", String(values.to), Date.now())).toISOString();
     const answer = await memory.rollback(userId, to, {
       project: values.project as string | undefined,
@@ -97,6 +97,12 @@ was written since stays in the history. Prints what changes.`,
       writtenBy: WRITER,
     });
     print(rollbackLines(answer, to), answer);
+    if (answer.status === "ok" && answer.changes.length > 0) {
+      // The time of the service, not of this machine: the newest change is one that was just made.
+      const [{ at }] = (await memory.changes(userId, { limit: 1 })).changes;
+      const before = new Date(Date.parse(at) - 1).toISOString();
+      console.error(`undo: ${spokenCommand()} rollback --to ${before}${sameMemory}`);
+    }
     if (answer.status !== "unreached") return;
     const labels = answer.unreached.map(({ label }) => label).join(", ");
     throw new CommandError(

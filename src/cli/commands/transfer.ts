@@ -1,6 +1,6 @@
 /** sideband export and import: keys, facts and requests for keys as JSON lines, the whole service or one account. */
 
-import { createReadStream, openSync } from "node:fs";
+import { closeSync, createReadStream, fstatSync, openSync, readSync } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
@@ -14,6 +14,8 @@ import { counted } from "../printed.ts";
 import { ProgressLine } from "../progress.ts";
 import { exportMarkdown, isExportMarkdown } from "./export-markdown.ts";
 import { FROM_HELP, importFrom, isImportFrom } from "./import-from.ts";
+
+const START_BYTES = 64;
 
 export const exportCommand: Command = {
   name: "export",
@@ -116,10 +118,7 @@ ${FROM_HELP}`,
     if (positionals.length > 1) throw new UsageError("one FILE at most");
     if (newMasterKey && masterKey !== undefined)
       throw new UsageError("--master-key or --new-master-key, not both");
-    const input =
-      positionals[0] === undefined
-        ? process.stdin
-        : createReadStream(positionals[0], { fd: openSync(positionals[0], "r") });
+    const input = positionals[0] === undefined ? process.stdin : exportStream(positionals[0]);
     const config = configWith(values.data);
     if (masterKey !== undefined) adoptMasterKeys(config, masterKey);
     const progress = new ProgressLine("lines");
@@ -135,6 +134,21 @@ ${FROM_HELP}`,
     return leftOut.length === 0 ? EXIT_OK : EXIT_FAILED;
   },
 };
+
+/** A file of another kind is told from an export by how it begins. */
+function exportStream(path: string): Readable {
+  const fd = openSync(path, "r");
+  const start = Buffer.alloc(START_BYTES);
+  // A pipe cannot be read twice.
+  const size = fstatSync(fd).isFile() ? readSync(fd, start, 0, START_BYTES, 0) : 0;
+  if (!/^\s*(\{|$)/.test(start.toString("utf8", 0, size))) {
+    closeSync(fd);
+    throw new CommandError(
+      `${path} is no export of Sideband; "sideband import --from ${path}" shows what it would take from another file`,
+    );
+  }
+  return createReadStream(path, { fd });
+}
 
 interface WrittenCounts {
   keys: number;

@@ -168,13 +168,23 @@ test("import: a line that is refused is named, however much of the file comes af
   withData(async (data, folder) => {
     const file = join(folder, "facts.jsonl");
     for (const [text, refusal] of [
-      [`\nbad\n${"{}\n".repeat(2_000_000)}`, "line 2: This line cannot be imported: it is not JSON."],
-      [`\n${"x".repeat(12_000_000)}`, "line 2: A line has at most 4194304 characters."],
+      [`\n{bad\n${"{}\n".repeat(2_000_000)}`, "line 2: This line cannot be imported: it is not JSON."],
+      [`\n{${"x".repeat(12_000_000)}`, "line 2: A line has at most 4194304 characters."],
     ]) {
       writeFileSync(file, text);
       const { status, err } = await run("import", file, "--new-master-key", "--data", data);
       assert.deepEqual([status, err], [1, `sideband import: ${refusal}\n`]);
     }
+    const notes = join(folder, "CLAUDE.md");
+    writeFileSync(notes, "# Notes\n");
+    const { status, err } = await run("import", notes, "--data", data);
+    assert.deepEqual(
+      [status, err],
+      [
+        1,
+        `sideband import: ${notes} is no export of Sideband; "sideband import --from ${notes}" shows what it would take from another file\n`,
+      ],
+    );
   }));
 
 test("backup, restore, verify, compact, read", () =>
