@@ -10,6 +10,7 @@
  *   time than is left, the call fails at once.
  */
 
+import { answerText } from "./answer-text.ts";
 import { checkedTimeout } from "./checked-options.ts";
 import { Circuits } from "./circuit.ts";
 import { Deadline } from "./deadline.ts";
@@ -137,8 +138,7 @@ export class Transport {
         redirect: "manual",
         ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
       });
-      const text = await response.text();
-      const body = parsed(text);
+      const body = parsed(await answerText(response));
       if (response.status >= 400) throw errorOf(response.status, response.headers, body);
       if (response.status !== 304 && (typeof body !== "object" || body === null)) {
         throw unexpectedAnswer(response);
