@@ -15,14 +15,13 @@ import {
   readdirSync,
   readFileSync,
   readSync,
-  renameSync,
   statfsSync,
   statSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { NoStoreError, OperatorError } from "../../base/errors.ts";
-import { removeFolder, replaceFile, syncPath } from "./durable-files.ts";
+import { removeFolder, renameOver, replaceFile, syncPath } from "./durable-files.ts";
 import { type FolderLock, fileTextOf } from "./folder-lock.ts";
 
 /** A folder of the format before is upgraded (upgrade.ts), one of another is refused. */
@@ -117,7 +116,7 @@ export function nameStore(lock: FolderLock, store: string, format = FORMAT_VERSI
   writeFileSync(draft, text, { mode: 0o600 });
   for (const path of [draft, join(folder, store), folder]) syncPath(path);
   lock.requireHeld();
-  renameSync(draft, join(folder, NAME_FILE));
+  renameOver(draft, join(folder, NAME_FILE));
   lock.keep(NAME_FILE, fileTextOf, text);
   lock.requireHeld();
   syncPath(folder);

@@ -9,10 +9,11 @@
  * once is lost for good.
  */
 
-import { closeSync, fstatSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { Failure } from "../../base/errors.ts";
+import { renameOver } from "./durable-files.ts";
 
 export const LOCK_FILE = "owner.lock";
 const NOTE_FILE = "owner.json";
@@ -117,7 +118,7 @@ export function tryFolderLock(folder: string, file = LOCK_FILE, shared = false):
   try {
     // Loaded with the first lock: an agent's hook takes none and must not wait for it.
     const { tryLock } = load("fs-native-extensions") as typeof import("fs-native-extensions");
-    // Windows opens no folders.
+    // On Windows the folder could not be removed while it is open.
     if (process.platform !== "win32") descriptors.push(openSync(folder, "r"));
     if (!tryLock(descriptors[0], { shared })) return undefined;
     const taken = new FolderLock(folder, file, descriptors);
@@ -167,7 +168,7 @@ export function writeOwnerNote(lock: FolderLock, note: OwnerNote): void {
   lock.requireHeld();
   writeFileSync(draft, `${JSON.stringify(note)}\n`, { mode: 0o600 });
   lock.requireHeld();
-  renameSync(draft, path);
+  renameOver(draft, path);
 }
 
 /** What the last owner wrote about itself; undefined if it cannot be read. */
