@@ -148,8 +148,9 @@ export function fileTextOf(path: string): string {
   return readFileSync(path, "utf8");
 }
 
-function idOf({ dev, ino }: { dev: bigint; ino: bigint }): string {
-  return `${dev}:${ino}`;
+/** On Windows without the device: Node 22.12 to 22.16 and 24.0 to 24.1 tell that of a path and of an open file otherwise. */
+export function idOf({ dev, ino }: { dev: bigint; ino: bigint }, platform = process.platform): string {
+  return platform === "win32" ? `${ino}` : `${dev}:${ino}`;
 }
 
 /** Undefined if it cannot be found or read, for whatever reason. */

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { renameOver, syncPath } from "../../../src/store/lmdb/durable-files.ts";
+import { idOf } from "../../../src/store/lmdb/folder-lock.ts";
 
 function newFolder(context: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), "sideband-durable-"));
@@ -40,6 +41,17 @@ test("Windows syncs files that are open for writing, and no folder", (context) =
     syncBuiltinESMExports();
   }
   assert.equal(readFileSync(file, "utf8"), "content");
+});
+
+test("a path and an open file are the same on Windows by their inode, and elsewhere by their device, too", () => {
+  const [path, open, other] = [
+    { dev: 0n, ino: 7n },
+    { dev: 3_163_614_271n, ino: 7n },
+    { dev: 0n, ino: 8n },
+  ];
+  assert.equal(idOf(path, "win32"), idOf(open, "win32"));
+  assert.notEqual(idOf(path, "win32"), idOf(other, "win32"));
+  assert.notEqual(idOf(path, "linux"), idOf(open, "linux"));
 });
 
 test("a file that is read at this moment is replaced on Windows as soon as that is over, and elsewhere at once", (context) => {
