@@ -9,14 +9,13 @@
  * once is lost for good.
  */
 
-import { closeSync, fstatSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { Failure } from "../../base/errors.ts";
-import { renameOver } from "./durable-files.ts";
 
 export const LOCK_FILE = "owner.lock";
-const NOTE_FILE = "owner.json";
+export const NOTE_FILE = "owner.json";
 const RETRY_MS = 25;
 const FOLDER = ".";
 const load = createRequire(import.meta.url);
@@ -160,16 +159,6 @@ function seen(look: (path: string) => string, path: string): string | undefined 
   } catch {
     return undefined;
   }
-}
-
-/** In place of the old note at one moment: who reads it meanwhile gets one of the two. */
-export function writeOwnerNote(lock: FolderLock, note: OwnerNote): void {
-  const path = join(lock.folder, NOTE_FILE);
-  const draft = `${path}.new`;
-  lock.requireHeld();
-  writeFileSync(draft, `${JSON.stringify(note)}\n`, { mode: 0o600 });
-  lock.requireHeld();
-  renameOver(draft, path);
 }
 
 /** What the last owner wrote about itself; undefined if it cannot be read. */
