@@ -1,6 +1,6 @@
 /**
- * The tables of the documents that repeat what the code has in tables: errors, settings, operations, limits, labels.
- * `npm run docs` writes each in the place of the one with the same columns (scripts/write-docs.ts).
+ * The tables of the documents that repeat what the code has in tables: errors, settings, operations, limits, labels, and the
+ * binaries of packages. `npm run docs` writes each in the place of the one with the same columns (scripts/write-docs.ts).
  */
 
 import { CHANNELS } from "../src/base/channels.ts";
@@ -20,6 +20,7 @@ import type { Access, Operation } from "../src/contract/operation.ts";
 import { ACCESS_ERRORS, errorsOf, OPERATIONS } from "../src/contract/operations.ts";
 import { BatchBody } from "../src/contract/schemas.ts";
 import { ACCOUNT_SHARE, ADDRESS_SHARE, ROOM_BYTES } from "../src/http/request/body-room.ts";
+import { binaryRows } from "./binary-table.ts";
 
 type Row = readonly string[];
 
@@ -71,6 +72,11 @@ export const DOCUMENT_TABLES: readonly DocumentTable[] = [
     file: "docs/CONFIG.md",
     head: ["variable", "meaning"],
     rows: Object.entries(AGENT_SETTINGS).map(([name, meaning]) => [`\`${name}\``, meaning]),
+  },
+  {
+    file: "docs/PLATFORMS.md",
+    head: ["package", "for", "Linux", "macOS", "Windows"],
+    rows: binaryRows(),
   },
   ...SECTIONS.map(([section, ...accesses]) => accessTable(section, accesses)),
   { file: "docs/API.md", head: ["limit", "value"], rows: limitRows() },

@@ -42,7 +42,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
       "python",
     ].map((name) => `docs/agents/${name}.md`),
   ],
-  "For operators": ["docs/OPERATIONS.md", "docs/CONFIG.md", "docs/CLUSTER.md"],
+  "For operators": ["docs/OPERATIONS.md", "docs/CONFIG.md", "docs/CLUSTER.md", "docs/PLATFORMS.md"],
   "How it works": ["docs/ARCHITECTURE.md", "docs/FORMAT.md", "docs/MODEL-CARD.md", "docs/BENCHMARKS.md"],
 };
 

@@ -89,7 +89,7 @@ const text = (value: string) => {
   return value;
 };
 /** A folder; `~/` is expanded here, since a shell does not do it in a default or in a file of settings. */
-export const folder = (value: string) => text(value).replace(/^~(?=\/|$)/, homedir());
+export const folder = (value: string) => text(value).replace(/^~(?=[\\/]|$)/, () => homedir());
 const optionalText = (value: string) => (value === "" ? undefined : value);
 const flag = (value: string) => {
   if (value === "1" || value === "true") return true;

@@ -12,6 +12,7 @@ TypeScript client does (src/sdk of the repository); test/client-cases has the ca
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import email.utils
 import http.client
@@ -29,7 +30,7 @@ import time
 import urllib.parse
 from collections import OrderedDict, deque
 from datetime import datetime, timezone
-from typing import Any, Callable, Deque, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union, cast
+from typing import Any, Callable, Deque, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union, cast
 
 if sys.version_info < (3, 9):
     raise ImportError("sideband needs Python 3.9 or later")
@@ -688,6 +689,7 @@ if hasattr(os, "register_at_fork"):
 
 _PAUSE_MS = 100.0
 _PAUSE_MS_MAX = 2_000.0
+# No answer of the service is longer; a broken proxy's may never end.
 _ANSWER_BYTES_MAX = 1 << 24
 # Shorter than a service keeps an idle connection: one that it is about to close must not be used.
 _IDLE_S_MAX = 4.0
@@ -998,7 +1000,8 @@ def _read_all(response: http.client.HTTPResponse) -> bytes:
             return b"".join(parts)
         parts.append(part)
         size += len(part)
-    raise http.client.HTTPException(f"an answer of more than {_ANSWER_BYTES_MAX} bytes")
+    text = f"HTTP {response.status} with an answer of more than {_ANSWER_BYTES_MAX} bytes"
+    raise SidebandError(text, code="unexpected_answer", status=response.status)
 
 
 def _json_data(body: Optional[Dict[str, Any]]) -> Optional[bytes]:
@@ -1179,27 +1182,61 @@ class _ContextCache:
 
     def __init__(self) -> None:
         self._contexts: OrderedDict[_Form, _KnownContext] = OrderedDict()
+        # The questions under way whose answers may still be kept, with whose they are.
+        self._asking: Dict[object, str] = {}
 
     def get(self, form: _Form) -> Optional[_KnownContext]:
         with _lock:
             return self._contexts.get(form)
 
-    def set(self, form: _Form, context: _KnownContext) -> None:
+    def ask(self, form: _Form, user_id: str, ask: Callable[[Optional[str]], _Answer]) -> ContextAnswer:
+        """Asks for a context and keeps the answer, unless the user's contexts were dropped meanwhile: it may be of before.
+        `ask` sends the question with the ETag of the known answer."""
+        asking = object()
         with _lock:
+            known = self._contexts.get(form)
+            self._asking[asking] = user_id
+        try:
+            answer = ask(None if known is None else known.etag)
+            if answer.status == 304 and known is not None:
+                self._keep(form, known, asking)
+                return copy.deepcopy(known.answer)
+            etag = answer.headers.get("etag")
+            if etag is None:
+                with _lock:
+                    self._contexts.pop(form, None)
+            else:
+                self._keep(form, _KnownContext(user_id, etag, copy.deepcopy(answer.body)), asking)
+            return cast(ContextAnswer, answer.body)
+        finally:
+            with _lock:
+                self._asking.pop(asking, None)
+
+    @contextlib.contextmanager
+    def dropped(self, user_id: str) -> Iterator[None]:
+        """Drops every context of a user, in all projects and forms, before a call and after it: its answer may not come, and
+        what was asked while it was under way may be of before."""
+        self._drop(user_id)
+        try:
+            yield
+        finally:
+            self._drop(user_id)
+
+    def _keep(self, form: _Form, context: _KnownContext, asking: object) -> None:
+        with _lock:
+            if asking not in self._asking:
+                return
             self._contexts[form] = context
             self._contexts.move_to_end(form)
             while len(self._contexts) > _CONTEXTS_MAX:
                 self._contexts.popitem(last=False)
 
-    def delete(self, form: _Form) -> None:
-        with _lock:
-            self._contexts.pop(form, None)
-
-    def drop(self, user_id: str) -> None:
-        """Every context of a user, in all projects and forms."""
+    def _drop(self, user_id: str) -> None:
         with _lock:
             for form in [form for form, context in self._contexts.items() if context.user_id == user_id]:
                 del self._contexts[form]
+            for asking in [asking for asking, user in self._asking.items() if user == user_id]:
+                del self._asking[asking]
 
 
 class Sideband:
@@ -1348,9 +1385,9 @@ class Sideband:
     ) -> RemovedAnswer:
         """Removes an item from a list. The last one takes the fact along: the value is empty then, and has no revision."""
         writer = self._writer(user_id, project, written_by, session_id)
-        self._contexts.drop(user_id)
         fields = {"label": label, "item": item, "scope": scope}
-        return self._write("/facts/remove", writer, fields, idempotency_key, if_revision, timeout_ms, retries)
+        with self._contexts.dropped(user_id):
+            return self._write("/facts/remove", writer, fields, idempotency_key, if_revision, timeout_ms, retries)
 
     def restore(
         self,
@@ -1415,13 +1452,11 @@ class Sideband:
         it goes back also where the history of some labels does not reach that far."""
         writer = self._writer(user_id, project, written_by, session_id)
         body = _given({**writer, "to": _iso_moment("to", to), "dry_run": dry_run, "partial": partial})
-        if not dry_run:
-            self._contexts.drop(user_id)
         # A late second arrival would take back what was written since.
         retry: Literal["always", "refused"] = "always" if dry_run else "refused"
-        return self._call(
-            _Call("POST", "/users/rollback", retry, body=body, timeout_ms=timeout_ms, retries=retries)
-        )
+        call = _Call("POST", "/users/rollback", retry, body=body, timeout_ms=timeout_ms, retries=retries)
+        with contextlib.nullcontext() if dry_run else self._contexts.dropped(user_id):
+            return self._call(call)
 
     def move_project(
         self,
@@ -1434,8 +1469,9 @@ class Sideband:
     ) -> MoveProjectAnswer:
         """Moves what a user has in a project, and in its worktrees, to another one, with its history."""
         body = {"user_id": _checked_user(user_id), "from": from_project, "to": to_project}
-        self._contexts.drop(user_id)
-        return self._call(_Call("POST", "/users/move", "always", body=body, timeout_ms=timeout_ms, retries=retries))
+        call = _Call("POST", "/users/move", "always", body=body, timeout_ms=timeout_ms, retries=retries)
+        with self._contexts.dropped(user_id):
+            return self._call(call)
 
     # -- reads --
 
@@ -1452,21 +1488,14 @@ class Sideband:
         """All facts in plain text, and as many as fit as one block. If nothing has changed, the service answers 304.
         `include="index"` saves the work of a block."""
         query = self._context_query(user_id, project, include)
-        form = tuple(query.items())
-        known = self._contexts.get(form)
-        headers = {} if known is None else {"If-None-Match": known.etag}
-        answer = self._transport.send(
-            _Call("GET", "/context", "always", query, None, headers, timeout_ms, retries, fail_fast, True)
-        )
-        if answer.status == 304 and known is not None:
-            self._contexts.set(form, known)
-            return copy.deepcopy(known.answer)
-        etag = answer.headers.get("etag")
-        if etag is None:
-            self._contexts.delete(form)
-        else:
-            self._contexts.set(form, _KnownContext(user_id, etag, copy.deepcopy(answer.body)))
-        return cast(ContextAnswer, answer.body)
+
+        def ask(etag: Optional[str]) -> _Answer:
+            headers = {} if etag is None else {"If-None-Match": etag}
+            return self._transport.send(
+                _Call("GET", "/context", "always", query, None, headers, timeout_ms, retries, fail_fast, True)
+            )
+
+        return self._contexts.ask(tuple(query.items()), user_id, ask)
 
     def decode(
         self,
@@ -1765,10 +1794,11 @@ class Sideband:
         retries: Optional[int],
     ) -> Any:
         """A repeated delete would answer `not_found`, so it is sent again only if the first did nothing."""
-        # Before the answer, which may not come: facts that may be forgotten are not injected again.
-        self._contexts.drop(person["user_id"])
         headers = _expected_headers(if_revision)
-        return self._call(_Call("DELETE", path, "refused", {**person, **fields}, None, headers, timeout_ms, retries))
+        call = _Call("DELETE", path, "refused", {**person, **fields}, None, headers, timeout_ms, retries)
+        # Facts that may be forgotten are not injected again.
+        with self._contexts.dropped(person["user_id"]):
+            return self._call(call)
 
     def _call(self, call: _Call) -> Any:
         return self._transport.send(call).body

@@ -48,7 +48,7 @@ export function remoteIdentity(url: string, folder: string): string | undefined 
     if (shortHost !== undefined) return hostAndPath("ssh", shortHost, "", shortPath);
   }
   const local = scheme === "" ? resolve(folder, url) : resolve(fileURLToPath(url));
-  return `file://${local.replace(/\/?\.git$/, "")}`;
+  return `file://${local.replace(/[\\/]?\.git$/, "")}`;
 }
 
 function hostAndPath(scheme: string, host: string, port: string, path: string): string | undefined {

@@ -26,6 +26,8 @@ export interface InstallOptions {
   readonly target: string;
   /** The command with which the host calls `sideband`, as words. */
   readonly command: readonly string[];
+  /** This machine's unless it is given. */
+  readonly platform?: NodeJS.Platform;
 }
 
 export interface AgentKind {
@@ -130,9 +132,16 @@ export function isInCache(path: string): boolean {
 
 /**
  * `sideband` if a shell finds this version of it at any time, or else node with this installation's script.
- * npx and npm scripts put folders on the search path that are gone when the host starts a hook.
+ * npx and npm scripts put folders on the search path that are gone when the host starts a hook. On Windows the command is
+ * `sideband.cmd`, which a host that starts an MCP server without a shell does not find.
  */
-export function lastingCommand(searchPath: string, script: string, version: string): string[] {
+export function lastingCommand(
+  searchPath: string,
+  script: string,
+  version: string,
+  platform = process.platform,
+): string[] {
+  if (platform === "win32") return [process.execPath, script];
   const found = searchPath
     .split(delimiter)
     .filter((folder) => isAbsolute(folder) && !PASSING.test(folder))
@@ -162,13 +171,14 @@ function tree(options: InstallOptions, from: string, to: string): Piece[] {
 }
 
 /** A file of the package. Where it names `sideband`, it gets what really starts. */
-function readText({ files, command, openclawModule }: InstallOptions, path: string): string {
+function readText(options: InstallOptions, path: string): string {
+  const { files, command, openclawModule, platform } = options;
   const text = readFileSync(join(files, path), "utf8");
   if (path.endsWith("index.js")) {
     return text.replace('"sideband/openclaw"', JSON.stringify(pathToFileURL(openclawModule).href));
   }
   if (!/\.(?:json|toml)$/.test(path) || (command.length === 1 && command[0] === "sideband")) return text;
-  const shell = command.map(shellWord).join(" ");
+  const shell = hookCommand(command, platform);
   const [program, ...args] = command.map((word) => JSON.stringify(word));
   return text
     .replace(/"sideband hook( [^"]*)?"/g, (_, rest = "") => JSON.stringify(`${shell} hook${rest}`))
@@ -179,8 +189,18 @@ function readText({ files, command, openclawModule }: InstallOptions, path: stri
     );
 }
 
-/** A word for a shell, in quotes if it needs them. */
-function shellWord(word: string): string {
+/**
+ * The command of a hook, which a host hands to a shell. On Windows that is Git Bash for Claude Code, and cmd.exe or
+ * PowerShell for Codex: all of them start a bare name, and PowerShell starts no program in quotes.
+ */
+function hookCommand(command: readonly string[], platform = process.platform): string {
+  const words = command.map((word) => shellWord(word, platform));
+  return (platform === "win32" ? ["node", ...words.slice(1)] : words).join(" ");
+}
+
+/** A word for a shell, in quotes if it needs them. The shells of Windows do not agree on a backslash, and take slashes. */
+function shellWord(word: string, platform = process.platform): string {
+  if (platform === "win32") return `"${word.replaceAll("\\", "/")}"`;
   return /^[\w./:@%+-]+$/.test(word) ? word : `"${word.replace(/["$`\\]/g, "\\$&")}"`;
 }
 

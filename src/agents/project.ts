@@ -90,10 +90,10 @@ interface Repository {
   readonly worktree?: string;
 }
 
-/** The repository that a folder is in. */
+/** The repository that a folder is in. A native path has the letters' case that the disk has, where that ignores it. */
 function repositoryOf(folder: string): Repository | undefined {
   try {
-    let at = realpathSync(folder.startsWith("file:") ? fileURLToPath(folder) : folder);
+    let at = realpathSync.native(folder.startsWith("file:") ? fileURLToPath(folder) : folder);
     for (; ; at = dirname(at)) {
       const found = repositoryAt(at);
       if (found !== undefined || at === dirname(at)) return found;
@@ -113,8 +113,8 @@ function repositoryAt(folder: string): Repository | undefined {
   const own = resolve(folder, linkText(git)?.replace(/^gitdir: /, "") ?? "");
   const shared = linkText(join(own, "commondir"));
   if (shared === undefined) return { root: folder, gitFolder: worksIn(own, folder) ? own : undefined };
-  const common = realpathSync(resolve(realpathSync(own), shared));
-  if (!listsWorktree(common, realpathSync(own), folder)) return { root: folder, gitFolder: undefined };
+  const common = realpathSync.native(resolve(realpathSync.native(own), shared));
+  if (!listsWorktree(common, realpathSync.native(own), folder)) return { root: folder, gitFolder: undefined };
   const root = basename(common) === ".git" ? dirname(common) : common;
   return { root, gitFolder: common, worktree: basename(own) };
 }

@@ -4,7 +4,7 @@
  * does not answer in time, there is no line, and the session starts all the same.
  */
 
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { quotedValue } from "../agent-side/written-line.ts";
 import type { ChangesAnswer } from "../contract/answers.ts";
@@ -65,8 +65,13 @@ function writeTimes(file: string, times: Record<string, string>): void {
     .slice(0, SESSIONS_MAX);
   const draft = `${file}.${process.pid}.new`;
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  writeFileSync(draft, `${JSON.stringify(Object.fromEntries(newest), null, 1)}\n`, { mode: 0o600 });
-  renameSync(draft, file);
+  try {
+    writeFileSync(draft, `${JSON.stringify(Object.fromEntries(newest), null, 1)}\n`, { mode: 0o600 });
+    renameSync(draft, file);
+  } finally {
+    // Windows replaces no file that another hook reads at this moment.
+    rmSync(draft, { force: true });
+  }
 }
 
 /** @param changes the newest first */

@@ -71,7 +71,8 @@ export interface Unopened {
 const OTHER_LABELS: Unopened = {
   ok: false,
   kind: "other-labels",
-  reason: "the block was sealed with other `labels`, or a longer list of them; names are only ever added at its end",
+  reason:
+    "the block was sealed with other `labels`, or a longer list of them; names are only ever added at its end",
 };
 const COUNTER_MAX = 2 ** 40;
 /** Stands for the codebook of a block that has not been decoded yet: it is asked for its version only. */

@@ -4,6 +4,7 @@
  */
 
 import { type ParseArgsConfig, parseArgs } from "node:util";
+import { NoStoreError } from "../base/errors.ts";
 import type { AgentConfig } from "../config.ts";
 import { openAgentMemory, openProject } from "../main/agent.ts";
 import { isSidebandError, type Sideband } from "../sdk/index.ts";
@@ -64,6 +65,8 @@ export interface MemoryCommand {
   readonly begins?: boolean;
   /** Looks at the call before a memory is opened; throws UsageError. */
   check?(words: readonly string[], values: OptionValues): void;
+  /** What it does where there is no store yet; otherwise that is an error. */
+  withoutStore?(call: Pick<MemoryCall, "values" | "print">): Promise<void>;
 }
 
 export function memoryCommand(command: MemoryCommand, work: (call: MemoryCall) => Promise<void>): Command {
@@ -90,14 +93,16 @@ Exit status: 0; ${failures}; 2 for a wrong call.`,
       const given = values as OptionValues;
       command.check?.(words, given);
       const config = memoryConfig(values);
-      const memory = await openAgentMemory(
-        { ...config, timeoutMs: config.personTimeoutMs },
-        { begin: begins },
-      );
       const print = (lines: string, object: object) => {
         if (values.json) console.log(JSON.stringify(object));
         else if (lines !== "") console.log(lines);
       };
+      const opened = { ...config, timeoutMs: config.personTimeoutMs };
+      const memory = await openAgentMemory(opened, { begin: begins }).catch(async (error) => {
+        if (!(error instanceof NoStoreError) || command.withoutStore === undefined) throw error;
+        await command.withoutStore({ values: given, print });
+      });
+      if (memory === undefined) return EXIT_OK;
       const project = await openProject(memory, config.userId, [process.cwd()], config);
       const sameMemory = repeatedOptions(values);
       const call = { memory, config, project, words, values: given, sameMemory, print };

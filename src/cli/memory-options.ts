@@ -13,6 +13,7 @@ import {
   serviceUrl,
   usesService,
 } from "../config.ts";
+import { typedWord } from "../main/typed-word.ts";
 import { DEFAULT_BASE_URL } from "../sdk/index.ts";
 import { UsageError } from "./command.ts";
 import { DATA_HELP, DATA_OPTION } from "./data-option.ts";
@@ -84,12 +85,7 @@ export function repeatedOptions(values: MemoryValues): string {
     .flatMap((name) => {
       const value = values[name as keyof MemoryValues];
       if (value === undefined || value === false) return [];
-      return value === true ? [` --${name}`] : [` --${name} ${quoted(value)}`];
+      return value === true ? [` --${name}`] : [` --${name} ${typedWord(value)}`];
     })
     .join("");
-}
-
-/** A word as a shell takes it. */
-export function quoted(word: string): string {
-  return /^[\w./:@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -9,7 +9,8 @@ import type { UndoCommand } from "../agent-side/written-line.ts";
 import { PASSING } from "../agents/install.ts";
 import { type AgentConfig, readAgentConfig, readSearchPath, usesService } from "../config.ts";
 import { COMMAND_PATH } from "../main/package.ts";
-import { quoted, repeatedOptions } from "./memory-options.ts";
+import { typedWord } from "../main/typed-word.ts";
+import { repeatedOptions } from "./memory-options.ts";
 
 const PROGRAMS = ["sideband", "sideband.cmd"];
 
@@ -18,7 +19,7 @@ export function spokenCommand(searchPath = readSearchPath(), script = COMMAND_PA
     .split(delimiter)
     .filter((folder) => isAbsolute(folder) && !PASSING.test(folder))
     .some((folder) => PROGRAMS.some((program) => existsSync(join(folder, program))));
-  return isFound ? "sideband" : `${quoted(process.execPath)} ${quoted(script)}`;
+  return isFound ? "sideband" : `${typedWord(process.execPath)} ${typedWord(script)}`;
 }
 
 /** How a person undoes a write where they have just typed it. @param sameMemory the options of that call */

@@ -124,6 +124,8 @@ function spawnOwner(command: string, folder: string): () => string | undefined {
     child = spawn(process.execPath, [command, "owner", "--data", resolve(folder)], {
       cwd: folder,
       detached: true,
+      // Windows would open a console for it.
+      windowsHide: true,
       stdio: ["ignore", log, log],
     });
   } finally {

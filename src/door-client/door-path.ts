@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { symlinkSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join, resolve, win32 } from "node:path";
 import { LINK_FILE, makePrivateFolder } from "./private-folder.ts";
 
 const DOOR_FILE = "door.sock";
@@ -10,11 +10,13 @@ const DOOR_FILE = "door.sock";
 const PATH_BYTES_MAX = 100;
 const shortened = new Map<string, string>();
 
-export function doorPath(folder: string): string {
-  const whole = resolve(folder);
-  if (process.platform === "win32") {
-    return `\\\\.\\pipe\\sideband-${createHash("sha256").update(whole).digest("hex").slice(0, 32)}`;
+export function doorPath(folder: string, platform = process.platform): string {
+  if (platform === "win32") {
+    // Of the two spellings C:\data and c:\data, hosts use both.
+    const name = win32.resolve(folder).toLowerCase();
+    return `\\\\.\\pipe\\sideband-${createHash("sha256").update(name).digest("hex").slice(0, 32)}`;
   }
+  const whole = resolve(folder);
   const path = join(whole, DOOR_FILE);
   if (Buffer.byteLength(path) <= PATH_BYTES_MAX) return path;
   return join(shortLink(whole), DOOR_FILE);

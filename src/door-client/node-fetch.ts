@@ -29,7 +29,8 @@ export function fetchAnswer(response: IncomingMessage): Response {
   return {
     status: response.statusCode ?? 0,
     headers: { get: (name: string) => response.headers[name.toLowerCase()] ?? null },
-    text: () => bodyTextOf(response),
+    // Read piece by piece, as that of a fetch is.
+    body: response,
   } as unknown as Response;
 }
 

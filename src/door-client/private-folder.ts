@@ -13,7 +13,7 @@ const PREFIX = "sideband-own-";
 const NAME = /^sideband-own-\w{6}$/;
 /** The only names in such a folder: the link, the socket and its draft, a page, the lock. Nothing else is ever removed. */
 export const LINK_FILE = "d";
-export const SOCKET_FILE = "door.sock";
+const SOCKET_FILE = "door.sock";
 export const PAGE_FILE = "open.html";
 const FILES = [LINK_FILE, SOCKET_FILE, "door.new", PAGE_FILE, LOCK_FILE];
 
@@ -70,5 +70,13 @@ function remove(path: string, lock: FolderLock): void {
     // It holds something else, or another process looks at it at this moment.
   } finally {
     lock.release();
+    // There a file that is open, as the lock was, keeps its folder.
+    if (process.platform === "win32") removeEmpty(path);
   }
+}
+
+function removeEmpty(path: string): void {
+  try {
+    rmdirSync(path);
+  } catch {}
 }

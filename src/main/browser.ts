@@ -3,17 +3,26 @@
  * a page in a private folder, which leads to the link.
  */
 
-import { spawn } from "node:child_process";
+import { type SpawnOptions, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { makePrivateFolder, PAGE_FILE } from "../door-client/private-folder.ts";
 
-/** By platform, what opens a file as the person would; elsewhere it is the desktop's own. */
-const OPENERS: Readonly<Record<string, readonly string[]>> = {
-  darwin: ["open"],
-  win32: ["cmd", "/c", "start", ""],
-};
-const DESKTOP_OPENER = ["xdg-open"];
+/** How a file is opened as the person would; elsewhere it is the desktop's own way. */
+export function openerOf(
+  page: string,
+  platform = process.platform,
+): { command: string; args: string[]; options?: SpawnOptions } {
+  if (platform === "darwin") return { command: "open", args: [page] };
+  if (platform !== "win32") return { command: "xdg-open", args: [page] };
+  return {
+    command: "cmd.exe",
+    // The path in quotes, as it may have spaces and &. "start" takes the first quotes for a title.
+    args: ["/d", "/s", "/c", `"start "" "${page}""`],
+    // Windows looks for the program in the working directory first: that may be a stranger's repository.
+    options: { windowsVerbatimArguments: true, windowsHide: true, cwd: dirname(process.execPath) },
+  };
+}
 
 /** The returned function removes the page, and does nothing the second time. */
 export function openInBrowser(link: string): () => void {
@@ -22,9 +31,9 @@ export function openInBrowser(link: string): () => void {
   const html = `<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">
 <meta http-equiv="refresh" content="0;url=${link}"><title>Sideband</title><a href="${link}">Open the memory</a>\n`;
   writeFileSync(page, html, { mode: 0o600 });
-  const [command, ...args] = OPENERS[process.platform] ?? DESKTOP_OPENER;
+  const { command, args, options } = openerOf(page);
   // Where there is no such command, the person has the link.
-  spawn(command, [...args, page], { detached: true, stdio: "ignore" })
+  spawn(command, args, { ...options, detached: true, stdio: "ignore" })
     .on("error", () => {})
     .unref();
   return once(folder.remove);

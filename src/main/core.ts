@@ -25,7 +25,7 @@ import { SharedEvents } from "../memory/shared-events.ts";
 import { Tokens } from "../memory/tokens.ts";
 import type { LmdbStore } from "../store/lmdb/lmdb-store.ts";
 import { BLOCK_WORKER } from "./package.ts";
-import { hasMasterKey, MASTER_KEY_FILE, masterKeys } from "./secrets.ts";
+import { hasMasterKey, MASTER_KEY_FILE, masterKeys, removeLeftSecrets } from "./secrets.ts";
 import { agreeOnMasterKeys, type OpenedStore, type OpenStoreOptions, openStore } from "./stores.ts";
 
 export interface Core {
@@ -61,7 +61,11 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   const { compact, agreeOn } = more;
   let masters: MasterKey[];
   try {
-    if (embedded !== undefined) requireMasterKey(config, embedded);
+    if (embedded !== undefined) {
+      embedded.requireOwner();
+      removeLeftSecrets(config.dataFolder);
+      requireMasterKey(config, embedded);
+    }
     masters = masterKeys(config, () => embedded?.requireOwner());
     await agreeOnMasterKeys(masters, agreeOn);
   } catch (error) {

@@ -5,13 +5,12 @@
  */
 
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Config } from "../config.ts";
 import { doorPath } from "../door-client/door-path.ts";
 import { hasPresentOwner } from "../door-client/hand-over.ts";
 import { NoOwnerError, OwnerClient } from "../door-client/owner-client.ts";
-import { makePrivateFolder, SOCKET_FILE } from "../door-client/private-folder.ts";
+import { makePrivateFolder } from "../door-client/private-folder.ts";
 import { folderError } from "./folder-errors.ts";
 import { packageVersion } from "./package.ts";
 import type { OpenStoreOptions } from "./stores.ts";
@@ -43,8 +42,7 @@ export async function withOwner<T>(
   if (config.databaseUrl !== undefined) {
     const home = makePrivateFolder();
     // Nobody else comes to that socket: no file with a token is made for it.
-    const path = join(home.path, SOCKET_FILE);
-    return asOwner(path, randomBytes(24).toString("base64url")).finally(home.remove);
+    return asOwner(doorPath(home.path), randomBytes(24).toString("base64url")).finally(home.remove);
   }
   const path = doorPath(config.dataFolder);
   const client = new OwnerClient(path);

@@ -5,7 +5,7 @@
  */
 
 import { randomBytes } from "node:crypto";
-import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Config, ConfigError } from "../config.ts";
 import type { MasterKey } from "../memory/key-ring.ts";
@@ -13,6 +13,8 @@ import { makeFolder, syncPath } from "../store/lmdb/durable-files.ts";
 
 export const MASTER_KEY_FILE = "master.key";
 export const ADMIN_TOKEN_FILE = "admin.token";
+/** Where a secret is written before it gets its name, with the number of the process that writes it. */
+const DRAFT = /^(?:master\.key|admin\.token)\.(\d{1,10})\.new$/;
 
 /** @param requireOwner throws if the data folder is no longer this process's: then no file is made */
 export function masterKeys(
@@ -99,6 +101,29 @@ function readOrCreate(path: string, make: () => string, requireOwner = () => {})
   syncPath(path);
   syncPath(dirname(path));
   return readFileSync(path, "utf8");
+}
+
+/**
+ * Removes the drafts of secrets that killed processes have left. Who calls it owns the folder, and has made none yet. Who
+ * adopts master keys does not own the folder: the draft of a living process stays.
+ */
+export function removeLeftSecrets(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const pid = DRAFT.exec(name)?.[1];
+    if (pid !== undefined && !isOther(Number(pid))) rmSync(join(folder, name), { force: true });
+  }
+}
+
+/** Whether another living process has this number. */
+function isOther(pid: number): boolean {
+  if (pid === process.pid) return false;
+  try {
+    // Sends nothing.
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+  }
 }
 
 function create(path: string, text: string, requireOwner: () => void): void {

@@ -14,6 +14,7 @@ import type { Core } from "./core.ts";
 import { patientOpen, StartEndedError } from "./patient-start.ts";
 import { ADMIN_TOKEN_FILE } from "./secrets.ts";
 import { endForGood, type Service, type ServiceOptions, startService } from "./service.ts";
+import { typedWord } from "./typed-word.ts";
 
 /** How long a background owner may take to hand the folder over. */
 const HAND_OVER_MS = 10_000;
@@ -127,15 +128,16 @@ async function makeFirstKey(core: Core): Promise<string | undefined> {
 function startText({ adminToken, dataFolder, databaseUrl }: Config): string {
   const token =
     adminToken === undefined ? `in ${join(dataFolder, ADMIN_TOKEN_FILE)}` : "SIDEBAND_ADMIN_TOKEN";
-  const where = databaseUrl === undefined ? ` --data ${inShell(dataFolder)}` : "";
+  const where = databaseUrl === undefined ? ` --data ${typedWord(dataFolder)}` : "";
   return `admin token ${token}; a new key: sideband keys create --account NAME${where}`;
 }
 
-function inShell(path: string): string {
-  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
-}
-
 function firstStartText(url: string, key: string, dataFolder: string): string {
+  const fact = { user_id: "ada", label: "USER.name", value: "Ada Lovelace" };
+  const words = [
+    ...["curl", "-s", `${url}/encode`, "-H", `Authorization: Bearer ${key}`],
+    ...["-H", "Content-Type: application/json", "-d", JSON.stringify(fact)],
+  ];
   return [
     "",
     "",
@@ -145,7 +147,7 @@ function firstStartText(url: string, key: string, dataFolder: string): string {
     "",
     "Write a first fact:",
     "",
-    `  curl -s ${url}/encode -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"user_id":"ada","label":"USER.name","value":"Ada Lovelace"}'`,
+    `  ${words.map((word) => typedWord(word)).join(" ")}`,
     "",
   ].join("\n");
 }

@@ -1,7 +1,7 @@
 /** All facts of a user, and forgetting: one fact, a place or a whole user. */
 
 import { Failure } from "../base/errors.ts";
-import { revisionMismatch, type WriteInput } from "./encode.ts";
+import { revisionMismatch } from "./encode.ts";
 import { innermost, type Person, placeFor, viewOf } from "./places.ts";
 import type { FactRecord, Scope } from "./ports.ts";
 import type { MemoryServices } from "./services.ts";
@@ -31,7 +31,7 @@ export async function withLabels<F extends { readonly channel: number }>(
   return facts.map((fact, i) => ({ ...fact, label: names[i] }));
 }
 
-export interface ForgetInput extends Pick<WriteInput, "userId" | "project" | "writtenBy" | "sessionId"> {
+export interface ForgetInput extends Person {
   readonly label: string;
   readonly scope?: Scope | undefined;
   readonly keepHistory?: boolean | undefined;

@@ -11,7 +11,7 @@
 
 import { Failure } from "../base/errors.ts";
 import type { Revision } from "./history.ts";
-import { viewOf } from "./places.ts";
+import { isInside, viewOf } from "./places.ts";
 import type { EarlierFact, FactChange, FactRecord, Place, UserLife } from "./ports.ts";
 import type { MemoryServices } from "./services.ts";
 import { exportedEarlier, exportedFact, type PastStep, pastOf } from "./user-lines.ts";
@@ -67,9 +67,10 @@ interface MovedLife {
 
 function livesIn(life: UserLife | undefined, from: string, to: string): MovedLife[] {
   const { facts = [], earlier = [] } = life ?? {};
-  const isInside = ({ place }: { place: Place }) => place === from || place.startsWith(`${from}/`);
   const names = new Map(
-    [...facts, ...earlier].filter(isInside).map((fact) => [`${fact.channel} ${fact.place}`, fact]),
+    [...facts, ...earlier]
+      .filter(({ place }) => isInside(place, from))
+      .map((fact) => [`${fact.channel} ${fact.place}`, fact]),
   );
   const lifeAt = (place: Place, channel: number) => {
     const isHere = (fact: { place: Place; channel: number }) =>

@@ -174,33 +174,24 @@ export class Sideband<Own extends string = never> implements AgentMemory {
     item: string,
     options: RemoveOptions = {},
   ): Promise<EncodeAnswer & Partial<WriteDetails>> {
-    this.#contexts.drop(userId);
-    return this.#write("/facts/remove", userId, options, () => ({ label, item, scope: options.scope }));
+    const fields = () => ({ label, item, scope: options.scope });
+    return this.#contexts.dropAround(userId, () => this.#write("/facts/remove", userId, options, fields));
   }
 
   /** All facts in plain text, and as many as fit as one block. If nothing has changed, the service answers 304. */
   async context(userId: string, options: ContextOptions = {}): Promise<DetailedContextAnswer> {
     const query = this.#contextQuery(userId, options);
-    const form = JSON.stringify(query);
-    const known = this.#contexts.get(form);
-    const { status, headers, body } = await this.#transport.send({
-      ...options,
-      method: "GET",
-      path: "/context",
-      query,
-      retry: "always",
-      isRead: true,
-      ...(known === undefined ? {} : { headers: { "if-none-match": known.etag } }),
-    });
-    const etag = headers.get("etag");
-    if (status === 304 && known !== undefined) {
-      this.#contexts.set(form, known);
-      return structuredClone(known.answer);
-    }
-    const answer = body as DetailedContextAnswer;
-    if (etag === null) this.#contexts.delete(form);
-    else this.#contexts.set(form, { userId, etag, answer: structuredClone(answer) });
-    return answer;
+    return this.#contexts.ask(JSON.stringify(query), userId, (etag) =>
+      this.#transport.send({
+        ...options,
+        method: "GET",
+        path: "/context",
+        query,
+        retry: "always",
+        isRead: true,
+        ...(etag === undefined ? {} : { headers: { "if-none-match": etag } }),
+      }),
+    );
   }
 
   /** One fact, from the state. `fact_not_found` if there is none. */
@@ -270,10 +261,11 @@ export class Sideband<Own extends string = never> implements AgentMemory {
   async rollback(userId: string, to: Moment, options: RollbackOptions = {}): Promise<RollbackAnswer> {
     const { dryRun, partial } = options;
     const body = { ...this.#writer(userId, options), to: isoMoment(to), dry_run: dryRun, partial };
-    if (!dryRun) this.#contexts.drop(userId);
     // A late second arrival would take back what was written since.
     const retry = dryRun ? "always" : "refused";
-    return this.#call({ ...options, method: "POST", path: "/users/rollback", body, retry });
+    const send = () =>
+      this.#call<RollbackAnswer>({ ...options, method: "POST", path: "/users/rollback", body, retry });
+    return dryRun ? send() : this.#contexts.dropAround(userId, send);
   }
 
   /** Moves what a user has in a project, and in its worktrees, to another one, with its history. */
@@ -283,9 +275,10 @@ export class Sideband<Own extends string = never> implements AgentMemory {
     to: string,
     options: CallOptions = {},
   ): Promise<MoveProjectAnswer> {
-    this.#contexts.drop(userId);
     const body = { user_id: userId, from, to };
-    return this.#call({ ...options, method: "POST", path: "/users/move", body, retry: "always" });
+    return this.#contexts.dropAround(userId, () =>
+      this.#call({ ...options, method: "POST", path: "/users/move", body, retry: "always" }),
+    );
   }
 
   /** The users of the account, page by page. */
@@ -431,11 +424,12 @@ export class Sideband<Own extends string = never> implements AgentMemory {
     fields: NonNullable<SdkCall["query"]>,
     options: PersonOptions & ExpectedFact,
   ): Promise<T> {
-    // Before the answer, which may not come: facts that may be forgotten are not injected again.
-    this.#contexts.drop(userId);
     const query = { ...this.#person(userId, options), ...fields };
     const headers = expectedHeaders(options);
-    return this.#call({ ...options, method: "DELETE", path, query, headers, retry: "refused" });
+    // Facts that may be forgotten are not injected again.
+    return this.#contexts.dropAround(userId, () =>
+      this.#call({ ...options, method: "DELETE", path, query, headers, retry: "refused" }),
+    );
   }
 
   async #call<T>(call: SdkCall): Promise<T> {

@@ -1,6 +1,7 @@
 /** The last contexts, each with its ETag; the least recently used leaves first. */
 
 import type { DetailedContextAnswer } from "../contract/answers.ts";
+import type { SdkAnswer } from "./transport.ts";
 
 interface KnownContext {
   readonly userId: string;
@@ -12,12 +13,58 @@ const CONTEXTS_MAX = 100;
 
 export class ContextCache {
   readonly #contexts = new Map<string, KnownContext>();
+  /** The questions under way whose answers may still be kept. */
+  readonly #asking = new Set<{ readonly userId: string }>();
 
   get(form: string): KnownContext | undefined {
     return this.#contexts.get(form);
   }
 
-  set(form: string, context: KnownContext): void {
+  /**
+   * Asks for a context and keeps the answer, unless the user's contexts were dropped meanwhile: it may be of before.
+   * @param ask sends the question with the ETag of the known answer
+   */
+  async ask(
+    form: string,
+    userId: string,
+    ask: (etag: string | undefined) => Promise<SdkAnswer>,
+  ): Promise<DetailedContextAnswer> {
+    const known = this.#contexts.get(form);
+    const asking = { userId };
+    this.#asking.add(asking);
+    try {
+      const { status, headers, body } = await ask(known?.etag);
+      const keep = (context: KnownContext) => {
+        if (this.#asking.has(asking)) this.#set(form, context);
+      };
+      if (status === 304 && known !== undefined) {
+        keep(known);
+        return structuredClone(known.answer);
+      }
+      const etag = headers.get("etag");
+      const answer = body as DetailedContextAnswer;
+      if (etag === null) this.#contexts.delete(form);
+      else keep({ userId, etag, answer: structuredClone(answer) });
+      return answer;
+    } finally {
+      this.#asking.delete(asking);
+    }
+  }
+
+  /**
+   * Drops every context of a user, in all projects and forms, before a call and after it: its answer may not come, and what
+   * was asked while it was under way may be of before.
+   */
+  async dropAround<T>(userId: string, call: () => Promise<T>): Promise<T> {
+    this.#drop(userId);
+    try {
+      return await call();
+    } finally {
+      this.#drop(userId);
+    }
+  }
+
+  #set(form: string, context: KnownContext): void {
     this.#contexts.delete(form);
     this.#contexts.set(form, context);
     for (const oldest of this.#contexts.keys()) {
@@ -26,12 +73,8 @@ export class ContextCache {
     }
   }
 
-  delete(form: string): void {
-    this.#contexts.delete(form);
-  }
-
-  /** Every context of a user, in all projects and forms. */
-  drop(userId: string): void {
+  #drop(userId: string): void {
     for (const [form, context] of this.#contexts) if (context.userId === userId) this.#contexts.delete(form);
+    for (const asking of this.#asking) if (asking.userId === userId) this.#asking.delete(asking);
   }
 }

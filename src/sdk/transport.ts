@@ -58,6 +58,8 @@ export interface SdkAnswer {
   body: unknown;
 }
 
+/** No answer of the service is longer; that of a broken proxy may never end. */
+const ANSWER_BYTES_MAX = 1 << 24;
 const PAUSE_MS = 100;
 const PAUSE_MS_MAX = 2_000;
 
@@ -137,8 +139,7 @@ export class Transport {
         redirect: "manual",
         ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
       });
-      const text = await response.text();
-      const body = parsed(text);
+      const body = parsed(await answerText(response));
       if (response.status >= 400) throw errorOf(response.status, response.headers, body);
       if (response.status !== 304 && (typeof body !== "object" || body === null)) {
         throw unexpectedAnswer(response);
@@ -178,6 +179,43 @@ function checkHeaders(headers: Record<string, string>): void {
   for (const [name, value] of Object.entries(headers))
     if (UNSENDABLE.test(value))
       throw new TypeError(`${name} cannot be sent: a header has no line break and no letter beyond Latin-1`);
+}
+
+/** The text of an answer, up to a limit. */
+async function answerText(response: Response): Promise<string> {
+  const { body, status } = response;
+  // A fetch of the caller's own may have nothing to read from.
+  if (!body) return response.text();
+  const decoder = new TextDecoder();
+  let text = "";
+  let sizeBytes = 0;
+  for await (const chunk of chunksOf(body)) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > ANSWER_BYTES_MAX) {
+      const message = `HTTP ${status} with an answer of more than ${ANSWER_BYTES_MAX} bytes`;
+      throw new SidebandError(message, { code: "unexpected_answer", status });
+    }
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+/** Some browsers cannot iterate over a stream. Who stops early ends the answer, too. */
+function chunksOf(body: ReadableStream<Uint8Array>): AsyncIterable<Uint8Array> {
+  if (Symbol.asyncIterator in body) return body;
+  return readChunks((body as ReadableStream<Uint8Array>).getReader());
+}
+
+async function* readChunks(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await reader.cancel();
+  }
 }
 
 function unexpectedAnswer({ status, headers }: Response): SidebandError {

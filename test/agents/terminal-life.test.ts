@@ -85,6 +85,9 @@ test("labels are added, listed first, hidden and shown; users are listed, and on
     const without = await run("labels", "add", "FAMILY.wife");
     assert.equal(without.status, 2);
     assert.match(without.err, /--description TEXT is needed/);
+    const standard = await run("labels");
+    assert.match(standard.out, /^LABEL +KEPT FOR +WHAT\nUSER\.name +person +What the user is called\n/);
+    assert.match(standard.out, /\n216 labels can be added: sideband labels add\n$/);
     const early = await run("labels", "add", "FAMILY.wife", "--description", "her name");
     assert.match(early.err, /there is no store in .*"sideband remember"/);
     await run("remember", "USER.name", "Ada");

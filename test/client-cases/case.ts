@@ -20,6 +20,8 @@ export interface CaseAnswer {
   readonly body?: unknown;
   /** The body as it is, instead of JSON. */
   readonly text?: string;
+  /** Spaces at the end of the body, up to so many bytes. */
+  readonly padToBytes?: number;
   /** The code of a problem as the service writes it. */
   readonly problem?: string;
   /** Retry-After as a date so many seconds from now. */

@@ -76,7 +76,8 @@ export class StandInServer {
     const status = answer.status ?? 200;
     const problemBody = { title: "t", status, detail: `about ${problem}`, code: problem, request_id: "r1" };
     const body = problem === undefined ? answer.body : { ...problemBody, ...(answer.body as object) };
-    const text = answer.text ?? (body === undefined ? "" : JSON.stringify(body));
+    const plain = answer.text ?? (body === undefined ? "" : JSON.stringify(body));
+    const text = plain.padEnd(answer.padToBytes ?? 0);
     response.writeHead(status, {
       "content-type": status >= 400 ? "application/problem+json" : "application/json",
       ...(retryAfterDateS === undefined

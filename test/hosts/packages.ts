@@ -1,6 +1,6 @@
 /**
- * The packages beside `sideband` under the tools that judge packages, and the block in Node, Chromium and workerd: the same
- * block in all three, and how long five facts take.
+ * What the packages weigh, those beside `sideband` under the tools that judge packages, and the block in Node, Chromium
+ * and workerd: the same block in all three, and how long five facts take.
  */
 
 import { execFileSync, spawn } from "node:child_process";
@@ -15,6 +15,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { builtSideband, packageFolder } from "../agents/built.ts";
 import { sharedBrowser } from "../e2e/chromium.ts";
+import { writePackageSizes } from "./package-sizes.ts";
 import { modules } from "./room.ts";
 
 const BUILT = join(packageFolder, "dist", "packages");
@@ -49,6 +50,7 @@ const WORKER_NAME = "default";
 export async function runPackages(): Promise<string[]> {
   builtSideband();
   execFileSync(process.execPath, [join(packageFolder, "scripts", "build-packages.js")]);
+  writePackageSizes();
   const faults = judge();
   let expected: string | undefined;
   for (const [where, start] of Object.entries({ Node: inNode, Chromium: inChromium, workerd: inWorkerd })) {

@@ -48,9 +48,9 @@ export function writeTables(rows: readonly Row[], { where, times }: HookTimes): 
 }
 
 /** The page with the first table of a chapter replaced. */
-function withTable(page: string, chapter: string, rows: readonly (readonly string[])[]): string {
+export function withTable(page: string, chapter: string, rows: readonly (readonly string[])[]): string {
   const place = new RegExp(`(\n## ${chapter}\n[^|]*)(?:\\|.*\n)+`);
-  if (!place.test(page)) throw new Error(`${PAGE} has no place for the table of "${chapter}"`);
+  if (!place.test(page)) throw new Error(`the page has no place for the table of "${chapter}"`);
   const [head, ...rest] = rows;
   const lines = [head, head.map(() => "---"), ...rest].map((row) => `| ${row.join(" | ")} |\n`);
   return page.replace(

@@ -36,6 +36,8 @@ test("the service and agents have one default folder, in the home folder, and `~
   const expected = join(homedir(), "facts");
   assert.deepEqual([readConfig({}, own).dataFolder, readAgentConfig(own).dataFolder], [expected, expected]);
   assert.equal(readConfig({}, { SIDEBAND_DATA: "./~x" }).dataFolder, "./~x");
+  // As a person on Windows types it.
+  assert.equal(readConfig({}, { SIDEBAND_DATA: "~\\facts" }).dataFolder, `${homedir()}\\facts`);
   assert.throws(() => readConfig({}, { SIDEBAND_DATA: "" }), /SIDEBAND_DATA must not be empty/);
   assert.throws(() => readConfig({}, { SIDEBAND_HOST: "" }), /SIDEBAND_HOST takes an address or a name/);
 });

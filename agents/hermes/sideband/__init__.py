@@ -561,7 +561,7 @@ def _remote_identity(url: str, folder: str) -> Optional[str]:
     if short:
         return _host_and_path("ssh", short[1], "", short[2])
     local = f"/{whole[4]}" if whole else os.path.normpath(os.path.join(folder, url))
-    return "file://" + re.sub(r"/?\.git$", "", os.path.normpath(local))
+    return "file://" + re.sub(r"[\\/]?\.git$", "", os.path.normpath(local))
 
 
 def _host_and_path(scheme: str, host: str, port: str, path: str) -> Optional[str]:

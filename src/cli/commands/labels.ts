@@ -1,8 +1,8 @@
 /** sideband labels, labels add, labels hide, labels show, users: what an account has. */
 
-import type { LabelAnswer, PlaceKind, UsersAnswer } from "../../contract/answers.ts";
+import type { ChannelsAnswer, LabelAnswer, PlaceKind, UsersAnswer } from "../../contract/answers.ts";
 import { type Command, UsageError } from "../command.ts";
-import { memoryCommand } from "../memory-command.ts";
+import { type MemoryCall, memoryCommand } from "../memory-command.ts";
 import { durationS } from "../moments.ts";
 import { counted, table } from "../printed.ts";
 
@@ -20,20 +20,30 @@ export const labels: Command = memoryCommand(
     about:
       "Lists the labels that facts can have, your own first, with what belongs there. Hidden ones are not offered to agents.",
     failures: "1 if it failed",
+    // A new account has the standard ones.
+    withoutStore: async ({ values, print }) => {
+      const { standardChannels } = await import("../../main/standard-channels.ts");
+      printLabels(standardChannels(), values, print);
+    },
   },
-  async ({ memory, values, print }) => {
-    const { channels, free } = await memory.channels();
-    const shown = channels.filter(({ hidden }) => values.all === true || hidden !== true);
-    const ordered = [...shown.filter(({ own }) => own), ...shown.filter(({ own }) => !own)];
-    const rows = ordered.map(({ label, scope = "", hidden, one_of, description }) => [
-      label,
-      scope,
-      `${hidden ? "(hidden) " : ""}${description}${one_of === undefined ? "" : ` [${one_of.join(" | ")}]`}`,
-    ]);
-    const left = free === undefined ? "" : `\n${counted(free, "label")} can be added: sideband labels add`;
-    print(table(["LABEL", "KEPT FOR", "WHAT"], rows) + left, { channels: ordered, free });
-  },
+  async ({ memory, values, print }) => printLabels(await memory.channels(), values, print),
 );
+
+function printLabels(
+  { channels, free }: ChannelsAnswer,
+  values: MemoryCall["values"],
+  print: MemoryCall["print"],
+): void {
+  const shown = channels.filter(({ hidden }) => values.all === true || hidden !== true);
+  const ordered = [...shown.filter(({ own }) => own), ...shown.filter(({ own }) => !own)];
+  const rows = ordered.map(({ label, scope = "", hidden, one_of, description }) => [
+    label,
+    scope,
+    `${hidden ? "(hidden) " : ""}${description}${one_of === undefined ? "" : ` [${one_of.join(" | ")}]`}`,
+  ]);
+  const left = free === undefined ? "" : `\n${counted(free, "label")} can be added: sideband labels add`;
+  print(table(["LABEL", "KEPT FOR", "WHAT"], rows) + left, { channels: ordered, free });
+}
 
 export const labelsAdd: Command = memoryCommand(
   {

@@ -15,15 +15,14 @@ import {
   readdirSync,
   readFileSync,
   readSync,
-  renameSync,
   statfsSync,
   statSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { NoStoreError, OperatorError } from "../../base/errors.ts";
-import { removeFolder, replaceFile, syncPath } from "./durable-files.ts";
-import { type FolderLock, fileTextOf } from "./folder-lock.ts";
+import { draftOf, removeFolder, renameOver, replaceFile, syncPath } from "./durable-files.ts";
+import { type FolderLock, fileTextOf, NOTE_FILE, type OwnerNote } from "./folder-lock.ts";
 
 /** A folder of the format before is upgraded (upgrade.ts), one of another is refused. */
 export const FORMAT_VERSION = 5;
@@ -117,10 +116,20 @@ export function nameStore(lock: FolderLock, store: string, format = FORMAT_VERSI
   writeFileSync(draft, text, { mode: 0o600 });
   for (const path of [draft, join(folder, store), folder]) syncPath(path);
   lock.requireHeld();
-  renameSync(draft, join(folder, NAME_FILE));
+  renameOver(draft, join(folder, NAME_FILE));
   lock.keep(NAME_FILE, fileTextOf, text);
   lock.requireHeld();
   syncPath(folder);
+}
+
+/** In place of the old note at one moment: who reads it meanwhile gets one of the two. */
+export function writeOwnerNote(lock: FolderLock, note: OwnerNote): void {
+  const path = join(lock.folder, NOTE_FILE);
+  const draft = draftOf(path);
+  lock.requireHeld();
+  writeFileSync(draft, `${JSON.stringify(note)}\n`, { mode: 0o600 });
+  lock.requireHeld();
+  renameOver(draft, path);
 }
 
 /** For a store that was found named: who named it may have been killed before all of that was on disk. */

@@ -14,13 +14,21 @@ import {
   openSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
 
+const RENAME_TRIES = 10;
+const RENAME_PAUSE_MS = 20;
+const IN_USE = ["EPERM", "EACCES", "EBUSY"];
+
 /** Waits until the content of a file, or the names in a folder, are on disk. */
-export function syncPath(path: string): void {
-  const descriptor = openSync(path, "r");
+export function syncPath(path: string, platform = process.platform): void {
+  // Windows syncs only what is open for writing, and that no folder can be. NTFS keeps names by its journal.
+  const isWindows = platform === "win32";
+  if (isWindows && statSync(path).isDirectory()) return;
+  const descriptor = openSync(path, isWindows ? "r+" : "r");
   try {
     fsyncSync(descriptor);
   } finally {
@@ -60,8 +68,25 @@ function putInPlace(path: string, make: (draft: string) => void): void {
 
 /** Gives a file that is on disk another name in its folder. */
 export function renameFile(from: string, to: string): void {
-  renameSync(from, to);
+  renameOver(from, to);
   syncPath(dirname(to));
+}
+
+/** Windows refuses to replace a file that another process has open, as one that reads it has for a moment. */
+export function renameOver(
+  from: string,
+  to: string,
+  { platform = process.platform, rename = renameSync } = {},
+): void {
+  for (let left = platform === "win32" ? RENAME_TRIES : 1; ; left--) {
+    try {
+      rename(from, to);
+      return;
+    } catch (error) {
+      if (left <= 1 || !IN_USE.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RENAME_PAUSE_MS);
+    }
+  }
 }
 
 export function removeFolder(folder: string): void {

@@ -9,13 +9,13 @@
  * once is lost for good.
  */
 
-import { closeSync, fstatSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { Failure } from "../../base/errors.ts";
 
 export const LOCK_FILE = "owner.lock";
-const NOTE_FILE = "owner.json";
+export const NOTE_FILE = "owner.json";
 const RETRY_MS = 25;
 const FOLDER = ".";
 const load = createRequire(import.meta.url);
@@ -117,7 +117,7 @@ export function tryFolderLock(folder: string, file = LOCK_FILE, shared = false):
   try {
     // Loaded with the first lock: an agent's hook takes none and must not wait for it.
     const { tryLock } = load("fs-native-extensions") as typeof import("fs-native-extensions");
-    // Windows opens no folders.
+    // On Windows the folder could not be removed while it is open.
     if (process.platform !== "win32") descriptors.push(openSync(folder, "r"));
     if (!tryLock(descriptors[0], { shared })) return undefined;
     const taken = new FolderLock(folder, file, descriptors);
@@ -147,8 +147,9 @@ export function fileTextOf(path: string): string {
   return readFileSync(path, "utf8");
 }
 
-function idOf({ dev, ino }: { dev: bigint; ino: bigint }): string {
-  return `${dev}:${ino}`;
+/** On Windows without the device: Node 22.12 to 22.16 and 24.0 to 24.1 tell that of a path and of an open file otherwise. */
+export function idOf({ dev, ino }: { dev: bigint; ino: bigint }, platform = process.platform): string {
+  return platform === "win32" ? `${ino}` : `${dev}:${ino}`;
 }
 
 /** Undefined if it cannot be found or read, for whatever reason. */
@@ -158,16 +159,6 @@ function seen(look: (path: string) => string, path: string): string | undefined 
   } catch {
     return undefined;
   }
-}
-
-/** In place of the old note at one moment: who reads it meanwhile gets one of the two. */
-export function writeOwnerNote(lock: FolderLock, note: OwnerNote): void {
-  const path = join(lock.folder, NOTE_FILE);
-  const draft = `${path}.new`;
-  lock.requireHeld();
-  writeFileSync(draft, `${JSON.stringify(note)}\n`, { mode: 0o600 });
-  lock.requireHeld();
-  renameSync(draft, path);
 }
 
 /** What the last owner wrote about itself; undefined if it cannot be read. */

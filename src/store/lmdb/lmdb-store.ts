@@ -35,7 +35,7 @@ import type {
   WriteOutcome,
   WriteRequest,
 } from "../../memory/ports.ts";
-import { DATA_FILE, freeBytesOf } from "./data-folder.ts";
+import { DATA_FILE, freeBytesOf, writeOwnerNote } from "./data-folder.ts";
 import { counterKey, labelKey, PLACES, rangeBelow, splitUserKey, USERS, userOfKey } from "./entry-keys.ts";
 import { describeKey, Environment, FIRST_KEY, isSound, TABLES, type TableName } from "./environment.ts";
 import {
@@ -48,7 +48,7 @@ import {
   readUser,
 } from "./fact-reads.ts";
 import { addUsage, forgetPlace, forgetUser, saveCodes, sweepEnded, writeFacts } from "./fact-writes.ts";
-import { type FolderLock, folderLost, writeOwnerNote } from "./folder-lock.ts";
+import { type FolderLock, folderLost } from "./folder-lock.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { noteHistoryLimit, shortenHistories } from "./histories.ts";
 import {

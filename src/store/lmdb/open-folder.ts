@@ -27,18 +27,12 @@ import {
   syncNamed,
   unnamedStores,
   unnamedText,
+  writeOwnerNote,
 } from "./data-folder.ts";
 
 import { draftOf, makeFolder } from "./durable-files.ts";
 import { Environment, TABLES } from "./environment.ts";
-import {
-  type FolderLock,
-  fileTextOf,
-  LOCK_FILE,
-  readOwnerNote,
-  takeFolderLock,
-  writeOwnerNote,
-} from "./folder-lock.ts";
+import { type FolderLock, fileTextOf, LOCK_FILE, readOwnerNote, takeFolderLock } from "./folder-lock.ts";
 
 import { upgradeStore } from "./upgrade.ts";
 

@@ -231,9 +231,7 @@ export class LifeModel {
         atMs: value.sinceMs,
       })),
       ...past.flatMap((value) =>
-        value.ended === "replaced"
-          ? []
-          : [{ ...eventOf(value), ...NOBODY, kind: value.ended, atMs: value.endedAtMs }],
+        value.ended === "replaced" ? [] : [{ ...endOf(value), kind: value.ended, atMs: value.endedAtMs }],
       ),
     ]);
     const isEnd = (event: Event) => Number(event.kind !== "written");
@@ -445,9 +443,8 @@ function asExpired({ expiresAtMs, ...value }: Present): Past {
   return { ...value, ended: "expired", endedAtMs: expiresAtMs! };
 }
 
-/** Who ended a value is not known. */
-const NOBODY = { writtenBy: null, sessionId: null };
-
 function eventOf({ place, label, revision, value, writtenBy, sessionId }: Present | Past) {
   return { place, label, revision, value, writtenBy, sessionId };
 }
+/** Who ended a value is not known. */
+const endOf = (value: Past) => ({ ...eventOf(value), writtenBy: null, sessionId: null });

@@ -47,6 +47,7 @@ test("other hosts, paths and servers on one host are other remotes", () => {
     "../loom.git": "file:///home/ada/loom",
     "file:///srv/git/loom.git/": "file:///srv/git/loom",
     "/home/grace/mill/.git": "file:///home/grace/mill",
+    "C:\\mill\\.git": `file://${FOLDER}/C:\\mill`,
     "C:/git/loom": `file://${FOLDER}/C:/git/loom`,
   };
   const urls = Object.keys(others);

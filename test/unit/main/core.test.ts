@@ -1,7 +1,8 @@
 /** What a process that stops leaves behind. */
 
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -21,4 +22,14 @@ test("the last use of a key is noted although the process stops before the next 
   const noted = await second.store.readKey(record.id);
   await second.close();
   assert.ok((noted?.lastUsedAtMs ?? 0) >= beforeMs);
+});
+
+test("the owner of a data folder removes what a killed process left of its secrets", async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), "sideband-core-"));
+  context.after(() => rmSync(folder, { recursive: true }));
+  const { pid } = spawnSync(process.execPath, ["-e", ""]);
+  writeFileSync(join(folder, `master.key.${pid}.new`), "");
+  await (await openCore(readConfig({ SIDEBAND_DATA: folder }), { create: true })).close();
+  const names = readdirSync(folder).filter((name) => name.startsWith("master.key"));
+  assert.deepEqual(names, ["master.key"]);
 });

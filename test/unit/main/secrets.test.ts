@@ -1,12 +1,13 @@
 /** The secrets of a data folder: which master key writes, who can read the files, and what errors do not tell. */
 
 import assert from "node:assert/strict";
-import fs, { fstatSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import fs, { fstatSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { adminToken, masterKeys } from "../../../src/main/secrets.ts";
+import { adminToken, masterKeys, removeLeftSecrets } from "../../../src/main/secrets.ts";
 import { KeyRing } from "../../../src/memory/key-ring.ts";
 
 const OLD = "0a".repeat(32);
@@ -69,6 +70,17 @@ test("a secret is on disk before it has its name, and its name before it is used
   const file = statSync(join(folder, "master.key")).ino;
   const above = statSync(folder).ino;
   assert.deepEqual(steps, [file, "link", file, above, file, above]);
+});
+
+test("the drafts that killed processes left are removed, and no other file", (context) => {
+  const folder = newFolder(context);
+  const { pid: ended } = spawnSync(process.execPath, ["-e", ""]);
+  const left = [`master.key.${ended}.new`, `admin.token.${ended}.new`, `admin.token.${process.pid}.new`];
+  // Of a living process, and what is not a draft of ours.
+  const others = [`master.key.${process.ppid}.new`, `notes.${ended}.new`, `master.key.${ended}.new.old`];
+  for (const name of [...left, ...others, "master.key"]) writeFileSync(join(folder, name), "");
+  removeLeftSecrets(folder);
+  assert.deepEqual(readdirSync(folder).sort(), [...others, "master.key"].sort());
 });
 
 test("a master key that is refused is not part of the message", (context) => {

@@ -1,0 +1,22 @@
+/** Words of a command as they are printed for a person to type. */
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { test } from "node:test";
+import { typedWord } from "../../../src/main/typed-word.ts";
+
+const WORDS = ["ada", "ada l", "it's", 'the "best"', "a$HOME`b`", "C:\\data\\"];
+
+test("a word is one word for a POSIX shell", () => {
+  for (const word of WORDS) {
+    const line = `printf %s ${typedWord(word, "linux")}`;
+    assert.equal(execFileSync("/bin/sh", ["-c", line], { encoding: "utf8" }), word);
+  }
+});
+
+test("a word is in double quotes on Windows, and no backslash takes the last one away", () => {
+  assert.deepEqual(
+    WORDS.map((word) => typedWord(word, "win32")),
+    ["ada", '"ada l"', '"it\'s"', '"the \\"best\\""', '"a$HOME`b`"', '"C:\\data\\\\"'],
+  );
+});
