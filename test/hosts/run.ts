@@ -11,6 +11,7 @@ import { packageFolder } from "../agents/built.ts";
 import { runDay } from "./day.ts";
 import { hermesTokens } from "./hermes.ts";
 import { HOOK_MS_MAX, type HookTimes, measureHooks } from "./hook-times.ts";
+import { runGeminiCli, runOpencode } from "./mcp-hosts.ts";
 import { runPackages } from "./packages.ts";
 import {
   type Row,
@@ -27,6 +28,8 @@ const HOSTS: Readonly<Record<string, (room: Room) => Promise<Row | Row[]>>> = {
   "claude-code": runClaudeCode,
   codex: runCodex,
   openclaw: runOpenClaw,
+  "gemini-cli": runGeminiCli,
+  opencode: runOpencode,
   inspector: runInspector,
   frameworks: runNewestFrameworks,
 };
