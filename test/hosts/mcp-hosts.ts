@@ -98,3 +98,15 @@ export async function runOpencode(room: Room): Promise<Row> {
   const install = seen.install === true && readFileSync(settings, "utf8").startsWith(comment);
   return { host: "opencode", version, how: HOW, ...seen, install };
 }
+
+const CLINE_PROGRAM = "cline-program.mjs";
+
+/** Its command line is a program for each system; the harness in it is a package that Node runs. */
+export async function runCline(room: Room): Promise<Row> {
+  const { version } = JSON.parse(readFileSync(join(modules, "@cline", "sdk", "package.json"), "utf8"));
+  const program = join(modules, "..", CLINE_PROGRAM);
+  const prompt: Prompt = (text, env = {}) =>
+    room.run(NODE, [program, text, `${room.model.url}/v1`], { CLINE_TELEMETRY_DISABLED: "1", ...env });
+  const how = "its package, on Node 24";
+  return { host: "Cline", version, how, ...(await runMcpHost(room, "cline", prompt, false)) };
+}

@@ -11,7 +11,7 @@ import { packageFolder } from "../agents/built.ts";
 import { runDay } from "./day.ts";
 import { hermesTokens } from "./hermes.ts";
 import { HOOK_MS_MAX, type HookTimes, measureHooks } from "./hook-times.ts";
-import { runGeminiCli, runOpencode } from "./mcp-hosts.ts";
+import { runCline, runGeminiCli, runOpencode } from "./mcp-hosts.ts";
 import { runPackages } from "./packages.ts";
 import {
   type Row,
@@ -30,6 +30,7 @@ const HOSTS: Readonly<Record<string, (room: Room) => Promise<Row | Row[]>>> = {
   openclaw: runOpenClaw,
   "gemini-cli": runGeminiCli,
   opencode: runOpencode,
+  cline: runCline,
   inspector: runInspector,
   frameworks: runNewestFrameworks,
 };
