@@ -79,8 +79,9 @@ export async function runGeminiCli(room: Room): Promise<Row> {
 }
 
 export async function runOpencode(room: Room): Promise<Row> {
-  const opencode = join(modules, `opencode-${platform}`, "bin", "opencode");
-  const { version } = JSON.parse(readFileSync(join(modules, "opencode-ai", "package.json"), "utf8"));
+  const folder = join(modules, `opencode-${platform}`);
+  const opencode = join(folder, "bin", "opencode");
+  const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const settings = join(room.home, ".config", "opencode", "opencode.jsonc");
   mkdirSync(dirname(settings), { recursive: true });
   const provider = { anthropic: { options: { baseURL: `${room.model.url}/v1`, apiKey: "stand-in" } } };

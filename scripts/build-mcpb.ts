@@ -8,21 +8,21 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { zip } from "./zip.js";
+import { zip } from "./zip.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const to = join(root, "dist", "packages", "sideband.mcpb");
 /** What only people and compilers read. */
 const UNNEEDED = /\.(?:d\.[cm]?ts|[cm]?ts|map|md|flow)$|[\\/](?:test|tests|docs|benchmark|\.github)[\\/]/;
 
-function filesBelow(folder, isWanted = () => true) {
+function filesBelow(folder: string, isWanted = (_path: string) => true): string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
     .map((path) => join(folder, path))
     .filter((path) => statSync(join(root, path)).isFile() && isWanted(path));
 }
 
 /** The folders of the packages that the command needs, and those below them. */
-function packageFolders() {
+function packageFolders(): string[] {
   const args = ["ls", "--omit=dev", "--omit=peer", "--all", "--parseable"];
   const output = execFileSync("npm", args, {
     cwd: root,

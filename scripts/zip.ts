@@ -14,11 +14,17 @@ const DATE = 0x21;
 const FILES_MAX = 0xffff;
 const BYTES_MAX = 0xffffffff;
 
-/** @param {{ name: string, bytes: Uint8Array, mode: number }[]} files @returns {Buffer} */
-export function zip(files) {
+export interface ZippedFile {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  /** Its permissions. */
+  readonly mode: number;
+}
+
+export function zip(files: readonly ZippedFile[]): Buffer {
   if (files.length > FILES_MAX) throw new RangeError(`${files.length} files are too many for a ZIP archive`);
-  const parts = [];
-  const directory = [];
+  const parts: Uint8Array[] = [];
+  const directory: Uint8Array[] = [];
   let offset = 0;
   for (const { name, bytes, mode } of files) {
     const packed = deflateRawSync(bytes);
@@ -51,7 +57,7 @@ export function zip(files) {
   return Buffer.concat([...parts, ...directory, word(END), end]);
 }
 
-function word(value) {
+function word(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32LE(value);
   return bytes;
