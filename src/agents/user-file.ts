@@ -19,6 +19,9 @@ import {
 } from "node:fs";
 import { dirname, resolve } from "node:path";
 
+/** No host reads a file with such a name. */
+export const DRAFT_ENDING = ".sideband-draft";
+
 /** A file of the user cannot be used as it is. */
 export class UserFileError extends Error {
   override name = "UserFileError";
@@ -45,9 +48,11 @@ export function requireWritable(path: string): void {
 export function writeUserFile(path: string, text: string, mode = 0o666): void {
   const target = writtenPath(path);
   const present = statSync(target, { throwIfNoEntry: false });
-  const draft = `${target}.${process.pid}.tmp`;
+  const draft = `${target}${DRAFT_ENDING}`;
+  // What a killed process left. It has the same name, since one process alone works at a time (turn.ts).
   rmSync(draft, { force: true });
-  const descriptor = openSync(draft, "wx", mode);
+  // The user's file may hold secrets: nobody else reads the draft either.
+  const descriptor = openSync(draft, "wx", present === undefined ? mode : 0o600);
   try {
     writeFileSync(descriptor, text);
     if (present !== undefined) fchmodSync(descriptor, present.mode & 0o7777);

@@ -1,7 +1,7 @@
 /** Hosts that have their MCP servers in a JSON file: where it is, what becomes of the user's file, and what can go wrong. */
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
@@ -23,6 +23,7 @@ import { fileURLToPath } from "node:url";
 import type { System } from "../../src/agents/agent-kind.ts";
 import { AGENTS } from "../../src/agents/install.ts";
 import { InstallationRecord, isIntact } from "../../src/agents/installed.ts";
+import { DRAFT_ENDING } from "../../src/agents/user-file.ts";
 import { readSystemFolders } from "../../src/config.ts";
 import { builtSideband } from "./built.ts";
 import { makeHost } from "./host.ts";
@@ -202,6 +203,30 @@ suite("hosts with a settings file", () => {
     assert.deepEqual(record.all(), []);
   });
 
+  test("where a process was killed after the record and before the file, both ways on are open", (t) => {
+    const { record, install, remove, write } = makeHome(t);
+    const text = '{\n  "mcpServers": {}\n}\n';
+    for (const isRepeated of [true, false]) {
+      const path = write(".codeium/windsurf/mcp_config.json", text);
+      install("windsurf");
+      writeFileSync(path, text);
+      assert.ok(!isIntact(record.all()[0]));
+      if (isRepeated) assert.equal(install("windsurf")[0].done, "wrote");
+      assert.equal(remove("windsurf")[0].done, isRepeated ? "restored" : "removed");
+      assert.equal(readFileSync(path, "utf8"), text);
+      assert.deepEqual(record.all(), []);
+    }
+  });
+
+  test("what a killed process left of its turn is taken over", (t) => {
+    const { home, install } = makeHome(t);
+    const { pid } = spawnSync(process.execPath, ["-e", ""]);
+    mkdirSync(join(home, ".sideband"));
+    writeFileSync(join(home, ".sideband", "agents.json.lock"), String(pid));
+    assert.equal(install("windsurf").length, 1);
+    assert.deepEqual(readdirSync(join(home, ".sideband")), ["agents.json"]);
+  });
+
   test("a link stays a link, and the file behind it is written, also one that is not there yet", (t) => {
     const { home, install, remove, write } = makeHome(t);
     const kept = write("dotfiles/mcp.json", '{"mcpServers":{}}', 0o640);
@@ -242,8 +267,9 @@ suite("hosts with a settings file", () => {
   test("where one of two files cannot be put in place, the other is put back", (t) => {
     const { home, record, install, write } = makeHome(t);
     const path = write(".config/opencode/opencode.json", "{}");
-    write(".config/opencode/plugins", "a file where the folder should be");
-    assert.throws(() => install("opencode"), /EEXIST|ENOTDIR/);
+    // In the way of the second file, where nobody looks before.
+    mkdirSync(join(home, ".config/opencode/plugins", `sideband.js${DRAFT_ENDING}`), { recursive: true });
+    assert.throws(() => install("opencode"), /directory/);
     assert.equal(readFileSync(path, "utf8"), "{}");
     assert.deepEqual(record.all(), []);
     assert.deepEqual(readdirSync(join(home, ".sideband")), []);
@@ -295,6 +321,7 @@ suite("sideband agents at once and cut off", { concurrency: false }, () => {
       assert.ok(readFileSync(path, "utf8").includes('"sideband"'));
       assert.equal((await host.shell("sideband agents remove cursor")).status, 0);
       assert.equal(readFileSync(path, "utf8"), text);
+      assert.deepEqual(readdirSync(dirname(path)), ["mcp.json"]);
     }
     assert.ok(killed > 0);
   });

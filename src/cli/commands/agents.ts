@@ -133,8 +133,8 @@ export const agentsStatus: Command = {
   help: `usage: sideband agents status
 
 Shows what "sideband agents install" put where and with which version, whether the files are still there unchanged,
-and whether the command of that installation starts. Claude Code and Codex call this command. Hermes and OpenClaw do
-not: they call a service. It does not look into the host's own settings.
+and whether the command of that installation starts. All hosts call this command but Hermes and OpenClaw, which call a
+service. It does not look into the host's own settings.
 
 The last lines are about what the SIDEBAND_ variables of this shell select: what a prompt gets, and the memory. They say
 whether that memory answers, or that nothing is remembered there yet.
