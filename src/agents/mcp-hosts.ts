@@ -6,8 +6,9 @@
 import { existsSync } from "node:fs";
 import { join, posix, win32 } from "node:path";
 import type { AgentKind, InstallOptions, Piece, System } from "./agent-kind.ts";
-import { ITEM } from "./json-text.ts";
+import { hasEntry, ITEM } from "./json-text.ts";
 import { agentFile, shellCommand } from "./package-files.ts";
+import { fileText } from "./user-file.ts";
 
 interface McpHost {
   readonly name: string;
@@ -31,7 +32,7 @@ const ENTRY_SETTINGS = [
   "them the data folder ~/.sideband/data is used and no service is needed. What you add to the entry stays.",
 ];
 const ASKS =
-  "The agent asks for the memory itself, with the tool recall: this host has no way to put it into a session.";
+  "The agent asks for the memory itself, with the tool recall: nothing puts it into a session of this host.";
 
 const HOSTS: readonly McpHost[] = [
   {
@@ -148,9 +149,18 @@ function plainEntry([program, ...args]: readonly string[]): object {
   return { command: program, args: [...args, "mcp"] };
 }
 
-function fileOf({ files }: McpHost, target: string): string {
+/** An entry of the user's own in one of the files is found there; the host reads all of them. */
+function fileOf({ files, keys }: McpHost, target: string): string {
   const paths = files.map((file) => join(target, file));
-  return paths.find(existsSync) ?? paths[paths.length - 1];
+  const hasOne = (path: string) => {
+    try {
+      return hasEntry(fileText(path) ?? "", keys);
+    } catch {
+      // What is wrong with it is said when it is written.
+      return false;
+    }
+  };
+  return paths.find(hasOne) ?? paths.find(existsSync) ?? paths[paths.length - 1];
 }
 
 function pathsOf(platform: System["platform"]) {

@@ -171,6 +171,20 @@ suite("hosts with a settings file", () => {
     }
   });
 
+  test("a server of the user's own is found in each file that the host reads", (t) => {
+    const { home, install, write } = makeHome(t);
+    write(".config/opencode/opencode.jsonc", "{}");
+    const path = write(
+      ".config/opencode/opencode.json",
+      '{"mcp":{"sideband":{"type":"remote","url":"http://a"}}}',
+    );
+    assert.deepEqual(
+      install("opencode").filter(({ done }) => done === "kept"),
+      [{ path, done: "kept" }],
+    );
+    assert.equal(readFileSync(join(home, ".config/opencode/opencode.jsonc"), "utf8"), "{}");
+  });
+
   test("what the user added to our entry or beside it stays, also in an upgrade, and removal takes ours alone", (t) => {
     const { record, install, remove, write } = makeHome(t);
     install("windsurf");
