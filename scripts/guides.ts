@@ -34,6 +34,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
       "codex",
       "hermes",
       "openclaw",
+      "editors",
       "mcp",
       "ai-sdk",
       "langgraph",

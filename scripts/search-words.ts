@@ -45,6 +45,8 @@ export const SEARCH_WORDS: Readonly<Record<string, string>> = {
   "/docs/cluster": "several nodes, high availability, scaling, postgres, citus, load balancer",
   "/docs/format": "how the block works, sealed block, encryption, error correction",
   "/docs/agents": "which agents, integrations, supported tools",
+  "/docs/agents/editors":
+    "cursor, vs code, visual studio code, copilot, windsurf, gemini cli, opencode, cline, claude desktop, mcpb, ide",
   "/docs/agents/sdk": "client library, typescript client, javascript, node, npm package",
   "/docs/agents/import": "migrate, bring memory along, mem0, chatgpt memory, CLAUDE.md, AGENTS.md",
 };

@@ -413,3 +413,15 @@ function userName(): string {
 export function readSearchPath(): string {
   return process.env.PATH ?? "";
 }
+
+/** What the folders of other programs depend on, beside the home folder. */
+export function readSystemFolders(environment: Readonly<Record<string, string | undefined>> = process.env): {
+  readonly appData: string | undefined;
+  readonly configHome: string | undefined;
+} {
+  return {
+    appData: optionalText(environment.APPDATA ?? ""),
+    // A relative one is to be ignored.
+    configHome: environment.XDG_CONFIG_HOME?.startsWith("/") ? environment.XDG_CONFIG_HOME : undefined,
+  };
+}

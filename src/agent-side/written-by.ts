@@ -9,6 +9,11 @@ const UNFIT = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ud800-\udfff]/gu;
 const HOSTS_BY_CLIENT: ReadonlyMap<string, string> = new Map([
   ["claude-code", "claude-code"],
   ["codex-mcp-client", "codex"],
+  ["gemini-cli-mcp-client", "gemini-cli"],
+  ["opencode", "opencode"],
+  ["@cline/core", "cline"],
+  ["cursor-vscode", "cursor"],
+  ["Visual Studio Code", "vscode"],
 ]);
 
 /** A name as the service takes it; the fallback where nothing is left of it. */

@@ -1,5 +1,5 @@
 /**
- * The hooks for Claude Code and Codex, which use the same JSON. A session that starts, or goes on after a compaction, gets
+ * The hooks for Claude Code, Codex and hosts that use the same JSON. A session that starts, or goes on after a compaction, gets
  * the memory; a resumed one only if its facts have changed; a sub-agent gets the facts. What is worth keeping is said by
  * the MCP server, whose words both hosts tell their models; the hooks do not say it again. Before a compaction Claude
  * Code's summary is asked to list what is not stored yet. When a long session stops, its agent is asked once to store
@@ -23,6 +23,12 @@ export const HOSTS = {
   "claude-code": { lengthMax: 9_900, summaryPrompt: true },
   /** Has no limit if the hook says so (`additionalContextLimit`), and no way from PreCompact to its summary. */
   codex: { lengthMax: Number.POSITIVE_INFINITY, summaryPrompt: false },
+  "gemini-cli": { lengthMax: Number.POSITIVE_INFINITY, summaryPrompt: false },
+  vscode: { lengthMax: Number.POSITIVE_INFINITY, summaryPrompt: false },
+  /** Has names of its own for what it tells and takes. */
+  cursor: { lengthMax: Number.POSITIVE_INFINITY, summaryPrompt: false },
+  /** Its plugin calls the hook. */
+  opencode: { lengthMax: Number.POSITIVE_INFINITY, summaryPrompt: false },
 } as const;
 
 export type HookHost = keyof typeof HOSTS;
@@ -59,9 +65,12 @@ export function hookInput(text: string): HookInput {
   }
   const fields = parsed as Record<string, unknown>;
   const textIn = (name: string) => (typeof fields[name] === "string" ? fields[name] : undefined);
+  const event = textIn("hook_event_name") ?? "";
+  // Cursor spells the first letter small, and tells the folders of its window.
+  const [root] = Array.isArray(fields.workspace_roots) ? (fields.workspace_roots as unknown[]) : [];
   return {
-    event: textIn("hook_event_name") ?? "",
-    cwd: textIn("cwd"),
+    event: event.charAt(0).toUpperCase() + event.slice(1),
+    cwd: textIn("cwd") ?? (typeof root === "string" ? root : undefined),
     source: textIn("source"),
     transcriptPath: textIn("transcript_path"),
     stopHookActive: fields.stop_hook_active === true,
@@ -112,13 +121,13 @@ const startSession: HookWork = async (memory, userId, input, options) => {
   const room = lengthMax - told.length - replacingSection("").length;
   const section = await sectionOf(memory, userId, options, room);
   const news = await options.news;
-  if (input.source !== "resume") return contextOutput(input, told, section, news);
+  if (input.source !== "resume") return contextOutput(input, options.host, told, section, news);
   // The conversation has the facts if they are the same.
   const shown = lastSectionLine(input.transcriptPath);
-  if (shown === "") return contextOutput(input, "", section, news);
+  if (shown === "") return contextOutput(input, options.host, "", section, news);
   const replacing = replacingSection(section);
   const isSame = [section, replacing].some((text) => text !== "" && lineHolds(shown ?? "", text));
-  return contextOutput(input, "", isSame ? "" : replacing, news);
+  return contextOutput(input, options.host, "", isSame ? "" : replacing, news);
 };
 
 /** The facts in plain text: a sub-agent's context is short-lived, and nothing reads a block in it. */
@@ -126,6 +135,7 @@ const startSubagent: HookWork = async (memory, userId, input, options) => {
   const { lengthMax } = HOSTS[options.host];
   return contextOutput(
     input,
+    options.host,
     "",
     await sectionOf(memory, userId, { ...options, include: "index" }, lengthMax),
   );
@@ -137,8 +147,16 @@ const flush: HookWork = async (memory, userId, _input, { timeoutMs, project }) =
   return { output: "", note };
 };
 
-function contextOutput({ event: hookEventName }: HookInput, told: string, section: string, news = "") {
+function contextOutput(
+  { event: hookEventName }: HookInput,
+  host: HookHost,
+  told: string,
+  section: string,
+  news = "",
+) {
   const additionalContext = [told, section].filter((text) => text !== "").join("\n\n");
+  if (host === "cursor")
+    return { output: JSON.stringify({ additional_context: additionalContext }), note: "" };
   const output = {
     // Hosts show it to the person, and not to the model.
     ...(news === "" ? {} : { systemMessage: news }),

@@ -6,41 +6,12 @@
  */
 
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
-import { pathToFileURL } from "node:url";
-
-/** A file of ours, or what is added to a file of the user. */
-export interface Piece {
-  readonly path: string;
-  readonly kind: "file" | "hooks" | "toml";
-  readonly text: string;
-}
-
-export interface InstallOptions {
-  /** The package's folder `agents`. */
-  readonly files: string;
-  /** The module that the OpenClaw plugin loads. */
-  readonly openclawModule: string;
-  /** The host's folder. */
-  readonly target: string;
-  /** The command with which the host calls `sideband`, as words. */
-  readonly command: readonly string[];
-  /** This machine's unless it is given. */
-  readonly platform?: NodeJS.Platform;
-}
-
-export interface AgentKind {
-  readonly name: string;
-  readonly title: string;
-  /** The host's usual folder, from the user's home folder. */
-  readonly home: string;
-  pieces(options: InstallOptions): Piece[];
-  /** What is left to do by hand, as lines. */
-  next(target: string): string[];
-  /** What is left to do by hand after the files are gone, as lines. */
-  readonly after: readonly string[];
-}
+import type { AgentKind, Piece } from "./agent-kind.ts";
+import { hasFields, type JsonFields, withFields, withoutFields } from "./json-text.ts";
+import { MCP_AGENTS } from "./mcp-hosts.ts";
+import { agentText, agentTree, shellWord } from "./package-files.ts";
 
 const SETTINGS_HINT = [
   "Settings (environment): SIDEBAND_API_URL and SIDEBAND_API_KEY for a service; without them the data folder",
@@ -52,8 +23,8 @@ export const AGENTS: readonly AgentKind[] = [
   {
     name: "claude-code",
     title: "Claude Code plugin: hooks, MCP server, skill",
-    home: ".sideband/claude-code",
-    pieces: (options) => tree(options, "claude-code", options.target),
+    folder: ({ home }) => join(home, ".sideband", "claude-code"),
+    pieces: (options) => agentTree(options, "claude-code", options.target),
     next: (target) => [
       `claude plugin marketplace add ${shellWord(target)}`,
       "claude plugin install sideband@sideband",
@@ -64,17 +35,17 @@ export const AGENTS: readonly AgentKind[] = [
   {
     name: "codex",
     title: "Codex CLI: hooks and MCP server",
-    home: ".codex",
+    folder: ({ home }) => join(home, ".codex"),
     pieces: (options) => [
       {
         path: join(options.target, "hooks.json"),
         kind: "hooks",
-        text: readText(options, "codex/hooks.json"),
+        text: agentText(options, "codex/hooks.json"),
       },
       {
         path: join(options.target, "config.toml"),
         kind: "toml",
-        text: readText(options, "codex/config.toml"),
+        text: agentText(options, "codex/config.toml"),
       },
     ],
     next: () => [
@@ -87,12 +58,12 @@ export const AGENTS: readonly AgentKind[] = [
   {
     name: "hermes",
     title: "Hermes Agent memory provider",
-    home: ".hermes",
+    folder: ({ home }) => join(home, ".hermes"),
     pieces: (options) => {
       const folder = join(options.target, "plugins", "sideband");
       const client = join(options.files, "..", "python", "sideband", "__init__.py");
       return [
-        ...tree(options, "hermes/sideband", folder),
+        ...agentTree(options, "hermes/sideband", folder),
         { path: join(folder, "client.py"), kind: "file", text: readFileSync(client, "utf8") },
       ];
     },
@@ -106,10 +77,10 @@ export const AGENTS: readonly AgentKind[] = [
   {
     name: "openclaw",
     title: "OpenClaw skill and memory plugin",
-    home: ".openclaw",
+    folder: ({ home }) => join(home, ".openclaw"),
     pieces: (options) => [
-      ...tree(options, "openclaw/skill", join(options.target, "skills", "sideband")),
-      ...tree(options, "openclaw/plugin", join(options.target, "sideband-plugin")),
+      ...agentTree(options, "openclaw/skill", join(options.target, "skills", "sideband")),
+      ...agentTree(options, "openclaw/plugin", join(options.target, "sideband-plugin")),
     ],
     next: (target) => [
       "The skill needs only the settings. For the plugin (memory in every prompt, a flush before every compaction):",
@@ -120,6 +91,15 @@ export const AGENTS: readonly AgentKind[] = [
     ],
     after: ["openclaw plugins uninstall sideband"],
   },
+  {
+    name: "gemini-cli",
+    title: "Gemini CLI extension: hook and MCP server",
+    folder: ({ home }) => join(home, ".gemini"),
+    pieces: (options) => agentTree(options, "gemini-cli", join(options.target, "extensions", "sideband")),
+    next: () => ['Start gemini; "/extensions list" names it.', ...SETTINGS_HINT],
+    after: [],
+  },
+  ...MCP_AGENTS,
 ];
 
 /** Folders of the search path that are there only while npx, or a script of a project, runs. */
@@ -161,49 +141,6 @@ export function versionOf([program, ...args]: readonly string[]): string | undef
   return status === 0 ? stdout.trim() : undefined;
 }
 
-/** The files of a folder, as they are to be in another one. */
-function tree(options: InstallOptions, from: string, to: string): Piece[] {
-  const source = join(options.files, from);
-  return readdirSync(source, { recursive: true, encoding: "utf8" })
-    .filter((path) => statSync(join(source, path)).isFile() && !path.includes("__pycache__"))
-    .sort()
-    .map((path) => ({ path: join(to, path), kind: "file", text: readText(options, join(from, path)) }));
-}
-
-/** A file of the package. Where it names `sideband`, it gets what really starts. */
-function readText(options: InstallOptions, path: string): string {
-  const { files, command, openclawModule, platform } = options;
-  const text = readFileSync(join(files, path), "utf8");
-  if (path.endsWith("index.js")) {
-    return text.replace('"sideband/openclaw"', JSON.stringify(pathToFileURL(openclawModule).href));
-  }
-  if (!/\.(?:json|toml)$/.test(path) || (command.length === 1 && command[0] === "sideband")) return text;
-  const shell = hookCommand(command, platform);
-  const [program, ...args] = command.map((word) => JSON.stringify(word));
-  return text
-    .replace(/"sideband hook( [^"]*)?"/g, (_, rest = "") => JSON.stringify(`${shell} hook${rest}`))
-    .replace(/("command": |command = )"sideband"/g, (_, name) => `${name}${program}`)
-    .replace(
-      /("args": |args = )\["mcp"\]/g,
-      (_, name: string) => `${name}[${[...args, '"mcp"'].join(", ")}]`,
-    );
-}
-
-/**
- * The command of a hook, which a host hands to a shell. On Windows that is Git Bash for Claude Code, and cmd.exe or
- * PowerShell for Codex: all of them start a bare name, and PowerShell starts no program in quotes.
- */
-function hookCommand(command: readonly string[], platform = process.platform): string {
-  const words = command.map((word) => shellWord(word, platform));
-  return (platform === "win32" ? ["node", ...words.slice(1)] : words).join(" ");
-}
-
-/** A word for a shell, in quotes if it needs them. The shells of Windows do not agree on a backslash, and take slashes. */
-function shellWord(word: string, platform = process.platform): string {
-  if (platform === "win32") return `"${word.replaceAll("\\", "/")}"`;
-  return /^[\w./:@%+-]+$/.test(word) ? word : `"${word.replace(/["$`\\]/g, "\\$&")}"`;
-}
-
 interface HooksFile {
   readonly hooks?: Record<string, readonly HookGroup[]>;
 }
@@ -212,8 +149,13 @@ interface HookGroup {
   readonly hooks?: readonly { readonly command?: string }[];
 }
 
-/** The text of a user's file with a piece of ours in it, at its end. An older copy of ours is replaced. */
-export function withPiece(present: string | undefined, { kind, text }: Piece): string {
+/**
+ * The text of a user's file with a piece of ours in it, at its end. An older copy of ours is replaced.
+ * @param old the piece as an earlier installation put it in
+ */
+export function withPiece(present: string | undefined, piece: Piece, old?: Piece): string {
+  const { kind, text } = piece;
+  if (kind === "json") return withEntry(present, piece, old);
   if (present === undefined || kind === "file") return text;
   if (kind === "toml") {
     if (/^[ \t]*\[mcp_servers\.sideband\]/m.test(present)) return present;
@@ -229,7 +171,8 @@ export function withPiece(present: string | undefined, { kind, text }: Piece): s
 }
 
 /** The text of a user's file without a piece of ours; undefined if the piece is not in it as we put it in. */
-export function withoutPiece(present: string, { kind, text }: Piece): string | undefined {
+export function withoutPiece(present: string, { kind, text, keys = [] }: Piece): string | undefined {
+  if (kind === "json") return withoutFields(present, keys, (entry) => hasFields(entry, entryFields(text)));
   if (kind === "file") return present === text ? "" : undefined;
   if (kind === "toml") {
     const at = present.indexOf(text);
@@ -241,6 +184,17 @@ export function withoutPiece(present: string, { kind, text }: Piece): string | u
     .map((group) => JSON.stringify(group));
   const bare = withoutHooks(present, (group) => ours.includes(JSON.stringify(group)));
   return bare === present ? undefined : bare;
+}
+
+function withEntry(present: string | undefined, { text, keys = [], fresh = "" }: Piece, old?: Piece): string {
+  const ours = [text, ...(old === undefined ? [] : [old.text])].map(entryFields);
+  const isOurs = (entry: JsonFields) => ours.some((fields) => hasFields(entry, fields));
+  const start = present === undefined || present.trim() === "" ? `${present ?? ""}${fresh}` : present;
+  return withFields(start, keys, entryFields(text), isOurs);
+}
+
+function entryFields(text: string): JsonFields {
+  return JSON.parse(text) as JsonFields;
 }
 
 /** The text of a hooks file without some of its groups; the same text if it has none of them. */
@@ -257,8 +211,4 @@ function withoutHooks(present: string, unwanted: (group: HookGroup) => boolean):
 
 function isOurs({ hooks = [] }: HookGroup): boolean {
   return hooks.some(({ command }) => command !== undefined && /sideband(\.js)?"? hook\b/.test(command));
-}
-
-export function fileText(path: string): string | undefined {
-  return existsSync(path) ? readFileSync(path, "utf8") : undefined;
 }

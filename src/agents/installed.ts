@@ -3,9 +3,13 @@
  * files were before. With it `remove` takes out exactly what `install` put in, and `status` knows where to look.
  */
 
-import { mkdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileText, type Piece, withoutPiece, withPiece } from "./install.ts";
+import type { Piece } from "./agent-kind.ts";
+import { withoutPiece, withPiece } from "./install.ts";
+import { hasEntry } from "./json-text.ts";
+import { inTurn } from "./turn.ts";
+import { fileText, removeFile, requireWritable, UserFileError, writeUserFile } from "./user-file.ts";
 
 /** One installation of an agent's files. */
 export interface Installed {
@@ -25,23 +29,26 @@ interface Placed extends Piece {
 
 export interface InstalledChange {
   readonly path: string;
-  readonly done: "wrote" | "removed" | "restored" | "left";
+  /** "kept": it has one of the user's own with our name. "left": it was changed since. */
+  readonly done: "wrote" | "kept" | "removed" | "restored" | "left";
 }
 
 /** The record of all installations of a user. */
 export class InstallationRecord {
   readonly #path: string;
+  readonly #turnPath: string;
 
   /** @param home the user's home folder */
   constructor(home: string) {
     this.#path = join(home, ".sideband", "agents.json");
+    this.#turnPath = `${this.#path}.lock`;
   }
 
   all(): readonly Installed[] {
     try {
       return JSON.parse(fileText(this.#path) ?? "[]") as Installed[];
     } catch {
-      throw new SyntaxError(`${this.#path} is damaged; delete it and install again`);
+      throw new UserFileError(`${this.#path} is damaged; delete it and install again`);
     }
   }
 
@@ -55,48 +62,70 @@ export class InstallationRecord {
     pieces: readonly Piece[],
     dryRun: boolean,
   ): InstalledChange[] {
-    const { agent, target } = entry;
+    if (dryRun) return this.#plan(entry, pieces).changes;
+    return inTurn(this.#turnPath, () => {
+      const { old, ours, written, outdated, changes } = this.#plan(entry, pieces);
+      const folders = [...(old?.folders ?? [])];
+      const { agent, target } = entry;
+      const before = this.all();
+      const others = before.filter((other) => other.agent !== agent || other.target !== target);
+      const record = () =>
+        this.#write(ours.length === 0 ? others : [...others, { ...entry, placed: ours, folders }]);
+      // First the record: whatever happens to this process now, what it puts in can be taken out.
+      record();
+      try {
+        for (const { piece, text } of written) {
+          const made = mkdirSync(dirname(piece.path), { recursive: true });
+          if (made !== undefined) folders.push(...foldersBetween(made, dirname(piece.path)));
+          writeUserFile(piece.path, text);
+        }
+      } catch (error) {
+        for (const { piece, present } of written) undoWrite(piece.path, present);
+        removeFolders(folders);
+        this.#write(before);
+        throw error;
+      }
+      changes.push(...outdated.map(takeOut));
+      if (folders.length > 0) record();
+      return changes;
+    });
+  }
+
+  /** What an installation comes to. It fails here if a file of the user cannot be read or must not be written. */
+  #plan({ agent, target }: Omit<Installed, "placed" | "folders">, pieces: readonly Piece[]) {
     const old = this.find(agent, target);
-    const placed = pieces.map((piece) => {
+    const planned = pieces.map((piece) => {
       const present = fileText(piece.path);
       const known = old?.placed.find(({ path }) => path === piece.path);
       // A second installation keeps what was there before the first.
       const now = piece.kind === "file" ? null : (present ?? null);
       const before = known !== undefined && present !== undefined ? known.before : now;
-      return { piece: { ...piece, before }, present, text: withPiece(present, piece) };
+      const text = about(piece.path, () => withPiece(present, piece, known));
+      // An entry of the user's own with our name stays theirs: it is not recorded as ours.
+      return { piece: { ...piece, before }, present, text, isOurs: withoutPiece(text, piece) !== undefined };
     });
     const outdated = (old?.placed ?? []).filter(({ path }) => !pieces.some((piece) => piece.path === path));
-    const written = placed.filter(({ present, text }) => present !== text);
-    const changes: InstalledChange[] = written.map(({ piece }) => ({ path: piece.path, done: "wrote" }));
-    if (dryRun) return changes;
-    const folders = [...(old?.folders ?? [])];
-    for (const { piece, text } of written) {
-      const made = mkdirSync(dirname(piece.path), { recursive: true });
-      if (made !== undefined) folders.push(...foldersBetween(made, dirname(piece.path)));
-      writeFileSync(piece.path, text);
-    }
-    changes.push(...outdated.map(takeOut));
-    // A table of the user's own with our name stays theirs: it is not recorded as ours.
-    const ours = placed.filter(({ piece, text }) => withoutPiece(text, piece) !== undefined);
-    this.#write([
-      ...this.all().filter((other) => other.agent !== agent || other.target !== target),
-      { ...entry, placed: ours.map(({ piece }) => piece), folders },
-    ]);
-    return changes;
+    const written = planned.filter(({ present, text }) => present !== text);
+    for (const { piece } of written) requireWritable(piece.path);
+    const changes: InstalledChange[] = [
+      ...written.map(({ piece }) => ({ path: piece.path, done: "wrote" as const })),
+      ...planned
+        .filter(({ isOurs }) => !isOurs)
+        .map(({ piece }) => ({ path: piece.path, done: "kept" as const })),
+    ];
+    const ours = planned.filter(({ isOurs }) => isOurs).map(({ piece }) => piece);
+    return { old, ours, written, outdated, changes };
   }
 
   /** Takes an installation out. A file that was changed since is left, and said to be. */
   remove(entry: Installed): InstalledChange[] {
-    const changes = entry.placed.map(takeOut);
-    for (const folder of [...entry.folders].sort((a, b) => b.length - a.length)) {
-      try {
-        rmdirSync(folder);
-      } catch {
-        // Something of the user's is in it, or it is gone.
-      }
-    }
-    this.#write(this.all().filter(({ agent, target }) => agent !== entry.agent || target !== entry.target));
-    return changes;
+    return inTurn(this.#turnPath, () => {
+      for (const { path } of entry.placed) requireWritable(path);
+      const changes = entry.placed.map(takeOut);
+      removeFolders(entry.folders);
+      this.#write(this.all().filter(({ agent, target }) => agent !== entry.agent || target !== entry.target));
+      return changes;
+    });
   }
 
   #write(entries: readonly Installed[]): void {
@@ -105,15 +134,15 @@ export class InstallationRecord {
       return;
     }
     mkdirSync(dirname(this.#path), { recursive: true });
-    writeFileSync(this.#path, `${JSON.stringify(entries, null, 2)}\n`, { mode: 0o600 });
+    writeUserFile(this.#path, `${JSON.stringify(entries, null, 2)}\n`, 0o600);
   }
 }
 
 /** Whether every piece is still in place. */
 export function isIntact({ placed }: Installed): boolean {
   return placed.every((piece) => {
-    const present = fileText(piece.path);
-    return present !== undefined && withoutPiece(present, piece) !== undefined;
+    const present = readable(piece.path);
+    return present !== undefined && restOf(present, piece) !== undefined;
   });
 }
 
@@ -121,16 +150,68 @@ function takeOut({ before, ...piece }: Placed): InstalledChange {
   const { path } = piece;
   const present = fileText(path);
   if (present === undefined) return { path, done: "removed" };
-  const rest = withoutPiece(present, piece);
-  if (rest === undefined) return { path, done: "left" };
+  const rest = restOf(present, piece);
+  if (rest === undefined) return { path, done: isTakenOut(present, piece) ? "removed" : "left" };
   // Nobody has changed the file since: it becomes what it was, byte for byte.
   const untouched = present === withPiece(before ?? undefined, piece);
   if (before === null && (untouched || rest.trim() === "")) {
-    rmSync(path);
+    removeFile(path);
     return { path, done: "removed" };
   }
-  writeFileSync(path, untouched && before !== null ? before : rest);
+  writeUserFile(path, untouched && before !== null ? before : rest);
   return { path, done: "restored" };
+}
+
+/** The text without a piece; undefined if it is not in it as we put it in, or nobody can read the text any more. */
+function restOf(present: string, piece: Piece): string | undefined {
+  try {
+    return withoutPiece(present, piece);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether somebody has removed an entry of ours already. */
+function isTakenOut(present: string, { kind, keys = [] }: Piece): boolean {
+  try {
+    return kind === "json" && !hasEntry(present, keys);
+  } catch {
+    return false;
+  }
+}
+
+function readable(path: string): string | undefined {
+  try {
+    return fileText(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function undoWrite(path: string, present: string | undefined): void {
+  if (present === undefined) removeFile(path);
+  else if (readable(path) !== present) writeUserFile(path, present);
+}
+
+/** Does something with a file; what is wrong with it is said with its name. */
+function about<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof SyntaxError)
+      throw new UserFileError(`${path}: ${error.message}; it is left as it is`);
+    throw error;
+  }
+}
+
+function removeFolders(folders: readonly string[]): void {
+  for (const folder of [...folders].sort((a, b) => b.length - a.length)) {
+    try {
+      rmdirSync(folder);
+    } catch {
+      // Something of the user's is in it, or it is gone.
+    }
+  }
 }
 
 function foldersBetween(outermost: string, innermost: string): string[] {

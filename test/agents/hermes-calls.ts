@@ -14,7 +14,9 @@ const files = fileURLToPath(new URL("../../agents", import.meta.url));
 export function installHermesPlugin(): { target: string; plugin: string } {
   const target = mkdtempSync(join(tmpdir(), "sideband-hermes-"));
   const hermes = AGENTS.find(({ name }) => name === "hermes")!;
-  for (const { path, text } of hermes.pieces({ files, target, openclawModule: "", command: ["sideband"] })) {
+  const system = { home: target, platform: process.platform, isUsual: true };
+  const options = { ...system, files, target, openclawModule: "", command: ["sideband"] };
+  for (const { path, text } of hermes.pieces(options)) {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
   }

@@ -59,7 +59,9 @@ test("where sideband is not on the search path, hooks and MCP call this installa
   const record = new InstallationRecord(home);
   for (const kind of AGENTS) {
     const target = join(home, kind.name);
-    const pieces = kind.pieces({ files, openclawModule: "/opt/side band/openclaw.js", target, command });
+    const system = { home, platform: process.platform, isUsual: true };
+    const own = { files, openclawModule: "/opt/side band/openclaw.js" };
+    const pieces = kind.pieces({ ...own, ...system, target, command });
     record.install({ agent: kind.name, target, version: "1", command }, pieces, false);
   }
   const hooks = JSON.parse(readFileSync(join(home, "claude-code/sideband/hooks/hooks.json"), "utf8"));
@@ -81,6 +83,18 @@ test("where sideband is not on the search path, hooks and MCP call this installa
   assert.match(plugin, /from "file:\/\/\/opt\/side%20band\/openclaw\.js"/);
   assert.ok(existsSync(join(home, "hermes/plugins/sideband/__init__.py")));
   assert.ok(existsSync(join(home, "openclaw/skills/sideband/SKILL.md")));
+  const gemini = JSON.parse(
+    readFileSync(join(home, "gemini-cli/extensions/sideband/gemini-extension.json"), "utf8"),
+  );
+  assert.deepEqual(gemini.mcpServers.sideband.args, [command[1], "mcp"]);
+  const opencode = readFileSync(join(home, "opencode/plugins/sideband.js"), "utf8");
+  assert.ok(opencode.includes(`const COMMAND = ${JSON.stringify(command).replace(",", ", ")};`));
+  const cursor = JSON.parse(readFileSync(join(home, "cursor/hooks.json"), "utf8"));
+  assert.equal(cursor.version, 1);
+  assert.equal(
+    cursor.hooks.sessionStart[0].command,
+    '"/opt/my node/bin/node" "/opt/side\\$band/bin/sideband.js" hook --host cursor',
+  );
 });
 
 test("only a sideband of this version that stays on the search path counts as installed", (t) => {
@@ -184,7 +198,7 @@ test("status says what is installed where, which version, and whether it starts 
   };
   const none = await host.shell("sideband agents status", { env });
   assert.equal(none.status, 0, none.stdout);
-  assert.match(none.stdout, /^not installed: claude-code, codex, hermes, openclaw\n/);
+  assert.match(none.stdout, /^not installed: claude-code, codex, hermes, openclaw, gemini-cli, cursor, /);
   assert.match(none.stdout, /^a prompt gets the facts in plain text \(SIDEBAND_INCLUDE\)$/m);
   assert.match(none.stdout, /memory of ada in the project loom-1: http.* answers in \d+ ms, 0 facts/);
   await host.shell("sideband agents install codex --dir here");

@@ -11,7 +11,18 @@ import { PHONE, visit } from "./visit.ts";
 /** Pages and files that must be reached by links from the front page. */
 const LINKED = ["/docs/format", "/console", "/docs/api", "/llms.txt", "/docs/format.md", "/docs/agents"];
 const AGENTS = [
-  ...["claude-code", "codex", "hermes", "openclaw", "mcp", "ai-sdk", "langgraph", "openai-agents", "sdk"],
+  ...[
+    "claude-code",
+    "codex",
+    "hermes",
+    "openclaw",
+    "editors",
+    "mcp",
+    "ai-sdk",
+    "langgraph",
+    "openai-agents",
+    "sdk",
+  ],
 ].map((name) => `/docs/agents/${name}`);
 
 visit(

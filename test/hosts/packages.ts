@@ -51,7 +51,7 @@ export async function runPackages(): Promise<string[]> {
   builtSideband();
   execFileSync(process.execPath, [join(packageFolder, "scripts", "build-packages.js")]);
   writePackageSizes();
-  const faults = judge();
+  const faults = [...judge(), ...judgeBundle()];
   let expected: string | undefined;
   for (const [where, start] of Object.entries({ Node: inNode, Chromium: inChromium, workerd: inWorkerd })) {
     const platform = await start();
@@ -103,6 +103,24 @@ function judge(): string[] {
     }
   }
   return faults;
+}
+
+/** The bundle for Claude Desktop under its own tool: the manifest, and whether what it unpacks starts. */
+function judgeBundle(): string[] {
+  const script = join(packageFolder, "scripts", "build-mcpb.ts");
+  execFileSync(process.execPath, ["--import", "tsx", script], { cwd: packageFolder });
+  const folder = mkdtempSync(join(tmpdir(), "sideband-mcpb-"));
+  const mcpb = join(modules, ".bin", "mcpb");
+  try {
+    execFileSync(mcpb, ["unpack", join(BUILT, "sideband.mcpb"), folder], { stdio: "pipe" });
+    execFileSync(mcpb, ["validate", join(folder, "manifest.json")], { stdio: "pipe" });
+    execFileSync(process.execPath, [join(folder, "bin", "sideband.js"), "--version"], { stdio: "pipe" });
+    return [];
+  } catch (error) {
+    return [`the bundle for Claude Desktop: ${(error as Error).message}`];
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 async function bundled(entry: string, format: "esm" | "iife"): Promise<string> {

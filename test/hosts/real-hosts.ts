@@ -26,6 +26,8 @@ export interface Row {
   readonly section?: boolean;
   readonly subagent?: boolean;
   readonly remember?: boolean;
+  /** Whether a second session gets what the first one kept, by the tool recall. */
+  readonly recall?: boolean;
   /** Whether the agent of a long session is asked once, at its end, to store what is lasting. */
   readonly end?: boolean;
   /** Whether the memory is flushed before a compaction where the prompt has the block. */
@@ -35,8 +37,8 @@ export interface Row {
   readonly tokens?: number;
 }
 
-const HOW = "real run";
-const platform = `${process.platform}-${process.arch}`;
+export const HOW = "real run";
+export const platform = `${process.platform}-${process.arch}`;
 const WITH_BLOCK = { SIDEBAND_INCLUDE: "both" };
 /** What a section says of the block in it. */
 const BLOCK_NOTE = "it is read by Sideband, not by you";
@@ -47,12 +49,12 @@ const WORK_LONG = "PLEASE-WORK-LONG";
 const LONG_MESSAGES = 21;
 
 /** Whether the facts are in the requests that the model has seen since. */
-function sectionSeen({ model }: Room): boolean {
+export function sectionSeen({ model }: Room): boolean {
   return model.requests.splice(0).some(({ text }) => text.includes(FACT));
 }
 
 /** The first request of a session that `start` begins. */
-async function firstRequest({ model }: Room, start: () => Promise<unknown>): Promise<ModelRequest> {
+export async function firstRequest({ model }: Room, start: () => Promise<unknown>): Promise<ModelRequest> {
   model.requests.length = 0;
   await start();
   const [first] = model.requests.filter(({ toolNames }) => toolNames.length > 0);
@@ -60,7 +62,7 @@ async function firstRequest({ model }: Room, start: () => Promise<unknown>): Pro
   return first;
 }
 
-function costOf(told: ModelRequest, bare: ModelRequest): number {
+export function costOf(told: ModelRequest, bare: ModelRequest): number {
   if (!isToldOnce(told)) throw new Error("what is worth keeping is not said once");
   return addedTokens(told, bare);
 }

@@ -18,7 +18,9 @@ export const modules = fileURLToPath(new URL("node_modules", import.meta.url));
 
 /** The words in a prompt that make the stand-in model keep a fact. */
 export const ASK = "PLEASE-REMEMBER the goal";
-const GOAL = "weave the loom";
+export const GOAL = "weave the loom";
+/** The words that make it look the goal up. */
+export const LOOK = "PLEASE-RECALL the goal";
 /** What is known of the person before a host starts. */
 const FACTS = [
   { label: "USER.name", value: "Ada Lovelace" },

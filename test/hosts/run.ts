@@ -11,6 +11,7 @@ import { packageFolder } from "../agents/built.ts";
 import { runDay } from "./day.ts";
 import { hermesTokens } from "./hermes.ts";
 import { HOOK_MS_MAX, type HookTimes, measureHooks } from "./hook-times.ts";
+import { runCline, runGeminiCli, runOpencode } from "./mcp-hosts.ts";
 import { runPackages } from "./packages.ts";
 import {
   type Row,
@@ -27,9 +28,14 @@ const HOSTS: Readonly<Record<string, (room: Room) => Promise<Row | Row[]>>> = {
   "claude-code": runClaudeCode,
   codex: runCodex,
   openclaw: runOpenClaw,
+  "gemini-cli": runGeminiCli,
+  opencode: runOpencode,
+  cline: runCline,
   inspector: runInspector,
   frameworks: runNewestFrameworks,
 };
+/** Programs that npm does not have: their files are written and taken out in the tests. */
+const NOT_RUN = ["Cursor", "VS Code", "Windsurf", "Claude Desktop"];
 /** What five facts may cost in a session, with all that Sideband adds to its first request. */
 const TOKENS_MAX: Readonly<Record<string, number>> = { "Claude Code": 1_100 };
 
@@ -85,6 +91,7 @@ async function frameworks(): Promise<Row[]> {
   const shown = { install: true, section: adapters, remember: adapters, down: adapters };
   const graph = passes("langgraph.test.ts");
   const hermes = passes("hermes.test.ts");
+  const files = passes("install-files.test.ts");
   return [
     { host: "AI SDK 6", version: versionOf("ai"), how, ...shown },
     { host: "AI SDK 6 oldest", version: versionOf("ai-6"), how, install: true, section: adapters },
@@ -97,5 +104,11 @@ async function frameworks(): Promise<Row[]> {
       ...{ host: "Hermes Agent", version: "", how: "not run: its plugin, by a loader like its own" },
       ...{ install: hermes, section: hermes, remember: hermes, flush: hermes, down: hermes, tokens },
     },
+    ...NOT_RUN.map((host) => ({
+      host,
+      version: "",
+      how: "not run: its file is written after its documents",
+      install: files,
+    })),
   ];
 }

@@ -1,6 +1,6 @@
 /**
  * Stands in for a provider's model on this machine, so that a real host runs its real hooks and its real MCP client
- * without an account: Anthropic's messages and OpenAI's responses, streamed. A script says what the model answers; every request
+ * without an account: Anthropic's messages, OpenAI's responses and Gemini's contents, streamed. A script says what the model answers; every request
  * is kept.
  */
 
@@ -64,7 +64,7 @@ export async function startStandInModel(script: (request: ModelRequest) => Reply
       return;
     }
     const events = answer.events(spoken, seen);
-    if (body.stream === true) writeEvents(response, events);
+    if (body.stream === true || path.endsWith(":streamGenerateContent")) writeEvents(response, events);
     else {
       // The last event of a response has it whole.
       response.setHeader("content-type", "application/json");
@@ -83,12 +83,14 @@ export async function startStandInModel(script: (request: ModelRequest) => Reply
   };
 }
 
-type Event = { readonly type: string; readonly [field: string]: unknown };
+/** Gemini's events have no type. */
+type Event = { readonly type?: string; readonly [field: string]: unknown };
 
 const ANSWERS = [
   { end: "/count_tokens", events: messageEvents },
   { end: "/messages", events: messageEvents },
   { end: "/responses", events: responseEvents },
+  { end: ":streamGenerateContent", events: contentEvents },
 ];
 
 const INPUT_TOKENS = 10;
@@ -154,9 +156,29 @@ function responseEvents(reply: SpokenReply, request: ModelRequest): Event[] {
   ];
 }
 
+/** Gemini's contents: one chunk with everything. */
+function contentEvents(reply: SpokenReply, request: ModelRequest): Event[] {
+  const call = reply.tool && { name: toolName(request, reply.tool), args: reply.input };
+  const parts = [
+    ...(reply.text === undefined ? [] : [{ text: reply.text }]),
+    ...(call === undefined ? [] : [{ functionCall: call }]),
+  ];
+  const promptTokenCount = reply.inputTokens ?? INPUT_TOKENS;
+  const counts = { promptTokenCount, candidatesTokenCount: OUTPUT_TOKENS };
+  return [
+    {
+      candidates: [{ content: { role: "model", parts }, finishReason: "STOP", index: 0 }],
+      usageMetadata: { ...counts, totalTokenCount: promptTokenCount + OUTPUT_TOKENS },
+    },
+  ];
+}
+
 function writeEvents(response: ServerResponse, events: readonly Event[]): void {
   response.writeHead(200, { "content-type": "text/event-stream" });
-  for (const event of events) response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+  for (const event of events) {
+    if (event.type !== undefined) response.write(`event: ${event.type}\n`);
+    response.write(`data: ${JSON.stringify(event)}\n\n`);
+  }
   response.end();
 }
 
@@ -164,6 +186,8 @@ interface Tool {
   readonly type?: string;
   readonly name?: string;
   readonly tools?: readonly Tool[];
+  /** Of Gemini. */
+  readonly functionDeclarations?: readonly Tool[];
 }
 
 /** Tools by their names; those of a namespace as `namespace/name`. Codex has tools in the input too. */
@@ -171,9 +195,10 @@ function toolNamesOf({ tools, input }: Record<string, unknown>): string[] {
   const all = [tools, ...(Array.isArray(input) ? input.map((item: Tool) => item.tools) : [])];
   return all.flatMap((list) =>
     Array.isArray(list)
-      ? list.flatMap(({ type, name = "", tools: inner = [] }: Tool) =>
-          type === "namespace" ? inner.map((tool) => `${name}/${tool.name}`) : [name],
-        )
+      ? list.flatMap(({ type, name = "", tools: inner = [], functionDeclarations }: Tool) => {
+          if (functionDeclarations !== undefined) return functionDeclarations.map((tool) => tool.name ?? "");
+          return type === "namespace" ? inner.map((tool) => `${name}/${tool.name}`) : [name];
+        })
       : [],
   );
 }

@@ -19,15 +19,15 @@ const TOKENS_BEFORE: Readonly<Record<string, number>> = {
 export function writeTables(rows: readonly Row[], { where, times }: HookTimes): void {
   const word = (value: boolean | undefined) => (value === undefined ? "" : value ? "yes" : "**no**");
   const seen = rows.map((row) => {
-    const { install, section, subagent, remember, end, flush, down } = row;
+    const { install, section, subagent, remember, recall, end, flush, down } = row;
     return [
       row.host,
       row.version,
       row.how,
-      ...[install, section, subagent, remember, end, flush, down].map(word),
+      ...[install, section, subagent, remember, recall, end, flush, down].map(word),
     ];
   });
-  const heads = ["install", "section in the prompt", "sub-agents", "remember", "asked at the end"];
+  const heads = ["install", "section in the prompt", "sub-agents", "remember", "recall", "asked at the end"];
   const costs = rows
     .filter(({ tokens }) => tokens !== undefined)
     .map(({ host, tokens }) => [host, TOKENS_BEFORE[host] ?? "", tokens ?? ""].map(thousands));

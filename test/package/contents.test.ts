@@ -62,6 +62,10 @@ suite("package", { concurrency: false }, () => {
       "agents/openclaw/plugin/index.js",
       "agents/openclaw/plugin/openclaw.plugin.json",
       "agents/openclaw/plugin/package.json",
+      "agents/gemini-cli/gemini-extension.json",
+      "agents/gemini-cli/hooks/hooks.json",
+      "agents/opencode/sideband.js",
+      "agents/vscode/sideband.json",
     ]) {
       assert.ok(paths.has(path), `missing: ${path}`);
     }

@@ -69,7 +69,14 @@ suite("Python client", { concurrency: false }, () => {
     const files = join(packageFolder, "agents");
     const source = readFileSync(join(folder, "sideband", "__init__.py"), "utf8");
     const hermes = AGENTS.find(({ name }) => name === "hermes")!;
-    const pieces = hermes.pieces({ files, target: "/t", openclawModule: "", command: ["sideband"] });
+    const system = { home: "/t", platform: process.platform, isUsual: true };
+    const pieces = hermes.pieces({
+      ...system,
+      files,
+      target: "/t",
+      openclawModule: "",
+      command: ["sideband"],
+    });
     assert.equal(pieces.find(({ path }) => path === "/t/plugins/sideband/client.py")?.text, source);
     assert.deepEqual(
       readdirSync(join(files, "hermes", "sideband")).filter((name) => name.endsWith(".py")),

@@ -1,13 +1,15 @@
 /** sideband agents: lists the agents that Sideband has files for, installs those files, checks them, removes them. */
 
 import { homedir } from "node:os";
-import { join, relative, resolve } from "node:path";
+import { join, relative, resolve, sep } from "node:path";
 import { parseArgs } from "node:util";
+import type { AgentKind } from "../../agents/agent-kind.ts";
 import { AGENTS, isInCache, lastingCommand, versionOf } from "../../agents/install.ts";
 import { InstallationRecord, isIntact } from "../../agents/installed.ts";
 import { projectOf } from "../../agents/project.ts";
+import { UserFileError } from "../../agents/user-file.ts";
 import { NoStoreError } from "../../base/errors.ts";
-import { readAgentConfig, readSearchPath } from "../../config.ts";
+import { readAgentConfig, readSearchPath, readSystemFolders } from "../../config.ts";
 import { openAgentMemory } from "../../main/agent.ts";
 import { AGENT_FILES, COMMAND_PATH, OPENCLAW_MODULE, packageVersion } from "../../main/package.ts";
 import { type Command, CommandError, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
@@ -20,6 +22,7 @@ const PROMPT_PARTS = {
   both: "the facts in plain text and the sealed block",
 };
 const NAMES = AGENTS.map(({ name }) => name);
+const NAMES_LINES = `${NAMES.slice(0, 6).join(", ")},\n${NAMES.slice(6).join(", ")}`;
 
 export const agentsList: Command = {
   name: "agents list",
@@ -31,7 +34,8 @@ Lists the agents that "sideband agents install" knows, with the folder that thei
   async run(args) {
     parseArgs({ args, options: {} });
     const width = Math.max(...NAMES.map((name) => name.length));
-    for (const { name, title, home } of AGENTS) console.log(`${name.padEnd(width)}  ${title} (~/${home})`);
+    for (const kind of AGENTS)
+      console.log(`${kind.name.padEnd(width)}  ${kind.title} (${fromHome(usualFolder(kind))})`);
     console.log(
       "\nFrameworks need no installation: sideband/ai-sdk, sideband/langgraph, sideband/openai-agents.",
     );
@@ -41,11 +45,15 @@ Lists the agents that "sideband agents install" knows, with the folder that thei
 
 export const agentsInstall: Command = {
   name: "agents install",
-  summary: "install memory into an agent: claude-code, codex, hermes, openclaw",
-  help: `usage: sideband agents install ${NAMES.join("|")} [--dir DIR] [--dry-run]
+  summary: "install memory into an agent (agents list names them)",
+  help: `usage: sideband agents install NAME [--dir DIR] [--dry-run]
+
+NAME is one of ${NAMES_LINES}.
 
 Copies the agent's files to where its host looks for them, and says what is left to do. Hooks and settings that
-are there already are kept. Where "sideband" is not on the search path, the files call this installation.
+are there already are kept: an entry is added to a settings file in its text, and a file that cannot be read is left
+as it is. Where "sideband" is not on the search path, the files call this installation; editors, which do not have a
+shell's search path, always do.
 
   --dir DIR   the host's folder instead of its usual one
   --dry-run   only say what would be written
@@ -53,15 +61,22 @@ are there already are kept. Where "sideband" is not on the search path, the file
 Exit status: 0; 1 if a file cannot be written; 2 for a wrong call.`,
 
   async run(args) {
-    const { kind, target, dryRun } = optionsOf(args);
+    const { kind, target, isUsual, dryRun } = optionsOf(args);
     const version = packageVersion();
-    const command = lastingCommand(readSearchPath(), COMMAND_PATH, version);
+    const command = kind.isDesktop
+      ? [process.execPath, COMMAND_PATH]
+      : lastingCommand(readSearchPath(), COMMAND_PATH, version);
+    const system = { home: homedir(), platform: process.platform };
+    const own = { files: AGENT_FILES, openclawModule: OPENCLAW_MODULE };
     const changes = withFiles(() => {
-      const pieces = kind.pieces({ files: AGENT_FILES, openclawModule: OPENCLAW_MODULE, target, command });
+      const pieces = kind.pieces({ ...own, ...system, target, isUsual, command });
       const entry = { agent: kind.name, target, version, command };
       return new InstallationRecord(homedir()).install(entry, pieces, dryRun);
     });
-    for (const { done, path } of changes) console.log(`${dryRun ? "would write" : done} ${shownPath(path)}`);
+    for (const { done, path } of changes) {
+      if (done === "kept") console.log(`kept ${shownPath(path)}: its "sideband" is your own`);
+      else console.log(`${dryRun ? "would write" : done} ${shownPath(path)}`);
+    }
     if (changes.length === 0) console.log("everything is in place already");
     if (isInCache(COMMAND_PATH)) {
       console.log(
@@ -77,7 +92,9 @@ Exit status: 0; 1 if a file cannot be written; 2 for a wrong call.`,
 export const agentsRemove: Command = {
   name: "agents remove",
   summary: "remove from an agent what was installed",
-  help: `usage: sideband agents remove ${NAMES.join("|")} [--dir DIR] [--dry-run]
+  help: `usage: sideband agents remove NAME [--dir DIR] [--dry-run]
+
+NAME is one of ${NAMES_LINES}.
 
 Removes exactly what "sideband agents install" added. What else is in the files stays. An added file that was changed
 since the installation is left in place and named. Facts are not deleted.
@@ -116,8 +133,8 @@ export const agentsStatus: Command = {
   help: `usage: sideband agents status
 
 Shows what "sideband agents install" put where and with which version, whether the files are still there unchanged,
-and whether the command of that installation starts. Claude Code and Codex call this command. Hermes and OpenClaw do
-not: they call a service. It does not look into the host's own settings.
+and whether the command of that installation starts. All hosts call this command but Hermes and OpenClaw, which call a
+service. It does not look into the host's own settings.
 
 The last lines are about what the SIDEBAND_ variables of this shell select: what a prompt gets, and the memory. They say
 whether that memory answers, or that nothing is remembered there yet.
@@ -183,8 +200,16 @@ function optionsOf(args: string[]) {
   if (kind === undefined || positionals.length !== 1) {
     throw new UsageError(`expected one of ${NAMES.join(", ")}`);
   }
-  const target = resolve(values.dir ?? join(homedir(), kind.home));
-  return { kind, target, dryRun: values["dry-run"] };
+  const target = resolve(values.dir ?? usualFolder(kind));
+  return { kind, target, isUsual: values.dir === undefined, dryRun: values["dry-run"] };
+}
+
+function usualFolder(kind: AgentKind): string {
+  return kind.folder({ platform: process.platform, home: homedir(), ...readSystemFolders() });
+}
+
+function fromHome(path: string): string {
+  return path.startsWith(`${homedir()}${sep}`) ? join("~", relative(homedir(), path)) : path;
 }
 
 /** Turns a fault of the user's files into an error of one line. */
@@ -193,8 +218,7 @@ function withFiles<T>(work: () => T): T {
     return work();
   } catch (error) {
     if (error instanceof Error && "syscall" in error) throw new CommandError(error.message);
-    if (error instanceof SyntaxError)
-      throw new CommandError(`a file that is there already cannot be read: ${error.message}`);
+    if (error instanceof UserFileError) throw new CommandError(error.message);
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 /**
- * sideband hook: what the hooks of Claude Code and Codex call. It never fails and never takes long: a failure is one
+ * sideband hook: what the hooks of agents call. It never fails and never takes long: a failure is one
  * line on standard error, and the agent goes on. What needs no memory is printed before anything that can fail, and
  * what only some events need is loaded only for them: a hook is a process of its own each time.
  */
@@ -28,8 +28,8 @@ const NEWS_SHARE = 0.4;
 
 export const hook: Command = {
   name: "hook",
-  summary: "run a hook of Claude Code or Codex (its JSON on standard input)",
-  help: `usage: sideband hook [--host claude-code|codex] [--user ID] [--include index|block|both]
+  summary: "run a hook of an agent (its JSON on standard input)",
+  help: `usage: sideband hook [--host HOST] [--user ID] [--include index|block|both]
 
 Reads the JSON that the host writes to a hook. SessionStart prints the memory as the host wants it
 (hookSpecificOutput.additionalContext); in a resumed session only if the facts are others than those that it shows. It
@@ -41,7 +41,8 @@ Any other event does nothing. The memory is that of "sideband mcp": the service 
 SIDEBAND_API_KEY, or the owner of the data folder. Where the folder has no owner, one is started in the background.
 The project is the git repository of the folder in the host's JSON (SIDEBAND_PROJECT; "off" for none).
 
-  --host HOST    the host whose limits apply: ${Object.keys(HOSTS).join(" (the default) or ")}
+  --host HOST    the host whose limits apply: ${Object.keys(HOSTS).join(", ")};
+                 the first if it is not named
   --user ID      whose memory (SIDEBAND_USER_ID; the name of the user who runs it)
   --include ...  the facts in plain text, the sealed block, or both (SIDEBAND_INCLUDE, else index)
 

@@ -227,6 +227,7 @@ test("the list of tools takes at most 800 tokens with the 40 labels, and 1,500 w
 test("who writes is told in at most 64 characters without control characters", () => {
   assert.equal(mcpWriter("claude-code"), "claude-code");
   assert.equal(mcpWriter("codex-mcp-client"), "codex");
+  assert.equal(mcpWriter("gemini-cli-mcp-client"), "gemini-cli");
   assert.equal(mcpWriter("Zed\u0000 \u202811"), "mcp: Zed 11");
   assert.equal(mcpWriter("constructor"), "mcp: constructor");
   assert.deepEqual([mcpWriter(undefined), mcpWriter("\n")], ["mcp", "mcp"]);

@@ -52,6 +52,19 @@ test("a block that fails after its time was over does not end the hook", async (
   assert.match(told, /USER\.name=Ada/);
 });
 
+test("Cursor's own names for the event, its folder and the context are understood", async () => {
+  const fields = { hook_event_name: "sessionStart", workspace_roots: ["/work/loom", "/other"] };
+  const input = hookInput(JSON.stringify(fields));
+  assert.equal(input.cwd, "/work/loom");
+  const options = { host: "cursor", include: "index", timeoutMs: 10, project: "loom" } as const;
+  const context = async () => ({ fdm_block: "", plain_index: "USER.name=Ada" });
+  const memory = { context } as unknown as AgentMemory;
+  const { output } = await memoryWork(input, "index")!(memory, "ada", input, options);
+  const told = JSON.parse(output);
+  assert.deepEqual(Object.keys(told), ["additional_context"]);
+  assert.match(told.additional_context, /USER\.name=Ada/);
+});
+
 /** A transcript of these lines. */
 function transcript(t: TestContext, ...lines: object[]): string {
   const folder = mkdtempSync(join(tmpdir(), "sideband-transcript-"));

@@ -18,6 +18,8 @@ function piecesOf(agent: string) {
     files: AGENT_FILES,
     openclawModule: "/x.js",
     target: "/host",
+    isUsual: true,
+    home: "/home/ada",
     platform: "win32",
   } as const;
   return new Map(kind.pieces({ ...options, command: [NODE, SCRIPT] }).map((piece) => [piece.path, piece]));

@@ -1,0 +1,54 @@
+/** The package's files for agents, as they are to be on this machine: where they name `sideband`, they get what really starts. */
+
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { InstallOptions, Piece } from "./agent-kind.ts";
+
+/** The files of a folder, as they are to be in another one. */
+export function agentTree(options: InstallOptions, from: string, to: string): Piece[] {
+  const source = join(options.files, from);
+  return readdirSync(source, { recursive: true, encoding: "utf8" })
+    .filter((path) => statSync(join(source, path)).isFile() && !path.includes("__pycache__"))
+    .sort()
+    .map((path) => agentFile(options, join(from, path), join(to, path)));
+}
+
+export function agentFile(options: InstallOptions, from: string, to: string): Piece {
+  return { path: to, kind: "file", text: agentText(options, from) };
+}
+
+export function agentText(options: InstallOptions, path: string): string {
+  const { files, command, openclawModule, platform } = options;
+  const text = readFileSync(join(files, path), "utf8");
+  if (path.endsWith("index.js"))
+    return text.replace('"sideband/openclaw"', JSON.stringify(pathToFileURL(openclawModule).href));
+  if (!/\.(?:json|toml|js)$/.test(path) || (command.length === 1 && command[0] === "sideband")) return text;
+  const [program, ...args] = command.map((word) => JSON.stringify(word));
+  return text
+    .replace(/"sideband hook( [^"]*)?"/g, (_, rest = "") =>
+      JSON.stringify(`${hookCommand(command, platform)} hook${rest}`),
+    )
+    .replace(/("command": |command = |COMMAND = \[)"sideband"/g, (_, name: string) =>
+      name.endsWith("[") ? `${name}${[program, ...args].join(", ")}` : `${name}${program}`,
+    )
+    .replace(
+      /("args": |args = )\["mcp"\]/g,
+      (_, name: string) => `${name}[${[...args, '"mcp"'].join(", ")}]`,
+    );
+}
+
+/**
+ * The command of a hook, which a host hands to a shell. On Windows that is Git Bash for Claude Code, and cmd.exe or
+ * PowerShell for Codex: all of them start a bare name, and PowerShell starts no program in quotes.
+ */
+export function hookCommand(command: readonly string[], platform = process.platform): string {
+  const words = command.map((word) => shellWord(word, platform));
+  return (platform === "win32" ? ["node", ...words.slice(1)] : words).join(" ");
+}
+
+/** A word for a shell, in quotes if it needs them. The shells of Windows do not agree on a backslash, and take slashes. */
+export function shellWord(word: string, platform = process.platform): string {
+  if (platform === "win32") return `"${word.replaceAll("\\", "/")}"`;
+  return /^[\w./:@%+-]+$/.test(word) ? word : `"${word.replace(/["$`\\]/g, "\\$&")}"`;
+}
