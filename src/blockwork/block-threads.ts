@@ -157,14 +157,15 @@ export class BlockThreads implements Workers {
   }
 
   #answer(member: Member, reply: Reply): void {
+    // The process waits for the end of a lost thread, whose answer comes too late.
+    if (!this.#members.has(member)) return;
     const { reply: resolve } = member;
-    const isLost = !this.#members.has(member);
-    assert(isLost || resolve !== undefined, "a thread answers only the task that it was given");
+    assert(resolve !== undefined, "a thread answers only the task that it was given");
     member.stopClock();
     member.thread.hold(false);
     member.reply = undefined;
     member.interruptible = false;
-    resolve?.(reply);
+    resolve(reply);
   }
 
   /** Ends a thread; its running task is answered as lost. */

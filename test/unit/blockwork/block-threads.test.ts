@@ -67,6 +67,18 @@ test("a task's answer comes back; the process stays alive for it, and only for i
   assert.deepEqual([started[0].held, threads.idle, clock.alarmCount], [false, 1, 0]);
 });
 
+test("an answer that comes while the threads are closed does not let the process end before they have", async () => {
+  const { started, threads } = setUp();
+  threads.grow();
+  started[0].events.ready();
+  const answer = threads.run(MESSAGE, { interruptible: false });
+  const closed = threads.close();
+  started[0].events.replied({ outcome: "ok", result: 1, ms: 2 });
+  assert.equal(started[0].held, true);
+  assert.equal((await answer).outcome, "lost");
+  await closed;
+});
+
 test("a task is interrupted once, and only one that may be", () => {
   const { started, threads } = setUp(3);
   for (const interruptible of [false, true, true]) {
