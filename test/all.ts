@@ -19,12 +19,14 @@ const files = readdirSync(join(packageFolder, "test"), { recursive: true, encodi
   .sort();
 
 const among = (folders: RegExp) => files.filter((path) => folders.test(path));
-// Three of them run at a time, so that the longest come first.
+// Four of them run at a time, so that the longest come first, and those that mostly wait beside those that compute.
 const processes: TestProcess[] = [
   { name: "browser", files: among(/^test\/e2e/) },
   { name: "faults", files: among(/^test\/fault/) },
-  { name: "agents", files: among(/^test\/agents/) },
-  { name: "services", files: among(/^test\/(?!fault|agents|e2e|unit|property|tidy)/) },
+  // With the package, so that it is packed once.
+  { name: "agents", files: among(/^test\/(agents|package)/) },
+  { name: "services", files: among(/^test\/(?!fault|agents|e2e|package|postgres|property|tidy|unit)/) },
+  { name: "PostgreSQL", files: among(/^test\/postgres/) },
   // Two processes, so that `npm test -- unit` uses two cores. What needs PostgreSQL is in one of them.
   { name: "stores and codec", files: among(/^test\/(property|unit\/(store|codec|reader))\//) },
   { name: "units", files: among(/^test\/(tidy|unit)\/(?!(store|codec|reader)\/)/) },

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { OwnerClient } from "../../src/door-client/owner-client.ts";
 import { builtSideband } from "./built.ts";
-import { endOwner } from "./host.ts";
+import { endOwner, PATIENCE_MS } from "./host.ts";
 
 interface Finished {
   readonly status: number | null;
@@ -29,13 +29,16 @@ async function withFolder(run: (folder: string) => Promise<void>): Promise<void>
   }
 }
 
-function start(folder: string, ...args: string[]): ChildProcess {
+const start = (folder: string, ...args: string[]) => startWith({}, folder, ...args);
+
+function startWith(settings: Record<string, string>, folder: string, ...args: string[]): ChildProcess {
   const env = {
     PATH: process.env.PATH ?? "",
     HOME: folder,
     SIDEBAND_DATA: folder,
     SIDEBAND_PORT: "0",
     SIDEBAND_PROJECT: "off",
+    ...settings,
   };
   return spawn(process.execPath, [builtSideband(), ...args], { env, stdio: ["pipe", "pipe", "pipe"] });
 }
@@ -53,8 +56,9 @@ async function finish(child: ChildProcess, input = ""): Promise<Finished> {
   return { status, ...text };
 }
 
-const hook = (folder: string, event: string) =>
-  finish(start(folder, "hook", "--user", "ada"), JSON.stringify({ hook_event_name: event }));
+/** With patience: on a busy machine nine processes that start at once take longer than a hook waits. */
+const hook = (folder: string, event: string, settings = { SIDEBAND_TIMEOUT_MS: PATIENCE_MS }) =>
+  finish(startWith(settings, folder, "hook", "--user", "ada"), JSON.stringify({ hook_event_name: event }));
 
 /** An agent that remembers one value after the other under one label; resolves with what the tools answered. */
 async function remember(folder: string, label: string, values: readonly string[]): Promise<string[]> {
@@ -215,7 +219,7 @@ test("a hook never blocks its agent: a wrong call, a host that never closes its 
     await remember(folder, "USER.name", ["Ada"]);
     const pid = await ownerPid(folder);
     process.kill(pid, "SIGSTOP");
-    const stopped = await hook(folder, "SessionStart");
+    const stopped = await hook(folder, "SessionStart", { SIDEBAND_TIMEOUT_MS: "2000" });
     process.kill(pid, "SIGCONT");
     assert.deepEqual([stopped.status, stopped.out], [0, ""]);
     assert.match(stopped.err, /^sideband: going on without memory: .* does not answer within 2000 ms\n$/);

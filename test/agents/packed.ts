@@ -16,24 +16,30 @@ export interface PackedProject {
   end(): void;
 }
 
-let packed: string | undefined;
+interface Tarball {
+  readonly file: string;
+  /** The paths of what is in it. */
+  readonly paths: ReadonlySet<string>;
+}
+
+let packed: Tarball | undefined;
 
 /** What npm packs, once for all tests of a process. */
-function tarball(): string {
+export function packedTarball(): Tarball {
   if (packed !== undefined) return packed;
   builtSideband();
   const folder = mkdtempSync(join(tmpdir(), "sideband-tarball-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   const args = ["pack", "--json", "--ignore-scripts", "--pack-destination", folder];
-  const [{ filename }] = JSON.parse(
+  const [{ filename, files }] = JSON.parse(
     execFileSync("npm", args, {
       cwd: packageFolder,
       encoding: "utf8",
       stdio: ["ignore", "pipe", "ignore"],
       maxBuffer: 1 << 26,
     }),
-  );
-  packed = join(folder, filename);
+  ) as [{ filename: string; files: { path: string }[] }];
+  packed = { file: join(folder, filename), paths: new Set(files.map(({ path }) => path)) };
   return packed;
 }
 
@@ -42,7 +48,7 @@ export function packedProject(): PackedProject {
   const modules = join(folder, "node_modules");
   const installed = join(modules, "sideband");
   mkdirSync(installed, { recursive: true });
-  execFileSync("tar", ["-xzf", tarball(), "-C", installed, "--strip-components=1"]);
+  execFileSync("tar", ["-xzf", packedTarball().file, "-C", installed, "--strip-components=1"]);
   const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
   for (const name of Object.keys(manifest.dependencies)) {
     mkdirSync(dirname(join(modules, name)), { recursive: true });

@@ -60,10 +60,13 @@ visit(
   { browser: { viewport: PHONE } },
 );
 
-/** The links of a page, and whether those to an anchor lead to something on it. */
+/**
+ * The links of a page, and whether those to an anchor lead to something on it. Without a locator, for which each page
+ * would load Playwright's script: a seventh of the processor time.
+ */
 function links(page: Page): Promise<{ href: string; leads: boolean }[]> {
-  return page.locator("a[href]").evaluateAll((all) =>
-    all.map((a) => {
+  return page.evaluate(() =>
+    [...document.querySelectorAll("a[href]")].map((a) => {
       const href = a.getAttribute("href")!;
       return { href, leads: !/^#./.test(href) || document.getElementById(href.slice(1)) !== null };
     }),

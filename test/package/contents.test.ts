@@ -9,6 +9,7 @@ import { before, suite, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { builtSideband, packageFolder } from "../agents/built.ts";
+import { packedTarball } from "../agents/packed.ts";
 
 const SDK_BYTES_MAX = 10 * 1024;
 
@@ -25,14 +26,7 @@ suite("package", { concurrency: false }, () => {
   before(() => void builtSideband());
 
   test("the tarball has the programs, the types and the agents' files, and no tests, data or vocabularies", () => {
-    const output = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
-      cwd: packageFolder,
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "ignore"],
-      maxBuffer: 1 << 26,
-    });
-    const [{ files }] = JSON.parse(output) as [{ files: { path: string; size: number }[] }];
-    const paths = new Set(files.map(({ path }) => path));
+    const { paths } = packedTarball();
     for (const path of [
       "package.json",
       "README.md",

@@ -31,13 +31,16 @@ async function runBesideOwner(data: string, ...args: string[]): ReturnType<typeo
   return besideOwner(data, () => run(...args, "--data", data));
 }
 
+/** With three facts each. Few, because verifying builds and reads the block of each. */
+const FILLED_USERS = 8;
+
 async function fill(data: string): Promise<string> {
   const core = await openCore(readConfig({ SIDEBAND_DATA: data }), {
     create: true,
     blockWorker: blockWorkerBundle(),
   });
   try {
-    for (let i = 0; i < 20; i++) {
+    for (let i = 0; i < FILLED_USERS; i++) {
       const facts = [0, 3, 20].map((channel) => [channel, `value ${i} of channel ${channel}`] as const);
       const nowMs = Date.now() - 1000;
       await core.store.write({ ...viewOf(`user-${i}`, "acme", { nowMs }), changes: changesOf(facts) });
@@ -108,12 +111,19 @@ test("export and import: a second folder holds the same facts with their times, 
     await run("keys", "create", "--account", "acme", "--data", data);
     const file = join(folder, "facts.jsonl");
     const { status, out } = await run("export", "--out", file, "--data", data);
-    assert.deepEqual([status, out], [0, `wrote 1 key and 20 users with 60 facts to ${file}\n`]);
+    assert.deepEqual(
+      [status, out],
+      [0, `wrote 1 key and ${FILLED_USERS} users with ${3 * FILLED_USERS} facts to ${file}\n`],
+    );
     const lines = readFileSync(file, "utf8").trim().split("\n");
-    assert.equal(lines.length, 21);
+    assert.equal(lines.length, FILLED_USERS + 1);
     const other = join(folder, "other");
     const imported = await run("import", file, "--new-master-key", "--json", "--data", other);
-    assert.deepEqual(JSON.parse(imported.out), { lines: 21, facts: 60, left_out: [] });
+    assert.deepEqual(JSON.parse(imported.out), {
+      lines: FILLED_USERS + 1,
+      facts: 3 * FILLED_USERS,
+      left_out: [],
+    });
     const again = join(folder, "again.jsonl");
     await run("export", "--out", again, "--data", other);
     assert.equal(readFileSync(again, "utf8"), readFileSync(file, "utf8"));
@@ -197,9 +207,9 @@ test("backup, restore, verify, compact, read", () =>
     assert.equal((await run("restore", backup, "--data", restored)).status, 0);
     assert.equal((await run("restore", backup, "--data", restored)).status, 1);
     const verified = JSON.parse((await runBesideOwner(restored, "verify", "--json")).out);
-    assert.deepEqual(verified, { users: 20, facts: 60, overflowed: 0, findings: [] });
+    assert.deepEqual(verified, { users: FILLED_USERS, facts: 3 * FILLED_USERS, overflowed: 0, findings: [] });
     const compacted = JSON.parse((await run("compact", "--json", "--data", restored)).out);
-    assert.ok(compacted.entries >= 80 && compacted.after_bytes > 0);
+    assert.ok(compacted.entries >= 4 * FILLED_USERS && compacted.after_bytes > 0);
     const file = join(folder, "block.txt");
     writeFileSync(file, `Some prompt.\n${block.split(" ").slice(0, 200).join(" ")}`);
     const read = await runBesideOwner(restored, "read", "--account", "acme", "--user", "user-7", file);
@@ -312,7 +322,7 @@ test("an export whose owner has just ended is made by the next one, and a link s
     await once(owner, "listening");
     assert.equal((await run("export", "--out", link, "--data", data)).status, 0);
     assert.ok(lstatSync(link).isSymbolicLink());
-    assert.equal(readFileSync(file, "utf8").split("\n").length, 21);
+    assert.equal(readFileSync(file, "utf8").split("\n").length, FILLED_USERS + 1);
     assert.equal(statSync(file).mode & 0o777, 0o600);
   }));
 
@@ -324,7 +334,7 @@ test("an export into a pipe does not replace it", () =>
     const read = readFile(pipe, "utf8");
     assert.equal((await run("export", "--out", pipe, "--data", data)).status, 0);
     assert.ok(lstatSync(pipe).isFIFO());
-    assert.equal((await read).split("\n").length, 21);
+    assert.equal((await read).split("\n").length, FILLED_USERS + 1);
   }));
 
 test("every command has help, refuses unknown options with status 2, and says when there is no store", () =>
