@@ -72,7 +72,7 @@ test("whatever file or folder is wrong, a command ends with one line that names 
     ["there is no store", "usage", "--data", missing],
     ["there is no store", "verify", "--data", missing],
     ["there is no store", "compact", "--data", missing],
-    ["EEXIST", "agents", "install", "codex", "--dir", file],
+    ["ENOTDIR", "agents", "install", "codex", "--dir", file],
     ["ENOTDIR", "owner", "--data", join(file, "x")],
     ["is a file, or inside of one", "mcp", "--data", join(file, "x")],
   ]) {
