@@ -140,10 +140,11 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       const label = textIn(input, "label");
       const isForGood = input.for_good === true;
       try {
-        const { revision, place } = await memory.decode(userId, label, options);
         await memory.forget(userId, label, { ...options, keepHistory: !isForGood });
-        const undo = undoIn?.(place === "person" ? undefined : options.project);
-        const result = isForGood ? `${label}: forgotten for good` : forgottenLine(label, revision, undo);
+        if (isForGood) return { result: `${label}: forgotten for good`, label, forgotten: true };
+        // Only after it: no read may keep a forget from being tried.
+        const kept = await memory.history(userId, label, options).catch(() => undefined);
+        const result = forgottenLine(label, kept?.revisions[0]?.revision, undoIn?.(options.project));
         return { result, label, forgotten: true };
       } catch (error) {
         if (errorCodeOf(error) === "fact_not_found") return { label, forgotten: false };

@@ -27,9 +27,14 @@ export function writtenLine(written: WrittenAnswer, undo: UndoCommand | undefine
   return `${label}: ${was}now ${now}; undo: ${undoText(label, previous?.revision, undo)}`;
 }
 
-/** @param revision of the value that was forgotten */
-export function forgottenLine(label: string, revision: number, undo: UndoCommand | undefined): string {
-  return `${label}: forgotten; undo: ${undoText(label, revision, undo)}`;
+/** @param revision of the value that was forgotten; undefined where it is not known */
+export function forgottenLine(
+  label: string,
+  revision: number | undefined,
+  undo: UndoCommand | undefined,
+): string {
+  const lists = undo === undefined ? "history tool" : `${undo.program} history ${label}${undo.options}`;
+  return `${label}: forgotten; undo: ${revision === undefined ? lists : undoText(label, revision, undo)}`;
 }
 
 function undoText(label: string, revision: number | undefined, undo: UndoCommand | undefined): string {

@@ -321,6 +321,14 @@ class SidebandProvider(MemoryProvider):
             logger.warning("sideband: %s failed: %s", tool_name, _said(error))
             return json.dumps({"error": f"memory is away: {_said(error)}"}, ensure_ascii=False)
 
+    def _undo_forget(self, label: str, place: Dict[str, Any]) -> str:
+        """Asked only after a forget: no read may keep it from being tried."""
+        try:
+            revisions = self._client().history(self._user, label, fail_fast=True, **place)["revisions"]
+            return f"history tool with restore {revisions[0]['revision']}"
+        except SidebandError:
+            return "history tool"
+
     def _tool(self, name: str, args: Dict[str, Any]) -> Dict[str, Any]:
         memory, user, place = self._client(), self._user, {"project": self._project}
         label = str(args.get("label") or "")
@@ -346,9 +354,8 @@ class SidebandProvider(MemoryProvider):
                 return _picked(fact, "label", "value", "updated_at", "written_by", "expires_at")
             if name == "sideband_forget":
                 is_for_good = args.get("for_good") is True
-                revision = memory.decode(user, label, **place)["revision"]
                 memory.forget(user, label, keep_history=not is_for_good, **place)
-                how = "forgotten for good" if is_for_good else f"forgotten; undo: history tool with restore {revision}"
+                how = "forgotten for good" if is_for_good else f"forgotten; undo: {self._undo_forget(label, place)}"
                 return {"result": f"{label}: {how}", "label": label, "forgotten": True}
             if name == "sideband_history":
                 revisions = memory.history(user, label, fail_fast=True, **place)["revisions"]

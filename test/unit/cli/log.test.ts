@@ -28,7 +28,7 @@ test("a line for each change says when, who, where, what was and what is; --sinc
           'cli           TASK.next in loom/x: now "weave"',
           'cli           PREF.tone: was "dry", now "warm"',
           'cli           USER.os: now "Plan 9"',
-          'cli           USER.os: forgotten, was "Plan 9"',
+          '              USER.os: forgotten, was "Plan 9"',
         ],
       );
       // What was before the moment is known, though it is not printed.
