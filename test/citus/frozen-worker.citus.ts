@@ -11,14 +11,15 @@ import { assertAllThere, encode, Load, statusOf, until, usersByWorker } from "./
 import { newDistributedDatabase, startCluster } from "./shared-cluster.ts";
 
 const DATABASE = "frozen";
-/** 5 s for a connection, 5 s for a statement and 1 s for its answer, after as much for the group before it. */
-const ANSWER_MS = 25_000;
+/** 5 s for a connection, 5 s for a statement and 1 s for its answer, after as much for the group before it; a busy machine adds to that. */
+const ANSWER_MS = 40_000;
 const QUIET_MS = 3000;
 
 async function inTime(call: Promise<number>): Promise<number> {
   const startMs = performance.now();
   const status = await call;
-  assert.ok(performance.now() - startMs < ANSWER_MS, "answered within the time limits");
+  const ms = Math.round(performance.now() - startMs);
+  assert.ok(ms < ANSWER_MS, `answered within the time limits: ${status} after ${ms} ms`);
   return status;
 }
 
