@@ -270,7 +270,7 @@ test("under its Idempotency-Key a request is another with another life, scope, r
   ];
   for (const [i, [one, other]] of pairs.entries()) {
     const write = (fact: Partial<Facts[0]>, project = "loom") =>
-      encode([{ ...NAME, ...fact }, ROLE], { userId: `user-${i}`, project, idempotencyKey: `once-${i}` });
+      encode([{ ...NAME, ...fact }], { userId: `user-${i}`, project, idempotencyKey: `once-${i}` });
     const first = await write(one);
     assert.deepEqual(await write(one), { ...first, replayed: true });
     const mismatch = { code: "idempotency_mismatch" };

@@ -11,7 +11,7 @@ import { rollBack } from "../../../src/memory/history.ts";
 import type { KeyRecord, KeyRequest, Store } from "../../../src/memory/ports.ts";
 import { exportLines, importLines } from "../../../src/memory/transfer.ts";
 import { changesOf, viewOf } from "../../fixtures/views.ts";
-import { caller, memoryServices, temporaryStore } from "./memory-services.ts";
+import { caller, memoryServices, NEW_LABEL, temporaryStore } from "./memory-services.ts";
 
 const KEY: KeyRecord = {
   id: "key1",
@@ -277,6 +277,9 @@ test("more lines than a page are imported, each page at its step", async (contex
 
 const fact = (change: object) => ({ ...USER, facts: [FACT, { ...FACT, label: "USER.role", ...change }] });
 const key = (change: object) => ({ kind: "key", key: { ...KEY, ...change } });
+const label = (account: string) => {
+  return { kind: "label", account, label: { ...NEW_LABEL, channel: 40, createdAtMs: 1 } };
+};
 const request = (change: object) => ({ kind: "request", request: { ...REQUEST, ...change } });
 
 /** By the reason that is given. */
@@ -316,6 +319,7 @@ const BAD_LINES: Record<string, Record<string, unknown>> = {
   "An account is": {
     "of the demo's account": { ...USER, account: "@demo" },
     "of a key of the demo's account": key({ account: "@demo" }),
+    "of a label of the demo's account": label("@demo"),
   },
   "user_id must have at most 128": { "with a user_id of 129 letters": { ...USER, user_id: "a".repeat(129) } },
   "labels and values must be texts": {
@@ -368,7 +372,13 @@ const BAD_LINES: Record<string, Record<string, unknown>> = {
   "the account must be a text": {
     "of a key that is missing": { kind: "key" },
     "of a key without an account": key({ account: undefined }),
+    "of a label without an account": { ...label("acme"), account: undefined },
   },
+  "has no label, description, example or hidden": {
+    "of a label that is missing": { ...label("acme"), label: null },
+  },
+  "the key's access is neither read nor write": { "of a key for more": key({ access: "admin" }) },
+  "user_id must": { "of a key for a user that cannot be": key({ user: "" }) },
   "the key has no hash or id": {
     "of a key without a hash": key({ hash: undefined }),
     "of a key with a hash in capitals": key({ hash: "AB".repeat(32) }),
