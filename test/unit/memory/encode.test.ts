@@ -277,6 +277,9 @@ test("under its Idempotency-Key a request is another with another life, scope, r
     await assert.rejects(write(other), mismatch, JSON.stringify(other));
     await assert.rejects(write(one, "tent"), mismatch);
   }
+  const plain = (ttlS: number) => encode([{ ...NAME, ttlS }], { idempotencyKey: "plain" });
+  await plain(60);
+  await assert.rejects(plain(61), { code: "idempotency_mismatch" });
 });
 
 test("a request without the newer fields is found under the digest that it always had", async (context) => {

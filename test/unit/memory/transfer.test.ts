@@ -346,6 +346,7 @@ const BAD_LINES: Record<string, Record<string, unknown>> = {
     "with an ordinal that is no integer": fact({ ordinal: 1.5 }),
     "with an ordinal of 0": fact({ ordinal: 0 }),
     "with a time that is none": fact({ updated_at: "yesterday" }),
+    "with a time in a list": fact({ updated_at: [FACT.updated_at] }),
     "with a time before 1970": fact({ updated_at: "1969-12-31T23:59:59.999Z" }),
     "with a time that no store holds": fact({ updated_at: "+275760-09-13T00:00:00.000Z" }),
   },
@@ -368,7 +369,10 @@ const BAD_LINES: Record<string, Record<string, unknown>> = {
     "with a session that is a list": fact({ session_id: ["a"] }),
   },
   "written_by must": { "with a writer of 65 letters": fact({ written_by: "a".repeat(65) }) },
-  "session_id must": { "with a session of no letters": fact({ session_id: "" }) },
+  "session_id must": {
+    "with a session of no letters": fact({ session_id: "" }),
+    "with a session of two lines": fact({ session_id: "a\nb" }),
+  },
   "the account must be a text": {
     "of a key that is missing": { kind: "key" },
     "of a key without an account": key({ account: undefined }),
