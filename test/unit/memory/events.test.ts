@@ -2,8 +2,14 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Heard, Listening } from "../../../src/memory/events.ts";
-import { MEMORIES_MAX } from "../../../src/memory/events.ts";
+import {
+  type EventSource,
+  type Heard,
+  type Listening,
+  MEMORIES_MAX,
+  type ToldEvent,
+  UserEvents,
+} from "../../../src/memory/events.ts";
 import { forgetFact, forgetUser } from "../../../src/memory/facts.ts";
 import { ACCOUNT, memoryServices } from "./memory-services.ts";
 
@@ -102,6 +108,50 @@ test("who comes back within an hour goes on without a gap, later it is told of a
   clock.advance(HOUR_MS);
   assert.deepEqual(await comeBack(first.ids[0]), ["reset"]);
   assert.deepEqual(await comeBack("no such id"), ["reset"]);
+});
+
+/** A source that tells what it is told to, and knows what was missed when it is let. */
+function sourceOf(missed: readonly ToldEvent[]) {
+  let tell: (account: string, heard: Heard) => void = () => {};
+  let know = () => {};
+  const known = new Promise<void>((resolve) => {
+    know = resolve;
+  });
+  const calls: string[] = [];
+  const source: EventSource = {
+    begin: async () => {},
+    end: () => void calls.push("end"),
+    after: async () => known.then(() => missed),
+    start: (to) => {
+      tell = to;
+    },
+    close: () => void calls.push("close"),
+  };
+  return { events: new UserEvents(source), calls, know, tell: (heard: Heard) => tell(ACCOUNT, heard) };
+}
+
+test("who comes back hears what it has missed first, then what has come meanwhile, and nothing twice or of others", async () => {
+  const told = (number: number, userId = "ada"): ToldEvent => {
+    const event = { userId, place: "", label: `${number}`, revision: 1, writtenBy: null, atMs: 0 };
+    return { id: `log-${number}`, number, event: { ...event, kind: "written" } };
+  };
+  const { events, calls, know, tell } = sourceOf([told(1), told(2, "eve"), told(3)]);
+  const [ada, all] = [ears(), ears()];
+  const listenings = [
+    events.listen(ACCOUNT, "ada", ada.hear, "log-0"),
+    events.listen(ACCOUNT, undefined, all.hear, "log-0"),
+  ];
+  for (const event of [told(2, "eve"), told(3), told(4)]) tell(event);
+  assert.deepEqual([ada.ids, all.ids], [[], []]);
+  know();
+  await Promise.all(listenings.map(({ ready }) => ready));
+  tell(told(3));
+  tell(told(5));
+  assert.deepEqual(ada.ids, ["log-1", "log-3", "log-4", "log-5"]);
+  assert.deepEqual(all.ids, ["log-1", "log-2", "log-3", "log-4", "log-5"]);
+  events.close();
+  for (const { stop } of listenings) stop();
+  assert.deepEqual([calls, ada.heard.at(-1)], [["close"], "end"]);
 });
 
 test("all who listen are told of the end", async (context) => {

@@ -200,8 +200,8 @@ test("a past is imported in its order, whatever the order of its line", async (c
   });
   const life = await lifeIn(store, START_MS + 9000);
   assert.deepEqual(
-    [...life.earlier, ...life.facts].map(({ value, ordinal }) => [value, ordinal]),
-    [1, 2, 3, 4].map((n) => [`${n}`, n]),
+    [...life.earlier, ...life.facts].map(({ value, ordinal, sinceMs }) => [value, ordinal, sinceMs]),
+    [1, 2, 3, 4].map((n) => [`${n}`, n, START_MS + n * 1000]),
   );
 });
 
