@@ -197,8 +197,11 @@ test("an export of one account holds nothing of another", async (context) => {
 
 test("a user that is forgotten during the export is not in it", async (context) => {
   const store = await filledStore(context);
-  context.mock.method(store, "readLife", async () => undefined);
-  assert.deepEqual(await exported(store, "globex"), []);
+  for (const life of [undefined, { stamp: "", facts: [], earlier: [] }]) {
+    const { mock } = context.mock.method(store, "readLife", async () => life);
+    assert.equal((await exported(store)).length, 1);
+    mock.restore();
+  }
 });
 
 test("the demo is not exported", async (context) => {
