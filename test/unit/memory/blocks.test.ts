@@ -60,6 +60,20 @@ test("two callers at the same time share one build", async (context) => {
   assert.equal(workers.countOf("assemble"), 1);
 });
 
+test("a build ends with the last of those who wait for it", async (context) => {
+  const { blocks, workers, write } = await memoryServices(context);
+  await write("ada", "Ada");
+  const openGate = workers.hold();
+  const leaving = new AbortController();
+  const block = blocks.of({ ...requester, signal: leaving.signal }, viewOf("ada"));
+  await settled();
+  leaving.abort(new Error("gone"));
+  await assert.rejects(async () => block, /gone/);
+  openGate();
+  for (let i = 0; i < 10; i++) await settled();
+  assert.deepEqual([workers.countOf("code"), workers.countOf("assemble")], [1, 0]);
+});
+
 test("users of two accounts with the same id are cached apart", async (context) => {
   const { blocks, store, write } = await memoryServices(context);
   await write("ada", "Ada");
