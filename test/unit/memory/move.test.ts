@@ -234,7 +234,10 @@ for (const [what, change, difference] of [
 test("what has expired and was not swept comes over as history, and another history or label is found", async (context) => {
   const from = await filledStore(context);
   const to = await temporaryStore(context);
-  const changes = [{ place: "", channel: 1, value: "Engine", expiresAtMs: 9000 }];
+  const changes = [
+    { place: "", channel: 1, value: "Engine", expiresAtMs: 9000 },
+    { place: "", channel: 3, value: "to come", expiresAtMs: LATER_MS + 1 },
+  ];
   await from.write({ ...viewOf("eve", "acme", { nowMs: 3000 }), changes });
   assert.deepEqual((await move(from, to)).differences, []);
   const { earlier } = (await to.readLife("acme", "eve", { nowMs: LATER_MS }))!;
