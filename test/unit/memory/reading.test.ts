@@ -94,6 +94,11 @@ test("each fact of an old block is marked with what has become of it at its plac
     "USER.location=London unknown_here",
     "PROJ.goal=weave forgotten",
   ]);
+  // With what is left gone too, the past is still looked at.
+  await forget("USER.name");
+  await forget("USER.role");
+  const endings = (await marks()).map((mark) => mark.slice(mark.lastIndexOf(" ") + 1));
+  assert.deepEqual(endings, ["forgotten", "expired", "forgotten", "forgotten", "unknown_here", "forgotten"]);
   await forgetUser(services, ACCOUNT, { userId: "ada" });
   assert.ok((await marks()).every((mark) => mark.endsWith(" unknown_here")));
 });
