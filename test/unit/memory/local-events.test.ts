@@ -141,6 +141,7 @@ test("who comes back hears events under the ids that they had, and a refused wri
   await store.write({ ...viewOf("ada"), changes: [{ ...change, ifRevision: 9 }] });
   const ids = heard.filter(isTold).map(({ id }) => id);
   assert.equal(ids.length, 3);
+  assert.match(ids[0], /^[0-9a-f]{8}-1$/);
   const again: Heard[] = [];
   const listening = services.events.listen(ACCOUNT, "ada", (event) => again.push(event), ids[0]);
   await listening.ready;
