@@ -176,11 +176,17 @@ function textOf(error: unknown): string {
 
 /** What Stryker passes for each node of the code: a path of Babel. */
 interface CodePath {
-  readonly node: { readonly type: string; readonly callee?: { readonly name?: string } };
+  readonly node: CodeNode & { readonly expression?: CodeNode };
+}
+interface CodeNode {
+  readonly type: string;
+  readonly callee?: { readonly name?: string };
 }
 
 /** An assertion states what holds anyway: without it, or with another one, nothing differs as long as it does. */
-function assertionIn({ node: { type, callee } }: CodePath): string | undefined {
+function assertionIn({ node }: CodePath): string | undefined {
+  // As a statement, too: Stryker takes whole statements out.
+  const { type, callee } = node.type === "ExpressionStatement" ? (node.expression ?? node) : node;
   const isAssertion = type === "CallExpression" && /^assert(Integer)?$/.test(callee?.name ?? "");
   return isAssertion ? "an assertion" : undefined;
 }

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Failure } from "../../../src/base/errors.ts";
 import { Authentication, type WantedToken } from "../../../src/memory/authentication.ts";
 import { hashOfKey, newApiKey } from "../../../src/memory/key-format.ts";
 import type { KeyRecord, KeyStore } from "../../../src/memory/ports.ts";
@@ -57,7 +58,7 @@ function setUp(change: Partial<KeyRecord> = {}) {
     record = { ...record, ...other };
     state.version += 1;
   };
-  return { key, state, authentication, codeOf, revoke, replace };
+  return { key, state, keys, authentication, codeOf, revoke, replace };
 }
 
 test("authentication: a known key is looked up once, until any key changes", async () => {
@@ -185,6 +186,12 @@ test("tokens: one ends at its time, with its key's end at the latest, and what o
   assert.equal((await setUpToken({ expiresAtMs: NOW + 5 })).expiresAtMs, NOW + 5);
 });
 
+test("tokens: one of a key that is bound to its user counts, and may write where both may", async () => {
+  const { token, authentication } = await setUpToken({ user: "ada" }, { access: "write" });
+  const { user, access } = await authentication.callerOf(token);
+  assert.deepEqual([user, access], ["ada", "write"]);
+});
+
 test("tokens: a change of the key counts at once: revoked, expired, bound to another user, reading only, gone", async () => {
   const cases: [Partial<KeyRecord>, string][] = [
     [{ revokedAtMs: NOW }, "key_revoked"],
@@ -262,6 +269,20 @@ test("tokens: a user_id of the greatest length, of any characters, goes into one
     const user = character.repeat(128);
     const { token, authentication } = await setUpToken({}, { user });
     assert.equal((await authentication.callerOf(token)).user, user);
+  }
+});
+
+test("authentication: while the store cannot be asked, nothing that outlives a request is ended", async () => {
+  const { key, state, keys, authentication } = setUp();
+  const caller = await authentication.callerOf(key);
+  for (const error of [
+    new Error("disk"),
+    new Failure("store_corrupt", "x"),
+    new Failure("overloaded", "x"),
+  ]) {
+    state.version += 1;
+    keys.readKey = () => Promise.reject(error);
+    await assert.rejects(authentication.isLive(caller), error);
   }
 });
 

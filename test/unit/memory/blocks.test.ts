@@ -20,6 +20,21 @@ test("a block is built once for a stamp, and anew after a write", async (context
   assert.equal(workers.countOf("assemble"), 2);
 });
 
+test("a block names its labels and its room, and one with a fact that has ended is built anew", async (context) => {
+  const { store, blocks } = await memoryServices(context);
+  const changes = [
+    { place: "", channel: 0, value: "Ada" },
+    { place: "", channel: 1, value: "Engine", expiresAtMs: 1000 },
+  ];
+  await store.write({ ...viewOf("ada"), changes });
+  const at = async (nowMs: number) => (await blocks.of(requester, viewOf("ada", ACCOUNT, { nowMs })))!;
+  const first = await at(0);
+  assert.deepEqual([first.labels, first.carriers.max], [["USER.name", "USER.project"], 480]);
+  assert.ok(first.carriers.used > 0 && first.carriers.used <= 480);
+  assert.equal(await at(999), first);
+  assert.deepEqual((await at(1000)).labels, ["USER.name"]);
+});
+
 test("a request after a change does not get the block that was begun before it", async (context) => {
   const { blocks, workers, write } = await memoryServices(context);
   await write("ada", "Ada");
@@ -43,6 +58,20 @@ test("two callers at the same time share one build", async (context) => {
   ]);
   assert.equal(one, other);
   assert.equal(workers.countOf("assemble"), 1);
+});
+
+test("a build ends with the last of those who wait for it", async (context) => {
+  const { blocks, workers, write } = await memoryServices(context);
+  await write("ada", "Ada");
+  const openGate = workers.hold();
+  const leaving = new AbortController();
+  const block = blocks.of({ ...requester, signal: leaving.signal }, viewOf("ada"));
+  await settled();
+  leaving.abort(new Error("gone"));
+  await assert.rejects(async () => block, /gone/);
+  openGate();
+  for (let i = 0; i < 10; i++) await settled();
+  assert.deepEqual([workers.countOf("code"), workers.countOf("assemble")], [1, 0]);
 });
 
 test("users of two accounts with the same id are cached apart", async (context) => {

@@ -56,6 +56,17 @@ test("the context of a user without facts is empty, also for another account's u
   );
 });
 
+test("the index alone has the facts with their labels, and no block is built for it", async (context) => {
+  const { services, workers, write, factsOf } = await memoryServices(context);
+  await write("ada", "Ada", "Engine");
+  const none = { text: "", overflow: [], carriers: { used: 0, max: 480 } };
+  const indexOf = (userId: string) => readContext(services, requester, { userId }, "index");
+  const [facts, labels] = [factsOf("ada"), ["USER.name", "USER.project"]];
+  assert.deepEqual(await indexOf("ada"), { ...none, userId: "ada", facts, labels });
+  assert.deepEqual(await indexOf("eve"), { ...none, userId: "eve", facts: [], labels: [] });
+  assert.equal(workers.countOf("code"), 0);
+});
+
 test("a bad user_id has no context", async (context) => {
   const { services } = await memoryServices(context);
   await assert.rejects(async () => readContext(services, requester, { userId: "" }), {

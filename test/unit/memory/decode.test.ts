@@ -25,6 +25,21 @@ test("a fact is read by its label", async (context) => {
   assert.deepEqual([named, fact.value], [input, "Sideband"]);
 });
 
+test("the time that a reading took is told in whole milliseconds", async (context) => {
+  const { services, write, workers } = await setUp(context);
+  await write("ada", "Ada");
+  const openGate = workers.hold();
+  const startedMs = performance.now();
+  const reading = decodeThroughModel(services, requester, NAME);
+  const beganMs = performance.now();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  const heldMs = performance.now() - beganMs;
+  openGate();
+  const { latencyMs } = await reading;
+  const tookMs = performance.now() - startedMs;
+  assert.ok(Number.isInteger(latencyMs) && latencyMs >= heldMs && latencyMs <= Math.ceil(tookMs));
+});
+
 test("a fact from the state needs no block", async (context) => {
   const { services, write, workers } = await setUp(context);
   await write("ada", "Ada");

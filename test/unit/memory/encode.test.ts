@@ -2,11 +2,13 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { Failure } from "../../../src/base/errors.ts";
 import type { Caller } from "../../../src/memory/authentication.ts";
 import { QUIET_MS } from "../../../src/memory/blocks.ts";
 import { type EncodeInput, encodeFacts } from "../../../src/memory/encode.ts";
+import { addLabel } from "../../../src/memory/label-terms.ts";
 import { viewOf } from "../../fixtures/views.ts";
-import { ACCOUNT, caller, memoryServices, until } from "./memory-services.ts";
+import { ACCOUNT, caller, memoryServices, NEW_LABEL, until } from "./memory-services.ts";
 
 type Facts = EncodeInput["facts"];
 
@@ -208,4 +210,129 @@ test("codes follow in the background after a write, and not after a replay", asy
   assert.equal(workers.countOf("code"), 1);
   await encode([NAME], { idempotencyKey: "once" });
   assert.equal(clock.alarmCount, 0);
+});
+
+const NOON = "2026-11-15T12:00:00Z";
+const NOON_MS = Date.parse(NOON);
+const isoOf = (ms: number) => new Date(ms).toISOString();
+
+test("a fact lives from a second to ten years, or until a moment that is to come", async (context) => {
+  const { encode } = await setUp(context, NOON);
+  const endOf = async (life: Partial<Facts[0]>) =>
+    (await encode([{ ...NAME, ...life }])).facts[0].expiresAtMs;
+  assert.equal(await endOf({ ttlS: 1 }), NOON_MS + 1000);
+  assert.equal(await endOf({ ttlS: 315_360_000 }), NOON_MS + 315_360_000_000);
+  assert.equal(await endOf({ expiresAt: isoOf(NOON_MS + 1) }), NOON_MS + 1);
+  const refused = (param: string) => ({ code: "invalid_request", extra: { param: `facts[0].${param}` } });
+  for (const ttlS of [0, -1, 315_360_001]) await assert.rejects(endOf({ ttlS }), refused("ttl_s"));
+  for (const expiresAt of [NOON, "2026-11-15T11:59:59Z", "2026-12-01", "2026-12-01T18:00:00", "soon", ""])
+    await assert.rejects(endOf({ expiresAt }), refused("expires_at"), expiresAt);
+  await assert.rejects(endOf({ ttlS: 60, expiresAt: "2026-12-01T18:00:00Z" }), refused("ttl_s"));
+});
+
+test("a label with a list of values takes no other", async (context) => {
+  const { services, encode, valuesOf } = await setUp(context);
+  await addLabel(services, ACCOUNT, { ...NEW_LABEL, oneOf: ["yes", "no"] });
+  await assert.rejects(encode([{ label: NEW_LABEL.label, value: "maybe" }]), {
+    code: "invalid_value",
+    extra: { param: "facts[0].value" },
+  });
+  assert.equal(valuesOf("ada"), undefined);
+  assert.equal((await encode([{ label: NEW_LABEL.label, value: "no" }])).facts[0].value, "no");
+});
+
+test("a fact that is not as expected is not written, and the refusal shows what is there", async (context) => {
+  const { encode, valuesOf } = await setUp(context, NOON);
+  const refusal = (found: string, present: object | null) => ({
+    code: "revision_mismatch",
+    message: `The fact on USER.name is not as expected: ${found}. Nothing was written.`,
+    extra: { param: "If-Match", present },
+  });
+  const write = (value: string, ifRevision: number) => encode([ROLE, { ...NAME, value, ifRevision }]);
+  await assert.rejects(write("Ada", 1), refusal("there is no such fact", null));
+  await encode([NAME], { writtenBy: "tests" });
+  const present = { ...NAME, revision: 1, updated_at: isoOf(NOON_MS) };
+  await assert.rejects(write("Grace", 0), refusal("its revision is 1", { ...present, written_by: "tests" }));
+  assert.deepEqual(valuesOf("ada"), [[0, "Ada"]]);
+  await write("Grace", 1);
+  const grace = { ...present, value: "Grace", revision: 3 };
+  await assert.rejects(write("Joan", 1), refusal("its revision is 3", grace));
+});
+
+test("under its Idempotency-Key a request is another with another life, scope, revision or project", async (context) => {
+  const { encode } = await setUp(context, NOON);
+  const [soon, later] = [60_000, 120_000].map((ms) => isoOf(NOON_MS + ms));
+  const pairs: readonly [Partial<Facts[0]>, Partial<Facts[0]>][] = [
+    [{ ttlS: 60 }, { ttlS: 61 }],
+    [{ expiresAt: soon }, { expiresAt: later }],
+    [{ scope: "person" }, { scope: "project" }],
+    [{}, { ifRevision: 7 }],
+  ];
+  for (const [i, [one, other]] of pairs.entries()) {
+    const write = (fact: Partial<Facts[0]>, project = "loom") =>
+      encode([{ ...NAME, ...fact }], { userId: `user-${i}`, project, idempotencyKey: `once-${i}` });
+    const first = await write(one);
+    assert.deepEqual(await write(one), { ...first, replayed: true });
+    const mismatch = { code: "idempotency_mismatch" };
+    await assert.rejects(write(other), mismatch, JSON.stringify(other));
+    await assert.rejects(write(one, "tent"), mismatch);
+  }
+  const plain = (ttlS: number) => encode([{ ...NAME, ttlS }], { idempotencyKey: "plain" });
+  await plain(60);
+  await assert.rejects(plain(61), { code: "idempotency_mismatch" });
+});
+
+test("a request without the newer fields is found under the digest that it always had", async (context) => {
+  const { services, store, encode, clock } = await setUp(context);
+  await encode([NAME, ROLE], { idempotencyKey: "once" });
+  const replayOf = (...fingerprinted: unknown[]) => {
+    const idempotency = services.idempotency.recordOf("once", { caller, nowMs: clock.now(), fingerprinted });
+    return store.readReplay({ ...viewOf("ada"), idempotency });
+  };
+  const values = [
+    [0, "Ada"],
+    [6, "engineer"],
+  ];
+  assert.equal((await replayOf("encode/batch", "ada", values))?.channelCount, 2);
+});
+
+test("an answer that is repeated has the ends of the first, also when they have come", async (context) => {
+  const { encode, clock } = await setUp(context, NOON);
+  const written = (idempotencyKey: string) =>
+    encode([ROLE, { ...NAME, scope: "project", expiresAt: isoOf(NOON_MS + 1000) }], {
+      project: "loom/tree",
+      idempotencyKey,
+    });
+  const first = await written("once");
+  assert.deepEqual(
+    first.facts.map(({ place, expiresAtMs }) => [place, expiresAtMs]),
+    [
+      ["", null],
+      ["loom", NOON_MS + 1000],
+    ],
+  );
+  clock.advance(999);
+  assert.deepEqual(await written("once"), { ...first, replayed: true });
+  clock.advance(1);
+  assert.deepEqual(await written("once"), { ...first, replayed: true, used: undefined });
+  // Under another key it is a new request, and too late.
+  const late = { code: "invalid_request", extra: { param: "facts[1].expires_at" } };
+  await assert.rejects(written("other"), late);
+  await assert.rejects(encode([{ label: "USER.nam", value: "x" }], { idempotencyKey: "once" }), {
+    code: "unknown_label",
+  });
+});
+
+test("a store that fails is not asked for an earlier answer", async (context) => {
+  const { store, encode } = await setUp(context);
+  await encode([NAME], { idempotencyKey: "once" });
+  for (const error of [
+    new Error("disk"),
+    new Failure("internal_error", "x"),
+    new Failure("overloaded", "x"),
+  ]) {
+    const failing = context.mock.method(store, "write", () => Promise.reject(error));
+    await assert.rejects(encode([NAME], { idempotencyKey: "once" }), error);
+    failing.mock.restore();
+  }
 });

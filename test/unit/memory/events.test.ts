@@ -1,14 +1,16 @@
 /** Who is told of an event, how often, and what a listener hears that comes back. */
 
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
-import type { Heard, Listening } from "../../../src/memory/events.ts";
-import { MEMORIES_MAX, UserEvents } from "../../../src/memory/events.ts";
+import { test } from "node:test";
+import {
+  type EventSource,
+  type Heard,
+  type Listening,
+  MEMORIES_MAX,
+  type ToldEvent,
+  UserEvents,
+} from "../../../src/memory/events.ts";
 import { forgetFact, forgetUser } from "../../../src/memory/facts.ts";
-import type { Labels } from "../../../src/memory/labels.ts";
-import type { EventLog, RecordedEvent } from "../../../src/memory/ports.ts";
-import { SharedEvents } from "../../../src/memory/shared-events.ts";
-import { FakeClock, settled } from "../blockwork/fake-workers.ts";
 import { ACCOUNT, memoryServices } from "./memory-services.ts";
 
 const HOUR_MS = 3_600_000;
@@ -108,119 +110,54 @@ test("who comes back within an hour goes on without a gap, later it is told of a
   assert.deepEqual(await comeBack("no such id"), ["reset"]);
 });
 
+/** A source that tells what it is told to, and knows what was missed when it is let. */
+function sourceOf(missed: readonly ToldEvent[]) {
+  let tell: (account: string, heard: Heard) => void = () => {};
+  let know = () => {};
+  const known = new Promise<void>((resolve) => {
+    know = resolve;
+  });
+  const calls: string[] = [];
+  const source: EventSource = {
+    begin: async () => {},
+    end: () => void calls.push("end"),
+    after: async () => known.then(() => missed),
+    start: (to) => {
+      tell = to;
+    },
+    close: () => void calls.push("close"),
+  };
+  return { events: new UserEvents(source), calls, know, tell: (heard: Heard) => tell(ACCOUNT, heard) };
+}
+
+test("who comes back hears what it has missed first, then what has come meanwhile, and nothing twice or of others", async () => {
+  const told = (number: number, userId = "ada"): ToldEvent => {
+    const event = { userId, place: "", label: `${number}`, revision: 1, writtenBy: null, atMs: 0 };
+    return { id: `log-${number}`, number, event: { ...event, kind: "written" } };
+  };
+  const { events, calls, know, tell } = sourceOf([told(1), told(2, "eve"), told(3)]);
+  const [ada, all] = [ears(), ears()];
+  const listenings = [
+    events.listen(ACCOUNT, "ada", ada.hear, "log-0"),
+    events.listen(ACCOUNT, undefined, all.hear, "log-0"),
+  ];
+  for (const event of [told(2, "eve"), told(3), told(4)]) tell(event);
+  assert.deepEqual([ada.ids, all.ids], [[], []]);
+  know();
+  await Promise.all(listenings.map(({ ready }) => ready));
+  tell(told(3));
+  tell(told(5));
+  assert.deepEqual(ada.ids, ["log-1", "log-3", "log-4", "log-5"]);
+  assert.deepEqual(all.ids, ["log-1", "log-2", "log-3", "log-4", "log-5"]);
+  events.close();
+  for (const { stop } of listenings) stop();
+  assert.deepEqual([calls, ada.heard.at(-1)], [["close"], "end"]);
+});
+
 test("all who listen are told of the end", async (context) => {
   const { services } = await memoryServices(context);
   const { heard, hear } = ears();
   await services.events.listen(ACCOUNT, undefined, hear).ready;
   services.events.close();
   assert.deepEqual(heard, ["end"]);
-});
-
-/** Nodes that share what is recorded here. */
-function sharedSetUp(context: TestContext) {
-  context.mock.timers.enable({ apis: ["setInterval"] });
-  const recorded: RecordedEvent[] = [];
-  const database = { isAway: false, log: "one", last: 0, reads: 0 };
-  const putBack = (last: number) => {
-    database.last = last;
-    recorded.splice(last);
-  };
-  const eventLog: EventLog = {
-    async followEvents() {
-      if (database.isAway) throw new Error("away");
-      return { log: database.log, last: database.last };
-    },
-    async readEvents(accounts, after, limit) {
-      database.reads += 1;
-      if (database.isAway) throw new Error("away");
-      const events = recorded.filter(({ account, number }) => accounts.includes(account) && number > after);
-      return { first: 0, last: database.last, events: events.slice(0, limit) };
-    },
-  };
-  const labels = { namesOf: (_: string, channels: number[]) => channels.map(String) } as unknown as Labels;
-  const clock = new FakeClock(0);
-  const events = new UserEvents(new SharedEvents(eventLog, labels, clock));
-  context.after(() => events.close());
-  const record = (userId: string, count = 1) => {
-    for (let i = 0; i < count; i++) {
-      database.last += 1;
-      const fact = { place: "", channel: 0, revision: 1, writtenBy: null, atMs: 0 };
-      recorded.push({ account: ACCOUNT, number: database.last, userId, kind: "written", ...fact });
-    }
-  };
-  const comeRound = async () => {
-    context.mock.timers.tick(250);
-    for (let i = 0; i < 50; i++) await settled();
-  };
-  return { database, events, clock, record, putBack, comeRound };
-}
-
-test("shared: what is recorded is told once, page by page, and nothing from before", async (context) => {
-  const { database, events, record, comeRound } = sharedSetUp(context);
-  record("ada", 3);
-  const { heard, hear } = ears();
-  const { ready, stop } = events.listen(ACCOUNT, "ada", hear);
-  await ready;
-  record("ada", 2_500);
-  await comeRound();
-  await comeRound();
-  assert.equal(heard.length, 2_500);
-  stop();
-  const { reads } = database;
-  await comeRound();
-  assert.equal(database.reads, reads, "nobody listens, and nothing is read");
-});
-
-test("shared: while the database is away nothing is lost", async (context) => {
-  const { database, events, record, comeRound } = sharedSetUp(context);
-  const { heard, hear } = ears();
-  await events.listen(ACCOUNT, "ada", hear).ready;
-  database.isAway = true;
-  record("ada");
-  await comeRound();
-  assert.deepEqual(heard, []);
-  database.isAway = false;
-  await comeRound();
-  assert.deepEqual(heard, ["ada 0 written"]);
-});
-
-test("shared: who began to listen while the database was away is told of a reset, and then of all", async (context) => {
-  const { database, events, record, comeRound } = sharedSetUp(context);
-  database.isAway = true;
-  const { heard, hear } = ears();
-  await assert.rejects(events.listen(ACCOUNT, "ada", hear).ready, /away/);
-  database.isAway = false;
-  await comeRound();
-  record("ada");
-  await comeRound();
-  assert.deepEqual(heard, ["reset", "ada 0 written"]);
-});
-
-test("shared: a log that has begun anew, and a database that was put back, are a reset", async (context) => {
-  const { database, events, clock, record, putBack, comeRound } = sharedSetUp(context);
-  const { heard, hear } = ears();
-  await events.listen(ACCOUNT, undefined, hear).ready;
-  record("ada", 5);
-  await comeRound();
-  heard.length = 0;
-  putBack(2);
-  await comeRound();
-  assert.deepEqual(heard, ["reset"]);
-  database.log = "two";
-  clock.advance(HOUR_MS);
-  await comeRound();
-  assert.deepEqual(heard, ["reset", "reset"]);
-});
-
-test("shared: who comes back to another node hears what it has missed, and nothing twice", async (context) => {
-  const { events, record, comeRound } = sharedSetUp(context);
-  const other = ears();
-  await events.listen(ACCOUNT, "eve", other.hear).ready;
-  record("ada", 3);
-  const { heard, hear } = ears();
-  await events.listen(ACCOUNT, "ada", hear, "one-1").ready;
-  assert.equal(heard.length, 2);
-  record("ada");
-  await comeRound();
-  assert.equal(heard.length, 3);
 });

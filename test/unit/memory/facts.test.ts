@@ -42,6 +42,34 @@ test("a forgotten fact is in no block, neither a new one nor the cached one", as
   assert.deepEqual((await blocks.of(requester, viewOf("ada")))?.carried, [1]);
 });
 
+test("the fact that counts is forgotten, or that of the scope, and a user in all projects", async (context) => {
+  const { services, store } = await setUp(context);
+  const person = { userId: "eve", project: "loom" };
+  const changes = ["", "loom", "tent"].map((place) => ({ place, channel: 0, value: `Eve at ${place}` }));
+  await store.write({ ...viewOf("eve"), changes });
+  const valuesIn = async (project?: string) =>
+    (await listFacts(services, ACCOUNT, { ...person, project })).map(({ value }) => value);
+  const forget = (scope?: "person") =>
+    forgetFact(services, ACCOUNT, { ...person, label: "USER.name", scope });
+  await forget("person");
+  assert.deepEqual([await valuesIn(), await valuesIn("loom")], [[], ["Eve at loom"]]);
+  await forget();
+  assert.deepEqual(await valuesIn("loom"), []);
+  await forgetUser(services, ACCOUNT, { userId: "eve" });
+  assert.deepEqual(await valuesIn("tent"), []);
+});
+
+test("a fact with another revision than the expected one is not forgotten, and the refusal shows it", async (context) => {
+  const { services, valuesOf } = await setUp(context);
+  const forget = (ifRevision: number) =>
+    forgetFact(services, ACCOUNT, { userId: "ada", label: "USER.name", ifRevision });
+  const present = { label: "USER.name", value: "Ada", revision: 1, updated_at: "1970-01-01T00:00:00.000Z" };
+  await assert.rejects(forget(2), { code: "revision_mismatch", extra: { param: "If-Match", present } });
+  assert.deepEqual(await valuesOf("ada"), ["Ada", "Sideband"]);
+  await forget(1);
+  assert.deepEqual(await valuesOf("ada"), ["Sideband"]);
+});
+
 test("a user whose last fact is forgotten is gone", async (context) => {
   const { store, forget } = await setUp(context);
   await forget("USER.name");

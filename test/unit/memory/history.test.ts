@@ -275,12 +275,16 @@ test("a history with a gap reaches back to the gap, and nobody is put back acros
   }
   await write("poet", { label: "USER.role" });
   // As where fewer values were kept for a while.
+  let missing = "two";
   const readLife = store.readLife.bind(store);
   context.mock.method(store, "readLife", async (...args: Parameters<typeof readLife>) => {
     const life = (await readLife(...args))!;
-    return { ...life, earlier: life.earlier.filter(({ value }) => value !== "two") };
+    return { ...life, earlier: life.earlier.filter(({ value }) => value !== missing) };
   });
   assert.deepEqual(await history(), ["", "four", "three"]);
+  missing = "three";
+  assert.deepEqual(await history(), ["", "four"]);
+  missing = "two";
   const result = await rollBack(2_500);
   assert.deepEqual([result.isDone, result.unreached], [false, [{ place: "", label }]]);
   assert.equal(factsOf(userId).length, 2);
@@ -292,6 +296,61 @@ test("a history with a gap reaches back to the gap, and nobody is put back acros
     factsOf(userId).map(({ value }) => value),
     ["four"],
   );
+});
+
+test("what expires is history from its end on, before it is swept", async (context) => {
+  const { services, clock } = await memoryServices(context);
+  const { write, changes } = callsOf(services);
+  await write("Ada", { ttlS: 1 });
+  const seen = async () => {
+    const { revisions } = await factHistory(services, ACCOUNT, { userId, label });
+    const ends = revisions.map((fact) => "ended" in fact && fact.ended);
+    return [ends, (await changes()).map(({ kind }) => kind)];
+  };
+  clock.advance(999);
+  assert.deepEqual(await seen(), [[false], ["written"]]);
+  clock.advance(1);
+  assert.deepEqual(await seen(), [["expired"], ["expired", "written"]]);
+});
+
+test("a rollback lists its changes by place and channel", async (context) => {
+  const { services, clock } = await memoryServices(context);
+  const { write, forget, rollBack } = callsOf(services);
+  const places = [{}, { project: "loom", scope: "project" }, { project: "attic", scope: "project" }] as const;
+  for (const place of places) {
+    await write("Ada", place);
+    await write("poet", { label: "USER.role", ...place });
+  }
+  await write("London", { label: "USER.location" });
+  clock.advance(1000);
+  await forget({ label: "USER.location" });
+  for (const place of places) {
+    await forget(place);
+    await write("engineer", { label: "USER.role", ...place });
+  }
+  assert.deepEqual(
+    (await rollBack(500, { dryRun: true })).changes.map((change) => `${change.place} ${change.label}`),
+    [
+      " USER.name",
+      " USER.role",
+      " USER.location",
+      ...["attic", "loom"].flatMap((place) => [`${place} USER.name`, `${place} USER.role`]),
+    ],
+  );
+});
+
+test("a restoring that is refused now is answered as before under its Idempotency-Key", async (context) => {
+  const { services } = await memoryServices(context);
+  const { write } = callsOf(services);
+  const revision = await write("Ada");
+  await write("Grace");
+  const restore = (historyMax: number, idempotencyKey?: string) =>
+    restoreFact({ ...services, historyMax }, caller, { userId, label, revision, idempotencyKey });
+  await restore(8, "once");
+  const again = await restore(8, "once");
+  assert.deepEqual([again.replayed, again.facts[0].value], [true, "Ada"]);
+  assert.deepEqual(await restore(0, "once"), { ...again, used: undefined });
+  await assert.rejects(restore(0, "other"), { code: "not_found" });
 });
 
 test("a value beyond a lowered limit is not restored, also before the store has removed it", async (context) => {

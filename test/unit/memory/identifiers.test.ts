@@ -7,6 +7,7 @@ import {
   checkIdempotencyKey,
   checkIdentifier,
   checkValue,
+  checkWriter,
   isIdentifier,
 } from "../../../src/memory/identifiers.ts";
 
@@ -25,6 +26,12 @@ test("an identifier has 1 to 128 code points", () => {
     assert.throws(() => checkIdentifier(one.repeat(129), "user_id"), invalid("user_id", /at most 128/));
   }
   assert.throws(() => checkIdentifier("", "user_id"), invalid("user_id", /not be empty/));
+});
+
+test("a writer's name has 1 to 64 code points", () => {
+  checkWriter(ASTRAL.repeat(64));
+  for (const name of ["", ASTRAL.repeat(65)])
+    assert.throws(() => checkWriter(name), { code: "invalid_request", extra: { param: "written_by" } });
 });
 
 test("an identifier holds no control character, and any other character", () => {

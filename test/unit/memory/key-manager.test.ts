@@ -82,9 +82,13 @@ test("an expiry that is not in the future is refused, and no key is made", async
   assert.equal((await create(clock.now() + 1)).record.expiresAtMs, clock.now() + 1);
 });
 
-test("a key for an account that cannot be is not made", async (context) => {
+test("a key for an account or a user that cannot be is not made", async (context) => {
   const { keys } = await setUp(context);
   await assert.rejects(keys.create({ account: "@demo" }), { code: "invalid_request" });
+  await assert.rejects(keys.create({ account: "acme", user: "" }), {
+    code: "invalid_request",
+    extra: { param: "user" },
+  });
   assert.deepEqual(await keys.list(), []);
 });
 

@@ -10,7 +10,7 @@ import {
   type LabelChange,
   type NewLabel,
 } from "../../../src/memory/label-terms.ts";
-import { AccountLabels } from "../../../src/memory/labels.ts";
+import { AccountLabels, Labels } from "../../../src/memory/labels.ts";
 import type { LabelRecord } from "../../../src/memory/ports.ts";
 import { ACCOUNT, memoryServices, NEW_LABEL } from "./memory-services.ts";
 
@@ -110,6 +110,8 @@ test("of an own label all terms but its scope are changed, and what is not named
   const [{ createdAtMs, scope }] = await store.readLabels(ACCOUNT);
   assert.deepEqual([createdAtMs, scope], [0, null]);
   await assert.rejects(change("FAMILY.wife", { ttlS: 0 }), invalid("ttl_s"));
+  const child = (await add({ label: "FAMILY.child" })).terms;
+  assert.deepEqual(await change("FAMILY.child", { ttlS: 5 }), { ...child, ttlS: 5 });
   assert.equal((await services.labels.find(ACCOUNT, "FAMILY.wife")).ttlS, 60);
 });
 
@@ -123,15 +125,18 @@ test("of a standard label only whether it is hidden is changed, and that is take
 });
 
 test("a label that another node has added is found, and its name too", async (context) => {
-  const { services, store } = await labelServices(context);
-  await services.labels.of(ACCOUNT);
+  const { store } = await labelServices(context);
+  const labels = new Labels(store);
+  await labels.of(ACCOUNT);
   // As long as the store has not told of it.
   const version = await store.keysVersion();
   context.mock.method(store, "keysVersion", () => version);
   await store.addLabel(ACCOUNT, { ...NEW_LABEL, createdAtMs: 0 });
-  assert.deepEqual(await services.labels.namesOf(ACCOUNT, [40]), ["FAMILY.wife"]);
+  assert.deepEqual(await labels.namesOf(ACCOUNT, [40]), ["FAMILY.wife"]);
   await store.addLabel(ACCOUNT, { ...NEW_LABEL, label: "FAMILY.child", createdAtMs: 0 });
-  assert.equal((await services.labels.find(ACCOUNT, "FAMILY.child")).channel, 41);
+  assert.equal((await labels.find(ACCOUNT, "FAMILY.child")).channel, 41);
+  await store.addLabel(ACCOUNT, { ...NEW_LABEL, label: "FAMILY.son", createdAtMs: 0 });
+  assert.deepEqual(await labels.namesOf(ACCOUNT, [40, 42]), ["FAMILY.wife", "FAMILY.son"]);
 });
 
 test("standard labels belong to the person, the project or the worktree", () => {

@@ -77,6 +77,20 @@ test("an own label is hinted after a group that it does not belong to, the accou
   assert.equal(nearLabel("FAMILY.tone", known), "PREF.tone");
 });
 
+test("of two labels with one name the one that is written out is hinted, and the name alone hints none", () => {
+  const account = accountWith("TEAM.status");
+  assert.equal(nearLabel("proj_status", account), "PROJ.status");
+  assert.equal(nearLabel("team status", account), "TEAM.status");
+  for (const text of ["status", "user.status"]) assert.equal(nearLabel(text, account), undefined, text);
+});
+
+test("what an account has changed of a standard label is no label more", () => {
+  const [own] = accountWith("FAMILY.wife").all.slice(40);
+  const records = [{ ...own, channel: 3, label: "USER.gpu", hidden: true }, own];
+  const { all, free } = new AccountLabels(records.map((record) => ({ ...record, createdAtMs: 0 })));
+  assert.deepEqual([all.length, free, all[3].hidden, all[40].label], [41, 215, true, "FAMILY.wife"]);
+});
+
 test("a text that is near to two labels is not hinted", () => {
   // One edit from PREF.tone, two from PREF.tools.
   assert.equal(nearLabel("PREF.tooe"), undefined);

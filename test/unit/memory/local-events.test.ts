@@ -131,6 +131,23 @@ test("of an account the last 10,000 events are kept", async (context) => {
     assert.equal(await comeBack(id), "reset", id);
 });
 
+test("who comes back hears events under the ids that they had, and a refused write is none", async (context) => {
+  const { services, store } = await memoryServices(context);
+  const heard: Heard[] = [];
+  const hear = (event: Heard) => heard.push(event);
+  await services.events.listen(ACCOUNT, "ada", hear).ready;
+  const change = { place: "", channel: 0, value: "x" };
+  for (let i = 0; i < 3; i++) await store.write({ ...viewOf("ada"), changes: [change] });
+  await store.write({ ...viewOf("ada"), changes: [{ ...change, ifRevision: 9 }] });
+  const ids = heard.filter(isTold).map(({ id }) => id);
+  assert.equal(ids.length, 3);
+  assert.match(ids[0], /^[0-9a-f]{8}-1$/);
+  const again: Heard[] = [];
+  const listening = services.events.listen(ACCOUNT, "ada", (event) => again.push(event), ids[0]);
+  await listening.ready;
+  assert.deepEqual(again, heard.slice(1));
+});
+
 test("events are kept for an hour, and those of an account for an hour after the last listener", async (context) => {
   const { clock, write, listen, comeBack, goBy } = eventsOf(context);
   const { heard, stop } = await listen();

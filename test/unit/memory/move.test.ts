@@ -8,7 +8,7 @@ import { compareStores, moveStore } from "../../../src/memory/move.ts";
 import type { KeyRecord, KeyRequest, Store } from "../../../src/memory/ports.ts";
 import type { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { changesOf, viewOf } from "../../fixtures/views.ts";
-import { temporaryStore } from "./memory-services.ts";
+import { NEW_LABEL, temporaryStore } from "./memory-services.ts";
 
 const KEY: KeyRecord = {
   id: "key1",
@@ -230,6 +230,28 @@ for (const [what, change, difference] of [
     assert.deepEqual(await differences(), [difference]);
   });
 }
+
+test("what has expired and was not swept comes over as history, and another history or label is found", async (context) => {
+  const from = await filledStore(context);
+  const to = await temporaryStore(context);
+  const changes = [
+    { place: "", channel: 1, value: "Engine", expiresAtMs: 9000 },
+    { place: "", channel: 3, value: "to come", expiresAtMs: LATER_MS + 1 },
+  ];
+  await from.write({ ...viewOf("eve", "acme", { nowMs: 3000 }), changes });
+  assert.deepEqual((await move(from, to)).differences, []);
+  const { earlier } = (await to.readLife("acme", "eve", { nowMs: LATER_MS }))!;
+  assert.deepEqual(
+    earlier.map(({ value, ended, endedAtMs }) => [value, ended, endedAtMs]),
+    [["Engine", "expired", 9000]],
+  );
+  const more = { ...viewOf("eve", "acme", { nowMs: 9000 }) };
+  await to.write({ ...more, changes: [{ place: "", channel: 2, value: "gone" }] });
+  await to.write({ ...more, changes: [{ place: "", channel: 2, value: null, keepHistory: true }] });
+  await to.addLabel("acme", { ...NEW_LABEL, createdAtMs: 1 });
+  const { differences } = await compareStores(from, to, { nowMs: LATER_MS, step: () => {} });
+  assert.deepEqual(differences, ["the labels of account acme", "user eve of account acme"]);
+});
 
 test("a user that the copy lacks is found", async (context) => {
   const { to, differences } = await setUp(context);

@@ -6,7 +6,8 @@ import { encodeFacts } from "../../../src/memory/encode.ts";
 import { forgetFact, listFacts } from "../../../src/memory/facts.ts";
 import { factHistory } from "../../../src/memory/history.ts";
 import { moveProject } from "../../../src/memory/project-move.ts";
-import { ACCOUNT, caller, memoryServices } from "./memory-services.ts";
+import { viewOf } from "../../fixtures/views.ts";
+import { ACCOUNT, caller, memoryServices, requester } from "./memory-services.ts";
 
 const FROM = "loom-1";
 const TO = "loom-2";
@@ -134,14 +135,79 @@ test("what is written at the old name meanwhile is moved too", async (context) =
 test("only whole projects are moved, and a project is not moved to itself", async (context) => {
   const { services, write, valuesIn } = await room(context);
   await write(FROM, "PROJ.goal", "weave");
-  for (const [from, to] of [
-    [`${FROM}/spike`, TO],
-    [FROM, `${TO}/spike`],
-    ["", TO],
-    [FROM, "a\nb"],
+  for (const [from, to, param] of [
+    [`${FROM}/spike`, TO, "from"],
+    [FROM, `${TO}/spike`, "to"],
+    ["", TO, "project"],
+    [FROM, "a\nb", "project"],
   ]) {
-    await assert.rejects(moveProject(services, ACCOUNT, { userId, from, to }), { code: "invalid_request" });
+    await assert.rejects(moveProject(services, ACCOUNT, { userId, from, to }), {
+      code: "invalid_request",
+      extra: { param },
+    });
   }
+  assert.equal(await moveProject(services, ACCOUNT, { userId: "nobody", from: FROM, to: TO }), 0);
   assert.equal(await moveProject(services, ACCOUNT, { userId, from: FROM, to: FROM }), 0);
   assert.deepEqual(await valuesIn(FROM), ["PROJ.goal=weave"]);
+});
+
+test("a past meets a present, or the same past, and a value keeps its end and its time", async (context) => {
+  const { services, clock, write, pastIn, move } = await room(context);
+  const forget = (project: string, label: string) =>
+    forgetFact(services, ACCOUNT, { userId, project, label, keepHistory: true });
+  await write(FROM, "PROJ.goal", "gone here");
+  await forget(FROM, "PROJ.goal");
+  await write(TO, "PROJ.goal", "there");
+  await write(TO, "PROJ.stack", "gone there");
+  await forget(TO, "PROJ.stack");
+  await write(FROM, "PROJ.stack", "here", { ttlS: 1000 });
+  for (const project of [FROM, TO]) {
+    await write(project, "PROJ.status", "gone in both");
+    await forget(project, "PROJ.status");
+  }
+  await write(FROM, "PROJ.repo", "the same");
+  await write(TO, "PROJ.repo", "the same");
+  await write(FROM, "PROJ.branch", "here");
+  clock.advance(-1000);
+  await write(TO, "PROJ.branch", "there");
+  const writtenMs = clock.now();
+  clock.advance(50_000);
+  await move();
+  assert.deepEqual(await pastIn(TO, "PROJ.goal"), [TO, "there", "gone here replaced", "there replaced"]);
+  assert.deepEqual(await pastIn(TO, "PROJ.stack"), [TO, "here", "gone there forgotten"]);
+  assert.deepEqual(await pastIn(TO, "PROJ.status"), [TO, "gone in both forgotten"]);
+  // Written at the same moment, what is there stays.
+  assert.deepEqual(await pastIn(TO, "PROJ.branch"), [TO, "there", "here replaced", "there replaced"]);
+  const facts = await listFacts(services, ACCOUNT, { userId, project: TO });
+  const of = (name: string) => facts.find(({ label }) => label === name);
+  assert.equal(of("PROJ.stack")?.expiresAtMs, Date.parse("2026-11-01T00:00:04Z") + 1_000_000);
+  assert.equal(of("PROJ.repo")?.updatedAtMs, writtenMs - 1000);
+});
+
+test("what is written at the new name meanwhile stays, and nothing of the old one is lost", async (context) => {
+  const { services, store, write, valuesIn, pastIn, move } = await room(context);
+  await write(FROM, "PROJ.goal", "weave");
+  await write(FROM, "PROJ.stack", "jacquard");
+  await services.blocks.of(requester, viewOf(userId, ACCOUNT, { places: ["", FROM] }));
+  const real = store.readLife.bind(store);
+  let isFirst = true;
+  context.mock.method(store, "readLife", async (...args: Parameters<typeof real>) => {
+    const life = await real(...args);
+    if (isFirst) await write(TO, "PROJ.goal", "spin");
+    isFirst = false;
+    return life;
+  });
+  assert.equal(await move(), 2);
+  assert.deepEqual(await valuesIn(TO), ["PROJ.stack=jacquard", "PROJ.goal=spin"]);
+  assert.deepEqual(await pastIn(TO, "PROJ.goal"), [TO, "spin", "weave replaced", "spin replaced"]);
+  assert.deepEqual([await valuesIn(FROM), services.blocks.cachedCount], [[], 0]);
+});
+
+test("a project that others always change first is tried ten times", async (context) => {
+  const { store, write, move } = await room(context);
+  await write(FROM, "PROJ.goal", "weave");
+  const conflict = { outcome: "conflict", used: 0, index: 0, present: undefined } as const;
+  const { mock } = context.mock.method(store, "write", async () => conflict);
+  await assert.rejects(move(), { code: "overloaded", extra: { retryAfterS: 1 } });
+  assert.equal(mock.callCount(), 10);
 });

@@ -4,11 +4,13 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { buildBlock } from "../../../src/codec/block.ts";
 import { PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
+import { type EncodeInput, encodeFacts, type FactInput } from "../../../src/memory/encode.ts";
+import { type ForgetInput, forgetFact, forgetUser } from "../../../src/memory/facts.ts";
 import { KeyRing } from "../../../src/memory/key-ring.ts";
 import { findReadBackFault, readPresentedBlock } from "../../../src/memory/reading.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
 import { viewOf } from "../../fixtures/views.ts";
-import { memoryServices, requester } from "./memory-services.ts";
+import { ACCOUNT, caller, memoryServices, requester } from "./memory-services.ts";
 
 /** The fixture's master key, and a newer one. */
 const older = { id: 1, material: new Uint8Array(32) };
@@ -48,6 +50,57 @@ test("a block is read by its own account and user", async (context) => {
 test("a block is read inside other text", async (context) => {
   const { text, read } = await setUp(context);
   assert.deepEqual((await read(`Remember this: ${text} That was it.`)).facts, FACTS);
+});
+
+test("each fact of an old block is marked with what has become of it at its places", async (context) => {
+  const { services, blocks, clock } = await memoryServices(context);
+  const input = { userId: "ada", project: "loom" };
+  const write = (label: string, value: string, more: Partial<FactInput & EncodeInput> = {}) => {
+    const { project = "loom", ...fact } = more;
+    const facts = [{ label, value, ...fact }];
+    return encodeFacts(services, caller, { ...input, project, facts, operation: "encode" });
+  };
+  const forget = (label: string, more: Partial<ForgetInput> = {}) =>
+    forgetFact(services, ACCOUNT, { ...input, label, keepHistory: true, ...more });
+  const view = viewOf("ada", ACCOUNT, { places: ["", "loom"] });
+  await write("USER.name", "Ada");
+  await write("USER.role", "poet");
+  await write("USER.os", "Plan 9");
+  await write("USER.gpu", "none", { ttlS: 1 });
+  await write("USER.location", "London");
+  await write("PROJ.goal", "weave", { scope: "person" });
+  await write("PROJ.goal", "weave", { ttlS: 1 });
+  const { text: block } = (await blocks.of(requester, view))!;
+  const marks = async () => {
+    const { facts } = await readPresentedBlock(services, requester, { ...input, block });
+    return facts.map(({ label, value, mark }) => `${label}=${value} ${mark}`);
+  };
+  await write("USER.role", "engineer");
+  // Replaced and forgotten at the same moment: the last of the two is told.
+  await write("USER.os", "Linux");
+  await forget("USER.os");
+  // It has an end at a place that is none of the call's.
+  await write("USER.location", "Paris", { project: "tent", scope: "project" });
+  await forget("USER.location", { project: "tent", scope: "project" });
+  await forget("USER.location", { keepHistory: false });
+  // It ends in the project first, and then at the person's own place.
+  clock.advance(2000);
+  await forget("PROJ.goal", { scope: "person" });
+  assert.deepEqual(await marks(), [
+    "USER.name=Ada current",
+    "USER.gpu=none expired",
+    "USER.os=Plan 9 forgotten",
+    "USER.role=poet replaced",
+    "USER.location=London unknown_here",
+    "PROJ.goal=weave forgotten",
+  ]);
+  // With what is left gone too, the past is still looked at.
+  await forget("USER.name");
+  await forget("USER.role");
+  const endings = (await marks()).map((mark) => mark.slice(mark.lastIndexOf(" ") + 1));
+  assert.deepEqual(endings, ["forgotten", "expired", "forgotten", "forgotten", "unknown_here", "forgotten"]);
+  await forgetUser(services, ACCOUNT, { userId: "ada" });
+  assert.ok((await marks()).every((mark) => mark.endsWith(" unknown_here")));
 });
 
 test("a damaged block is read whole, and its damage is told", async (context) => {

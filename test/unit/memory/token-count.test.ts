@@ -59,6 +59,9 @@ test("pieces without a pause are counted right, however long", () => {
     "xyzzy".repeat(60),
     "=".repeat(200),
     " ".repeat(200),
+    // Of equal pairs the first is joined first: from the other end these have one token more.
+    "bbbaabbbbbabaabbbb",
+    "/**//*/*/**/////**///",
   ])
     assert.equal(countTokens(text), count(text), text.slice(0, 5));
 });

@@ -11,7 +11,7 @@ import { rollBack } from "../../../src/memory/history.ts";
 import type { KeyRecord, KeyRequest, Store } from "../../../src/memory/ports.ts";
 import { exportLines, importLines } from "../../../src/memory/transfer.ts";
 import { changesOf, viewOf } from "../../fixtures/views.ts";
-import { caller, memoryServices, temporaryStore } from "./memory-services.ts";
+import { caller, memoryServices, NEW_LABEL, temporaryStore } from "./memory-services.ts";
 
 const KEY: KeyRecord = {
   id: "key1",
@@ -197,8 +197,11 @@ test("an export of one account holds nothing of another", async (context) => {
 
 test("a user that is forgotten during the export is not in it", async (context) => {
   const store = await filledStore(context);
-  context.mock.method(store, "readLife", async () => undefined);
-  assert.deepEqual(await exported(store, "globex"), []);
+  for (const life of [undefined, { stamp: "", facts: [], earlier: [] }]) {
+    const { mock } = context.mock.method(store, "readLife", async () => life);
+    assert.equal((await exported(store)).length, 1);
+    mock.restore();
+  }
 });
 
 test("the demo is not exported", async (context) => {
@@ -277,6 +280,9 @@ test("more lines than a page are imported, each page at its step", async (contex
 
 const fact = (change: object) => ({ ...USER, facts: [FACT, { ...FACT, label: "USER.role", ...change }] });
 const key = (change: object) => ({ kind: "key", key: { ...KEY, ...change } });
+const label = (account: string) => {
+  return { kind: "label", account, label: { ...NEW_LABEL, channel: 40, createdAtMs: 1 } };
+};
 const request = (change: object) => ({ kind: "request", request: { ...REQUEST, ...change } });
 
 /** By the reason that is given. */
@@ -316,6 +322,7 @@ const BAD_LINES: Record<string, Record<string, unknown>> = {
   "An account is": {
     "of the demo's account": { ...USER, account: "@demo" },
     "of a key of the demo's account": key({ account: "@demo" }),
+    "of a label of the demo's account": label("@demo"),
   },
   "user_id must have at most 128": { "with a user_id of 129 letters": { ...USER, user_id: "a".repeat(129) } },
   "labels and values must be texts": {
@@ -342,6 +349,7 @@ const BAD_LINES: Record<string, Record<string, unknown>> = {
     "with an ordinal that is no integer": fact({ ordinal: 1.5 }),
     "with an ordinal of 0": fact({ ordinal: 0 }),
     "with a time that is none": fact({ updated_at: "yesterday" }),
+    "with a time in a list": fact({ updated_at: [FACT.updated_at] }),
     "with a time before 1970": fact({ updated_at: "1969-12-31T23:59:59.999Z" }),
     "with a time that no store holds": fact({ updated_at: "+275760-09-13T00:00:00.000Z" }),
   },
@@ -364,11 +372,20 @@ const BAD_LINES: Record<string, Record<string, unknown>> = {
     "with a session that is a list": fact({ session_id: ["a"] }),
   },
   "written_by must": { "with a writer of 65 letters": fact({ written_by: "a".repeat(65) }) },
-  "session_id must": { "with a session of no letters": fact({ session_id: "" }) },
+  "session_id must": {
+    "with a session of no letters": fact({ session_id: "" }),
+    "with a session of two lines": fact({ session_id: "a\nb" }),
+  },
   "the account must be a text": {
     "of a key that is missing": { kind: "key" },
     "of a key without an account": key({ account: undefined }),
+    "of a label without an account": { ...label("acme"), account: undefined },
   },
+  "has no label, description, example or hidden": {
+    "of a label that is missing": { ...label("acme"), label: null },
+  },
+  "the key's access is neither read nor write": { "of a key for more": key({ access: "admin" }) },
+  "user_id must": { "of a key for a user that cannot be": key({ user: "" }) },
   "the key has no hash or id": {
     "of a key without a hash": key({ hash: undefined }),
     "of a key with a hash in capitals": key({ hash: "AB".repeat(32) }),

@@ -42,9 +42,12 @@ async function lifeOf(context: TestContext) {
   await write("USER.os", "Plan 9");
   await write("USER.gpu", "none");
   await forgetFact(services, ACCOUNT, { userId, label: "USER.gpu", keepHistory: true });
+  clock.advance(1000);
   await write("PROJ.goal", "weave", { project: "loom" });
   await write("PROJ.goal", "spin", { project: "other" });
   await write("TASK.next", "warp", { project: "loom/tree" });
+  await write("USER.location", "London", { sessionId: "second" });
+  await write("USER.language", "English", { sessionId: "third" });
   return { store, nowMs: clock.now() };
 }
 
@@ -73,7 +76,7 @@ test("a life comes through an export and an import, and again adds nothing", asy
   const lines = await exported(store, nowMs);
   const other = await temporaryStore(context);
   const report = await importLines(other, linesOf(lines), { nowMs, atStep: noStep });
-  assert.equal(report.facts, 6);
+  assert.equal(report.facts, 8);
   const before = await lifeIn(store, nowMs);
   assert.deepEqual(await lifeIn(other, nowMs), before);
   assert.deepEqual(
@@ -94,7 +97,7 @@ test("facts keep the order in which they were written, and what has expired on t
   const inOrder = [...facts].sort((a, b) => a.revision - b.revision);
   assert.deepEqual(
     inOrder.map(({ value }) => value),
-    ["Grace", "Plan 9", "weave", "spin", "warp"],
+    ["Grace", "Plan 9", "weave", "spin", "warp", "London", "English"],
   );
   assert.ok(earlier.every(({ value }) => value !== "engineer"));
 });
@@ -110,7 +113,7 @@ test("a line leaves out what is the default, and has all that is not", async (co
   assert.deepEqual(of("TASK.next", facts), {
     label: "TASK.next",
     value: "warp",
-    updated_at: "2026-11-15T12:00:11.000Z",
+    updated_at: "2026-11-15T12:00:12.000Z",
     place: "loom/tree",
   });
   assert.deepEqual(of("USER.role", facts), {
@@ -169,4 +172,51 @@ test("the steps of a past are made at their times, and not before the value that
     ["a", 0, 0, null],
     [null, 0, 7, null],
   ]);
+});
+
+const LATER = "2026-11-15T12:00:09.000Z";
+const lineOf = (line: object) => JSON.stringify({ kind: "user", account: ACCOUNT, user_id: userId, ...line });
+const exportedAs = (value: string, more: object = {}) => {
+  return { label: "USER.name", value, channel: 0, revision: 1, updated_at: START, ...more };
+};
+
+test("a past is imported in its order, whatever the order of its line", async (context) => {
+  const store = await temporaryStore(context);
+  const at = (s: number) => new Date(START_MS + s * 1000).toISOString();
+  const earlier = [3, 2, 1].map((n) => ({
+    ...exportedAs(`${n}`, { revision: n, updated_at: at(n), ended: "replaced", ended_at: at(n + 1) }),
+    ...(n === 1 ? {} : { ordinal: n }),
+  }));
+  const fact = exportedAs("4", {
+    revision: 4,
+    ordinal: 4,
+    updated_at: at(4),
+    written_by: null,
+    session_id: null,
+  });
+  await importLines(store, linesOf([lineOf({ facts: [fact], earlier })]), {
+    nowMs: START_MS,
+    atStep: noStep,
+  });
+  const life = await lifeIn(store, START_MS + 9000);
+  assert.deepEqual(
+    [...life.earlier, ...life.facts].map(({ value, ordinal, sinceMs }) => [value, ordinal, sinceMs]),
+    [1, 2, 3, 4].map((n) => [`${n}`, n, START_MS + n * 1000]),
+  );
+});
+
+test("where a fact is known, only its present value is imported, and nothing that ends now", async (context) => {
+  const store = await temporaryStore(context);
+  const nowMs = Date.parse(LATER);
+  const importLine = (line: object) => importLines(store, linesOf([lineOf(line)]), { nowMs, atStep: noStep });
+  await importLine({ facts: [exportedAs("ends", { expires_at: LATER })] });
+  assert.equal(await store.readLife(ACCOUNT, userId, { nowMs: START_MS }), undefined);
+  await importLine({ facts: [exportedAs("Ada")] });
+  const earlier = [exportedAs("Augusta", { ended: "replaced", ended_at: START })];
+  await importLine({ facts: [exportedAs("Grace", { ordinal: 2, updated_at: LATER })], earlier });
+  const life = await lifeIn(store, nowMs);
+  assert.deepEqual(
+    [life.facts, life.earlier].map((values) => values.map(({ value }) => value)),
+    [["Grace"], ["Ada"]],
+  );
 });

@@ -29,12 +29,19 @@ test("a user is listed with projects, the number of own facts and the time of th
   clock.advance(1000);
   await writeIn("ada", "loom/tree", "TASK.next");
   await writeIn("bea", undefined, "USER.name");
+  const facts = [
+    { label: "USER.name", value: "x", ttlS: 1 },
+    { label: "USER.os", value: "x", ttlS: 2 },
+  ];
+  await encodeFacts(services, caller, { userId: "cleo", facts, operation: "encode/batch" });
   clock.advance(1000);
   await forgetFact(services, ACCOUNT, { userId: "bea", label: "USER.name", keepHistory: true });
   assert.deepEqual(await list(), {
     users: [
       { userId: "ada", projects: ["loom", "loom/tree"], channelCount: 2, updatedAtMs: 2000 },
       { userId: "bea", projects: [], channelCount: 0, updatedAtMs: null },
+      // One of the two has expired, and was not swept yet.
+      { userId: "cleo", projects: [], channelCount: 1, updatedAtMs: 2000 },
     ],
     isMore: false,
   });

@@ -88,9 +88,24 @@ test("code bits of another value under a right checksum are found", async (conte
   assert.deepEqual(await faults(), [`ada: ${fault}`, `eve: ${fault}`]);
 });
 
+test("facts are counted at their own place, and what has expired has no place", async (context) => {
+  const { verify, store, clock } = await setUp(context);
+  const changes = [
+    { place: "", channel: 0, value: valueTooLargeForABlock() },
+    { place: "loom", channel: 1, value: "weave", expiresAtMs: 1000 },
+    { place: "tent", channel: 2, value: "sew" },
+  ];
+  await store.write({ ...viewOf("bob"), changes });
+  assert.deepEqual(await verify(), { users: 3, facts: 6, overflowed: 3, findings: [] });
+  clock.advance(1000);
+  assert.deepEqual(await verify(), { users: 3, facts: 5, overflowed: 2, findings: [] });
+});
+
 test("a user that is forgotten during the walk is no fault", async (context) => {
   const { verify, store } = await setUp(context);
   context.mock.method(store, "readUser", () => undefined);
+  assert.deepEqual(await verify(), { users: 2, facts: 0, overflowed: 0, findings: [] });
+  context.mock.method(store, "readLife", async () => undefined);
   assert.deepEqual(await verify(), { users: 2, facts: 0, overflowed: 0, findings: [] });
 });
 

@@ -1,0 +1,135 @@
+/** Export and import of labels, of keys that are bound to a user, and of one user alone. */
+
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { noStep } from "../../../src/base/steps.ts";
+import { encodeFacts } from "../../../src/memory/encode.ts";
+import { addLabel, changeLabel } from "../../../src/memory/label-terms.ts";
+import { Labels } from "../../../src/memory/labels.ts";
+import type { KeyRecord, Store } from "../../../src/memory/ports.ts";
+import {
+  type ExportLine,
+  type ExportOptions,
+  exportLines,
+  importLines,
+} from "../../../src/memory/transfer.ts";
+import { ACCOUNT, caller, memoryServices, NEW_LABEL, temporaryStore } from "./memory-services.ts";
+
+const nowMs = Date.parse("2027-01-01T00:00:00Z");
+const BOUND: KeyRecord = {
+  id: "key1",
+  account: ACCOUNT,
+  tier: "pro",
+  hash: "ab".repeat(32),
+  prefix: "sb_live_abcd",
+  note: "for ada",
+  user: "ada",
+  access: "read",
+  createdAtMs: 1,
+  expiresAtMs: null,
+  revokedAtMs: null,
+  lastUsedAtMs: null,
+};
+
+async function exported(store: Store, options: Partial<ExportOptions> = {}): Promise<ExportLine[]> {
+  const lines: ExportLine[] = [];
+  for await (const line of exportLines(store, { nowMs, ...options })) lines.push(line);
+  return lines;
+}
+
+const importInto = (store: Store, lines: readonly unknown[]) =>
+  importLines(
+    store,
+    (async function* () {
+      for (const line of lines) yield JSON.stringify(line);
+    })(),
+    { nowMs, atStep: noStep },
+  );
+
+/** Two accounts with a key and a label of their own each, and users with facts on them. */
+async function filledStore(context: TestContext): Promise<Store> {
+  const { services, store } = await memoryServices(context);
+  await store.addKey(BOUND);
+  await store.addKey({ ...BOUND, id: "key2", account: "globex", hash: "cd".repeat(32), user: null });
+  await addLabel(services, ACCOUNT, NEW_LABEL);
+  await addLabel(services, ACCOUNT, { ...NEW_LABEL, label: "FAMILY.child" });
+  await changeLabel(services, ACCOUNT, "USER.os", { hidden: true });
+  await addLabel(services, "globex", { ...NEW_LABEL, label: "PETS.dog" });
+  for (const [account, userId, label] of [
+    [ACCOUNT, "ada", "FAMILY.child"],
+    [ACCOUNT, "eve", "USER.name"],
+    ["globex", "ada", "PETS.dog"],
+  ]) {
+    const facts = [{ label, value: `${label} of ${userId}` }];
+    await encodeFacts(services, { ...caller, account }, { userId, facts, operation: "encode" });
+  }
+  return store;
+}
+
+const textOf = (line: ExportLine) => {
+  if (line.kind === "key") return `key ${line.key.account} ${line.key.user} ${line.key.access}`;
+  if (line.kind === "label") return `label ${line.account} ${line.label.label} ${line.label.hidden}`;
+  return line.kind === "user" ? `user ${line.account} ${line.facts.map(({ value }) => value)}` : line.kind;
+};
+
+test("labels come through before the facts on them, with bound keys, and an import may be repeated", async (context) => {
+  const lines = await exported(await filledStore(context));
+  assert.deepEqual(lines.map(textOf), [
+    "key acme ada read",
+    "key globex null read",
+    "label acme USER.os true",
+    "label acme FAMILY.wife false",
+    "label acme FAMILY.child false",
+    "label globex PETS.dog false",
+    "user acme FAMILY.child of ada",
+    "user acme USER.name of eve",
+    "user globex PETS.dog of ada",
+  ]);
+  const copy = await temporaryStore(context);
+  // Takes the first channel, and has one of the labels, with other terms.
+  for (const label of ["PETS.cat", "FAMILY.wife"])
+    await copy.addLabel(ACCOUNT, { ...NEW_LABEL, label, description: "As it was.", createdAtMs: 1 });
+  for (let i = 0; i < 2; i++) {
+    assert.deepEqual(await importInto(copy, lines), { lines: 9, facts: 3, leftOut: [] });
+    const own = (await new Labels(copy).of(ACCOUNT)).all.slice(40);
+    assert.deepEqual(
+      own.map(({ label, channel, description }) => [label, channel, description]),
+      [
+        ["PETS.cat", 40, "As it was."],
+        ["FAMILY.wife", 41, "As it was."],
+        ["FAMILY.child", 42, NEW_LABEL.description],
+      ],
+    );
+    const again = (await exported(copy)).map(textOf).filter((text) => text !== "label acme PETS.cat false");
+    assert.deepEqual(again, lines.map(textOf));
+  }
+});
+
+test("a label for which an account has no room is left out and reported; one on another's channel is none", async (context) => {
+  const store = await temporaryStore(context);
+  const label = { ...NEW_LABEL, channel: 40, createdAtMs: 1 };
+  const lineOf = (change: object) => ({ kind: "label", account: ACCOUNT, label: { ...label, ...change } });
+  const others = [
+    lineOf({ channel: 3, hidden: true }),
+    lineOf({ channel: 3, label: "USER.name", hidden: true }),
+  ];
+  assert.deepEqual(await importInto(store, others), { lines: 2, facts: 0, leftOut: [] });
+  assert.deepEqual(await store.readLabels(ACCOUNT), []);
+  context.mock.method(store, "addLabel", async () => ({ outcome: "full" }) as const);
+  assert.deepEqual(await importInto(store, [lineOf({})]), {
+    lines: 1,
+    facts: 0,
+    leftOut: ["line 1: the label FAMILY.wife of account acme: the account has no free one"],
+  });
+});
+
+test("an export of one user has its facts and the account's labels, and neither keys nor other users", async (context) => {
+  const store = await filledStore(context);
+  const lines = await exported(store, { account: ACCOUNT, userId: "ada" });
+  assert.deepEqual(lines.map(textOf), [
+    "label acme USER.os true",
+    "label acme FAMILY.wife false",
+    "label acme FAMILY.child false",
+    "user acme FAMILY.child of ada",
+  ]);
+});
