@@ -234,7 +234,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   {
     name: "first-context-shared",
     fault: "A caller that changes a context changes what the client has kept.",
-    file: "src/sdk/client.ts",
+    file: "src/sdk/context-cache.ts",
     find: "answer: structuredClone(answer) }",
     replace: "answer }",
     tests: ["test/unit/sdk/known-contexts.test.ts"],
@@ -243,7 +243,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   {
     name: "kept-context-handed-out",
     fault: "A caller that changes a context that was kept changes it for the next.",
-    file: "src/sdk/client.ts",
+    file: "src/sdk/context-cache.ts",
     find: "return structuredClone(known.answer);",
     replace: "return known.answer;",
     tests: ["test/unit/sdk/known-contexts.test.ts"],
