@@ -8,7 +8,6 @@ import { dirname, join } from "node:path";
 import type { Piece } from "./agent-kind.ts";
 import { withoutPiece, withPiece } from "./install.ts";
 import { hasEntry } from "./json-text.ts";
-import { inTurn } from "./turn.ts";
 import { fileText, removeFile, requireWritable, UserFileError, writeUserFile } from "./user-file.ts";
 
 /** One installation of an agent's files. */
@@ -33,15 +32,13 @@ export interface InstalledChange {
   readonly done: "wrote" | "kept" | "removed" | "restored" | "left";
 }
 
-/** The record of all installations of a user. */
+/** The record of all installations of a user. One process at a time changes it. */
 export class InstallationRecord {
   readonly #path: string;
-  readonly #turnPath: string;
 
   /** @param home the user's home folder */
   constructor(home: string) {
     this.#path = join(home, ".sideband", "agents.json");
-    this.#turnPath = `${this.#path}.lock`;
   }
 
   all(): readonly Installed[] {
@@ -63,32 +60,30 @@ export class InstallationRecord {
     dryRun: boolean,
   ): InstalledChange[] {
     if (dryRun) return this.#plan(entry, pieces).changes;
-    return inTurn(this.#turnPath, () => {
-      const { old, ours, written, outdated, changes } = this.#plan(entry, pieces);
-      const folders = [...(old?.folders ?? [])];
-      const { agent, target } = entry;
-      const before = this.all();
-      const others = before.filter((other) => other.agent !== agent || other.target !== target);
-      const record = () =>
-        this.#write(ours.length === 0 ? others : [...others, { ...entry, placed: ours, folders }]);
-      // First the record: whatever happens to this process now, what it puts in can be taken out.
-      record();
-      try {
-        for (const { piece, text } of written) {
-          const made = mkdirSync(dirname(piece.path), { recursive: true });
-          if (made !== undefined) folders.push(...foldersBetween(made, dirname(piece.path)));
-          writeUserFile(piece.path, text);
-        }
-      } catch (error) {
-        for (const { piece, present } of written) undoWrite(piece.path, present);
-        removeFolders(folders);
-        this.#write(before);
-        throw error;
+    const { old, ours, written, outdated, changes } = this.#plan(entry, pieces);
+    const folders = [...(old?.folders ?? [])];
+    const { agent, target } = entry;
+    const before = this.all();
+    const others = before.filter((other) => other.agent !== agent || other.target !== target);
+    const record = () =>
+      this.#write(ours.length === 0 ? others : [...others, { ...entry, placed: ours, folders }]);
+    // First the record: whatever happens to this process now, what it puts in can be taken out.
+    record();
+    try {
+      for (const { piece, text } of written) {
+        const made = mkdirSync(dirname(piece.path), { recursive: true });
+        if (made !== undefined) folders.push(...foldersBetween(made, dirname(piece.path)));
+        writeUserFile(piece.path, text);
       }
-      changes.push(...outdated.map(takeOut));
-      if (folders.length > 0) record();
-      return changes;
-    });
+    } catch (error) {
+      for (const { piece, present } of written) undoWrite(piece.path, present);
+      removeFolders(folders);
+      this.#write(before);
+      throw error;
+    }
+    changes.push(...outdated.map(takeOut));
+    if (folders.length > 0) record();
+    return changes;
   }
 
   /** What an installation comes to. It fails here if a file of the user cannot be read or must not be written. */
@@ -119,13 +114,11 @@ export class InstallationRecord {
 
   /** Takes an installation out. A file that was changed since is left, and said to be. */
   remove(entry: Installed): InstalledChange[] {
-    return inTurn(this.#turnPath, () => {
-      for (const { path } of entry.placed) requireWritable(path);
-      const changes = entry.placed.map(takeOut);
-      removeFolders(entry.folders);
-      this.#write(this.all().filter(({ agent, target }) => agent !== entry.agent || target !== entry.target));
-      return changes;
-    });
+    for (const { path } of entry.placed) requireWritable(path);
+    const changes = entry.placed.map(takeOut);
+    removeFolders(entry.folders);
+    this.#write(this.all().filter(({ agent, target }) => agent !== entry.agent || target !== entry.target));
+    return changes;
   }
 
   #write(entries: readonly Installed[]): void {

@@ -49,7 +49,7 @@ export function writeUserFile(path: string, text: string, mode = 0o666): void {
   const target = writtenPath(path);
   const present = statSync(target, { throwIfNoEntry: false });
   const draft = `${target}${DRAFT_ENDING}`;
-  // What a killed process left. It has the same name, since one process alone works at a time (turn.ts).
+  // What a killed process left. It has the same name, since one process alone works at a time (agents-lock.ts).
   rmSync(draft, { force: true });
   // The user's file may hold secrets: nobody else reads the draft either.
   const descriptor = openSync(draft, "wx", present === undefined ? mode : 0o600);

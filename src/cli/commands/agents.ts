@@ -11,6 +11,7 @@ import { UserFileError } from "../../agents/user-file.ts";
 import { NoStoreError } from "../../base/errors.ts";
 import { readAgentConfig, readSearchPath, readSystemFolders } from "../../config.ts";
 import { openAgentMemory } from "../../main/agent.ts";
+import { withAgentsLock } from "../../main/agents-lock.ts";
 import { AGENT_FILES, COMMAND_PATH, OPENCLAW_MODULE, packageVersion } from "../../main/package.ts";
 import { type Command, CommandError, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 import { counted } from "../printed.ts";
@@ -68,11 +69,13 @@ Exit status: 0; 1 if a file cannot be written; 2 for a wrong call.`,
       : lastingCommand(readSearchPath(), COMMAND_PATH, version);
     const system = { home: homedir(), platform: process.platform };
     const own = { files: AGENT_FILES, openclawModule: OPENCLAW_MODULE };
-    const changes = withFiles(() => {
-      const pieces = kind.pieces({ ...own, ...system, target, isUsual, command });
-      const entry = { agent: kind.name, target, version, command };
-      return new InstallationRecord(homedir()).install(entry, pieces, dryRun);
-    });
+    const install = () =>
+      withFiles(() => {
+        const pieces = kind.pieces({ ...own, ...system, target, isUsual, command });
+        const entry = { agent: kind.name, target, version, command };
+        return new InstallationRecord(homedir()).install(entry, pieces, dryRun);
+      });
+    const changes = dryRun ? install() : await withAgentsLock(homedir(), install);
     for (const { done, path } of changes) {
       if (done === "kept") console.log(`kept ${shownPath(path)}: its "sideband" is your own`);
       else console.log(`${dryRun ? "would write" : done} ${shownPath(path)}`);
@@ -117,7 +120,7 @@ Exit status: 0; 1 if nothing is installed there, or a file was left; 2 for a wro
       for (const { path } of entry.placed) console.log(`would take out ${shownPath(path)}`);
       return EXIT_OK;
     }
-    const changes = withFiles(() => record.remove(entry));
+    const changes = await withAgentsLock(homedir(), () => withFiles(() => record.remove(entry)));
     for (const { done, path } of changes) {
       console.log(done === "left" ? `left ${shownPath(path)}: it was changed` : `${done} ${shownPath(path)}`);
     }

@@ -130,9 +130,13 @@ export function tryFolderLock(folder: string, file = LOCK_FILE, shared = false):
 }
 
 /** Like tryFolderLock, but waits up to `waitMs` for the present owner to end. */
-export async function takeFolderLock(folder: string, waitMs: number): Promise<FolderLock | undefined> {
+export async function takeFolderLock(
+  folder: string,
+  waitMs: number,
+  file = LOCK_FILE,
+): Promise<FolderLock | undefined> {
   for (const endMs = performance.now() + waitMs; ; ) {
-    const lock = tryFolderLock(folder);
+    const lock = tryFolderLock(folder, file);
     if (lock !== undefined || performance.now() >= endMs) return lock;
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }

@@ -1,0 +1,31 @@
+/** One process at a time changes what agents have installed. The lock ends with its process, however that ends. */
+
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { OperatorError } from "../base/errors.ts";
+import { takeFolderLock } from "../store/lmdb/folder-lock.ts";
+
+const AGENTS_LOCK_FILE = "agents.lock";
+const WAIT_MS = 15_000;
+
+class AgentsLockedError extends OperatorError {
+  override name = "AgentsLockedError";
+}
+
+/** @param home the user's home folder */
+export async function withAgentsLock<T>(home: string, work: () => T): Promise<T> {
+  const folder = join(home, ".sideband");
+  mkdirSync(folder, { recursive: true });
+  const lock = await takeFolderLock(folder, WAIT_MS, AGENTS_LOCK_FILE);
+  if (lock === undefined)
+    throw new AgentsLockedError(
+      'another "sideband agents" is at work: run the command again when it has ended',
+    );
+  try {
+    return work();
+  } finally {
+    // Nothing is left behind. Who waits for it finds another file under its name, or none, and takes that.
+    rmSync(join(folder, AGENTS_LOCK_FILE), { force: true });
+    lock.release();
+  }
+}
