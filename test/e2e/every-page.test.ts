@@ -4,26 +4,15 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
+import { findGuides } from "../../scripts/guides.ts";
 import { packageFolder } from "../agents/built.ts";
 import { PHONE_WIDTHS, sidewaysScrollers } from "./sideways.ts";
 import { PHONE, visit } from "./visit.ts";
 
 /** Pages and files that must be reached by links from the front page. */
 const LINKED = ["/docs/format", "/console", "/docs/api", "/llms.txt", "/docs/format.md", "/docs/agents"];
-const AGENTS = [
-  ...[
-    "claude-code",
-    "codex",
-    "hermes",
-    "openclaw",
-    "editors",
-    "mcp",
-    "ai-sdk",
-    "langgraph",
-    "openai-agents",
-    "sdk",
-  ],
-].map((name) => `/docs/agents/${name}`);
+/** The guides that the site lists. */
+const GUIDES = findGuides(packageFolder).flatMap(({ guides }) => guides.map(({ path }) => path));
 
 visit(
   "every link leads somewhere on this site, anchors included, and on a phone no page and no table scrolls sideways",
@@ -51,7 +40,7 @@ visit(
       assert.equal(status, 200, path);
       if (headers.get("content-type")?.startsWith("text/html")) await look(path);
     }
-    for (const path of [...LINKED, ...AGENTS]) assert.ok(seen.has(path), path);
+    for (const path of [...LINKED, ...GUIDES]) assert.ok(seen.has(path), path);
     assert.ok(!seen.has("/docs/decisions/readme"));
     // What no link leads to must have room as well.
     for (const path of paths) if (!seen.has(path)) await look(path);

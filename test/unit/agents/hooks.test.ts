@@ -53,9 +53,9 @@ test("a block that fails after its time was over does not end the hook", async (
 });
 
 test("Cursor's own names for the event, its folder and the context are understood", async () => {
-  const fields = { hook_event_name: "sessionStart", workspace_roots: ["/work/loom", "/other"] };
+  const fields = { hook_event_name: "sessionStart", workspace_roots: ["/home/ada/loom", "/other"] };
   const input = hookInput(JSON.stringify(fields));
-  assert.equal(input.cwd, "/work/loom");
+  assert.equal(input.cwd, "/home/ada/loom");
   const options = { host: "cursor", include: "index", timeoutMs: 10, project: "loom" } as const;
   const context = async () => ({ fdm_block: "", plain_index: "USER.name=Ada" });
   const memory = { context } as unknown as AgentMemory;
