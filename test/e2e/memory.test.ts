@@ -259,8 +259,15 @@ async function goesBack({ page, running, says }: Visit): Promise<void> {
   await page.locator(".rollback").getByText("was not there").waitFor();
   await page.locator(".rollback ins", { hasText: "gate" }).waitFor();
   assert.equal((await valuesOf()).length, before.length + 1, "a look changes nothing");
+  // A change elsewhere has the page look again, and who presses meanwhile is heard.
+  const look = "**/users/rollback";
+  const looking = page.waitForRequest(look);
+  await page.route(look, (route) => (route.request().postDataJSON().dry_run ? undefined : route.continue()));
+  await remember(running, { label: "PREF.avoid", value: "nonsense" });
+  await looking;
   await press(page, "Undo what changed in 2 facts");
   await says(/^Back to .*: 2 facts changed\./);
+  await page.unroute(look);
   await factOf(page, "PREF.avoid").waitFor({ state: "detached" });
   assert.deepEqual(await valuesOf(), before);
   await press(page, "Undo");

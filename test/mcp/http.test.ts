@@ -18,6 +18,8 @@ before(async () => {
 after(() => running?.end());
 
 const info = { name: "test", version: "1.0.0" };
+/** Generous: a loaded machine is no failure. */
+const HEARD_TIMEOUT_MS = 60_000;
 
 async function connect(
   query: string,
@@ -111,7 +113,8 @@ test("a subscriber hears of a change that comes at once, and while no block can 
     });
     await client.listen({ resourceSubscriptions: ["sideband://memory/busy"] });
     await crowded.call("POST", "/encode", { body: { user_id: "busy", label: "USER.os", value: "Plan 9" } });
-    await Promise.race([heard, sleep(10_000).then(() => assert.fail("nothing was heard within 10 seconds"))]);
+    const late = sleep(HEARD_TIMEOUT_MS, undefined, { ref: false });
+    await Promise.race([heard, late.then(() => assert.fail("nothing was heard in time"))]);
     await client.close();
   } finally {
     await crowded.end();

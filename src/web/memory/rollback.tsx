@@ -22,7 +22,7 @@ export function Rollback({ to, onClose }: RollbackProps) {
   const { busy, error = reading.error, attempt } = useAttempt();
 
   const heading = useRef<HTMLHeadingElement>(null);
-  // Also when something changes while the person looks: what is shown is what will be done.
+  // Also when something changes while the person looks. The button stays: a press in that moment would be lost.
   useEffect(() => {
     reading.read(() => api.rollback(memory, to, { dryRun: true }), setPlan);
   }, [memory, to, state.version]);
@@ -82,7 +82,7 @@ export function Rollback({ to, onClose }: RollbackProps) {
       )}
       <p class="buttons">
         {changes.length > 0 && (
-          <button type="button" class="primary" disabled={busy || reading.busy} onClick={goBack}>
+          <button type="button" class="primary" disabled={busy} onClick={goBack}>
             Undo what changed in {countText(changes.length)}
           </button>
         )}
