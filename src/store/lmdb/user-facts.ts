@@ -92,6 +92,7 @@ export class UserWrites {
     const updatedAtMs = change.updatedAtMs ?? this.#options.nowMs;
     const isSame = before?.value === value;
     const last = before === undefined ? this.#takeHead(key) : before.ordinal;
+    const ordinal = isSame ? last : Math.max(last + 1, change.ordinal ?? 1);
     if (before !== undefined) {
       if (!isSame) this.#keep(key, { ...before, ended: "replaced", endedAtMs: updatedAtMs });
       this.#unlist(key, before);
@@ -99,6 +100,7 @@ export class UserWrites {
       markChannel(this.#place(place), channel, true);
       this.#user.facts += 1;
     }
+    if (!isSame) this.#dropOldest(key, last, ordinal);
     const expiresAtMs = change.expiresAtMs ?? null;
     this.#user.revision += 1;
     const fact = {
@@ -108,7 +110,7 @@ export class UserWrites {
       // A clock may have been set back meanwhile.
       sinceMs: isSame ? Math.min(before.sinceMs, updatedAtMs) : updatedAtMs,
       expiresAtMs,
-      ordinal: isSame ? last : Math.max(last + 1, change.ordinal ?? 1),
+      ordinal,
       ...author,
     };
     this.#writer.put("facts", key, packFact(fact));
@@ -142,6 +144,7 @@ export class UserWrites {
 
   /** Moves a fact that has expired to the history, and returns it. Call it before the fact is changed. */
   endExpired(place: Place, channel: number): FactRecord | undefined {
+    if (this.#user === undefined || this.#place(place).ending === 0) return undefined;
     const fact = this.#stored(place, channel);
     if (fact === undefined || isLive(fact, this.#options.nowMs)) return undefined;
     assert(fact.expiresAtMs !== null, "an expired fact has a moment");
@@ -236,6 +239,7 @@ export class UserWrites {
       noteForgetting(this.#writer, this.#options.nowMs);
     } else {
       this.#keep(key, { ...fact, ended, endedAtMs });
+      this.#dropOldest(key, fact.ordinal, fact.ordinal + 1);
       this.#putHead(key, fact.ordinal);
     }
     this.#user.revision += 1;
@@ -259,15 +263,21 @@ export class UserWrites {
     record.ending -= 1;
   }
 
-  /** Adds an entry to a history, and drops the oldest: one, or more where less is to be kept than before. */
   #keep(key: Buffer, earlier: EarlierFact): void {
+    if (this.#options.historyMax > 0)
+      this.#writer.put("history", historyKey(key, earlier.ordinal), packEarlier(earlier));
+  }
+
+  /**
+   * Removes what is beyond the limit once a history ends with `last` and the next value has the ordinal `next`: one entry,
+   * or more where an import leaves ordinals out. What a higher limit has left is removed by histories.ts.
+   */
+  #dropOldest(key: Buffer, last: number, next: number): void {
     const { historyMax } = this.#options;
-    if (historyMax > 0) this.#writer.put("history", historyKey(key, earlier.ordinal), packEarlier(earlier));
-    for (let ordinal = earlier.ordinal - Math.max(1, historyMax); ordinal > 0; ordinal--) {
-      const entry = historyKey(key, ordinal);
-      if (!this.#writer.has("history", entry)) return;
-      this.#writer.remove("history", entry);
-    }
+    if (historyMax === 0) return;
+    const end = Math.min(last, next - historyMax - 1);
+    for (let ordinal = Math.max(1, last - historyMax); ordinal <= end; ordinal++)
+      this.#writer.remove("history", historyKey(key, ordinal));
   }
 
   /** Removes the history whose last entry has this ordinal, also what was kept when more was to be kept. */

@@ -58,7 +58,7 @@ test("lmdb: without a history a value that was replaced, forgotten or has expire
     for (const table of ["facts", "history", "ends"] as const) assert.equal(await countIn(folder, table), 0);
   }));
 
-test("lmdb: where less is to be kept than before, the next write takes all that is too much", () =>
+test("lmdb: where less is to be kept than before, a write adds to a history and the next sweep takes all that is too much", () =>
   withFolder(async (folder) => {
     const write40 = async (historyMax: number) => {
       const store = await open(folder, historyMax);
@@ -73,19 +73,35 @@ test("lmdb: where less is to be kept than before, the next write takes all that 
     ] as const) {
       const store = await open(folder, historyMax);
       await change(store, [set(0, `with ${historyMax}`)], NOW + 41);
+      await store.sweep(NOW + 41);
       assert.deepEqual(await keptOf(store), kept);
       await store.close();
       assert.equal(await countIn(folder, "history"), kept.length);
     }
   }));
 
+test("lmdb: where an import leaves ordinals out, what is further back than the limit goes", () =>
+  withFolder(async (folder) => {
+    const store = await open(folder, 3);
+    for (const value of ["a", "b", "c"]) await change(store, [set(0, value)]);
+    await change(store, [set(0, "f", { ordinal: 6 })]);
+    assert.deepEqual(await keptOf(store), ["c"]);
+    await change(store, [set(0, "g")]);
+    assert.deepEqual(await keptOf(store), ["f"]);
+    await change(store, [forget(0, { keepHistory: true })]);
+    await change(store, [set(0, "z", { ordinal: 100 })]);
+    assert.deepEqual(await keptOf(store), []);
+    await store.close();
+    assert.equal(await countIn(folder, "history"), 0);
+  }));
+
 test("lmdb: forgetting takes the whole history, however far back it goes", () =>
   withFolder(async (folder) => {
-    const store = await open(folder);
-    await change(store, [set(0, "a")]);
-    await change(store, [set(0, "b", { ordinal: 100 })]);
-    await change(store, [set(0, "c")]);
-    assert.deepEqual(await keptOf(store), ["a", "b"]);
+    const before = await open(folder, 32);
+    for (let i = 1; i <= 40; i++) await change(before, [set(0, `v${i}`)]);
+    await before.close();
+    const store = await open(folder, 3);
+    assert.equal((await keptOf(store))?.length, 32);
     // In one group: what it has added goes, too.
     await Promise.all([change(store, [set(0, "d")]), change(store, [forget(0)])]);
     await store.close();
