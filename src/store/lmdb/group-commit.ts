@@ -47,8 +47,9 @@ interface Queued {
 /** What a commit takes on disk at most: some pages for each change, and a reserve for what others write meanwhile. */
 const CHANGE_BYTES_MAX = 16_384;
 const ROOM_BYTES_MIN = 2 ** 18;
-/** One group holds the event loop for about ten milliseconds at most. */
 const GROUP_MAX = 512;
+/** A group that has held the event loop for so long takes no further write: forgetting many users takes seconds. */
+const GROUP_MS_MAX = 10;
 /** A counter has six bytes. */
 const COUNT_MAX = 2 ** 48 - 1;
 const CONFIRM_MS = 10_000;
@@ -122,20 +123,20 @@ export class GroupCommit {
     for (;;) {
       const alone = this.#alone.shift();
       if (alone !== undefined) await alone();
-      else if (this.#queue.length > 0) await this.#commit(this.#queue.splice(0, GROUP_MAX));
+      else if (this.#queue.length > 0) await this.#commit();
       else break;
     }
     this.#running = undefined;
   }
 
-  async #commit(group: readonly Queued[]): Promise<void> {
-    assert(group.length >= 1 && group.length <= GROUP_MAX, `a group has 1 to ${GROUP_MAX} writes`);
+  async #commit(): Promise<void> {
+    assert(this.#queue.length > 0, "a group has a write");
     assert(!this.#stuck, "nothing is written before the disk has confirmed the last group");
     const { atStep, freeBytes, isOwner, onCommitted, onPanic } = this.#options;
     const ended = this.#metrics.begin();
     const environment = this.#environment();
     const writer = new Writer(environment);
-    const answers = group.filter((queued) => run(queued, writer));
+    const { count, answers } = this.#runGroup(writer);
     const changes = writer.changes();
     atStep("group: checked");
     // This is asked also where nothing changes: the answer would come from a store that another process owns by now.
@@ -159,7 +160,21 @@ export class GroupCommit {
       if (!isOwner()) return this.#refuse(answers, outcomeUnknown(LOST));
     }
     for (const { resolve, result } of answers) resolve(result);
-    ended(group.length);
+    ended(count);
+  }
+
+  /** Takes writes from the queue and runs them, as many as a group may have; those that did not throw are to be answered. */
+  #runGroup(writer: Writer): { count: number; answers: readonly Queued[] } {
+    const { monotonic } = this.#options;
+    const endMs = monotonic.now() + GROUP_MS_MAX;
+    const answers: Queued[] = [];
+    let count = 0;
+    do {
+      const queued = this.#queue[count++];
+      if (run(queued, writer)) answers.push(queued);
+    } while (count < Math.min(this.#queue.length, GROUP_MAX) && monotonic.now() < endMs);
+    this.#queue.splice(0, count);
+    return { count, answers };
   }
 
   /** Waits for the disk, however long it takes. After `confirmMs` the callers are told that the outcome is unknown. */

@@ -76,6 +76,26 @@ test("group commit: nobody is answered before the disk has confirmed", async () 
   assert.deepEqual(meanwhile, [1, false]);
 });
 
+test("group commit: writes that take long are spread over groups, in their order, and one always runs", async () => {
+  const { disk, commit, clock } = groupCommit();
+  const order: string[] = [];
+  const slow = (name: string, ms: number) =>
+    commit.run((writer) => {
+      order.push(name);
+      clock.advance(ms);
+      writer.put("meta", Buffer.from(name), Buffer.from("1"));
+    });
+  const written = [slow("a", 30), slow("b", 4), slow("c", 4), slow("d", 4), slow("e", 4)];
+  const sizes: number[] = [];
+  for (const _ of ["a", "b c d", "e"]) {
+    await turn();
+    sizes.push(disk.waiting[sizes.length].size);
+    disk.waiting[sizes.length - 1].confirm();
+  }
+  await Promise.all(written);
+  assert.deepEqual([sizes, order.join("")], [[1, 3, 1], "abcde"]);
+});
+
 test("group commit: what arrives while the disk is busy goes into one commit, and sees what came before it", async () => {
   const { disk, put } = groupCommit();
   const first = put("a", "1");
