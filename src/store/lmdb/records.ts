@@ -88,15 +88,15 @@ const ENDINGS = ["replaced", "forgotten", "expired"] as const;
  * revision 6 · time of writing 6 · time since when it had the value 6 · time of its end 6 · how it ended 1 · lengths of
  * writer and session 2 + 2 (0: none) · writer · session · value
  */
-export function packEarlier(fact: EarlierFact): Buffer {
+export function packEarlier(fact: FactRecord, ended: EarlierFact["ended"], endedAtMs: number): Buffer {
   const texts = packTexts(fact);
-  assert(ENDINGS.includes(fact.ended) && fact.ordinal > 0, "an earlier value has ended");
+  assert(ENDINGS.includes(ended) && fact.ordinal > 0, "an earlier value has ended");
   const out = Buffer.allocUnsafe(EARLIER_HEADER_BYTES + texts.length);
   out.writeUIntBE(fact.revision, 0, 6);
   out.writeUIntBE(fact.updatedAtMs, 6, 6);
   out.writeUIntBE(fact.sinceMs, 12, 6);
-  out.writeUIntBE(fact.endedAtMs, 18, 6);
-  out[24] = ENDINGS.indexOf(fact.ended);
+  out.writeUIntBE(endedAtMs, 18, 6);
+  out[24] = ENDINGS.indexOf(ended);
   out.writeUInt16BE(texts.writerBytes, 25);
   out.writeUInt16BE(texts.sessionBytes, 27);
   out.write(texts.text, EARLIER_HEADER_BYTES);

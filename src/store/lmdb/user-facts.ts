@@ -94,7 +94,7 @@ export class UserWrites {
     const last = before === undefined ? this.#takeHead(key) : before.ordinal;
     const ordinal = isSame ? last : Math.max(last + 1, change.ordinal ?? 1);
     if (before !== undefined) {
-      if (!isSame) this.#keep(key, { ...before, ended: "replaced", endedAtMs: updatedAtMs });
+      if (!isSame) this.#keep(key, before, "replaced", updatedAtMs);
       this.#unlist(key, before);
     } else {
       markChannel(this.#place(place), channel, true);
@@ -238,7 +238,7 @@ export class UserWrites {
       this.#dropHistory(key, fact.ordinal);
       noteForgetting(this.#writer, this.#options.nowMs);
     } else {
-      this.#keep(key, { ...fact, ended, endedAtMs });
+      this.#keep(key, fact, ended, endedAtMs);
       this.#dropOldest(key, fact.ordinal, fact.ordinal + 1);
       this.#putHead(key, fact.ordinal);
     }
@@ -263,9 +263,9 @@ export class UserWrites {
     record.ending -= 1;
   }
 
-  #keep(key: Buffer, earlier: EarlierFact): void {
+  #keep(key: Buffer, fact: FactRecord, ended: EarlierFact["ended"], endedAtMs: number): void {
     if (this.#options.historyMax > 0)
-      this.#writer.put("history", historyKey(key, earlier.ordinal), packEarlier(earlier));
+      this.#writer.put("history", historyKey(key, fact.ordinal), packEarlier(fact, ended, endedAtMs));
   }
 
   /**
