@@ -3,6 +3,9 @@
  * stay as they are. Reads JSON with comments and commas at the end, as editors have it, and a byte order mark.
  *
  * A place is a path of keys. The key "-" at its end is an item of a list, which is found by its fields.
+ *
+ * The library jsonc-parser (3.3.1) was tried: it formats the member before a new one anew, and moves its comment to the
+ * new one.
  */
 
 type JsonValue =
