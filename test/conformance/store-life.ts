@@ -79,6 +79,7 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
       { places: WORKTREE },
     );
     assert.equal(outcome.channelCount, 3);
+    assert.equal((await store.readUser(viewOf("ada")))?.nextEndMs, null);
     assert.deepEqual(await valuesAt(store, [""]), [
       ["", 0, "Ada"],
       ["", 20, "everywhere"],
@@ -219,6 +220,8 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
         [...revisions].sort((a, b) => a - b),
       );
       assert.equal(new Set(revisions).size, revisions.length);
+      // Another fact's values are counted by themselves.
+      await stored(store, [set(1, "one")], NOW + 12);
       for (let i = 13; i <= 16; i++) {
         await stored(store, [set(0, `v${i}`)], NOW + i);
         assert.equal((await earlierOf(store)).length, 8, `${i} values`);
@@ -305,8 +308,9 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
       const again = await attempt(first.revision - 1);
       assert.ok(again.outcome === "replayed");
       assert.equal(again.revision, done.revision);
-      const none = await change(store, [set(0, "c", { ifRevision: 0 })]);
-      assert.ok(none.outcome === "conflict");
+      for (const changes of [[set(0, "c", { ifRevision: 0 })], [set(3, "d"), set(0, "c", { ifRevision: 0 })]])
+        assert.equal((await change(store, changes)).outcome, "conflict");
+      assert.equal(await store.readFact(viewOf("ada"), 3), undefined);
     },
   );
 
@@ -413,6 +417,7 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
       (await store.readLabels("other")).map(({ channel }) => channel),
       [40],
     );
+    assert.deepEqual(await store.readLabels("nobody"), []);
     if (other !== store) await other.close();
   });
 

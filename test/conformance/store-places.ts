@@ -46,6 +46,22 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
     assert.equal(await store.readStamp("acme", "ada"), undefined);
   });
 
+  check("the innermost place counts, whichever was written first", async ({ store }) => {
+    await stored(store, [set(1, "the project's", { place: "loom" })]);
+    await stored(store, [set(1, "the person's")]);
+    const state = await store.readUser(viewOf("ada", "acme", { places: ["", "loom"] }));
+    assert.deepEqual(
+      state?.facts.map(({ place, value }) => [place, value]),
+      [["loom", "the project's"]],
+    );
+  });
+
+  check("a write that changes nothing and counts no place says so", async ({ store }) => {
+    await stored(store, [set(1, "a")]);
+    const outcome = await stored(store, [], NOW, { places: [] });
+    assert.deepEqual([outcome.previous, outcome.channelCount, outcome.forgotten], [[], 0, 0]);
+  });
+
   check("a user whose last place is forgotten is gone, and nobody has a place", async ({ store }) => {
     assert.equal(await store.forgetUser("acme", "nobody", "loom"), false);
     await stored(store, [set(1, "a", { place: "loom" }), set(2, "x", { place: "loom/x" })]);

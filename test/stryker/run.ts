@@ -38,7 +38,7 @@ const TESTS: Readonly<
   },
   "src/sdk": { files: /^test\/unit\/(sdk\/|agent-side\/memory-section)/ },
   "src/store/postgres/queries": {
-    files: /^test\/unit\/store\/(postgres(-writes|-events)?\.test|keys-watch)/,
+    files: /^test\/unit\/store\/(postgres(-writes|-events|-queries)?\.test|keys-watch)/,
     postgres: true,
   },
 };

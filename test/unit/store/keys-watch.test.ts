@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { Authentication } from "../../../src/memory/authentication.ts";
 import { hashOfKey, newApiKey } from "../../../src/memory/key-format.ts";
 import type { KeyStore } from "../../../src/memory/ports.ts";
@@ -11,9 +12,10 @@ import { KeysWatch } from "../../../src/store/postgres/queries/keys-watch.ts";
 import { keyRecord } from "../../conformance/store.ts";
 import { FakeClock } from "../blockwork/fake-workers.ts";
 
-/** Answers every query with its version, unless it is away, and never notifies. */
+/** Answers every query with its version, unless it is away, and never notifies by itself. */
 class SilentDatabase {
   version = 1;
+  notify: (() => void) | undefined;
   away = false;
   /** Called after the database has read its version, before the answer arrives. */
   beforeAnswer = () => {};
@@ -25,17 +27,50 @@ class SilentDatabase {
     return version;
   }
 
-  async listen(): Promise<void> {}
+  async listen(_channel: string, notify: () => void): Promise<void> {
+    this.notify = notify;
+  }
 }
 
-async function startWatch(context: TestContext) {
+async function startWatch(context: TestContext, listens = true) {
   context.mock.timers.enable({ apis: ["setInterval"] });
   const database = new SilentDatabase();
-  const clock = new FakeClock();
+  const clock = new FakeClock(100_000);
   const watch = new KeysWatch(database as unknown as Database, clock);
-  await watch.start(true);
+  await watch.start(listens);
   return { database, clock, watch };
 }
+
+test("keys watch: a version is known without asking for four seconds", async (context) => {
+  const { clock, watch } = await startWatch(context);
+  assert.equal(watch.version(), 1);
+  clock.advance(3_999);
+  assert.equal(watch.version(), 1);
+  clock.advance(1);
+  assert.ok(watch.version() instanceof Promise);
+});
+
+test("keys watch: a notice and a poll bring a new version, and neither minds a database that is away", async (context) => {
+  const { database, watch } = await startWatch(context);
+  database.version = 2;
+  database.notify?.();
+  await setImmediate();
+  assert.equal(watch.version(), 2);
+  database.version = 3;
+  context.mock.timers.tick(1_000);
+  await setImmediate();
+  assert.equal(watch.version(), 3);
+  database.away = true;
+  database.notify?.();
+  context.mock.timers.tick(1_000);
+  await setImmediate();
+  assert.equal(watch.version(), 3);
+});
+
+test("keys watch: on a standby nothing is listened to, for it has no notices", async (context) => {
+  const { database, watch } = await startWatch(context, false);
+  assert.deepEqual([database.notify, watch.version()], [undefined, 1]);
+});
 
 test("keys watch: without notices and polls, a revocation holds within five seconds", async (context) => {
   const { database, clock, watch } = await startWatch(context);

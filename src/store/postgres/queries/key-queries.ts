@@ -137,11 +137,10 @@ export function changeKey(
     }) as Promise<{ record: KeyRecord; version: number } | undefined>;
 }
 
-/** One statement for each key, in sorted order: a node holds no row lock while it waits for another. */
+/** One statement for each key: a node holds no row lock while it waits for another. */
 export function touchKeys(uses: ReadonlyMap<string, number>): Query<void> {
-  const sorted = [...uses].sort(([a], [b]) => (a < b ? -1 : 1));
   return async (sql) => {
-    for (const [id, lastUsedAtMs] of sorted) {
+    for (const [id, lastUsedAtMs] of uses) {
       await sql`
         UPDATE sideband.api_keys SET last_used_at_ms = ${lastUsedAtMs}
         WHERE slot = ${DIRECTORY_SLOT} AND id = ${id} AND coalesce(last_used_at_ms, 0) < ${lastUsedAtMs}`;

@@ -1,0 +1,110 @@
+/** What the queries make of the database's answers where the conformance suite does not lead: limits, sizes, full pages. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { FactChange } from "../../../src/memory/ports.ts";
+import type { Sql } from "../../../src/store/postgres/connection/database.ts";
+import type { PostgresStore } from "../../../src/store/postgres/postgres-store.ts";
+import { readStatistics } from "../../../src/store/postgres/queries/upkeep.ts";
+import { NOW, write } from "../../conformance/store.ts";
+import { newDatabase, openStore } from "../../postgres/server.ts";
+
+const MIB = 2 ** 20;
+
+/** The sizes of tables on each machine; what is counted, unless nothing can be. */
+interface Answers {
+  readonly machines: readonly (readonly object[])[];
+  readonly count?: number;
+  readonly distributed?: boolean;
+}
+
+/** A database that answers the statements of the statistics. */
+function answering({ machines, count, distributed = false }: Answers): Sql {
+  const answerTo = (text: string): object[] => {
+    if (text.includes("pg_extension")) return distributed ? [{ version: "13.0" }] : [];
+    if (text.includes("pg_dist_partition")) return [{ distributed, isWorker: false }];
+    if (text.includes("run_command_on_all_nodes"))
+      return machines.map((tables) => ({ result: JSON.stringify(tables) }));
+    if (count === undefined) throw new Error("no machine can count");
+    return [{ count }];
+  };
+  const sql = (first: string | TemplateStringsArray) =>
+    typeof first === "string" ? first : Promise.resolve(first.join("?")).then(answerTo);
+  return Object.assign(sql, { unsafe: async () => machines[0] }) as unknown as Sql;
+}
+
+const table = (name: string, heapBytes: number, estimate: number) => ({
+  name,
+  heapBytes,
+  sizeBytes: heapBytes + 10,
+  estimate,
+});
+
+test("postgres: small tables are counted, of large ones the estimate is taken, and sizes are added up", async () => {
+  const machines = [
+    [table("facts", 16 * MIB, 900), table("users", 16 * MIB + 1, 80), table("history", 5, 7)],
+  ];
+  assert.deepEqual(await readStatistics()(answering({ machines, count: 3 })), {
+    facts: 3,
+    users: 80,
+    sizeBytes: 32 * MIB + 36,
+  });
+});
+
+test("postgres: on a cluster the machines are added up, and estimates stand in where nothing can be counted", async () => {
+  const machines = [
+    [table("facts", 9 * MIB, 900), table("users", 1, 80)],
+    [table("facts", 9 * MIB, 100), table("users", 1, 20)],
+  ];
+  const sizeBytes = 18 * MIB + 42;
+  const cluster = { machines, distributed: true };
+  assert.deepEqual(await readStatistics()(answering({ ...cluster, count: 3 })), {
+    facts: 1_000,
+    users: 3,
+    sizeBytes,
+  });
+  assert.deepEqual(await readStatistics()(answering(cluster)), { facts: 1_000, users: 100, sizeBytes });
+});
+
+test("postgres: a compaction says what is left, and how large it is", async () => {
+  const store = await openStore(await newDatabase());
+  await store.write(write("ada", [[0, "a"]]));
+  const { entries, beforeBytes, afterBytes, durationMs } = await store.compact();
+  assert.equal(entries, 2);
+  assert.ok(beforeBytes > 0 && afterBytes > 0 && durationMs >= 0 && durationMs < 600_000);
+  await store.close();
+});
+
+async function change(store: PostgresStore, userId: string, ...changes: FactChange[]): Promise<void> {
+  await store.write(write(userId, [], { changes }));
+}
+const keptOf = async (store: PostgresStore, nowMs = NOW) =>
+  (await store.readLife("acme", "ada", { nowMs }))?.earlier.map(({ value }) => value);
+const forgotten: FactChange = { place: "", channel: 0, value: null, keepHistory: true };
+
+test("postgres: under a lower limit fewer earlier values are shown at once, of a fact that is there and of one that was", async () => {
+  const url = await newDatabase();
+  const store = await openStore(url, { historyMax: 8 });
+  for (let i = 1; i <= 7; i++) await change(store, "ada", { place: "", channel: 0, value: `v${i}` });
+  const lower = await openStore(url, { historyMax: 3 });
+  assert.deepEqual(await keptOf(lower), ["v4", "v5", "v6"]);
+  await change(store, "ada", forgotten);
+  assert.deepEqual(await keptOf(lower), ["v5", "v6", "v7"]);
+  await change(store, "ada", { place: "", channel: 0, value: "v8", expiresAtMs: NOW + 1 });
+  assert.deepEqual(await keptOf(lower, NOW + 1), ["v5", "v6", "v7", "v8"], "until it is swept");
+  await Promise.all([store.close(), lower.close()]);
+});
+
+test("postgres: where no history is kept any longer, all users of whom nothing else is left go, page after page", async () => {
+  const url = await newDatabase();
+  const users = Array.from({ length: 501 }, (_, i) => `user${i}`);
+  const store = await openStore(url, { historyMax: 8 });
+  await Promise.all(users.map((userId) => change(store, userId, { place: "", channel: 0, value: "a" })));
+  await Promise.all(users.map((userId) => change(store, userId, forgotten)));
+  assert.equal((await store.statistics()).users, 501);
+  await store.close();
+  const bare = await openStore(url, { historyMax: 0 });
+  await bare.sweep(NOW);
+  assert.equal((await bare.statistics()).users, 0);
+  await bare.close();
+});
