@@ -55,6 +55,9 @@ export function storeAnswersConformance(name: string, open: () => Promise<StoreU
       previous: [{ value, revision, updatedAtMs, writtenBy }, undefined],
     });
     assert.deepEqual([value, updatedAtMs, writtenBy], ["Ada", NOW, "codex"]);
+    const silent = keyed("silent", [set(0, "Hopper")]);
+    await store.write(silent);
+    assert.equal("answer" in (await repeated(store, silent)), false);
     const again = await under.reopen();
     assert.deepEqual(await again.readReplay(request), replay);
     const other = { ...request.idempotency, fingerprint: Buffer.alloc(32, 2) };
