@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { PHONE, visit } from "./visit.ts";
+import { PHONE, type Visit, visit } from "./visit.ts";
 
 /** In the page's address a sandbox is opened as it is, without the example. */
 const SANDBOX = "abc";
@@ -57,6 +57,7 @@ visit(
     await page.getByRole("button", { name: "Fill in an example" }).click();
     await says("TASK.deadline=2026-12-01");
   },
+  { browser: {} },
 );
 
 visit("it opens with an example, in a sandbox of its own that a reload finds again", async (visit) => {
@@ -98,23 +99,19 @@ visit("each action shows its call, and the shown command does the same", async (
 });
 
 visit(
-  "on a phone the verdict follows the slider",
+  "the damage bench: cuts are read as on the server, too much is refused, every kind of damage is read, on a phone in sight",
   async (visit) => {
-    const { page, open, says } = visit;
     await writeFacts(visit);
-    await open(`/playground#sandbox=${SANDBOX}`);
-    await says(/facts read, exactly/);
-    const slider = (await page.getByRole("slider").boundingBox())!;
-    const verdict = (await page.locator(".bench-result .notice").first().boundingBox())!;
-    assert.ok(verdict.y > slider.y && verdict.y - slider.y < 150, `${verdict.y - slider.y} pixels apart`);
+    await visit.open(`/playground#sandbox=${SANDBOX}`);
+    await readsWhatIsCut(visit);
+    await refusesWhatIsTooDamaged(visit);
+    await readsEveryKindOfDamage(visit);
+    await showsVerdictOnPhone(visit);
   },
-  { browser: { viewport: PHONE } },
 );
 
-visit("with 70 % of its words cut the block reads in the browser as on the server", async (visit) => {
-  const { page, running, open, says } = visit;
-  await writeFacts(visit);
-  await open(`/playground#sandbox=${SANDBOX}`);
+/** With 70 % of its words cut the block reads in the browser as on the server. */
+async function readsWhatIsCut({ page, running, says }: Visit): Promise<void> {
   for (const kind of ["Cut the end", "Cut the beginning", "Cut the middle"]) {
     await page.getByLabel(kind).check();
     await page.getByRole("slider").fill("70");
@@ -147,48 +144,50 @@ visit("with 70 % of its words cut the block reads in the browser as on the serve
     await page.getByRole("button", { name: "Ask the server" }).click();
     await says("The server agrees: 3 facts");
   }
-});
+}
 
-visit("what is too damaged is refused, in the browser as on the server", async (visit) => {
-  const { page, open, says } = visit;
-  await writeFacts(visit);
-  await open(`/playground#sandbox=${SANDBOX}`);
+async function refusesWhatIsTooDamaged({ page, says }: Visit): Promise<void> {
   await page.getByLabel("Replace random words").check();
   await page.getByRole("slider").fill("90");
   await says("Sideband never guesses.");
   await page.getByRole("button", { name: "Ask the server" }).click();
   await says("The server agrees: the block cannot be read reliably.");
-});
+}
 
-visit(
-  "every kind of damage at a modest share is read, and the block can be retyped by hand",
-  async (visit) => {
-    const { page, open, says } = visit;
-    await writeFacts(visit);
-    await open(`/playground#sandbox=${SANDBOX}`);
-    await page.getByRole("slider").fill("12");
-    for (const kind of [
-      "Delete random words",
-      "Replace random words",
-      "Delete, replace, insert",
-      "Retype with typing errors",
-    ]) {
-      await page.getByLabel(kind).check();
-      await page.locator(`.kinds label:has-text("${kind}") input:checked`).waitFor();
-      await says("All 3 facts read, exactly.");
-    }
-    await page.getByRole("button", { name: "Undo the damage" }).click();
-    await says("0 words were missing and 0 wrong");
-    const copy = page.getByLabel(/The damaged copy/);
-    const whole = await copy.inputValue();
-    const words = whole.split(" ");
-    await copy.fill(`Here is what I found: ${words.slice(100, 480).join("\n- ")} and that is all.`);
-    await says(/edited by hand/);
-    await says(/13\d words were missing and 0 wrong/);
-    await copy.fill("nothing but prose");
-    await says("No block in this text");
-  },
-);
+/** At a modest share; and the block can be retyped by hand. */
+async function readsEveryKindOfDamage({ page, says }: Visit): Promise<void> {
+  await page.getByRole("slider").fill("12");
+  for (const kind of [
+    "Delete random words",
+    "Replace random words",
+    "Delete, replace, insert",
+    "Retype with typing errors",
+  ]) {
+    await page.getByLabel(kind).check();
+    await page.locator(`.kinds label:has-text("${kind}") input:checked`).waitFor();
+    await says("All 3 facts read, exactly.");
+  }
+  await page.getByRole("button", { name: "Undo the damage" }).click();
+  await says("0 words were missing and 0 wrong");
+  const copy = page.getByLabel(/The damaged copy/);
+  const whole = await copy.inputValue();
+  const words = whole.split(" ");
+  await copy.fill(`Here is what I found: ${words.slice(100, 480).join("\n- ")} and that is all.`);
+  await says(/edited by hand/);
+  await says(/13\d words were missing and 0 wrong/);
+  await copy.fill("nothing but prose");
+  await says("No block in this text");
+}
+
+/** The verdict stands right below the slider. */
+async function showsVerdictOnPhone({ page, says }: Visit): Promise<void> {
+  await page.setViewportSize(PHONE);
+  await page.getByRole("button", { name: "Undo the damage" }).click();
+  await says(/facts read, exactly/);
+  const slider = (await page.getByRole("slider").boundingBox())!;
+  const verdict = (await page.locator(".bench-result .notice").first().boundingBox())!;
+  assert.ok(verdict.y > slider.y && verdict.y - slider.y < 150, `${verdict.y - slider.y} pixels apart`);
+}
 
 visit(
   "too many requests are said to be too many, and the page goes on when it may",
@@ -222,7 +221,7 @@ visit("a value that the demo does not take is refused with its reason", async ({
   await says(/128/);
 });
 
-async function writeFacts({ running }: Parameters<Parameters<typeof visit>[1]>[0]): Promise<void> {
+async function writeFacts({ running }: Visit): Promise<void> {
   for (const [label, value] of FACTS) {
     const { status } = await running.call("POST", `/demo/encode?sandbox=${SANDBOX}`, {
       key: null,
@@ -233,7 +232,7 @@ async function writeFacts({ running }: Parameters<Parameters<typeof visit>[1]>[0
 }
 
 /** Whether anything but the background was drawn. */
-function hasInk({ page }: Parameters<Parameters<typeof visit>[1]>[0]): Promise<boolean> {
+function hasInk({ page }: Visit): Promise<boolean> {
   return page
     .locator("canvas.spectrum")
     .first()

@@ -7,7 +7,15 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import type { BrowserContextOptions, Page } from "playwright-core";
+import type {
+  Browser,
+  BrowserContext,
+  BrowserContextOptions,
+  ConsoleMessage,
+  Page,
+  Request,
+  WebError,
+} from "playwright-core";
 import { buildWebsite } from "../agents/built.ts";
 import { databaseSettings, type Running, startRunning } from "../http/running-service.ts";
 import { newDatabase } from "../postgres/server.ts";
@@ -33,7 +41,33 @@ interface VisitOptions {
   readonly settings?: Record<string, string>;
   /** The store of its service; the embedded one unless told otherwise. */
   readonly store?: "postgres";
+  /** Of a context of its own: what differs from the shared one. Needed, also without any, by a test that sets the clock. */
   readonly browser?: BrowserContextOptions;
+}
+
+let shared: Promise<BrowserContext> | undefined;
+
+function newContext(browser: Browser, options?: BrowserContextOptions): Promise<BrowserContext> {
+  return browser.newContext({ viewport: DESK, reducedMotion: "reduce", ...options });
+}
+
+/** One context for most visits. A page of it stays open, and with it the process that all pages of a context share. */
+async function openShared(browser: Browser): Promise<BrowserContext> {
+  const context = await newContext(browser);
+  await context.newPage();
+  return context;
+}
+
+/** Hands the shared context on as if it were new; after a failure the next visit has a new one. */
+async function leaveShared(context: BrowserContext, page: Page, failed: boolean): Promise<void> {
+  if (failed) {
+    shared = undefined;
+    await context.close();
+    return;
+  }
+  await page.close();
+  await context.clearCookies();
+  await context.clearPermissions();
 }
 
 /** Declares a test in the browser. Its service is its own, so that tests do not see each other's facts. */
@@ -54,20 +88,26 @@ export function visit(
     const settings = { SIDEBAND_DEMO_RESET_S: "86400", ...database, ...options.settings };
     // Most pages show no block: the model is loaded where one does.
     const running = await startRunning(settings, undefined, { warm: false });
-    const context = await browser.newContext({ viewport: DESK, reducedMotion: "reduce", ...options.browser });
+    const isOwn = options.browser !== undefined;
+    if (!isOwn) shared ??= openShared(browser);
+    const context = await (isOwn
+      ? newContext(browser, options.browser)
+      : (shared as Promise<BrowserContext>));
     context.setDefaultTimeout(TIMEOUT_MS);
     const faults: string[] = [];
-    context.on("request", (request) => {
+    const seeRequest = (request: Request) => {
       const url = request.url();
       if (!url.startsWith(running.url) && !url.startsWith("blob:")) faults.push(`asked another host: ${url}`);
-    });
-    context.on("weberror", (error) => faults.push(`a script failed: ${error.error().message}`));
-    context.on("console", (message) => {
+    };
+    const seeError = (error: WebError) => void faults.push(`a script failed: ${error.error().message}`);
+    const seeMessage = (message: ConsoleMessage) => {
       // Answers such as 401 and 429 are part of the tests; what the policy blocks is not.
       const expected = /Failed to load resource|net::ERR_/.test(message.text());
       if (message.type() === "error" && !expected) faults.push(`console: ${message.text()}`);
-    });
+    };
+    context.on("request", seeRequest).on("weberror", seeError).on("console", seeMessage);
     const page = await context.newPage();
+    let failed = true;
     try {
       await body({
         page,
@@ -76,13 +116,15 @@ export function visit(
         says: (text) => page.getByText(text).first().waitFor(),
       });
       assert.deepEqual(faults, []);
+      failed = false;
     } catch (error) {
       // What the page looked like says more than the locator that was waited for.
       const name = title.replace(/[^a-z0-9]+/gi, "-").slice(0, 60);
       await page.screenshot({ path: join(OUTPUT, `failed-${name}.png`), fullPage: true });
       throw error;
     } finally {
-      await context.close();
+      context.off("request", seeRequest).off("weberror", seeError).off("console", seeMessage);
+      await (isOwn ? context.close() : leaveShared(context, page, failed));
       await running.end();
     }
   });

@@ -145,7 +145,7 @@ async function tryUnderLoad(
   rmSync(join(folder, "door.sock"), { force: true });
   const server = (await startServer(folder))!;
   const writers = new Writers(server.url, template.key);
-  await untilTrue(() => writers.acknowledged > 50);
+  await untilTrue(() => writers.acknowledged > 20);
   server.arm({ step, signal, nth: step.startsWith("group:") || step === "copy: page written" ? 2 : 1 });
   const work = trigger(step, folder, target).catch((error: Error) => error);
   let last: Pick<CrashServer, "url" | "end"> = server;

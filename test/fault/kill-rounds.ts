@@ -22,7 +22,8 @@ export interface KillReport {
   readonly lost: number;
 }
 
-export async function killRounds(rounds: number, seed: number): Promise<KillReport> {
+/** @param writesMax of a round, before it is killed */
+export async function killRounds(rounds: number, seed: number, writesMax = 500): Promise<KillReport> {
   const folder = mkdtempSync(join(tmpdir(), "sideband-kill-"));
   const random = seededRandom(seed);
   const acknowledged: string[] = [];
@@ -44,7 +45,7 @@ export async function killRounds(rounds: number, seed: number): Promise<KillRepo
           }
         }
       });
-      const enough = acknowledged.length + 100 + random.below(400);
+      const enough = acknowledged.length + 50 + random.below(writesMax - 50);
       while (acknowledged.length < enough) await setTimeout(1);
       server.process.kill("SIGKILL");
       running = false;

@@ -19,7 +19,7 @@ const LANES = 32;
 const REVOKE_EVERY = 50;
 
 export async function countStale(rounds: number, step: () => void = () => {}): Promise<StaleReport> {
-  const running = await startRunning({ SIDEBAND_LOG_LEVEL: "silent" });
+  const running = await startRunning({ SIDEBAND_LOG_LEVEL: "silent" }, undefined, { warm: false });
   const { port } = new URL(running.url);
   // One connection for each, kept open: the two of a lane are never the same.
   const connection = () => new Agent({ keepAlive: true, maxSockets: 1 });

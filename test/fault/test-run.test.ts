@@ -51,10 +51,10 @@ function standIn(t: TestContext, name: string): string {
   return bin;
 }
 
-/** A run with a process for each of the test files, which have these bodies, and a project with this source. */
+/** A run with a process for each list of test files, which have these bodies, and a project with this source. */
 function startScratch(
   folder: string,
-  bodies: readonly string[],
+  processes: readonly (readonly string[])[],
   { source = "export const right = 1;", limitMs = TIMEOUT_MS, env = {} } = {},
 ) {
   writeFileSync(join(folder, "source.ts"), source);
@@ -63,12 +63,15 @@ function startScratch(
     '{ "compilerOptions": { "types": [] }, "files": ["source.ts"] }',
   );
   const head = 'import assert from "node:assert/strict";\nimport { test } from "node:test";\n';
-  const files = bodies.map((body, index) => {
-    const file = join(folder, `scratch-${index}.ts`);
-    writeFileSync(file, head + body);
-    return file;
-  });
-  return start("../fixtures/scratch-run.ts", [folder, String(limitMs), ...files], env);
+  const files = processes.map((bodies, index) =>
+    bodies.map((body, number) => {
+      const file = join(folder, `scratch-${index}${number === 0 ? "" : `-${number}`}.ts`);
+      writeFileSync(file, head + body);
+      return file;
+    }),
+  );
+  const lists = files.map((list) => list.join(delimiter));
+  return start("../fixtures/scratch-run.ts", [folder, String(limitMs), ...lists], env);
 }
 
 /** The last lines: each count once. */
@@ -88,16 +91,17 @@ const FUNCTIONS = Array.from(
   (_, i) => `const f${i} = (x: number) => {\n  return x + 1;\n};\n`,
 );
 
-/** Each goes wrong in its own way, and none keeps another from being run. */
+/** Each goes wrong in its own way, and none keeps another from being run. One process more than run at a time. */
 const FAULTY = [
-  'test("one that fails", () => assert.equal(1, 2));',
-  'import "./nowhere.ts";',
-  `${PASSES}test("the end", () => process.kill(process.pid, "SIGKILL"));`,
-  `${PASSES}test("the end", () => process.exit(0));`,
-  'test("one that leaves a timer", () => void setInterval(() => {}, 1000));',
-  `${FUNCTIONS.join("")}test("one in a long file", () => {\n  assert.ok(f0(-1));\n});`,
-  PASSES,
-  SKIPS,
+  [
+    'test("one that fails", () => assert.equal(1, 2));',
+    'import "./nowhere.ts";',
+    `${FUNCTIONS.join("")}test("one in a long file", () => {\n  assert.ok(f0(-1));\n});`,
+  ],
+  [`${PASSES}test("the end", () => process.kill(process.pid, "SIGKILL"));`],
+  [`${PASSES}test("the end", () => process.exit(0));`],
+  ['test("one that leaves a timer", () => void setInterval(() => {}, 1000));'],
+  [PASSES, SKIPS],
 ];
 
 suite("a run of test files that go wrong", { concurrency: false }, () => {
@@ -117,7 +121,7 @@ suite("a run of test files that go wrong", { concurrency: false }, () => {
   test("names a skipped test, and takes it for a failure where CI is set", () => {
     assert.match(
       output,
-      /^✖ Skipped: scratch-7\.ts: one that is skipped: no such program\n✖ Tests were skipped/m,
+      /^✖ Skipped: scratch-4\.ts: one that is skipped: no such program\n✖ Tests were skipped/m,
     );
   });
 
@@ -126,23 +130,23 @@ suite("a run of test files that go wrong", { concurrency: false }, () => {
   });
 
   test("names a file that cannot be loaded", () => {
-    assert.match(output, /✖ .*scratch-1\.ts can be loaded/);
+    assert.match(output, /✖ .*scratch-0-1\.ts can be loaded/);
   });
 
   test("names a process that is killed, or ends itself, before its tests have ended", () => {
     assert.match(
       output,
-      /^✖ The test process "scratch-2.ts" ended by SIGKILL before its tests had ended\.$/m,
+      /^✖ The test process "scratch-1.ts" ended by SIGKILL before its tests had ended\.$/m,
     );
     assert.match(
       output,
-      /^✖ The test process "scratch-3.ts" ended with the exit status 0 before its tests had/m,
+      /^✖ The test process "scratch-2.ts" ended with the exit status 0 before its tests had/m,
     );
   });
 
   test("names what was left open after the last test, and does not wait for it", () => {
     assert.match(output, /its tests have ended, and something was left open \(.*Timeout.*\)/);
-    assert.match(output, /^✖ The test process "scratch-4.ts" ended with the exit status 1\.$/m);
+    assert.match(output, /^✖ The test process "scratch-3.ts" ended with the exit status 1\.$/m);
   });
 
   // Node's own message quotes the expression, for which it parses the whole file.
@@ -154,7 +158,7 @@ suite("a run of test files that go wrong", { concurrency: false }, () => {
 suite("test run", { concurrency: false }, () => {
   test("a type error ends the run, with what the compiler says", async (t) => {
     const source = 'export const wrong: number = "one";';
-    const { status, output } = await end(startScratch(newFolder(t), [WAITS], { source }));
+    const { status, output } = await end(startScratch(newFolder(t), [[WAITS]], { source }));
     assert.equal(status, 1, output);
     assert.match(output, /^✖ The types are wrong:\nsource\.ts\(1,14\): error TS2322: /m);
     assertCounts(output, { tests: 1, pass: 0, fail: 1 });
@@ -162,7 +166,7 @@ suite("test run", { concurrency: false }, () => {
 
   test("a run that takes too long is ended, also where a test never gives way", async (t) => {
     const endless = 'test("one that never gives way", () => { for (;;); });';
-    const { status, output } = await end(startScratch(newFolder(t), [endless], { limitMs: 3000 }));
+    const { status, output } = await end(startScratch(newFolder(t), [[endless]], { limitMs: 3000 }));
     assert.equal(status, 1, output);
     assert.match(output, /^✖ The run took longer than 3 s\.$/m);
     assertCounts(output, { tests: 1, pass: 0, fail: 1 });
@@ -175,7 +179,8 @@ suite("test run", { concurrency: false }, () => {
         import { spawn } from "node:child_process";
         test("one that starts another", () => void spawn("sleep", ["600"], { stdio: "inherit" }));
         test("one that waits", () => (console.log("waiting"), new Promise(() => setTimeout(() => {}, 600_000))));`;
-      const child = startScratch(newFolder(t), [starts, WAITS]);
+      // For one of the signals also a second process.
+      const child = startScratch(newFolder(t), signal === "SIGINT" ? [[starts], [WAITS]] : [[starts]]);
       const ended = end(child);
       for await (const [text] of on(child.stdout!, "data")) if (text.includes("waiting")) break;
       child.kill(signal);
@@ -187,7 +192,7 @@ suite("test run", { concurrency: false }, () => {
   }
 
   test("a skipped test is named at the end, with its reason, and is no failure where CI is not set", async (t) => {
-    const { status, output } = await end(startScratch(newFolder(t), [SKIPS], { env: { CI: "" } }));
+    const { status, output } = await end(startScratch(newFolder(t), [[SKIPS]], { env: { CI: "" } }));
     assert.equal(status, 0, output);
     assert.match(output, /^﹣ Skipped: scratch-0\.ts: one that is skipped: no such program\nℹ tests 1$/m);
     assertCounts(output, { tests: 1, pass: 0, fail: 0 });

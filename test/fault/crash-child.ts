@@ -1,20 +1,19 @@
 /**
  * A process that serves a data folder, or restores a backup, and can be told to kill or stop itself at a named step:
- * as a message, or as an argument for the steps of the start. Runs the built service, which starts in a third of the
- * time that the sources take.
+ * as a message, or as an argument for the steps of the start. Runs as one file that crash-server.ts makes of it.
  */
 
-const [mode, folder, armed, backup] = process.argv.slice(2);
-const built = new URL("../../dist/src/", import.meta.url);
-const { STEPS } = await import(new URL("base/steps.js", built).href);
-const { readConfig } = await import(new URL("config.js", built).href);
-const { restore } = await import(new URL("main/backup.js", built).href);
-const { serveUntilStopped } = await import(new URL("main/serve.js", built).href);
+import { STEPS, type Step } from "../../src/base/steps.ts";
+import { readConfig } from "../../src/config.ts";
+import { restore } from "../../src/main/backup.ts";
+import { serveUntilStopped } from "../../src/main/serve.ts";
+import type { Arm } from "./crash-server.ts";
 
-let arm = armed === "" ? undefined : JSON.parse(armed);
+const [mode, folder, armed, backup] = process.argv.slice(2);
+let arm: Arm | undefined = armed === "" ? undefined : JSON.parse(armed);
 let seen = 0;
 
-function atStep(step) {
+function atStep(step: Step): void {
   if (!STEPS.includes(step)) throw new Error(`${step} is not in the list of steps`);
   if (arm === undefined || step !== arm.step) return;
   seen += 1;
@@ -24,7 +23,7 @@ function atStep(step) {
   process.kill(process.pid, signal);
 }
 
-process.on("message", (message) => {
+process.on("message", (message: Arm) => {
   arm = message;
   seen = 0;
 });
