@@ -15,14 +15,19 @@ import { storeCountsConformance } from "../../conformance/store-counts.ts";
 import { storeLifeConformance } from "../../conformance/store-life.ts";
 import { storePlacesConformance } from "../../conformance/store-places.ts";
 import { briefly, viewOf } from "../../fixtures/views.ts";
-import { newDatabase, newDatabaseWithClusterForms, openNewStore, openStore } from "../../postgres/server.ts";
+import {
+  newDatabase,
+  newDatabaseWithClusterForms,
+  openEmptiedStore,
+  openStore,
+} from "../../postgres/server.ts";
 
-storeConformance("postgres", openNewStore);
-storeAnswersConformance("postgres", openNewStore);
-storeCountsConformance("postgres", openNewStore);
-storeLifeConformance("postgres", openNewStore);
-storePlacesConformance("postgres", openNewStore);
-keyRequestConformance("postgres", openNewStore);
+storeConformance("postgres", openEmptiedStore);
+storeAnswersConformance("postgres", openEmptiedStore);
+storeCountsConformance("postgres", openEmptiedStore);
+storeLifeConformance("postgres", openEmptiedStore);
+storePlacesConformance("postgres", openEmptiedStore);
+keyRequestConformance("postgres", openEmptiedStore);
 
 const NOW = Date.UTC(2026, 10, 15, 12);
 const HOSTILE = [
