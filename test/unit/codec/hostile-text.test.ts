@@ -69,7 +69,7 @@ const HOSTILE: Record<string, string> = {
 for (const [what, text] of Object.entries(HOSTILE)) {
   test(`${what}: refused with a reason, within ${BAR_MS} ms`, () => {
     let bestMs = Number.POSITIVE_INFINITY;
-    for (let run = 0; run < RUNS; run++) {
+    for (let run = 0; run < RUNS && bestMs > SLACK * BAR_MS; run++) {
       const start = process.cpuUsage();
       const result = readBlock(text, READ);
       const { user, system } = process.cpuUsage(start);
