@@ -50,7 +50,7 @@ async function fill(data: string): Promise<void> {
 /** The block of a user of a folder. */
 async function blockOf(data: string, userId: string): Promise<string> {
   const config = readConfig({ SIDEBAND_DATA: data });
-  const core = await openCore(config, { blockWorker: blockWorkerBundle() });
+  const core = await openCore(config, { create: false, blockWorker: blockWorkerBundle() });
   try {
     return (await core.memory.blocks.of({ account: "acme", tier: "owner" }, viewOf(userId)))!.text;
   } finally {
