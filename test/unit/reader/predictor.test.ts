@@ -78,14 +78,14 @@ test("any value comes back from its code, in the shorter of the two modes", () =
       const bits = encodeValue(codebook, channel, value);
       assert.deepEqual(decodeValue(codebook, channel, bits), value);
     }),
-    { numRuns: 15 },
+    { numRuns: 8 },
   );
 });
 
 test("changed code bits give another value or none, within the limit, and never hang", () => {
   const codebook: Codebook = { version: 2, predictors: [kernelReader(), plainPredictor] };
   const random = seededRandom(9);
-  for (let run = 0; run < 15; run++) {
+  for (let run = 0; run < 6; run++) {
     const bits = encodeValue(
       codebook,
       run,
@@ -101,8 +101,8 @@ test("changed code bits give another value or none, within the limit, and never 
 test("the golden vectors hold on the kernel, and for short values on the plain path", () => {
   const { vectors } = readVectors();
   assert.ok(vectors.length >= 200);
-  // Each fourth, which has all kinds of values: `npm run test:reader` begins with all of them.
-  for (const { channel, value, hash } of vectors.filter((_, i) => i % 4 === 0))
+  // Each sixth, which has all kinds of values: `npm run test:reader` begins with all of them.
+  for (const { channel, value, hash } of vectors.filter((_, i) => i % 6 === 0))
     assert.equal(fingerprint(kernelReader(), channel, value), hash, value);
   const short = vectors.filter(({ value }) => value.startsWith("x") && value.length <= 3);
   assert.equal(short.length, 3);
