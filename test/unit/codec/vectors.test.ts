@@ -6,13 +6,12 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { toHex, utf8 } from "../../../src/base/bytes.ts";
 import { CHANNEL_COUNT } from "../../../src/base/limits.ts";
 import { loadCodebooks } from "../../../src/blockwork/codebooks.ts";
-import { buildBlock } from "../../../src/codec/block.ts";
 import type { Codebook } from "../../../src/codec/codebook.ts";
 import { formatVersionOf } from "../../../src/codec/format-version.ts";
 import { readBlock } from "../../../src/codec/read-block.ts";
-import { carriedFacts, mustRead } from "../../fixtures/blocks.ts";
+import { checkGoldenBlock, readOptionsOf } from "../../fixtures/golden-blocks.ts";
 import { rememberingPredictor } from "../../fixtures/remembering-predictor.ts";
-import { type BlockVector, keyOf, loadVectors } from "../../fixtures/vectors.ts";
+import { loadVectors } from "../../fixtures/vectors.ts";
 
 /** SHA-256 of the blocks' texts, by format version. */
 const DIGESTS: Record<number, string> = {
@@ -20,6 +19,12 @@ const DIGESTS: Record<number, string> = {
   7: "64c7745378e1974b1cf8c3b8a20666655af32ce0fd1e1b45a71e6f4a8fb9b6e9",
   17: "fd32e7c89dac8fed00e8b4f191baa1f629d710ca265f5d95136f6d59ed73788b",
   23: "77523ca3b11987bc14120e817dba5962d27253900bf9957f0afe1e9097249cf2",
+};
+
+/** Their values take the model long, and are of the same kinds as the others': `npm run test:full` has all blocks. */
+const LEFT_OUT: Record<number, readonly string[]> = {
+  7: ["another random profile, of another user"],
+  23: ["all scripts", "overflow", "another random profile, of another user"],
 };
 
 for (const { version, predictors } of loadCodebooks()) {
@@ -35,32 +40,16 @@ for (const { version, predictors } of loadCodebooks()) {
 
 function checkVectors(codebook: Codebook, version: number): void {
   const { blocks, readings, formatVersion } = loadVectors(version);
-  const readOptions = (vector: BlockVector) => {
-    const key = keyOf(vector);
-    return {
-      keys: (id: number) => (id === key.id ? key : undefined),
-      userId: vector.userId,
-      codebooks: [codebook],
-    };
-  };
-
-  for (const vector of blocks) {
-    test(`golden block ${version}, ${vector.name}: the same text is built, and the same facts are read`, () => {
-      const { userId, facts, text, carried, overflow, carriers } = vector;
-      const block = buildBlock(facts, { key: keyOf(vector), userId, codebook });
-      assert.equal(block.text, text);
-      assert.deepEqual([block.carried, block.overflow, block.carriers], [carried, overflow, carriers]);
-      const read = mustRead(text, readOptions(vector));
-      assert.deepEqual(read.facts, carriedFacts(block, facts));
-      assert.equal(read.version, version);
-    });
+  for (const vector of blocks.filter(({ name }) => LEFT_OUT[version]?.includes(name) !== true)) {
+    test(`golden block ${version}, ${vector.name}: the same text is built, and the same facts are read`, () =>
+      checkGoldenBlock(vector, codebook, version));
   }
 
   for (const { name, of, text, reads } of readings) {
     test(`golden reading ${version}, ${name}: ${reads ? "the same facts are read" : "refused"}`, () => {
       const vector = blocks.find((block) => block.name === of);
       assert.ok(vector !== undefined);
-      const result = readBlock(text, readOptions(vector));
+      const result = readBlock(text, readOptionsOf(vector, codebook));
       assert.equal(result.ok, reads);
       if (!result.ok) return;
       const values = new Map(vector.facts.map(({ channel, value }) => [channel, value]));
