@@ -269,7 +269,7 @@ export async function createDatabase(
   name: string,
   template = "template0",
 ): Promise<string> {
-  const sql = postgres(serverUrl, { max: 1, onnotice: () => {} });
+  const sql = postgres(serverUrl, { max: 1, fetch_types: false, onnotice: () => {} });
   try {
     await sql`CREATE DATABASE ${sql(name)} TEMPLATE ${sql(template)}`;
   } finally {

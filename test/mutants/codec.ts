@@ -168,7 +168,7 @@ export const CODEC_MUTANTS: readonly Mutant[] = [
     find: "export const MODEL_SYMBOLS_MAX = 96;",
     replace: "export const MODEL_SYMBOLS_MAX = 97;",
     tests: ["test/unit/codec/vectors.test.ts"],
-    only: "golden block 5, one long value",
+    only: "golden block 7, one long value",
   },
   {
     name: "task-without-time-limit",

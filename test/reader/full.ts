@@ -1,7 +1,8 @@
 /**
- * The long run behind "exact": npm run test:reader [-- COUNT [SEED]]. COUNT values (100,000) of all scripts and of
- * up to 1,024 bytes are coded with the reader model and read back; for each tenth, a code with a changed bit is read
- * as well, which must end, within the limit. Prints the count, the symbols and the bits; any difference ends the run.
+ * The long run behind "exact": npm run test:reader [-- COUNT [SEED]]. First all golden vectors. Then COUNT values
+ * (100,000) of all scripts and of up to 1,024 bytes are coded with the reader model and read back; for each tenth, a
+ * code with a changed bit is read as well, which must end, within the limit. Prints the count, the symbols and the
+ * bits; any difference ends the run.
  */
 
 import assert from "node:assert/strict";
@@ -12,6 +13,7 @@ import { plainPredictor } from "../../src/codec/plain-predictor.ts";
 import { BoundedReader } from "../../src/reader/bounded-predictor.ts";
 import { READER_FORMAT_VERSION } from "../../src/reader/codebook.ts";
 import { anyValue, kernelReader } from "../unit/reader/reader-model.ts";
+import { fingerprint, readVectors } from "./vectors.ts";
 
 const count = Number(process.argv[2] ?? 100_000);
 const seed = Number(process.argv[3] ?? 1);
@@ -20,6 +22,10 @@ const bounded = new BoundedReader(reader);
 // The model alone, so that every value is coded by it, however badly; then as a block would choose.
 const alone: Codebook = { version: READER_FORMAT_VERSION, predictors: [bounded] };
 const chosen: Codebook = { version: READER_FORMAT_VERSION, predictors: [bounded, plainPredictor] };
+const { vectors } = readVectors();
+for (const { channel, value, hash } of vectors)
+  assert.equal(fingerprint(reader, channel, value), hash, value);
+console.log(`${vectors.length} golden vectors hold`);
 const totals = { values: 0, bytes: 0, bits: 0 };
 
 fc.assert(

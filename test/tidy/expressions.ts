@@ -130,6 +130,13 @@ export function growthFault(
 
 /** The processor time of the shortest of some runs; the first that is short enough ends them. */
 function timeMs(work: (text: string) => unknown, text: string, runs: number, enoughMs = 0): number {
+  // The clock never shows less, and is asked in a fraction of the time.
+  if (enoughMs > 0) {
+    const startMs = performance.now();
+    work(text);
+    const shownMs = performance.now() - startMs;
+    if (shownMs <= enoughMs) return shownMs;
+  }
   let bestMs = Number.POSITIVE_INFINITY;
   for (let run = 0; run < runs && bestMs > enoughMs; run++) {
     const start = process.cpuUsage();

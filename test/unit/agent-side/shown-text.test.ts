@@ -80,7 +80,7 @@ test("no value in a section looks like markup or another line, or hides anything
       assert.equal(withSection(prompt, memorySection(context)), prompt);
       assert.equal(withSection(prompt, ""), "Be brief.");
     }),
-    { numRuns: 5_000 },
+    { numRuns: 1_500 },
   );
 });
 
@@ -91,7 +91,7 @@ test("JSON for a model is the same object, without markup or anything hidden in 
       assert.deepEqual(JSON.parse(text), { label: "USER.name", value });
       assert.ok(!/[<＜﹤]\s*[/!?|]|[<＜﹤][^\s0-9=<＜﹤>-]/u.test(text) && !UNSEEN.test(text), text);
     }),
-    { numRuns: 5_000 },
+    { numRuns: 1_500 },
   );
   const block = { fdm_block: "[MEM] a b [/MEM]" };
   assert.equal(shownJson(block), JSON.stringify(block), "a block stays as it is");

@@ -8,6 +8,7 @@ import { AssertionError } from "../../../src/base/assert.ts";
 import { toHex, utf8 } from "../../../src/base/bytes.ts";
 import { CLASS_SIZE, findWord, WORD_LENGTH_MAX, wordOf } from "../../../src/codec/alphabet.ts";
 import { CHECKSUM } from "../../../src/codec/alphabet-data.ts";
+import { anyCharacter } from "../../fixtures/characters.ts";
 
 const classes = ([0, 1] as const).map((wordClass) =>
   Array.from({ length: CLASS_SIZE }, (_, index) => wordOf(wordClass, index)),
@@ -62,7 +63,7 @@ test("what is no word of the alphabet is not found", () => {
     if (!folded.has(text)) assert.equal(findWord(text), -1);
   }
   fc.assert(
-    fc.property(fc.string({ unit: "binary" }), (text) => {
+    fc.property(fc.string({ unit: anyCharacter }), (text) => {
       if (!folded.has(text.toLowerCase())) assert.equal(findWord(text), -1);
     }),
   );

@@ -71,7 +71,7 @@ test("the facts chosen one by one are those chosen from all of them", () => {
     fc.property(anyCodes, (facts) => {
       assert.deepEqual(chooseOneByOne(facts), chooseFromAll(facts));
     }),
-    { numRuns: 2_000 },
+    { numRuns: 500 },
   );
 });
 
@@ -87,7 +87,7 @@ test("the most bits that a further channel may have fit, and one more does not",
       if (bitsMax >= 0) assert.equal(after({ ...facts[0], bitCount: bitsMax }).added, true);
       assert.equal(after({ ...facts[0], bitCount: bitsMax + 1 }).added, false);
     }),
-    { numRuns: 1_000 },
+    { numRuns: 500 },
   );
 });
 

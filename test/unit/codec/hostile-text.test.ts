@@ -19,6 +19,7 @@ import { readBlock } from "../../../src/codec/read-block.ts";
 import { sealDigits } from "../../../src/codec/seal.ts";
 import { toBlock } from "../../../src/codec/transform.ts";
 import { anySeed, build, factsOf, KEY, mustRead, READ, randomSymbols, WRITE } from "../../fixtures/blocks.ts";
+import { anyCharacter } from "../../fixtures/characters.ts";
 
 const BAR_MS = 200;
 /** Processor time, not the clock's, the best of a few runs, and twice the bar: CI machines are shared. `npm run bench -- codec` holds it to the bar. */
@@ -69,7 +70,7 @@ const HOSTILE: Record<string, string> = {
 for (const [what, text] of Object.entries(HOSTILE)) {
   test(`${what}: refused with a reason, within ${BAR_MS} ms`, () => {
     let bestMs = Number.POSITIVE_INFINITY;
-    for (let run = 0; run < RUNS; run++) {
+    for (let run = 0; run < RUNS && bestMs > SLACK * BAR_MS; run++) {
       const start = process.cpuUsage();
       const result = readBlock(text, READ);
       const { user, system } = process.cpuUsage(start);
@@ -98,7 +99,7 @@ test("memory stays bounded: reading half a megabyte of words again and again lea
 
 test("arbitrary strings are refused, never an exception", () => {
   fc.assert(
-    fc.property(fc.string({ unit: "binary", maxLength: 2000 }), (text) => {
+    fc.property(fc.string({ unit: anyCharacter, maxLength: 2000 }), (text) => {
       for (const hostile of [text, `[MEM]${text}`]) {
         const result = readBlock(hostile, READ);
         assert.ok(!result.ok && ["no-block", "damaged"].includes(result.kind));

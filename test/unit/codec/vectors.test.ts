@@ -4,13 +4,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { toHex, utf8 } from "../../../src/base/bytes.ts";
+import { CHANNEL_COUNT } from "../../../src/base/limits.ts";
 import { loadCodebooks } from "../../../src/blockwork/codebooks.ts";
-import { buildBlock } from "../../../src/codec/block.ts";
 import type { Codebook } from "../../../src/codec/codebook.ts";
 import { formatVersionOf } from "../../../src/codec/format-version.ts";
 import { readBlock } from "../../../src/codec/read-block.ts";
-import { carriedFacts, mustRead } from "../../fixtures/blocks.ts";
-import { type BlockVector, keyOf, loadVectors } from "../../fixtures/vectors.ts";
+import { checkGoldenBlock, readOptionsOf } from "../../fixtures/golden-blocks.ts";
+import { rememberingPredictor } from "../../fixtures/remembering-predictor.ts";
+import { loadVectors } from "../../fixtures/vectors.ts";
 
 /** SHA-256 of the blocks' texts, by format version. */
 const DIGESTS: Record<number, string> = {
@@ -20,38 +21,35 @@ const DIGESTS: Record<number, string> = {
   23: "77523ca3b11987bc14120e817dba5962d27253900bf9957f0afe1e9097249cf2",
 };
 
-for (const codebook of loadCodebooks()) {
-  for (const hasOwn of [false, true]) checkVectors(codebook, formatVersionOf(codebook, hasOwn));
+/** Their values take the model long, and are of the same kinds as the others': `npm run test:full` has all blocks. */
+const LEFT_OUT: Record<number, readonly string[]> = {
+  7: ["another random profile, of another user"],
+  23: ["all scripts", "overflow", "another random profile, of another user"],
+};
+
+for (const { version, predictors } of loadCodebooks()) {
+  for (const hasOwn of [false, true]) {
+    // The model reads every value once. The blocks with own channels have the same standard ones as the others: there
+    // a value is read by what the model gave when it was written.
+    const knowsWritten = (channel: number) => hasOwn && channel < CHANNEL_COUNT;
+    const remembering = predictors.map((predictor) => rememberingPredictor(predictor, knowsWritten));
+    const codebook = { version, predictors: remembering };
+    checkVectors(codebook, formatVersionOf(codebook, hasOwn));
+  }
 }
 
 function checkVectors(codebook: Codebook, version: number): void {
   const { blocks, readings, formatVersion } = loadVectors(version);
-  const readOptions = (vector: BlockVector) => {
-    const key = keyOf(vector);
-    return {
-      keys: (id: number) => (id === key.id ? key : undefined),
-      userId: vector.userId,
-      codebooks: [codebook],
-    };
-  };
-
-  for (const vector of blocks) {
-    test(`golden block ${version}, ${vector.name}: the same text is built, and the same facts are read`, () => {
-      const { userId, facts, text, carried, overflow, carriers } = vector;
-      const block = buildBlock(facts, { key: keyOf(vector), userId, codebook });
-      assert.equal(block.text, text);
-      assert.deepEqual([block.carried, block.overflow, block.carriers], [carried, overflow, carriers]);
-      const read = mustRead(text, readOptions(vector));
-      assert.deepEqual(read.facts, carriedFacts(block, facts));
-      assert.equal(read.version, version);
-    });
+  for (const vector of blocks.filter(({ name }) => LEFT_OUT[version]?.includes(name) !== true)) {
+    test(`golden block ${version}, ${vector.name}: the same text is built, and the same facts are read`, () =>
+      checkGoldenBlock(vector, codebook, version));
   }
 
   for (const { name, of, text, reads } of readings) {
     test(`golden reading ${version}, ${name}: ${reads ? "the same facts are read" : "refused"}`, () => {
       const vector = blocks.find((block) => block.name === of);
       assert.ok(vector !== undefined);
-      const result = readBlock(text, readOptions(vector));
+      const result = readBlock(text, readOptionsOf(vector, codebook));
       assert.equal(result.ok, reads);
       if (!result.ok) return;
       const values = new Map(vector.facts.map(({ channel, value }) => [channel, value]));

@@ -42,15 +42,20 @@ async function serve(context: TestContext, handle: RequestListener): Promise<Ser
   };
 }
 
+/** A whole answer, of the function below. */
+const ANSWER = /[^<]*\r\n\r\n<([^>]*)>/g;
+
 /** The bodies of so many answers. */
 async function answersOf(socket: Socket, count: number): Promise<string[]> {
-  let all = "";
+  const answers: string[] = [];
+  let rest = "";
   for await (const chunk of socket) {
-    all += chunk;
-    const answers = [...all.matchAll(/\r\n\r\n<([^>]*)>/g)].map(([, body]) => body);
+    rest += chunk;
+    answers.push(...Array.from(rest.matchAll(ANSWER), ([, body]) => body));
+    rest = rest.replace(ANSWER, "");
     if (answers.length >= count) return answers;
   }
-  return assert.fail(`the connection ended after ${all}`);
+  return assert.fail(`the connection ended after ${answers.length} answers: ${rest}`);
 }
 
 function answer(response: ServerResponse, body: string): void {

@@ -42,9 +42,9 @@ const alone: Codebook = { version: 4, predictors: [bounded] };
 
 test(`no value takes more than ${MODEL_SYMBOLS_MAX} steps of the model, to write or to read, and all come back`, () => {
   let longest = 0;
-  // Each other kind: `npm run bench -- values` takes them all.
+  // Each fifth kind: `npm run bench -- values` takes them all.
   for (const [seed, kind] of VALUE_KINDS.entries()) {
-    if (seed % 2 === 1) continue;
+    if (seed % 5 !== 0) continue;
     const value = makeValue({ kind, bytes: VALUE_BYTES_MAX, seed });
     let bits: Bits = { length: 0, bytes: new Uint8Array() };
     const writing = stepsOf(() => {

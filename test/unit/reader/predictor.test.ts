@@ -7,28 +7,33 @@ import { VALUE_BYTES_MAX } from "../../../src/base/limits.ts";
 import { seededRandom } from "../../../src/base/random.ts";
 import { type Codebook, decodeValue, encodeValue } from "../../../src/codec/codebook.ts";
 import { plainPredictor } from "../../../src/codec/plain-predictor.ts";
+import { BATCH_MAX } from "../../../src/reader/forward.ts";
+import { parseWeights } from "../../../src/reader/weights.ts";
 import { fingerprint, readVectors } from "../../reader/vectors.ts";
-import { anyValue, kernelReader, plainReader } from "./reader-model.ts";
+import { anyValue, kernelReader, plainReader, WEIGHTS_FILE } from "./reader-model.ts";
 
 const channels = fc.integer({ min: 0, max: 39 });
 const symbolsOf = (value: Uint8Array) => [...kernelReader().split(value), kernelReader().end];
 
 test("the kernel and the plain operations give the same intervals", () => {
   fc.assert(
-    fc.property(channels, anyValue(12), (channel, value) => {
+    fc.property(channels, anyValue(6), (channel, value) => {
       const symbols = symbolsOf(value);
       assert.deepEqual(
         [...kernelReader().intervals(channel, symbols)],
         [...plainReader().intervals(channel, symbols)],
       );
     }),
-    { numRuns: 6 },
+    { numRuns: 4 },
   );
 });
 
 test("reading step by step finds the intervals that writing used, past the window of attention too", () => {
   const reader = kernelReader();
-  const long = new TextEncoder().encode("Über 日本 x1 ".repeat(70)).slice(0, VALUE_BYTES_MAX);
+  const long = new TextEncoder().encode("Über 日本 x1 ".repeat(22));
+  const { window } = parseWeights(WEIGHTS_FILE).shape;
+  // Where the room for a window and a batch is used anew.
+  assert.ok(symbolsOf(long).length > window + 2 * BATCH_MAX);
   fc.assert(
     fc.property(channels, anyValue(80), (channel, value) => {
       const symbols = symbolsOf(value);
@@ -73,14 +78,14 @@ test("any value comes back from its code, in the shorter of the two modes", () =
       const bits = encodeValue(codebook, channel, value);
       assert.deepEqual(decodeValue(codebook, channel, bits), value);
     }),
-    { numRuns: 15 },
+    { numRuns: 8 },
   );
 });
 
 test("changed code bits give another value or none, within the limit, and never hang", () => {
   const codebook: Codebook = { version: 2, predictors: [kernelReader(), plainPredictor] };
   const random = seededRandom(9);
-  for (let run = 0; run < 15; run++) {
+  for (let run = 0; run < 6; run++) {
     const bits = encodeValue(
       codebook,
       run,
@@ -96,15 +101,13 @@ test("changed code bits give another value or none, within the limit, and never 
 test("the golden vectors hold on the kernel, and for short values on the plain path", () => {
   const { vectors } = readVectors();
   assert.ok(vectors.length >= 200);
-  let plainChecked = 0;
-  for (const { channel, value, hash } of vectors) {
+  // Each sixth, which has all kinds of values: `npm run test:reader` begins with all of them.
+  for (const { channel, value, hash } of vectors.filter((_, i) => i % 6 === 0))
     assert.equal(fingerprint(kernelReader(), channel, value), hash, value);
-    if (value.length <= 8 && plainChecked < 8) {
-      plainChecked++;
-      assert.equal(fingerprint(plainReader(), channel, value), hash, value);
-    }
-  }
-  assert.equal(plainChecked, 8);
+  const short = vectors.filter(({ value }) => value.startsWith("x") && value.length <= 3);
+  assert.equal(short.length, 3);
+  for (const { channel, value, hash } of short)
+    assert.equal(fingerprint(plainReader(), channel, value), hash, value);
 });
 
 test("ordinary values cost about two bits a character or less", () => {

@@ -31,7 +31,7 @@ test("an aborted helper throws the signal's reason", async (t) => {
   await assert.rejects(client.beforeCompaction("u", { signal }), reason);
 });
 
-test("1,000 calls on one signal, one after the other or at once, leave no listener and no warning", async (t) => {
+test("200 calls on one signal, one after the other or at once, leave no listener and no warning", async (t) => {
   const { url } = await scriptedServer(t, (_, count) =>
     count % 3 === 0 ? { status: 400, body: { code: "invalid_request" } } : { body: {} },
   );
@@ -41,8 +41,8 @@ test("1,000 calls on one signal, one after the other or at once, leave no listen
   const onWarning = (warning: Error) => warnings.push(warning);
   process.on("warning", onWarning);
   t.after(() => process.off("warning", onWarning));
-  for (let i = 0; i < 100; i++) await client.usage({ signal }).catch(() => {});
-  const calls = Array.from({ length: 900 }, () => client.usage({ signal }).catch(() => {}));
+  for (let i = 0; i < 50; i++) await client.usage({ signal }).catch(() => {});
+  const calls = Array.from({ length: 150 }, () => client.usage({ signal }).catch(() => {}));
   assert.equal(getEventListeners(signal, "abort").length, 1);
   await Promise.all(calls);
   assert.equal(getEventListeners(signal, "abort").length, 0);
