@@ -1,4 +1,4 @@
-/** Fifty random sequences of a fact's life agree with the model, and four on PostgreSQL; `npm run test:life` does 10,000 on each. */
+/** Two hundred random sequences of a fact's life agree with the model, ten of them on PostgreSQL too; `npm run test:life` does 10,000. */
 
 import { test } from "node:test";
 import { type Clock, systemClock } from "../../../src/base/clock.ts";
@@ -7,29 +7,27 @@ import { appendAtOnce, raceForRevision } from "./race.ts";
 import { callerOf, runOrShrink, servicesOf } from "./sequence.ts";
 import { embeddedWorld, StoreWorld, type World } from "./world.ts";
 
-/** Of 100 seeds, which have all limits of histories. */
-const SEEDS = 100;
+const SEED = 1;
 const ROUNDS = 100;
 const ROUNDS_OF_NODES = 20;
 
 async function runAll(world: World, count: number): Promise<void> {
   try {
-    for (let seed = SEEDS / count; seed <= SEEDS; seed += SEEDS / count)
-      await runOrShrink(world, `q${seed}`, seed);
+    for (let seed = SEED; seed < SEED + count; seed++) await runOrShrink(world, `q${seed}`, seed);
   } finally {
     await world.end();
   }
 }
 
-test("embedded: 50 random sequences of all that can happen to facts agree with the model", () =>
-  runAll(embeddedWorld(), 50));
+test("embedded: 200 random sequences of all that can happen to facts agree with the model", () =>
+  runAll(embeddedWorld(), 200));
 
-test("postgres: 4 random sequences of all that can happen to facts agree with the model", async () => {
+test("postgres: 10 random sequences of all that can happen to facts agree with the model", async () => {
   const urls = [await newDatabase(), await newDatabase()];
   const openers = urls.map(
     (url) => (historyMax: number, clock: Clock) => openStore(url, { historyMax, clock }),
   );
-  await runAll(new StoreWorld(openers, (store) => store.compact()), 4);
+  await runAll(new StoreWorld(openers, (store) => store.compact()), 10);
 });
 
 test("of twenty writers that name a fact's revision one wins each round, and of twenty appends none is lost", async () => {
