@@ -1,6 +1,6 @@
 /**
  * Serves the built website (dist/web). Its manifest says what there is: each path becomes a route of its own, so no
- * request ever names a file. Everything is read into memory once (under a megabyte) with its compressed forms, but
+ * request ever names a file. Each file is read into memory with its compressed forms when it is first asked for, but
  * for what is large, a model's weights: that is sent from the disk.
  *
  * Names with a hash are cached for ever; pages are asked for again and answered 304 by their ETag. The policy lets

@@ -1,12 +1,14 @@
 /**
- * Histories after the limit was lowered: otherwise each would be shortened with the next value of its fact only. A limit that
- * holds for all of them is noted, so that they are looked through once. Where none is noted, they may be of any length.
+ * Histories after the limit was changed. After it was lowered they are shortened by the next sweep; otherwise each would be
+ * shortened with the next value of its fact only. A limit that holds for all of them is noted, so that they are looked through
+ * once. Where none is noted, they may be of any length. Before the limit is raised they are shortened to the lower one: what
+ * was beyond a limit does not come back.
  */
 
 import { dayOfAnswer, splitFactKey, splitHistoryKey } from "./entry-keys.ts";
 import { type Environment, FIRST_KEY } from "./environment.ts";
 import type { GroupCommit, Write, Writer } from "./group-commit.ts";
-import { HISTORY_LIMIT, packNumber, unpackNumber } from "./records.ts";
+import { HISTORY_IN_FORCE, HISTORY_LIMIT, packNumber, unpackNumber } from "./records.ts";
 import { type UserFactsOptions, UserWrites } from "./user-facts.ts";
 
 /** Entries that one group looks at. */
@@ -27,15 +29,22 @@ export async function shortenHistories(
   await commit.run((writer) => writer.put("meta", HISTORY_LIMIT, packNumber(historyMax)));
 }
 
-/** Notes a higher limit, before anything is written under it. */
-export async function noteHistoryLimit(
+/** Puts a limit in force, before anything is read or written under it. */
+export async function beginHistoryLimit(
   commit: GroupCommit,
   environment: Environment,
-  historyMax: number,
+  { historyMax, nowMs }: UserFactsOptions,
 ): Promise<void> {
+  const before = environment.get("meta", HISTORY_IN_FORCE);
+  if (before !== undefined && unpackNumber(before) === historyMax) return;
+  if (before !== undefined && unpackNumber(before) < historyMax)
+    await shortenHistories(commit, environment, { historyMax: unpackNumber(before), nowMs });
   const noted = environment.get("meta", HISTORY_LIMIT);
-  if (noted === undefined || unpackNumber(noted) >= historyMax) return;
-  await commit.run((writer) => writer.put("meta", HISTORY_LIMIT, packNumber(historyMax)));
+  await commit.run((writer) => {
+    writer.put("meta", HISTORY_IN_FORCE, packNumber(historyMax));
+    if (noted !== undefined && unpackNumber(noted) < historyMax)
+      writer.put("meta", HISTORY_LIMIT, packNumber(historyMax));
+  });
 }
 
 /** Returns where the next page begins; undefined after the last. */

@@ -50,7 +50,7 @@ import {
 import { addUsage, forgetPlace, forgetUser, saveCodes, sweepEnded, writeFacts } from "./fact-writes.ts";
 import { type FolderLock, folderLost } from "./folder-lock.ts";
 import { GroupCommit } from "./group-commit.ts";
-import { noteHistoryLimit, shortenHistories } from "./histories.ts";
+import { beginHistoryLimit, shortenHistories } from "./histories.ts";
 import {
   addKey,
   addKeyRequest,
@@ -159,7 +159,8 @@ export class LmdbStore implements Store {
     try {
       const environment = openEnvironment(options.folder, opened.name, options.metrics);
       const store = new LmdbStore(options, opened, environment);
-      await noteHistoryLimit(store.#commit, environment, store.#historyMax);
+      const limit = { historyMax: store.#historyMax, nowMs: store.#clock.now() };
+      await beginHistoryLimit(store.#commit, environment, limit);
       return store;
     } catch (error) {
       opened.lock.release();

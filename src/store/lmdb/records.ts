@@ -15,6 +15,9 @@ export const FORGOTTEN = Buffer.from("forgotten");
 /** In `meta`: the limit that no history is longer than. */
 export const HISTORY_LIMIT = Buffer.from("history limit");
 
+/** In `meta`: the limit under which the store was opened last. */
+export const HISTORY_IN_FORCE = Buffer.from("history in force");
+
 export function isForgetting(table: TableName, key: Buffer): boolean {
   return table === "meta" && key.equals(FORGOTTEN);
 }

@@ -37,7 +37,7 @@ import { GroupCommit } from "./group-commit.ts";
 import { checkSchema, loadMigrations, type Migration, migrate } from "./migrations.ts";
 import * as events from "./queries/event-queries.ts";
 import * as facts from "./queries/fact-queries.ts";
-import { noteHistoryLimit, shortenHistories } from "./queries/histories.ts";
+import { beginHistoryLimit, shortenHistories } from "./queries/histories.ts";
 import * as keys from "./queries/key-queries.ts";
 import * as requests from "./queries/key-request-queries.ts";
 import { KeysWatch } from "./queries/keys-watch.ts";
@@ -120,7 +120,7 @@ export class PostgresStore implements Store, EventLog {
     try {
       await database.withoutTimeLimit(async (sql) => {
         await (readOnly ? checkSchema(sql, migrations) : migrate(sql, migrations));
-        if (!readOnly) await noteHistoryLimit(historyMax)(sql);
+        if (!readOnly) await beginHistoryLimit(historyMax)(sql);
       });
       await workers.start();
       await watch.start(!readOnly);

@@ -183,7 +183,12 @@ function worldStep(model: LifeModel, step: WorldStep): void {
   else if (step.kind === "sweep") model.sweep();
   else if (step.kind === "compact") model.shorten();
   else if (step.kind === "move") model.move();
-  else if (step.kind === "restart") model.historyMax = step.historyMax ?? model.historyMax;
+  else if (step.kind === "restart") {
+    const { historyMax = model.historyMax } = step;
+    // What was beyond a limit does not come back under a higher one.
+    if (historyMax > model.historyMax) model.shorten();
+    model.historyMax = historyMax;
+  }
 }
 
 type WriteStep = Extract<FactStep, { readonly writtenBy?: unknown }>;

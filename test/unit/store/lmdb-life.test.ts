@@ -80,6 +80,23 @@ test("lmdb: where less is to be kept than before, a write adds to a history and 
     }
   }));
 
+test("lmdb: what was beyond a limit does not come back under a higher one, swept or not", () =>
+  withFolder(async (folder) => {
+    let store = await open(folder, 8);
+    for (let i = 1; i <= 6; i++) await change(store, [set(0, `v${i}`), set(1, `w${i}`)], NOW + i);
+    await store.close();
+    await (await open(folder, 2)).close();
+    store = await open(folder, 8);
+    assert.deepEqual(await keptOf(store), ["v4", "v5", "w4", "w5"]);
+    await change(store, [set(0, "v7")]);
+    assert.deepEqual(await keptOf(store), ["v4", "v5", "v6", "w4", "w5"]);
+    await store.close();
+    await (await open(folder, 0)).close();
+    store = await open(folder, 8);
+    assert.deepEqual(await keptOf(store), []);
+    await store.close();
+  }));
+
 test("lmdb: where an import leaves ordinals out, what is further back than the limit goes", () =>
   withFolder(async (folder) => {
     const store = await open(folder, 3);

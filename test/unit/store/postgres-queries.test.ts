@@ -95,6 +95,23 @@ test("postgres: under a lower limit fewer earlier values are shown at once, of a
   await Promise.all([store.close(), lower.close()]);
 });
 
+test("postgres: what was beyond a limit does not come back under a higher one, swept or not", async () => {
+  const url = await newDatabase();
+  const valuesUnder = async (historyMax: number, ...values: string[]) => {
+    const store = await openStore(url, { historyMax });
+    for (const value of values) await change(store, "ada", { place: "", channel: 0, value });
+    const kept = await keptOf(store);
+    await store.close();
+    return kept;
+  };
+  assert.deepEqual(await valuesUnder(2, "v1", "v2", "v3", "v4", "v5", "v6"), ["v4", "v5"]);
+  assert.deepEqual(await valuesUnder(8, "v7"), ["v4", "v5", "v6"]);
+  assert.deepEqual(await valuesUnder(1), ["v6"]);
+  assert.deepEqual(await valuesUnder(8), ["v6"]);
+  assert.deepEqual(await valuesUnder(0), []);
+  assert.deepEqual(await valuesUnder(8, "v8"), ["v7"]);
+});
+
 test("postgres: where no history is kept any longer, all users of whom nothing else is left go, page after page", async () => {
   const url = await newDatabase();
   const users = Array.from({ length: 501 }, (_, i) => `user${i}`);

@@ -1,32 +1,63 @@
 /**
- * Histories after the limit was lowered: otherwise each would be shortened with a later value of its fact only. A limit that
- * holds for all of them is noted among the settings. Where none is noted, they may be of any length.
+ * Histories after the limit was changed. After it was lowered they are shortened by the next sweep; otherwise each would be
+ * shortened with a later value of its fact only. A limit that holds for all of them is noted among the settings. Where none is
+ * noted, they may be of any length. Before the limit is raised they are shortened to the lower one: what was beyond a limit
+ * does not come back.
  */
 
 import type { Query } from "../connection/database.ts";
 import { answerOf, type Ticketed } from "../connection/tickets.ts";
 
 const LIMIT = "history limit";
+/** The limit under which a node was started last. */
+const IN_FORCE = "history in force";
 const PAGE = 500;
 
-/** Notes a higher limit, before anything is written under it. */
-export function noteHistoryLimit(historyMax: number): Query<void> {
+/** Puts a limit in force, before anything is read or written under it. */
+export function beginHistoryLimit(historyMax: number): Query<void> {
   return async (sql) => {
+    const before = await readSetting(IN_FORCE)(sql);
+    if (before === historyMax) return;
+    // Also where a sweep has shortened them since: of each fact some values beyond the limit are removed later (0010).
+    if (before !== undefined && before < historyMax) await shortenTo(before)(sql);
     await sql`
       UPDATE sideband.settings SET value = ${String(historyMax)}
       WHERE slot = 0 AND name = ${LIMIT} AND value::integer < ${historyMax}`;
+    await writeSetting(IN_FORCE, historyMax)(sql);
   };
 }
 
 /** Removes what is beyond the limit, unless that was done before. */
 export function shortenHistories(historyMax: number): Query<void> {
   return async (sql) => {
-    const [{ noted }] = await answerOf(
-      (ticket) => sql<(Ticketed & { noted: string | null })[]>`
-        SELECT t.ticket, s.value AS noted FROM (SELECT ${ticket}::bigint AS ticket) AS t
-        LEFT JOIN sideband.settings AS s ON s.slot = 0 AND s.name = ${LIMIT}`,
+    const noted = await readSetting(LIMIT)(sql);
+    if (noted !== undefined && noted <= historyMax) return;
+    await shortenTo(historyMax)(sql);
+    await writeSetting(LIMIT, historyMax)(sql);
+  };
+}
+
+function readSetting(name: string): Query<number | undefined> {
+  return async (sql) => {
+    const [{ value }] = await answerOf(
+      (ticket) => sql<(Ticketed & { value: string | null })[]>`
+        SELECT t.ticket, s.value FROM (SELECT ${ticket}::bigint AS ticket) AS t
+        LEFT JOIN sideband.settings AS s ON s.slot = 0 AND s.name = ${name}`,
     );
-    if (noted !== null && Number(noted) <= historyMax) return;
+    return value === null ? undefined : Number(value);
+  };
+}
+
+function writeSetting(name: string, value: number): Query<void> {
+  return async (sql) => {
+    await sql`
+      INSERT INTO sideband.settings (slot, name, value) VALUES (0, ${name}, ${String(value)})
+      ON CONFLICT (slot, name) DO UPDATE SET value = excluded.value`;
+  };
+}
+
+function shortenTo(historyMax: number): Query<void> {
+  return async (sql) => {
     await sql`
       DELETE FROM sideband.history h USING (
         SELECT k.slot, k.account, k.user_id, k.place, k.channel, coalesce(f.ordinal, k.last + 1) AS next
@@ -39,9 +70,6 @@ export function shortenHistories(historyMax: number): Query<void> {
       WHERE h.slot = t.slot AND h.account = t.account AND h.user_id = t.user_id AND h.place = t.place
         AND h.channel = t.channel AND h.ordinal < t.next - ${historyMax}::integer`;
     if (historyMax === 0) await removeEmptyUsers()(sql);
-    await sql`
-      INSERT INTO sideband.settings (slot, name, value) VALUES (0, ${LIMIT}, ${String(historyMax)})
-      ON CONFLICT (slot, name) DO UPDATE SET value = excluded.value`;
   };
 }
 
