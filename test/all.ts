@@ -32,9 +32,10 @@ const processes: TestProcess[] = [
   { name: "units", files: among(/^test\/(tidy|unit)\/(?!(store|codec|reader)\/)/) },
 ];
 // A whole run has the HTTP tests on both stores, but for those whose subject no store comes near, and the examples, which
-// are made on the embedded one; a run of chosen tests is on the store that TEST_STORE names.
+// are made on the embedded one; npm run test:postgres has all of them. A run of chosen tests is on the store that
+// TEST_STORE names.
 if (parts.length === 0 && process.env.TEST_STORE === undefined) {
-  const http = among(/^test\/http\/(?!block-work|examples|website)/);
+  const http = among(/^test\/http\/(?!block-work|connections|console-session|examples|metrics|website)/);
   processes.push({ name: "HTTP on PostgreSQL", files: http, env: { TEST_STORE: "postgres" } });
 }
 

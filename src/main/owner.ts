@@ -28,11 +28,9 @@ export async function withOwner<T>(
   options: Pick<OpenStoreOptions, "create" | "readOnly" | "newMasterKey">,
   work: (client: OwnerClient) => Promise<T>,
 ): Promise<T> {
-  const [{ endForGood, startService }, { FolderInUseError }] = await Promise.all([
-    import("./service.ts"),
-    import("../store/lmdb/data-folder.ts"),
-  ]);
   const asOwner = async (path: string, adminToken = config.adminToken) => {
+    // Loaded only now: where there is an owner, its service does the work.
+    const { endForGood, startService } = await import("./service.ts");
     const service = await startService(
       { ...config, adminToken, logLevel: "error" },
       { ...options, tcp: false, warm: false, doorPath: path, onLost: endForGood },
@@ -55,6 +53,7 @@ export async function withOwner<T>(
       return await ((await hasOwner()) ? work(client) : asOwner(path));
     } catch (error) {
       // Another process has just become the owner, or is about to end: its door will open, or the folder be free.
+      const { FolderInUseError } = await import("../store/lmdb/data-folder.ts");
       const changing = error instanceof FolderInUseError || error instanceof NoOwnerError;
       if (!changing || performance.now() >= endMs) throw error;
     }

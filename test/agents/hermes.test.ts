@@ -33,7 +33,7 @@ suite("Hermes provider", { concurrency: false }, () => {
     const running = await startRunning();
     t.after(() => running.end());
     const host = makeHost(t);
-    assert.equal((await host.shell("sideband agents install hermes")).status, 0);
+    assert.equal((await host.sideband("agents install hermes")).status, 0);
     const env = { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: running.key, SIDEBAND_INCLUDE: "both" };
     const tool = (name: string, args: object): Call => ["handle_tool_call", [`sideband_${name}`, args]];
     const messages = [{ role: "user", content: "Hello" }];
@@ -120,7 +120,7 @@ suite("Hermes provider", { concurrency: false }, () => {
     const running = await startRunning();
     t.after(() => running.end());
     const host = makeHost(t);
-    await host.shell("sideband agents install hermes");
+    await host.sideband("agents install hermes");
     mkdirSync(join(host.home, ".git"));
     const env = { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: running.key, SIDEBAND_USER_ID: "ada" };
     const tool = (name: string, args: object): Call => ["handle_tool_call", [`sideband_${name}`, args]];
@@ -196,7 +196,7 @@ suite("Hermes provider", { concurrency: false }, () => {
     const running = await startRunning();
     t.after(() => running.end());
     const host = makeHost(t);
-    await host.shell("sideband agents install hermes");
+    await host.sideband("agents install hermes");
     const home = join(host.home, ".hermes");
     const original = {
       SPECTRAL_MEMORY_API_KEY: running.key,
@@ -225,7 +225,7 @@ suite("Hermes provider", { concurrency: false }, () => {
 
   test("with memory silent or away each call ends within 2 seconds, with a line, and after three none waits", async (t) => {
     const host = makeHost(t);
-    await host.shell("sideband agents install hermes");
+    await host.sideband("agents install hermes");
     const silent = await scriptedServer(t, () => "hang");
     const refusing = await scriptedServer(t, () => ({
       status: 503,
@@ -254,7 +254,7 @@ suite("Hermes provider", { concurrency: false }, () => {
 
   test("a wrong address is said in every line, and the agent goes on", async (t) => {
     const host = makeHost(t);
-    await host.shell("sideband agents install hermes");
+    await host.sideband("agents install hermes");
     const { results, stderr } = await drive(
       host,
       { SIDEBAND_API_URL: "memory.example", SIDEBAND_API_KEY: "k" },

@@ -58,7 +58,7 @@ suite("hooks", { concurrency: false }, () => {
     const running = await startRunning();
     t.after(() => running.end());
     const host = makeHost(t);
-    const installed = await host.shell("sideband agents install claude-code --dir plugin");
+    const installed = await host.sideband("agents install claude-code --dir plugin");
     assert.equal(installed.status, 0, installed.stderr);
     assert.match(installed.stdout, /wrote plugin\/sideband\/hooks\/hooks\.json/);
     const plugin = join(host.home, "plugin", "sideband");
@@ -130,7 +130,7 @@ suite("hooks", { concurrency: false }, () => {
     );
     writeFileSync(join(folder, "config.toml"), 'model = "gpt-5"\n');
     for (let round = 0; round < 2; round++) {
-      assert.equal((await host.shell("sideband agents install codex")).status, 0);
+      assert.equal((await host.sideband("agents install codex")).status, 0);
     }
     const hooks = readHooks(join(folder, "hooks.json"));
     assert.equal(hooks.hooks.SessionStart.length, 2, "installing twice adds nothing");
@@ -280,7 +280,7 @@ suite("hooks", { concurrency: false }, () => {
     const running = await startRunning();
     t.after(() => running.end());
     const host = makeHost(t);
-    await host.shell("sideband agents install claude-code --dir plugin");
+    await host.sideband("agents install claude-code --dir plugin");
     const hooks = readHooks(join(host.home, "plugin", "sideband", "hooks", "hooks.json"));
     const start = () =>
       host.shell(commandFor(hooks, "SubagentStart", "Explore"), {

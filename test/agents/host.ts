@@ -9,11 +9,13 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { TestContext } from "node:test";
 import { OwnerClient } from "../../src/door-client/owner-client.ts";
+import { packageVersion } from "../../src/main/package.ts";
 import { takeFolderLock } from "../../src/store/lmdb/folder-lock.ts";
 import { builtSideband } from "./built.ts";
+import { callCommand } from "./loaded-command.ts";
 
 /** What is not about time is not left to it: on a busy machine the first block may take a while. */
-export const PATIENCE_MS = "20000";
+export const PATIENCE_MS = "120000";
 
 export interface Finished {
   status: number | null;
@@ -26,6 +28,8 @@ export interface Host {
   home: string;
   /** Runs a line as a shell would. */
   shell(line: string, options?: { input?: string; env?: Record<string, string> }): Promise<Finished>;
+  /** Runs `sideband` with these words, for what it says and does; its process is not its own. */
+  sideband(words: string, env?: Record<string, string>): Promise<Omit<Finished, "ms">>;
 }
 
 /** Ends the owner of a data folder, where there is one, and waits until it has ended. */
@@ -35,7 +39,7 @@ export async function endOwner(folder: string): Promise<void> {
   while (await client.hasOwner(1_000).catch(() => false))
     await new Promise((resolve) => setTimeout(resolve, 20));
   // Its door is closed first, its folder is let go of last.
-  if (existsSync(folder)) (await takeFolderLock(folder, 10_000))?.release();
+  if (existsSync(folder)) (await takeFolderLock(folder, Number(PATIENCE_MS)))?.release();
 }
 
 export function makeHost(t: TestContext): Host {
@@ -47,18 +51,23 @@ export function makeHost(t: TestContext): Host {
   });
   const bin = join(home, "bin");
   mkdirSync(bin);
-  writeFileSync(join(bin, "sideband"), `#!/bin/sh\nexec "${process.execPath}" "${builtSideband()}" "$@"\n`);
+  // Every installation asks for the version: it is told without a start of Node.
+  writeFileSync(
+    join(bin, "sideband"),
+    `#!/bin/sh\nif [ "$*" = --version ]; then echo ${packageVersion()}; exit; fi\n` +
+      `exec "${process.execPath}" "${builtSideband()}" "$@"\n`,
+  );
   chmodSync(join(bin, "sideband"), 0o755);
   const path = `${bin}${delimiter}${process.env.PATH ?? ""}`;
+  const settings = { PATH: path, HOME: home, USER: "ada", SIDEBAND_TIMEOUT_MS: PATIENCE_MS };
   return {
     home,
-    shell: (line, { input = "", env = {} } = {}) =>
-      run(
-        line,
-        input,
-        { PATH: path, HOME: home, USER: "ada", SIDEBAND_TIMEOUT_MS: PATIENCE_MS, ...env },
-        home,
-      ),
+    shell: (line, { input = "", env = {} } = {}) => run(line, input, { ...settings, ...env }, home),
+    sideband: async (words, env = {}) => {
+      const args = words.split(" ").filter((word) => word !== "");
+      const { status, out, err } = await callCommand({ args, env: { ...settings, ...env }, cwd: home });
+      return { status, stdout: out, stderr: err };
+    },
   };
 }
 

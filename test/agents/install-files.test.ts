@@ -297,9 +297,9 @@ suite("sideband agents at once and cut off", { concurrency: false }, () => {
       [...names, "cursor"].map((name) => host.shell(`sideband agents install ${name}`)),
     );
     for (const { status, stderr } of results) assert.equal(status, 0, stderr);
-    const status = await host.shell("sideband agents status");
+    const status = await host.sideband("agents status");
     for (const name of names) assert.match(status.stdout, new RegExp(`^${name} `, "m"));
-    for (const name of names) assert.equal((await host.shell(`sideband agents remove ${name}`)).status, 0);
+    for (const name of names) assert.equal((await host.sideband(`agents remove ${name}`)).status, 0);
     assert.ok(!existsSync(join(host.home, ".cursor")));
   });
 
@@ -321,10 +321,10 @@ suite("sideband agents at once and cut off", { concurrency: false }, () => {
       const [, signal] = await once(child, "exit");
       clearTimeout(timer);
       if (signal === "SIGKILL") killed += 1;
-      const again = await host.shell("sideband agents install cursor");
+      const again = await host.sideband("agents install cursor");
       assert.equal(again.status, 0, again.stderr);
       assert.ok(readFileSync(path, "utf8").includes('"sideband"'));
-      assert.equal((await host.shell("sideband agents remove cursor")).status, 0);
+      assert.equal((await host.sideband("agents remove cursor")).status, 0);
       assert.equal(readFileSync(path, "utf8"), text);
       assert.deepEqual(readdirSync(dirname(path)), ["mcp.json"]);
     }
@@ -336,17 +336,16 @@ suite("sideband agents at once and cut off", { concurrency: false }, () => {
     const home = join(host.home, "Ada Lovelace");
     mkdirSync(home);
     const env = { HOME: home, PATH: dirname(process.execPath) };
-    const line = `"${process.execPath}" "${builtSideband()}" agents`;
     for (const name of ["opencode", "gemini-cli", "cursor"])
-      assert.equal((await host.shell(`${line} install ${name}`, { env })).status, 0);
+      assert.equal((await host.sideband(`agents install ${name}`, env)).status, 0);
     const entry = JSON.parse(readFileSync(join(home, ".config/opencode/opencode.json"), "utf8")).mcp.sideband;
     assert.deepEqual(entry.command, [process.execPath, builtSideband(), "mcp"]);
-    const list = await host.shell(`${line} list`, { env });
+    const list = await host.sideband("agents list", env);
     assert.match(list.stdout, /^cursor +Cursor: MCP server and hook \(~\/\.cursor\)$/m);
     const broken = join(home, ".codeium", "windsurf", "mcp_config.json");
     mkdirSync(dirname(broken), { recursive: true });
     writeFileSync(broken, "{ broken");
-    const refused = await host.shell(`${line} install windsurf`, { env });
+    const refused = await host.sideband("agents install windsurf", env);
     assert.equal(refused.status, 1);
     assert.match(
       refused.stderr,

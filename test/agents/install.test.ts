@@ -27,11 +27,11 @@ const files = fileURLToPath(new URL("../../agents", import.meta.url));
 suite("sideband agents", { concurrency: false }, () => {
   test("the list names each agent, and a dry run writes nothing", async (t) => {
     const host = makeHost(t);
-    const list = await host.shell("sideband agents list");
+    const list = await host.sideband("agents list");
     assert.equal(list.status, 0);
     for (const { name } of AGENTS) {
       assert.ok(list.stdout.includes(`${name} `));
-      const dry = await host.shell(`sideband agents install ${name} --dry-run`);
+      const dry = await host.sideband(`agents install ${name} --dry-run`);
       assert.equal(dry.status, 0, dry.stderr);
       assert.match(dry.stdout, /^would write /);
     }
@@ -41,13 +41,13 @@ suite("sideband agents", { concurrency: false }, () => {
   test("a wrong call is told how to be right", async (t) => {
     const host = makeHost(t);
     for (const args of ["", "emacs", "codex hermes", "codex --force"]) {
-      const { status, stderr } = await host.shell(`sideband agents install ${args}`);
+      const { status, stderr } = await host.sideband(`agents install ${args}`);
       assert.equal(status, 2);
       assert.match(stderr, /--help says how/);
     }
     mkdirSync(join(host.home, ".codex"));
     writeFileSync(join(host.home, ".codex", "hooks.json"), "not JSON");
-    const broken = await host.shell("sideband agents install codex");
+    const broken = await host.sideband("agents install codex");
     assert.equal(broken.status, 1);
     assert.equal(readFileSync(join(host.home, ".codex", "hooks.json"), "utf8"), "not JSON");
   });
@@ -138,17 +138,17 @@ test("remove takes out exactly what install put in", async (t) => {
   const before = snapshot(host.home);
   for (const { name } of AGENTS) {
     for (let round = 0; round < 2; round++)
-      assert.equal((await host.shell(`sideband agents install ${name}`)).status, 0);
+      assert.equal((await host.sideband(`agents install ${name}`)).status, 0);
   }
   assert.ok(Object.keys(snapshot(host.home)).length > Object.keys(before).length + 8);
   for (const { name } of AGENTS) {
-    const { status, stderr } = await host.shell(`sideband agents remove ${name}`);
+    const { status, stderr } = await host.sideband(`agents remove ${name}`);
     assert.equal(status, 0, stderr);
   }
   assert.deepEqual(snapshot(host.home), before);
   assert.ok(!existsSync(join(host.home, ".hermes")), "folders that were made for it go too");
   assert.ok(existsSync(join(host.home, ".openclaw", "skills")));
-  const again = await host.shell("sideband agents remove codex");
+  const again = await host.sideband("agents remove codex");
   assert.equal(again.status, 1);
   assert.match(again.stderr, /codex is not installed in .*agents status/);
 });
@@ -156,13 +156,13 @@ test("remove takes out exactly what install put in", async (t) => {
 test("what the user changed since is kept, and a changed file of ours is left and named", async (t) => {
   const host = makeHost(t);
   const codex = join(host.home, ".codex");
-  for (const name of ["codex", "hermes"]) await host.shell(`sideband agents install ${name}`);
+  for (const name of ["codex", "hermes"]) await host.sideband(`agents install ${name}`);
   const hooks = JSON.parse(readFileSync(join(codex, "hooks.json"), "utf8"));
   hooks.hooks.SessionStart.unshift({ hooks: [{ type: "command", command: "echo mine" }] });
   writeFileSync(join(codex, "hooks.json"), JSON.stringify(hooks));
   const toml = readFileSync(join(codex, "config.toml"), "utf8");
   writeFileSync(join(codex, "config.toml"), `model = "gpt-5"\n${toml}\n[features]\nx = true\n`);
-  assert.equal((await host.shell("sideband agents remove codex")).status, 0);
+  assert.equal((await host.sideband("agents remove codex")).status, 0);
   assert.deepEqual(JSON.parse(readFileSync(join(codex, "hooks.json"), "utf8")).hooks, {
     SessionStart: [{ hooks: [{ type: "command", command: "echo mine" }] }],
   });
@@ -171,15 +171,15 @@ test("what the user changed since is kept, and a changed file of ours is left an
 
   const provider = join(host.home, ".hermes", "plugins", "sideband", "__init__.py");
   appendFileSync(provider, "# mine\n");
-  const { status, stdout } = await host.shell("sideband agents remove hermes");
+  const { status, stdout } = await host.sideband("agents remove hermes");
   assert.equal(status, 1);
   assert.match(stdout, /left .*__init__\.py: it was changed/);
   assert.deepEqual(readdirSync(join(provider, "..")), ["__init__.py"]);
 
   // A table of the user's own with our name is not ours.
   writeFileSync(join(codex, "config.toml"), '[mcp_servers.sideband]\ncommand = "mine"\n');
-  await host.shell("sideband agents install codex");
-  await host.shell("sideband agents remove codex");
+  await host.sideband("agents install codex");
+  await host.sideband("agents remove codex");
   assert.equal(
     readFileSync(join(codex, "config.toml"), "utf8"),
     '[mcp_servers.sideband]\ncommand = "mine"\n',
@@ -196,14 +196,14 @@ test("status says what is installed where, which version, and whether it starts 
     SIDEBAND_USER_ID: "ada",
     SIDEBAND_PROJECT: "loom-1",
   };
-  const none = await host.shell("sideband agents status", { env });
+  const none = await host.sideband("agents status", env);
   assert.equal(none.status, 0, none.stdout);
   assert.match(none.stdout, /^not installed: claude-code, codex, hermes, openclaw, gemini-cli, cursor, /);
   assert.match(none.stdout, /^a prompt gets the facts in plain text \(SIDEBAND_INCLUDE\)$/m);
   assert.match(none.stdout, /memory of ada in the project loom-1: http.* answers in \d+ ms, 0 facts/);
-  await host.shell("sideband agents install codex --dir here");
+  await host.sideband("agents install codex --dir here");
   const { version } = JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8"));
-  const good = await host.shell("sideband agents status", { env: { ...env, SIDEBAND_INCLUDE: "both" } });
+  const good = await host.sideband("agents status", { ...env, SIDEBAND_INCLUDE: "both" });
   assert.match(good.stdout, /^a prompt gets the facts in plain text and the sealed block /m);
   assert.equal(good.status, 0);
   assert.ok(good.stdout.includes(`codex ${version} in ${join(host.home, "here")}`), good.stdout);
@@ -212,15 +212,13 @@ test("status says what is installed where, which version, and whether it starts 
   const record = join(host.home, ".sideband", "agents.json");
   const text = readFileSync(record, "utf8");
   writeFileSync(record, text.slice(0, 40));
-  const damaged = await host.shell("sideband agents status", { env });
+  const damaged = await host.sideband("agents status", env);
   assert.equal(damaged.status, 1);
   assert.match(damaged.stderr, /^sideband agents status: .*agents\.json is damaged; delete it/);
   writeFileSync(record, text);
 
   rmSync(join(host.home, "here", "hooks.json"));
-  const broken = await host.shell("sideband agents status", {
-    env: { ...env, SIDEBAND_API_URL: await closedPort() },
-  });
+  const broken = await host.sideband("agents status", { ...env, SIDEBAND_API_URL: await closedPort() });
   assert.equal(broken.status, 1);
   assert.match(broken.stdout, /files are missing or changed; run "sideband agents install codex" again/);
   assert.match(broken.stdout, /does not answer: cannot reach/);

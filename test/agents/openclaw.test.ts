@@ -70,7 +70,7 @@ suite("OpenClaw", { concurrency: false }, () => {
     const running = await startRunning();
     t.after(() => running.end());
     const host = makeHost(t);
-    assert.equal((await host.shell("sideband agents install openclaw")).status, 0);
+    assert.equal((await host.sideband("agents install openclaw")).status, 0);
     const skill = readFileSync(join(host.home, ".openclaw", "skills", "sideband", "SKILL.md"), "utf8");
     const commands = [...skill.matchAll(/^curl .*$/gm)].map(([line]) => line);
     const env = {
@@ -95,7 +95,7 @@ suite("OpenClaw", { concurrency: false }, () => {
     const running = await startRunning();
     t.after(() => running.end());
     const host = makeHost(t);
-    await host.shell("sideband agents install openclaw");
+    await host.sideband("agents install openclaw");
     const api = await loadPlugin(host, {
       apiUrl: running.url,
       apiKey: running.key,
@@ -146,7 +146,7 @@ suite("OpenClaw", { concurrency: false }, () => {
 
   test("the plugin goes on without memory, with a line in the host's log", async (t) => {
     const host = makeHost(t);
-    await host.shell("sideband agents install openclaw");
+    await host.sideband("agents install openclaw");
     const api = await loadPlugin(host, {
       apiUrl: await closedPort(),
       apiKey: "k",

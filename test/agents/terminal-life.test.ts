@@ -6,79 +6,80 @@ import { once } from "node:events";
 import { mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { projectName } from "../../src/agents/project.ts";
 import { spokenCommand } from "../../src/cli/spoken-command.ts";
 import { builtSideband } from "./built.ts";
-import { withHome } from "./home.ts";
+import { openHome, withHome } from "./home.ts";
 
-test("what was replaced is said with the command that undoes it, which works as it is printed", () =>
-  withHome(async ({ run, runIn, env }) => {
-    const ada = ["--user", "ada l", "--person"];
-    await run("remember", "PREF.tone", "dry", ...ada);
-    const { out } = await run("remember", "PREF.tone", "warm", ...ada);
-    const undo = `${spokenCommand()} restore PREF.tone 1 --user 'ada l' --person`;
-    assert.equal(out, `PREF.tone: was "dry", now "warm"; undo: ${undo}\n`);
-    execFileSync("/bin/sh", ["-c", undo], { env, stdio: "ignore" });
-    assert.equal((await run("recall", "PREF.tone", ...ada)).out, "dry\n");
-    const history = await run("history", "PREF.tone", ...ada);
-    assert.match(
-      history.out,
-      /^REVISION +WRITTEN +BY +ENDED +VALUE\n3 .* cli +dry\n2 .* cli +replaced +warm\n1 .* dry\n$/,
-    );
-    const { revisions } = JSON.parse((await run("history", "PREF.tone", ...ada, "--json")).out);
-    assert.equal(revisions.length, 3);
-    const missing = await run("restore", "PREF.tone", "9", ...ada);
-    assert.deepEqual([missing.status, missing.out], [1, ""]);
-    assert.match(missing.err, /no revision 9 of PREF\.tone\. "sideband history PREF\.tone" lists/);
+/** For tests that need no empty folder, so that they share an owner. */
+const home = openHome();
+after(() => home.end());
 
-    // Lists, and facts that end.
-    for (const item of ["jargon", "emoji"]) await run("remember", "PREF.avoid", item, "--add", ...ada);
-    assert.equal((await run("recall", "PREF.avoid", ...ada)).out, "jargon; emoji\n");
-    const ending = await run("remember", "TASK.reminder", "call Bob", "--for", "7d", ...ada, "--json");
-    const leftMs = Date.parse(JSON.parse(ending.out).expires_at) - Date.now();
-    assert.ok(Math.abs(leftMs - 7 * 86_400_000) < 600_000, `${leftMs}`);
-    const until = await run("remember", "TASK.reminder", "x", "--until", "2099-12-01T18:00:00Z", ...ada);
-    assert.match(
-      until.out,
-      /^TASK\.reminder: was "call Bob", now "x" until 2099-12-01T18:00:00\.000Z; undo: /,
-    );
+test("what was replaced is said with the command that undoes it, which works as it is printed", async () => {
+  const { run, runIn, env } = home;
+  const ada = ["--user", "ada l", "--person"];
+  await run("remember", "PREF.tone", "dry", ...ada);
+  const { out } = await run("remember", "PREF.tone", "warm", ...ada);
+  const undo = `${spokenCommand()} restore PREF.tone 1 --user 'ada l' --person`;
+  assert.equal(out, `PREF.tone: was "dry", now "warm"; undo: ${undo}\n`);
+  execFileSync("/bin/sh", ["-c", undo], { env, stdio: "ignore" });
+  assert.equal((await run("recall", "PREF.tone", ...ada)).out, "dry\n");
+  const history = await run("history", "PREF.tone", ...ada);
+  assert.match(
+    history.out,
+    /^REVISION +WRITTEN +BY +ENDED +VALUE\n3 .* cli +dry\n2 .* cli +replaced +warm\n1 .* dry\n$/,
+  );
+  const { revisions } = JSON.parse((await run("history", "PREF.tone", ...ada, "--json")).out);
+  assert.equal(revisions.length, 3);
+  const missing = await run("restore", "PREF.tone", "9", ...ada);
+  assert.deepEqual([missing.status, missing.out], [1, ""]);
+  assert.match(missing.err, /no revision 9 of PREF\.tone\. "sideband history PREF\.tone" lists/);
 
-    // What an agent wrote since is put back.
-    const before = new Date().toISOString();
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    await run("remember", "PREF.tone", "loud", ...ada);
-    await run("remember", "USER.os", "Plan 9", ...ada);
-    const planned = await run("rollback", "--to", before, "--dry-run", ...ada);
-    assert.match(
-      planned.out,
-      /^USER\.os: Plan 9 → \(none\)\nPREF\.tone: loud → dry\n2 facts would change, back to /,
-    );
-    assert.equal((await run("recall", "PREF.tone", ...ada)).out, "loud\n");
-    const back = await run("rollback", "--to", before, ...ada);
-    assert.match(back.out, /2 facts changed/);
-    assert.equal((await run("recall", "PREF.tone", ...ada)).out, "dry\n");
-    // Going back prints how to undo it, and that works too.
-    const [, moment] = /^undo: .* rollback --to (\S+) /.exec(back.err) ?? [];
-    assert.match((await run("rollback", "--to", moment, ...ada)).out, /2 facts changed/);
-    assert.equal((await run("recall", "PREF.tone", ...ada)).out, "loud\n");
-    await run("rollback", "--to", before, ...ada);
-    assert.match(
-      (await run("log", "--since", "1h ago", ...ada)).out,
-      /\n\S+Z {2}cli +PREF\.tone: was "dry", now "loud"\n[\s\S]*PREF\.tone: was "loud", now "dry"\n$/,
-    );
+  // Lists, and facts that end.
+  for (const item of ["jargon", "emoji"]) await run("remember", "PREF.avoid", item, "--add", ...ada);
+  assert.equal((await run("recall", "PREF.avoid", ...ada)).out, "jargon; emoji\n");
+  const ending = await run("remember", "TASK.reminder", "call Bob", "--for", "7d", ...ada, "--json");
+  const leftMs = Date.parse(JSON.parse(ending.out).expires_at) - Date.now();
+  assert.ok(Math.abs(leftMs - 7 * 86_400_000) < 600_000, `${leftMs}`);
+  const until = await run("remember", "TASK.reminder", "x", "--until", "2099-12-01T18:00:00Z", ...ada);
+  assert.match(until.out, /^TASK\.reminder: was "call Bob", now "x" until 2099-12-01T18:00:00\.000Z; undo: /);
 
-    // Everything of a user goes only when told so.
-    const unasked = await run("forget", "--all", ...ada);
-    assert.deepEqual([unasked.status, unasked.out], [2, ""]);
-    assert.match(unasked.err, /--all needs --yes where nobody can be asked/);
-    assert.equal(
-      (await run("forget", "--all", "--yes", ...ada)).out,
-      "forgot everything of ada l, in all projects\n",
-    );
-    assert.equal((await run("forget", "--all", "--yes", ...ada)).status, 1);
-    assert.equal((await runIn(env.HOME ?? "", "facts", ...ada)).out, "");
-  }));
+  // What an agent wrote since is put back.
+  const before = new Date().toISOString();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  await run("remember", "PREF.tone", "loud", ...ada);
+  await run("remember", "USER.os", "Plan 9", ...ada);
+  const planned = await run("rollback", "--to", before, "--dry-run", ...ada);
+  assert.match(
+    planned.out,
+    /^USER\.os: Plan 9 → \(none\)\nPREF\.tone: loud → dry\n2 facts would change, back to /,
+  );
+  assert.equal((await run("recall", "PREF.tone", ...ada)).out, "loud\n");
+  const back = await run("rollback", "--to", before, ...ada);
+  assert.match(back.out, /2 facts changed/);
+  assert.equal((await run("recall", "PREF.tone", ...ada)).out, "dry\n");
+  // Going back prints how to undo it, and that works too.
+  const [, moment] = /^undo: .* rollback --to (\S+) /.exec(back.err) ?? [];
+  assert.match((await run("rollback", "--to", moment, ...ada)).out, /2 facts changed/);
+  assert.equal((await run("recall", "PREF.tone", ...ada)).out, "loud\n");
+  await run("rollback", "--to", before, ...ada);
+  assert.match(
+    (await run("log", "--since", "1h ago", ...ada)).out,
+    /\n\S+Z {2}cli +PREF\.tone: was "dry", now "loud"\n[\s\S]*PREF\.tone: was "loud", now "dry"\n$/,
+  );
+
+  // Everything of a user goes only when told so.
+  const unasked = await run("forget", "--all", ...ada);
+  assert.deepEqual([unasked.status, unasked.out], [2, ""]);
+  assert.match(unasked.err, /--all needs --yes where nobody can be asked/);
+  assert.equal(
+    (await run("forget", "--all", "--yes", ...ada)).out,
+    "forgot everything of ada l, in all projects\n",
+  );
+  assert.equal((await run("forget", "--all", "--yes", ...ada)).status, 1);
+  assert.equal((await runIn(env.HOME ?? "", "facts", ...ada)).out, "");
+});
 
 test("labels are added, listed first, hidden and shown; users are listed, and one is exported", () =>
   withHome(async ({ env, run, runIn }) => {
@@ -143,23 +144,23 @@ test("labels are added, listed first, hidden and shown; users are listed, and on
     assert.equal((await runIn(loom, "facts", "--user", "ada")).out, "# ada\nFAMILY.wife=Grace\n");
   }));
 
-test("log --follow prints what happens until Ctrl-C, also what is forgotten with its history", () =>
-  withHome(async ({ run, env }) => {
-    const ada = ["--user", "ada"];
-    await run("remember", "PREF.tone", "dry", ...ada);
-    const followed = spawn(process.execPath, [builtSideband(), "log", "--follow", ...ada], {
-      env,
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    const ended = once(followed, "exit");
-    const lines = createInterface({ input: followed.stdout })[Symbol.asyncIterator]();
-    const nextLine = async () => (await lines.next()).value;
-    assert.match(await nextLine(), /cli +PREF\.tone: now "dry"$/);
-    await run("remember", "PREF.tone", "warm", ...ada);
-    assert.match(await nextLine(), /cli +PREF\.tone: was "dry", now "warm"$/);
-    await run("forget", "PREF.tone", ...ada);
-    assert.match(await nextLine(), /Z +PREF\.tone: forgotten, was "warm"$/);
-    followed.kill("SIGINT");
-    assert.deepEqual(await ended, [0, null]);
-    assert.equal(await nextLine(), undefined);
-  }));
+test("log --follow prints what happens until Ctrl-C, also what is forgotten with its history", async () => {
+  const { run, env } = home;
+  const ada = ["--user", "ada"];
+  await run("remember", "PREF.tone", "dry", ...ada);
+  const followed = spawn(process.execPath, [builtSideband(), "log", "--follow", ...ada], {
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = once(followed, "exit");
+  const lines = createInterface({ input: followed.stdout })[Symbol.asyncIterator]();
+  const nextLine = async () => (await lines.next()).value;
+  assert.match(await nextLine(), /cli +PREF\.tone: now "dry"$/);
+  await run("remember", "PREF.tone", "warm", ...ada);
+  assert.match(await nextLine(), /cli +PREF\.tone: was "dry", now "warm"$/);
+  await run("forget", "PREF.tone", ...ada);
+  assert.match(await nextLine(), /Z +PREF\.tone: forgotten, was "warm"$/);
+  followed.kill("SIGINT");
+  assert.deepEqual(await ended, [0, null]);
+  assert.equal(await nextLine(), undefined);
+});

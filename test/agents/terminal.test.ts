@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { projectName } from "../../src/agents/project.ts";
@@ -14,46 +14,51 @@ import { spokenCommand } from "../../src/cli/spoken-command.ts";
 import { startRunning } from "../http/running-service.ts";
 import { caller, type TourClient } from "../mcp/tour.ts";
 import { builtSideband } from "./built.ts";
-import { withHome } from "./home.ts";
+import { openHome, withHome } from "./home.ts";
+import { callCommand } from "./loaded-command.ts";
 
-test("a fact is remembered, recalled, listed and forgotten, and what is not there is said", () =>
-  withHome(async ({ run }) => {
-    const ada = ["--user", "ada"];
-    assert.deepEqual(await run("remember", "USER.gpu", "RTX  5090", ...ada), {
-      status: 0,
-      out: `USER.gpu: now "RTX  5090"; undo: ${spokenCommand()} forget USER.gpu --user ada\n`,
-      err: "",
+/** For tests that need no empty folder, so that they share an owner. Each has users of its own. */
+const home = openHome();
+after(() => home.end());
+
+test("a fact is remembered, recalled, listed and forgotten, and what is not there is said", async () => {
+  const { run } = home;
+  const ada = ["--user", "ada"];
+  assert.deepEqual(await run("remember", "USER.gpu", "RTX  5090", ...ada), {
+    status: 0,
+    out: `USER.gpu: now "RTX  5090"; undo: ${spokenCommand()} forget USER.gpu --user ada\n`,
+    err: "",
+  });
+  assert.equal((await run("recall", "USER.gpu", ...ada)).out, "RTX  5090\n");
+  assert.equal((await run("facts", ...ada)).out, "USER.gpu=RTX  5090\n");
+  const { channel_count } = JSON.parse((await run("context", ...ada, "--json")).out);
+  assert.equal(channel_count, 1);
+  assert.match((await run("context", ...ada)).out, /\nUSER\.gpu=RTX {2}5090\n<\/sideband-memory>\n$/);
+  assert.deepEqual(await run("facts", "--user", "eve"), { status: 0, out: "", err: "eve has no facts\n" });
+  assert.equal((await run("forget", "USER.gpu", ...ada)).out, "forgot USER.gpu\n");
+  for (const command of ["recall", "forget"]) {
+    assert.deepEqual(await run(command, "USER.gpu", ...ada), {
+      status: 1,
+      out: "",
+      err: `sideband ${command}: ada has no fact USER.gpu\n`,
     });
-    assert.equal((await run("recall", "USER.gpu", ...ada)).out, "RTX  5090\n");
-    assert.equal((await run("facts", ...ada)).out, "USER.gpu=RTX  5090\n");
-    const { channel_count } = JSON.parse((await run("context", ...ada, "--json")).out);
-    assert.equal(channel_count, 1);
-    assert.match((await run("context", ...ada)).out, /\nUSER\.gpu=RTX {2}5090\n<\/sideband-memory>\n$/);
-    assert.deepEqual(await run("facts", "--user", "eve"), { status: 0, out: "", err: "eve has no facts\n" });
-    assert.equal((await run("forget", "USER.gpu", ...ada)).out, "forgot USER.gpu\n");
-    for (const command of ["recall", "forget"]) {
-      assert.deepEqual(await run(command, "USER.gpu", ...ada), {
-        status: 1,
-        out: "",
-        err: `sideband ${command}: ada has no fact USER.gpu\n`,
-      });
-    }
-    const unknown = await run("remember", "USER.nam", "Ada", ...ada);
-    assert.equal(unknown.status, 1);
-    assert.match(unknown.err, /^sideband remember: .*Did you mean USER\.name\?\n$/);
-    assert.match((await run("remember", "USER.tone", "dry", ...ada)).err, /Did you mean PREF\.tone\?\n$/);
-    for (const call of [
-      ["remember", "USER.email", "x"],
-      ["recall", "USER.email"],
-    ]) {
-      const { status, err } = await run(...call);
-      assert.equal(status, 1);
-      assert.match(
-        err,
-        /there is no label USER\.email; "sideband labels" lists them, and "sideband labels add USER\.email" adds one\n$/,
-      );
-    }
-  }));
+  }
+  const unknown = await run("remember", "USER.nam", "Ada", ...ada);
+  assert.equal(unknown.status, 1);
+  assert.match(unknown.err, /^sideband remember: .*Did you mean USER\.name\?\n$/);
+  assert.match((await run("remember", "USER.tone", "dry", ...ada)).err, /Did you mean PREF\.tone\?\n$/);
+  for (const call of [
+    ["remember", "USER.email", "x"],
+    ["recall", "USER.email"],
+  ]) {
+    const { status, err } = await run(...call);
+    assert.equal(status, 1);
+    assert.match(
+      err,
+      /there is no label USER\.email; "sideband labels" lists them, and "sideband labels add USER\.email" adds one\n$/,
+    );
+  }
+});
 
 test("a wrong call of these commands is refused with status 2 before a memory is opened", () =>
   withHome(async ({ data, run }) => {
@@ -105,47 +110,56 @@ test("a command that reads makes nothing where there is no store, and says how o
     assert.deepEqual(readdirSync(env.HOME ?? ""), []);
   }));
 
-test("in a repository the terminal has the facts of an agent there, and in another one it has not", () =>
-  withHome(async ({ env, runIn }) => {
-    const repositories = ["loom", "mill"].map((name) => join(env.HOME ?? "", name));
-    for (const folder of repositories) mkdirSync(join(folder, ".git"), { recursive: true });
-    const [loom, mill] = repositories;
-    const client = new Client({ name: "test", version: "1.0.0" });
-    const launch = { command: process.execPath, args: [builtSideband(), "mcp", "--user", "ada"], cwd: loom };
-    await client.connect(new StdioClientTransport({ ...launch, env: env as Record<string, string> }));
-    const agent = caller(client as unknown as TourClient);
-    await agent("remember", { label: "TASK.next", value: "weave" });
-    await agent("remember", { label: "USER.name", value: "Ada" });
-    await client.close();
-    const factsIn = async (cwd: string, ...more: string[]) =>
-      (await runIn(cwd, "facts", "--user", "ada", ...more)).out;
-    const project = projectName(realpathSync(loom));
-    assert.equal(await factsIn(loom), `# ada\nUSER.name=Ada\n# ada in ${project}\nTASK.next=weave\n`);
-    assert.equal(await factsIn(mill), "# ada\nUSER.name=Ada\n");
-    assert.equal(await factsIn(loom, "--person"), "USER.name=Ada\n");
-    assert.equal((await runIn(loom, "remember", "PROJ.goal", "cloth", "--user", "ada")).status, 0);
-    const elsewhere = await factsIn(mill, "--project", project);
-    assert.equal(elsewhere, `# ada\nUSER.name=Ada\n# ada in ${project}\nTASK.next=weave\nPROJ.goal=cloth\n`);
-    assert.equal((await runIn(loom, "forget", "TASK.next", "--user", "ada")).status, 0);
-    assert.equal(await factsIn(loom), `# ada\nUSER.name=Ada\n# ada in ${project}\nPROJ.goal=cloth\n`);
-    const { out } = await runIn(loom, "context", "--user", "ada", "--json");
-    assert.equal(JSON.parse(out).plain_index, "USER.name=Ada\nPROJ.goal=cloth");
-  }));
+test("in a repository the terminal has the facts of an agent there, and in another one it has not", async () => {
+  const { env, runIn } = home;
+  const repositories = ["loom", "mill"].map((name) => join(env.HOME ?? "", name));
+  for (const folder of repositories) mkdirSync(join(folder, ".git"), { recursive: true });
+  const [loom, mill] = repositories;
+  const client = new Client({ name: "test", version: "1.0.0" });
+  const launch = { command: process.execPath, args: [builtSideband(), "mcp", "--user", "weaver"], cwd: loom };
+  await client.connect(new StdioClientTransport({ ...launch, env: env as Record<string, string> }));
+  const agent = caller(client as unknown as TourClient);
+  await agent("remember", { label: "TASK.next", value: "weave" });
+  await agent("remember", { label: "USER.name", value: "Ada" });
+  await client.close();
+  const factsIn = async (cwd: string, ...more: string[]) =>
+    (await runIn(cwd, "facts", "--user", "weaver", ...more)).out;
+  const project = projectName(realpathSync(loom));
+  assert.equal(await factsIn(loom), `# weaver\nUSER.name=Ada\n# weaver in ${project}\nTASK.next=weave\n`);
+  assert.equal(await factsIn(mill), "# weaver\nUSER.name=Ada\n");
+  assert.equal(await factsIn(loom, "--person"), "USER.name=Ada\n");
+  assert.equal((await runIn(loom, "remember", "PROJ.goal", "cloth", "--user", "weaver")).status, 0);
+  const elsewhere = await factsIn(mill, "--project", project);
+  assert.equal(
+    elsewhere,
+    `# weaver\nUSER.name=Ada\n# weaver in ${project}\nTASK.next=weave\nPROJ.goal=cloth\n`,
+  );
+  assert.equal((await runIn(loom, "forget", "TASK.next", "--user", "weaver")).status, 0);
+  assert.equal(await factsIn(loom), `# weaver\nUSER.name=Ada\n# weaver in ${project}\nPROJ.goal=cloth\n`);
+  const { out } = await runIn(loom, "context", "--user", "weaver", "--json");
+  assert.equal(JSON.parse(out).plain_index, "USER.name=Ada\nPROJ.goal=cloth");
+});
 
-test("a service prints its lines before those of its log", () =>
+test("a service prints its lines before those of its log, and on a relative folder it names the whole path", () =>
   withHome(async ({ env }) => {
     const path = join(env.HOME ?? "", "said");
     const file = openSync(path, "w");
-    const args = [builtSideband(), "serve", "--port", "0"];
-    const service = spawn(process.execPath, args, { env, stdio: ["ignore", file, file] });
+    const args = [builtSideband(), "serve", "--port", "0", "--data", "notes"];
+    const service = spawn(process.execPath, args, { env, cwd: env.HOME, stdio: ["ignore", file, file] });
     closeSync(file);
     try {
       while (!readFileSync(path, "utf8").includes('"msg":"listening"'))
         await new Promise((resolve) => setTimeout(resolve, 20));
+      const said = readFileSync(path, "utf8");
       assert.match(
-        readFileSync(path, "utf8"),
+        said,
         /^listening on http.*\nadmin token [^{]*\n {2}sb_live_[^{]*\n {2}curl [^\n]*\n\n\{"level":30,/,
       );
+      // So that its advice works in every folder.
+      const folder = join(env.HOME ?? "", "notes");
+      assert.ok(said.includes(`admin token in ${join(folder, "admin.token")};`), said);
+      assert.ok(said.includes(` --data ${folder}\n`), said);
+      assert.ok(said.includes(`${folder} had no account yet.`), said);
     } finally {
       service.kill("SIGTERM");
       await once(service, "exit");
@@ -164,23 +178,19 @@ function shell(env: NodeJS.ProcessEnv, line: string): Promise<{ status: number; 
   });
 }
 
-test("a value that is not valid UTF-8 is refused where its bytes can be told; a typed U+FFFD is kept", () =>
-  withHome(async ({ env, run }) => {
-    if (existsSync("/proc/self/cmdline")) {
-      const { status, err } = await shell(
-        env,
-        `"$NODE" "$CLI" remember USER.name "$(printf 'a\\377\\376b')"`,
-      );
-      assert.equal(status, 2, err);
-      assert.match(err, /is not valid UTF-8: pass text in UTF-8/);
-    }
-    assert.match((await run("remember", "USER.name", "a\uFFFDb")).out, /^USER\.name: now "a\uFFFDb"; /);
-  }));
+test("a value that is not valid UTF-8 is refused where its bytes can be told; a typed U+FFFD is kept", async () => {
+  const { env, run } = home;
+  if (existsSync("/proc/self/cmdline")) {
+    const { status, err } = await shell(env, `"$NODE" "$CLI" remember USER.name "$(printf 'a\\377\\376b')"`);
+    assert.equal(status, 2, err);
+    assert.match(err, /is not valid UTF-8: pass text in UTF-8/);
+  }
+  assert.match((await run("remember", "USER.name", "a\uFFFDb")).out, /^USER\.name: now "a\uFFFDb"; /);
+});
 
 /** Runs a service, and hands what it said at its first start over. */
-async function whileServing(env: NodeJS.ProcessEnv, args: string[], work: (said: string) => Promise<void>) {
-  const options = { env, cwd: env.HOME };
-  const service = spawn(process.execPath, [builtSideband(), "serve", "--port", "0", ...args], options);
+async function whileServing(env: NodeJS.ProcessEnv, work: (said: string) => Promise<void>) {
+  const service = spawn(process.execPath, [builtSideband(), "serve", "--port", "0"], { env });
   try {
     let said = "";
     for await (const chunk of service.stdout) {
@@ -196,7 +206,7 @@ async function whileServing(env: NodeJS.ProcessEnv, args: string[], work: (said:
 
 test("the service, the operator's commands and the terminal use one default folder; the user is the one who runs it", () =>
   withHome(({ data, env, run }) =>
-    whileServing(env, [], async (said) => {
+    whileServing(env, async (said) => {
       const [, url] = /^listening on (http:\S+)/.exec(said)!;
       const [key] = /sb_live_\w+/.exec(said)!;
       assert.equal((await run("remember", "USER.name", "Ada", "--json")).status, 0);
@@ -208,16 +218,6 @@ test("the service, the operator's commands and the terminal use one default fold
       assert.equal(((await answer.json()) as { value: string }).value, "Ada");
       assert.match((await run("keys", "list")).out, new RegExp(key.slice(0, 12)));
       assert.ok(existsSync(join(data, "sideband.json")));
-    }),
-  ));
-
-test("a service on a relative folder names the whole path, so that its advice works in every folder", () =>
-  withHome(({ env }) =>
-    whileServing(env, ["--data", "notes"], async (said) => {
-      const folder = join(env.HOME ?? "", "notes");
-      assert.ok(said.includes(`admin token in ${join(folder, "admin.token")};`), said);
-      assert.ok(said.includes(` --data ${folder}\n`), said);
-      assert.ok(said.includes(`${folder} had no account yet.`), said);
     }),
   ));
 
@@ -274,27 +274,22 @@ test("a service that wants a key, and an address that is none, lead to the setti
 });
 
 test("what looks like a secret is refused as from an agent, and SIDEBAND_ALLOW_SECRETS=1 lets it be stored", async () => {
-  const call = ["remember", "USER.role", "sk-ant-api03-AAAAAAAAAAAAAAAA", "--user", "ada"];
-  await withHome(async ({ run }) => {
-    const { status, err } = await run(...call);
-    assert.equal(status, 1);
-    assert.match(
-      err,
-      /^sideband remember: This looks like an API key: .* SIDEBAND_ALLOW_SECRETS=1 lets it be stored\.\n$/,
-    );
-    assert.equal((await run("facts", "--user", "ada")).err, "ada has no facts\n");
-    assert.match(
-      (await run("remember", "USER.name", "Ada <private>Lovelace</private>", "--user", "ada")).out,
-      /^USER\.name: now "Ada"; /,
-    );
-  });
-  await withHome(
-    async ({ run }) => {
-      const { out } = await run(...call);
-      assert.ok(out.startsWith(`USER.role: now "${call[2]}"; undo: `), out);
-    },
-    { SIDEBAND_ALLOW_SECRETS: "1" },
+  const { env, run } = home;
+  const call = ["remember", "USER.role", "sk-ant-api03-AAAAAAAAAAAAAAAA", "--user", "keeper"];
+  const { status, err } = await run(...call);
+  assert.equal(status, 1);
+  assert.match(
+    err,
+    /^sideband remember: This looks like an API key: .* SIDEBAND_ALLOW_SECRETS=1 lets it be stored\.\n$/,
   );
+  assert.equal((await run("facts", "--user", "keeper")).err, "keeper has no facts\n");
+  assert.match(
+    (await run("remember", "USER.name", "Ada <private>Lovelace</private>", "--user", "keeper")).out,
+    /^USER\.name: now "Ada"; /,
+  );
+  const allowed = { ...env, SIDEBAND_ALLOW_SECRETS: "1" };
+  const { out } = await callCommand({ args: call, env: allowed, cwd: env.HOME ?? "" });
+  assert.ok(out.startsWith(`USER.role: now "${call[2]}"; undo: `), out);
 });
 
 test("SIDEBAND_TIMEOUT_MS is how long a command waits", async (t) => {

@@ -37,23 +37,23 @@ async function growthBytes(count: number, visit: (i: number) => Promise<void>): 
   return (await heapBytes()) - before;
 }
 
-test("200 connections that come and go leave the heap as it was", async () => {
-  const grown = await growthBytes(200, async (i) => {
+test("80 connections that come and go leave the heap as it was", async () => {
+  const grown = await growthBytes(80, async (i) => {
     const query = i % 2 === 0 ? "?user_id=visitor" : "";
     const answer = await running.call("POST", `/mcp${query}`, { body, headers: { accept } });
     assert.equal(answer.status, 200);
   });
-  // Schemas compiled for each connection are 110 kB each.
-  assert.ok(grown < 5_000_000, `the heap has grown by ${grown} bytes`);
+  // Schemas compiled for each connection are 110 kB each; what is compiled and kept once is about 1 MB.
+  assert.ok(grown < 3_000_000, `the heap has grown by ${grown} bytes`);
 });
 
-test("2,000 clients that hang up in the middle of a call leave the heap as it was", async () => {
+test("600 clients that hang up in the middle of a call leave the heap as it was", async () => {
   const { port } = new URL(running.url);
   const payload = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
   const head =
     `POST /mcp HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${running.key}\r\naccept: ${accept}\r\n` +
     `content-type: application/json\r\ncontent-length: ${payload.length}\r\n\r\n`;
-  const grown = await growthBytes(2_000, async (i) => {
+  const grown = await growthBytes(600, async (i) => {
     const socket = connect(Number(port), "127.0.0.1").on("error", () => {});
     await once(socket, "connect");
     // Every fourth with half of the body sent, the others with the answer under way.
@@ -61,5 +61,6 @@ test("2,000 clients that hang up in the middle of a call leave the heap as it wa
     await new Promise<void>((resolve) => void socket.write(head + sent, () => resolve()));
     socket.resetAndDestroy();
   });
-  assert.ok(grown < 5_000_000, `the heap has grown by ${grown} bytes`);
+  // A request that is kept has more than 5 kB.
+  assert.ok(grown < 3_000_000, `the heap has grown by ${grown} bytes`);
 });

@@ -105,57 +105,37 @@ suite("package", { concurrency: false }, () => {
     assert.ok(bytes <= SDK_BYTES_MAX, `${bytes} bytes`);
   });
 
-  test("types resolve under node16 and bundler resolution, and a wrong call does not compile", (t) => {
+  test("types resolve under node16 and bundler resolution, a wrong call does not compile, and Node runs CommonJS modules", (t) => {
     const folder = mkdtempSync(join(tmpdir(), "sideband-types-"));
     t.after(() => rmSync(folder, { recursive: true }));
     mkdirSync(join(folder, "node_modules"));
     symlinkSync(packageFolder, join(folder, "node_modules", "sideband"), "dir");
     symlinkSync(join(packageFolder, "node_modules", "ai"), join(folder, "node_modules", "ai"), "dir");
-    writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-    writeFileSync(join(folder, "client.ts"), CLIENT);
-    writeFileSync(join(folder, "frameworks.ts"), FRAMEWORKS);
-    for (const [module, moduleResolution] of [
-      ["node16", "node16"],
-      ["esnext", "bundler"],
-    ]) {
-      // Without skipLibCheck: our own declarations must be sound for everybody.
-      compile(folder, ["client.ts"], {
-        module,
-        moduleResolution,
-        skipLibCheck: false,
-        lib: ["es2022", "dom"],
-      });
-      compile(folder, ["frameworks.ts"], {
-        module,
-        moduleResolution,
-        skipLibCheck: true,
-        lib: ["es2023", "dom"],
-      });
-    }
-  });
-
-  test("a program of CommonJS modules compiles with node16, and Node runs it", (t) => {
-    const folder = mkdtempSync(join(tmpdir(), "sideband-require-"));
-    t.after(() => rmSync(folder, { recursive: true }));
-    mkdirSync(join(folder, "node_modules"));
-    symlinkSync(packageFolder, join(folder, "node_modules", "sideband"), "dir");
-    writeFileSync(join(folder, "package.json"), '{ "type": "commonjs" }');
-    writeFileSync(join(folder, "program.ts"), PROGRAM);
-    const lib = ["es2022", "dom"];
-    compile(folder, ["program.ts"], { module: "node16", lib, skipLibCheck: false, noEmit: false });
-    assert.match(readFileSync(join(folder, "program.js"), "utf8"), /require\("sideband"\)/);
-    const output = execFileSync(process.execPath, [join(folder, "program.js")], { encoding: "utf8" });
-    const names = ["remember", "recall", "forget", "add_label", "history"];
-    assert.deepEqual(JSON.parse(output), ["connection_failed", names, names.length]);
-    // The frameworks' own declarations are not checked; ours are found for every way in.
+    writeFileSync(join(folder, "client.mts"), CLIENT);
+    writeFileSync(join(folder, "frameworks.mts"), FRAMEWORKS);
+    writeFileSync(join(folder, "program.cts"), PROGRAM);
+    // Every way in, out of a module of CommonJS.
     writeFileSync(
-      join(folder, "imports.ts"),
+      join(folder, "imports.cts"),
       Object.keys(manifest.exports)
         .filter((name) => !name.endsWith(".json"))
         .map((name, i) => `import * as part${i} from "sideband${name.slice(1)}";\nconsole.log(part${i});`)
         .join("\n"),
     );
-    compile(folder, ["imports.ts"], { module: "node16", lib: ["es2023", "dom"], skipLibCheck: true });
+    const node16 = { module: "node16", moduleResolution: "node16" };
+    const bundler = { module: "esnext", moduleResolution: "bundler" };
+    // Our own declarations must be sound for everybody; those of TypeScript and of the frameworks are theirs.
+    const sound = { skipLibCheck: false, skipDefaultLibCheck: true, lib: ["es2022", "dom"] };
+    const found = { skipLibCheck: true, lib: ["es2023", "dom"] };
+    compile(folder, ["client.mts", "program.cts"], { ...node16, ...sound, noEmit: false });
+    compile(folder, ["client.mts"], { ...bundler, ...sound });
+    compile(folder, ["frameworks.mts", "imports.cts"], { ...node16, ...found });
+    compile(folder, ["frameworks.mts"], { ...bundler, ...found });
+
+    assert.match(readFileSync(join(folder, "program.cjs"), "utf8"), /require\("sideband"\)/);
+    const output = execFileSync(process.execPath, [join(folder, "program.cjs")], { encoding: "utf8" });
+    const names = ["remember", "recall", "forget", "add_label", "history"];
+    assert.deepEqual(JSON.parse(output), ["connection_failed", names, names.length]);
   });
 });
 

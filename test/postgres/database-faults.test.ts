@@ -11,6 +11,7 @@ import { after, type TestContext, test } from "node:test";
 import postgres from "postgres";
 import { PostgresServer } from "../../bench/store/postgres-server.ts";
 import { builtSideband } from "../agents/built.ts";
+import { callCommand } from "../agents/loaded-command.ts";
 import { freePort } from "../fixtures/free-port.ts";
 import { problemCode, send } from "../http/plain-client.ts";
 import { newEmptyDatabase } from "./server.ts";
@@ -25,16 +26,23 @@ interface Command {
   says(text: string): Promise<string>;
 }
 
-function start(t: TestContext, url: string, args: string[], settings: Record<string, string> = {}): Command {
-  const child = spawn(process.execPath, [builtSideband(), ...args], {
-    env: {
-      PATH: process.env.PATH,
-      SIDEBAND_DATA: folder,
-      SIDEBAND_PORT: "0",
-      SIDEBAND_DATABASE_URL: url,
-      SIDEBAND_MASTER_KEY: "ab".repeat(32),
-      ...settings,
-    },
+const environment = (url: string) => ({
+  PATH: process.env.PATH,
+  SIDEBAND_DATA: folder,
+  SIDEBAND_PORT: "0",
+  SIDEBAND_DATABASE_URL: url,
+  SIDEBAND_MASTER_KEY: "ab".repeat(32),
+});
+
+/** A command that ends by itself: its exit status, and all that it printed. */
+async function ended(url: string, args: string[]): Promise<[status: number, output: string]> {
+  const { status, out, err } = await callCommand({ args, env: environment(url), cwd: folder });
+  return [status, out + err];
+}
+
+function serve(t: TestContext, url: string, settings: Record<string, string> = {}): Command {
+  const child = spawn(process.execPath, [builtSideband(), "serve"], {
+    env: { ...environment(url), ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   });
   t.after(() => child.kill("SIGKILL"));
@@ -64,7 +72,7 @@ test("a node whose database is away at the start waits, is alive and not ready, 
   const url = await server.createDatabase("late");
   await server.pause();
   const port = String(await freePort());
-  const node = start(t, url, ["serve"], { SIDEBAND_PORT: port });
+  const node = serve(t, url, { SIDEBAND_PORT: port });
   const output = await node.says("trying again in 2 s");
   assert.match(output, /ECONNREFUSED.*; trying again in 1 s/);
   const address = `http://127.0.0.1:${port}`;
@@ -97,7 +105,7 @@ test("a signal ends the wait at once, between attempts and during one", async (t
     [await freePort(), "trying again in 2 s"],
     [port, "trying again in 1 s"],
   ] as const) {
-    const node = start(t, `postgres://sideband@127.0.0.1:${target}/x`, ["serve"]);
+    const node = serve(t, `postgres://sideband@127.0.0.1:${target}/x`);
     await node.says(text);
     // The silent one is being tried again by then.
     if (target === port) await Promise.race([once(silent, "connection"), node.ended]);
@@ -115,7 +123,7 @@ test("a port in use is told at once, not when the database has come", async (t) 
   t.after(() => other.close());
   const { port } = other.address() as AddressInfo;
   const away = `postgres://sideband@127.0.0.1:${await freePort()}/x`;
-  const node = start(t, away, ["serve"], { SIDEBAND_PORT: String(port) });
+  const node = serve(t, away, { SIDEBAND_PORT: String(port) });
   await node.says("is in use: choose another with --port or SIDEBAND_PORT");
   assert.equal(await node.ended, 1);
 });
@@ -135,18 +143,25 @@ test("every other fault of the database ends every command with one line that sa
     ["postgres://a:secret-word@127.0.0.1:99999/x", /SIDEBAND_DATABASE_URL/],
   ];
   for (const [address, cause] of faults) {
-    for (const args of [["serve"], ["db", "migrate"], ["keys", "list"], ["db", "export"]]) {
-      const command = start(t, address, args);
-      assert.equal(await command.ended, 1, `${args.join(" ")}: ${cause}`);
-      const output = await command.says("");
-      assert.match(output, /^sideband [^\n]*\n$/);
-      assert.match(output, cause);
-      assert.doesNotMatch(output, /secret-word/);
+    const node = serve(t, address);
+    const nodeEnded: [number | null, string] = [await node.ended, await node.says("")];
+    const outcomes: [string, [number | null, string]][] = [["serve", nodeEnded]];
+    for (const args of [
+      ["db", "migrate"],
+      ["keys", "list"],
+      ["db", "export"],
+    ])
+      outcomes.push([args.join(" "), await ended(address, args)]);
+    for (const [command, [status, output]] of outcomes) {
+      assert.equal(status, 1, `${command}: ${cause}`);
+      assert.match(output, /^sideband [^\n]*\n$/, command);
+      assert.match(output, cause, command);
+      assert.doesNotMatch(output, /secret-word/, command);
     }
   }
 });
 
-test("where the database is away, a command other than serve ends soon, with one line", async (t) => {
+test("where the database is away, a command other than serve ends soon, with one line", async () => {
   const url = `postgres://sideband@127.0.0.1:${await freePort()}/x`;
   for (const args of [
     ["db", "status"],
@@ -157,8 +172,8 @@ test("where the database is away, a command other than serve ends soon, with one
     ["verify"],
     ["compact"],
   ]) {
-    const command = start(t, url, args);
-    assert.equal(await command.ended, 1, args.join(" "));
-    assert.match(await command.says(""), /^sideband [^\n]*(ECONNREFUSED|no store)[^\n]*\n$/, args.join(" "));
+    const [status, output] = await ended(url, args);
+    assert.equal(status, 1, args.join(" "));
+    assert.match(output, /^sideband [^\n]*(ECONNREFUSED|no store)[^\n]*\n$/, args.join(" "));
   }
 });

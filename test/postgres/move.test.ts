@@ -17,6 +17,9 @@ import { newEmptyDatabase, openStore } from "./server.ts";
 const openFolder = (folder: string) =>
   LmdbStore.open({ folder, create: true, queueMax: 10_000, metrics: new Metrics() });
 
+/** With two facts each: more than a group of writes (256) and a page of histories (500) have. */
+const USERS = 300;
+
 test("move: a data folder goes into the database and back, with keys, use, requests, times and order", async () => {
   const root = mkdtempSync(join(tmpdir(), "sideband-move-"));
   const url = await newEmptyDatabase();
@@ -32,7 +35,7 @@ test("move: a data folder goes into the database and back, with keys, use, reque
       const limit = tier === "free" ? 1000 : null;
       const quota = { keyId: id, month: "2026-11", day: "2026-11-15", limit };
       await Promise.all(
-        Array.from({ length: 300 }, (_, i) =>
+        Array.from({ length: USERS / 2 }, (_, i) =>
           // The later channel first: the order of writing is not that of the channels.
           embedded.write(
             write(
@@ -66,14 +69,14 @@ test("move: a data folder goes into the database and back, with keys, use, reque
     const report = await moveData(config("first"), "into the database", (phase) => {
       steps[phase] += 1;
     });
-    assert.deepEqual(report, { keys: 2, users: 600, facts: 1200, leftOut: [], differences: [] });
-    assert.deepEqual(steps, { copied: 600, compared: 600 });
+    assert.deepEqual(report, { keys: 2, users: USERS, facts: 2 * USERS, leftOut: [], differences: [] });
+    assert.deepEqual(steps, { copied: USERS, compared: USERS });
     const back = await moveData(config("second"), "out of the database", () => {});
-    assert.deepEqual(back, { keys: 2, users: 600, facts: 1200, leftOut: [], differences: [] });
+    assert.deepEqual(back, { keys: 2, users: USERS, facts: 2 * USERS, leftOut: [], differences: [] });
 
     const [database, second] = [await openStore(url), await openFolder(join(root, "second"))];
-    assert.equal(await database.readUsage("free-key", "2026-11"), 600);
-    assert.equal(await second.readUsage("big-key", "2026-11"), 600);
+    assert.equal(await database.readUsage("free-key", "2026-11"), USERS);
+    assert.equal(await second.readUsage("big-key", "2026-11"), USERS);
     const user = "free-key/user 7 🧠";
     assert.equal((await second.readFact(viewOf(user), 30))?.updatedAtMs, 1_700_000_000_007);
     // One fact differs, one user is missing, one is too many.
@@ -82,7 +85,7 @@ test("move: a data folder goes into the database and back, with keys, use, reque
     await database.write(write("stranger", [[0, "x"]]));
     const { differences } = await compareStores(database, second, { nowMs: 0, step: () => {} });
     assert.deepEqual([...differences].sort(), [
-      "the number of users: 601 and 599",
+      `the number of users: ${USERS + 1} and ${USERS - 1}`,
       "user big-key/user 1 🧠 of account acme",
       `user ${user} of account acme`,
       "user stranger of account acme",

@@ -13,9 +13,9 @@ import { startRunning } from "../http/running-service.ts";
 import { guideSample, renamed } from "./cluster-guide.ts";
 import { MixingProxy } from "./mixing-proxy.ts";
 import { findPgbouncer, Pgbouncer } from "./pgbouncer.ts";
-import { newEmptyDatabase, openStore } from "./server.ts";
+import { newDatabase, newEmptyDatabase, openStore } from "./server.ts";
 
-const USERS = 50;
+const USERS = 30;
 const textOf = (user: number) => `value of user ${user}`;
 
 /** Users with a fact each, and users without; what a caller may be told about them. */
@@ -71,7 +71,7 @@ function pgbouncerTest(name: string, run: (t: TestContext) => Promise<void>): vo
 
 for (const mode of ["transaction", "session"]) {
   pgbouncerTest(`PgBouncer in ${mode} mode: every answer is right, and the operator is told`, async (t) => {
-    const url = await newEmptyDatabase();
+    const url = await newDatabase();
     const direct = await openStore(url);
     await fill(direct);
     await direct.close();
@@ -84,8 +84,8 @@ for (const mode of ["transaction", "session"]) {
     const warnings: string[] = [];
     const options = { poolMax: 8, warn: (line: string) => void warnings.push(line) };
     const stores = await Promise.all([openStore(pooler.url, options), openStore(pooler.url, options)]);
-    const counts = await load(stores, 40);
-    assert.deepEqual(counts, { stored: 2 * 16 * 8, read: 2 * 16 * 32 });
+    const counts = await load(stores, 15);
+    assert.deepEqual(counts, { stored: 2 * 16 * 3, read: 2 * 16 * 12 });
     assert.ok(
       warnings.some((line) => line.startsWith("a pooler stands between")),
       warnings.join("\n"),
@@ -130,13 +130,13 @@ pgbouncerTest("PgBouncer that refuses a start-up parameter: the line says what t
 });
 
 test("a pooler that mixes up answers between connections causes 503, never another user's value", async (t) => {
-  const url = await newEmptyDatabase();
+  const url = await newDatabase();
   const proxy = await MixingProxy.start(t, url);
   const metrics = new Metrics();
   const stores = await Promise.all([openStore(proxy.url, { metrics, poolMax: 8 }), openStore(proxy.url)]);
   await fill(stores[0]);
   // All connections are open and all statements known before answers are mixed up.
-  assert.deepEqual(await load(stores, 20), { stored: 2 * 16 * 4, read: 2 * 16 * 16 });
+  assert.deepEqual(await load(stores, 10), { stored: 2 * 16 * 2, read: 2 * 16 * 8 });
   proxy.mixing = true;
   const counts: Record<string, number> = {};
   while (proxy.swapped < 20) {
@@ -155,14 +155,14 @@ test("a pooler that mixes up answers between connections causes 503, never anoth
   assert.ok(metrics.value("sideband_database_mixed_up_answers_total") > 0);
   // The connections that did it are gone.
   await setTimeout(300);
-  assert.deepEqual(await load(stores, 20), { stored: 2 * 16 * 4, read: 2 * 16 * 16 });
+  assert.deepEqual(await load(stores, 10), { stored: 2 * 16 * 2, read: 2 * 16 * 8 });
   await Promise.all(stores.map((store) => store.close()));
 });
 
 const EXPECTED = new Set(["read", "stored", "store_unavailable", "outcome_unknown"]);
 
 test("an answer that comes after the columns of the next statement causes 503", async (t) => {
-  const proxy = await MixingProxy.start(t, await newEmptyDatabase());
+  const proxy = await MixingProxy.start(t, await newDatabase());
   const store = await openStore(proxy.url, { poolMax: 2 });
   await store.write(write("user 0", [[0, textOf(0)]]));
   // The connection knows this statement, and does not know the next one.
@@ -175,7 +175,7 @@ test("an answer that comes after the columns of the next statement causes 503", 
 });
 
 test("over HTTP a mixed-up answer is 503 with Retry-After, and the log says why", async (t) => {
-  const proxy = await MixingProxy.start(t, await newEmptyDatabase());
+  const proxy = await MixingProxy.start(t, await newDatabase());
   const running = await startRunning(
     { SIDEBAND_DATABASE_URL: proxy.url, SIDEBAND_DATABASE_POOL: "8", SIDEBAND_MASTER_KEY: "ab".repeat(32) },
     undefined,
@@ -204,7 +204,7 @@ test("over HTTP a mixed-up answer is 503 with Retry-After, and the log says why"
 });
 
 test("a pooler that mixes up answers never shows one key as another", async (t) => {
-  const url = await newEmptyDatabase();
+  const url = await newDatabase();
   const proxy = await MixingProxy.start(t, url);
   const store = await openStore(proxy.url, { poolMax: 8 });
   const keys = Array.from({ length: 20 }, (_, i) => keyRecord(`key${i}`));
