@@ -284,11 +284,15 @@ async function goesBack({ page, running, says }: Visit): Promise<void> {
   await says("Going back is undone.");
 }
 
-async function showsEarlierChanges({ page }: Visit): Promise<void> {
+async function showsEarlierChanges({ page, running }: Visit): Promise<void> {
   await page.getByLabel("Since when").selectOption({ label: "in the last hour" });
   await page.getByRole("button", { name: "Show earlier changes" }).click();
   const changes = page.getByRole("list", { name: "Changes, the newest first" });
   await changes.getByText("Lovelace").first().waitFor();
+  // A change elsewhere has the list read again, as long as it is.
+  await remember(running, { label: "PREF.avoid", value: "more nonsense" });
+  await changes.getByText("more nonsense").first().waitFor();
+  assert.ok((await changes.getByText("Lovelace").count()) > 0);
 }
 
 async function worksInProject({ page, running }: Visit): Promise<void> {

@@ -4,7 +4,7 @@
  */
 
 import { useEffect, useState } from "preact/hooks";
-import type { ListedFactChange } from "../api/memory.ts";
+import type { ListedFactChange, Memory, MemoryApi } from "../api/memory.ts";
 import { useReading } from "../parts/newest.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
 import { Waiting } from "../parts/waiting.tsx";
@@ -24,8 +24,9 @@ const SPANS: Readonly<Record<string, { name: string; startMs: (nowMs: number) =>
   month: { name: "in the last 30 days", startMs: (nowMs) => nowMs - 30 * DAY_MS },
 };
 const MOMENT = "moment";
-/** On a page: the list stands beside the facts. */
+/** As many more each time: the list stands beside the facts. */
 const PAGE = 12;
+const LIMIT_MAX = 200;
 
 interface Listed {
   readonly changes: readonly ListedFactChange[];
@@ -36,11 +37,12 @@ export function Changes() {
   const { api, memory, state, canWrite } = useDesk();
   const [span, setSpan] = useState("yesterday");
   const [field, setField] = useState(() => fieldTime(startOfYesterday(Date.now())));
-  const [since, setSince] = useState(() => sinceOf("yesterday"));
+  const [{ since, count }, ask] = useState(() => ({ since: sinceOf("yesterday"), count: PAGE }));
+  const setSince = (moment: string) => ask({ since: moment, count: PAGE });
   const [listed, setListed] = useState<Listed>();
   /** Whether the list makes room for what going back would change. */
   const [isPlanning, setIsPlanning] = useState(false);
-  const { busy, error, read } = useReading();
+  const { error, read } = useReading();
 
   const choose = (chosen: string) => {
     setSpan(chosen);
@@ -60,17 +62,10 @@ export function Changes() {
     setSince(new Date(ms).toISOString());
     setIsPlanning(true);
   };
+  // All that is shown is read again when something changes: it may have been forgotten.
   useEffect(() => {
-    read(
-      () => api.changes(memory, { since, limit: PAGE }),
-      ({ changes, next_cursor: next }) => setListed({ changes, next }),
-    );
-  }, [memory, since, state.version]);
-  const more = ({ changes, next }: Listed) =>
-    read(
-      () => api.changes(memory, { since, limit: PAGE, ...(next === null ? {} : { cursor: next }) }),
-      (page) => setListed({ changes: [...changes, ...page.changes], next: page.next_cursor }),
-    );
+    read(() => newestOf(api, memory, since, count), setListed);
+  }, [memory, since, count, state.version]);
 
   return (
     <section class="card" aria-labelledby="changes-title">
@@ -116,7 +111,7 @@ export function Changes() {
           </ol>
           <p class="buttons">
             {listed.next !== null && (
-              <button type="button" disabled={busy} onClick={() => more(listed)}>
+              <button type="button" onClick={() => ask({ since, count: count + PAGE })}>
                 Show earlier changes
               </button>
             )}
@@ -130,6 +125,18 @@ export function Changes() {
       )}
     </section>
   );
+}
+
+async function newestOf(api: MemoryApi, memory: Memory, since: string, count: number): Promise<Listed> {
+  const changes: ListedFactChange[] = [];
+  let next: string | null = null;
+  do {
+    const limit = Math.min(LIMIT_MAX, count - changes.length);
+    const page = await api.changes(memory, { since, limit, ...(next === null ? {} : { cursor: next }) });
+    changes.push(...page.changes);
+    next = page.next_cursor;
+  } while (next !== null && changes.length < count);
+  return { changes, next };
 }
 
 interface ChangeRowProps {
