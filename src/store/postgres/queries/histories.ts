@@ -5,8 +5,10 @@
  * does not come back.
  */
 
+import { DIRECTORY_SLOT } from "../cluster/placement.ts";
 import type { Query } from "../connection/database.ts";
 import { answerOf, type Ticketed } from "../connection/tickets.ts";
+import { readSetting } from "./key-queries.ts";
 
 const LIMIT = "history limit";
 /** The limit under which a node was started last. */
@@ -16,42 +18,38 @@ const PAGE = 500;
 /** Puts a limit in force, before anything is read or written under it. */
 export function beginHistoryLimit(historyMax: number): Query<void> {
   return async (sql) => {
-    const before = await readSetting(IN_FORCE)(sql);
+    const before = await readLimit(IN_FORCE)(sql);
     if (before === historyMax) return;
     // Also where a sweep has shortened them since: of each fact some values beyond the limit are removed later (0010).
     if (before !== undefined && before < historyMax) await shortenTo(before)(sql);
     await sql`
       UPDATE sideband.settings SET value = ${String(historyMax)}
-      WHERE slot = 0 AND name = ${LIMIT} AND value::integer < ${historyMax}`;
-    await writeSetting(IN_FORCE, historyMax)(sql);
+      WHERE slot = ${DIRECTORY_SLOT} AND name = ${LIMIT} AND value::integer < ${historyMax}`;
+    await writeLimit(IN_FORCE, historyMax)(sql);
   };
 }
 
 /** Removes what is beyond the limit, unless that was done before. */
 export function shortenHistories(historyMax: number): Query<void> {
   return async (sql) => {
-    const noted = await readSetting(LIMIT)(sql);
+    const noted = await readLimit(LIMIT)(sql);
     if (noted !== undefined && noted <= historyMax) return;
     await shortenTo(historyMax)(sql);
-    await writeSetting(LIMIT, historyMax)(sql);
+    await writeLimit(LIMIT, historyMax)(sql);
   };
 }
 
-function readSetting(name: string): Query<number | undefined> {
+function readLimit(name: string): Query<number | undefined> {
   return async (sql) => {
-    const [{ value }] = await answerOf(
-      (ticket) => sql<(Ticketed & { value: string | null })[]>`
-        SELECT t.ticket, s.value FROM (SELECT ${ticket}::bigint AS ticket) AS t
-        LEFT JOIN sideband.settings AS s ON s.slot = 0 AND s.name = ${name}`,
-    );
-    return value === null ? undefined : Number(value);
+    const value = await readSetting(name)(sql);
+    return value === undefined ? undefined : Number(value);
   };
 }
 
-function writeSetting(name: string, value: number): Query<void> {
+function writeLimit(name: string, value: number): Query<void> {
   return async (sql) => {
     await sql`
-      INSERT INTO sideband.settings (slot, name, value) VALUES (0, ${name}, ${String(value)})
+      INSERT INTO sideband.settings (slot, name, value) VALUES (${DIRECTORY_SLOT}, ${name}, ${String(value)})
       ON CONFLICT (slot, name) DO UPDATE SET value = excluded.value`;
   };
 }
