@@ -71,6 +71,7 @@ export class Environment {
   readonly #tables: Record<TableName, Database<Buffer, Buffer>>;
   readonly #onDamage: () => void;
   readonly #identity: string;
+  #isClosed = false;
 
   /** @param onDamage called for each read that meets a damaged record */
   constructor(folder: string, onDamage: () => void = () => {}) {
@@ -100,18 +101,18 @@ export class Environment {
   }
 
   get(table: TableName, key: Buffer): Buffer | undefined {
-    const record = this.#tables[table].getBinary(key);
+    const record = this.#table(table).getBinary(key);
     return record && this.#valueOf(table, key, record);
   }
 
   /** Like get, without copying: the bytes are valid until the next read of any kind. */
   peek(table: TableName, key: Buffer): Buffer | undefined {
-    const record = this.#tables[table].getBinaryFast(key);
+    const record = this.#table(table).getBinaryFast(key);
     return record && this.#valueOf(table, key, record);
   }
 
   has(table: TableName, key: Buffer): boolean {
-    return this.#tables[table].doesExist(key);
+    return this.#table(table).doesExist(key);
   }
 
   entries(table: TableName, range: RangeOptions = {}): Entry[] {
@@ -122,17 +123,17 @@ export class Environment {
   }
 
   keys(table: TableName, range: RangeOptions = {}): Buffer[] {
-    return [...this.#tables[table].getKeys({ start: FIRST_KEY, ...range })];
+    return [...this.#table(table).getKeys({ start: FIRST_KEY, ...range })];
   }
 
   /** Like get, but returns the whole record: the checksum is still attached and is not checked. */
   record(table: TableName, key: Buffer): Buffer | undefined {
-    return this.#tables[table].getBinary(key);
+    return this.#table(table).getBinary(key);
   }
 
   /** Like entries, but with whole records: the checksums are still attached and are not checked. */
   records(table: TableName, range: RangeOptions = {}): Entry[] {
-    return [...this.#tables[table].getRange({ start: FIRST_KEY, ...range })];
+    return [...this.#table(table).getRange({ start: FIRST_KEY, ...range })];
   }
 
   /** Writes all of the changes or none; resolves when they are on disk. The caller has checked the keys. */
@@ -149,8 +150,8 @@ export class Environment {
   copy(records: Iterable<Change>): Promise<void> {
     return this.#write(() => {
       for (const { table, key, value } of records) {
-        if (value === undefined) void this.#tables[table].remove(key);
-        else void this.#tables[table].put(key, value);
+        if (value === undefined) void this.#table(table).remove(key);
+        else void this.#table(table).put(key, value);
       }
     });
   }
@@ -189,8 +190,17 @@ export class Environment {
     });
   }
 
+  /**
+   * A read that comes while it is being closed is refused here: lmdb-js would leave a timer that throws, and the process
+   * would end with that.
+   */
+  #table(name: TableName): Database<Buffer, Buffer> {
+    if (this.#isClosed) throw new Failure("store_unavailable", "The store is closed.");
+    return this.#tables[name];
+  }
+
   entryCount(table: TableName): number {
-    return (this.#tables[table].getStats() as { entryCount: number }).entryCount;
+    return (this.#table(table).getStats() as { entryCount: number }).entryCount;
   }
 
   /** False if the data file was removed or replaced. */
@@ -204,7 +214,7 @@ export class Environment {
 
   /** The size of what is in use, without free pages: about what a copy takes. */
   get liveBytes(): number {
-    return TABLES.reduce((bytes, table) => bytes + bytesIn(this.#tables[table].getStats()), 0);
+    return TABLES.reduce((bytes, table) => bytes + bytesIn(this.#table(table).getStats()), 0);
   }
 
   get sizeBytes(): number {
@@ -213,6 +223,7 @@ export class Environment {
 
   /** @param isOwn whether the folder still is this process's, so that the size can be noted */
   async close(isOwn = true): Promise<void> {
+    this.#isClosed = true;
     if (isOwn && this.isInPlace) noteSize(this.folder);
     await this.#root.close();
   }

@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Failure } from "../../../src/base/errors.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
 import { freeBytesOf, nameStore, removeStore } from "../../../src/store/lmdb/data-folder.ts";
@@ -28,6 +29,18 @@ import { viewOf } from "../../fixtures/views.ts";
 import { openFolder, withFolder } from "./lmdb-folder.ts";
 
 const STORE = "store-0123456789abcdef";
+
+test("lmdb: a read that comes while the store is being closed is refused, and nothing is thrown later", () =>
+  withFolder(async (folder) => {
+    const environment = new Environment(folder);
+    const [key, value] = [Buffer.from("a"), Buffer.from("1")];
+    const committed = environment.commit([{ table: "meta", key, value }]);
+    const closing = environment.close();
+    for (const read of ["get", "peek", "has"] as const)
+      assert.throws(() => environment[read]("meta", key), { code: "store_unavailable" });
+    await Promise.all([committed, closing]);
+    await pause(20);
+  }));
 
 test("lmdb: who waits for a folder gets it when its owner ends, and not before", () =>
   withFolder(async (folder) => {

@@ -123,7 +123,7 @@ test("postgres: writes that began before somebody listens are waited for, a seco
   }
 });
 
-test("postgres: a lower limit shortens all histories once, and a higher one is noted before anything is written", async (context) => {
+test("postgres: a lower limit shortens all histories once; before a higher one is noted, they are shortened once more", async (context) => {
   const { url, sql, store } = await databaseWithStore(context);
   for (const value of ["1", "2", "3", "4", "5"])
     await store.write(
@@ -160,9 +160,10 @@ test("postgres: a lower limit shortens all histories once, and a higher one is n
   // What is beyond a limit that is noted is not looked for again.
   await sql`UPDATE sideband.history SET ordinal = 1 WHERE value = '3'`;
   assert.deepEqual(await underLimit(2), [["0 3", "0 4", "1 4", "1 5"], "2"]);
-  assert.deepEqual(await underLimit(7, false), [["0 3", "0 4", "1 4", "1 5"], "7"]);
-  assert.deepEqual(await underLimit(3, false), [["0 3", "0 4", "1 4", "1 5"], "7"]);
-  assert.deepEqual(await underLimit(3), [["0 4", "1 4", "1 5"], "3"]);
+  assert.deepEqual(await underLimit(7, false), [["0 4", "1 4", "1 5"], "7"]);
+  await sql`UPDATE sideband.history SET ordinal = 1 WHERE value = '4' AND channel = 0`;
+  assert.deepEqual(await underLimit(3, false), [["0 4", "1 4", "1 5"], "7"]);
+  assert.deepEqual(await underLimit(3), [["1 4", "1 5"], "3"]);
   assert.equal(await store.readUser(viewOf("gone")), undefined);
   const users = async () => (await sql`SELECT user_id FROM sideband.users`).map((row) => row.user_id).sort();
   assert.deepEqual(await users(), ["ada", "gone"]);
