@@ -11,6 +11,8 @@ interface HeardEvent {
   readonly written_by: string | null;
 }
 
+const PATIENCE_MS = 120_000;
+
 export type Listener = Awaited<ReturnType<typeof listenTo>>;
 
 /** Listens until its `end`; it is listening when this has resolved. */
@@ -36,7 +38,8 @@ export async function listenTo(
       ...JSON.parse(data),
     }));
   const waitFor = async (isThere: () => boolean) => {
-    for (let i = 0; i < 1_000 && !isThere(); i++) await new Promise((next) => setTimeout(next, 10));
+    const endMs = performance.now() + PATIENCE_MS;
+    while (!isThere() && performance.now() < endMs) await new Promise((next) => setTimeout(next, 10));
   };
   await waitFor(() => text.includes(": listening"));
   return {

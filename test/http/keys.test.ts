@@ -106,7 +106,7 @@ test("the last use of a key is noted", async () => {
   await call("GET", "/usage", { key });
   await core.store.touchKeys(core.authentication.takeUses());
   const [record] = await core.keys.list("used");
-  assert.ok(Math.abs(record.lastUsedAtMs! - Date.now()) < 10_000);
+  assert.ok(Math.abs(record.lastUsedAtMs! - Date.now()) < 120_000);
 });
 
 test("the same user_id under another account is another user: same answers as for nobody", async () => {

@@ -185,6 +185,7 @@ test("the demo state resets by the clock", async () => {
       assert.equal(headers.get("sideband-demo-resets-in"), "1");
       if (json.channel_count === 0) break;
       assert.ok(Date.now() < deadline, "it was not reset");
+      await new Promise((resolve) => setTimeout(resolve, 50));
     }
   } finally {
     await quick.end();

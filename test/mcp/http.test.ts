@@ -92,7 +92,7 @@ test("a subscriber hears of a change made over HTTP, and nobody else's subscribe
   const ours = await listen("ours");
   const theirs = await listen("theirs", await running.newKey("stranger"));
   await running.call("POST", "/encode", { body: { user_id: "watched", label: "USER.os", value: "Plan 9" } });
-  const untilMs = Date.now() + 10_000;
+  const untilMs = Date.now() + HEARD_TIMEOUT_MS;
   while (heard.length === 0 && Date.now() < untilMs) await new Promise((resolve) => setTimeout(resolve, 50));
   // Theirs watches at the same pace: had it something to say, a further round would show it.
   await running.call("POST", "/encode", { body: { user_id: "watched", label: "USER.os", value: "Inferno" } });
@@ -200,8 +200,8 @@ test("a client that hangs up leaves no block work behind", async () => {
   const cancelled = () => metrics.value("sideband_block_tasks_total", 'kind="code",result="cancelled"');
   const waiting = () => metrics.value("sideband_block_queue_depth", 'kind="code"');
   const until = async (condition: () => boolean) => {
-    for (const untilMs = performance.now() + 20_000; !condition(); await setImmediate())
-      assert.ok(performance.now() < untilMs, "it did not happen within 20 seconds");
+    for (const untilMs = performance.now() + HEARD_TIMEOUT_MS; !condition(); await setImmediate())
+      assert.ok(performance.now() < untilMs, "it did not happen within a minute");
   };
   const before = cancelled();
   const gone = new AbortController();

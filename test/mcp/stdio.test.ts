@@ -193,7 +193,8 @@ suite("sideband mcp", { concurrency: false }, () => {
     await client.connect(new StdioClientTransport(launch([], env)));
     const startMs = performance.now();
     const result = await caller(client as unknown as TourClient)("recall");
-    assert.ok(performance.now() - startMs < 8_000);
+    // With the patience that a person has at a terminal it would be 30 seconds.
+    assert.ok(performance.now() - startMs < 20_000);
     assert.equal(result.isError, true);
     assert.match(result.content[0].text, /^connection_failed: cannot reach http/);
     const resources = await client.listResources();

@@ -12,7 +12,7 @@ import { delimiter, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { freePort } from "../fixtures/free-port.ts";
 
-const START_TIMEOUT_MS = 10_000;
+const START_TIMEOUT_MS = 60_000;
 /** Debian keeps it where only root's search path leads. */
 const FOLDERS = ["/usr/sbin", "/usr/local/sbin"];
 
