@@ -99,9 +99,11 @@ test("lmdb: of many that open a new folder at once exactly one owns it", () =>
     const results = await Promise.allSettled(
       Array.from({ length: 8 }, () => openFolder(join(folder, "new"))),
     );
-    const opened = results.filter(({ status }) => status === "fulfilled");
-    assert.equal(opened.length, 1);
-    await (opened[0] as PromiseFulfilledResult<LmdbStore>).value.close();
+    const opened = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+    const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+    assert.deepEqual([opened.length, refused.length], [1, 7]);
+    for (const error of refused) assert.match(error.message, /is in use by/);
+    await opened[0].close();
   }));
 
 test("lmdb: files have mode 600 and folders 700, also in a folder that was made with more", () =>
