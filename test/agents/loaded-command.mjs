@@ -8,6 +8,8 @@ const OPEN_MS_MAX = 60_000;
 const PASSING = ["CloseReq", "Immediate", "TickObject"];
 const { main } = await import(new URL("../../dist/src/cli/main.js", import.meta.url).href);
 
+// Whoever called is gone.
+process.on("disconnect", () => process.exit());
 let calls = Promise.resolve();
 process.on("message", (call) => {
   calls = calls.then(async () => process.send(await run(call)));

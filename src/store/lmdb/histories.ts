@@ -1,6 +1,6 @@
 /**
- * Histories after the limit was changed. After it was lowered they are shortened by the next sweep; otherwise each would be
- * shortened with the next value of its fact only. A limit that holds for all of them is noted, so that they are looked through
+ * Histories after the limit was changed. After it was lowered they are shortened by the next sweep, for a new value takes the
+ * place of one entry only. A limit that holds for all of them is noted, so that they are looked through
  * once. Where none is noted, they may be of any length. Before the limit is raised they are shortened to the lower one: what
  * was beyond a limit does not come back.
  */
