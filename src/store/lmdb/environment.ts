@@ -195,7 +195,7 @@ export class Environment {
    * would end with that.
    */
   #table(name: TableName): Database<Buffer, Buffer> {
-    if (this.#isClosed) throw new Failure("store_unavailable", "The store is closed.");
+    if (this.#isClosed) throw new Failure("store_unavailable", "The store is closed.", { retryAfterS: 5 });
     return this.#tables[name];
   }
 
