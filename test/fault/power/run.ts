@@ -2,7 +2,8 @@
  * Loses power at every point of what the scenarios do to their files: npm run test:power -- SEED ROUNDS [SCENARIO …].
  * Each is recorded; some are also killed, in the places that the scenario names and in a random one in each round, and
  * started again. Every point of a recording then has the disks of KINDS, and in each round one on which every operation
- * has a fate of its own. `--sample COUNT` takes the points at which names change and files begin, and so many other disks.
+ * has a fate of its own. `--sample COUNT` takes so many disks of each recording from the points at which names change
+ * and files begin, and a quarter as many from the others.
  */
 
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
@@ -159,9 +160,11 @@ class PowerRun {
     ];
     if (this.#sample === undefined) return points.flatMap(trialsAt);
     const turning = turns(records);
-    const chosen = points.filter((point) => turning.has(point));
-    const others = points.filter((point) => !turning.has(point)).flatMap(trialsAt);
-    return [...chosen.flatMap(trialsAt), ...this.#random.shuffle(others).slice(0, this.#sample)];
+    const some = (isTurning: boolean, count: number) =>
+      this.#random
+        .shuffle(points.filter((point) => turning.has(point) === isTurning).flatMap(trialsAt))
+        .slice(0, count);
+    return [...some(true, this.#sample), ...some(false, this.#sample / 4)];
   }
 
   #fates(): FateOf {
