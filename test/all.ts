@@ -28,8 +28,8 @@ const processes: TestProcess[] = [
   { name: "services", files: among(/^test\/(?!fault|agents|e2e|package|postgres|property|tidy|unit)/) },
   { name: "PostgreSQL", files: among(/^test\/postgres/) },
   // Two processes, so that `npm test -- unit` uses two cores. What needs PostgreSQL is in one of them.
-  { name: "stores and codec", files: among(/^test\/(property|unit\/(store|codec))\//) },
-  { name: "units", files: among(/^test\/(tidy|unit)\/(?!(store|codec)\/)/) },
+  { name: "stores and codec", files: among(/^test\/(property|unit\/(store|codec|reader))\//) },
+  { name: "units", files: among(/^test\/(tidy|unit)\/(?!(store|codec|reader)\/)/) },
 ];
 // A whole run has the HTTP tests on both stores, but for those whose subject no store comes near, and the examples, which
 // are made on the embedded one; npm run test:postgres has all of them. A run of chosen tests is on the store that
