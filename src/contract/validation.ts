@@ -79,7 +79,7 @@ function compile(schema: CheckedSchema, place?: string): Check {
 
 function object({ properties = {}, required = [] }: CheckedSchema, place?: string): Check {
   const isMissing = place === undefined ? "is required" : `is required ${place}`;
-  const checks = Object.entries(properties).map(([name, schema]) => ({ name, check: compile(schema) }));
+  const checks = new Map(Object.entries(properties).map(([name, schema]) => [name, compile(schema)]));
   return (value, path) => {
     if (typeof value !== "object" || value === null || Array.isArray(value))
       return { param: path, fault: "must be object" };
@@ -87,9 +87,10 @@ function object({ properties = {}, required = [] }: CheckedSchema, place?: strin
     const nameOf = (name: string) => (path === "" ? name : `${path}.${name}`);
     for (const name of required)
       if (fields[name] === undefined) return { param: nameOf(name), fault: isMissing };
-    for (const { name, check } of checks) {
-      if (fields[name] === undefined) continue;
-      const fault = check(fields[name], nameOf(name));
+    // What was sent, not what may be: that is less, and looking for what is not there is slow.
+    for (const name of Object.keys(fields)) {
+      const field = fields[name];
+      const fault = field === undefined ? undefined : checks.get(name)?.(field, nameOf(name));
       if (fault !== undefined) return fault;
     }
     return undefined;

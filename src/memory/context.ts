@@ -25,7 +25,21 @@ export function readContext(
   const { userId } = person;
   const { account } = requester;
   const view = viewOf(account, person, services.clock.now());
-  const empty = {
+  if (include !== "index")
+    return andThen(services.blocks.of(requester, view), (block) => block ?? emptyContext(userId));
+  return andThen(services.store.readUser(view), (state) => {
+    if (state === undefined) return emptyContext(userId);
+    const channels = state.facts.map(({ channel }) => channel);
+    return andThen(services.labels.namesOf(account, channels), (labels) => ({
+      ...emptyContext(userId),
+      facts: state.facts,
+      labels,
+    }));
+  });
+}
+
+function emptyContext(userId: string): UserContext {
+  return {
     userId,
     text: "",
     facts: [],
@@ -33,14 +47,4 @@ export function readContext(
     overflow: [],
     carriers: { used: 0, max: CARRIERS_MAX },
   };
-  if (include !== "index") return andThen(services.blocks.of(requester, view), (block) => block ?? empty);
-  return andThen(services.store.readUser(view), (state) => {
-    if (state === undefined) return empty;
-    const channels = state.facts.map(({ channel }) => channel);
-    return andThen(services.labels.namesOf(account, channels), (labels) => ({
-      ...empty,
-      facts: state.facts,
-      labels,
-    }));
-  });
 }

@@ -138,9 +138,9 @@ export class Dispatcher {
       throw new Failure("invalid_request", "The Host header is missing.", { param: "Host" });
     if (host?.includes(","))
       throw new Failure("invalid_request", "Host names more than one host.", { param: "Host" });
-    for (const name of ["Host", "Authorization"])
-      if (isRepeated(name, request))
-        throw new Failure("invalid_request", `There is more than one ${name} header.`, { param: name });
+    const repeated = repeatedHeader(request);
+    if (repeated !== undefined)
+      throw new Failure("invalid_request", `There is more than one ${repeated} header.`, { param: repeated });
     if (expect !== undefined && !/100-continue/i.test(expect))
       throw new Failure("invalid_request", "Only Expect: 100-continue is understood.", { param: "Expect" });
     const { route, params } = this.#options.router.find(call.method, mark < 0 ? url : url.slice(0, mark));
@@ -180,12 +180,17 @@ function leave(place: BodyPlace, { response, isGone }: Call, answer: Answer | un
 }
 
 /** Node itself takes the first of these headers and drops the others: a proxy may have taken another one. */
+function repeatedHeader(request: IncomingMessage): string | undefined {
+  if (isRepeated("host", request)) return "Host";
+  return isRepeated("authorization", request) ? "Authorization" : undefined;
+}
+
+/** @param name in lower case */
 function isRepeated(name: string, { rawHeaders }: IncomingMessage): boolean {
-  const wanted = name.toLowerCase();
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const found = rawHeaders[i];
-    if (found.length === wanted.length && found.toLowerCase() === wanted) count += 1;
+    if (found.length === name.length && found.toLowerCase() === name) count += 1;
   }
   return count > 1;
 }

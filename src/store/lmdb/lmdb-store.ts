@@ -184,7 +184,7 @@ export class LmdbStore implements Store {
   }
 
   /** What reads go to: never a store that another process has taken over. */
-  get #readable(): Environment {
+  #readable(): Environment {
     if (!this.#lock.isHeld(HELD_MS)) throw folderLost();
     return this.#inUse.environment;
   }
@@ -197,19 +197,19 @@ export class LmdbStore implements Store {
   }
 
   readFact(view: View, channel: number): FactRecord | undefined {
-    return readFact(this.#readable, view, channel);
+    return readFact(this.#readable(), view, channel);
   }
 
   readStamp(account: string, userId: string): string | undefined {
-    return readStamp(this.#readable, account, userId);
+    return readStamp(this.#readable(), account, userId);
   }
 
   readUser(view: View): UserState | undefined {
-    return readUser(this.#readable, view);
+    return readUser(this.#readable(), view);
   }
 
   async readLife(account: string, userId: string, options: LifeOptions): Promise<UserLife | undefined> {
-    return readLife(this.#readable, account, userId, options);
+    return readLife(this.#readable(), account, userId, options);
   }
 
   write(request: WriteRequest): Promise<WriteOutcome> {
@@ -217,7 +217,7 @@ export class LmdbStore implements Store {
   }
 
   readReplay(request: Parameters<Store["readReplay"]>[0]): Replay | undefined {
-    const replay = findReplay(this.#readable, request);
+    const replay = findReplay(this.#readable(), request);
     return replay === "mismatch" ? undefined : replay;
   }
 
@@ -233,11 +233,11 @@ export class LmdbStore implements Store {
   }
 
   async listUsers(account: string, options: ListOptions): Promise<string[]> {
-    return listUsers(this.#readable, account, options);
+    return listUsers(this.#readable(), account, options);
   }
 
   readLabels(account: string): LabelRecord[] {
-    return this.#readable
+    return this.#readable()
       .entries("labels", rangeBelow(Buffer.from(account)))
       .map(({ value }) => unpackJson<LabelRecord>(value));
   }
@@ -258,7 +258,7 @@ export class LmdbStore implements Store {
       // Each page is read from a fresh snapshot: one long snapshot would keep lmdb from reusing old pages.
       const users: Buffer[] = [];
       while (users.length < PAGE) {
-        const [key] = this.#readable.keys("facts", { ...range, start, limit: 1 });
+        const [key] = this.#readable().keys("facts", { ...range, start, limit: 1 });
         if (key === undefined) break;
         const user = userOfKey(key);
         users.push(user);
@@ -270,12 +270,12 @@ export class LmdbStore implements Store {
   }
 
   findKey(hash: string): KeyRecord | undefined {
-    const id = this.#readable.get("key-hashes", Buffer.from(hash, "hex"));
+    const id = this.#readable().get("key-hashes", Buffer.from(hash, "hex"));
     return id && this.readKey(id.toString());
   }
 
   readKey(id: string): KeyRecord | undefined {
-    const bytes = this.#readable.get("keys", Buffer.from(id));
+    const bytes = this.#readable().get("keys", Buffer.from(id));
     return bytes && unpackJson<KeyRecord>(bytes);
   }
 
@@ -310,7 +310,7 @@ export class LmdbStore implements Store {
   }
 
   readUsage(keyId: string, month: string): number {
-    return unpackNumber(this.#readable.peek("counters", counterKey(keyId, month)));
+    return unpackNumber(this.#readable().peek("counters", counterKey(keyId, month)));
   }
 
   async readDailyUsage(
@@ -320,7 +320,7 @@ export class LmdbStore implements Store {
   ): Promise<{ day: string; count: number }[]> {
     const start = counterKey(keyId, fromDay);
     const end = counterKey(keyId, `${toDay}~`);
-    return this.#readable
+    return this.#readable()
       .entries("counters", { start, end })
       .map(({ key, value }) => ({ day: key.toString("utf8", keyId.length + 1), count: unpackNumber(value) }))
       .filter(({ day }) => day.length === 10);
@@ -357,7 +357,7 @@ export class LmdbStore implements Store {
   }
 
   statistics(): StoreStatistics {
-    const environment = this.#readable;
+    const environment = this.#readable();
     const users = unpackNumber(environment.get("counters", Buffer.from(USERS)));
     return {
       facts:
@@ -383,7 +383,7 @@ export class LmdbStore implements Store {
   async *findDamage(): AsyncGenerator<string> {
     for (const table of TABLES) {
       for (let start = FIRST_KEY; ; ) {
-        const page = this.#readable.records(table, { start, limit: PAGE });
+        const page = this.#readable().records(table, { start, limit: PAGE });
         for (const { key, value } of page) {
           if (!isSound(table, key, value)) yield `${table} ${describeKey(key)}`;
         }
@@ -402,7 +402,7 @@ export class LmdbStore implements Store {
 
   async #shortenHistories(nowMs: number): Promise<void> {
     const historyMax = this.#historyMax;
-    await shortenHistories(this.#commit, this.#readable, { historyMax, nowMs });
+    await shortenHistories(this.#commit, this.#readable(), { historyMax, nowMs });
   }
 
   /**
@@ -415,7 +415,7 @@ export class LmdbStore implements Store {
 
   /** When something was first forgotten since the last compaction. */
   forgottenSinceMs(): number | undefined {
-    const bytes = this.#readable.get("meta", FORGOTTEN);
+    const bytes = this.#readable().get("meta", FORGOTTEN);
     return bytes && unpackNumber(bytes);
   }
 
@@ -429,7 +429,9 @@ export class LmdbStore implements Store {
   }
 
   #all<T>(table: TableName): T[] {
-    return this.#readable.entries(table).map(({ value }) => unpackJson<T>(value));
+    return this.#readable()
+      .entries(table)
+      .map(({ value }) => unpackJson<T>(value));
   }
 }
 

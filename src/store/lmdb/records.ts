@@ -70,10 +70,19 @@ export function unpackFact(place: Place, channel: number, bytes: Buffer, withCod
   const bitsLength = bytes.readUInt16BE(29);
   const codeStart = FACT_HEADER_BYTES + (version === 0 ? 0 : CRC32_BYTES);
   const codeEnd = codeStart + Math.ceil(bitsLength / 8);
+  // Named one by one: a spread among the other names takes longer than all else here.
+  const { value, writtenBy, sessionId } = unpackTexts(
+    bytes,
+    codeEnd,
+    bytes.readUInt16BE(31),
+    bytes.readUInt16BE(33),
+  );
   const fact = {
     place,
     channel,
-    ...unpackTexts(bytes, codeEnd, bytes.readUInt16BE(31), bytes.readUInt16BE(33)),
+    value,
+    writtenBy,
+    sessionId,
     revision: bytes.readUIntBE(0, 6),
     updatedAtMs: bytes.readUIntBE(6, 6),
     sinceMs: bytes.readUIntBE(12, 6),
