@@ -10,7 +10,7 @@
  */
 
 import { Failure } from "../base/errors.ts";
-import type { Revision } from "./history.ts";
+import type { KeptValue } from "./history.ts";
 import { isInside, viewOf } from "./places.ts";
 import type { EarlierFact, FactChange, FactRecord, Place, UserLife } from "./ports.ts";
 import type { MemoryServices } from "./services.ts";
@@ -102,7 +102,7 @@ async function writeAnew(
 
 function stepsOf(life: MovedLife, nowMs: number): PastStep[] {
   const { channel, present, earlier, target: place, atTarget } = life;
-  const known: readonly Revision[] = [...atTarget.earlier, ...given(atTarget.present)];
+  const known: readonly KeptValue[] = [...atTarget.earlier, ...given(atTarget.present)];
   if (known.length === 0) {
     const values = [
       ...earlier.map((fact) => exportedEarlier(fact, "")),
@@ -117,7 +117,7 @@ function stepsOf(life: MovedLife, nowMs: number): PastStep[] {
   );
   const step = (
     value: string | null,
-    { writtenBy, sessionId, revision }: Revision,
+    { writtenBy, sessionId, revision }: KeptValue,
     terms: object,
   ): PastStep => ({
     change: { place, channel, value, ...terms },

@@ -27,7 +27,7 @@ export interface OwnerNote {
 }
 
 /** What a file of the folder must stay, and how it is looked at. */
-interface Mark {
+interface KeptFile {
   readonly expected: string | undefined;
   readonly look: (path: string) => string;
 }
@@ -36,7 +36,7 @@ export class FolderLock {
   readonly folder: string;
   /** Of the lock file, and of the folder: as long as it is open, no other folder gets its inode. */
   readonly #descriptors: readonly number[];
-  readonly #marks = new Map<string, Mark>();
+  readonly #kept = new Map<string, KeptFile>();
   #lookedMs = Number.NEGATIVE_INFINITY;
   #lost = false;
   #onLost: (line: string) => void = () => {};
@@ -57,11 +57,11 @@ export class FolderLock {
 
   /** From now on the folder counts as lost if this file of it changes. By default: if it is removed or replaced. */
   keep(file: string, look = identityOf, expected = seen(look, join(this.folder, file))): void {
-    this.#marks.set(file, { look, expected });
+    this.#kept.set(file, { look, expected });
   }
 
   letGo(file: string): void {
-    this.#marks.delete(file);
+    this.#kept.delete(file);
   }
 
   /**
@@ -72,7 +72,7 @@ export class FolderLock {
     if (this.#lost) return false;
     const nowMs = performance.now();
     if (nowMs - this.#lookedMs < withinMs) return true;
-    for (const [file, { look, expected }] of this.#marks) {
+    for (const [file, { look, expected }] of this.#kept) {
       if (expected !== undefined && seen(look, join(this.folder, file)) === expected) continue;
       const what = file === FOLDER ? "it" : join(this.folder, file);
       this.giveUp(

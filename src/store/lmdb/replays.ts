@@ -28,7 +28,7 @@ export function findReplay(
     if (!timingSafeEqual(record.fingerprint, fingerprint)) return "mismatch";
     const { channelCount, revision } = record;
     const kept = reader.get("history", answerKey(account, userId, name));
-    return { channelCount, revision, ...(kept === undefined ? { previous: [] } : answerOf(kept)) };
+    return { channelCount, revision, ...(kept === undefined ? { previous: [] } : storedAnswer(kept)) };
   }
   return undefined;
 }
@@ -38,7 +38,7 @@ interface AnswerRecord {
   readonly previous: readonly (PreviousFact | null)[];
 }
 
-function answerOf(bytes: Buffer): Pick<Replay, "answer" | "previous"> {
+function storedAnswer(bytes: Buffer): Pick<Replay, "answer" | "previous"> {
   const { previous, ...rest } = unpackJson<AnswerRecord>(bytes);
   return { ...rest, previous: previous.map((fact) => fact ?? undefined) };
 }
