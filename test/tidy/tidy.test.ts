@@ -180,6 +180,16 @@ const EXAMPLES: Record<string, { bad: SourceFile[]; good: SourceFile[] }> = {
     bad: [{ path: "src/codec/a.ts", text: `${header}export ${"default"} 1;` }],
     good: [{ path: "src/codec/a.ts", text: `${header}export const defaults = 1;` }],
   },
+  "passed on": {
+    bad: [
+      { path: "src/main/agent.ts", text: "export { openProject };" },
+      { path: "src/main/agent.ts", text: 'export * from "../agents/project.ts";' },
+    ],
+    good: [
+      { path: "src/main/move.ts", text: 'export type { MoveReport } from "../memory/move.ts";' },
+      { path: "src/sdk/index.ts", text: 'export { label } from "./labels.ts";' },
+    ],
+  },
   environment: {
     bad: [
       { path: "src/http/server.ts", text: "const port = process.env.PORT;" },
