@@ -66,6 +66,8 @@ interface Listener {
 /** Listeners of an account by the user that they have asked for. */
 type Listeners = Map<string | undefined, Map<OnHeard, Listener>>;
 
+/** How far back a source goes, for a listener that comes back. */
+export const EVENTS_KEPT_MS = 3_600_000;
 /** How many memories those who listen to an account may listen to at once. A memory counts once. */
 export const MEMORIES_MAX = 1_024;
 const LISTENERS_MAX = 1_024;
