@@ -12,6 +12,7 @@
 import { closeSync, fstatSync, openSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { Failure } from "../../base/errors.ts";
 
 export const LOCK_FILE = "owner.lock";
@@ -138,7 +139,7 @@ export async function takeFolderLock(
   for (const endMs = performance.now() + waitMs; ; ) {
     const lock = tryFolderLock(folder, file);
     if (lock !== undefined || performance.now() >= endMs) return lock;
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    await pause(RETRY_MS);
   }
 }
 
