@@ -66,14 +66,14 @@ export const ExpiresAt = Type.Optional(
   }),
 );
 const FLAG = { pattern: "^(?:[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|1|0)$", title: "true, false, 1 or 0" };
-export const DetailsQuery = Type.Optional(
+const DetailsQuery = Type.Optional(
   Type.String({ ...FLAG, description: "`true` answers with more fields than the specification has." }),
 );
 export const Details = Type.Optional(
   Type.Boolean({ description: "`true` answers with more fields than the specification has." }),
 );
-export const ChannelNumber = Type.Integer({ minimum: 0, maximum: CHANNEL_COUNT_MAX - 1 });
-export const ChannelCount = Type.Integer({
+const ChannelNumber = Type.Integer({ minimum: 0, maximum: CHANNEL_COUNT_MAX - 1 });
+const ChannelCount = Type.Integer({
   minimum: 0,
   maximum: CHANNEL_COUNT_MAX,
   description: "Channels that hold facts.",

@@ -19,7 +19,7 @@ export class NoOwnerError extends OperatorError {
   override name = "NoOwnerError";
 }
 
-export class SilentOwnerError extends OperatorError {
+class SilentOwnerError extends OperatorError {
   override name = "SilentOwnerError";
 }
 

@@ -359,7 +359,7 @@ export function revisionMismatch(label: string, present: FactRecord | undefined)
   );
 }
 
-export function presentFact(label: string, fact: FactRecord): PresentFact {
+function presentFact(label: string, fact: FactRecord): PresentFact {
   const { value, revision, updatedAtMs, writtenBy } = fact;
   const updated_at = new Date(updatedAtMs).toISOString();
   return { label, value, revision, updated_at, ...(writtenBy === null ? {} : { written_by: writtenBy }) };
