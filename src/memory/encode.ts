@@ -223,7 +223,7 @@ function resultOf(
       channel,
       value,
       place,
-      // What was written before a data folder was upgraded has none.
+      // The record of a write before the upgrade of its data folder has no revision: it is 0.
       revision: Math.max(0, first + i),
       expiresAtMs,
       previous,

@@ -59,7 +59,7 @@ interface Listener {
   count: number;
   /** What comes while it is told what it has missed. */
   held: Heard[] | undefined;
-  /** The last event that it was told of those: it may come again. */
+  /** The number of the last missed event that it was told. The same event may also be among `held`. */
   last: number;
 }
 

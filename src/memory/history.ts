@@ -163,7 +163,7 @@ export interface RollbackResult {
   readonly used: number | undefined;
 }
 
-/** Writers that are faster are waited for this often. */
+/** How often it is tried again after another writer was faster. */
 const ATTEMPTS_MAX = 10;
 
 /** Puts a user back to a moment at all places, or at that of the call and those inside it: all or none. */

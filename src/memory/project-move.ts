@@ -23,10 +23,10 @@ export interface MoveInput {
   readonly to: string;
 }
 
-/** Writers that are faster are waited for this often. */
+/** How often it is tried again after another writer was faster. */
 const ATTEMPTS_MAX = 10;
 
-/** How many facts were moved. */
+/** Resolves to the number of facts that were moved. */
 export async function moveProject(
   services: MemoryServices,
   account: string,
@@ -110,7 +110,7 @@ function stepsOf(life: MovedLife, nowMs: number): PastStep[] {
     ];
     return pastOf(place, channel, values);
   }
-  // Both have a past: the one is added to the other now.
+  // Both places have values: those that the new place does not have are added to its history.
   const winner = laterOf(present, atTarget.present);
   const missing = [...earlier, ...given(present)].filter(
     (fact) => fact !== winner && !known.some(({ value }) => value === fact.value),

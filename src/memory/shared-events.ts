@@ -21,7 +21,7 @@ interface Followed {
 const READ_MS = 250;
 const RENEW_MS = 300_000;
 const PAGE = 1_000;
-/** Of an account, for one who comes back. */
+/** The most events that a listener who comes back is told; with more it is told `reset`. */
 const MISSED_MAX = 10_000;
 
 export class SharedEvents implements EventSource {

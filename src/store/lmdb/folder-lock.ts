@@ -27,7 +27,7 @@ export interface OwnerNote {
   readonly address: string | null;
 }
 
-/** What a file of the folder must stay, and how it is looked at. */
+/** A file of the folder that must not change: what was read of it, and how it is read again. */
 interface KeptFile {
   readonly expected: string | undefined;
   readonly look: (path: string) => string;
@@ -152,7 +152,7 @@ export function fileTextOf(path: string): string {
   return readFileSync(path, "utf8");
 }
 
-/** On Windows without the device: Node 22.12 to 22.16 and 24.0 to 24.1 tell that of a path and of an open file otherwise. */
+/** Without the device on Windows: in Node 22.12 to 22.16, 24.0 and 24.1 an open file has another one than its path. */
 export function idOf({ dev, ino }: { dev: bigint; ino: bigint }, platform = process.platform): string {
   return platform === "win32" ? `${ino}` : `${dev}:${ino}`;
 }

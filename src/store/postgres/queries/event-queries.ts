@@ -7,7 +7,7 @@ import type { EventKind, EventLog, RecordedEvent } from "../../../memory/ports.t
 import type { Database, Query } from "../connection/database.ts";
 import { answerOf, recordOf, type Ticketed } from "../connection/tickets.ts";
 
-/** A write that began before the account was listened to is waited for, so long and no longer. */
+/** The longest wait for writes that began before the account was listened to. */
 const WAIT_MAX_MS = 1_000;
 const PAUSE_MS = 10;
 
