@@ -302,6 +302,7 @@ export class UserWrites {
     assert(this.#user !== undefined, "a history belongs to a user");
     const last = this.#head(key);
     if (last === 0) return 0;
+    assert(this.#user.heads > 0, "labels with a history and no fact are counted");
     this.#writer.remove("history", historyKey(key, HEAD));
     this.#user.heads -= 1;
     return last;
