@@ -101,7 +101,7 @@ export function withSection(prompt: string, section: string): string {
   return bare === "" ? section : `${bare}\n\n${section}`;
 }
 
-/** Without an expression: one with line breaks before a section takes time with the square of their number. */
+/** Not with a regular expression: many line breaks before a section would take quadratic time. */
 function withoutSections(prompt: string): string {
   const parts: string[] = [];
   let from = 0;

@@ -66,7 +66,7 @@ export function callOptions({
   writtenBy,
   onOutage,
 }: Pick<AdapterOptions, "timeoutMs" | "allowSecrets" | "writtenBy" | "onOutage">): ToolCallOptions {
-  // Who wants to know rather than to go on has each read tried.
+  // With onOutage "throw" the caller wants the error of this read, so each read is tried.
   return { timeoutMs, failFast: onOutage !== "throw", allowSecrets, writtenBy };
 }
 

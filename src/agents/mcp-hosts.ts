@@ -34,7 +34,7 @@ const ENTRY_SETTINGS = [
 const ASKS =
   "The agent asks for the memory itself, with the tool recall: nothing puts it into a session of this host.";
 
-const HOSTS: readonly McpHost[] = [
+const MCP_HOSTS: readonly McpHost[] = [
   {
     name: "cursor",
     title: "Cursor: MCP server and hook",
@@ -127,7 +127,7 @@ const HOSTS: readonly McpHost[] = [
   },
 ];
 
-export const MCP_AGENTS: readonly AgentKind[] = HOSTS.map((host) => ({
+export const MCP_AGENTS: readonly AgentKind[] = MCP_HOSTS.map((host) => ({
   name: host.name,
   title: host.title,
   folder: host.folder,

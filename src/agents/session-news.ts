@@ -75,7 +75,7 @@ function writeTimes(file: string, times: Record<string, string>): void {
 }
 
 /** @param changes the newest first */
-export function newsLine(
+function newsLine(
   changes: Changes,
   { last, host, project }: { last: string; host: string; project: string | undefined },
 ): string {

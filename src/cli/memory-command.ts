@@ -4,9 +4,10 @@
  */
 
 import { type ParseArgsConfig, parseArgs } from "node:util";
+import { openProject } from "../agents/open-project.ts";
 import { NoStoreError } from "../base/errors.ts";
 import type { AgentConfig } from "../config.ts";
-import { openAgentMemory, openProject } from "../main/agent.ts";
+import { openAgentMemory } from "../main/agent.ts";
 import { isSidebandError, type Sideband } from "../sdk/index.ts";
 import { refuseReplacedBytes } from "./argument-bytes.ts";
 import { type Command, CommandError, EXIT_OK, UsageError } from "./command.ts";

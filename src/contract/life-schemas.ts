@@ -49,7 +49,7 @@ export const HistoryQuery = Type.Object({ user_id: wire.UserId, label: wire.Labe
 export const HistoryAnswer = Type.Object({
   user_id: Type.String(),
   label: Type.String(),
-  place: wire.Place,
+  place: wire.PlaceKind,
   revisions: Type.Array(
     Type.Object({
       revision: wire.Revision,

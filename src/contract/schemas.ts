@@ -66,14 +66,14 @@ export const ExpiresAt = Type.Optional(
   }),
 );
 const FLAG = { pattern: "^(?:[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|1|0)$", title: "true, false, 1 or 0" };
-export const DetailsQuery = Type.Optional(
+const DetailsQuery = Type.Optional(
   Type.String({ ...FLAG, description: "`true` answers with more fields than the specification has." }),
 );
 export const Details = Type.Optional(
   Type.Boolean({ description: "`true` answers with more fields than the specification has." }),
 );
-export const ChannelNumber = Type.Integer({ minimum: 0, maximum: CHANNEL_COUNT_MAX - 1 });
-export const ChannelCount = Type.Integer({
+const ChannelNumber = Type.Integer({ minimum: 0, maximum: CHANNEL_COUNT_MAX - 1 });
+const ChannelCount = Type.Integer({
   minimum: 0,
   maximum: CHANNEL_COUNT_MAX,
   description: "Channels that hold facts.",
@@ -153,7 +153,7 @@ export const EncodeBody = Type.Object({
 export const Revision = Type.Integer({
   description: "Another, larger number after every write of the user's facts.",
 });
-export const Place = Type.Union(ScopeName.anyOf, {
+export const PlaceKind = Type.Union(ScopeName.anyOf, {
   description: "Whose the fact is: the person's, the project's or the worktree's.",
 });
 export const PreviousFact = Type.Union([
@@ -168,7 +168,7 @@ export const PreviousFact = Type.Union([
 /** With `details`. */
 const WrittenDetails = {
   revision: Type.Optional(Revision),
-  place: Type.Optional(Place),
+  place: Type.Optional(PlaceKind),
   expires_at: Type.Optional(Time),
   previous: Type.Optional(PreviousFact),
 };
@@ -246,7 +246,7 @@ export const DecodeAnswer = Type.Object({
   updated_at: Type.Optional(Time),
   written_by: Type.Optional(Type.String()),
   expires_at: Type.Optional(Time),
-  place: Type.Optional(Place),
+  place: Type.Optional(PlaceKind),
 });
 
 export const FlushBody = Type.Object({ user_id: UserId, project: Project, session_id: SessionId });
@@ -301,7 +301,7 @@ export const FactsAnswer = Type.Object({
       channel: ChannelNumber,
       revision: Type.Integer(),
       updated_at: Time,
-      place: Type.Optional(Place),
+      place: Type.Optional(PlaceKind),
       written_by: Type.Optional(Type.String()),
       expires_at: Type.Optional(Time),
     }),

@@ -19,7 +19,7 @@ export class NoOwnerError extends OperatorError {
   override name = "NoOwnerError";
 }
 
-export class SilentOwnerError extends OperatorError {
+class SilentOwnerError extends OperatorError {
   override name = "SilentOwnerError";
 }
 
@@ -38,7 +38,7 @@ export interface OwnerRequest {
 }
 
 const BODY_TYPE = { "content-type": "application/json" };
-/** Node looks for the name of a host otherwise, even for a local socket, and that costs a hook 9 ms. */
+/** Without this, Node looks up the name of a host even for a local socket, which costs a hook 9 ms. */
 const WITHOUT_HOST_NAME = { servername: "" };
 
 export class OwnerClient {

@@ -11,8 +11,6 @@ import { DEFAULT_BASE_URL, Sideband } from "../sdk/index.ts";
 import { folderError } from "./folder-errors.ts";
 import { COMMAND_PATH, packageVersion } from "./package.ts";
 
-export { openProject };
-
 /**
  * Where an owner has to be started, that may take longer than a call of the memory may.
  * @param begin whether the data folder's store is made where there is none; else that is an error

@@ -24,7 +24,7 @@ export async function withAgentsLock<T>(home: string, work: () => T): Promise<T>
   try {
     return work();
   } finally {
-    // Nothing is left behind. Who waits for it finds another file under its name, or none, and takes that.
+    // The file is removed under the lock. A process that waits for the lock then makes a new file.
     rmSync(join(folder, AGENTS_LOCK_FILE), { force: true });
     lock.release();
   }

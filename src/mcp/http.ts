@@ -55,12 +55,12 @@ const SESSIONS_MAX = 1_024;
 const SESSION_HEADER = "mcp-session-id";
 const SESSION_NOT_FOUND = -32_001;
 const INVALID_PARAMS = -32_602;
-/** As the library answers where there are too many streams. */
+/** The code with which the library refuses a stream too many. */
 const LIMIT_REACHED = -32_603;
 const TOO_MANY_REQUESTS = 429;
 const NEW_SESSION = "Send initialize, and its Mcp-Session-Id with each request.";
 const KEYS_INTERVAL_MS = 1_000;
-/** A batch of facts is one notice. */
+/** Changes within this time are told in one notice, such as those of a batch. */
 const TOGETHER_MS = 100;
 
 export class McpHttp implements McpEndpoint {

@@ -5,10 +5,10 @@
 
 import type { FactsAnswer } from "../contract/answers.ts";
 
-export const WATCH_INTERVAL_MS = 2_000;
+const WATCH_INTERVAL_MS = 2_000;
 
 export interface Watch {
-  /** Asks at once, for example after a change of one's own. A change after the first time it has asked is seen. */
+  /** Asks at once, for example after a change of one's own. Changes are seen from the first answer on. */
   check(): Promise<void>;
   stop(): void;
 }

@@ -86,7 +86,7 @@ export class Authentication {
     if (caller.tier === "owner") throw new Failure("missing_key", "A token is made with an API key.");
     checkIdentifier(user, "user_id");
     allowedUser(caller, user);
-    // A bound key hands on what it has. Rights to any user's facts are given by a key that has them all.
+    // A bound reading key may make reading tokens for its own user. A key for all users makes tokens only if it may write.
     if (access === "write" || caller.user === null) requireWriteAccess(caller);
     const { keyId, expiresAtMs: keyExpiresAtMs } = caller;
     const expiresAtMs = Math.min(this.#clock.now() + ttlS * 1000, keyExpiresAtMs ?? Number.POSITIVE_INFINITY);

@@ -36,7 +36,7 @@ export class Demo {
     return this.#secondsTo(this.#startOf(this.#services.clock.now()) + this.#intervalMs);
   }
 
-  /** The same for what a call names: the seconds until a sandbox ends, which has an interval before its first fact. */
+  /** Seconds until the named sandbox ends, or the shared state is reset. A sandbox without facts has a whole interval. */
   async endsInS(sandbox: string | undefined): Promise<number> {
     return sandbox === undefined ? this.resetsInS : this.#secondsTo(await this.#endOf(sandboxUser(sandbox)));
   }

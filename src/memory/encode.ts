@@ -223,7 +223,7 @@ function resultOf(
       channel,
       value,
       place,
-      // What was written before a data folder was upgraded has none.
+      // The record of a write before the upgrade of its data folder has no revision: it is 0.
       revision: Math.max(0, first + i),
       expiresAtMs,
       previous,
@@ -359,7 +359,7 @@ export function revisionMismatch(label: string, present: FactRecord | undefined)
   );
 }
 
-export function presentFact(label: string, fact: FactRecord): PresentFact {
+function presentFact(label: string, fact: FactRecord): PresentFact {
   const { value, revision, updatedAtMs, writtenBy } = fact;
   const updated_at = new Date(updatedAtMs).toISOString();
   return { label, value, revision, updated_at, ...(writtenBy === null ? {} : { written_by: writtenBy }) };

@@ -59,13 +59,15 @@ interface Listener {
   count: number;
   /** What comes while it is told what it has missed. */
   held: Heard[] | undefined;
-  /** The last event that it was told of those: it may come again. */
+  /** The number of the last missed event that it was told. The same event may also be among `held`. */
   last: number;
 }
 
 /** Listeners of an account by the user that they have asked for. */
 type Listeners = Map<string | undefined, Map<OnHeard, Listener>>;
 
+/** How far back a source goes, for a listener that comes back. */
+export const EVENTS_KEPT_MS = 3_600_000;
 /** How many memories those who listen to an account may listen to at once. A memory counts once. */
 export const MEMORIES_MAX = 1_024;
 const LISTENERS_MAX = 1_024;

@@ -15,13 +15,13 @@ import { dayOf, quotaWindow } from "./quota.ts";
 import type { MemoryServices } from "./services.ts";
 
 /** A value of a fact: the present one, or one that has ended. */
-export type Revision = FactRecord | EarlierFact;
+export type KeptValue = FactRecord | EarlierFact;
 
 export interface FactHistory {
   readonly label: string;
   readonly place: Place;
   /** The newest first. */
-  readonly revisions: readonly Revision[];
+  readonly revisions: readonly KeptValue[];
 }
 
 interface LabelInput extends Person {
@@ -135,7 +135,7 @@ function eventsOf(life: UserLife, historyMax: number) {
   });
 }
 
-function partsOf({ place, channel, revision, value, writtenBy, sessionId }: Revision) {
+function partsOf({ place, channel, revision, value, writtenBy, sessionId }: KeptValue) {
   return { place, channel, revision, value, writtenBy, sessionId };
 }
 
@@ -163,7 +163,7 @@ export interface RollbackResult {
   readonly used: number | undefined;
 }
 
-/** Writers that are faster are waited for this often. */
+/** How often it is tried again after another writer was faster. */
 const ATTEMPTS_MAX = 10;
 
 /** Puts a user back to a moment at all places, or at that of the call and those inside it: all or none. */
@@ -242,7 +242,7 @@ interface FactLife {
 }
 
 /** The oldest first. */
-function valuesOf({ present, earlier }: Pick<FactLife, "present" | "earlier">): Revision[] {
+function valuesOf({ present, earlier }: Pick<FactLife, "present" | "earlier">): KeptValue[] {
   return [...earlier, ...(present === undefined ? [] : [present])];
 }
 

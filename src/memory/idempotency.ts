@@ -66,7 +66,7 @@ export class IdempotencyGate {
   recordOf(given: string, { caller, nowMs, fingerprinted }: KeyedRequest): IdempotencyKey {
     checkIdempotencyKey(given);
     const { keyId, token, user } = caller;
-    // Many have tokens of one key, and none of them is to meet the Idempotency-Key of another.
+    // Tokens of one key belong to many users: the Idempotency-Key of one must not match that of another.
     const key =
       token === undefined ? given : hash("sha256", JSON.stringify([this.#secret, user, given]), "hex");
     const digest = hash("sha256", this.#secret + JSON.stringify(fingerprinted), "hex");

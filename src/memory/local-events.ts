@@ -5,7 +5,15 @@
 
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
-import { type EventSource, eventId, type Heard, numberIn, type ToldEvent, type UserEvent } from "./events.ts";
+import {
+  EVENTS_KEPT_MS,
+  type EventSource,
+  eventId,
+  type Heard,
+  numberIn,
+  type ToldEvent,
+  type UserEvent,
+} from "./events.ts";
 import type { Labels } from "./labels.ts";
 import { OWN_PLACE } from "./places.ts";
 import type { Store, WriteOutcome, WriteRequest } from "./ports.ts";
@@ -19,7 +27,6 @@ interface AccountLog {
   leftAtMs: number | undefined;
 }
 
-const KEPT_MS = 3_600_000;
 const EVENTS_MAX = 10_000;
 const LOOK_MS = 10_000;
 
@@ -124,7 +131,7 @@ export class LocalEvents implements EventSource {
 
   /** Logs that nobody has listened to for an hour, and events older than that. */
   #dropOld(): void {
-    const oldMs = this.#clock.now() - KEPT_MS;
+    const oldMs = this.#clock.now() - EVENTS_KEPT_MS;
     for (const [account, log] of this.#logs) {
       if (log.leftAtMs !== undefined && log.leftAtMs <= oldMs) this.#logs.delete(account);
       const count = log.events.findIndex(({ atMs }) => atMs > oldMs);

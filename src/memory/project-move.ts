@@ -10,7 +10,7 @@
  */
 
 import { Failure } from "../base/errors.ts";
-import type { Revision } from "./history.ts";
+import type { KeptValue } from "./history.ts";
 import { isInside, viewOf } from "./places.ts";
 import type { EarlierFact, FactChange, FactRecord, Place, UserLife } from "./ports.ts";
 import type { MemoryServices } from "./services.ts";
@@ -23,10 +23,10 @@ export interface MoveInput {
   readonly to: string;
 }
 
-/** Writers that are faster are waited for this often. */
+/** How often it is tried again after another writer was faster. */
 const ATTEMPTS_MAX = 10;
 
-/** How many facts were moved. */
+/** Resolves to the number of facts that were moved. */
 export async function moveProject(
   services: MemoryServices,
   account: string,
@@ -102,7 +102,7 @@ async function writeAnew(
 
 function stepsOf(life: MovedLife, nowMs: number): PastStep[] {
   const { channel, present, earlier, target: place, atTarget } = life;
-  const known: readonly Revision[] = [...atTarget.earlier, ...given(atTarget.present)];
+  const known: readonly KeptValue[] = [...atTarget.earlier, ...given(atTarget.present)];
   if (known.length === 0) {
     const values = [
       ...earlier.map((fact) => exportedEarlier(fact, "")),
@@ -110,14 +110,14 @@ function stepsOf(life: MovedLife, nowMs: number): PastStep[] {
     ];
     return pastOf(place, channel, values);
   }
-  // Both have a past: the one is added to the other now.
+  // Both places have values: those that the new place does not have are added to its history.
   const winner = laterOf(present, atTarget.present);
   const missing = [...earlier, ...given(present)].filter(
     (fact) => fact !== winner && !known.some(({ value }) => value === fact.value),
   );
   const step = (
     value: string | null,
-    { writtenBy, sessionId, revision }: Revision,
+    { writtenBy, sessionId, revision }: KeptValue,
     terms: object,
   ): PastStep => ({
     change: { place, channel, value, ...terms },

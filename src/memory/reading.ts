@@ -27,7 +27,7 @@ interface MarkedFact {
   readonly mark: Mark;
 }
 
-/** Compares what a block says with what is stored now: an old block never passes for news. */
+/** Compares what a block says with what is stored now, so that old facts are known as old. */
 async function markFacts(
   { store }: MemoryServices,
   view: View,

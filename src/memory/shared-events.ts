@@ -5,7 +5,7 @@
  */
 
 import type { Clock } from "../base/clock.ts";
-import { type EventSource, eventId, type Heard, numberIn, type ToldEvent } from "./events.ts";
+import { EVENTS_KEPT_MS, type EventSource, eventId, type Heard, numberIn, type ToldEvent } from "./events.ts";
 import type { Labels } from "./labels.ts";
 import type { EventLog, RecordedEvent } from "./ports.ts";
 
@@ -19,10 +19,9 @@ interface Followed {
 }
 
 const READ_MS = 250;
-const KEPT_MS = 3_600_000;
 const RENEW_MS = 300_000;
 const PAGE = 1_000;
-/** Of an account, for one who comes back. */
+/** The most events that a listener who comes back is told; with more it is told `reset`. */
 const MISSED_MAX = 10_000;
 
 export class SharedEvents implements EventSource {
@@ -75,7 +74,7 @@ export class SharedEvents implements EventSource {
   /** Has events recorded for as long as somebody listens, and an hour longer. */
   async #follow(account: string, followed: Followed): Promise<void> {
     const nowMs = this.#clock.now();
-    const { log, last } = await this.#log.followEvents(account, nowMs + KEPT_MS + 2 * RENEW_MS);
+    const { log, last } = await this.#log.followEvents(account, nowMs + EVENTS_KEPT_MS + 2 * RENEW_MS);
     followed.renewAtMs = nowMs + RENEW_MS;
     if (followed.log === log) return;
     const wasKnown = followed.log !== undefined;

@@ -244,7 +244,7 @@ function checkKeyLine({ key, usage = [] }: Extract<ExportLine, { kind: "key" }>)
     /^[\d-]{10}$/.test(String(day)) &&
     momentOf(day!) !== undefined &&
     Number.isSafeInteger(count) &&
-    // A way back that only forgets is counted as nothing.
+    // 0 is sound: a rollback that only forgets is counted so.
     count! >= 0;
   if (!Array.isArray(usage) || !usage.every((use) => isSound(use ?? {})))
     throw wrong("the usage has no day or count");

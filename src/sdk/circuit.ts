@@ -57,7 +57,7 @@ export class Circuits {
     }
   }
 
-  /** Of a probe that has told nothing, as its caller aborted it: the next call probes. */
+  /** A probe ended without a result, because its caller aborted it: the next call probes. */
   released(names: readonly string[]): void {
     for (const name of names) {
       const failures = this.#failures.get(name);

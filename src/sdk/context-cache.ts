@@ -21,7 +21,7 @@ export class ContextCache {
   }
 
   /**
-   * Asks for a context and keeps the answer, unless the user's contexts were dropped meanwhile: it may be of before.
+   * Asks for a context and keeps the answer, unless the user's contexts were dropped meanwhile: it may be out of date.
    * @param ask sends the question with the ETag of the known answer
    */
   async ask(
@@ -52,8 +52,8 @@ export class ContextCache {
   }
 
   /**
-   * Drops every context of a user, in all projects and forms, before a call and after it: its answer may not come, and what
-   * was asked while it was under way may be of before.
+   * Drops every context of a user, in all projects and forms, before a call and after it: the call may fail
+   * after it has taken effect, and a context that was asked for meanwhile may be out of date.
    */
   async dropAround<T>(userId: string, call: () => Promise<T>): Promise<T> {
     this.#drop(userId);

@@ -8,15 +8,19 @@ import type { SourceFile } from "./rules.ts";
 const DECLARATION =
   /^(export )?(?:declare )?(?:abstract )?(?:async )?(class|interface|type|function\*?|const|let|enum) ([\w$]+)/gm;
 
+const PORT = "src/memory/ports.ts";
+/** What both stores have beside the operations of the port. */
+const STORE_NAMES = /^(GroupCommit|GroupCommitOptions|beginHistoryLimit|shortenHistories|stampOf)$/;
+
 /** Files that say the same by the same name: two implementations of one thing, or a copy that is compiled apart. */
-const ALIKE: readonly (readonly [RegExp, RegExp])[] = [
-  // Each store has the operations of the port, and a group commit.
-  [/^src\/store\/lmdb\//, /^src\/store\/postgres\//],
-  [/^src\/memory\//, /^src\/store\//],
+const ALIKE: readonly { first: RegExp; second: RegExp; names: RegExp | typeof PORT }[] = [
+  { first: /^src\/store\/lmdb\//, second: /^src\/store\/postgres\//, names: PORT },
+  { first: /^src\/store\/lmdb\//, second: /^src\/store\/postgres\//, names: STORE_NAMES },
+  { first: /^src\/memory\//, second: /^src\/store\//, names: PORT },
   // The kernel is compiled from a folder of its own.
-  [/^src\/reader\//, /^src\/reader\/assembly\//],
-  // Each adapter has the names that its framework's users expect.
-  [/^src\/agents\//, /^src\/agents\//],
+  { first: /^src\/reader\//, second: /^src\/reader\/assembly\//, names: /./ },
+  // Each adapter has the name that its framework's users expect.
+  { first: /^src\/agents\//, second: /^src\/agents\//, names: /^sidebandTools$/ },
 ];
 
 interface Declaration {
@@ -36,9 +40,14 @@ export function ambiguousNames(files: readonly SourceFile[]): string[] {
       if (!/^(interface|type)$/.test(kind)) add(values, name, declaration);
     }
   }
+  const port = files.find(({ path }) => path === PORT)?.text ?? "";
+  const operations = new Set([...port.matchAll(/^ {2}(\w+)\(/gm)].map(([, name]) => name));
   return [...types, ...values]
     .filter(([, declarations]) => declarations.some(({ exported }) => exported))
-    .filter(([, declarations]) => !areAlike(declarations.map(({ path }) => path)))
+    .filter(([name, declarations]) => {
+      const paths = declarations.map(({ path }) => path);
+      return !areAlike(paths, (names) => (names === PORT ? operations.has(name) : names.test(name)));
+    })
     .map(([name, declarations]) => `${name}: ${declarations.map(({ path }) => path).join(", ")}`);
 }
 
@@ -47,9 +56,15 @@ function add(names: Map<string, Declaration[]>, name: string, declaration: Decla
   names.set(name, known.some(({ path }) => path === declaration.path) ? known : [...known, declaration]);
 }
 
-function areAlike(paths: readonly string[]): boolean {
+function areAlike(
+  paths: readonly string[],
+  isNamed: (names: (typeof ALIKE)[number]["names"]) => boolean,
+): boolean {
+  const alike = ALIKE.filter(({ names }) => isNamed(names));
   const pairs = paths.flatMap((path, i) => paths.slice(i + 1).map((other) => [path, other].sort()));
   return pairs.every(([first, second]) =>
-    ALIKE.some(([a, b]) => (a.test(first) && b.test(second)) || (a.test(second) && b.test(first))),
+    alike.some(
+      (a) => (a.first.test(first) && a.second.test(second)) || (a.first.test(second) && a.second.test(first)),
+    ),
   );
 }

@@ -97,6 +97,16 @@ export const RULES: readonly Rule[] = [
     remedy: "Export by name, so that a thing has one name everywhere.",
   },
   {
+    name: "passed on",
+    applies: /^src\/.*\.tsx?$/,
+    // What packages export, the labels of the interface, the kernel's module, and a default that the CLI shows.
+    except:
+      /^src\/((sdk|block)\/index|agents\/tools|contract\/channel-labels|reader\/assembly\/kernel|main\/database-upkeep)\.ts$/,
+    find: matches(/^export (?:\*|\{[^}]*\})/gm),
+    remedy:
+      "Import it from the file that declares it; if the import table forbids that, it is in the wrong room.",
+  },
+  {
     name: "environment",
     applies: /^(src|bin)\/.*\.m?[jt]sx?$/,
     // The samples of the API reference are text that others run.

@@ -75,11 +75,14 @@ test("tidy: a name has one meaning", () => {
     { path: "src/c/three.ts", text: "export function sizeOf() {}" },
     { path: "src/d/four.ts", text: "function sizeOf() {}" },
     { path: "src/store/lmdb/five.ts", text: "export function addKey() {}" },
-    { path: "src/store/postgres/six.ts", text: "export function addKey() {}" },
+    { path: "src/store/postgres/six.ts", text: "export function addKey() {}\nexport function rowOf() {}" },
+    { path: "src/store/lmdb/seven.ts", text: "function rowOf() {}" },
+    { path: "src/memory/ports.ts", text: "export interface Store {\n  addKey(record: KeyRecord): void;\n}" },
   ];
   assert.deepEqual(ambiguousNames(twice), [
     "Call: src/a/one.ts, src/b/two.ts",
     "sizeOf: src/c/three.ts, src/d/four.ts",
+    "rowOf: src/store/postgres/six.ts, src/store/lmdb/seven.ts",
   ]);
 });
 
@@ -176,6 +179,16 @@ const EXAMPLES: Record<string, { bad: SourceFile[]; good: SourceFile[] }> = {
   "default export": {
     bad: [{ path: "src/codec/a.ts", text: `${header}export ${"default"} 1;` }],
     good: [{ path: "src/codec/a.ts", text: `${header}export const defaults = 1;` }],
+  },
+  "passed on": {
+    bad: [
+      { path: "src/main/agent.ts", text: "export { openProject };" },
+      { path: "src/main/agent.ts", text: 'export * from "../agents/project.ts";' },
+    ],
+    good: [
+      { path: "src/main/move.ts", text: 'export type { MoveReport } from "../memory/move.ts";' },
+      { path: "src/sdk/index.ts", text: 'export { label } from "./labels.ts";' },
+    ],
   },
   environment: {
     bad: [

@@ -72,7 +72,8 @@ async function useMemory(input: HookInput, { host, ...given }: HookArguments): P
   const include = given.include ?? config.include;
   const work = memoryWork(input, include);
   if (work === undefined) return;
-  const { openAgentMemory, openProject, whereMemoryIs } = await import("../../main/agent.ts");
+  const { openAgentMemory, whereMemoryIs } = await import("../../main/agent.ts");
+  const { openProject } = await import("../../agents/open-project.ts");
   const userId = given.user ?? config.userId;
   const isCompaction = input.event === "PreCompact";
   const timeoutMs = isCompaction ? config.compactionTimeoutMs : config.timeoutMs;

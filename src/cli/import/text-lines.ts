@@ -41,10 +41,10 @@ const INDENTED = /^(?: {2}|\t)/;
 const SILENT = /^(?:[-*_=]{3,}|\|[\s|:-]*\||<!--.*-->)?$/;
 const FENCE = /^\s*(`{3,}|~{3,})\s*(\S*)/;
 
-export type KeyedLine = { readonly label: string; readonly value: string } | { readonly why: string };
+type KeyedLine = { readonly label: string; readonly value: string } | { readonly why: string };
 
 /** A line as a fact, or why it is none. */
-export function keyedLine(line: string, names: LabelNames, topic: Topic): KeyedLine {
+function keyedLine(line: string, names: LabelNames, topic: Topic): KeyedLine {
   const exact = EXACT.exec(unquoted(line));
   const known = exact === null ? undefined : names.find(exact[1], WHOLE_LABELS);
   if (exact !== null && known !== undefined)

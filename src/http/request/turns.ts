@@ -38,7 +38,7 @@ interface ConnectionTurns {
 
 const connections = new WeakMap<Socket, ConnectionTurns>();
 
-/** @param refuse what to do with that which is no request */
+/** @param refuse answers what Node could not parse as a request */
 export function takeTurns(
   server: Server,
   handle: RequestListener,

@@ -71,7 +71,7 @@ export function operatorRoutes(services: HttpServices): Route[] {
     }),
 
     routeOf({ ...post("/operator/end"), query: EndQuery }, ({ query, response }) => {
-      // Whom the caller means has ended already: this one has taken its place.
+      // Another pid means a process that has ended already, and whose place this one has taken.
       const isMeant = query.pid === undefined || query.pid === String(process.pid);
       if (isMeant) response.once("close", () => upkeep.end());
       return { status: "ok" };

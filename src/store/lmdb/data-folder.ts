@@ -30,7 +30,7 @@ export const NAME_FILE = "sideband.json";
 export const DATA_FILE = "data.mdb";
 /** The two pages that every lmdb file begins with. A file without a third holds no entry. */
 export const SIZE_BYTES_MIN = 8_192;
-/** Where the first of them says what it is, and how. */
+/** The number by which the first page of an lmdb file is known, and where it stands. */
 const LMDB_MAGIC = { offset: 24, value: 0xbeefc0de };
 /** In a store: how long its data file was when it was opened or closed last. The file never gets shorter. */
 const SIZE_FILE = "size";
@@ -153,8 +153,8 @@ export function freeBytesOf(folder: string): number {
 }
 
 /**
- * Notes the size of a store's data file. Without room for the note the old one stays, which is true as well. The end of
- * the file may be of a commit that failed or was killed: it is synced, else the file could be shorter than its note.
+ * Notes the size of a store's data file. If the note cannot be written, the old one stays: the file is at least that long.
+ * The end of the file may come from a commit that failed or was killed. It is synced first, so that the note stays true.
  */
 export function noteSize(store: string): void {
   try {

@@ -25,7 +25,7 @@ const IN_USE = ["EPERM", "EACCES", "EBUSY"];
 
 /** Waits until the content of a file, or the names in a folder, are on disk. */
 export function syncPath(path: string, platform = process.platform): void {
-  // Windows syncs only what is open for writing, and that no folder can be. NTFS keeps names by its journal.
+  // Windows syncs only files that are open for writing; folders cannot be opened so. NTFS journals the names itself.
   const isWindows = platform === "win32";
   if (isWindows && statSync(path).isDirectory()) return;
   const descriptor = openSync(path, isWindows ? "r+" : "r");

@@ -76,7 +76,7 @@ export function channelOfKey(key: Buffer): number {
 }
 
 const ORDINAL_BYTES = 4;
-/** In place of an ordinal. */
+/** Stands in place of an ordinal in the key of a head (records.ts). */
 export const HEAD = 2 ** 32 - 1;
 
 export function historyKey(fact: Buffer, ordinal: number): Buffer {

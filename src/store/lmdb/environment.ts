@@ -141,7 +141,7 @@ export class Environment {
     const records = Array.from(changes, ({ table, key, value }) => ({
       table,
       key,
-      value: value && recordOf(table, key, value),
+      value: value && packRecord(table, key, value),
     }));
     return this.copy(records);
   }
@@ -259,7 +259,7 @@ export function describeKey(key: Buffer): string {
   return JSON.stringify(key.toString());
 }
 
-function recordOf(table: TableName, key: Buffer, value: Buffer): Buffer {
+function packRecord(table: TableName, key: Buffer, value: Buffer): Buffer {
   const record = Buffer.allocUnsafe(value.length + CRC32_BYTES);
   record.set(value);
   record.writeUInt32BE(checksumOf(table, key, value), value.length);

@@ -122,7 +122,7 @@ export function readLife(
   if (stamp === undefined) return undefined;
   const isAsked = ({ place, channel }: { place: Place; channel: number }) =>
     place === (options.place ?? place) && channel === (options.channel ?? channel);
-  const places = options.place === undefined ? ["", ...placesOf(environment, user)] : [options.place];
+  const places = options.place === undefined ? ["", ...furtherPlaces(environment, user)] : [options.place];
   const stored = places.flatMap((place) => factsOf(environment, account, userId, place)).filter(isAsked);
   const kept = environment
     .entries(
@@ -143,7 +143,7 @@ export function readLife(
 }
 
 /** The user's places other than the person's own, in the order of their bytes. */
-function placesOf(environment: Environment, user: Buffer): Place[] {
+function furtherPlaces(environment: Environment, user: Buffer): Place[] {
   const range = rangeBelow(user);
   const places: Place[] = [];
   for (let { start } = range; ; ) {

@@ -12,6 +12,7 @@
 import { closeSync, fstatSync, openSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { Failure } from "../../base/errors.ts";
 
 export const LOCK_FILE = "owner.lock";
@@ -26,8 +27,8 @@ export interface OwnerNote {
   readonly address: string | null;
 }
 
-/** What a file of the folder must stay, and how it is looked at. */
-interface Mark {
+/** A file of the folder that must not change: what was read of it, and how it is read again. */
+interface KeptFile {
   readonly expected: string | undefined;
   readonly look: (path: string) => string;
 }
@@ -36,7 +37,7 @@ export class FolderLock {
   readonly folder: string;
   /** Of the lock file, and of the folder: as long as it is open, no other folder gets its inode. */
   readonly #descriptors: readonly number[];
-  readonly #marks = new Map<string, Mark>();
+  readonly #kept = new Map<string, KeptFile>();
   #lookedMs = Number.NEGATIVE_INFINITY;
   #lost = false;
   #onLost: (line: string) => void = () => {};
@@ -57,11 +58,11 @@ export class FolderLock {
 
   /** From now on the folder counts as lost if this file of it changes. By default: if it is removed or replaced. */
   keep(file: string, look = identityOf, expected = seen(look, join(this.folder, file))): void {
-    this.#marks.set(file, { look, expected });
+    this.#kept.set(file, { look, expected });
   }
 
   letGo(file: string): void {
-    this.#marks.delete(file);
+    this.#kept.delete(file);
   }
 
   /**
@@ -72,7 +73,7 @@ export class FolderLock {
     if (this.#lost) return false;
     const nowMs = performance.now();
     if (nowMs - this.#lookedMs < withinMs) return true;
-    for (const [file, { look, expected }] of this.#marks) {
+    for (const [file, { look, expected }] of this.#kept) {
       if (expected !== undefined && seen(look, join(this.folder, file)) === expected) continue;
       const what = file === FOLDER ? "it" : join(this.folder, file);
       this.giveUp(
@@ -138,7 +139,7 @@ export async function takeFolderLock(
   for (const endMs = performance.now() + waitMs; ; ) {
     const lock = tryFolderLock(folder, file);
     if (lock !== undefined || performance.now() >= endMs) return lock;
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    await pause(RETRY_MS);
   }
 }
 
@@ -151,7 +152,7 @@ export function fileTextOf(path: string): string {
   return readFileSync(path, "utf8");
 }
 
-/** On Windows without the device: Node 22.12 to 22.16 and 24.0 to 24.1 tell that of a path and of an open file otherwise. */
+/** Without the device on Windows: in Node 22.12 to 22.16, 24.0 and 24.1 an open file has another one than its path. */
 export function idOf({ dev, ino }: { dev: bigint; ino: bigint }, platform = process.platform): string {
   return platform === "win32" ? `${ino}` : `${dev}:${ino}`;
 }

@@ -42,7 +42,7 @@ export function addKey(record: KeyRecord, approval?: KeyApproval): Write<AddKeyO
   };
 }
 
-/** Agents on this machine write facts to an account without a key. */
+/** An account may have facts and no key: agents on this machine write without one. */
 function holdsFacts(writer: Writer, account: Buffer): boolean {
   return writer.environment.keys("facts", { ...rangeBelow(account), limit: 1 }).length > 0;
 }

@@ -7,6 +7,7 @@ import { assert, assertInteger } from "../../base/assert.ts";
 import { CRC32_BYTES } from "../../base/crc32.ts";
 import { CHANNEL_COUNT_MAX, TIME_MS_MAX } from "../../base/limits.ts";
 import type { EarlierFact, FactRecord, Place } from "../../memory/ports.ts";
+import { HEAD } from "./entry-keys.ts";
 import type { TableName } from "./environment.ts";
 
 /** In `meta`: when something was first forgotten since the last compaction. */
@@ -42,7 +43,7 @@ export function packFact(fact: Omit<FactRecord, "channel" | "place">): Buffer {
   assert(fact.value !== "", "a value has a byte");
   assertInteger(fact.revision, 1, NUMBER_MAX, "the revision of a fact");
   assertInteger(fact.updatedAtMs, 0, TIME_MS_MAX, "the time of a fact");
-  assert(fact.ordinal > 0, "ordinals count from one");
+  assertInteger(fact.ordinal, 1, HEAD - 1, "the ordinal of a fact");
   const out = Buffer.allocUnsafe(FACT_HEADER_BYTES + codeBytes + texts.length);
   out.writeUIntBE(fact.revision, 0, 6);
   out.writeUIntBE(fact.updatedAtMs, 6, 6);
@@ -102,7 +103,8 @@ const ENDINGS = ["replaced", "forgotten", "expired"] as const;
  */
 export function packEarlier(fact: FactRecord, ended: EarlierFact["ended"], endedAtMs: number): Buffer {
   const texts = packTexts(fact);
-  assert(ENDINGS.includes(ended) && fact.ordinal > 0, "an earlier value has ended");
+  assert(ENDINGS.includes(ended), "an earlier value has ended");
+  assertInteger(fact.ordinal, 1, HEAD - 1, "the ordinal of an earlier value");
   const out = Buffer.allocUnsafe(EARLIER_HEADER_BYTES + texts.length);
   out.writeUIntBE(fact.revision, 0, 6);
   out.writeUIntBE(fact.updatedAtMs, 6, 6);

@@ -28,7 +28,7 @@ export function findReplay(
     if (!timingSafeEqual(record.fingerprint, fingerprint)) return "mismatch";
     const { channelCount, revision } = record;
     const kept = reader.get("history", answerKey(account, userId, name));
-    return { channelCount, revision, ...(kept === undefined ? { previous: [] } : answerOf(kept)) };
+    return { channelCount, revision, ...(kept === undefined ? { previous: [] } : storedAnswer(kept)) };
   }
   return undefined;
 }
@@ -38,17 +38,17 @@ interface AnswerRecord {
   readonly previous: readonly (PreviousFact | null)[];
 }
 
-function answerOf(bytes: Buffer): Pick<Replay, "answer" | "previous"> {
+function storedAnswer(bytes: Buffer): Pick<Replay, "answer" | "previous"> {
   const { previous, ...rest } = unpackJson<AnswerRecord>(bytes);
   return { ...rest, previous: previous.map((fact) => fact ?? undefined) };
 }
 
-/** One of so many answers looks for old ones of its user, as it takes longer than to keep it. */
+/** Only one of this many writes looks for old answers of its user: looking takes longer than keeping one. */
 const REMOVING = 16;
 /** How many it removes at most, so that a group stays short. */
 const OLD_MAX = 64;
 
-/** An answer that the request and these numbers say in full is not kept. */
+/** Keeps the numbers of an answer; its text only where the request and the numbers do not say all of it. */
 export function keepReplay(
   writer: Writer,
   { account, userId, idempotency, changes, nowMs }: WriteRequest,

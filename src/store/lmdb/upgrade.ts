@@ -119,7 +119,7 @@ class Upgrade {
   #changesOf(table: TableName, { key, value: record }: Entry): Change[] {
     const value = record.subarray(0, record.length - RECORD_CHECKSUM_BYTES);
     const put = (changed: Buffer) => [{ table, key: this.#keyOf(table, key), value: changed }];
-    if (table === "idempotency") return put(idempotencyOf(value));
+    if (table === "idempotency") return put(upgradedRecord(value));
     if (table === "keys") {
       const bound: Pick<KeyRecord, "user" | "access"> = { user: null, access: "write" };
       return put(packJson({ ...unpackJson<KeyRecord>(value), ...bound }));
@@ -133,10 +133,10 @@ class Upgrade {
     }
     if (isUser) {
       this.#users += 1;
-      return put(userOf(value));
+      return put(upgradedUser(value));
     }
     this.#facts += 1;
-    return put(packFact(factOf(value)));
+    return put(packFact(upgradedFact(value)));
   }
 
   /** Where an entry goes. Only facts get another key. */
@@ -157,7 +157,7 @@ class Upgrade {
       const isNew = !facts.isKnown;
       const entries = this.#old
         .entries("facts", rangeBelow(key))
-        .map((entry) => ({ channel: entry.key[entry.key.length - 1], ...factOf(entry.value) }));
+        .map((entry) => ({ channel: entry.key[entry.key.length - 1], ...upgradedFact(entry.value) }));
       for (const { channel, value, updatedAtMs } of entries.sort((a, b) => a.revision - b.revision)) {
         facts.set(
           { place: project, channel, value, updatedAtMs },
@@ -187,7 +187,7 @@ function personOf(user: Buffer): { account: string; userId: string; project: str
 }
 
 /** life 6 · revision 6 · channels 5 */
-function userOf(value: Buffer): Buffer {
+function upgradedUser(value: Buffer): Buffer {
   const user = newUser(Buffer.from(value.subarray(0, 6)));
   user.revision = value.readUIntBE(6, 6);
   user.own.channels.set(value.subarray(12, 17));
@@ -199,7 +199,7 @@ function userOf(value: Buffer): Buffer {
  * revision 6 · time of writing 6 · time of expiry 6 (always 0) · codebook version 1 (0: no code) · code length in bits
  * 2 · with a code: its checksum 4, its bits · value
  */
-function factOf(bytes: Buffer): Omit<FactRecord, "channel" | "place"> {
+function upgradedFact(bytes: Buffer): Omit<FactRecord, "channel" | "place"> {
   const version = bytes[18];
   const length = bytes.readUInt16BE(19);
   const codeStart = 21 + (version === 0 ? 0 : 4);
@@ -224,7 +224,7 @@ function factOf(bytes: Buffer): Omit<FactRecord, "channel" | "place"> {
 }
 
 /** fingerprint 32 · channel count 1 · expiry 6. Which revision was written is not known. */
-function idempotencyOf(value: Buffer): Buffer {
+function upgradedRecord(value: Buffer): Buffer {
   return packIdempotency({
     fingerprint: value.subarray(0, 32),
     channelCount: value[32],

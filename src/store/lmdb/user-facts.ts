@@ -280,12 +280,12 @@ export class UserWrites {
       this.#writer.remove("history", historyKey(key, ordinal));
   }
 
-  /** Removes the history whose last entry has this ordinal, also what was kept when more was to be kept. */
+  /** Removes the whole history whose last entry has this ordinal, with entries from the time of a higher limit. */
   #dropHistory(key: Buffer, last: number): void {
     const range = { start: historyKey(key, 1), end: historyKey(key, last + 1) };
     for (const entry of this.#writer.environment.keys("history", range))
       this.#writer.remove("history", entry);
-    // What the group itself has added.
+    // Entries that this group has added are not in the environment yet.
     for (let ordinal = Math.max(1, last - HISTORY_MAX); ordinal <= last; ordinal++) {
       const entry = historyKey(key, ordinal);
       if (this.#writer.has("history", entry)) this.#writer.remove("history", entry);
@@ -297,11 +297,12 @@ export class UserWrites {
     return unpackNumber(this.#writer.get("history", historyKey(key, HEAD)));
   }
 
-  /** As above; it is no such label any longer. */
+  /** Returns the head and removes it: the label gets a fact again, or loses its history. */
   #takeHead(key: Buffer): number {
     assert(this.#user !== undefined, "a history belongs to a user");
     const last = this.#head(key);
     if (last === 0) return 0;
+    assert(this.#user.heads > 0, "labels with a history and no fact are counted");
     this.#writer.remove("history", historyKey(key, HEAD));
     this.#user.heads -= 1;
     return last;

@@ -26,7 +26,7 @@ export interface Migration extends AppliedMigration {
   readonly sql: string;
 }
 
-export class MigrationError extends OperatorError {
+class MigrationError extends OperatorError {
   override name = "MigrationError";
 }
 

@@ -1,8 +1,13 @@
 /** Calls with an API key, for the account page. */
 
 import type { UsageAnswer } from "../../contract/answers.ts";
-import type { DayCount } from "../parts/usage-chart.tsx";
 import { call } from "./request.ts";
+
+export interface DayCount {
+  /** YYYY-MM-DD */
+  readonly day: string;
+  readonly count: number;
+}
 
 export interface UsageByDay {
   readonly from: string;

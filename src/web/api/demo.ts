@@ -122,7 +122,7 @@ export class DemoSandbox {
 }
 
 /** The call for a shell. A shell's quoted text cannot hold a single quote: it is closed, and opened again after it. */
-export function curlOf(method: Method, address: string, body: unknown): string {
+function curlOf(method: Method, address: string, body: unknown): string {
   const verb = method === "GET" || body !== undefined ? "" : ` -X ${method}`;
   if (body === undefined) return `curl -s${verb} '${address}'`;
   const json = JSON.stringify(body).replaceAll("'", `'\\''`);

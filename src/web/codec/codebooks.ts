@@ -13,7 +13,7 @@ declare const READER_WEIGHTS_URL: string;
 
 export type CodebookLoader = (onProgress: OnProgress) => Promise<Codebook>;
 
-export const CODEBOOK_LOADERS: Readonly<Record<number, CodebookLoader>> = {
+const CODEBOOK_LOADERS: Readonly<Record<number, CodebookLoader>> = {
   [PLAIN_CODEBOOK.version]: async () => PLAIN_CODEBOOK,
   7: async (onProgress) => {
     const [{ readerCodebook }, weights] = await Promise.all([

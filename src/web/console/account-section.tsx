@@ -109,7 +109,7 @@ function UsersOf({ account }: { readonly account: string }) {
   );
 }
 
-export function projectsText(projects: readonly string[]): string {
+function projectsText(projects: readonly string[]): string {
   const more = projects.length - PROJECTS_MAX;
   return projects.slice(0, PROJECTS_MAX).join(", ") + (more > 0 ? `, and ${more} more` : "");
 }
@@ -148,7 +148,7 @@ function LabelsOf({ account }: { readonly account: string }) {
 }
 
 /** What a label asks of its values. */
-export function termsText(label: AccountLabelsView["labels"][number]): string {
+function termsText(label: AccountLabelsView["labels"][number]): string {
   const { hidden, one_of: choices, max_bytes: sizeMax, ttl_s: lifeS } = label;
   return [
     ...(hidden ? ["hidden"] : []),

@@ -1,10 +1,11 @@
 /** The usage of each key this month against its limit, and a chart by day for one key or all. */
 
 import { useMemo, useState } from "preact/hooks";
+import type { DayCount } from "../api/account.ts";
 import type { KeyView, UsageReport } from "../api/admin.ts";
 import { QuotaMeter } from "../parts/quota-meter.tsx";
 import { RowsTable } from "../parts/rows-table.tsx";
-import { type DayCount, UsageChart } from "../parts/usage-chart.tsx";
+import { UsageChart } from "../parts/usage-chart.tsx";
 
 interface UsageSectionProps {
   readonly usage: UsageReport;

@@ -18,7 +18,7 @@ export function slugOf(text: string): string {
 }
 
 /** "curl", "Shell", "TypeScript", "Python" */
-export function languageName({ language, text }: CodeSample): string {
+function languageName({ language, text }: CodeSample): string {
   return LANGUAGE_NAMES[language] ?? (text.startsWith("curl") ? "curl" : "Shell");
 }
 

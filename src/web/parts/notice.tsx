@@ -27,6 +27,6 @@ export function ErrorNotice({ error }: { readonly error: unknown }) {
   );
 }
 
-export function messageOf(error: unknown): string {
+function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

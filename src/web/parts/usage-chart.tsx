@@ -5,12 +5,7 @@
 
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import uPlot from "uplot";
-
-export interface DayCount {
-  /** YYYY-MM-DD */
-  readonly day: string;
-  readonly count: number;
-}
+import type { DayCount } from "../api/account.ts";
 
 interface UsageChartProps {
   readonly from: string;

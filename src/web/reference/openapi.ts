@@ -146,7 +146,7 @@ function describe(method: string, path: string, operation: DocumentOperation): O
 }
 
 /** The fields of an object. Fields of inner objects and lists have a path: `facts[].label`. */
-export function fieldsOf(schema: ShownSchema | undefined, prefix = ""): Field[] {
+function fieldsOf(schema: ShownSchema | undefined, prefix = ""): Field[] {
   return Object.entries(schema?.properties ?? {}).flatMap(([name, field]) => {
     const path = prefix + name;
     const row = {

@@ -225,3 +225,15 @@ test("lmdb: a damaged fact that would expire can be forgotten with its user, and
     await again.close();
     for (const table of ["facts", "ends"] as const) assert.equal(await countIn(folder, table), 0);
   }));
+
+test("lmdb: an ordinal that stands for the head of a history is never given to a fact, and what was there stays", async () => {
+  await withFolder(async (folder) => {
+    const store = await open(folder);
+    await change(store, [set(0, "Ada")]);
+    for (const ordinal of [2 ** 32 - 1, 2 ** 32])
+      await assert.rejects(change(store, [set(0, "Grace", { ordinal })]), { name: "AssertionError" });
+    await change(store, [set(0, "Bob", { ordinal: 2 ** 32 - 2 })]);
+    assert.equal(store.readFact(viewOf("ada"), 0)?.value, "Bob");
+    await store.close();
+  });
+});

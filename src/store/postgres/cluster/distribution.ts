@@ -12,7 +12,7 @@ import { OperatorError } from "../../../base/errors.ts";
 import type { Query, Sql } from "../connection/database.ts";
 import { SLOT_COUNT } from "./placement.ts";
 
-export class DistributionError extends OperatorError {
+class DistributionError extends OperatorError {
   override name = "DistributionError";
 }
 

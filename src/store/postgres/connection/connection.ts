@@ -28,7 +28,7 @@ export interface ConnectionOptions {
 }
 
 /** The server answers but is not what is needed. */
-export class ServerError extends Error {
+class ServerError extends Error {
   override name = "ServerError";
   readonly code: string;
 

@@ -7,7 +7,7 @@
 import { isIP } from "node:net";
 import { OperatorError } from "../../../base/errors.ts";
 
-export class AddressError extends OperatorError {
+class AddressError extends OperatorError {
   override name = "AddressError";
 }
 

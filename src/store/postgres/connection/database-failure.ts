@@ -65,7 +65,7 @@ const TIMEOUT_STATE = "57014";
 /** The database refused the data itself. */
 const DATA_STATES = /^(22|23)/;
 
-export function sqlStateOf(error: unknown): string {
+function sqlStateOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" ? code : "";
 }

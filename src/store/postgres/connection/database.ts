@@ -187,7 +187,7 @@ export class Database {
       return await taken.run(query);
     } catch (error) {
       if (this.#count(error)) connection?.drop(error as Error);
-      // The coordinator of a cluster says so at once and then may wait for the worker for as long as that one hangs.
+      // A cluster's coordinator reports the time-out at once, but its connection stays blocked while the worker hangs.
       else if (connection !== undefined && isTimedOut(error)) this.#pools[name].retire(connection);
       throw asFailure(error);
     } finally {

@@ -18,7 +18,7 @@ export interface StreamOptions extends Host {
 }
 
 /** The server, or what stands in its place, cannot be trusted or does not speak TLS. */
-export class TlsError extends Error {
+class TlsError extends Error {
   override name = "TlsError";
   readonly code = "TLS";
 }

@@ -2,12 +2,12 @@
 
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
+import { EVENTS_KEPT_MS } from "../../../memory/events.ts";
 import type { EventKind, EventLog, RecordedEvent } from "../../../memory/ports.ts";
 import type { Database, Query } from "../connection/database.ts";
 import { answerOf, recordOf, type Ticketed } from "../connection/tickets.ts";
 
-const KEPT_MS = 3_600_000;
-/** A write that began before the account was listened to is waited for, so long and no longer. */
+/** The longest wait for writes that began before the account was listened to. */
 const WAIT_MAX_MS = 1_000;
 const PAUSE_MS = 10;
 
@@ -113,7 +113,7 @@ export function sweepEvents(nowMs: number): Query<void> {
   return async (sql) => {
     await answerOf(
       (ticket) => sql<Ticketed[]>`
-        SELECT ticket FROM sideband.sweep_events(${nowMs - KEPT_MS}::bigint, ${nowMs}::bigint, ${ticket}::bigint) AS ticket`,
+        SELECT ticket FROM sideband.sweep_events(${nowMs - EVENTS_KEPT_MS}::bigint, ${nowMs}::bigint, ${ticket}::bigint) AS ticket`,
     );
   };
 }

@@ -53,7 +53,7 @@ export function readStatistics(): Query<StoreStatistics> {
       const estimate = totalOf("estimate", name);
       if (totalOf("heapBytes", name) > COUNTED_BYTES_MAX) return estimate;
       const counting = sql<{ count: number }[]>`SELECT count(*) AS count FROM ${sql(`sideband.${name}`)}`;
-      // Only all machines of a cluster together can count.
+      // The count of a cluster fails if one of its machines does not answer; then the estimate is used.
       const rows = distributed ? await counting.catch(() => []) : await counting;
       return rows[0]?.count ?? estimate;
     };
@@ -79,7 +79,7 @@ export type EndedFact = SweptFact & { readonly slot: number };
 
 const ENDED_PAGE = 500;
 
-/** Some facts that have expired; none where there are none. */
+/** The facts that expired first, a page of them; empty if no fact has expired. */
 export function readEnded(nowMs: number): Query<EndedFact[]> {
   return async (sql) => {
     const rows = await answerOf(
