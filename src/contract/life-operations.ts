@@ -175,6 +175,6 @@ export const LIFE_OPERATIONS = {
     params: life.LabelParams,
     body: life.ChangeLabelBody,
     answer: life.LabelAnswer,
-    errors: ["invalid_request", "not_found", ...STORING],
+    errors: [...LABELLED, ...STORING],
   },
 } as const satisfies Record<string, Operation>;

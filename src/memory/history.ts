@@ -180,7 +180,7 @@ export async function rollBack(
   if (toMs > nowMs) throw new Failure("invalid_request", "to must not be in the future.", { param: "to" });
   for (let left = ATTEMPTS_MAX; ; left--) {
     const life = await lifeIn(services, account, input);
-    const plan = await planOf(services, account, life, toMs);
+    const plan = await planOf(services, account, life, { toMs, nowMs });
     const { changes, unreached, writes } = plan;
     const isDone = !dryRun && (partial || unreached.length === 0);
     if (!isDone || writes.length === 0) return { changes, unreached, isDone, used: undefined };
@@ -201,8 +201,18 @@ export async function rollBack(
   }
 }
 
-async function planOf(services: MemoryServices, account: string, life: UserLife, toMs: number) {
+/**
+ * What has expired since the moment stays away: its end has come. When another value would have ended is not known: like
+ * any write without an end, it lasts, or has the life of its label.
+ */
+async function planOf(
+  services: MemoryServices,
+  account: string,
+  life: UserLife,
+  { toMs, nowMs }: { toMs: number; nowMs: number },
+) {
   const facts = await withLabels(services, account, [...lifeByFact(life, services.historyMax).values()]);
+  const labels = await services.labels.of(account);
   const changes: RolledBack[] = [];
   const unreached: { place: Place; label: string }[] = [];
   const writes: FactChange[] = [];
@@ -213,12 +223,16 @@ async function planOf(services: MemoryServices, account: string, life: UserLife,
       unreached.push({ place, label });
       continue;
     }
-    const wasThere = last !== undefined && !("ended" in last && last.endedAtMs <= toMs);
-    const [from, to] = [present?.value ?? null, wasThere ? last.value : null];
+    const isOver =
+      last === undefined || ("ended" in last && (last.ended === "expired" || last.endedAtMs <= toMs));
+    const [from, to] = [present?.value ?? null, isOver ? null : last.value];
     if (from === to) continue;
     changes.push({ place, label, from, to });
     const ifRevision = present?.revision ?? 0;
-    writes.push({ place, channel, value: to, ifRevision, ...(to === null ? { keepHistory: true } : {}) });
+    const lifeS = labels.at(channel)?.ttlS ?? null;
+    const expiresAtMs = lifeS === null ? null : nowMs + lifeS * 1000;
+    const how = to === null ? { keepHistory: true } : { expiresAtMs };
+    writes.push({ place, channel, value: to, ifRevision, ...how });
   }
   return { changes, unreached, writes };
 }

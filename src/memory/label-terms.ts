@@ -36,9 +36,14 @@ export async function addLabel(
   }
   const { createdAtMs: _, channel, ...terms } = outcome.label;
   const isNew = outcome.outcome === "added";
-  if (!isNew && !isDeepStrictEqual(terms, wanted))
-    throw labelExists(wanted.label, "is there with other terms");
+  if (!isNew && !isDeepStrictEqual(withScope(terms), withScope(wanted)))
+    throw labelExists(wanted.label, "is there with other terms. PATCH /channels/{label} changes them");
   return { isNew, terms: await labels.find(account, wanted.label) };
+}
+
+/** A scope that was not named is that of the person. */
+function withScope(terms: NewLabel): NewLabel {
+  return { ...terms, scope: terms.scope ?? "person" };
 }
 
 /** Changes the terms of a label, for later writes; of a standard one only whether it is hidden. */

@@ -31,6 +31,7 @@ const STANDARD: readonly LabelTerms[] = CHANNELS.map((channel) => ({
 }));
 
 const CACHE_ENTRIES_MAX = 10_000;
+const ADVICE = "GET /channels lists all of them, POST /channels adds one.";
 
 /** The labels of one account. */
 export class AccountLabels {
@@ -127,11 +128,8 @@ function names(labels: AccountLabels, channels: readonly number[]): string[] {
 
 export function unknownLabel(labels: AccountLabels, label: string): Failure {
   const hint = nearLabel(label, labels);
-  const advice =
-    hint === undefined
-      ? "GET /channels lists all of them, POST /channels adds one."
-      : `Did you mean ${hint}?`;
-  return new Failure("unknown_label", `There is no such label. ${advice}`, {
+  const question = hint === undefined ? "" : `Did you mean ${hint}? `;
+  return new Failure("unknown_label", `There is no such label. ${question}${ADVICE}`, {
     param: "label",
     ...(hint === undefined ? {} : { hint }),
   });

@@ -22,7 +22,8 @@ interface AccountLog {
   readonly id: string;
   /** The number of the event before the first that is kept. */
   dropped: number;
-  events: UserEvent[];
+  /** Undefined: of a user who was forgotten since. The number stays taken. */
+  events: (UserEvent | undefined)[];
   /** When the last listener left. */
   leftAtMs: number | undefined;
 }
@@ -68,7 +69,9 @@ export class LocalEvents implements EventSource {
     if (log === undefined || number === undefined) return undefined;
     const from = number - log.dropped;
     if (from < 0 || from > log.events.length) return undefined;
-    return log.events.slice(from).map((event, i) => toldOf(log, number + i + 1, event));
+    return log.events
+      .slice(from)
+      .flatMap((event, i) => (event === undefined ? [] : [toldOf(log, number + i + 1, event)]));
   }
 
   /** A store whose changes are told. */
@@ -81,6 +84,7 @@ export class LocalEvents implements EventSource {
     };
     told.forgetUser = async (account, userId, place) => {
       const found = await store.forgetUser(account, userId, place);
+      if (found && place === undefined) this.#forget(account, userId);
       const event = { userId, place: place ?? OWN_PLACE, label: undefined, revision: 0, writtenBy: null };
       if (found) this.#tell(account, { ...event, kind: "forgotten", atMs: this.#clock.now() });
       return found;
@@ -129,12 +133,18 @@ export class LocalEvents implements EventSource {
     if (log.events.length > EVENTS_MAX) drop(log, log.events.length - EVENTS_MAX);
   }
 
+  #forget(account: string, userId: string): void {
+    const log = this.#logs.get(account);
+    if (log === undefined) return;
+    log.events = log.events.map((event) => (event?.userId === userId ? undefined : event));
+  }
+
   /** Logs that nobody has listened to for an hour, and events older than that. */
   #dropOld(): void {
     const oldMs = this.#clock.now() - EVENTS_KEPT_MS;
     for (const [account, log] of this.#logs) {
       if (log.leftAtMs !== undefined && log.leftAtMs <= oldMs) this.#logs.delete(account);
-      const count = log.events.findIndex(({ atMs }) => atMs > oldMs);
+      const count = log.events.findIndex((event) => event !== undefined && event.atMs > oldMs);
       drop(log, count < 0 ? log.events.length : count);
     }
     if (this.#logs.size > 0) return;

@@ -228,14 +228,13 @@ function checkExported(fact: ExportedValue, labels: AccountLabels): void {
   const isText = (text: unknown) => text === undefined || text === null || typeof text === "string";
   if (!isText(writtenBy) || !isText(sessionId)) throw wrong("written_by and session_id must be texts");
   checkAuthor({ writtenBy: writtenBy ?? undefined, sessionId: sessionId ?? undefined });
-  if (
-    !Number.isInteger(revision) ||
-    !isTime(updated_at) ||
-    !isTime(since) ||
-    !Number.isInteger(ordinal) ||
-    ordinal < 1
-  )
+  if (!Number.isInteger(revision) || !isTime(updated_at) || !isTime(since) || !isOrdinal(ordinal))
     throw wrong("a fact has no revision or time");
+}
+
+/** One that all stores can hold, and go on from. */
+function isOrdinal(number: unknown): boolean {
+  return Number.isInteger(number) && (number as number) >= 1 && (number as number) < 2 ** 30;
 }
 
 /** Stores hold times from 1970 on. */

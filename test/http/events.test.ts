@@ -63,6 +63,8 @@ test("a listener hears every change of a user, never a value, and goes on where 
   ok(await running.call("DELETE", "/users?user_id=heard"));
   const gone = (await again.until(4)).at(-1)!;
   assert.deepEqual([gone.label, gone.kind], [null, "forgotten"]);
+  // The project went with its person.
+  assert.equal((await inside.until(2)).at(-1)!.kind, "forgotten");
   for (const listener of [everyone, again, lost, inside]) await listener.end();
 });
 

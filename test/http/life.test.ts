@@ -334,6 +334,8 @@ test("the users of an account are listed with their projects, page by page", asy
     [["c/d"], null],
   );
   assert.deepEqual((await list("?prefix=c")).users.length, 1);
+  const wrong = await running.call("GET", "/users?cursor=no!cursor");
+  assert.deepEqual([wrong.status, wrong.json.param], [400, "cursor"]);
 });
 
 test("an account adds labels of its own, and what they ask of values holds", async () => {
@@ -342,6 +344,7 @@ test("an account adds labels of its own, and what they ask of values holds", asy
   const added = await add(wife);
   assert.deepEqual([added.status, added.json.channel, added.json.own], [201, 40, true]);
   assert.equal((await add(wife)).status, 200);
+  assert.equal((await add({ ...wife, scope: "person" })).status, 200, "as it is without a scope");
   assert.equal(problemCode(await add({ ...wife, description: "another" })), "409 label_exists");
   assert.equal(problemCode(await add({ label: "USER.name", description: "x" })), "409 label_exists");
   for (const label of ["family.wife", "FAMILY", "FAMILY.Wife", "1A.b", `A.${"x".repeat(49)}`, "A B.c"])

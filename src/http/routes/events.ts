@@ -1,9 +1,10 @@
 /** GET /users/events: what happens to users, as server-sent events. */
 
 import { PassThrough } from "node:stream";
-import type { Heard } from "../../memory/events.ts";
+import type { Heard, UserEvent } from "../../memory/events.ts";
 import { checkIdentifier } from "../../memory/identifiers.ts";
-import { innermost, isInside, placesOf } from "../../memory/places.ts";
+import { innermost, isInside, OWN_PLACE, placesOf } from "../../memory/places.ts";
+import type { Place } from "../../memory/ports.ts";
 import { Answer } from "../request/answer.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
@@ -29,7 +30,7 @@ export function eventRoutes({ memory, authentication }: HttpServices): Handlers<
       const tell = (heard: Heard) => {
         if (heard === "end") stream.end();
         else if (heard === "reset") send("event: reset\ndata: {}\n\n");
-        else if (outer === undefined || isInside(heard.event.place, outer)) send(eventText(heard));
+        else if (outer === undefined || concerns(heard.event, outer)) send(eventText(heard));
       };
       const { ready, stop } = memory.events.listen(
         caller.account,
@@ -57,6 +58,12 @@ export function eventRoutes({ memory, authentication }: HttpServices): Handlers<
       });
     },
   };
+}
+
+/** Whether an event is one of a place, or of those inside it; the place goes with all that it is in. */
+function concerns({ place, label }: Pick<UserEvent, "place" | "label">, outer: Place): boolean {
+  const isWhole = label === undefined;
+  return isInside(place, outer) || (isWhole && (place === OWN_PLACE || isInside(outer, place)));
 }
 
 function eventText({ id, event }: Exclude<Heard, string>): string {

@@ -209,16 +209,21 @@ function cursorOf(text: string): string {
 }
 
 function textOfCursor(cursor: string): string {
-  return Buffer.from(cursor, "base64url").toString();
+  const text = Buffer.from(cursor, "base64url").toString();
+  if (cursorOf(text) !== cursor) throw wrongCursor();
+  return text;
+}
+
+function wrongCursor(): Failure {
+  return new Failure("invalid_request", "cursor must be the next_cursor of the page before.", {
+    param: "cursor",
+  });
 }
 
 function eventOf(cursor: string): EventMark {
   const mark = /^(\d{1,15}) (\d{1,16}) (written|forgotten|expired)$/.exec(textOfCursor(cursor));
   const [, atMs, revision, kind] = mark ?? [];
-  if (kind === undefined)
-    throw new Failure("invalid_request", "cursor must be the next_cursor of the page before.", {
-      param: "cursor",
-    });
+  if (kind === undefined) throw wrongCursor();
   return { atMs: Number(atMs), revision: Number(revision), kind: kind as EventMark["kind"] };
 }
 

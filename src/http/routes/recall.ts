@@ -21,7 +21,9 @@ export function recallRoutes(
     const input = { userId, label, project };
     const decoded = await decodeThroughModel(memory, requesterOf(call, call.caller), input);
     const answer = modelDecodeAnswer(decoded);
-    return isTrue(details) ? { ...answer, ...factDetails(decoded.fact) } : answer;
+    return Answer.json(isTrue(details) ? { ...answer, ...factDetails(decoded.fact) } : answer, {
+      headers: revisionHeaders(decoded.fact.revision),
+    });
   };
   return {
     context(call) {

@@ -288,7 +288,11 @@ function rollBack(model: LifeModel, step: RollbackStep & { toMs: number }): unkn
   const { changes, unreached } = model.plan(account, step, toMs);
   const isDone = !dryRun && (partial || unreached.length === 0);
   if (isDone && changes.length > 0) {
-    const writes = changes.map(({ place, label, to }) => ({ place, label, value: to, keepHistory: true }));
+    const writes = changes.map(({ place, label, to }) => {
+      const { ttlS } = model.termsOf(account, label);
+      const expiresAtMs = ttlS === null ? null : model.nowMs + ttlS * 1000;
+      return { place, label, value: to, expiresAtMs, keepHistory: true };
+    });
     model.write(account, step, writes, { ...step, counts: true });
   }
   return { changes: sorted(changes), unreached: sorted(unreached), isDone };

@@ -338,9 +338,9 @@ export class LifeModel {
         continue;
       }
       const last = begun.at(-1);
-      const isOver = last === undefined || ("ended" in last && last.endedAtMs <= toMs);
-      const from = present?.value ?? null;
-      const to = isOver ? null : last.value;
+      const isOver =
+        last === undefined || ("ended" in last && (last.ended === "expired" || last.endedAtMs <= toMs));
+      const [from, to] = [present?.value ?? null, isOver ? null : last.value];
       if (from !== to) changes.push({ place, label, from, to });
     }
     return { changes, unreached };

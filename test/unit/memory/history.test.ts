@@ -12,6 +12,7 @@ import {
   rollBack,
   userChanges,
 } from "../../../src/memory/history.ts";
+import { addLabel } from "../../../src/memory/label-terms.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
 import { viewOf } from "../../fixtures/views.ts";
 import { ACCOUNT, caller, memoryServices, requester } from "./memory-services.ts";
@@ -214,6 +215,38 @@ test("a user is put back to a moment: what was there comes back, what was not go
   assert.equal((await changes()).filter(({ kind }) => kind === "forgotten").length, 2);
   const again = await rollBack(500);
   assert.deepEqual([again.changes, again.isDone, again.used], [[], true, undefined]);
+});
+
+test("what has expired stays away when a user is put back, and what comes back has the life of its label", async (context) => {
+  const { services, clock, factsOf } = await memoryServices(context);
+  const { write, rollBack } = callsOf(services);
+  const terms = { description: "what is brewing", example: "", oneOf: null, maxBytes: null, scope: null };
+  await addLabel(services, ACCOUNT, { ...terms, label: "KITCHEN.tea", ttlS: 3600, hidden: false });
+  clock.advance(1000);
+  await write("short", { ttlS: 10 });
+  await write("long", { label: "USER.os", ttlS: 1000 });
+  await write("oolong", { label: "KITCHEN.tea" });
+  clock.advance(5000);
+  await write("lasting", { label: "USER.os" });
+  await write("sencha", { label: "KITCHEN.tea" });
+  clock.advance(6000);
+  await write("later");
+  const { changes } = await rollBack(1500);
+  assert.deepEqual(
+    changes.map(({ label: of, to }) => [of, to]),
+    [
+      [label, null],
+      ["USER.os", "long"],
+      ["KITCHEN.tea", "oolong"],
+    ],
+  );
+  assert.deepEqual(
+    factsOf(userId).map(({ value, expiresAtMs }) => [value, expiresAtMs]),
+    [
+      ["long", null],
+      ["oolong", 12_000 + 3_600_000],
+    ],
+  );
 });
 
 test("a project is put back with its worktrees, and the person's own facts stay", async (context) => {

@@ -106,7 +106,8 @@ test("a label of another kind is not hinted, nor a slip after another group", ()
 test("an unknown label is refused with the hint, where there is one", () => {
   assert.throws(() => find("USER.nam"), {
     code: "unknown_label",
-    message: "There is no such label. Did you mean USER.name?",
+    message:
+      "There is no such label. Did you mean USER.name? GET /channels lists all of them, POST /channels adds one.",
     extra: { param: "label", hint: "USER.name" },
   });
   assert.throws(() => find("pet"), {

@@ -191,3 +191,16 @@ test("a memory has 1,024 listeners and no more", async (context) => {
   listenings[0].stop();
   events.listen(ACCOUNT, "ada", () => {});
 });
+
+test("what is kept of a user goes when the user is forgotten, and the other events keep their ids", async (context) => {
+  const { services, store } = await memoryServices(context);
+  const heard: Heard[] = [];
+  await services.events.listen(ACCOUNT, undefined, (event) => heard.push(event)).ready;
+  const changes = [{ place: "", channel: 0, value: "x" }];
+  for (const user of ["eve", "ada", "eve", "ada"]) await store.write({ ...viewOf(user), changes });
+  await forgetUser(services, ACCOUNT, { userId: "ada" });
+  const told = heard.filter(isTold);
+  const again: Heard[] = [];
+  await services.events.listen(ACCOUNT, undefined, (event) => again.push(event), told[0].id).ready;
+  assert.deepEqual(again, [told[2], told[4]]);
+});

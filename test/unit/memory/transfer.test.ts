@@ -348,6 +348,7 @@ const BAD_LINES: Record<string, Record<string, unknown>> = {
     "with a value since no time": fact({ since: "yesterday" }),
     "with an ordinal that is no integer": fact({ ordinal: 1.5 }),
     "with an ordinal of 0": fact({ ordinal: 0 }),
+    "with an ordinal that no store can go on from": fact({ ordinal: 2 ** 32 - 1 }),
     "with a time that is none": fact({ updated_at: "yesterday" }),
     "with a time in a list": fact({ updated_at: [FACT.updated_at] }),
     "with a time before 1970": fact({ updated_at: "1969-12-31T23:59:59.999Z" }),
