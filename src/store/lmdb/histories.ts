@@ -29,16 +29,22 @@ export async function shortenHistories(
   await commit.run((writer) => writer.put("meta", HISTORY_LIMIT, packNumber(historyMax)));
 }
 
+/** The limit under which the store was opened last. */
+export function historyInForce(environment: Environment): number | undefined {
+  const noted = environment.get("meta", HISTORY_IN_FORCE);
+  return noted === undefined ? undefined : unpackNumber(noted);
+}
+
 /** Puts a limit in force, before anything is read or written under it. */
 export async function beginHistoryLimit(
   commit: GroupCommit,
   environment: Environment,
   { historyMax, nowMs }: UserFactsOptions,
 ): Promise<void> {
-  const before = environment.get("meta", HISTORY_IN_FORCE);
-  if (before !== undefined && unpackNumber(before) === historyMax) return;
-  if (before !== undefined && unpackNumber(before) < historyMax)
-    await shortenHistories(commit, environment, { historyMax: unpackNumber(before), nowMs });
+  const before = historyInForce(environment);
+  if (before === historyMax) return;
+  if (before !== undefined && before < historyMax)
+    await shortenHistories(commit, environment, { historyMax: before, nowMs });
   const noted = environment.get("meta", HISTORY_LIMIT);
   await commit.run((writer) => {
     writer.put("meta", HISTORY_IN_FORCE, packNumber(historyMax));

@@ -97,6 +97,22 @@ test("lmdb: what was beyond a limit does not come back under a higher one, swept
     await store.close();
   }));
 
+test("lmdb: opened without a limit, a store keeps the one that it had: a command costs no history", () =>
+  withFolder(async (folder) => {
+    let store = await open(folder, 32);
+    for (let i = 1; i <= 12; i++) await change(store, [set(0, `v${i}`)], NOW + i);
+    const kept = await keptOf(store);
+    assert.equal(kept?.length, 11);
+    await store.close();
+    store = await open(folder);
+    assert.equal(store.historyMax, 32);
+    await store.sweep(NOW + 13);
+    await store.close();
+    store = await open(folder, 32);
+    assert.deepEqual(await keptOf(store), kept);
+    await store.close();
+  }));
+
 test("lmdb: where an import leaves ordinals out, what is further back than the limit goes", () =>
   withFolder(async (folder) => {
     const store = await open(folder, 3);
