@@ -157,14 +157,16 @@ export class LmdbStore implements Store {
     });
     options.metrics.add(CORRUPT_RECORDS, "", 0);
     const opened = await openFolder(options);
+    let store: LmdbStore | undefined;
     try {
       const environment = openEnvironment(options.folder, opened.name, options.metrics);
-      const store = new LmdbStore(options, opened, environment);
+      store = new LmdbStore(options, opened, environment);
       const limit = { historyMax: store.historyMax, nowMs: store.#clock.now() };
-      await beginHistoryLimit(store.#commit, environment, limit);
+      await beginHistoryLimit(store.#commit, environment, limit, options.folder);
       return store;
     } catch (error) {
-      opened.lock.release();
+      if (store === undefined) opened.lock.release();
+      else await store.close();
       throw error;
     }
   }

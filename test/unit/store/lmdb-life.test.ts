@@ -10,8 +10,9 @@ import { countIn, damage } from "../../fixtures/behind-the-store.ts";
 import { viewOf } from "../../fixtures/views.ts";
 import { withFolder } from "./lmdb-folder.ts";
 
-const open = (folder: string, historyMax?: number) =>
+const open = (folder: string, historyMax?: number, more: { freeBytes?: () => number } = {}) =>
   LmdbStore.open({
+    ...more,
     folder,
     create: true,
     queueMax: 1_000,
@@ -111,6 +112,25 @@ test("lmdb: opened without a limit, a store keeps the one that it had: a command
     store = await open(folder, 32);
     assert.deepEqual(await keptOf(store), kept);
     await store.close();
+  }));
+
+test("lmdb: on a nearly full disk another limit is refused with a line that names the one in force, which goes on", () =>
+  withFolder(async (folder) => {
+    let store = await open(folder, 2);
+    await change(store, [set(0, "v1")]);
+    await change(store, [set(0, "v2")]);
+    await store.close();
+    const nearlyFull = { freeBytes: () => 2 ** 17 };
+    for (const historyMax of [1, 8])
+      await assert.rejects(open(folder, historyMax, nearlyFull), {
+        name: "DataFolderError",
+        message: `cannot begin with SIDEBAND_HISTORY=${historyMax} in ${folder}: The disk is nearly full. Make room, or go on with SIDEBAND_HISTORY=2`,
+      });
+    for (const historyMax of [2, undefined]) {
+      store = await open(folder, historyMax, nearlyFull);
+      assert.deepEqual(await keptOf(store), ["v1"]);
+      await store.close();
+    }
   }));
 
 test("lmdb: where an import leaves ordinals out, what is further back than the limit goes", () =>
