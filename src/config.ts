@@ -34,7 +34,8 @@ export interface Config {
   readonly connectionsPerAddress: number;
   readonly shutdownS: number;
   readonly compactAfterS: number;
-  readonly historyMax: number;
+  /** Undefined: the limit that the store has. */
+  readonly historyMax: number | undefined;
 }
 
 /** The agent's side: `sideband mcp`, `sideband hook`, and the memory for a person at a terminal. */
@@ -310,9 +311,9 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
   },
   SIDEBAND_HISTORY: {
     field: "historyMax",
-    fallback: String(HISTORY_DEFAULT),
-    parse: integer(0, HISTORY_MAX),
-    meaning: "Earlier values that are kept of every fact; 0 for none.",
+    fallback: "",
+    parse: (value) => (value === "" ? undefined : integer(0, HISTORY_MAX)(value)),
+    meaning: `Earlier values that are kept of every fact, at most ${HISTORY_MAX}; 0 for none. When empty: as many as the store was last started with, ${HISTORY_DEFAULT} for a new one.`,
   },
 };
 

@@ -115,9 +115,9 @@ async function startOwner(
 /** Starts an owner that outlives this process. The returned function tells why it failed to start, if it did. */
 function spawnOwner(command: string, folder: string): () => string | undefined {
   const logPath = join(folder, LOG_FILE);
-  const size = statSync(logPath, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > LOG_BYTES_MAX) renameSync(logPath, `${logPath}.old`);
+  if (sizeOf(logPath) > LOG_BYTES_MAX) renameSync(logPath, `${logPath}.old`);
   const log = openSync(logPath, "a", 0o600);
+  const start = sizeOf(logPath);
   let child: ChildProcess;
   try {
     // The owner works in the folder itself: a relative path would lead somewhere else from there.
@@ -137,16 +137,24 @@ function spawnOwner(command: string, folder: string): () => string | undefined {
   });
   child.once("exit", (status) => {
     if (status === 0) return;
-    failure = `the owner of ${folder} could not start: ${lastLineOf(logPath)}`;
+    failure = `the owner of ${folder} could not start: ${lastLineOf(logPath, start)}`;
   });
   child.unref();
   return () => failure;
 }
 
-/** Never throws: it is read where nobody could catch the error. */
-function lastLineOf(logPath: string): string | undefined {
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/**
+ * Never throws: it is read where nobody could catch the error.
+ * @param start where the log began for this owner: what is before it was written by others
+ */
+function lastLineOf(logPath: string, start: number): string {
   try {
-    return readFileSync(logPath, "utf8").trimEnd().split("\n").at(-1);
+    const line = readFileSync(logPath).subarray(start).toString().trimEnd().split("\n").at(-1);
+    return line || `it wrote nothing to ${logPath}; is the disk full?`;
   } catch (error) {
     return `its log cannot be read: ${(error as Error).message}`;
   }

@@ -51,14 +51,14 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   checkReader();
   const metrics = new Metrics();
   const { clock = systemClock } = options;
-  const { queueMax, historyMax } = config;
+  const { queueMax } = config;
   if (options.newMasterKey === false && config.databaseUrl === undefined && !hasMasterKey(config))
     throw new ConfigError(
       `${config.dataFolder} has no master.key. Blocks handed out so far can be read only with the one they were made with: ` +
         "name its file with --master-key FILE, or give those blocks up with --new-master-key",
     );
   const { store: opened, embedded, eventLog, ...more } = await openStore(config, { ...options, metrics });
-  const { compact, agreeOn } = more;
+  const { compact, agreeOn, historyMax } = more;
   let masters: MasterKey[];
   try {
     if (embedded !== undefined) {

@@ -40,6 +40,8 @@ export interface OpenedStore {
   readonly embedded: LmdbStore | undefined;
   /** Where the store is shared by nodes: what they tell each other. */
   readonly eventLog: EventLog | undefined;
+  /** How many earlier values of each fact it keeps. */
+  readonly historyMax: number;
   readonly compact: (progress?: Progress) => Promise<CompactReport>;
   /** Where the store is shared by nodes: agrees with them on a setting, the first value holds. */
   readonly agreeOn: ((name: string, value: string) => Promise<string>) | undefined;
@@ -54,7 +56,14 @@ export async function openStore(
   if (config.databaseUrl === undefined) {
     const store = await LmdbStore.open({ ...options, folder: dataFolder, queueMax, historyMax });
     const compact = (progress?: Progress) => store.compact(progress);
-    return { store, embedded: store, eventLog: undefined, compact, agreeOn: undefined };
+    return {
+      store,
+      embedded: store,
+      eventLog: undefined,
+      historyMax: store.historyMax,
+      compact,
+      agreeOn: undefined,
+    };
   }
   // Loaded only now: the embedded store does without.
   const [{ PostgresStore }, { databaseOf }] = await Promise.all([
@@ -79,6 +88,7 @@ export async function openStore(
     store,
     embedded: undefined,
     eventLog: store,
+    historyMax: store.historyMax,
     compact: () => store.compact(),
     agreeOn: (name, value) => store.agreeOn(name, value),
   };

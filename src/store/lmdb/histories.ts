@@ -5,6 +5,8 @@
  * was beyond a limit does not come back.
  */
 
+import { Failure } from "../../base/errors.ts";
+import { DataFolderError } from "./data-folder.ts";
 import { dayOfAnswer, splitFactKey, splitHistoryKey } from "./entry-keys.ts";
 import { type Environment, FIRST_KEY } from "./environment.ts";
 import type { GroupCommit, Write, Writer } from "./group-commit.ts";
@@ -29,16 +31,40 @@ export async function shortenHistories(
   await commit.run((writer) => writer.put("meta", HISTORY_LIMIT, packNumber(historyMax)));
 }
 
+/** The limit under which the store was opened last. */
+export function historyInForce(environment: Environment): number | undefined {
+  const noted = environment.get("meta", HISTORY_IN_FORCE);
+  return noted === undefined ? undefined : unpackNumber(noted);
+}
+
 /** Puts a limit in force, before anything is read or written under it. */
 export async function beginHistoryLimit(
   commit: GroupCommit,
   environment: Environment,
+  options: UserFactsOptions,
+  folder: string,
+): Promise<void> {
+  const before = historyInForce(environment);
+  if (before === options.historyMax) return;
+  try {
+    await changeLimit(commit, environment, before, options);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== "store_unavailable") throw error;
+    const goOn = before === undefined ? "" : `, or go on with SIDEBAND_HISTORY=${before}`;
+    throw new DataFolderError(
+      `cannot begin with SIDEBAND_HISTORY=${options.historyMax} in ${folder}: ${error.message} Make room${goOn}`,
+    );
+  }
+}
+
+async function changeLimit(
+  commit: GroupCommit,
+  environment: Environment,
+  before: number | undefined,
   { historyMax, nowMs }: UserFactsOptions,
 ): Promise<void> {
-  const before = environment.get("meta", HISTORY_IN_FORCE);
-  if (before !== undefined && unpackNumber(before) === historyMax) return;
-  if (before !== undefined && unpackNumber(before) < historyMax)
-    await shortenHistories(commit, environment, { historyMax: unpackNumber(before), nowMs });
+  if (before !== undefined && before < historyMax)
+    await shortenHistories(commit, environment, { historyMax: before, nowMs });
   const noted = environment.get("meta", HISTORY_LIMIT);
   await commit.run((writer) => {
     writer.put("meta", HISTORY_IN_FORCE, packNumber(historyMax));

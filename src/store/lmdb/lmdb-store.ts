@@ -50,7 +50,7 @@ import {
 import { addUsage, forgetPlace, forgetUser, saveCodes, sweepEnded, writeFacts } from "./fact-writes.ts";
 import { type FolderLock, folderLost } from "./folder-lock.ts";
 import { GroupCommit } from "./group-commit.ts";
-import { beginHistoryLimit, shortenHistories } from "./histories.ts";
+import { beginHistoryLimit, historyInForce, shortenHistories } from "./histories.ts";
 import {
   addKey,
   addKeyRequest,
@@ -72,8 +72,8 @@ export interface LmdbStoreOptions {
   /** How long to wait for an owner that is about to end. */
   readonly lockWaitMs?: number;
   readonly queueMax: number;
-  /** How many earlier values of each fact are kept. */
-  readonly historyMax?: number;
+  /** How many earlier values of each fact are kept; undefined for as many as under its last owner. */
+  readonly historyMax?: number | undefined;
   /** How long the disk may take to confirm a write. */
   readonly confirmMs?: number;
   readonly metrics: Metrics;
@@ -99,7 +99,8 @@ const CORRUPT_RECORDS = "sideband_corrupt_records_total";
 export class LmdbStore implements Store {
   readonly #clock: Clock;
   readonly #lives: LifeSource;
-  readonly #historyMax: number;
+  /** How many earlier values of each fact are kept. */
+  readonly historyMax: number;
   readonly #lock: FolderLock;
   readonly #commit: GroupCommit;
   readonly #copies: StoreCopies;
@@ -109,8 +110,8 @@ export class LmdbStore implements Store {
   private constructor(options: LmdbStoreOptions, { name, lock }: OpenFolder, environment: Environment) {
     this.#clock = options.clock ?? systemClock;
     this.#lives = new LifeSource(options.randomBytes ?? randomBytes);
-    this.#historyMax = options.historyMax ?? HISTORY_DEFAULT;
-    assertInteger(this.#historyMax, 0, HISTORY_MAX, "kept values");
+    this.historyMax = options.historyMax ?? historyInForce(environment) ?? HISTORY_DEFAULT;
+    assertInteger(this.historyMax, 0, HISTORY_MAX, "kept values");
     this.#lock = lock;
     this.#inUse = { environment, name };
     lock.keep(join(name, DATA_FILE));
@@ -156,14 +157,16 @@ export class LmdbStore implements Store {
     });
     options.metrics.add(CORRUPT_RECORDS, "", 0);
     const opened = await openFolder(options);
+    let store: LmdbStore | undefined;
     try {
       const environment = openEnvironment(options.folder, opened.name, options.metrics);
-      const store = new LmdbStore(options, opened, environment);
-      const limit = { historyMax: store.#historyMax, nowMs: store.#clock.now() };
-      await beginHistoryLimit(store.#commit, environment, limit);
+      store = new LmdbStore(options, opened, environment);
+      const limit = { historyMax: store.historyMax, nowMs: store.#clock.now() };
+      await beginHistoryLimit(store.#commit, environment, limit, options.folder);
       return store;
     } catch (error) {
-      opened.lock.release();
+      if (store === undefined) opened.lock.release();
+      else await store.close();
       throw error;
     }
   }
@@ -213,7 +216,7 @@ export class LmdbStore implements Store {
   }
 
   write(request: WriteRequest): Promise<WriteOutcome> {
-    return this.#commit.run(writeFacts(request, { lives: this.#lives, historyMax: this.#historyMax }));
+    return this.#commit.run(writeFacts(request, { lives: this.#lives, historyMax: this.historyMax }));
   }
 
   readReplay(request: Parameters<Store["readReplay"]>[0]): Replay | undefined {
@@ -374,7 +377,7 @@ export class LmdbStore implements Store {
     while ((await this.#commit.run(sweepExpired(nowMs, PAGE))) === PAGE);
     const swept: SweptFact[] = [];
     for (;;) {
-      const { ended, looked } = await this.#commit.run(sweepEnded(nowMs, PAGE, this.#historyMax));
+      const { ended, looked } = await this.#commit.run(sweepEnded(nowMs, PAGE, this.historyMax));
       swept.push(...ended);
       if (looked < PAGE) return swept;
     }
@@ -401,7 +404,7 @@ export class LmdbStore implements Store {
   }
 
   async #shortenHistories(nowMs: number): Promise<void> {
-    const historyMax = this.#historyMax;
+    const historyMax = this.historyMax;
     await shortenHistories(this.#commit, this.#readable(), { historyMax, nowMs });
   }
 

@@ -37,7 +37,7 @@ import { GroupCommit } from "./group-commit.ts";
 import { checkSchema, loadMigrations, type Migration, migrate } from "./migrations.ts";
 import * as events from "./queries/event-queries.ts";
 import * as facts from "./queries/fact-queries.ts";
-import { beginHistoryLimit, shortenHistories } from "./queries/histories.ts";
+import { beginHistoryLimit, historyInForce, shortenHistories } from "./queries/histories.ts";
 import * as keys from "./queries/key-queries.ts";
 import * as requests from "./queries/key-request-queries.ts";
 import { KeysWatch } from "./queries/keys-watch.ts";
@@ -59,8 +59,8 @@ export interface PostgresStoreOptions extends Partial<Omit<DatabaseOptions, "url
   readonly metrics: Metrics;
   /** Writes in one commit; 1 makes every write a statement of its own. */
   readonly groupMax?: number;
-  /** How many earlier values of a fact are kept. */
-  readonly historyMax?: number;
+  /** How many earlier values of a fact are kept; undefined for as many as under the node that was started last. */
+  readonly historyMax?: number | undefined;
   readonly clock?: Clock;
   readonly monotonic?: MonotonicClock;
   /** The schema that this program knows. */
@@ -82,7 +82,8 @@ export class PostgresStore implements Store, EventLog {
   readonly #clock: Clock;
   readonly #monotonic: MonotonicClock;
   readonly #readOnly: boolean;
-  readonly #historyMax: number;
+  /** How many earlier values of each fact are kept. */
+  readonly historyMax: number;
   /** Nodes may have different limits for a while: each shortens the histories once. */
   #isShortened = false;
 
@@ -106,21 +107,23 @@ export class PostgresStore implements Store, EventLog {
     this.#clock = clock;
     this.#monotonic = monotonic;
     this.#readOnly = readOnly;
-    this.#historyMax = historyMax;
+    this.historyMax = historyMax;
   }
 
   /** Migrates the database, or refuses it, and then opens it. With `readOnly` it is changed in no way. */
   static async open(options: PostgresStoreOptions): Promise<PostgresStore> {
     const { url, queueMax, metrics, groupMax = GROUP_MAX, ...more } = options;
     const { clock = systemClock, monotonic = monotonicClock, ...rest } = more;
-    const { migrations = loadMigrations(), readOnly = false, historyMax = HISTORY_DEFAULT, ...limits } = rest;
+    const { migrations = loadMigrations(), readOnly = false, historyMax: wanted, ...limits } = rest;
     const database = new Database({ ...DATABASE_DEFAULTS, ...limits, readOnly, url });
     const workers = new SlotWorkers(database);
     const watch = new KeysWatch(database, monotonic);
     try {
-      await database.withoutTimeLimit(async (sql) => {
+      const historyMax = await database.withoutTimeLimit(async (sql) => {
         await (readOnly ? checkSchema(sql, migrations) : migrate(sql, migrations));
-        if (!readOnly) await beginHistoryLimit(historyMax)(sql);
+        const limit = wanted ?? (await historyInForce()(sql)) ?? HISTORY_DEFAULT;
+        if (!readOnly) await beginHistoryLimit(limit)(sql);
+        return limit;
       });
       await workers.start();
       await watch.start(!readOnly);
@@ -158,7 +161,7 @@ export class PostgresStore implements Store, EventLog {
     options: { nowMs: number; place?: Place; channel?: number },
   ): Promise<UserLife | undefined> {
     return this.#ofUser(account, userId, () =>
-      this.#database.read(facts.readLife(account, userId, options, this.#historyMax)),
+      this.#database.read(facts.readLife(account, userId, options, this.historyMax)),
     );
   }
 
@@ -309,7 +312,7 @@ export class PostgresStore implements Store, EventLog {
 
   async sweep(nowMs: number): Promise<readonly SweptFact[]> {
     if (this.#readOnly) return [];
-    if (!this.#isShortened) await this.#database.withoutTimeLimit(shortenHistories(this.#historyMax));
+    if (!this.#isShortened) await this.#database.withoutTimeLimit(shortenHistories(this.historyMax));
     this.#isShortened = true;
     await this.#database.withoutTimeLimit(sweepReplays(nowMs));
     await this.#database.write(events.sweepEvents(nowMs));
@@ -318,7 +321,7 @@ export class PostgresStore implements Store, EventLog {
       const ended = await this.#database.read(readEnded(nowMs));
       if (ended.length === 0) return swept;
       const users = new Map(ended.map((fact) => [`${fact.account}\0${fact.userId}`, fact]));
-      for (const user of users.values()) await this.#database.write(endFacts(user, nowMs, this.#historyMax));
+      for (const user of users.values()) await this.#database.write(endFacts(user, nowMs, this.historyMax));
       swept.push(...ended.map(({ slot: _, ...fact }) => fact));
     }
   }
@@ -328,7 +331,7 @@ export class PostgresStore implements Store, EventLog {
 
   /** Rewrites the tables without what was forgotten or overwritten. Requests wait while their table is rewritten. */
   async compact(): Promise<CompactReport> {
-    await this.#database.withoutTimeLimit(shortenHistories(this.#historyMax));
+    await this.#database.withoutTimeLimit(shortenHistories(this.historyMax));
     return this.#database.withoutTimeLimit(rewriteTables(this.#monotonic));
   }
 

@@ -44,6 +44,15 @@ test("an owner that ends at once is reported with its last line, and its log is 
   if (process.platform === "linux") assert.deepEqual(openDescriptorsOf(log), []);
 });
 
+test("an owner that could write no line is not reported with one of an earlier owner", async (context) => {
+  const { folder, command, log } = newOwner(context, "process.exitCode = 1;");
+  writeFileSync(log, "sideband owner: an earlier failure\n");
+  await assert.rejects(
+    reachOwner(command, folder, ANSWER_MS, { begin: true, version: "1.0.0" }),
+    /could not start: it wrote nothing to [^\n]+owner\.log; is the disk full\?$/,
+  );
+});
+
 test("where no owner can be started, the next process may try", async (context) => {
   const { folder, command, log } = newOwner(context, "");
   mkdirSync(log);

@@ -10,8 +10,9 @@ import { countIn, damage } from "../../fixtures/behind-the-store.ts";
 import { viewOf } from "../../fixtures/views.ts";
 import { withFolder } from "./lmdb-folder.ts";
 
-const open = (folder: string, historyMax?: number) =>
+const open = (folder: string, historyMax?: number, more: { freeBytes?: () => number } = {}) =>
   LmdbStore.open({
+    ...more,
     folder,
     create: true,
     queueMax: 1_000,
@@ -95,6 +96,41 @@ test("lmdb: what was beyond a limit does not come back under a higher one, swept
     store = await open(folder, 8);
     assert.deepEqual(await keptOf(store), []);
     await store.close();
+  }));
+
+test("lmdb: opened without a limit, a store keeps the one that it had: a command costs no history", () =>
+  withFolder(async (folder) => {
+    let store = await open(folder, 32);
+    for (let i = 1; i <= 12; i++) await change(store, [set(0, `v${i}`)], NOW + i);
+    const kept = await keptOf(store);
+    assert.equal(kept?.length, 11);
+    await store.close();
+    store = await open(folder);
+    assert.equal(store.historyMax, 32);
+    await store.sweep(NOW + 13);
+    await store.close();
+    store = await open(folder, 32);
+    assert.deepEqual(await keptOf(store), kept);
+    await store.close();
+  }));
+
+test("lmdb: on a nearly full disk another limit is refused with a line that names the one in force, which goes on", () =>
+  withFolder(async (folder) => {
+    let store = await open(folder, 2);
+    await change(store, [set(0, "v1")]);
+    await change(store, [set(0, "v2")]);
+    await store.close();
+    const nearlyFull = { freeBytes: () => 2 ** 17 };
+    for (const historyMax of [1, 8])
+      await assert.rejects(open(folder, historyMax, nearlyFull), {
+        name: "DataFolderError",
+        message: `cannot begin with SIDEBAND_HISTORY=${historyMax} in ${folder}: The disk is nearly full. Make room, or go on with SIDEBAND_HISTORY=2`,
+      });
+    for (const historyMax of [2, undefined]) {
+      store = await open(folder, historyMax, nearlyFull);
+      assert.deepEqual(await keptOf(store), ["v1"]);
+      await store.close();
+    }
   }));
 
 test("lmdb: where an import leaves ordinals out, what is further back than the limit goes", () =>

@@ -112,6 +112,21 @@ test("postgres: what was beyond a limit does not come back under a higher one, s
   assert.deepEqual(await valuesUnder(8, "v8"), ["v7"]);
 });
 
+test("postgres: a node or a command without a limit of its own keeps the one in force, and no history is shortened", async () => {
+  const url = await newDatabase();
+  const node = await openStore(url, { historyMax: 32 });
+  for (let i = 1; i <= 12; i++) await change(node, "ada", { place: "", channel: 0, value: `v${i}` });
+  const kept = await keptOf(node);
+  assert.equal(kept?.length, 11);
+  await node.close();
+  const command = await openStore(url);
+  assert.equal(command.historyMax, 32);
+  await command.close();
+  const again = await openStore(url, { historyMax: 32 });
+  assert.deepEqual(await keptOf(again), kept);
+  await again.close();
+});
+
 test("postgres: where no history is kept any longer, all users of whom nothing else is left go, page after page", async () => {
   const url = await newDatabase();
   const users = Array.from({ length: 501 }, (_, i) => `user${i}`);

@@ -15,6 +15,11 @@ const LIMIT = "history limit";
 const IN_FORCE = "history in force";
 const PAGE = 500;
 
+/** The limit under which a node was started last. */
+export function historyInForce(): Query<number | undefined> {
+  return readLimit(IN_FORCE);
+}
+
 /** Puts a limit in force, before anything is read or written under it. */
 export function beginHistoryLimit(historyMax: number): Query<void> {
   return async (sql) => {
