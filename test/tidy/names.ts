@@ -10,7 +10,8 @@ const DECLARATION =
 
 const PORT = "src/memory/ports.ts";
 /** What both stores have beside the operations of the port. */
-const STORE_NAMES = /^(GroupCommit|GroupCommitOptions|beginHistoryLimit|historyInForce|shortenHistories|stampOf)$/;
+const STORE_NAMES =
+  /^(GroupCommit|GroupCommitOptions|beginHistoryLimit|historyInForce|shortenHistories|stampOf)$/;
 
 /** Files that say the same by the same name: two implementations of one thing, or a copy that is compiled apart. */
 const ALIKE: readonly { first: RegExp; second: RegExp; names: RegExp | typeof PORT }[] = [

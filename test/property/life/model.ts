@@ -6,7 +6,7 @@
 
 import { LABELS } from "../../../src/base/channel-labels.ts";
 import type { NewLabel } from "../../../src/memory/label-terms.ts";
-import { isInside, isStandard, placesOf, standardTerms } from "./places.ts";
+import { areSameTerms, isInside, isStandard, placesOf, standardTerms } from "./places.ts";
 import { Refused } from "./refused.ts";
 import { type KeptReplay, type KeyedRequest, Replays } from "./replays.ts";
 
@@ -134,7 +134,7 @@ export class LifeModel {
     const { labels } = this.#accounts[account];
     const known = labels.get(wanted.label);
     if (known === undefined) labels.set(wanted.label, wanted);
-    else if (JSON.stringify(known) !== JSON.stringify(wanted)) throw new Refused("label_exists");
+    else if (!areSameTerms(known, wanted)) throw new Refused("label_exists");
     return { isNew: known === undefined };
   }
 

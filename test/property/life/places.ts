@@ -25,6 +25,12 @@ export function isStandard(label: string): boolean {
   return (LABELS as readonly string[]).includes(label);
 }
 
+/** The same for a label without a scope and one of the person. */
+export function areSameTerms(a: NewLabel, b: NewLabel): boolean {
+  const [text, other] = [a, b].map((terms) => JSON.stringify({ ...terms, scope: terms.scope ?? "person" }));
+  return text === other;
+}
+
 export function standardTerms(label: string): NewLabel {
   const scope =
     label.startsWith("TASK.") || label === "PROJ.branch"
