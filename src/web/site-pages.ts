@@ -92,16 +92,16 @@ ${APP}`,
   {
     path: "/account",
     title: "Account",
-    description: "See the usage of a key.",
+    description: "See the usage of a key, and the users and labels of its account.",
     script: "account",
     styles: ["charts"],
     markdown: `# Account
 
-A page for the holder of a key: its usage by day. Programs: \`GET /usage\` and \`GET /usage/days\`
-([reference](/docs/api.md#memory)).
+A page for the holder of a key: its usage by day, and the users and labels of its account. Programs: \`GET /usage\`,
+\`GET /usage/days\`, \`GET /users\`, \`GET /channels\` and \`PATCH /channels/{label}\` ([reference](/docs/api.md#memory)).
 `,
     main: `<div class="intro"><h1>Account</h1>
-<p>What was written with a key, day by day. The key stays in this page's memory and is gone when you leave.</p></div>
+<p>What was written with a key, day by day, and the users and labels of its account. The key stays in this page's memory and is gone when you leave.</p></div>
 ${APP}`,
   },
   {

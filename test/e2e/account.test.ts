@@ -1,6 +1,7 @@
-/** A key's holder: tier and use; and the key stays in the page's memory alone. */
+/** A key's holder: tier, use, users and labels; and the key stays in the page's memory alone. */
 
 import assert from "node:assert/strict";
+import type { ChannelsAnswer } from "../../src/contract/answers.ts";
 import { type Visit, visit } from "./visit.ts";
 
 async function signIn({ page, open }: Visit, key: string): Promise<void> {
@@ -29,6 +30,61 @@ visit(
     await page.getByRole("heading", { name: "Memory", exact: true }).waitFor();
   },
 );
+
+visit(
+  "the holder sees the account's users with their projects, and its labels, which can be hidden",
+  async (visit) => {
+    const { page, running, says } = visit;
+    const key = await running.newKey("navy");
+    const label = { label: "SHIP.size", description: "How large it is", one_of: ["S", "L"] };
+    await running.call("POST", "/channels", { key, body: label });
+    const fact = { user_id: "grace & co", label: "TASK.next", value: "x", project: "loom/gate" };
+    await running.call("POST", "/encode", { key, body: fact });
+    const hiddenLabels = async () => {
+      const { channels } = (await running.call("GET", "/channels", { key })).json as ChannelsAnswer;
+      return channels.filter(({ hidden }) => hidden).map(({ label }) => label);
+    };
+    await signIn(visit, key);
+    await says("1 user of navy,");
+    await page.getByRole("row", { name: /grace & co 0 loom\/gate/ }).waitFor();
+    await page.getByRole("row", { name: /SHIP.size How large it is person one of S, L/ }).waitFor();
+    await page.getByRole("button", { name: "Hide SHIP.size" }).click();
+    await page.getByRole("row", { name: /SHIP.size .* hidden; one of S, L/ }).waitFor();
+    await page.getByText("The 40 standard labels").click();
+    await page.getByRole("button", { name: "Hide USER.os" }).click();
+    await says("The 40 standard labels, 1 hidden");
+    assert.deepEqual(await hiddenLabels(), ["USER.os", "SHIP.size"]);
+    await page.getByRole("button", { name: "Show SHIP.size" }).click();
+    await page.getByRole("button", { name: "Hide SHIP.size" }).waitFor();
+    assert.deepEqual(await hiddenLabels(), ["USER.os"]);
+    await page.getByRole("link", { name: "grace & co" }).click();
+    await page.getByLabel("Your key").fill(key);
+    await page.keyboard.press("Enter");
+    await page.locator(".whose").getByText("grace & co").waitFor();
+  },
+);
+
+visit("a key that reads, a bound key and a token show what they may, and no error", async (visit) => {
+  const { page, running, says } = visit;
+  const { keys } = running.service.core;
+  const body = { user_id: "ada", access: "write", ttl_s: 60 };
+  const { token } = (await running.call("POST", "/tokens", { body })).json;
+  const holders = [
+    { key: (await keys.create({ account: "acme", access: "read" })).key, seesUsers: true },
+    { key: (await keys.create({ account: "acme", user: "ada" })).key, seesUsers: false },
+    { key: token, seesUsers: false },
+  ];
+  for (const { key, seesUsers } of holders) {
+    await signIn(visit, key);
+    await says("The 40 standard labels");
+    if (seesUsers) await says("There are no such users.");
+    assert.equal(await page.getByRole("heading", { name: "Users" }).count(), seesUsers ? 1 : 0);
+    await page.getByText("The 40 standard labels").click();
+    await page.getByRole("row", { name: /USER.name/ }).waitFor();
+    assert.equal(await page.getByRole("button", { name: /^Hide / }).count(), 0);
+    assert.equal(await page.getByRole("alert").count(), 0);
+  }
+});
 
 visit("the key is in no cookie, no storage, no address, and gone after a reload", async (visit) => {
   const { page, running, says } = visit;

@@ -54,14 +54,29 @@ const SCENES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
   },
   account: async ({ page, running, open, says }) => {
     const key = await running.newKey("navy", "pro");
-    await running.call("POST", "/encode", {
-      key,
-      body: { user_id: "grace", label: "USER.name", value: "Grace" },
+    const post = (path: string, body: object) => running.call("POST", path, { key, body });
+    await post("/channels", {
+      label: "SHIP.size",
+      description: "How large the ship is",
+      one_of: ["S", "M", "L"],
     });
+    await post("/channels", {
+      label: "SHIP.port",
+      description: "Where it lies",
+      scope: "project",
+      hidden: true,
+    });
+    await post("/encode", { user_id: "grace", label: "USER.name", value: "Grace" });
+    for (const project of ["loom", "loom/gate", "harbour"])
+      await post("/encode", { user_id: "ada", label: "TASK.next", value: "x", project });
     await open("/account");
     await page.getByLabel("Your key").fill(key);
     await page.keyboard.press("Enter");
-    await says("1 of 50,000");
+    await says("4 of 50,000");
+    await says("2 users of navy");
+    await page.getByText("The 40 standard labels").click();
+    await page.getByRole("button", { name: "Hide USER.os" }).click();
+    await says("The 40 standard labels, 1 hidden");
   },
   "memory-users": async (visit) => {
     await rememberSome(visit);
@@ -139,7 +154,7 @@ const SCENES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     await page.getByText("Decided", { exact: true }).click();
     await page.getByText("The same as a table").click();
     await page.locator("#accounts").getByRole("combobox").selectOption("kernel");
-    await says("1 users of kernel");
+    await says("1 user of kernel");
     await says("store_unavailable");
   },
   "nothing-here": async ({ open, says }) => {
@@ -226,6 +241,20 @@ const LONG_VALUES: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     await page.getByRole("button", { name: "Edit USER.name" }).click();
     await page.getByRole("button", { name: "Forget PREF.response_style" }).click();
     await says(/is forgotten/);
+  },
+  account: async ({ page, running, open, says }) => {
+    const account = LONG.slice(0, 64);
+    const key = await running.newKey(account, "pro");
+    const post = (path: string, body: object) => running.call("POST", path, { key, body });
+    const label = `${"W".repeat(16)}.${LONG.slice(0, 48)}`;
+    await post("/channels", { label, description: LONG, one_of: [LONG.slice(0, 64), "x"] });
+    const project = `${LONG.slice(0, 100)}/${LONG.slice(0, 100)}`;
+    await post("/encode", { user_id: LONG.slice(0, 128), label: "TASK.next", value: "x", project });
+    await open("/account");
+    await page.getByLabel("Your key").fill(key);
+    await page.keyboard.press("Enter");
+    await says(/1 user of/);
+    await page.getByRole("button", { name: `Hide ${label}` }).waitFor();
   },
   playground: async (visit) => {
     await showPlayground(visit);

@@ -83,6 +83,11 @@ export class MemoryApi {
     return this.#call("POST", "/channels", { body: label });
   }
 
+  /** A hidden label is offered to no agent; its facts stay. */
+  hideLabel(label: string, hidden: boolean): Promise<LabelAnswer> {
+    return this.#call("PATCH", `/channels/${encodeURIComponent(label)}`, { body: { hidden } });
+  }
+
   async facts(memory: Memory): Promise<readonly StoredFact[]> {
     return (await this.#call<FactsAnswer>("GET", "/facts", { query: asked(memory) })).facts;
   }

@@ -31,11 +31,6 @@ export function useAction(): {
   return { busy, error, run };
 }
 
-/** "2026-11-15T03:20:00.000Z" → "2026-11-15 03:20" */
-export function minuteOf(time: string | null): string {
-  return time === null ? "never" : time.slice(0, 16).replace("T", " ");
-}
-
 /** The end of a day that a date field names, in UTC; null if it is empty. */
 export function endOfDay(date: string): string | null {
   return date === "" ? null : `${date}T23:59:59.000Z`;

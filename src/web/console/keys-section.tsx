@@ -12,9 +12,10 @@ import {
   type UsageReport,
 } from "../api/admin.ts";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
+import { minuteOf } from "../parts/minute.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
 import { RowsTable } from "../parts/rows-table.tsx";
-import { endOfDay, minuteOf, useAction } from "./action.ts";
+import { endOfDay, useAction } from "./action.ts";
 import { type KeyTerms, KeyTermsFields } from "./key-terms.tsx";
 import { NewKey } from "./new-key.tsx";
 

@@ -14,8 +14,9 @@ import {
 } from "../api/admin.ts";
 import { ApiError } from "../api/request.ts";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
+import { minuteOf } from "../parts/minute.ts";
 import { ErrorNotice, Notice } from "../parts/notice.tsx";
-import { endOfDay, minuteOf, useAction } from "./action.ts";
+import { endOfDay, useAction } from "./action.ts";
 import { type KeyTerms, KeyTermsFields } from "./key-terms.tsx";
 import { NewKey } from "./new-key.tsx";
 

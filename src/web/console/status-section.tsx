@@ -2,7 +2,7 @@
 
 import type { AdminStatusAnswer } from "../api/admin.ts";
 import { duration } from "../api/request.ts";
-import { minuteOf } from "./action.ts";
+import { minuteOf } from "../parts/minute.ts";
 import { AnsweredTable } from "./answered-table.tsx";
 
 export function StatusSection({ status }: { readonly status: AdminStatusAnswer }) {

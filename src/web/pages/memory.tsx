@@ -9,6 +9,7 @@ import { type Memory, MemoryApi, type UsageAnswer } from "../api/memory.ts";
 import { MemoryDesk } from "../memory/memory-desk.tsx";
 import { UserChooser } from "../memory/user-chooser.tsx";
 import { KeyForm } from "../parts/key-form.tsx";
+import { hashOf } from "../parts/memory-hash.ts";
 import { mountPage } from "../parts/mount.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
 import { Waiting } from "../parts/waiting.tsx";
@@ -89,10 +90,6 @@ function memoryIn(hash: string, bound: string | undefined): Memory | undefined {
   const isHere = userId !== "" && (bound === undefined || parts.get("user") === bound);
   const project = isHere ? (parts.get("project") ?? "") : "";
   return userId === "" ? undefined : { userId, project: project === "" ? undefined : project };
-}
-
-function hashOf({ userId, project }: Memory): string {
-  return `#${new URLSearchParams({ user: userId, ...(project === undefined ? {} : { project }) })}`;
 }
 
 mountPage(<MemoryPage />);

@@ -1,0 +1,105 @@
+/** The users of an account with their projects, found by how their names begin, page by page. */
+
+import { useEffect, useState } from "preact/hooks";
+import type { UsersAnswer } from "../../contract/answers.ts";
+import { hashOf } from "./memory-hash.ts";
+import { minuteOf } from "./minute.ts";
+import { useReading } from "./newest.ts";
+import { ErrorNotice } from "./notice.tsx";
+import { RowsTable } from "./rows-table.tsx";
+import { Waiting } from "./waiting.tsx";
+
+type Users = UsersAnswer["users"];
+
+interface UsersTableProps {
+  readonly account: string;
+  readonly ask: (prefix: string, cursor?: string) => Promise<UsersAnswer>;
+  /** Whether each user leads to the memory page. */
+  readonly linked?: boolean;
+}
+
+/** Of a user: a list of hundreds of projects would hide all other users. */
+const PROJECTS_MAX = 8;
+
+export function UsersTable({ account, ask, linked = false }: UsersTableProps) {
+  const [prefix, setPrefix] = useState("");
+  const [users, setUsers] = useState<Users>();
+  const [next, setNext] = useState<string | null>(null);
+  const { busy, error, read } = useReading();
+  const show = (cursor?: string) =>
+    read(
+      () => ask(prefix, cursor),
+      (page) => {
+        setUsers(cursor === undefined ? page.users : [...(users ?? []), ...page.users]);
+        setNext(page.next_cursor);
+      },
+    );
+  useEffect(() => {
+    show();
+  }, []);
+  return (
+    <>
+      <form
+        class="composer"
+        onSubmit={(event) => {
+          event.preventDefault();
+          show();
+        }}
+      >
+        <label class="field">
+          <span>Users whose name begins with</span>
+          <input
+            type="search"
+            value={prefix}
+            onInput={({ currentTarget }) => setPrefix(currentTarget.value)}
+          />
+        </label>
+        <button type="submit" disabled={busy}>
+          Show
+        </button>
+      </form>
+      <ErrorNotice error={error} />
+      {users === undefined && error === undefined && <Waiting what="Loading" />}
+      {users?.length === 0 && <p class="hint">There are no such users.</p>}
+      {users !== undefined && users.length > 0 && (
+        <RowsTable
+          caption={captionOf(users.length, account, next !== null)}
+          label="Users of the account"
+          rows={users}
+          keyOf={({ user_id }) => user_id}
+          columns={[
+            {
+              name: "User",
+              class: "text",
+              cell: ({ user_id }) =>
+                linked ? (
+                  <a href={`/memory${hashOf({ userId: user_id, project: undefined })}`}>{user_id}</a>
+                ) : (
+                  user_id
+                ),
+            },
+            { name: "Own facts", class: "number", cell: ({ channel_count }) => channel_count },
+            { name: "Projects", class: "text", cell: ({ projects }) => projectsText(projects) },
+            { name: "Changed", class: "whole", cell: ({ updated_at }) => minuteOf(updated_at) },
+          ]}
+        />
+      )}
+      {next !== null && (
+        <p class="buttons">
+          <button type="button" class="small" disabled={busy} onClick={() => show(next)}>
+            Show more users
+          </button>
+        </p>
+      )}
+    </>
+  );
+}
+
+function captionOf(count: number, account: string, hasMore: boolean): string {
+  return `${count} ${count === 1 ? "user" : "users"} of ${account}${hasMore ? ", and more" : ""}, times in UTC`;
+}
+
+function projectsText(projects: readonly string[]): string {
+  const more = projects.length - PROJECTS_MAX;
+  return projects.slice(0, PROJECTS_MAX).join(", ") + (more > 0 ? `, and ${more} more` : "");
+}
