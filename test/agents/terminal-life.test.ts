@@ -18,7 +18,8 @@ after(() => home.end());
 
 test("what was replaced is said with the command that undoes it, which works as it is printed", async () => {
   const { run, runIn, env } = home;
-  const ada = ["--user", "ada l", "--person"];
+  const user = ["--user", "ada l"];
+  const ada = [...user, "--person"];
   await run("remember", "PREF.tone", "dry", ...ada);
   const { out } = await run("remember", "PREF.tone", "warm", ...ada);
   const undo = `${spokenCommand()} restore PREF.tone 1 --user 'ada l' --person`;
@@ -50,34 +51,46 @@ test("what was replaced is said with the command that undoes it, which works as 
   await new Promise((resolve) => setTimeout(resolve, 5));
   await run("remember", "PREF.tone", "loud", ...ada);
   await run("remember", "USER.os", "Plan 9", ...ada);
-  const planned = await run("rollback", "--to", before, "--dry-run", ...ada);
+  const planned = await run("rollback", "--to", before, "--dry-run", ...user);
   assert.match(
     planned.out,
     /^USER\.os: Plan 9 → \(none\)\nPREF\.tone: loud → dry\n2 facts would change, back to /,
   );
   assert.equal((await run("recall", "PREF.tone", ...ada)).out, "loud\n");
-  const back = await run("rollback", "--to", before, ...ada);
+  const back = await run("rollback", "--to", before, ...user);
   assert.match(back.out, /2 facts changed/);
   assert.equal((await run("recall", "PREF.tone", ...ada)).out, "dry\n");
   // Going back prints how to undo it, and that works too.
   const [, moment] = /^undo: .* rollback --to (\S+) /.exec(back.err) ?? [];
-  assert.match((await run("rollback", "--to", moment, ...ada)).out, /2 facts changed/);
+  assert.match((await run("rollback", "--to", moment, ...user)).out, /2 facts changed/);
   assert.equal((await run("recall", "PREF.tone", ...ada)).out, "loud\n");
-  await run("rollback", "--to", before, ...ada);
+  await run("rollback", "--to", before, ...user);
   assert.match(
     (await run("log", "--since", "1h ago", ...ada)).out,
     /\n\S+Z {2}cli +PREF\.tone: was "dry", now "loud"\n[\s\S]*PREF\.tone: was "loud", now "dry"\n$/,
   );
 
+  // Neither takes back or forgets the facts of all projects where the person's alone are meant.
+  for (const call of [
+    ["rollback", "--to", before],
+    ["forget", "--all", "--yes"],
+  ]) {
+    const refused = await run(...call, ...ada);
+    assert.deepEqual([refused.status, refused.out], [2, ""]);
+    assert.match(refused.err, /^sideband \w+: .*: sideband (restore|forget) LABEL .*--person .*\n$/);
+  }
+  assert.equal((await run("recall", "PREF.tone", ...ada)).out, "dry\n");
+  assert.doesNotMatch((await run("rollback", "--help")).out, /--person/);
+
   // Everything of a user goes only when told so.
-  const unasked = await run("forget", "--all", ...ada);
+  const unasked = await run("forget", "--all", ...user);
   assert.deepEqual([unasked.status, unasked.out], [2, ""]);
   assert.match(unasked.err, /--all needs --yes where nobody can be asked/);
   assert.equal(
-    (await run("forget", "--all", "--yes", ...ada)).out,
+    (await run("forget", "--all", "--yes", ...user)).out,
     "forgot everything of ada l, in all projects\n",
   );
-  assert.equal((await run("forget", "--all", "--yes", ...ada)).status, 1);
+  assert.equal((await run("forget", "--all", "--yes", ...user)).status, 1);
   assert.equal((await runIn(env.HOME ?? "", "facts", ...ada)).out, "");
 });
 

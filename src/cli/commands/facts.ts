@@ -97,13 +97,18 @@ export const forget: Command = memoryCommand(
     words: ["[LABEL]"],
     options: { all: { type: "boolean" }, yes: { type: "boolean" } },
     usage: "[--all [--yes]]",
-    optionHelp: `  --all           everything of the user, in all projects; with --project NAME, what is kept for it alone
+    optionHelp: `  --all           everything of the user, in all projects; with --project NAME, what is kept for it alone. --person is for
+                  LABEL, not for this
   --yes           do not ask before`,
     about:
       "Deletes one fact with its earlier values, for good. With --all it deletes everything of the user, and asks before.",
     failures: "1 if there is nothing to forget, or the answer was no",
-    check([label], { all, yes, json }) {
+    check([label], { all, yes, json, person }) {
       if ((label === undefined) === (all !== true)) throw new UsageError("it takes LABEL, or --all");
+      if (all === true && person === true)
+        throw new UsageError(
+          "--all forgets in all projects or in that of --project, not what is the person's alone: sideband forget LABEL --person forgets one such fact",
+        );
       if (all === true && yes !== true && (json === true || !process.stdin.isTTY))
         throw new UsageError("--all needs --yes where nobody can be asked");
     },

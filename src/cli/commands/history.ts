@@ -82,6 +82,8 @@ export const rollback: Command = memoryCommand(
   --partial       go back also where the history of some facts does not reach that far; they stay as they are`,
     about: `Puts all facts of a user back to a moment, in all projects, or in that of --project: all of them or none. What
 was written since stays in the history. Prints what changes.`,
+    insteadOfPerson:
+      "--person is not for rollback, which goes back in all projects or in that of --project: sideband restore LABEL REVISION --person goes back for one fact",
     failures: "1 if the history of some facts does not reach back that far",
     check(_words, { to }) {
       if (typeof to !== "string") throw new UsageError("--to MOMENT is needed");
