@@ -94,6 +94,23 @@ test("what was replaced is said with the command that undoes it, which works as 
   assert.equal((await runIn(env.HOME ?? "", "facts", ...ada)).out, "");
 });
 
+test("a fact is forgotten with its history kept, and a new one is undone so that it stays", async () => {
+  const { run, env } = home;
+  const role = ["USER.role", "--user", "smith"];
+  await run("remember", "USER.role", "smith", "--user", "smith");
+  const forgotten = await run("forget", ...role, "--keep-history");
+  assert.equal(
+    forgotten.out,
+    `USER.role: forgotten; undo: ${spokenCommand()} restore USER.role 1 --user smith\n`,
+  );
+  const { out } = await run("remember", "USER.role", "weaver", "--user", "smith");
+  const [, undo] = /; undo: (.*)\n$/.exec(out) ?? [];
+  assert.equal(undo, `${spokenCommand()} forget USER.role --keep-history --user smith`);
+  execFileSync("/bin/sh", ["-c", undo], { env, stdio: "ignore" });
+  assert.match((await run("history", ...role)).out, / forgotten +weaver\n1 .* forgotten +smith\n$/);
+  assert.equal((await run("forget", "--all", "--yes", "--keep-history", "--user", "smith")).status, 2);
+});
+
 test("labels are added, listed first, hidden and shown; users are listed, and one is exported", () =>
   withHome(async ({ env, run, runIn }) => {
     const without = await run("labels", "add", "FAMILY.wife");

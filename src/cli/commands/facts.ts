@@ -4,9 +4,10 @@
  */
 
 import { createInterface } from "node:readline/promises";
+import { keptOfWritten, keptRevisions } from "../../agent-side/kept-history.ts";
 import { memorySection } from "../../agent-side/memory-section.ts";
 import { keptValue } from "../../agent-side/secrets.ts";
-import { writtenLine } from "../../agent-side/written-line.ts";
+import { forgottenLine, writtenLine } from "../../agent-side/written-line.ts";
 import type { FactsAnswer, PlaceKind, StoredFact } from "../../contract/answers.ts";
 import { LABELS } from "../../contract/channel-labels.ts";
 import { isSidebandError } from "../../sdk/index.ts";
@@ -57,7 +58,8 @@ ${labelLines()}`,
       values.add === true
         ? await memory.append(userId, label, kept, options)
         : await memory.encode(userId, label, kept, options);
-    print(writtenLine(answer, undoHere(sameMemory)), answer);
+    const history = await keptOfWritten(memory, userId, answer, { project });
+    print(writtenLine(answer, history, undoHere(sameMemory)), answer);
   },
 );
 
@@ -95,16 +97,20 @@ export const forget: Command = memoryCommand(
     name: "forget",
     summary: "delete one fact, or everything of a user, for good",
     words: ["[LABEL]"],
-    options: { all: { type: "boolean" }, yes: { type: "boolean" } },
-    usage: "[--all [--yes]]",
-    optionHelp: `  --all           everything of the user, in all projects; with --project NAME, what is kept for it alone. --person is for
+    options: { all: { type: "boolean" }, yes: { type: "boolean" }, "keep-history": { type: "boolean" } },
+    usage: "[--keep-history] [--all [--yes]]",
+    optionHelp: `  --keep-history  keep the earlier values of LABEL, and the forgotten one as the last of them
+  --all           everything of the user, in all projects; with --project NAME, what is kept for it alone. --person is for
                   LABEL, not for this
   --yes           do not ask before`,
-    about:
-      "Deletes one fact with its earlier values, for good. With --all it deletes everything of the user, and asks before.",
+    about: `Deletes one fact with its earlier values, for good. With --keep-history they stay, and "sideband restore" writes one again.
+With --all it deletes everything of the user, and asks before.`,
     failures: "1 if there is nothing to forget, or the answer was no",
-    check([label], { all, yes, json, person }) {
+    check([label], values) {
+      const { all, yes, json, person } = values;
       if ((label === undefined) === (all !== true)) throw new UsageError("it takes LABEL, or --all");
+      if (all === true && values["keep-history"] === true)
+        throw new UsageError("--keep-history is for LABEL: --all keeps nothing");
       if (all === true && person === true)
         throw new UsageError(
           "--all forgets in all projects or in that of --project, not what is the person's alone: sideband forget LABEL --person forgets one such fact",
@@ -114,12 +120,15 @@ export const forget: Command = memoryCommand(
     },
   },
   async (call) => {
-    const { memory, config, project, words, print, values } = call;
+    const { memory, config, project, words, print, values, sameMemory } = call;
     const { userId } = config;
     if (values.all === true) return forgetAll(call);
     const [label] = words;
-    const answer = await orNoFact(memory.forget(userId, label, { project }), userId, label);
-    print(`forgot ${label}`, answer);
+    const keepHistory = values["keep-history"] === true;
+    const answer = await orNoFact(memory.forget(userId, label, { project, keepHistory }), userId, label);
+    if (!keepHistory) return print(`forgot ${label}`, answer);
+    const kept = await keptRevisions(memory, userId, label, { project });
+    print(forgottenLine(label, kept, undoHere(sameMemory)), answer);
   },
 );
 

@@ -1,6 +1,7 @@
 /** sideband history, restore and rollback: what facts were, and going back to it. */
 
 import { parseArgs } from "node:util";
+import { keptOfWritten } from "../../agent-side/kept-history.ts";
 import { writtenLine } from "../../agent-side/written-line.ts";
 import type { RollbackAnswer } from "../../contract/answers.ts";
 import { isSidebandError } from "../../sdk/index.ts";
@@ -56,7 +57,8 @@ Copies BACKUP into the data folder, which must be empty or new, and which nobody
       if (!isSidebandError(error, "not_found")) throw error;
       throw new CommandError(`${error.message} "sideband history ${label}" lists those that are kept.`);
     });
-    print(writtenLine(answer, undoHere(sameMemory)), answer);
+    const kept = await keptOfWritten(memory, userId, answer, { project });
+    print(writtenLine(answer, kept, undoHere(sameMemory)), answer);
   },
 );
 

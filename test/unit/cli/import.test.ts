@@ -100,6 +100,8 @@ test("where no history is kept, nothing is said to be undone by a command", () =
         const ada = ["--user", "ada", "--data", data];
         await run("remember", "PREF.tone", "loud", ...ada);
         const { out } = await run("import", "--from", NOTES, "--write", ...ada);
+        const again = await run("remember", "PREF.tone", "x", ...ada);
+        assert.match(again.out, /^PREF\.tone: was .*; no undo: the earlier value is not kept\n$/);
         assert.match(out, /\nIt cannot be rolled back: the service keeps no history of some facts\.\n$/);
       },
       { SIDEBAND_HISTORY: "0" },
