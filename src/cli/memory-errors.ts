@@ -1,5 +1,6 @@
 /** Errors of the memory in the words of a terminal: the service speaks of requests, a person uses settings and options. */
 
+import { isForAnotherUser, otherUserText } from "../agent-side/other-user.ts";
 import { RefusedValueError } from "../agent-side/secrets.ts";
 import { type AgentConfig, usesService } from "../config.ts";
 import { isSidebandError } from "../sdk/index.ts";
@@ -15,6 +16,7 @@ export function memoryError(error: unknown, words: readonly string[], config: Ag
   }
   if (isSidebandError(error, "missing_key"))
     return new CommandError("the service asks for a key: set SIDEBAND_API_KEY to one");
+  if (isForAnotherUser(error)) return new CommandError(otherUserText(config.userId));
   // The service's own text names the label that was probably meant.
   if (isSidebandError(error, "unknown_label") && error.hint === undefined)
     return new CommandError(

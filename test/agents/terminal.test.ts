@@ -5,6 +5,7 @@ import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { Client } from "@modelcontextprotocol/client";
@@ -248,6 +249,25 @@ test("--url and SIDEBAND_API_KEY use that service; --data names another folder, 
     },
     { SIDEBAND_API_KEY: running.key },
   );
+});
+
+test("a key of another user than the one who runs it leads to the user's setting, at a terminal and over MCP", async (t) => {
+  const running = await startRunning();
+  t.after(() => running.end());
+  const { json } = await running.call("POST", "/tokens", { body: { user_id: "ada", access: "write", ttl_s: 600 } });
+  const other = `this key is for another user than "${userInfo().username}": name its user with --user or SIDEBAND_USER_ID`;
+  const settings = { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: json.token };
+  await withHome(async ({ run, env }) => {
+    assert.deepEqual(await run("facts"), { status: 1, out: "", err: `sideband facts: ${other}\n` });
+    assert.equal((await run("facts", "--user", "ada")).status, 0);
+    const client = new Client({ name: "test", version: "1.0.0" });
+    const launch = { command: process.execPath, args: [builtSideband(), "mcp"] };
+    await client.connect(new StdioClientTransport({ ...launch, env: env as Record<string, string> }));
+    const { content } = await client.callTool({ name: "recall", arguments: {} });
+    assert.deepEqual(content, [{ type: "text", text: `user_not_allowed: ${other}` }]);
+    await assert.rejects(client.getPrompt({ name: "context" }), /name its user with --user/);
+    await client.close();
+  }, settings);
 });
 
 test("a service that wants a key, and an address that is none, lead to the setting", async (t) => {
