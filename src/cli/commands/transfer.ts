@@ -13,6 +13,7 @@ import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
 import { counted } from "../printed.ts";
 import { ProgressLine } from "../progress.ts";
 import { exportMarkdown, isExportMarkdown } from "./export-markdown.ts";
+import { exportedService, userLinesOf } from "./export-user.ts";
 import { FROM_HELP, importFrom, isImportFrom } from "./import-from.ts";
 
 const START_BYTES = 64;
@@ -21,6 +22,7 @@ export const exportCommand: Command = {
   name: "export",
   summary: "write keys and facts as JSON lines; or facts as a section for CLAUDE.md",
   help: `usage: sideband export [--account NAME [--user ID]] [--out FILE]
+       sideband export --user ID --url URL [--out FILE]
 
 Writes a line for each key (its hash, never the key) with its counts of encodes, for each user with all facts, and for
 each request for a key. Says on standard error what is not in it: above all the master key, without which blocks
@@ -28,7 +30,9 @@ handed out so far cannot be read. Works beside a running service, and on a stand
 
   --account NAME  only this account
   --user ID       only this user, with the labels of the account and without keys (the account is "${ACCOUNT_DEFAULT}"
-                  unless --account names another)
+                  unless --account names another). With --url, SIDEBAND_API_URL or SIDEBAND_API_KEY, and without
+                  --data, it is the user of that service
+  --url URL       the service of --user (default SIDEBAND_API_URL); its key is SIDEBAND_API_KEY
   --out FILE      a file instead of standard output; only you can read it. An earlier FILE stays until the new one
                   is whole; until then that is FILE.PID.new. What was written is counted in a line
 ${DATA_HELP}
@@ -43,33 +47,38 @@ ${exportMarkdown.help}`,
       account: { type: "string" },
       user: { type: "string" },
       out: { type: "string" },
+      url: { type: "string" },
       ...DATA_OPTION,
     } as const;
     const { values } = parseArgs({ args, options });
     const { user } = values;
+    const service = exportedService(values);
     const account = values.account ?? (user === undefined ? undefined : ACCOUNT_DEFAULT);
     const progress = new ProgressLine("lines");
     const query = new URLSearchParams({
       ...(account === undefined ? {} : { account }),
       ...(user === undefined ? {} : { user }),
     });
-    const isWhole = await withOwner(
-      configWith(values.data),
-      { create: false, readOnly: true },
-      async (owner) => {
-        const written: WrittenCounts = { keys: 0, requests: 0, users: 0, facts: 0 };
-        const lines = exportedLines(owner.lines("GET", `/operator/export?${query}`), written, progress);
-        if (values.out === undefined) {
-          await pipeline(lines, process.stdout, { end: false });
-          return true;
-        }
-        const isFile = await writeWhole(lines, values.out);
-        progress.end();
-        // A pipe or a device may be the standard output itself: the line must not be among the data.
-        (isFile ? console.log : console.error)(writtenText(written, values.out));
+    const write = async (found: AsyncIterable<Record<string, unknown>>) => {
+      const written: WrittenCounts = { keys: 0, requests: 0, users: 0, facts: 0 };
+      const lines = exportedLines(found, written, progress);
+      if (values.out === undefined) {
+        await pipeline(lines, process.stdout, { end: false });
         return true;
-      },
-    )
+      }
+      const isFile = await writeWhole(lines, values.out);
+      progress.end();
+      // A pipe or a device may be the standard output itself: the line must not be among the data.
+      (isFile ? console.log : console.error)(writtenText(written, values.out));
+      return true;
+    };
+    const writing =
+      service === undefined
+        ? withOwner(configWith(values.data), { create: false, readOnly: true }, (owner) =>
+            write(owner.lines("GET", `/operator/export?${query}`)),
+          )
+        : write(userLinesOf(service));
+    const isWhole = await writing
       .catch((error: NodeJS.ErrnoException) => {
         // The reader of the output has closed it (`| head`).
         if (values.out !== undefined || error.code !== "EPIPE") throw error;
