@@ -102,12 +102,12 @@ export const importCommand: Command = {
   help: `usage: sideband import [FILE] [--master-key FILE | --new-master-key] [--json]
 
 Reads what "sideband export" wrote, from FILE or standard input. Facts keep their times and their order; a fact that
-exists is overwritten, a key or a request for one that exists stays. A key whose id another key has is left out and
+exists is overwritten, a key or a request for one that exists stays. Labels that are missing are added and named. A key whose id another key has is left out and
 reported. Nothing counts against a limit. Works beside a running service. A data folder without a master key needs one of:
 
   --master-key FILE  the master.key of the service that was exported: blocks that it handed out stay readable
   --new-master-key   a new one: blocks that were handed out so far cannot be read any more
-  --json             print one JSON object: lines, facts, left_out
+  --json             print one JSON object: lines, facts, labels_added, left_out
 ${DATA_HELP}
 
 Exit status: 0; 1 if a key was left out, or a line cannot be imported (the lines before it are); 2 for a wrong call.
@@ -132,12 +132,20 @@ ${FROM_HELP}`,
     if (masterKey !== undefined) adoptMasterKeys(config, masterKey);
     const progress = new ProgressLine("lines");
     const body = Readable.from(countedChunks(input, progress));
-    const { lines, facts, leftOut } = await withOwner(config, { create: true, newMasterKey }, (owner) =>
-      owner.upload<{ lines: number; facts: number; leftOut: string[] }>("/operator/import", body),
+    const {
+      lines,
+      facts,
+      leftOut,
+      labelsAdded = [],
+    } = await withOwner(config, { create: true, newMasterKey }, (owner) =>
+      owner.upload<ImportedCounts>("/operator/import", body),
     ).finally(() => progress.end());
-    if (values.json) console.log(JSON.stringify({ lines, facts, left_out: leftOut }));
+    if (values.json)
+      console.log(JSON.stringify({ lines, facts, labels_added: labelsAdded, left_out: leftOut }));
     else {
       for (const what of leftOut) console.error(`left out: ${what}`);
+      if (labelsAdded.length > 0)
+        console.log(`added ${counted(labelsAdded.length, "label")}: ${labelsAdded.join(", ")}`);
       console.log(`imported ${counted(facts, "fact")} from ${counted(lines, "line")}`);
     }
     return leftOut.length === 0 ? EXIT_OK : EXIT_FAILED;
@@ -157,6 +165,14 @@ function exportStream(path: string): Readable {
     );
   }
   return createReadStream(path, { fd });
+}
+
+interface ImportedCounts {
+  readonly lines: number;
+  readonly facts: number;
+  readonly leftOut: readonly string[];
+  /** A service of the release before does not say it. */
+  readonly labelsAdded?: readonly string[];
 }
 
 interface WrittenCounts {
