@@ -349,3 +349,18 @@ test("more facts than a step takes: what was written is said, what was not is sa
     assert.match((await run("rollback", "--to", to, ...ada)).out, /40 facts changed/);
     assert.equal((await run("facts", ...ada)).err, "ada has no facts\n");
   }));
+
+test("an import names the labels that it added", () =>
+  withData(async (data, folder) => {
+    const file = join(folder, "labels.jsonl");
+    const lineOf = (label: string, channel: number) => {
+      const terms = { example: "", oneOf: null, maxBytes: null, ttlS: null, scope: null, hidden: false };
+      const record = { label, channel, description: "x", ...terms, createdAtMs: 1 };
+      return JSON.stringify({ kind: "label", account: "default", label: record });
+    };
+    writeFileSync(file, `${lineOf("FAMILY.wife", 40)}\n${lineOf("FAMILY.child", 41)}\n`);
+    const imported = await run("import", file, "--new-master-key", "--data", data);
+    assert.equal(imported.out, "added 2 labels: FAMILY.wife, FAMILY.child\nimported 0 facts from 2 lines\n");
+    const again = JSON.parse((await run("import", file, "--json", "--data", data)).out);
+    assert.deepEqual(again.labels_added, []);
+  }));

@@ -339,21 +339,6 @@ test("an export whose owner has just ended is made by the next one, and a link s
     assert.equal(statSync(file).mode & 0o777, 0o600);
   }));
 
-test("an import names the labels that it added", () =>
-  withData(async (data, folder) => {
-    const file = join(folder, "labels.jsonl");
-    const lineOf = (label: string, channel: number) => {
-      const terms = { example: "", oneOf: null, maxBytes: null, ttlS: null, scope: null, hidden: false };
-      const record = { label, channel, description: "x", ...terms, createdAtMs: 1 };
-      return JSON.stringify({ kind: "label", account: "default", label: record });
-    };
-    writeFileSync(file, `${lineOf("FAMILY.wife", 40)}\n${lineOf("FAMILY.child", 41)}\n`);
-    const imported = await run("import", file, "--new-master-key", "--data", data);
-    assert.equal(imported.out, "added 2 labels: FAMILY.wife, FAMILY.child\nimported 0 facts from 2 lines\n");
-    const again = JSON.parse((await run("import", file, "--json", "--data", data)).out);
-    assert.deepEqual(again.labels_added, []);
-  }));
-
 test("an export into a pipe does not replace it", () =>
   withData(async (data, folder) => {
     await fill(data);
