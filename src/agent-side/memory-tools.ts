@@ -287,7 +287,20 @@ export function toolResultText(result: JsonObject): string {
 export function toolErrorText(error: unknown): string {
   const code = errorCodeOf(error);
   if (typeof code !== "string" || !(error instanceof Error)) return "internal_error: memory failed";
-  return `${code}: ${error.message}`;
+  return `${code}: ${toolAdvice(code, error) ?? error.message}`;
+}
+
+/** The service names its own calls, where a model has tools. */
+function toolAdvice(code: string, error: Error): string | undefined {
+  const { hint, param, items } = { ...(error as { extra?: object }).extra, ...error } as Record<
+    string,
+    unknown
+  >;
+  if (code === "unknown_label" && hint === undefined)
+    return "There is no such label. The description of remember lists all of them, and add_label adds one.";
+  if (code === "invalid_value" && param === "item" && Array.isArray(items))
+    return 'With this item the list would be too long: remember the whole list without some of its items, joined by "; ", and without add.';
+  return undefined;
 }
 
 /** A tool as it is offered to those who may only read; undefined where it only writes. */

@@ -111,6 +111,33 @@ test("a fact is forgotten with its history kept, and a new one is undone so that
   assert.equal((await run("forget", "--all", "--yes", "--keep-history", "--user", "smith")).status, 2);
 });
 
+test("an item of a list is forgotten, and what is refused is said in options", async () => {
+  const { run } = home;
+  const joan = ["--user", "joan"];
+  for (const item of ["jargon", "x".repeat(1000)])
+    await run("remember", "PREF.avoid", item, "--add", ...joan);
+  const full = await run("remember", "PREF.avoid", "y".repeat(100), "--add", ...joan);
+  assert.match(full.err, /; "sideband forget PREF\.avoid --item TEXT" removes one of its items\n$/);
+  const item = ["forget", "PREF.avoid", "--item"];
+  assert.equal((await run(...item, "x".repeat(1000), ...joan)).status, 0);
+  assert.equal((await run("recall", "PREF.avoid", ...joan)).out, "jargon\n");
+  assert.match(
+    (await run(...item, "emoji", ...joan)).err,
+    /: the list on PREF\.avoid has no item "emoji"\n$/,
+  );
+  assert.equal((await run(...item, "jargon", ...joan)).out, 'forgot "jargon" of PREF.avoid\n');
+  assert.match((await run(...item, "jargon", ...joan)).err, /: joan has no fact PREF\.avoid\n$/);
+  for (const [option, text] of [
+    ["--until", "2020-01-01"],
+    ["--for", "999999w"],
+  ]) {
+    const { status, err } = await run("remember", "TASK.next", "x", option, text, ...joan);
+    assert.equal(status, 2);
+    assert.match(err, new RegExp(`^sideband remember: ${option} takes .*, not "${text}"`));
+  }
+  assert.match((await run("rollback", "--to", "tomorrow", ...joan)).err, /: --to must not be in the future/);
+});
+
 test("labels are added, listed first, hidden and shown; users are listed, and one is exported", () =>
   withHome(async ({ env, run, runIn }) => {
     const without = await run("labels", "add", "FAMILY.wife");

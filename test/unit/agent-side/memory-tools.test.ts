@@ -6,6 +6,7 @@ import type { AgentMemory } from "../../../src/agent-side/agent-memory.ts";
 import {
   MEMORY_TOOLS,
   type ToolCallOptions,
+  toolErrorText,
   toolResultText,
   toolSchema,
   toolsFor,
@@ -155,6 +156,19 @@ test("items are added to a list, a fact ends when told, and what is no text is r
   await assert.rejects(call("remember", { label: "USER.name", value: "sk-ant-abcdefgh12345678" }), {
     code: "secret_refused",
   });
+});
+
+test("an error names tools, not calls of the service", async (context) => {
+  const { call } = await setUp(context);
+  const errorOf = async (input: object) =>
+    toolErrorText(await call("remember", input).catch((error) => error));
+  assert.match(await errorOf({ label: "ZOO.bear", value: "x" }), /^unknown_label: .* add_label adds one\.$/);
+  assert.match(await errorOf({ label: "USER.nam", value: "x" }), /Did you mean USER\.name\?$/);
+  await call("remember", { label: "PREF.avoid", value: "x".repeat(1000), add: true });
+  assert.match(
+    await errorOf({ label: "PREF.avoid", value: "y".repeat(100), add: true }),
+    /^invalid_value: .*: remember the whole list without some of its items/,
+  );
 });
 
 test("a label is added, offered first, and used; a hidden one is offered no more", async (context) => {
