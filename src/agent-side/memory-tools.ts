@@ -7,6 +7,7 @@
 import { Failure } from "../base/errors.ts";
 import type { HistoryAnswer, PlaceKind, WrittenAnswer } from "../contract/answers.ts";
 import type { AgentMemory, AgentWriterOptions } from "./agent-memory.ts";
+import { errorCodeOf, keptOfWritten, keptRevisions } from "./kept-history.ts";
 import { keptValue } from "./secrets.ts";
 import { shownJson } from "./shown-text.ts";
 import { labelsText, STANDARD_TOOL_LABELS, type ToolLabel } from "./tool-labels.ts";
@@ -70,11 +71,6 @@ class NoProjectError extends Error {
   }
 }
 
-/** The code of an error, whether it comes from the service itself or from the client. */
-function errorCodeOf(error: unknown): unknown {
-  return typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
-}
-
 export const MEMORY_TOOLS: readonly MemoryTool[] = [
   {
     name: REMEMBER,
@@ -95,12 +91,11 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       const label = textIn(input, "label");
       const kept = keptValue(textIn(input, "value"), allowSecrets);
       const written = { ...options, scope, ttlS: (input.ttl_s ?? undefined) as number | undefined };
-      return writtenResult(
+      const answer =
         input.add === true
           ? await memory.append(userId, label, kept, written)
-          : await memory.encode(userId, label, kept, written),
-        { undoIn, project: options.project },
-      );
+          : await memory.encode(userId, label, kept, written);
+      return writtenResult(memory, userId, answer, { ...options, undoIn });
     },
   },
   {
@@ -142,9 +137,8 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
       try {
         await memory.forget(userId, label, { ...options, keepHistory: !isForGood });
         if (isForGood) return { result: `${label}: forgotten for good`, label, forgotten: true };
-        // Only after it: no read may keep a forget from being tried.
-        const kept = await memory.history(userId, label, options).catch(() => undefined);
-        const result = forgottenLine(label, kept?.revisions[0]?.revision, undoIn?.(options.project));
+        const kept = await keptRevisions(memory, userId, label, options);
+        const result = forgottenLine(label, kept, undoIn?.(options.project));
         return { result, label, forgotten: true };
       } catch (error) {
         if (errorCodeOf(error) === "fact_not_found") return { label, forgotten: false };
@@ -181,11 +175,10 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     annotations: KEEPS,
     async run(memory, userId, input, { undoIn, ...options } = {}) {
       const label = textIn(input, "label");
-      if (typeof input.restore === "number")
-        return writtenResult(await memory.restore(userId, label, input.restore, options), {
-          undoIn,
-          project: options.project,
-        });
+      if (typeof input.restore === "number") {
+        const answer = await memory.restore(userId, label, input.restore, options);
+        return writtenResult(memory, userId, answer, { ...options, undoIn });
+      }
       const { revisions } = await memory.history(userId, label, options);
       return { label, revisions: revisions.map(shownRevision) };
     },
@@ -264,9 +257,15 @@ function textIn(input: ToolInput, name: string): string {
 }
 
 /** What was written, what it replaced, and how that is undone. */
-function writtenResult(written: WrittenAnswer, { undoIn, project }: ToolCallOptions): JsonObject {
+async function writtenResult(
+  memory: AgentMemory,
+  userId: string,
+  written: WrittenAnswer,
+  { undoIn, ...options }: ToolCallOptions,
+): Promise<JsonObject> {
   const { label, value, revision, place, expires_at, previous } = written;
-  const result = writtenLine(written, undoIn?.(place === "person" ? undefined : project));
+  const kept = await keptOfWritten(memory, userId, written, options);
+  const result = writtenLine(written, kept, undoIn?.(place === "person" ? undefined : options.project));
   return given({ result, label, value, revision, place, expires_at, previous: previous?.value });
 }
 
@@ -288,7 +287,20 @@ export function toolResultText(result: JsonObject): string {
 export function toolErrorText(error: unknown): string {
   const code = errorCodeOf(error);
   if (typeof code !== "string" || !(error instanceof Error)) return "internal_error: memory failed";
-  return `${code}: ${error.message}`;
+  return `${code}: ${toolAdvice(code, error) ?? error.message}`;
+}
+
+/** The service names its own calls, where a model has tools. */
+function toolAdvice(code: string, error: Error): string | undefined {
+  const { hint, param, items } = { ...(error as { extra?: object }).extra, ...error } as Record<
+    string,
+    unknown
+  >;
+  if (code === "unknown_label" && hint === undefined)
+    return "There is no such label. The description of remember lists all of them, and add_label adds one.";
+  if (code === "invalid_value" && param === "item" && Array.isArray(items))
+    return 'With this item the list would be too long: remember the whole list without some of its items, joined by "; ", and without add.';
+  return undefined;
 }
 
 /** A tool as it is offered to those who may only read; undefined where it only writes. */

@@ -7,6 +7,7 @@
  */
 
 import type { WrittenAnswer } from "../contract/answers.ts";
+import type { KeptRevisions } from "./kept-history.ts";
 import { shownText } from "./shown-text.ts";
 
 /** How a person starts `sideband` where the line is read, and the options that mean the same memory. */
@@ -18,30 +19,54 @@ export interface UndoCommand {
 
 const VALUE_LENGTH_MAX = 120;
 
-/** @param undo undefined where there is no command: then a tool of the agent undoes it */
-export function writtenLine(written: WrittenAnswer, undo: UndoCommand | undefined): string {
+/**
+ * @param kept what the history has of the fact since it was written
+ * @param undo undefined where there is no command: then a tool of the agent undoes it
+ */
+export function writtenLine(
+  written: WrittenAnswer,
+  kept: KeptRevisions,
+  undo: UndoCommand | undefined,
+): string {
   const { label, value, expires_at: until, previous } = written;
   const now = quotedValue(value) + (until === undefined ? "" : ` until ${until}`);
   if (previous !== null && previous.value === value) return `${label}: still ${now}`;
   const was = previous === null ? "" : `was ${quotedValue(previous.value)}, `;
-  return `${label}: ${was}now ${now}; undo: ${undoText(label, previous?.revision, undo)}`;
+  const how =
+    previous === null ? forgetText(label, kept, undo) : restoreText(label, previous.revision, kept, undo);
+  return `${label}: ${was}now ${now}; ${how}`;
 }
 
-/** @param revision of the value that was forgotten; undefined where it is not known */
-export function forgottenLine(
+/** @param kept what the history has of the fact since it was forgotten */
+export function forgottenLine(label: string, kept: KeptRevisions, undo: UndoCommand | undefined): string {
+  // Another place may have the label, too, and its history is another one.
+  const isOther = kept !== undefined && kept.length > 0 && kept[0].ended === undefined;
+  const how = isOther ? historyText(label, undo) : restoreText(label, kept?.[0]?.revision, kept, undo);
+  return `${label}: forgotten; ${how}`;
+}
+
+function historyText(label: string, undo: UndoCommand | undefined): string {
+  return undo === undefined ? "undo: history tool" : `undo: ${undo.program} history ${label}${undo.options}`;
+}
+
+/** A new fact is undone by forgetting it, but not the values that its label had before. The tool keeps them anyway. */
+function forgetText(label: string, kept: KeptRevisions, undo: UndoCommand | undefined): string {
+  if (undo === undefined) return "undo: forget tool";
+  const keep = kept?.length === 1 ? "" : " --keep-history";
+  return `undo: ${undo.program} forget ${label}${keep}${undo.options}`;
+}
+
+function restoreText(
   label: string,
   revision: number | undefined,
+  kept: KeptRevisions,
   undo: UndoCommand | undefined,
 ): string {
-  const lists = undo === undefined ? "history tool" : `${undo.program} history ${label}${undo.options}`;
-  return `${label}: forgotten; undo: ${revision === undefined ? lists : undoText(label, revision, undo)}`;
-}
-
-function undoText(label: string, revision: number | undefined, undo: UndoCommand | undefined): string {
-  if (undo === undefined)
-    return revision === undefined ? "forget tool" : `history tool with restore ${revision}`;
-  const words = revision === undefined ? `forget ${label}` : `restore ${label} ${revision}`;
-  return `${undo.program} ${words}${undo.options}`;
+  if (kept === undefined) return historyText(label, undo);
+  if (!kept.some((known) => known.revision === revision)) return "no undo: the earlier value is not kept";
+  return undo === undefined
+    ? `undo: history tool with restore ${revision}`
+    : `undo: ${undo.program} restore ${label} ${revision}${undo.options}`;
 }
 
 /** A value as a line shows it: in quotes, without anything hidden, and not too long. */

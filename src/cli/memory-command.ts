@@ -18,6 +18,7 @@ import {
   MEMORY_USAGE,
   memoryConfig,
   repeatedOptions,
+  withoutPerson,
 } from "./memory-options.ts";
 
 const HELP = `${MEMORY_HELP}
@@ -62,6 +63,8 @@ export interface MemoryCommand {
   readonly optionHelp?: string;
   readonly about: string;
   readonly failures: string;
+  /** What to do instead, where the person's own facts cannot be meant alone: --person is refused with it. */
+  readonly insteadOfPerson?: string;
   /** Whether it makes the data folder's store where there is none. */
   readonly begins?: boolean;
   /** Looks at the call before a memory is opened; throws UsageError. */
@@ -72,14 +75,17 @@ export interface MemoryCommand {
 
 export function memoryCommand(command: MemoryCommand, work: (call: MemoryCall) => Promise<void>): Command {
   const { name, summary, words: names, usage, optionHelp, about, failures, begins = false } = command;
+  const { insteadOfPerson } = command;
+  const [memoryUsage, help] =
+    insteadOfPerson === undefined ? [MEMORY_USAGE, HELP] : [MEMORY_USAGE, HELP].map(withoutPerson);
   return {
     name,
     summary,
-    help: `usage: ${["sideband", name, ...names, ...(usage === undefined ? [] : [usage]), MEMORY_USAGE].join(" ")} [--json]
+    help: `usage: ${["sideband", name, ...names, ...(usage === undefined ? [] : [usage]), memoryUsage].join(" ")} [--json]
 
 ${about}
 
-${optionHelp === undefined ? "" : `${optionHelp}\n`}${HELP}
+${optionHelp === undefined ? "" : `${optionHelp}\n`}${help}
 
 Exit status: 0; ${failures}; 2 for a wrong call.`,
 
@@ -92,6 +98,7 @@ Exit status: 0; ${failures}; 2 for a wrong call.`,
       });
       checkCount(names, words);
       const given = values as OptionValues;
+      if (insteadOfPerson !== undefined && values.person) throw new UsageError(insteadOfPerson);
       command.check?.(words, given);
       const config = memoryConfig(values);
       const print = (lines: string, object: object) => {

@@ -1,9 +1,13 @@
 /** Errors of the memory in the words of a terminal: the service speaks of requests, a person uses settings and options. */
 
+import { isForAnotherUser, otherUserText } from "../agent-side/other-user.ts";
 import { RefusedValueError } from "../agent-side/secrets.ts";
 import { type AgentConfig, usesService } from "../config.ts";
 import { isSidebandError } from "../sdk/index.ts";
 import { CommandError } from "./command.ts";
+
+/** What a person has typed for a field of a request. */
+const OPTION_OF: Readonly<Record<string, string>> = { to: "--to" };
 
 /** The error to throw instead. `words` are the arguments of the call: a label, if there is any, is the first. */
 export function memoryError(error: unknown, words: readonly string[], config: AgentConfig): unknown {
@@ -15,11 +19,18 @@ export function memoryError(error: unknown, words: readonly string[], config: Ag
   }
   if (isSidebandError(error, "missing_key"))
     return new CommandError("the service asks for a key: set SIDEBAND_API_KEY to one");
+  if (isForAnotherUser(error)) return new CommandError(otherUserText(config.userId));
   // The service's own text names the label that was probably meant.
   if (isSidebandError(error, "unknown_label") && error.hint === undefined)
     return new CommandError(
       `there is no label ${words[0]}; "sideband labels" lists them, and "sideband labels add ${words[0]}" adds one`,
     );
+  if (isSidebandError(error, "invalid_value") && error.param === "item" && error.items !== undefined)
+    return new CommandError(
+      `with this item the list would be too long; "sideband forget ${words[0]} --item TEXT" removes one of its items`,
+    );
+  if (isSidebandError(error, "invalid_request") && error.param !== undefined && error.param in OPTION_OF)
+    return new CommandError(error.message.replace(error.param, OPTION_OF[error.param]));
   if (error instanceof RefusedValueError) {
     const allow = error.code === "secret_refused" ? " SIDEBAND_ALLOW_SECRETS=1 lets it be stored." : "";
     return new CommandError(error.message + allow);

@@ -39,6 +39,11 @@ export const MEMORY_HELP = `  --user ID       whose memory (default SIDEBAND_USE
 ${DATA_HELP}
   --account NAME  the account in the data folder (default "${ACCOUNT_DEFAULT}")`;
 
+/** The usage or the help of a command that does not take --person. */
+export function withoutPerson(text: string): string {
+  return text.replace("[--project NAME | --person]", "[--project NAME]").replace(/^ {2}--person .*\n/m, "");
+}
+
 type MemoryValues = {
   readonly [name in Exclude<keyof typeof MEMORY_OPTIONS, "person">]?: string | undefined;
 } & { readonly person?: boolean | undefined };

@@ -59,6 +59,8 @@ export interface MemoryServerOptions {
   readonly allowSecrets?: boolean;
   /** The command with which the person undoes a write, where they have one. */
   readonly undoIn?: ToolCallOptions["undoIn"];
+  /** An error in the words of whoever has started the server; without it, in those of the service. */
+  readonly explained?: ((error: unknown) => unknown) | undefined;
   /** Hears of each change made through this server. */
   readonly onChange?: (userId: string) => void;
   /** Hears of each label added through this server, and tells the clients; without it they are not told. */
@@ -125,7 +127,7 @@ function offeredTools(
 }
 
 function addTools(server: McpServer, options: MemoryServerOptions): void {
-  const { memory, userId, onChange, onLabels } = options;
+  const { memory, userId, onChange, onLabels, explained = (error) => error } = options;
   for (const tool of offeredTools(options)) {
     const schemas = SCHEMAS.get(tool.name)![userId === undefined ? "open" : "bound"];
     const inputSchema = schemas[options.projectOf === undefined ? 0 : 1]();
@@ -142,7 +144,7 @@ function addTools(server: McpServer, options: MemoryServerOptions): void {
         if (tool.name === "add_label") onLabels?.();
         return { content: [{ type: "text", text: toolResultText(result) }], structuredContent: result };
       } catch (error) {
-        return { content: [{ type: "text", text: toolErrorText(error) }], isError: true };
+        return { content: [{ type: "text", text: toolErrorText(explained(error)) }], isError: true };
       }
     });
   }
@@ -196,8 +198,13 @@ function addResource(server: McpServer, options: MemoryServerOptions): void {
   }
 }
 
-async function sectionOf({ memory, include, projectOf }: MemoryServerOptions, user: string): Promise<string> {
-  return memorySection(await memory.context(user, { include, project: await projectOf?.() }), include);
+async function sectionOf(options: MemoryServerOptions, user: string): Promise<string> {
+  const { memory, include, projectOf, explained } = options;
+  const context = memory.context(user, { include, project: await projectOf?.() });
+  return memorySection(
+    await (explained === undefined ? context : context.catch((error) => Promise.reject(explained(error)))),
+    include,
+  );
 }
 
 /** An address without a memory can be subscribed to, and never changes. */

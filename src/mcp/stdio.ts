@@ -8,6 +8,7 @@ import type { McpServer } from "@modelcontextprotocol/server";
 import { type StdioServerHandle, serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
 import type { SectionParts } from "../agent-side/memory-section.ts";
+import { isForAnotherUser, otherUserText } from "../agent-side/other-user.ts";
 import { type MemoryServerOptions, memoryServer } from "./memory-server.ts";
 import { memoryUri } from "./memory-uri.ts";
 import { type Watch, watchMemory } from "./watch.ts";
@@ -50,6 +51,10 @@ function watchedServer({ projectIn, ...options }: StdioOptions, modern: boolean)
   const server = memoryServer({
     ...options,
     projectOf,
+    explained: (error) =>
+      isForAnotherUser(error)
+        ? Object.assign(new Error(otherUserText(userId)), { code: "user_not_allowed" })
+        : error,
     clientName: () => server.server.getClientVersion()?.name,
     subscriptions: {
       async subscribe(asked) {

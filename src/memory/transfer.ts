@@ -44,6 +44,8 @@ interface DayUsage {
 interface Imported {
   readonly facts: number;
   readonly leftOut?: string;
+  /** A label that its account did not have. */
+  readonly labelAdded?: string;
 }
 
 export const ALL_DAYS = ["0000-01-01", "9999-12-31"] as const;
@@ -146,7 +148,7 @@ async function importLabel(
       facts: 0,
       leftOut: `the label ${label.label} of account ${account}: the account has no free one`,
     };
-  return { facts: 0 };
+  return outcome === "added" ? { facts: 0, labelAdded: label.label } : { facts: 0 };
 }
 
 /** An older release took texts into requests that PostgreSQL cannot hold, or that mislead the operator. */
@@ -165,10 +167,11 @@ export async function importLines(
   store: Store,
   lines: AsyncIterable<string>,
   options: { nowMs: number; atStep: AtStep },
-): Promise<{ lines: number; facts: number; leftOut: string[] }> {
+): Promise<{ lines: number; facts: number; leftOut: string[]; labelsAdded: string[] }> {
   let count = 0;
   let facts = 0;
   const leftOut: string[] = [];
+  const labelsAdded: string[] = [];
   const importLine = lineImport(store, options.nowMs);
   const numbered = async function* () {
     for await (const text of lines) {
@@ -180,6 +183,7 @@ export async function importLines(
     try {
       const imported = await importLine(text);
       facts += imported.facts;
+      if (imported.labelAdded !== undefined) labelsAdded.push(imported.labelAdded);
       if (imported.leftOut !== undefined) leftOut.push(`line ${number}: ${imported.leftOut}`);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
@@ -187,7 +191,7 @@ export async function importLines(
     }
   };
   await inGroups(numbered(), importOne, () => options.atStep("import: page written"));
-  return { lines: count, facts, leftOut };
+  return { lines: count, facts, leftOut, labelsAdded };
 }
 
 /** Items that are worked on at the same time, so that they share commits. */

@@ -18,7 +18,8 @@ after(() => home.end());
 
 test("what was replaced is said with the command that undoes it, which works as it is printed", async () => {
   const { run, runIn, env } = home;
-  const ada = ["--user", "ada l", "--person"];
+  const user = ["--user", "ada l"];
+  const ada = [...user, "--person"];
   await run("remember", "PREF.tone", "dry", ...ada);
   const { out } = await run("remember", "PREF.tone", "warm", ...ada);
   const undo = `${spokenCommand()} restore PREF.tone 1 --user 'ada l' --person`;
@@ -50,35 +51,91 @@ test("what was replaced is said with the command that undoes it, which works as 
   await new Promise((resolve) => setTimeout(resolve, 5));
   await run("remember", "PREF.tone", "loud", ...ada);
   await run("remember", "USER.os", "Plan 9", ...ada);
-  const planned = await run("rollback", "--to", before, "--dry-run", ...ada);
+  const planned = await run("rollback", "--to", before, "--dry-run", ...user);
   assert.match(
     planned.out,
     /^USER\.os: Plan 9 → \(none\)\nPREF\.tone: loud → dry\n2 facts would change, back to /,
   );
   assert.equal((await run("recall", "PREF.tone", ...ada)).out, "loud\n");
-  const back = await run("rollback", "--to", before, ...ada);
+  const back = await run("rollback", "--to", before, ...user);
   assert.match(back.out, /2 facts changed/);
   assert.equal((await run("recall", "PREF.tone", ...ada)).out, "dry\n");
   // Going back prints how to undo it, and that works too.
   const [, moment] = /^undo: .* rollback --to (\S+) /.exec(back.err) ?? [];
-  assert.match((await run("rollback", "--to", moment, ...ada)).out, /2 facts changed/);
+  assert.match((await run("rollback", "--to", moment, ...user)).out, /2 facts changed/);
   assert.equal((await run("recall", "PREF.tone", ...ada)).out, "loud\n");
-  await run("rollback", "--to", before, ...ada);
+  await run("rollback", "--to", before, ...user);
   assert.match(
     (await run("log", "--since", "1h ago", ...ada)).out,
     /\n\S+Z {2}cli +PREF\.tone: was "dry", now "loud"\n[\s\S]*PREF\.tone: was "loud", now "dry"\n$/,
   );
 
+  // Neither takes back or forgets the facts of all projects where the person's alone are meant.
+  for (const call of [
+    ["rollback", "--to", before],
+    ["forget", "--all", "--yes"],
+  ]) {
+    const refused = await run(...call, ...ada);
+    assert.deepEqual([refused.status, refused.out], [2, ""]);
+    assert.match(refused.err, /^sideband \w+: .*: sideband (restore|forget) LABEL .*--person .*\n$/);
+  }
+  assert.equal((await run("recall", "PREF.tone", ...ada)).out, "dry\n");
+  assert.doesNotMatch((await run("rollback", "--help")).out, /--person/);
+
   // Everything of a user goes only when told so.
-  const unasked = await run("forget", "--all", ...ada);
+  const unasked = await run("forget", "--all", ...user);
   assert.deepEqual([unasked.status, unasked.out], [2, ""]);
   assert.match(unasked.err, /--all needs --yes where nobody can be asked/);
   assert.equal(
-    (await run("forget", "--all", "--yes", ...ada)).out,
+    (await run("forget", "--all", "--yes", ...user)).out,
     "forgot everything of ada l, in all projects\n",
   );
-  assert.equal((await run("forget", "--all", "--yes", ...ada)).status, 1);
+  assert.equal((await run("forget", "--all", "--yes", ...user)).status, 1);
   assert.equal((await runIn(env.HOME ?? "", "facts", ...ada)).out, "");
+});
+
+test("a fact is forgotten with its history kept, and a new one is undone so that it stays", async () => {
+  const { run, env } = home;
+  const role = ["USER.role", "--user", "smith"];
+  await run("remember", "USER.role", "smith", "--user", "smith");
+  const forgotten = await run("forget", ...role, "--keep-history");
+  assert.equal(
+    forgotten.out,
+    `USER.role: forgotten; undo: ${spokenCommand()} restore USER.role 1 --user smith\n`,
+  );
+  const { out } = await run("remember", "USER.role", "weaver", "--user", "smith");
+  const [, undo] = /; undo: (.*)\n$/.exec(out) ?? [];
+  assert.equal(undo, `${spokenCommand()} forget USER.role --keep-history --user smith`);
+  execFileSync("/bin/sh", ["-c", undo], { env, stdio: "ignore" });
+  assert.match((await run("history", ...role)).out, / forgotten +weaver\n1 .* forgotten +smith\n$/);
+  assert.equal((await run("forget", "--all", "--yes", "--keep-history", "--user", "smith")).status, 2);
+});
+
+test("an item of a list is forgotten, and what is refused is said in options", async () => {
+  const { run } = home;
+  const joan = ["--user", "joan"];
+  for (const item of ["jargon", "x".repeat(1000)])
+    await run("remember", "PREF.avoid", item, "--add", ...joan);
+  const full = await run("remember", "PREF.avoid", "y".repeat(100), "--add", ...joan);
+  assert.match(full.err, /; "sideband forget PREF\.avoid --item TEXT" removes one of its items\n$/);
+  const item = ["forget", "PREF.avoid", "--item"];
+  assert.equal((await run(...item, "x".repeat(1000), ...joan)).status, 0);
+  assert.equal((await run("recall", "PREF.avoid", ...joan)).out, "jargon\n");
+  assert.match(
+    (await run(...item, "emoji", ...joan)).err,
+    /: the list on PREF\.avoid has no item "emoji"\n$/,
+  );
+  assert.equal((await run(...item, "jargon", ...joan)).out, 'forgot "jargon" of PREF.avoid\n');
+  assert.match((await run(...item, "jargon", ...joan)).err, /: joan has no fact PREF\.avoid\n$/);
+  for (const [option, text] of [
+    ["--until", "2020-01-01"],
+    ["--for", "999999w"],
+  ]) {
+    const { status, err } = await run("remember", "TASK.next", "x", option, text, ...joan);
+    assert.equal(status, 2);
+    assert.match(err, new RegExp(`^sideband remember: ${option} takes .*, not "${text}"`));
+  }
+  assert.match((await run("rollback", "--to", "tomorrow", ...joan)).err, /: --to must not be in the future/);
 });
 
 test("labels are added, listed first, hidden and shown; users are listed, and one is exported", () =>

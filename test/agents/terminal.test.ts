@@ -5,6 +5,7 @@ import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { Client } from "@modelcontextprotocol/client";
@@ -248,6 +249,50 @@ test("--url and SIDEBAND_API_KEY use that service; --data names another folder, 
     },
     { SIDEBAND_API_KEY: running.key },
   );
+});
+
+test("sideband export --user asks the service that is set, and a data folder only where it is named", async (t) => {
+  const running = await startRunning();
+  t.after(() => running.end());
+  await running.call("POST", "/encode", { body: { user_id: "ada", label: "USER.os", value: "Plan 9" } });
+  await withHome(
+    async ({ run, env, data }) => {
+      const file = join(env.HOME ?? "", "ada.jsonl");
+      const { out, err } = await run("export", "--user", "ada", "--out", file);
+      assert.equal(err + out, `wrote 0 keys and 1 user with 1 fact to ${file}\n`);
+      assert.match(readFileSync(file, "utf8"), /"user_id":"ada".*"Plan 9"/);
+      assert.ok(!existsSync(data));
+      const local = await run("export", "--user", "ada", "--data", data);
+      assert.deepEqual([local.status, local.out], [1, ""]);
+      const away = await run("export", "--user", "ada", "--url", "http://127.0.0.1:9", "--out", file);
+      assert.equal(away.err, "sideband export: cannot reach http://127.0.0.1:9\n");
+      assert.match(readFileSync(file, "utf8"), /Plan 9/);
+      assert.equal((await run("export", "--url", running.url)).status, 2);
+      assert.equal((await run("export", "--user", "ada", "--account", "acme")).status, 2);
+    },
+    { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: running.key },
+  );
+});
+
+test("a key of another user than the one who runs it leads to the user's setting, at a terminal and over MCP", async (t) => {
+  const running = await startRunning();
+  t.after(() => running.end());
+  const { json } = await running.call("POST", "/tokens", {
+    body: { user_id: "ada", access: "write", ttl_s: 600 },
+  });
+  const other = `this key is for another user than "${userInfo().username}": name its user with --user or SIDEBAND_USER_ID`;
+  const settings = { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: json.token };
+  await withHome(async ({ run, env }) => {
+    assert.deepEqual(await run("facts"), { status: 1, out: "", err: `sideband facts: ${other}\n` });
+    assert.equal((await run("facts", "--user", "ada")).status, 0);
+    const client = new Client({ name: "test", version: "1.0.0" });
+    const launch = { command: process.execPath, args: [builtSideband(), "mcp"] };
+    await client.connect(new StdioClientTransport({ ...launch, env: env as Record<string, string> }));
+    const { content } = await client.callTool({ name: "recall", arguments: {} });
+    assert.deepEqual(content, [{ type: "text", text: `user_not_allowed: ${other}` }]);
+    await assert.rejects(client.getPrompt({ name: "context" }), /name its user with --user/);
+    await client.close();
+  }, settings);
 });
 
 test("a service that wants a key, and an address that is none, lead to the setting", async (t) => {

@@ -4,9 +4,11 @@
  */
 
 import { createInterface } from "node:readline/promises";
+import { keptOfWritten, keptRevisions } from "../../agent-side/kept-history.ts";
 import { memorySection } from "../../agent-side/memory-section.ts";
 import { keptValue } from "../../agent-side/secrets.ts";
-import { writtenLine } from "../../agent-side/written-line.ts";
+import { forgottenLine, writtenLine } from "../../agent-side/written-line.ts";
+import { TTL_S_MAX } from "../../base/limits.ts";
 import type { FactsAnswer, PlaceKind, StoredFact } from "../../contract/answers.ts";
 import { LABELS } from "../../contract/channel-labels.ts";
 import { isSidebandError } from "../../sdk/index.ts";
@@ -57,7 +59,8 @@ ${labelLines()}`,
       values.add === true
         ? await memory.append(userId, label, kept, options)
         : await memory.encode(userId, label, kept, options);
-    print(writtenLine(answer, undoHere(sameMemory)), answer);
+    const history = await keptOfWritten(memory, userId, answer, { project });
+    print(writtenLine(answer, history, undoHere(sameMemory)), answer);
   },
 );
 
@@ -69,9 +72,14 @@ function termsOf(values: OptionValues) {
   if (scope !== undefined && known === undefined)
     throw new UsageError(`--scope takes one of ${SCOPES.join(", ")}`);
   const expiresAt = until === undefined ? undefined : new Date(momentMs("--until", until, Date.now()));
+  if (expiresAt !== undefined && !(expiresAt.getTime() > Date.now()))
+    throw new UsageError(`--until takes a moment in the future, not "${until}"`);
+  const ttlS = life === undefined ? undefined : durationS("--for", life);
+  if (ttlS !== undefined && ttlS > TTL_S_MAX)
+    throw new UsageError(`--for takes at most ${TTL_S_MAX / 86_400} days, not "${life}"`);
   return {
     scope: known,
-    ttlS: life === undefined ? undefined : durationS("--for", life),
+    ttlS,
     expiresAt: expiresAt?.toISOString(),
   };
 }
@@ -95,28 +103,64 @@ export const forget: Command = memoryCommand(
     name: "forget",
     summary: "delete one fact, or everything of a user, for good",
     words: ["[LABEL]"],
-    options: { all: { type: "boolean" }, yes: { type: "boolean" } },
-    usage: "[--all [--yes]]",
-    optionHelp: `  --all           everything of the user, in all projects; with --project NAME, what is kept for it alone
+    options: {
+      all: { type: "boolean" },
+      yes: { type: "boolean" },
+      "keep-history": { type: "boolean" },
+      item: { type: "string" },
+    },
+    usage: "[--keep-history | --item TEXT] [--all [--yes]]",
+    optionHelp: `  --item TEXT     only this item of the list on LABEL; the list as it was stays in the history
+  --keep-history  keep the earlier values of LABEL, and the forgotten one as the last of them
+  --all           everything of the user, in all projects; with --project NAME, what is kept for it alone. --person is for
+                  LABEL, not for this
   --yes           do not ask before`,
-    about:
-      "Deletes one fact with its earlier values, for good. With --all it deletes everything of the user, and asks before.",
+    about: `Deletes one fact with its earlier values, for good. With --keep-history they stay, and "sideband restore" writes one again.
+With --all it deletes everything of the user, and asks before.`,
     failures: "1 if there is nothing to forget, or the answer was no",
-    check([label], { all, yes, json }) {
+    check([label], values) {
+      const { all, yes, json, person } = values;
       if ((label === undefined) === (all !== true)) throw new UsageError("it takes LABEL, or --all");
+      if (all === true && (values["keep-history"] === true || values.item !== undefined))
+        throw new UsageError("--keep-history and --item are for LABEL: --all keeps nothing");
+      if (values["keep-history"] === true && values.item !== undefined)
+        throw new UsageError("--item keeps the history anyway: leave --keep-history out");
+      if (all === true && person === true)
+        throw new UsageError(
+          "--all forgets in all projects or in that of --project, not what is the person's alone: sideband forget LABEL --person forgets one such fact",
+        );
       if (all === true && yes !== true && (json === true || !process.stdin.isTTY))
         throw new UsageError("--all needs --yes where nobody can be asked");
     },
   },
   async (call) => {
-    const { memory, config, project, words, print, values } = call;
+    const { memory, config, project, words, print, values, sameMemory } = call;
     const { userId } = config;
     if (values.all === true) return forgetAll(call);
     const [label] = words;
-    const answer = await orNoFact(memory.forget(userId, label, { project }), userId, label);
-    print(`forgot ${label}`, answer);
+    if (typeof values.item === "string") return forgetItem(call, label, values.item);
+    const keepHistory = values["keep-history"] === true;
+    const answer = await orNoFact(memory.forget(userId, label, { project, keepHistory }), userId, label);
+    if (!keepHistory) return print(`forgot ${label}`, answer);
+    const kept = await keptRevisions(memory, userId, label, { project });
+    print(forgottenLine(label, kept, undoHere(sameMemory)), answer);
   },
 );
+
+async function forgetItem(call: MemoryCall, label: string, item: string): Promise<void> {
+  const { memory, config, project, print } = call;
+  const answer = await memory
+    .remove(config.userId, label, item, { project, writtenBy: WRITER })
+    .catch((error) => {
+      if (!isSidebandError(error, "fact_not_found")) throw error;
+      throw new CommandError(
+        error.param === "item"
+          ? `the list on ${label} has no item "${item}"`
+          : `${config.userId} has no fact ${label}`,
+      );
+    });
+  print(`forgot ${JSON.stringify(item)} of ${label}`, answer);
+}
 
 /** A project must be named: in a repository, "all" would be less than it says. */
 async function forgetAll({ memory, config: { userId }, values, print }: MemoryCall): Promise<void> {

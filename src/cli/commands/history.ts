@@ -1,6 +1,7 @@
 /** sideband history, restore and rollback: what facts were, and going back to it. */
 
 import { parseArgs } from "node:util";
+import { keptOfWritten } from "../../agent-side/kept-history.ts";
 import { writtenLine } from "../../agent-side/written-line.ts";
 import type { RollbackAnswer } from "../../contract/answers.ts";
 import { isSidebandError } from "../../sdk/index.ts";
@@ -56,7 +57,8 @@ Copies BACKUP into the data folder, which must be empty or new, and which nobody
       if (!isSidebandError(error, "not_found")) throw error;
       throw new CommandError(`${error.message} "sideband history ${label}" lists those that are kept.`);
     });
-    print(writtenLine(answer, undoHere(sameMemory)), answer);
+    const kept = await keptOfWritten(memory, userId, answer, { project });
+    print(writtenLine(answer, kept, undoHere(sameMemory)), answer);
   },
 );
 
@@ -82,6 +84,8 @@ export const rollback: Command = memoryCommand(
   --partial       go back also where the history of some facts does not reach that far; they stay as they are`,
     about: `Puts all facts of a user back to a moment, in all projects, or in that of --project: all of them or none. What
 was written since stays in the history. Prints what changes.`,
+    insteadOfPerson:
+      "--person is not for rollback, which goes back in all projects or in that of --project: sideband restore LABEL REVISION --person goes back for one fact",
     failures: "1 if the history of some facts does not reach back that far",
     check(_words, { to }) {
       if (typeof to !== "string") throw new UsageError("--to MOMENT is needed");

@@ -36,8 +36,8 @@ export const log: Command = memoryCommand(
     usage: "[--since MOMENT] [--follow]",
     optionHelp: `  --since MOMENT  all that changed since then, such as "yesterday 18:00" or "2h ago" (default: the last ${LAST_COUNT} changes)
   --follow        go on until Ctrl-C: print each change when it happens`,
-    about: `Prints a line for each change of a user's facts, in all projects, or in that of --project: when, who, and what was and
-is there. "sideband history LABEL" has the values of one fact, and "sideband restore" and "sideband rollback" go back to
+    about: `Prints a line for each change of a user's facts, in all projects, in that of --project, or with --person in none: when,
+who, and what was and is there. "sideband history LABEL" has the values of one fact, and "sideband restore" and "sideband rollback" go back to
 them. Of a fact that was forgotten with its history nothing is kept: only --follow sees that. With --json each line is a
 JSON object.`,
     failures: "1 if it failed",
@@ -45,7 +45,11 @@ JSON object.`,
   },
   async ({ memory, config: { userId }, values }) => {
     const ask = (since?: string) =>
-      changesOf(memory, userId, { project: values.project as string | undefined, since });
+      changesOf(memory, userId, {
+        project: values.project as string | undefined,
+        isPersonAlone: values.person === true,
+        since,
+      });
     const journal = new Journal();
     const logged = journal.add(await ask());
     const fromMs = sinceMs(values.since);
@@ -68,7 +72,10 @@ function sinceMs(since: string | boolean | undefined): number | undefined {
 async function changesOf(
   memory: Sideband<string>,
   userId: string,
-  options: { project: string | undefined; since: string | undefined },
+  {
+    isPersonAlone,
+    ...options
+  }: { project?: string | undefined; isPersonAlone: boolean; since?: string | undefined },
 ): Promise<KeptChange[]> {
   const found: KeptChange[] = [];
   let cursor: string | undefined;
@@ -77,7 +84,7 @@ async function changesOf(
     found.push(...page.changes);
     cursor = page.next_cursor ?? undefined;
   } while (cursor !== undefined);
-  return found.reverse();
+  return found.filter(({ project }) => !isPersonAlone || project === undefined).reverse();
 }
 
 async function goOn(

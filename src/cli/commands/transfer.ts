@@ -13,6 +13,7 @@ import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
 import { counted } from "../printed.ts";
 import { ProgressLine } from "../progress.ts";
 import { exportMarkdown, isExportMarkdown } from "./export-markdown.ts";
+import { exportedService, userLinesOf } from "./export-user.ts";
 import { FROM_HELP, importFrom, isImportFrom } from "./import-from.ts";
 
 const START_BYTES = 64;
@@ -21,6 +22,7 @@ export const exportCommand: Command = {
   name: "export",
   summary: "write keys and facts as JSON lines; or facts as a section for CLAUDE.md",
   help: `usage: sideband export [--account NAME [--user ID]] [--out FILE]
+       sideband export --user ID --url URL [--out FILE]
 
 Writes a line for each key (its hash, never the key) with its counts of encodes, for each user with all facts, and for
 each request for a key. Says on standard error what is not in it: above all the master key, without which blocks
@@ -28,7 +30,9 @@ handed out so far cannot be read. Works beside a running service, and on a stand
 
   --account NAME  only this account
   --user ID       only this user, with the labels of the account and without keys (the account is "${ACCOUNT_DEFAULT}"
-                  unless --account names another)
+                  unless --account names another). With --url, SIDEBAND_API_URL or SIDEBAND_API_KEY, and without
+                  --data, it is the user of that service
+  --url URL       the service of --user (default SIDEBAND_API_URL); its key is SIDEBAND_API_KEY
   --out FILE      a file instead of standard output; only you can read it. An earlier FILE stays until the new one
                   is whole; until then that is FILE.PID.new. What was written is counted in a line
 ${DATA_HELP}
@@ -43,33 +47,38 @@ ${exportMarkdown.help}`,
       account: { type: "string" },
       user: { type: "string" },
       out: { type: "string" },
+      url: { type: "string" },
       ...DATA_OPTION,
     } as const;
     const { values } = parseArgs({ args, options });
     const { user } = values;
+    const service = exportedService(values);
     const account = values.account ?? (user === undefined ? undefined : ACCOUNT_DEFAULT);
     const progress = new ProgressLine("lines");
     const query = new URLSearchParams({
       ...(account === undefined ? {} : { account }),
       ...(user === undefined ? {} : { user }),
     });
-    const isWhole = await withOwner(
-      configWith(values.data),
-      { create: false, readOnly: true },
-      async (owner) => {
-        const written: WrittenCounts = { keys: 0, requests: 0, users: 0, facts: 0 };
-        const lines = exportedLines(owner.lines("GET", `/operator/export?${query}`), written, progress);
-        if (values.out === undefined) {
-          await pipeline(lines, process.stdout, { end: false });
-          return true;
-        }
-        const isFile = await writeWhole(lines, values.out);
-        progress.end();
-        // A pipe or a device may be the standard output itself: the line must not be among the data.
-        (isFile ? console.log : console.error)(writtenText(written, values.out));
+    const write = async (found: AsyncIterable<Record<string, unknown>>) => {
+      const written: WrittenCounts = { keys: 0, requests: 0, users: 0, facts: 0 };
+      const lines = exportedLines(found, written, progress);
+      if (values.out === undefined) {
+        await pipeline(lines, process.stdout, { end: false });
         return true;
-      },
-    )
+      }
+      const isFile = await writeWhole(lines, values.out);
+      progress.end();
+      // A pipe or a device may be the standard output itself: the line must not be among the data.
+      (isFile ? console.log : console.error)(writtenText(written, values.out));
+      return true;
+    };
+    const writing =
+      service === undefined
+        ? withOwner(configWith(values.data), { create: false, readOnly: true }, (owner) =>
+            write(owner.lines("GET", `/operator/export?${query}`)),
+          )
+        : write(userLinesOf(service));
+    const isWhole = await writing
       .catch((error: NodeJS.ErrnoException) => {
         // The reader of the output has closed it (`| head`).
         if (values.out !== undefined || error.code !== "EPIPE") throw error;
@@ -93,12 +102,12 @@ export const importCommand: Command = {
   help: `usage: sideband import [FILE] [--master-key FILE | --new-master-key] [--json]
 
 Reads what "sideband export" wrote, from FILE or standard input. Facts keep their times and their order; a fact that
-exists is overwritten, a key or a request for one that exists stays. A key whose id another key has is left out and
+exists is overwritten, a key or a request for one that exists stays. Labels that are missing are added and named. A key whose id another key has is left out and
 reported. Nothing counts against a limit. Works beside a running service. A data folder without a master key needs one of:
 
   --master-key FILE  the master.key of the service that was exported: blocks that it handed out stay readable
   --new-master-key   a new one: blocks that were handed out so far cannot be read any more
-  --json             print one JSON object: lines, facts, left_out
+  --json             print one JSON object: lines, facts, labels_added, left_out
 ${DATA_HELP}
 
 Exit status: 0; 1 if a key was left out, or a line cannot be imported (the lines before it are); 2 for a wrong call.
@@ -123,12 +132,20 @@ ${FROM_HELP}`,
     if (masterKey !== undefined) adoptMasterKeys(config, masterKey);
     const progress = new ProgressLine("lines");
     const body = Readable.from(countedChunks(input, progress));
-    const { lines, facts, leftOut } = await withOwner(config, { create: true, newMasterKey }, (owner) =>
-      owner.upload<{ lines: number; facts: number; leftOut: string[] }>("/operator/import", body),
+    const {
+      lines,
+      facts,
+      leftOut,
+      labelsAdded = [],
+    } = await withOwner(config, { create: true, newMasterKey }, (owner) =>
+      owner.upload<ImportedCounts>("/operator/import", body),
     ).finally(() => progress.end());
-    if (values.json) console.log(JSON.stringify({ lines, facts, left_out: leftOut }));
+    if (values.json)
+      console.log(JSON.stringify({ lines, facts, labels_added: labelsAdded, left_out: leftOut }));
     else {
       for (const what of leftOut) console.error(`left out: ${what}`);
+      if (labelsAdded.length > 0)
+        console.log(`added ${counted(labelsAdded.length, "label")}: ${labelsAdded.join(", ")}`);
       console.log(`imported ${counted(facts, "fact")} from ${counted(lines, "line")}`);
     }
     return leftOut.length === 0 ? EXIT_OK : EXIT_FAILED;
@@ -148,6 +165,14 @@ function exportStream(path: string): Readable {
     );
   }
   return createReadStream(path, { fd });
+}
+
+interface ImportedCounts {
+  readonly lines: number;
+  readonly facts: number;
+  readonly leftOut: readonly string[];
+  /** A service of the release before does not say it. */
+  readonly labelsAdded?: readonly string[];
 }
 
 interface WrittenCounts {

@@ -6,6 +6,7 @@ import type { AgentMemory } from "../../../src/agent-side/agent-memory.ts";
 import {
   MEMORY_TOOLS,
   type ToolCallOptions,
+  toolErrorText,
   toolResultText,
   toolSchema,
   toolsFor,
@@ -113,6 +114,34 @@ test("recall reads one fact, all, or none; what is forgotten can be restored, un
   await assert.rejects(call("history", { label: "USER.os" }), { code: "fact_not_found" });
 });
 
+test("a new fact is undone without the loss of what its label had before", async (context) => {
+  const { call } = await setUp(context);
+  const write = async (value: string) =>
+    (await call("remember", { label: "USER.role", value }, { undoIn })).result;
+  assert.equal(await write("smith"), 'USER.role: now "smith"; undo: sideband forget USER.role');
+  await call("forget", { label: "USER.role" });
+  assert.equal(
+    await write("weaver"),
+    'USER.role: now "weaver"; undo: sideband forget USER.role --keep-history',
+  );
+});
+
+test("where no history is kept, or it cannot be read, no undo is named that would fail", async (context) => {
+  const { services } = await memoryServices(context, "2026-11-16T12:00:00Z");
+  const memory = directMemory({ ...services, historyMax: 0 }, caller, (error) => error as Error);
+  const call = callerOf(memory);
+  const write = async (value: string) =>
+    (await call("remember", { label: "USER.gpu", value }, { undoIn })).result;
+  assert.equal(await write("a"), 'USER.gpu: now "a"; undo: sideband forget USER.gpu');
+  assert.equal(await write("b"), 'USER.gpu: was "a", now "b"; no undo: the earlier value is not kept');
+  const { result } = await call("forget", { label: "USER.gpu" }, { undoIn });
+  assert.equal(result, "USER.gpu: forgotten; no undo: the earlier value is not kept");
+  const away = callerOf({ ...memory, history: () => Promise.reject(new Error("away")) });
+  const written = (value: string) => away("remember", { label: "USER.gpu", value }, { undoIn });
+  assert.match(String((await written("c")).result), /; undo: sideband forget USER\.gpu --keep-history$/);
+  assert.match(String((await written("d")).result), /; undo: sideband history USER\.gpu$/);
+});
+
 test("items are added to a list, a fact ends when told, and what is no text is refused", async (context) => {
   const { call, clock } = await setUp(context);
   const add = (value: string) => call("remember", { label: "PREF.avoid", value, add: true });
@@ -127,6 +156,19 @@ test("items are added to a list, a fact ends when told, and what is no text is r
   await assert.rejects(call("remember", { label: "USER.name", value: "sk-ant-abcdefgh12345678" }), {
     code: "secret_refused",
   });
+});
+
+test("an error names tools, not calls of the service", async (context) => {
+  const { call } = await setUp(context);
+  const errorOf = async (input: object) =>
+    toolErrorText(await call("remember", input).catch((error) => error));
+  assert.match(await errorOf({ label: "ZOO.bear", value: "x" }), /^unknown_label: .* add_label adds one\.$/);
+  assert.match(await errorOf({ label: "USER.nam", value: "x" }), /Did you mean USER\.name\?$/);
+  await call("remember", { label: "PREF.avoid", value: "x".repeat(1000), add: true });
+  assert.match(
+    await errorOf({ label: "PREF.avoid", value: "y".repeat(100), add: true }),
+    /^invalid_value: .*: remember the whole list without some of its items/,
+  );
 });
 
 test("a label is added, offered first, and used; a hidden one is offered no more", async (context) => {
@@ -166,6 +208,21 @@ test("a fact goes where its label says, or the scope; what is nearer counts", as
   assert.equal(await seen("loom/feature"), "USER.name=x\nPREF.tone=warm\nTASK.current=x\nPROJ.goal=x");
   for (const scope of ["project", "worktree"])
     await assert.rejects(call("remember", { label: "PREF.tone", value: "x", scope }), { code: "no_project" });
+});
+
+test("the undo of a write is that of its place, also where a nearer one has the label", async (context) => {
+  const { call } = await setUp(context);
+  const options = { undoIn, project: "loom/x" };
+  const write = async (value: string, scope: string) =>
+    (await call("remember", { label: "PREF.tone", value, scope }, options)).result;
+  await write("dry", "person");
+  await write("loud", "worktree");
+  assert.equal(
+    await write("warm", "person"),
+    'PREF.tone: was "dry", now "warm"; undo: sideband restore PREF.tone 1',
+  );
+  const { result } = await call("forget", { label: "PREF.tone" }, options);
+  assert.equal(result, "PREF.tone: forgotten; undo: sideband history PREF.tone --project loom/x");
 });
 
 test("each tool is annotated as what it does, and the block's tools are there only with the block", () => {

@@ -100,6 +100,8 @@ test("where no history is kept, nothing is said to be undone by a command", () =
         const ada = ["--user", "ada", "--data", data];
         await run("remember", "PREF.tone", "loud", ...ada);
         const { out } = await run("import", "--from", NOTES, "--write", ...ada);
+        const again = await run("remember", "PREF.tone", "x", ...ada);
+        assert.match(again.out, /^PREF\.tone: was .*; no undo: the earlier value is not kept\n$/);
         assert.match(out, /\nIt cannot be rolled back: the service keeps no history of some facts\.\n$/);
       },
       { SIDEBAND_HISTORY: "0" },
@@ -346,4 +348,19 @@ test("more facts than a step takes: what was written is said, what was not is sa
     const [, to] = /undo: .* rollback --to (\S+) --user ada --url http/.exec(written.out) ?? [];
     assert.match((await run("rollback", "--to", to, ...ada)).out, /40 facts changed/);
     assert.equal((await run("facts", ...ada)).err, "ada has no facts\n");
+  }));
+
+test("an import names the labels that it added", () =>
+  withData(async (data, folder) => {
+    const file = join(folder, "labels.jsonl");
+    const lineOf = (label: string, channel: number) => {
+      const terms = { example: "", oneOf: null, maxBytes: null, ttlS: null, scope: null, hidden: false };
+      const record = { label, channel, description: "x", ...terms, createdAtMs: 1 };
+      return JSON.stringify({ kind: "label", account: "default", label: record });
+    };
+    writeFileSync(file, `${lineOf("FAMILY.wife", 40)}\n${lineOf("FAMILY.child", 41)}\n`);
+    const imported = await run("import", file, "--new-master-key", "--data", data);
+    assert.equal(imported.out, "added 2 labels: FAMILY.wife, FAMILY.child\nimported 0 facts from 2 lines\n");
+    const again = JSON.parse((await run("import", file, "--json", "--data", data)).out);
+    assert.deepEqual(again.labels_added, []);
   }));

@@ -37,6 +37,8 @@ test("a line for each change says when, who, where, what was and what is; --sinc
         objects.map((line) => JSON.parse(line)).map(({ label, kind, value }) => [label, kind, value]),
         [["TASK.next", "written", "weave"]],
       );
+      const own = (await run("log", "--person", ...ada)).out.trimEnd().split("\n");
+      assert.deepEqual(own, [lines[0], ...lines.slice(2)]);
       const third = lines[2].slice(0, 24);
       const since = (await run("log", "--since", third, ...ada)).out;
       assert.ok(since.startsWith(lines[2]), since);

@@ -128,6 +128,7 @@ test("export and import: a second folder holds the same facts with their times, 
     assert.deepEqual(JSON.parse(imported.out), {
       lines: FILLED_USERS + 1,
       facts: 3 * FILLED_USERS,
+      labels_added: [],
       left_out: [],
     });
     const again = join(folder, "again.jsonl");

@@ -90,7 +90,8 @@ test("labels come through before the facts on them, with bound keys, and an impo
   for (const label of ["PETS.cat", "FAMILY.wife"])
     await copy.addLabel(ACCOUNT, { ...NEW_LABEL, label, description: "As it was.", createdAtMs: 1 });
   for (let i = 0; i < 2; i++) {
-    assert.deepEqual(await importInto(copy, lines), { lines: 9, facts: 3, leftOut: [] });
+    const labelsAdded = i === 0 ? ["FAMILY.child", "PETS.dog"] : [];
+    assert.deepEqual(await importInto(copy, lines), { lines: 9, facts: 3, leftOut: [], labelsAdded });
     const own = (await new Labels(copy).of(ACCOUNT)).all.slice(40);
     assert.deepEqual(
       own.map(({ label, channel, description }) => [label, channel, description]),
@@ -113,13 +114,14 @@ test("a label for which an account has no room is left out and reported; one on 
     lineOf({ channel: 3, hidden: true }),
     lineOf({ channel: 3, label: "USER.name", hidden: true }),
   ];
-  assert.deepEqual(await importInto(store, others), { lines: 2, facts: 0, leftOut: [] });
+  assert.deepEqual(await importInto(store, others), { lines: 2, facts: 0, leftOut: [], labelsAdded: [] });
   assert.deepEqual(await store.readLabels(ACCOUNT), []);
   context.mock.method(store, "addLabel", async () => ({ outcome: "full" }) as const);
   assert.deepEqual(await importInto(store, [lineOf({})]), {
     lines: 1,
     facts: 0,
     leftOut: ["line 1: the label FAMILY.wife of account acme: the account has no free one"],
+    labelsAdded: [],
   });
 });
 
