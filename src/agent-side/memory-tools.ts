@@ -296,8 +296,10 @@ function toolAdvice(code: string, error: Error): string | undefined {
     string,
     unknown
   >;
-  if (code === "unknown_label" && hint === undefined)
-    return "There is no such label. The description of remember lists all of them, and add_label adds one.";
+  if (code === "unknown_label") {
+    const question = typeof hint === "string" ? `Did you mean ${hint}? ` : "";
+    return `There is no such label. ${question}The description of remember lists all of them, and add_label adds one.`;
+  }
   if (code === "invalid_value" && param === "item" && Array.isArray(items))
     return 'With this item the list would be too long: remember the whole list without some of its items, joined by "; ", and without add.';
   return undefined;

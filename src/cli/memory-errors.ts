@@ -20,11 +20,12 @@ export function memoryError(error: unknown, words: readonly string[], config: Ag
   if (isSidebandError(error, "missing_key"))
     return new CommandError("the service asks for a key: set SIDEBAND_API_KEY to one");
   if (isForAnotherUser(error)) return new CommandError(otherUserText(config.userId));
-  // The service's own text names the label that was probably meant.
-  if (isSidebandError(error, "unknown_label") && error.hint === undefined)
+  if (isSidebandError(error, "unknown_label")) {
+    const question = error.hint === undefined ? "" : ` Did you mean ${error.hint}?`;
     return new CommandError(
-      `there is no label ${words[0]}; "sideband labels" lists them, and "sideband labels add ${words[0]}" adds one`,
+      `there is no label ${words[0]};${question} "sideband labels" lists them, and "sideband labels add ${words[0]}" adds one`,
     );
+  }
   if (isSidebandError(error, "invalid_value") && error.param === "item" && error.items !== undefined)
     return new CommandError(
       `with this item the list would be too long; "sideband forget ${words[0]} --item TEXT" removes one of its items`,

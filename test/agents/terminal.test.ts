@@ -46,8 +46,14 @@ test("a fact is remembered, recalled, listed and forgotten, and what is not ther
   }
   const unknown = await run("remember", "USER.nam", "Ada", ...ada);
   assert.equal(unknown.status, 1);
-  assert.match(unknown.err, /^sideband remember: .*Did you mean USER\.name\?\n$/);
-  assert.match((await run("remember", "USER.tone", "dry", ...ada)).err, /Did you mean PREF\.tone\?\n$/);
+  assert.match(
+    unknown.err,
+    /^sideband remember: .*Did you mean USER\.name\? "sideband labels" lists them, and .*\n$/,
+  );
+  assert.match(
+    (await run("remember", "USER.tone", "dry", ...ada)).err,
+    /Did you mean PREF\.tone\? .*"sideband labels add USER\.tone" adds one\n$/,
+  );
   for (const call of [
     ["remember", "USER.email", "x"],
     ["recall", "USER.email"],

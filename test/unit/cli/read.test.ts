@@ -27,7 +27,7 @@ test("a transcript gives back the facts of a user who was forgotten, and the pri
       assert.deepEqual([read.status, read.out], [0, "USER.name=Ada Okafor\nTASK.deadline=2026-12-01\n"]);
       assert.match(read.err, /^\d+ words missing, \d+ wrong, \d{3} repaired, /);
 
-      await run("forget", "--all", "--yes", "--person", ...ada);
+      await run("forget", "--all", "--yes", ...ada);
       await remember("USER.name", "Ada O.");
       const restored = await run("read", transcript, "--restore", "ada", "--data", data);
       const undo = /\n2 facts restored; undo: (?:sideband|\S+ \S+) (rollback --to .*)\n$/.exec(restored.err);
