@@ -21,9 +21,9 @@ export function memoryError(error: unknown, words: readonly string[], config: Ag
     return new CommandError("the service asks for a key: set SIDEBAND_API_KEY to one");
   if (isForAnotherUser(error)) return new CommandError(otherUserText(config.userId));
   if (isSidebandError(error, "unknown_label")) {
-    const question = error.hint === undefined ? "" : ` Did you mean ${error.hint}?`;
+    const question = error.hint === undefined ? ";" : `. Did you mean ${error.hint}?`;
     return new CommandError(
-      `there is no label ${words[0]};${question} "sideband labels" lists them, and "sideband labels add ${words[0]}" adds one`,
+      `there is no label ${words[0]}${question} "sideband labels" lists them, and "sideband labels add ${words[0]}" adds one`,
     );
   }
   if (isSidebandError(error, "invalid_value") && error.param === "item" && error.items !== undefined)
