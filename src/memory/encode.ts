@@ -253,7 +253,7 @@ async function placeFacts(
         throw new Failure("invalid_request", `The label ${label} is given twice.`, { param: "label" });
       }
       seen.add(`${channel} ${place}`);
-      const expiresAtMs = endOf(fact, terms, view.nowMs);
+      const expiresAtMs = lifeEnd(fact, terms, view.nowMs);
       placed.push({
         label,
         place,
@@ -282,7 +282,7 @@ function checkAgainstTerms({ label, oneOf, maxBytes }: LabelTerms, value: string
 }
 
 /** When a fact ends, or null. */
-function endOf(
+export function lifeEnd(
   { ttlS, expiresAt }: Pick<FactInput, "ttlS" | "expiresAt">,
   terms: LabelTerms,
   nowMs: number,

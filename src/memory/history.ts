@@ -5,7 +5,14 @@
 
 import { Failure } from "../base/errors.ts";
 import type { Caller } from "./authentication.ts";
-import { type EncodeResult, encodeFacts, orAsBefore, refuseUnlessStored, type WriteInput } from "./encode.ts";
+import {
+  type EncodeResult,
+  encodeFacts,
+  lifeEnd,
+  orAsBefore,
+  refuseUnlessStored,
+  type WriteInput,
+} from "./encode.ts";
 import type { UserEvent } from "./events.ts";
 import { factNotFound, withLabels } from "./facts.ts";
 import { checkAuthor } from "./identifiers.ts";
@@ -229,8 +236,8 @@ async function planOf(
     if (from === to) continue;
     changes.push({ place, label, from, to });
     const ifRevision = present?.revision ?? 0;
-    const lifeS = labels.at(channel)?.ttlS ?? null;
-    const expiresAtMs = lifeS === null ? null : nowMs + lifeS * 1000;
+    const terms = labels.at(channel);
+    const expiresAtMs = terms === undefined ? null : lifeEnd({}, terms, nowMs);
     const how = to === null ? { keepHistory: true } : { expiresAtMs };
     writes.push({ place, channel, value: to, ifRevision, ...how });
   }
