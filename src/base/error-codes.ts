@@ -108,6 +108,11 @@ export const ERRORS = errorTable({
     meaning:
       "The account has this label with other terms. `PATCH /channels/{label}` changes them; a label is never removed.",
   },
+  memory_full: {
+    status: 409,
+    title: "Memory full",
+    meaning: "The person has 10,000 facts over all projects, which is all that there can be. Forget some first.",
+  },
   labels_full: {
     status: 409,
     title: "No more labels",

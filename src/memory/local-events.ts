@@ -110,18 +110,11 @@ export class LocalEvents implements EventSource {
   }
 
   async #tellWrite(request: WriteRequest, outcome: WriteOutcome): Promise<void> {
-    const { account, userId, changes, nowMs, writtenBy = null } = request;
+    const { account, userId } = request;
     if (outcome.outcome !== "stored" || !this.#logs.has(account)) return;
-    const labels = await this.#labels.namesOf(
-      account,
-      changes.map(({ channel }) => channel),
-    );
-    const first = outcome.revision - changes.length + 1;
-    for (const [i, { place, value }] of changes.entries()) {
-      if (value === null && outcome.previous[i] === undefined) continue;
-      const kind = value === null ? "forgotten" : "written";
-      const revision = first + i;
-      this.#tell(account, { userId, place, label: labels[i], revision, writtenBy, kind, atMs: nowMs });
+    for (const { channel, ...event } of outcome.events) {
+      const [label] = channel === null ? [undefined] : await this.#labels.namesOf(account, [channel]);
+      this.#tell(account, { ...event, userId, label });
     }
   }
 

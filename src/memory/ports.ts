@@ -69,8 +69,16 @@ export interface UserLife {
   readonly earlier: readonly EarlierFact[];
 }
 
+/** What a label asks of its values. */
+export interface ValueTerms {
+  readonly label: string;
+  readonly oneOf: readonly string[] | null;
+  readonly maxBytes: number | null;
+}
+
 /** One fact that is written, or forgotten. */
 export interface FactChange {
+  readonly kind?: undefined;
   readonly place: Place;
   readonly channel: number;
   /** null: it is forgotten. */
@@ -84,13 +92,99 @@ export interface FactChange {
   readonly keepHistory?: boolean;
   /** The revision that it must have now; 0: there must be none. */
   readonly ifRevision?: number;
+  /** Absent: the value is not checked. */
+  readonly terms?: ValueTerms;
+  /** What stands before the names of its fields in the request. */
+  readonly param?: string;
 }
+
+/** An item is added to the list on a label at the only place, or removed from the one that counts in the places. */
+export interface ItemChange {
+  readonly kind: "append" | "remove";
+  readonly channel: number;
+  readonly places: readonly Place[];
+  readonly item: string;
+  readonly terms: ValueTerms;
+  readonly expiresAtMs: number | null;
+  readonly ifRevision?: number;
+}
+
+/** The fact that counts in the places is forgotten; where there is none, what is kept of it at the place `otherwise`. */
+export interface ForgetChange {
+  readonly kind: "forget";
+  readonly channel: number;
+  readonly places: readonly Place[];
+  readonly otherwise: Place;
+  readonly keepHistory?: boolean;
+  readonly ifRevision?: number;
+}
+
+export interface RestoreChange {
+  readonly kind: "restore";
+  readonly channel: number;
+  readonly places: readonly Place[];
+  readonly revision: number;
+  readonly terms: ValueTerms;
+  readonly expiresAtMs: number | null;
+  readonly ifRevision?: number;
+}
+
+export interface RollbackChange {
+  readonly kind: "rollback";
+  /** This place and those inside it; "" for all of the user. */
+  readonly within: Place;
+  readonly toMs: number;
+  readonly dryRun: boolean;
+  readonly partial: boolean;
+  /** The default lives of labels, by channel. */
+  readonly ttls: ReadonlyMap<number, number>;
+}
+
+export interface MoveChange {
+  readonly kind: "move";
+  readonly from: Place;
+  readonly to: Place;
+}
+
+/** Values of labels as they were: an earlier one has an end. The oldest first. */
+export interface ImportChange {
+  readonly kind: "import";
+  readonly lives: readonly {
+    readonly place: Place;
+    readonly channel: number;
+    readonly values: readonly PastValue[];
+  }[];
+}
+
+/** A value that was, or is: an earlier one has an end. */
+export type PastValue = Omit<FactRecord, "code" | "place" | "channel" | "expiresAtMs"> & {
+  readonly expiresAtMs?: number | null;
+  readonly ended?: EarlierFact["ended"];
+  readonly endedAtMs?: number;
+};
+
+/** Facts whose end has come become history. */
+export interface ExpireChange {
+  readonly kind: "expire";
+  readonly place: Place;
+  readonly channel: number;
+}
+
+export type Change =
+  | FactChange
+  | ItemChange
+  | ForgetChange
+  | RestoreChange
+  | RollbackChange
+  | MoveChange
+  | ImportChange
+  | ExpireChange;
 
 export interface WriteRequest {
   readonly account: string;
   readonly userId: string;
-  /** Each place and channel once; made all or none, in this order. */
-  readonly changes: readonly FactChange[];
+  /** Made all or none, in this order: facts, each place and channel once, or one change of another kind. (law/law.ts) */
+  readonly changes: readonly Change[];
   /** The places whose channels the outcome counts. */
   readonly places: readonly Place[];
   readonly nowMs: number;
@@ -109,29 +203,64 @@ export interface WriteRequest {
         readonly key: string;
         readonly fingerprint: Uint8Array;
         readonly expiresAtMs: number;
-        /** What is answered that the request does not say. It is kept until then, unless something of the user is forgotten. */
-        readonly answer?: string;
       }
     | undefined;
+}
+
+/** A fact that a write has set or forgotten. */
+export interface MadeChange {
+  readonly place: Place;
+  readonly channel: number;
+  readonly value: string | null;
+  /** 0 where nothing has changed. */
+  readonly revision: number;
+  readonly expiresAtMs: number | null;
+  /** The fact that was there before; its code need not come with it. */
+  readonly before: FactRecord | undefined;
+  /** False where there was neither a fact nor a history to forget. */
+  readonly found: boolean;
 }
 
 /** What an answer says of the fact that was there before. */
 export type PreviousFact = Pick<FactRecord, "value" | "revision" | "updatedAtMs" | "writtenBy">;
 
+/** A fact that a request has written, as its first answer had it. */
+export interface ReplayedChange extends Omit<MadeChange, "before" | "found"> {
+  readonly previous: PreviousFact | null;
+}
+
 /** What is known of a request that was answered before. */
 export interface Replay {
   readonly channelCount: number;
   readonly revision: number;
-  /** As it was given with the request; absent where none was, or where it was forgotten. */
-  readonly answer?: string;
-  /** For each change that wrote a value, the fact that was there before; empty where there was none, or it was forgotten. */
-  readonly previous: readonly (PreviousFact | undefined)[];
+  /** Absent where the request says all of it, or where it was forgotten. */
+  readonly changes?: readonly ReplayedChange[];
+}
+
+export interface RollbackReport {
+  /** null: there is, or was, no fact. */
+  readonly changes: readonly {
+    readonly place: Place;
+    readonly channel: number;
+    readonly from: string | null;
+    readonly to: string | null;
+  }[];
+  /** What has a history that does not reach back that far. */
+  readonly unreached: readonly { readonly place: Place; readonly channel: number }[];
+  readonly isDone: boolean;
+}
+
+/** What a change of another kind has to tell. */
+export interface WriteReport {
+  readonly rollback?: RollbackReport;
+  /** Facts that were moved, or imported. */
+  readonly moved?: number;
+  readonly imported?: number;
 }
 
 /**
  * `used`: encodes of the key in the month. 0 without a limit, where a store need not know the sum at once.
- * `revision`: the user's last one after the write. Each change that changes anything takes one, in order, so that of n
- * values the first has revision − n + 1.
+ * `revision`: the user's last one after the write. Each change that changes anything takes one, in order.
  */
 export type WriteOutcome =
   | {
@@ -139,10 +268,9 @@ export type WriteOutcome =
       readonly channelCount: number;
       readonly used: number;
       readonly revision: number;
-      /** For each change the fact that was there before; its code need not come with it. */
-      readonly previous: readonly (FactRecord | undefined)[];
-      /** How many of the changes that forget found a fact, or a history to take along. */
-      readonly forgotten: number;
+      readonly changes: readonly MadeChange[];
+      readonly events: readonly UserChange[];
+      readonly report?: WriteReport;
     }
   | ({ readonly outcome: "replayed"; readonly used: number } & Replay)
   | { readonly outcome: "limit"; readonly used: number }
@@ -255,6 +383,9 @@ export interface RecordedEvent {
   readonly atMs: number;
 }
 
+/** What a write tells listeners. */
+export type UserChange = Omit<RecordedEvent, "account" | "userId" | "number">;
+
 /** What a store records that several processes write to. */
 export interface EventLog {
   /**
@@ -306,12 +437,6 @@ export interface FactStore {
     options: { readonly nowMs: number; readonly place?: Place; readonly channel?: number },
   ): Promise<UserLife | undefined>;
   write(request: WriteRequest): Promise<WriteOutcome>;
-  /** What `write` would replay; undefined where it would not. */
-  readReplay(
-    request: Pick<WriteRequest, "account" | "userId" | "nowMs"> & {
-      readonly idempotency: NonNullable<WriteRequest["idempotency"]>;
-    },
-  ): MaybePromise<Replay | undefined>;
   /** Keeps code bits with their facts, where revision and value are still those. The stamp stays as it is. */
   saveCodes(account: string, userId: string, codes: readonly PlacedCode[]): Promise<void>;
   /** Forgets a user; with `place`, only that place and those inside it. History goes too. False where there was nothing. */

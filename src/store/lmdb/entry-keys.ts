@@ -140,6 +140,8 @@ export function userOfKey(key: Buffer): Buffer {
 /** The counters of users and of further places. Every other entry in the table `facts` is a fact. */
 export const USERS = "users";
 export const PLACES = "places";
+/** The counter of the highest revision that a user had who is gone. */
+export const REVISIONS = "revisions";
 
 export const counterName = (keyId: string, period: string) => `${keyId}\0${period}`;
 

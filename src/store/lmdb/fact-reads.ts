@@ -1,7 +1,7 @@
 /** The reads of users' facts. All reads of one call are of one snapshot: nothing else runs between them. */
 
-import { assert } from "../../base/assert.ts";
 import { Failure } from "../../base/errors.ts";
+import { asExpired, isLive } from "../../memory/law/user-memory.ts";
 import type { EarlierFact, FactRecord, Place, UserLife, UserState, View } from "../../memory/ports.ts";
 import {
   answersOf,
@@ -28,7 +28,6 @@ import {
   unpackPlace,
   unpackUser,
 } from "./records.ts";
-import { isLive } from "./user-facts.ts";
 
 export interface LifeOptions {
   readonly nowMs: number;
@@ -174,11 +173,6 @@ export function listUsers(environment: Environment, account: string, options: Li
     start = rangeBelow(user).end;
   }
   return users;
-}
-
-function asExpired({ code: _, expiresAtMs, ...fact }: FactRecord): EarlierFact {
-  assert(expiresAtMs !== null, "an expired fact has a moment");
-  return { ...fact, ended: "expired", endedAtMs: expiresAtMs };
 }
 
 function byFactAndOrdinal(a: EarlierFact, b: EarlierFact): number {

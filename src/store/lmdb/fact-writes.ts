@@ -1,14 +1,8 @@
 /** The writes of facts. Each runs inside a group's transaction. */
 
 import { assert } from "../../base/assert.ts";
-import type {
-  FactChange,
-  Place,
-  PlacedCode,
-  SweptFact,
-  WriteOutcome,
-  WriteRequest,
-} from "../../memory/ports.ts";
+import { applyLaw } from "../../memory/law/law.ts";
+import type { Place, PlacedCode, SweptFact, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import {
   counterName,
   endKey,
@@ -26,54 +20,27 @@ import {
   userKey,
 } from "./entry-keys.ts";
 import type { Write, Writer } from "./group-commit.ts";
-import { type LifeSource, packFact, packUser, unpackFact, unpackUser } from "./records.ts";
+import { packFact, packUser, unpackFact, unpackUser } from "./records.ts";
 import { findReplay, forgetAnswers, keepReplay } from "./replays.ts";
-import { addToCounter, noteForgetting, UserWrites } from "./user-facts.ts";
+import { addToCounter, isPlaceKey, noteForgetting, noteRevision, UserWrites } from "./user-facts.ts";
 
-export interface FactWriteOptions {
-  readonly lives: LifeSource;
-  readonly historyMax: number;
-}
-
-export function writeFacts(
-  request: WriteRequest,
-  { lives, historyMax }: FactWriteOptions,
-): Write<WriteOutcome> {
-  const counted = request.changes.filter(({ value }) => value !== null).length;
+/** Locks by its turn: what the law reads, and what becomes of it, is of one transaction. */
+export function writeFacts(request: WriteRequest, historyMax: number): Write<WriteOutcome> {
+  const { account, userId, nowMs } = request;
   return (writer) => {
+    const replay = findReplay(writer, request);
     const used = usedBefore(writer, request);
-    const known = findReplay(writer, request);
-    if (known === "mismatch") return { outcome: known, used };
-    if (known !== undefined) return { outcome: "replayed", used, ...known };
-    const { account, userId, changes, nowMs, quota } = request;
-    if (counted > 0 && quota?.limit != null && used + counted > quota.limit)
-      return { outcome: "limit", used };
-    const facts = new UserWrites(writer, account, userId, { nowMs, historyMax });
-    for (const [index, { place, channel, ifRevision }] of changes.entries()) {
-      if (ifRevision === undefined) continue;
-      const present = facts.live(place, channel);
-      if ((present?.revision ?? 0) !== ifRevision) return { outcome: "conflict", used, index, present };
-    }
-    const author = { writtenBy: request.writtenBy ?? null, sessionId: request.sessionId ?? null };
-    for (const { place, channel } of changes) facts.endExpired(place, channel);
-    let forgotten = 0;
-    const previous = changes.map((change) => {
-      const { value } = change;
-      if (value !== null) return facts.set({ ...change, value }, author, lives);
-      const { before, found } = facts.forget(change);
-      if (found) forgotten += 1;
-      return before;
-    });
-    facts.save();
-    count(writer, request, used, counted);
-    const { revision } = facts;
-    const channelCount = facts.countChannels(request.places);
-    const isGone = ({ value, keepHistory }: FactChange) =>
-      value === null && (!keepHistory || historyMax === 0);
-    if (forgotten > 0 && changes.some(isGone)) forgetAnswers(writer, account, userId);
-    keepReplay(writer, request, { channelCount, revision, previous });
-    const after = used + (quota === undefined ? 0 : counted);
-    return { outcome: "stored", channelCount, used: after, revision, previous, forgotten };
+    const user = new UserWrites(writer, account, userId);
+    const memory = user.read(request, historyMax);
+    const others = user.countOthers(request);
+    const decision = applyLaw(memory, request, { replay, used, others });
+    const { outcome } = decision;
+    if (outcome.outcome !== "stored") return outcome;
+    user.save(memory, nowMs);
+    count(writer, request, used, decision.counted);
+    if (decision.isWiped) forgetAnswers(writer, account, userId);
+    keepReplay(writer, request, outcome, decision.answer);
+    return outcome;
   };
 }
 
@@ -82,7 +49,7 @@ function usedBefore(writer: Writer, { quota }: WriteRequest): number {
 }
 
 function count(writer: Writer, { quota }: WriteRequest, used: number, counted: number): void {
-  if (quota === undefined) return;
+  if (quota === undefined || counted === 0) return;
   writer.setCount(counterName(quota.keyId, quota.month), used + counted);
   const day = counterName(quota.keyId, quota.day);
   writer.setCount(day, writer.count(day) + counted);
@@ -113,12 +80,12 @@ export function sweepEnded(
     const due = writer.environment.keys("ends", { end: momentPrefix(nowMs + 1), limit: countMax });
     const ended = due.flatMap((key) => {
       const { account, userId, place, channel } = splitFactKey(factOfEndKey(key));
-      const facts = new UserWrites(writer, account, userId, { nowMs, historyMax });
-      const fact = facts.endExpired(place, channel);
-      facts.save();
+      const changes = [{ kind: "expire", place, channel } as const];
+      const outcome = writeFacts({ account, userId, changes, places: [], nowMs }, historyMax)(writer);
       // An entry whose fact is gone, or expires later, cannot be left: it would be found for ever.
       writer.remove("ends", key);
-      return fact === undefined ? [] : [{ account, userId, place, channel, revision: fact.revision }];
+      if (outcome.outcome !== "stored") return [];
+      return outcome.events.map(({ revision }) => ({ account, userId, place, channel, revision }));
     });
     return { ended, looked: due.length };
   };
@@ -149,6 +116,7 @@ export function forgetUser(account: string, userId: string, nowMs: number): Writ
     if (entries.length + history.length === 0 && !known) return false;
     removeEntries(writer, entries, history);
     if (known) {
+      noteRevision(writer, revisionOf(writer, key));
       writer.remove("facts", key);
       addToCounter(writer, USERS, -1);
     }
@@ -175,6 +143,7 @@ export function forgetPlace(account: string, userId: string, place: Place, nowMs
     user.revision += 1;
     if (user.facts + user.heads > 0) writer.put("facts", key, packUser(user));
     else {
+      noteRevision(writer, user.revision);
       writer.remove("facts", key);
       addToCounter(writer, USERS, -1);
     }
@@ -187,8 +156,7 @@ export function forgetPlace(account: string, userId: string, place: Place, nowMs
 function removeEntries(writer: Writer, entries: readonly Buffer[], history: readonly Buffer[]) {
   let places = 0;
   for (const key of entries) {
-    const isPlace = key.indexOf(0, key.indexOf(0, key.indexOf(0) + 1) + 1) < 0;
-    if (isPlace) places += 1;
+    if (isPlaceKey(key)) places += 1;
     else {
       const expiresAtMs = expiryOf(writer, key);
       if (expiresAtMs !== null) writer.remove("ends", endKey(expiresAtMs, key));
@@ -208,5 +176,15 @@ function expiryOf(writer: Writer, key: Buffer): number | null {
     return bytes === undefined ? null : unpackFact("", 0, bytes, false).expiresAtMs;
   } catch {
     return null;
+  }
+}
+
+/** A damaged record does not tell: then the highest that is known has to do. */
+function revisionOf(writer: Writer, key: Buffer): number {
+  try {
+    const bytes = writer.get("facts", key);
+    return bytes === undefined ? 0 : unpackUser(bytes).revision;
+  } catch {
+    return 0;
   }
 }

@@ -4,7 +4,6 @@
  * requests go on.
  */
 
-import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { assert, assertInteger } from "../../base/assert.ts";
 import { type Clock, type MonotonicClock, monotonicClock, systemClock } from "../../base/clock.ts";
@@ -25,7 +24,6 @@ import type {
   Place,
   PlacedCode,
   Progress,
-  Replay,
   Store,
   StoreStatistics,
   SweptFact,
@@ -61,9 +59,10 @@ import {
   touchKeys,
 } from "./key-writes.ts";
 import { type OpenFolder, openFolder } from "./open-folder.ts";
-import { FORGOTTEN, LifeSource, packJson, packNumber, unpackJson, unpackNumber } from "./records.ts";
-import { findReplay, sweepExpired } from "./replays.ts";
+import { FORGOTTEN, packJson, packNumber, unpackJson, unpackNumber } from "./records.ts";
+import { sweepExpired } from "./replays.ts";
 import { type NamedStore, StoreCopies } from "./store-copies.ts";
+import type { FormatStep } from "./upgrade.ts";
 
 export interface LmdbStoreOptions {
   readonly folder: string;
@@ -79,14 +78,14 @@ export interface LmdbStoreOptions {
   readonly metrics: Metrics;
   readonly clock?: Clock;
   readonly monotonic?: MonotonicClock;
-  /** Bytes that nobody can guess. */
-  readonly randomBytes?: (length: number) => Buffer;
   /** Free bytes of the disk that a folder is on. */
   readonly freeBytes?: (folder: string) => number;
   /** Called once, with a line for the operator, when the store is given up: nothing is read or written any more. */
   readonly onLost?: (line: string) => void;
   /** What the operator should know. */
   readonly warn?: (line: string) => void;
+  /** The steps from the first data format to the present one. */
+  readonly formatSteps?: readonly FormatStep[];
   readonly atStep?: AtStep;
 }
 
@@ -98,7 +97,6 @@ const CORRUPT_RECORDS = "sideband_corrupt_records_total";
 
 export class LmdbStore implements Store {
   readonly #clock: Clock;
-  readonly #lives: LifeSource;
   /** How many earlier values of each fact are kept. */
   readonly historyMax: number;
   readonly #lock: FolderLock;
@@ -109,7 +107,6 @@ export class LmdbStore implements Store {
 
   private constructor(options: LmdbStoreOptions, { name, lock }: OpenFolder, environment: Environment) {
     this.#clock = options.clock ?? systemClock;
-    this.#lives = new LifeSource(options.randomBytes ?? randomBytes);
     this.historyMax = options.historyMax ?? historyInForce(environment) ?? HISTORY_DEFAULT;
     assertInteger(this.historyMax, 0, HISTORY_MAX, "kept values");
     this.#lock = lock;
@@ -216,12 +213,7 @@ export class LmdbStore implements Store {
   }
 
   write(request: WriteRequest): Promise<WriteOutcome> {
-    return this.#commit.run(writeFacts(request, { lives: this.#lives, historyMax: this.historyMax }));
-  }
-
-  readReplay(request: Parameters<Store["readReplay"]>[0]): Replay | undefined {
-    const replay = findReplay(this.#readable(), request);
-    return replay === "mismatch" ? undefined : replay;
+    return this.#commit.run(writeFacts(request, this.historyMax));
   }
 
   saveCodes(account: string, userId: string, codes: readonly PlacedCode[]): Promise<void> {

@@ -244,6 +244,12 @@ export class LifeModel {
 
   // Writing
 
+  /** A key that stands for another request. */
+  refuseTaken(account: number, replay: KeyedRequest | undefined): void {
+    if (replay !== undefined && this.#accounts[account].replays.isTaken(replay, this.nowMs))
+      throw new Refused("idempotency_mismatch");
+  }
+
   /** The one way in which facts change: all or none. */
   write(
     account: number,
@@ -254,8 +260,6 @@ export class LifeModel {
     const { user } = person;
     const { writtenBy = null, sessionId = null, replay, counts } = options;
     const known = this.#accounts[account];
-    if (replay !== undefined && known.replays.isTaken(replay, this.nowMs))
-      throw new Refused("idempotency_mismatch");
     const counted = counts ? changes.filter(({ value }) => value !== null).length : 0;
     const limit = this.limits[account];
     if (limit !== null && counts && known.used + counted > limit) throw new Refused("monthly_limit_exceeded");
@@ -284,8 +288,9 @@ export class LifeModel {
           updatedAtMs: this.nowMs,
           sinceMs: isSame ? Math.min(before.sinceMs, this.nowMs) : this.nowMs,
           expiresAtMs,
-          writtenBy,
-          sessionId,
+          // Whoever says the same again has not written the value.
+          writtenBy: isSame ? before.writtenBy : writtenBy,
+          sessionId: isSame ? before.sessionId : sessionId,
           ordinal: isSame ? last : last + 1,
         };
       } else if (keepHistory) {
