@@ -163,6 +163,12 @@ export type PastValue = Omit<FactRecord, "code" | "place" | "channel" | "expires
   readonly endedAtMs?: number;
 };
 
+/** Everything at a place and inside it is forgotten, with its history; null: everything of the user. */
+export interface EraseChange {
+  readonly kind: "erase";
+  readonly within: Place | null;
+}
+
 /** Facts whose end has come become history. */
 export interface ExpireChange {
   readonly kind: "expire";
@@ -178,6 +184,7 @@ export type Change =
   | RollbackChange
   | MoveChange
   | ImportChange
+  | EraseChange
   | ExpireChange;
 
 export interface WriteRequest {

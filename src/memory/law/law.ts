@@ -12,6 +12,7 @@ import { Failure } from "../../base/errors.ts";
 import { FACTS_MAX, VALUE_BYTES_MAX } from "../../base/limits.ts";
 import { withThousands } from "../../base/thousands.ts";
 import { valueFault } from "../identifiers.ts";
+import { OWN_PLACE } from "../places.ts";
 import type {
   Change,
   FactChange,
@@ -106,6 +107,8 @@ function readingOfChange(change: Change, counted: readonly Place[]): Reading {
       return { names: [], inside: [change.within], history: true };
     case "move":
       return { names: [], inside: [change.from, change.to], history: true };
+    case "erase":
+      return { names: [], inside: [change.within ?? OWN_PLACE], history: false };
     case "import":
       return { names: change.lives, inside: [], history: false };
   }
@@ -128,7 +131,8 @@ export function applyLaw(
   const conflict = conflictOf(memory, steps);
   if (conflict !== undefined) return { ...undecided, outcome: { outcome: "conflict", used, ...conflict } };
   const factsBefore = memory.facts;
-  const { made, events, isWiped } = take(memory, steps);
+  const { made, isWiped, ...taken } = take(memory, steps);
+  const events = eventsOf(request, made, taken.events);
   if (request.changes.some(({ kind }) => kind === "expire")) events.push(...endExpired(memory, request.nowMs));
   if (memory.facts > FACTS_MAX && memory.facts > factsBefore) throw memoryFull();
   const channelCount = others + memory.countLive(request.places, request.nowMs);
@@ -144,7 +148,7 @@ export function applyLaw(
       ...(report === undefined ? {} : { report }),
     },
     counted,
-    isWiped,
+    isWiped: isWiped || request.changes.some(({ kind }) => kind === "erase"),
     answer: request.idempotency === undefined ? null : keptAnswer(request, made),
   };
 }
@@ -170,6 +174,11 @@ function stepsOf(memory: UserMemory, request: WriteRequest): Steps {
       return { steps: by([forgetStep(memory, first, nowMs)]) };
     case "restore":
       return { steps: by(restoreSteps(memory, first, nowMs)) };
+    case "erase": {
+      const { within } = first;
+      const isMeant = ({ place }: FactName) => within !== OWN_PLACE || place === OWN_PLACE;
+      return { steps: by(memory.names.filter(isMeant).map(({ place, channel }) => ({ place, channel, value: null }))) };
+    }
     case "expire":
       return { steps: [] };
     case "rollback": {
@@ -251,6 +260,18 @@ function take(memory: UserMemory, steps: readonly Step[]) {
       });
   }
   return { made, events: [...events.values()], isWiped };
+}
+
+/** What is erased as a whole is told once. */
+function eventsOf(
+  { changes: [first], nowMs }: WriteRequest,
+  made: readonly MadeChange[],
+  events: UserChange[],
+): UserChange[] {
+  if (first?.kind !== "erase") return events;
+  if (!made.some(({ found }) => found)) return [];
+  const place = first.within ?? OWN_PLACE;
+  return [{ place, channel: null, revision: 0, kind: "forgotten", writtenBy: null, atMs: nowMs }];
 }
 
 /** Ends what has expired. */

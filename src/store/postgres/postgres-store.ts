@@ -3,6 +3,7 @@
  * cached here. Every other read asks the database, so it sees the last write that any node has acknowledged.
  */
 
+import { assert } from "../../base/assert.ts";
 import { type Clock, type MonotonicClock, monotonicClock, systemClock } from "../../base/clock.ts";
 import { HISTORY_DEFAULT } from "../../base/limits.ts";
 import type { Metrics } from "../../base/metrics.ts";
@@ -19,7 +20,6 @@ import type {
   LabelRecord,
   Place,
   PlacedCode,
-  Replay,
   Store,
   StoreStatistics,
   SweptFact,
@@ -43,15 +43,12 @@ import * as requests from "./queries/key-request-queries.ts";
 import { KeysWatch } from "./queries/keys-watch.ts";
 import * as labels from "./queries/label-queries.ts";
 import {
-  endFacts,
   readEnded,
   readStatistics,
   rewriteTables,
   sweepReplays,
   writeProbe,
 } from "./queries/upkeep.ts";
-
-import { readReplay } from "./queries/write-call.ts";
 
 export interface PostgresStoreOptions extends Partial<Omit<DatabaseOptions, "url">> {
   readonly url: string;
@@ -137,6 +134,7 @@ export class PostgresStore implements Store, EventLog {
         metrics,
         monotonic,
         workerOf: (slot) => workers.of(slot),
+        isCluster: () => workers.areMany,
       });
       return new PostgresStore(database, commit, watch, workers, { clock, monotonic, readOnly, historyMax });
     } catch (error) {
@@ -161,7 +159,7 @@ export class PostgresStore implements Store, EventLog {
     options: { nowMs: number; place?: Place; channel?: number },
   ): Promise<UserLife | undefined> {
     return this.#ofUser(account, userId, () =>
-      this.#database.read(facts.readLife(account, userId, options, this.historyMax)),
+      this.#database.read(facts.readLife(account, userId, options)),
     );
   }
 
@@ -173,18 +171,18 @@ export class PostgresStore implements Store, EventLog {
     return this.#ofUser(request.account, request.userId, () => this.#commit.write(request));
   }
 
-  readReplay(request: Parameters<Store["readReplay"]>[0]): Promise<Replay | undefined> {
-    return this.#database.read(readReplay(request));
-  }
-
   saveCodes(account: string, userId: string, codes: readonly PlacedCode[]): Promise<void> {
-    return this.#ofUser(account, userId, () => this.#database.write(facts.saveCodes(account, userId, codes)));
+    return this.#ofUser(account, userId, () =>
+      this.#database.write(facts.saveCodes(account, userId, codes, this.#workers.areMany)),
+    );
   }
 
-  forgetUser(account: string, userId: string, place?: Place): Promise<boolean> {
-    return this.#ofUser(account, userId, () =>
-      this.#database.write(facts.forgetUser(account, userId, place, this.#clock.now())),
-    );
+  async forgetUser(account: string, userId: string, place?: Place): Promise<boolean> {
+    const changes = [{ kind: "erase", within: place ?? null } as const];
+    const nowMs = this.#clock.now();
+    const outcome = await this.write({ account, userId, changes, places: [], nowMs });
+    assert(outcome.outcome === "stored", "an erasure has no condition and no limit");
+    return outcome.changes.some(({ found }) => found);
   }
 
   walkUsers(account?: string): AsyncIterable<{ account: string; userId: string }> {
@@ -318,11 +316,19 @@ export class PostgresStore implements Store, EventLog {
     await this.#database.write(events.sweepEvents(nowMs));
     const swept: SweptFact[] = [];
     for (;;) {
-      const ended = await this.#database.read(readEnded(nowMs));
-      if (ended.length === 0) return swept;
-      const users = new Map(ended.map((fact) => [`${fact.account}\0${fact.userId}`, fact]));
-      for (const user of users.values()) await this.#database.write(endFacts(user, nowMs, this.historyMax));
-      swept.push(...ended.map(({ slot: _, ...fact }) => fact));
+      const due = await this.#database.read(readEnded(nowMs));
+      if (due.length === 0) return swept;
+      const byUser = new Map<string, SweptFact[]>();
+      for (const fact of due) {
+        const name = `${fact.account}\0${fact.userId}`;
+        byUser.set(name, [...(byUser.get(name) ?? []), fact]);
+      }
+      for (const ofUser of byUser.values()) {
+        const [{ account, userId }] = ofUser;
+        const changes = ofUser.map(({ place, channel }) => ({ kind: "expire", place, channel }) as const);
+        await this.write({ account, userId, changes, places: [], nowMs });
+        swept.push(...ofUser);
+      }
     }
   }
 

@@ -47,7 +47,7 @@ export const DATABASE_DEFAULTS = {
   statementTimeoutMs: 5_000,
 } as const;
 
-type PoolName = "reads" | "writes";
+type PoolName = "reads" | "writes" | "commits";
 
 /** How long the server's own time-out error may take to arrive. */
 const GRACE_MS = 1_000;
@@ -78,12 +78,13 @@ export class Database {
   constructor(options: DatabaseOptions) {
     this.#options = options;
     this.#address = parseAddress(options.url);
-    // A quarter of the connections is for writes: one commit carries many writes, so few connections suffice.
-    const writesMax = Math.max(1, options.poolMax >> 2);
+    // A quarter of the connections is for commits: one carries many writes, so few connections suffice.
+    const commitsMax = Math.max(1, options.poolMax >> 2);
     const open = () => this.#open(options.statementTimeoutMs);
     this.#pools = {
-      reads: new ConnectionPool(Math.max(1, options.poolMax - writesMax), open),
-      writes: new ConnectionPool(writesMax, open),
+      reads: new ConnectionPool(Math.max(1, options.poolMax - commitsMax - 1), open),
+      writes: new ConnectionPool(1, open),
+      commits: new ConnectionPool(commitsMax, open, true),
     };
     this.#warn(tlsWarning(this.#address));
   }
@@ -108,6 +109,21 @@ export class Database {
           continue;
         }
         conflicts += 1;
+        if (!isConflict(cause) || conflicts === CONFLICT_ATTEMPTS) throw asWriteFailure(error);
+      }
+    }
+  }
+
+  /**
+   * Runs a transaction on a connection that nobody else uses meanwhile, and repeats it after a conflict with another node's.
+   * It does not wait for a lock: it fails at once.
+   */
+  async commit<T>(transaction: Query<T>): Promise<T> {
+    for (let conflicts = 1; ; conflicts++) {
+      try {
+        return await this.#run("commits", transaction);
+      } catch (error) {
+        const cause = error instanceof Failure ? error.extra.cause : error;
         if (!isConflict(cause) || conflicts === CONFLICT_ATTEMPTS) throw asWriteFailure(error);
       }
     }
@@ -192,6 +208,7 @@ export class Database {
       throw asFailure(error);
     } finally {
       clearTimeout(timer);
+      if (connection !== undefined) this.#pools[name].giveBack(connection);
       this.#pending -= 1;
       assert(this.#pending >= 0, "a query ends once");
     }

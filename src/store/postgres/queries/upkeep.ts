@@ -75,40 +75,23 @@ export function sweepReplays(nowMs: number): Query<void> {
   };
 }
 
-export type EndedFact = SweptFact & { readonly slot: number };
-
 const ENDED_PAGE = 500;
 
 /** The facts that expired first, a page of them; empty if no fact has expired. */
-export function readEnded(nowMs: number): Query<EndedFact[]> {
+export function readEnded(nowMs: number): Query<SweptFact[]> {
   return async (sql) => {
     const rows = await answerOf(
-      (ticket) => sql<(Ticketed & (EndedFact | { readonly slot: null }))[]>`
-        SELECT t.ticket, f.slot, f.account, f.user_id AS "userId", f.place, f.channel, f.revision
+      (ticket) => sql<(Ticketed & (SweptFact | { readonly account: null }))[]>`
+        SELECT t.ticket, f.account, f.user_id AS "userId", f.place, f.channel, f.revision
         FROM (SELECT ${ticket}::bigint AS ticket) AS t LEFT JOIN (
-          SELECT slot, account, user_id, place, channel, revision FROM sideband.facts WHERE expires_at_ms <= ${nowMs}
+          SELECT account, user_id, place, channel, revision FROM sideband.facts WHERE expires_at_ms <= ${nowMs}
           ORDER BY expires_at_ms LIMIT ${ENDED_PAGE}) AS f ON true`,
     );
     return rows.flatMap((row) => {
-      if (row.slot === null) return [];
+      if (row.account === null) return [];
       const { ticket: _, ...fact } = row;
       return [fact];
     });
-  };
-}
-
-/** What has expired of a user becomes history. */
-export function endFacts(
-  { slot, account, userId }: Pick<EndedFact, "slot" | "account" | "userId">,
-  nowMs: number,
-  historyMax: number,
-): Query<void> {
-  return async (sql) => {
-    await answerOf(
-      (ticket) => sql<Ticketed[]>`
-        SELECT ticket FROM sideband.end_recorded(${slot}::integer, ${account}::text, ${userId}::text, ${nowMs}::bigint,
-          ${historyMax}::integer, ${ticket}::bigint) AS ticket`,
-    );
   };
 }
 

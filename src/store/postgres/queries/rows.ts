@@ -1,0 +1,50 @@
+/**
+ * Rows as parameters of one statement. A single database takes an array for each column, so that a statement has the same
+ * text, and is prepared once, for any number of rows. The planner of a cluster finds the machines of rows only in a list
+ * of values.
+ */
+
+import type postgres from "postgres";
+import { assert } from "../../../base/assert.ts";
+import type { Sql } from "../connection/database.ts";
+
+export type ColumnType = "integer" | "bigint" | "text" | "bytea";
+/** Bytes in the text form of bytea. */
+export type Cell = string | number | null;
+
+/** A part of a statement. */
+type Fragment = postgres.PendingQuery<postgres.Row[]>;
+
+export type Rows = (types: readonly ColumnType[], rows: readonly (readonly Cell[])[]) => Fragment;
+
+export function rowsFor(sql: Sql, isCluster: boolean): Rows {
+  return (types, rows) => {
+    assert(rows.length > 0, "a list of rows is not empty");
+    return isCluster ? valuesOf(sql, types, rows) : arraysOf(sql, types, rows);
+  };
+}
+
+function arraysOf(sql: Sql, types: readonly ColumnType[], rows: readonly (readonly Cell[])[]) {
+  const columns = types.map((type, i) => {
+    const cells = rows.map((row) => row[i]);
+    return type === "bytea" ? sql`${cells}::text[]::bytea[]` : sql`${cells}::${sql.unsafe(type)}[]`;
+  });
+  return sql`SELECT * FROM unnest(${joined(sql, columns)})`;
+}
+
+function valuesOf(sql: Sql, types: readonly ColumnType[], rows: readonly (readonly Cell[])[]) {
+  const lists = rows.map((row) => {
+    const cells = row.map((cell, i) => sql`${cell}::${sql.unsafe(types[i])}`);
+    return sql`(${joined(sql, cells)})`;
+  });
+  return sql`VALUES ${joined(sql, lists)}`;
+}
+
+function joined(sql: Sql, parts: readonly Fragment[]): Fragment {
+  return parts.reduce((before, part) => sql`${before}, ${part}`);
+}
+
+/** Bytes as the text form of bytea. */
+export function hexOf(bytes: Uint8Array): string {
+  return `\\x${Buffer.from(bytes).toString("hex")}`;
+}
