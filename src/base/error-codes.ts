@@ -111,7 +111,8 @@ export const ERRORS = errorTable({
   memory_full: {
     status: 409,
     title: "Memory full",
-    meaning: "The person has 10,000 facts over all projects, which is all that there can be. Forget some first.",
+    meaning:
+      "The person has 10,000 facts over all projects, which is all that there can be. Forget some first.",
   },
   labels_full: {
     status: 409,

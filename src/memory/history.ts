@@ -176,7 +176,15 @@ export async function rollBack(
   input: RollbackInput,
 ): Promise<RollbackResult> {
   const { account } = caller;
-  const { userId, project, toMs, dryRun = false, partial = false, writtenBy = null, sessionId = null } = input;
+  const {
+    userId,
+    project,
+    toMs,
+    dryRun = false,
+    partial = false,
+    writtenBy = null,
+    sessionId = null,
+  } = input;
   const nowMs = services.clock.now();
   const { places } = viewOf(account, input, nowMs);
   checkAuthor(input);

@@ -30,38 +30,41 @@ const FORGETTINGS: Record<string, (store: Store) => Promise<unknown>> = {
 export function storeAnswersConformance(name: string, open: () => Promise<StoreUnderTest>): void {
   const check = checksOf(name, open);
 
-  check("a repeated request gets what was there before it, and what the request does not say", async (under) => {
-    const { store } = under;
-    await store.write(write("ada", [[0, "Ada"]], { writtenBy: "codex" }));
-    const facts = [set(0, "Grace"), { ...set(1, "new"), expiresAtMs: NOW + 60_000 }];
-    const request = keyed("once", facts, { nowMs: NOW + 5 });
-    const first = await store.write(request);
-    assert.ok(first.outcome === "stored");
-    await store.write(write("ada", [[0, "later"]]));
-    const replay = await repeated(store, request);
-    const [before] = beforeIn(first);
-    assert.ok(before !== undefined);
-    const { value, revision, updatedAtMs, writtenBy } = before;
-    const [grace, fresh] = first.changes.map(({ before: _, found: __, ...change }) => change);
-    assert.deepEqual(replay, {
-      channelCount: first.channelCount,
-      revision: first.revision,
-      changes: [
-        { ...grace, previous: { value, revision, updatedAtMs, writtenBy } },
-        { ...fresh, previous: null },
-      ],
-    });
-    assert.deepEqual([value, updatedAtMs, writtenBy], ["Ada", NOW, "codex"]);
-    const silent = keyed("silent", [set(7, "nothing was there")]);
-    await store.write(silent);
-    assert.equal("changes" in (await repeated(store, silent)), false);
-    const again = await under.reopen();
-    assert.deepEqual(await repeated(again, request), replay);
-    const other = { ...request.idempotency, fingerprint: Buffer.alloc(32, 2) };
-    assert.equal((await again.write({ ...request, idempotency: other })).outcome, "mismatch");
-    const late = { ...request, nowMs: NOW + DAY_MS, changes: [set(0, "Grace")] };
-    assert.equal((await again.write(late)).outcome, "stored");
-  });
+  check(
+    "a repeated request gets what was there before it, and what the request does not say",
+    async (under) => {
+      const { store } = under;
+      await store.write(write("ada", [[0, "Ada"]], { writtenBy: "codex" }));
+      const facts = [set(0, "Grace"), { ...set(1, "new"), expiresAtMs: NOW + 60_000 }];
+      const request = keyed("once", facts, { nowMs: NOW + 5 });
+      const first = await store.write(request);
+      assert.ok(first.outcome === "stored");
+      await store.write(write("ada", [[0, "later"]]));
+      const replay = await repeated(store, request);
+      const [before] = beforeIn(first);
+      assert.ok(before !== undefined);
+      const { value, revision, updatedAtMs, writtenBy } = before;
+      const [grace, fresh] = first.changes.map(({ before: _, found: __, ...change }) => change);
+      assert.deepEqual(replay, {
+        channelCount: first.channelCount,
+        revision: first.revision,
+        changes: [
+          { ...grace, previous: { value, revision, updatedAtMs, writtenBy } },
+          { ...fresh, previous: null },
+        ],
+      });
+      assert.deepEqual([value, updatedAtMs, writtenBy], ["Ada", NOW, "codex"]);
+      const silent = keyed("silent", [set(7, "nothing was there")]);
+      await store.write(silent);
+      assert.equal("changes" in (await repeated(store, silent)), false);
+      const again = await under.reopen();
+      assert.deepEqual(await repeated(again, request), replay);
+      const other = { ...request.idempotency, fingerprint: Buffer.alloc(32, 2) };
+      assert.equal((await again.write({ ...request, idempotency: other })).outcome, "mismatch");
+      const late = { ...request, nowMs: NOW + DAY_MS, changes: [set(0, "Grace")] };
+      assert.equal((await again.write(late)).outcome, "stored");
+    },
+  );
 
   check("a request whose condition no longer holds gets its first answer", async ({ store }) => {
     const terms = { label: "USER.name", oneOf: null, maxBytes: null };
@@ -69,7 +72,10 @@ export function storeAnswersConformance(name: string, open: () => Promise<StoreU
     const append = keyed("append", [{ ...item, kind: "append" }]);
     const remove = keyed("remove", [{ ...item, kind: "remove" }]);
     for (const request of [append, remove]) assert.equal((await store.write(request)).outcome, "stored");
-    assert.deepEqual((await repeated(store, append)).changes?.map(({ value }) => value), ["a"]);
+    assert.deepEqual(
+      (await repeated(store, append)).changes?.map(({ value }) => value),
+      ["a"],
+    );
     assert.deepEqual((await repeated(store, remove)).changes, []);
     await assert.rejects(store.write(keyed("another", [{ ...item, kind: "remove" }])), {
       code: "fact_not_found",

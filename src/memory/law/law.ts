@@ -124,7 +124,8 @@ export function applyLaw(
   if (replay === "mismatch") return { ...undecided, outcome: { outcome: "mismatch", used } };
   if (replay !== undefined) return { ...undecided, outcome: { outcome: "replayed", used, ...replay } };
   const { steps, report } = stepsOf(memory, request);
-  const counted = request.quota === undefined ? 0 : steps.filter(({ change }) => change.value !== null).length;
+  const counted =
+    request.quota === undefined ? 0 : steps.filter(({ change }) => change.value !== null).length;
   const limit = request.quota?.limit ?? null;
   if (counted > 0 && limit !== null && used + counted > limit)
     return { ...undecided, outcome: { outcome: "limit", used } };
@@ -133,7 +134,8 @@ export function applyLaw(
   const factsBefore = memory.facts;
   const { made, isWiped, ...taken } = take(memory, steps);
   const events = eventsOf(request, made, taken.events);
-  if (request.changes.some(({ kind }) => kind === "expire")) events.push(...endExpired(memory, request.nowMs));
+  if (request.changes.some(({ kind }) => kind === "expire"))
+    events.push(...endExpired(memory, request.nowMs));
   if (memory.facts > FACTS_MAX && memory.facts > factsBefore) throw memoryFull();
   const channelCount = others + memory.countLive(request.places, request.nowMs);
   const { revision } = memory;
@@ -177,7 +179,11 @@ function stepsOf(memory: UserMemory, request: WriteRequest): Steps {
     case "erase": {
       const { within } = first;
       const isMeant = ({ place }: FactName) => within !== OWN_PLACE || place === OWN_PLACE;
-      return { steps: by(memory.names.filter(isMeant).map(({ place, channel }) => ({ place, channel, value: null }))) };
+      return {
+        steps: by(
+          memory.names.filter(isMeant).map(({ place, channel }) => ({ place, channel, value: null })),
+        ),
+      };
     }
     case "expire":
       return { steps: [] };
@@ -215,9 +221,12 @@ function checked(change: FactChange, nowMs: number): FactChange {
     });
   }
   const fault = valueFault(value, maxBytes ?? VALUE_BYTES_MAX);
-  if (fault !== undefined) throw new Failure("invalid_value", `The value ${fault}.`, { param: `${param}value` });
+  if (fault !== undefined)
+    throw new Failure("invalid_value", `The value ${fault}.`, { param: `${param}value` });
   if (expiresAtMs != null && expiresAtMs <= nowMs)
-    throw new Failure("invalid_request", "expires_at must be in the future.", { param: `${param}expires_at` });
+    throw new Failure("invalid_request", "expires_at must be in the future.", {
+      param: `${param}expires_at`,
+    });
   return change;
 }
 
@@ -239,7 +248,7 @@ function take(memory: UserMemory, steps: readonly Step[]) {
     const { place, channel, value, expiresAtMs = null } = change;
     const name = nameOf(change);
     const expired = memory.endExpired(change, nowMs);
-    if (expired !== undefined) events.set(`${name} expired`, expiredEvent(expired, memory.revision));
+    if (expired !== undefined) events.set(`${name} expired`, expiredEvent(expired));
     let before: MadeChange["before"];
     let found = true;
     if (value !== null) before = memory.set({ ...change, value }, author, nowMs);
@@ -278,11 +287,11 @@ function eventsOf(
 function endExpired(memory: UserMemory, nowMs: number): UserChange[] {
   return memory.names.flatMap((name) => {
     const expired = memory.endExpired(name, nowMs);
-    return expired === undefined ? [] : [expiredEvent(expired, memory.revision)];
+    return expired === undefined ? [] : [expiredEvent(expired)];
   });
 }
 
-function expiredEvent({ place, channel, expiresAtMs }: FactRecord, revision: number): UserChange {
+function expiredEvent({ place, channel, revision, expiresAtMs }: FactRecord): UserChange {
   assert(expiresAtMs !== null, "an expired fact has a moment");
   return { place, channel, revision, kind: "expired", writtenBy: null, atMs: expiresAtMs };
 }

@@ -97,12 +97,7 @@ function shortenPage(start: Buffer, options: HistoryLimit): Write<Buffer | undef
 }
 
 /** A damaged record keeps nobody else's history from being shortened. */
-function shortenOne(
-  writer: Writer,
-  fact: Buffer,
-  ordinals: readonly number[],
-  options: HistoryLimit,
-): void {
+function shortenOne(writer: Writer, fact: Buffer, ordinals: readonly number[], options: HistoryLimit): void {
   try {
     const { account, userId, place, channel } = splitFactKey(fact);
     const { historyMax, nowMs } = options;

@@ -22,9 +22,9 @@ import {
   readStoreNote,
   removeStore,
   requireNamedStore,
-  type StoreNote,
   SIZE_BYTES_MIN,
   STORE_BYTES_MIN,
+  type StoreNote,
   syncNamed,
   unnamedStores,
   unnamedText,
@@ -93,7 +93,11 @@ export async function openFolder(options: OpenFolderOptions): Promise<OpenFolder
 }
 
 /** Brings the store to the present format; the name of the new one. The old one goes when the new one is named. */
-async function upgrade(lock: FolderLock, { store, format }: StoreNote, options: OpenFolderOptions): Promise<string> {
+async function upgrade(
+  lock: FolderLock,
+  { store, format }: StoreNote,
+  options: OpenFolderOptions,
+): Promise<string> {
   const { formatSteps = FORMAT_STEPS, freeBytes = freeBytesOf, atStep = noStep, warn = () => {} } = options;
   const { folder } = lock;
   const present = FIRST_FORMAT + formatSteps.length;

@@ -7,7 +7,15 @@
 import { join } from "node:path";
 import { type AtStep, noStep } from "../../base/steps.ts";
 import { DataFolderError, makeStoreFolder, STORE_BYTES_MIN } from "./data-folder.ts";
-import { type Change, type Entry, Environment, FIRST_KEY, isSound, TABLES, type TableName } from "./environment.ts";
+import {
+  type Change,
+  type Entry,
+  Environment,
+  FIRST_KEY,
+  isSound,
+  TABLES,
+  type TableName,
+} from "./environment.ts";
 import type { FolderLock } from "./folder-lock.ts";
 
 /** What an entry becomes in the next format. Its record has been checked, and comes without its checksum. */

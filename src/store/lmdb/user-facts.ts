@@ -126,7 +126,12 @@ export class UserWrites {
   }
 
   /** Removes those of a fact's entries in the history that are beyond its limit. */
-  shorten({ place, channel }: FactName, ordinals: readonly number[], historyMax: number, nowMs: number): void {
+  shorten(
+    { place, channel }: FactName,
+    ordinals: readonly number[],
+    historyMax: number,
+    nowMs: number,
+  ): void {
     if (!this.#wasKnown) return;
     const key = this.#keyOf(place, channel);
     const present = this.#stored(place, channel);
@@ -172,9 +177,7 @@ export class UserWrites {
   #namesInside({ inside }: Reading): FactName[] {
     if (!this.#wasKnown) return [];
     const ranges = inside.flatMap((place) =>
-      place === ""
-        ? [rangeBelow(this.#key)]
-        : rangesOfPlace(placeKey(this.#account, this.#userId, place)),
+      place === "" ? [rangeBelow(this.#key)] : rangesOfPlace(placeKey(this.#account, this.#userId, place)),
     );
     const names = new Map<string, FactName>();
     for (const range of ranges) {
@@ -190,7 +193,10 @@ export class UserWrites {
     );
   }
 
-  #put({ place, channel, before, present, lastBefore, last, dropBelow, added }: FactDifference, historyMax: number): void {
+  #put(
+    { place, channel, before, present, lastBefore, last, dropBelow, added }: FactDifference,
+    historyMax: number,
+  ): void {
     const key = this.#keyOf(place, channel);
     const record = this.#place(place);
     if (before !== undefined && before.expiresAtMs !== null) {
@@ -207,8 +213,7 @@ export class UserWrites {
       record.ending += 1;
     }
     this.#dropHistory(key, lastBefore, dropBelow, historyMax);
-    for (const fact of added)
-      this.#writer.put("history", historyKey(key, fact.ordinal), packEarlier(fact));
+    for (const fact of added) this.#writer.put("history", historyKey(key, fact.ordinal), packEarlier(fact));
     const [hadHead, hasHead] = [before === undefined && lastBefore > 0, present === undefined && last > 0];
     if (hasHead) this.#writer.put("history", historyKey(key, HEAD), packNumber(last));
     else if (hadHead) this.#writer.remove("history", historyKey(key, HEAD));

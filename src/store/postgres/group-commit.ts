@@ -18,8 +18,8 @@ import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import { userSlot } from "./cluster/placement.ts";
 import type { Database } from "./connection/database.ts";
 import { asFailure, isDataRefused, isLocked, unavailable } from "./connection/database-failure.ts";
-import { HeldUsers } from "./held-users.ts";
 import { groupTransaction } from "./group-transaction.ts";
+import { HeldUsers } from "./held-users.ts";
 import { type CommitEnd, type QueuedWrite, takeGroup, userOf } from "./write-queue.ts";
 
 interface Lane {

@@ -113,7 +113,8 @@ function recordsOf(
     if (isWiped) {
       wiped.push(request);
       for (const [other, values] of kept)
-        if (other.account === account && other.userId === userId) kept.set(other, { ...values, answer: null });
+        if (other.account === account && other.userId === userId)
+          kept.set(other, { ...values, answer: null });
     }
     const { channelCount, revision } = outcome;
     kept.set(request, { channelCount, revision, answer });

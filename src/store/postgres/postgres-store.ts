@@ -42,13 +42,7 @@ import * as keys from "./queries/key-queries.ts";
 import * as requests from "./queries/key-request-queries.ts";
 import { KeysWatch } from "./queries/keys-watch.ts";
 import * as labels from "./queries/label-queries.ts";
-import {
-  readEnded,
-  readStatistics,
-  rewriteTables,
-  sweepReplays,
-  writeProbe,
-} from "./queries/upkeep.ts";
+import { readEnded, readStatistics, rewriteTables, sweepReplays, writeProbe } from "./queries/upkeep.ts";
 
 export interface PostgresStoreOptions extends Partial<Omit<DatabaseOptions, "url">> {
   readonly url: string;
@@ -60,6 +54,8 @@ export interface PostgresStoreOptions extends Partial<Omit<DatabaseOptions, "url
   readonly historyMax?: number | undefined;
   readonly clock?: Clock;
   readonly monotonic?: MonotonicClock;
+  /** Rows in the form that a cluster needs, wherever they go: for tests. */
+  readonly clusterForms?: boolean;
   /** The schema that this program knows. */
   readonly migrations?: readonly Migration[];
 }
@@ -111,7 +107,13 @@ export class PostgresStore implements Store, EventLog {
   static async open(options: PostgresStoreOptions): Promise<PostgresStore> {
     const { url, queueMax, metrics, groupMax = GROUP_MAX, ...more } = options;
     const { clock = systemClock, monotonic = monotonicClock, ...rest } = more;
-    const { migrations = loadMigrations(), readOnly = false, historyMax: wanted, ...limits } = rest;
+    const {
+      migrations = loadMigrations(),
+      readOnly = false,
+      historyMax: wanted,
+      clusterForms,
+      ...limits
+    } = rest;
     const database = new Database({ ...DATABASE_DEFAULTS, ...limits, readOnly, url });
     const workers = new SlotWorkers(database);
     const watch = new KeysWatch(database, monotonic);
@@ -134,7 +136,7 @@ export class PostgresStore implements Store, EventLog {
         metrics,
         monotonic,
         workerOf: (slot) => workers.of(slot),
-        isCluster: () => workers.areMany,
+        isCluster: () => clusterForms ?? workers.areMany,
       });
       return new PostgresStore(database, commit, watch, workers, { clock, monotonic, readOnly, historyMax });
     } catch (error) {
@@ -158,9 +160,7 @@ export class PostgresStore implements Store, EventLog {
     userId: string,
     options: { nowMs: number; place?: Place; channel?: number },
   ): Promise<UserLife | undefined> {
-    return this.#ofUser(account, userId, () =>
-      this.#database.read(facts.readLife(account, userId, options)),
-    );
+    return this.#ofUser(account, userId, () => this.#database.read(facts.readLife(account, userId, options)));
   }
 
   readStamp(account: string, userId: string): Promise<string | undefined> {

@@ -10,7 +10,7 @@ import { type FactName, type FoundFact, nameOf } from "../../../memory/law/user-
 import type { EarlierFact, Place, Replay, ReplayedChange, WriteRequest } from "../../../memory/ports.ts";
 import { quotaSlot, replaySlot, userSlot } from "../cluster/placement.ts";
 import type { Sql } from "../connection/database.ts";
-import { answerOf, rowsOf as ticketed, type Ticketed } from "../connection/tickets.ts";
+import { answerOf, type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";
 import { earlierOf, type FactRow, factOf } from "./fact-rows.ts";
 import { type Cell, hexOf, type Rows } from "./rows.ts";
 
@@ -158,7 +158,9 @@ async function lockReplays(
     return [slot, keyId, key, hexOf(fingerprint), expiresAtMs, 0, 0];
   });
   const inserted = answerOf(
-    (ticket) => sql<(Ticketed & { slot: number; key_id: string; idempotency_key: string; is_new: boolean })[]>`
+    (ticket) => sql<
+      (Ticketed & { slot: number; key_id: string; idempotency_key: string; is_new: boolean })[]
+    >`
       INSERT INTO sideband.replays AS r
         (slot, key_id, idempotency_key, fingerprint, expires_at_ms, channel_count, revision)
       ${rows(["integer", "text", "text", "bytea", "bigint", "integer", "bigint"], cells)}
@@ -284,7 +286,11 @@ async function readLast(sql: Sql, rows: Rows, users: readonly GroupUser[]): Prom
 
 type HistoryRow = NamedRow & { readonly ended: EarlierFact["ended"]; readonly ended_at_ms: number };
 
-async function readHistory(sql: Sql, rows: Rows, users: readonly GroupUser[]): Promise<readonly HistoryRow[]> {
+async function readHistory(
+  sql: Sql,
+  rows: Rows,
+  users: readonly GroupUser[],
+): Promise<readonly HistoryRow[]> {
   const cells = namedCells(users.filter(({ history }) => history));
   if (cells.length === 0) return [];
   return ticketed(

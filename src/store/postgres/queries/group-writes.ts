@@ -4,7 +4,7 @@ import type { FactDifference, UserMemory } from "../../../memory/law/user-memory
 import type { FactRecord, Place, UserChange, WriteRequest } from "../../../memory/ports.ts";
 import { quotaSlot, replaySlot, userSlot } from "../cluster/placement.ts";
 import type { Sql } from "../connection/database.ts";
-import { rowsOf as ticketed, type Ticketed } from "../connection/tickets.ts";
+import { type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";
 import type { GroupUser } from "./group-reads.ts";
 import { type Cell, type ColumnType, hexOf, type Rows } from "./rows.ts";
 
@@ -17,7 +17,11 @@ export interface GroupRecords {
   /** Users of whom something was forgotten for good. */
   readonly wiped: readonly { readonly account: string; readonly userId: string }[];
   /** What was forgotten as a whole: nothing is told of it again. */
-  readonly erased: readonly { readonly account: string; readonly userId: string; readonly within: Place | null }[];
+  readonly erased: readonly {
+    readonly account: string;
+    readonly userId: string;
+    readonly within: Place | null;
+  }[];
   readonly counted: readonly { readonly request: WriteRequest; readonly count: number }[];
   /** Of accounts that somebody listens to. */
   readonly events: readonly (UserChange & { readonly account: string; readonly userId: string })[];
@@ -107,9 +111,14 @@ function valueCells(fact: Omit<FactRecord, "expiresAtMs" | "code">): Cell[] {
 
 function storeHistory(sql: Sql, rows: Rows, changed: readonly ChangedFact[]): Statement[] {
   const statements: Statement[] = [];
-  const dropped = changed.filter(({ difference: { dropBelow, lastBefore } }) => dropBelow > 1 && lastBefore > 0);
+  const dropped = changed.filter(
+    ({ difference: { dropBelow, lastBefore } }) => dropBelow > 1 && lastBefore > 0,
+  );
   if (dropped.length > 0) {
-    const cells = dropped.map((fact) => [...nameCells(fact), Math.min(fact.difference.dropBelow, INTEGER_MAX)]);
+    const cells = dropped.map((fact) => [
+      ...nameCells(fact),
+      Math.min(fact.difference.dropBelow, INTEGER_MAX),
+    ]);
     statements.push(
       ticketed(
         (ticket) => sql<Ticketed[]>`
