@@ -284,8 +284,9 @@ export class LifeModel {
           updatedAtMs: this.nowMs,
           sinceMs: isSame ? Math.min(before.sinceMs, this.nowMs) : this.nowMs,
           expiresAtMs,
-          writtenBy,
-          sessionId,
+          // Whoever says the same again has not written the value.
+          writtenBy: isSame ? before.writtenBy : writtenBy,
+          sessionId: isSame ? before.sessionId : sessionId,
           ordinal: isSame ? last : last + 1,
         };
       } else if (keepHistory) {
