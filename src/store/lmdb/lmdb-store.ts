@@ -7,7 +7,14 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { assert, assertInteger } from "../../base/assert.ts";
-import { type Clock, type MonotonicClock, monotonicClock, systemClock } from "../../base/clock.ts";
+import {
+  type Clock,
+  type ClockNote,
+  type MonotonicClock,
+  monotonicClock,
+  SteadyClock,
+  systemClock,
+} from "../../base/clock.ts";
 import { HISTORY_DEFAULT, HISTORY_MAX } from "../../base/limits.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { type AtStep, noStep } from "../../base/steps.ts";
@@ -49,7 +56,7 @@ import {
 } from "./fact-reads.ts";
 import { addUsage, forgetPlace, forgetUser, saveCodes, sweepEnded, writeFacts } from "./fact-writes.ts";
 import { type FolderLock, folderLost } from "./folder-lock.ts";
-import { GroupCommit } from "./group-commit.ts";
+import { GroupCommit, type Write, type Writer } from "./group-commit.ts";
 import { beginHistoryLimit, historyInForce, shortenHistories } from "./histories.ts";
 import {
   addKey,
@@ -61,7 +68,7 @@ import {
   touchKeys,
 } from "./key-writes.ts";
 import { type OpenFolder, openFolder } from "./open-folder.ts";
-import { FORGOTTEN, LifeSource, packJson, packNumber, unpackJson, unpackNumber } from "./records.ts";
+import { CLOCK, FORGOTTEN, LifeSource, packJson, packNumber, unpackJson, unpackNumber } from "./records.ts";
 import { findReplay, sweepExpired } from "./replays.ts";
 import { type NamedStore, StoreCopies } from "./store-copies.ts";
 
@@ -77,6 +84,7 @@ export interface LmdbStoreOptions {
   /** How long the disk may take to confirm a write. */
   readonly confirmMs?: number;
   readonly metrics: Metrics;
+  /** The machine's. */
   readonly clock?: Clock;
   readonly monotonic?: MonotonicClock;
   /** Bytes that nobody can guess. */
@@ -91,13 +99,17 @@ export interface LmdbStoreOptions {
 }
 
 const PAGE = 256;
+/** The clock is noted at most this often, unless it jumps. */
+const NOTE_MS = 3_600_000;
 const PROBE = Buffer.from("probe");
 /** A read trusts for so long the last answer of the file system that the folder is still this process's. */
 const HELD_MS = 50;
 const CORRUPT_RECORDS = "sideband_corrupt_records_total";
 
 export class LmdbStore implements Store {
-  readonly #clock: Clock;
+  /** Does not go back; what it knows is kept in the store. */
+  readonly clock: SteadyClock;
+  readonly #warn: (line: string) => void;
   readonly #lives: LifeSource;
   /** How many earlier values of each fact are kept. */
   readonly historyMax: number;
@@ -108,7 +120,9 @@ export class LmdbStore implements Store {
   #keysVersion = 0;
 
   private constructor(options: LmdbStoreOptions, { name, lock }: OpenFolder, environment: Environment) {
-    this.#clock = options.clock ?? systemClock;
+    const noted = environment.get("meta", CLOCK);
+    this.clock = new SteadyClock(options.clock ?? systemClock, noted && unpackJson<ClockNote>(noted));
+    this.#warn = options.warn ?? (() => {});
     this.#lives = new LifeSource(options.randomBytes ?? randomBytes);
     this.historyMax = options.historyMax ?? historyInForce(environment) ?? HISTORY_DEFAULT;
     assertInteger(this.historyMax, 0, HISTORY_MAX, "kept values");
@@ -141,7 +155,7 @@ export class LmdbStore implements Store {
       moveTo: (store) => this.#moveTo(store),
       open: (folder, store) => openEnvironment(folder, store, options.metrics),
       freeBytes,
-      clock: this.#clock,
+      clock: this.clock,
       monotonic,
       metrics: options.metrics,
       atStep,
@@ -161,7 +175,7 @@ export class LmdbStore implements Store {
     try {
       const environment = openEnvironment(options.folder, opened.name, options.metrics);
       store = new LmdbStore(options, opened, environment);
-      const limit = { historyMax: store.historyMax, nowMs: store.#clock.now() };
+      const limit = { historyMax: store.historyMax, nowMs: store.clock.now() };
       await beginHistoryLimit(store.#commit, environment, limit, options.folder);
       return store;
     } catch (error) {
@@ -229,7 +243,7 @@ export class LmdbStore implements Store {
   }
 
   forgetUser(account: string, userId: string, place?: Place): Promise<boolean> {
-    const nowMs = this.#clock.now();
+    const nowMs = this.clock.now();
     return this.#commit.run(
       place === undefined ? forgetUser(account, userId, nowMs) : forgetPlace(account, userId, place, nowMs),
     );
@@ -349,14 +363,14 @@ export class LmdbStore implements Store {
   }
 
   deleteKeyRequest(id: string): Promise<boolean> {
-    return this.#commit.run(deleteKeyRequest(id, this.#clock.now()));
+    return this.#commit.run(deleteKeyRequest(id, this.clock.now()));
   }
 
   /** A full disk may still have room for these few bytes, so a commit that failed moments ago counts too. */
   async probe(): Promise<void> {
     const failure = this.#commit.recentFailure;
     if (failure !== undefined) throw failure;
-    await this.#commit.run((writer) => writer.put("meta", PROBE, packNumber(this.#clock.now())));
+    await this.#commit.run((writer) => writer.put("meta", PROBE, packNumber(this.clock.now())));
   }
 
   statistics(): StoreStatistics {
@@ -374,7 +388,11 @@ export class LmdbStore implements Store {
 
   async sweep(nowMs: number): Promise<readonly SweptFact[]> {
     await this.#shortenHistories(nowMs);
-    while ((await this.#commit.run(sweepExpired(nowMs, PAGE))) === PAGE);
+    const sweepPage: Write<number> = (writer) => {
+      this.#keepClock(writer);
+      return sweepExpired(nowMs, PAGE)(writer);
+    };
+    while ((await this.#commit.run(sweepPage)) === PAGE);
     const swept: SweptFact[] = [];
     for (;;) {
       const { ended, looked } = await this.#commit.run(sweepEnded(nowMs, PAGE, this.historyMax));
@@ -399,8 +417,23 @@ export class LmdbStore implements Store {
 
   /** Rewrites the store without the bytes of what was forgotten or overwritten before it began. */
   async compact(progress?: Progress): Promise<CompactReport> {
-    await this.#shortenHistories(this.#clock.now());
+    await this.#shortenHistories(this.clock.now());
     return this.#copies.compact(progress);
+  }
+
+  /** Once an hour, and with each jump. */
+  #keepClock(writer: Writer): void {
+    const { note } = this.clock;
+    const noted = writer.get("meta", CLOCK);
+    const { believedMs = 0, jumpedToMs }: Partial<ClockNote> = noted === undefined ? {} : unpackJson(noted);
+    const hasJumped = note.jumpedToMs !== undefined && note.jumpedToMs !== jumpedToMs;
+    if (hasJumped)
+      this.#warn(
+        `the clock has jumped to ${new Date(note.jumpedToMs).toISOString()}, by more than a day: what has ended since ` +
+          `${new Date(note.believedMs).toISOString()} is removed when the clock has stayed there for an hour`,
+      );
+    if (hasJumped || jumpedToMs !== note.jumpedToMs || Math.abs(note.believedMs - believedMs) >= NOTE_MS)
+      writer.put("meta", CLOCK, packJson(note));
   }
 
   async #shortenHistories(nowMs: number): Promise<void> {
