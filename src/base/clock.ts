@@ -64,8 +64,9 @@ export class CorrectedClock implements ServiceClock {
     return Math.floor(this.#monotonic.now() + this.#offsetMs);
   }
 
+  /** Both clocks agree that it has passed: the other one may be wrong, too. */
   settledMs(): number {
-    return this.now();
+    return Math.min(this.now(), this.#system.now());
   }
 
   get aheadMs(): number {

@@ -279,6 +279,31 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
     },
   );
 
+  check("the writer of a value stays when another writes the same value again", async ({ store }) => {
+    const first = { writtenBy: "codex", sessionId: "s1" };
+    const writerOf = async () => {
+      const fact = await store.readFact(viewOf("ada"), 0);
+      return [fact?.value, fact?.writtenBy, fact?.sessionId];
+    };
+    await stored(store, [set(0, "a"), set(1, "x")], NOW, first);
+    const again = await stored(store, [set(0, "a")], NOW + 1, { writtenBy: "console", sessionId: "s2" });
+    assert.deepEqual([again.previous[0]?.writtenBy, again.previous[0]?.sessionId], ["codex", "s1"]);
+    await stored(store, [set(0, "a")], NOW + 2);
+    assert.deepEqual(await writerOf(), ["a", "codex", "s1"]);
+    // In one group with the write that it repeats.
+    await Promise.all(
+      ["claude-code", "console"].map((writtenBy) => stored(store, [set(0, "b")], NOW + 3, { writtenBy })),
+    );
+    assert.deepEqual(await writerOf(), ["b", "claude-code", null]);
+    await stored(store, [forget(0, { keepHistory: true })], NOW + 4);
+    await stored(store, [set(0, "b")], NOW + 5, { writtenBy: "console" });
+    assert.deepEqual(await writerOf(), ["b", "console", null]);
+    // A value that nobody signed stays unsigned.
+    await stored(store, [set(0, "c")], NOW + 6);
+    await stored(store, [set(0, "c")], NOW + 7, { writtenBy: "console" });
+    assert.deepEqual(await writerOf(), ["c", null, null]);
+  });
+
   check("a sweep says which facts have ended", async ({ store }) => {
     const first = await stored(store, [set(1, "x", { place: "loom", expiresAtMs: NOW + 1 })]);
     await stored(store, [set(2, "y", { expiresAtMs: NOW + 3 })]);

@@ -26,7 +26,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "ready-with-ill-reader",
     fault: "/readyz answers 200 although the threads of the reader keep failing.",
     file: "src/http/routes/readiness.ts",
-    find: "if (!this.#memory.blockWork.healthy)",
+    find: "if (!memory.blockWork.healthy)",
     replace: "if (this.#memory.blockWork === undefined)",
     tests: ["test/http/failures.test.ts"],
     only: "not ready",

@@ -9,10 +9,9 @@ import { join } from "node:path";
 import { assert, assertInteger } from "../../base/assert.ts";
 import {
   type Clock,
-  type ClockNote,
   type MonotonicClock,
   monotonicClock,
-  SteadyClock,
+  type SteadyClock,
   systemClock,
 } from "../../base/clock.ts";
 import { HISTORY_DEFAULT, HISTORY_MAX } from "../../base/limits.ts";
@@ -43,7 +42,7 @@ import type {
   WriteRequest,
 } from "../../memory/ports.ts";
 import { DATA_FILE, freeBytesOf, writeOwnerNote } from "./data-folder.ts";
-import { counterKey, labelKey, PLACES, rangeBelow, splitUserKey, USERS, userOfKey } from "./entry-keys.ts";
+import { counterKey, labelKey, PLACES, rangeBelow, USERS } from "./entry-keys.ts";
 import { describeKey, Environment, FIRST_KEY, isSound, TABLES, type TableName } from "./environment.ts";
 import {
   type LifeOptions,
@@ -53,11 +52,13 @@ import {
   readLife,
   readStamp,
   readUser,
+  walkUsers,
 } from "./fact-reads.ts";
 import { addUsage, forgetPlace, forgetUser, saveCodes, sweepEnded, writeFacts } from "./fact-writes.ts";
 import { type FolderLock, folderLost } from "./folder-lock.ts";
-import { GroupCommit, type Write, type Writer } from "./group-commit.ts";
+import { GroupCommit } from "./group-commit.ts";
 import { beginHistoryLimit, historyInForce, shortenHistories } from "./histories.ts";
+import { keepClock, openClock } from "./kept-clock.ts";
 import {
   addKey,
   addKeyRequest,
@@ -68,7 +69,7 @@ import {
   touchKeys,
 } from "./key-writes.ts";
 import { type OpenFolder, openFolder } from "./open-folder.ts";
-import { CLOCK, FORGOTTEN, LifeSource, packJson, packNumber, unpackJson, unpackNumber } from "./records.ts";
+import { FORGOTTEN, LifeSource, packJson, packNumber, unpackJson, unpackNumber } from "./records.ts";
 import { findReplay, sweepExpired } from "./replays.ts";
 import { type NamedStore, StoreCopies } from "./store-copies.ts";
 
@@ -99,8 +100,6 @@ export interface LmdbStoreOptions {
 }
 
 const PAGE = 256;
-/** The clock is noted at most this often, unless it jumps. */
-const NOTE_MS = 3_600_000;
 const PROBE = Buffer.from("probe");
 /** A read trusts for so long the last answer of the file system that the folder is still this process's. */
 const HELD_MS = 50;
@@ -120,8 +119,7 @@ export class LmdbStore implements Store {
   #keysVersion = 0;
 
   private constructor(options: LmdbStoreOptions, { name, lock }: OpenFolder, environment: Environment) {
-    const noted = environment.get("meta", CLOCK);
-    this.clock = new SteadyClock(options.clock ?? systemClock, noted && unpackJson<ClockNote>(noted));
+    this.clock = openClock(environment, options.clock ?? systemClock);
     this.#warn = options.warn ?? (() => {});
     this.#lives = new LifeSource(options.randomBytes ?? randomBytes);
     this.historyMax = options.historyMax ?? historyInForce(environment) ?? HISTORY_DEFAULT;
@@ -269,21 +267,8 @@ export class LmdbStore implements Store {
     );
   }
 
-  async *walkUsers(account?: string): AsyncGenerator<{ account: string; userId: string }> {
-    const range = account === undefined ? { start: FIRST_KEY } : rangeBelow(Buffer.from(account));
-    for (let start = range.start; ; ) {
-      // Each page is read from a fresh snapshot: one long snapshot would keep lmdb from reusing old pages.
-      const users: Buffer[] = [];
-      while (users.length < PAGE) {
-        const [key] = this.#readable().keys("facts", { ...range, start, limit: 1 });
-        if (key === undefined) break;
-        const user = userOfKey(key);
-        users.push(user);
-        start = rangeBelow(user).end;
-      }
-      for (const user of users) yield splitUserKey(user);
-      if (users.length < PAGE) return;
-    }
+  walkUsers(account?: string): AsyncGenerator<{ account: string; userId: string }> {
+    return walkUsers(() => this.#readable(), account);
   }
 
   findKey(hash: string): KeyRecord | undefined {
@@ -388,11 +373,9 @@ export class LmdbStore implements Store {
 
   async sweep(nowMs: number): Promise<readonly SweptFact[]> {
     await this.#shortenHistories(nowMs);
-    const sweepPage: Write<number> = (writer) => {
-      this.#keepClock(writer);
-      return sweepExpired(nowMs, PAGE)(writer);
-    };
-    while ((await this.#commit.run(sweepPage)) === PAGE);
+    const noting = this.#commit.run(keepClock(this.clock, this.#warn));
+    while ((await this.#commit.run(sweepExpired(nowMs, PAGE))) === PAGE);
+    await noting;
     const swept: SweptFact[] = [];
     for (;;) {
       const { ended, looked } = await this.#commit.run(sweepEnded(nowMs, PAGE, this.historyMax));
@@ -419,21 +402,6 @@ export class LmdbStore implements Store {
   async compact(progress?: Progress): Promise<CompactReport> {
     await this.#shortenHistories(this.clock.now());
     return this.#copies.compact(progress);
-  }
-
-  /** Once an hour, and with each jump. */
-  #keepClock(writer: Writer): void {
-    const { note } = this.clock;
-    const noted = writer.get("meta", CLOCK);
-    const { believedMs = 0, jumpedToMs }: Partial<ClockNote> = noted === undefined ? {} : unpackJson(noted);
-    const hasJumped = note.jumpedToMs !== undefined && note.jumpedToMs !== jumpedToMs;
-    if (hasJumped)
-      this.#warn(
-        `the clock has jumped to ${new Date(note.jumpedToMs).toISOString()}, by more than a day: what has ended since ` +
-          `${new Date(note.believedMs).toISOString()} is removed when the clock has stayed there for an hour`,
-      );
-    if (hasJumped || jumpedToMs !== note.jumpedToMs || Math.abs(note.believedMs - believedMs) >= NOTE_MS)
-      writer.put("meta", CLOCK, packJson(note));
   }
 
   async #shortenHistories(nowMs: number): Promise<void> {

@@ -284,9 +284,7 @@ export class LifeModel {
           updatedAtMs: this.nowMs,
           sinceMs: isSame ? Math.min(before.sinceMs, this.nowMs) : this.nowMs,
           expiresAtMs,
-          // Whoever says the same again has not written the value.
-          writtenBy: isSame ? before.writtenBy : writtenBy,
-          sessionId: isSame ? before.sessionId : sessionId,
+          ...(isSame ? firstWriterOf(before) : { writtenBy, sessionId }),
           ordinal: isSame ? last : last + 1,
         };
       } else if (keepHistory) {
@@ -447,5 +445,6 @@ function asExpired({ expiresAtMs, ...value }: Present): Past {
 function eventOf({ place, label, revision, value, writtenBy, sessionId }: Present | Past) {
   return { place, label, revision, value, writtenBy, sessionId };
 }
+const firstWriterOf = ({ writtenBy, sessionId }: Present) => ({ writtenBy, sessionId });
 /** Who ended a value is not known. */
 const endOf = (value: Past) => ({ ...eventOf(value), writtenBy: null, sessionId: null });
