@@ -1,7 +1,7 @@
 /** The service in one process: the core, its HTTP server, the door, and periodic work. */
 
 import { type DestinationStream, pino } from "pino";
-import { type Clock, monotonicClock } from "../base/clock.ts";
+import { type Clock, type MonotonicClock, monotonicClock } from "../base/clock.ts";
 import { RateLimiter } from "../base/rate-limiter.ts";
 import { type AtStep, noStep } from "../base/steps.ts";
 import { type Config, ConfigError } from "../config.ts";
@@ -186,7 +186,7 @@ export async function listen(
 }
 
 /** By default durations are measured: a clock that stands still or jumps must not lock anybody out. */
-function limiters(config: Config, clock: Clock = monotonicClock) {
+function limiters(config: Config, clock: MonotonicClock = monotonicClock) {
   const make = (countMax: number, windowMs: number) => new RateLimiter({ countMax, windowMs, clock });
   return {
     demo: make(config.demoRate, 60_000),

@@ -27,7 +27,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     fault: "/readyz answers 200 although the threads of the reader keep failing.",
     file: "src/http/routes/readiness.ts",
     find: "if (!memory.blockWork.healthy)",
-    replace: "if (this.#memory.blockWork === undefined)",
+    replace: "if (memory.blockWork === undefined)",
     tests: ["test/http/failures.test.ts"],
     only: "not ready",
   },

@@ -106,8 +106,10 @@ function demoCheck({ demo, limits, clock }: HttpServices): AccessCheck {
     requireClock(clock);
     const group = limitGroupOf(call.client);
     const waitS = limits.demo.take(group);
-    const standing = { name: "demo", ...limits.demo.standing(group) };
-    call.headers = withResetsIn([...OPEN_ORIGIN, ...limitHeaders(standing, clock.now())], demo.resetsInS);
+    const { resetInMs, ...rest } = limits.demo.standing(group);
+    const nowMs = clock.now();
+    const standing = { name: "demo", ...rest, resetAtMs: nowMs + resetInMs };
+    call.headers = withResetsIn([...OPEN_ORIGIN, ...limitHeaders(standing, nowMs)], demo.resetsInS);
     if (waitS > 0) throw tooMany(waitS);
   };
 }
