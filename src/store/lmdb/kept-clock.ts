@@ -1,6 +1,6 @@
 /**
- * The clock of the embedded store: what it knows is kept in the store, so that neither a start with a wrong clock nor one after
- * days is taken for anything else (SteadyClock).
+ * The clock of the embedded store. What it believes is kept in the store, so that a wrong clock at the next start is noticed
+ * (SteadyClock in base/clock.ts).
  */
 
 import { type Clock, type ClockNote, SteadyClock } from "../../base/clock.ts";
