@@ -111,7 +111,7 @@ export class UserWrites {
       sinceMs: isSame ? Math.min(before.sinceMs, updatedAtMs) : updatedAtMs,
       expiresAtMs,
       ordinal,
-      ...author,
+      ...(isSame ? { writtenBy: before.writtenBy, sessionId: before.sessionId } : author),
     };
     this.#writer.put("facts", key, packFact(fact));
     if (expiresAtMs !== null) {

@@ -284,8 +284,7 @@ export class LifeModel {
           updatedAtMs: this.nowMs,
           sinceMs: isSame ? Math.min(before.sinceMs, this.nowMs) : this.nowMs,
           expiresAtMs,
-          writtenBy,
-          sessionId,
+          ...(isSame ? firstWriterOf(before) : { writtenBy, sessionId }),
           ordinal: isSame ? last : last + 1,
         };
       } else if (keepHistory) {
@@ -446,5 +445,6 @@ function asExpired({ expiresAtMs, ...value }: Present): Past {
 function eventOf({ place, label, revision, value, writtenBy, sessionId }: Present | Past) {
   return { place, label, revision, value, writtenBy, sessionId };
 }
+const firstWriterOf = ({ writtenBy, sessionId }: Present) => ({ writtenBy, sessionId });
 /** Who ended a value is not known. */
 const endOf = (value: Past) => ({ ...eventOf(value), writtenBy: null, sessionId: null });

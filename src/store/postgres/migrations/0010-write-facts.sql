@@ -254,7 +254,8 @@ BEGIN
         v_facts[f] := ROW(v_old.slot, v_old.account, v_old.user_id, v_old.place, v_old.channel,
           CASE WHEN v_is_same THEN v_ordinal ELSE greatest(v_ordinal + 1, p_ordinals[c]) END, v_revision, p_times[c],
           CASE WHEN v_is_same THEN least(v_old.since_ms, p_times[c]) ELSE p_times[c] END, p_ends[c], v_value,
-          p_writers[i], p_sessions[i])::sideband.fact_state;
+          CASE WHEN v_is_same THEN v_old.written_by ELSE p_writers[i] END,
+          CASE WHEN v_is_same THEN v_old.session_id ELSE p_sessions[i] END)::sideband.fact_state;
       ELSE
         v_is_live := v_old.revision IS NOT NULL AND v_ended IS DISTINCT FROM 'expired';
         IF v_is_live OR v_ended IS NOT NULL OR p_keeps[c] = 0 AND v_ordinal > 0 THEN
