@@ -4,7 +4,7 @@
  */
 
 import { BoundedCache } from "./bounded-cache.ts";
-import type { Clock } from "./clock.ts";
+import type { MonotonicClock } from "./clock.ts";
 import { Failure } from "./errors.ts";
 
 const CALLERS_MAX = 100_000;
@@ -18,20 +18,21 @@ export class RateLimiter {
   readonly #windows = new BoundedCache<Window>({ entriesMax: CALLERS_MAX });
   readonly #countMax: number;
   readonly #windowMs: number;
-  readonly #clock: Clock;
+  readonly #clock: MonotonicClock;
 
-  constructor(options: { countMax: number; windowMs: number; clock: Clock }) {
+  constructor(options: { countMax: number; windowMs: number; clock: MonotonicClock }) {
     this.#countMax = options.countMax;
     this.#windowMs = options.windowMs;
     this.#clock = options.clock;
   }
 
-  /** What is left to a caller, and when its window ends. */
-  standing(caller: string): { limit: number; remaining: number; windowS: number; resetAtMs: number } {
-    const { startMs, count } = this.#windows.get(caller) ?? { startMs: this.#clock.now(), count: 0 };
+  /** What is left to a caller, and how long its window lasts. */
+  standing(caller: string): { limit: number; remaining: number; windowS: number; resetInMs: number } {
+    const nowMs = this.#clock.now();
+    const { startMs, count } = this.#windows.get(caller) ?? { startMs: nowMs, count: 0 };
     const remaining = Math.max(0, this.#countMax - count);
-    const resetAtMs = startMs + this.#windowMs;
-    return { limit: this.#countMax, remaining, windowS: this.#windowMs / 1000, resetAtMs };
+    const resetInMs = startMs + this.#windowMs - nowMs;
+    return { limit: this.#countMax, remaining, windowS: this.#windowMs / 1000, resetInMs };
   }
 
   /** Seconds to wait, or 0 where `count` operations may pass; they are counted then. */

@@ -343,8 +343,9 @@ export const OPERATIONS = {
     method: "GET",
     path: "/readyz",
     access: "open",
-    summary: "Whether the service is ready: the store takes writes, and block work runs.",
-    answer: wire.HealthAnswer,
+    summary:
+      "Whether the service is ready: the store takes writes, block work runs, and the node's clock is within a minute of the database's.",
+    answer: wire.ReadyAnswer,
     errors: ["store_unavailable", "outcome_unknown", "overloaded"],
   },
   metrics: {

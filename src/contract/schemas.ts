@@ -382,3 +382,7 @@ export const UsageDaysAnswer = Type.Object({
 });
 
 export const HealthAnswer = Type.Object({ status: Type.String() });
+export const ReadyAnswer = Type.Object({
+  status: Type.String(),
+  note: Type.Optional(Type.String({ description: "What the operator should see to." })),
+});

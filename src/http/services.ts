@@ -1,7 +1,7 @@
 /** What the HTTP layer works with. */
 
 import type { IncomingMessage } from "node:http";
-import type { Clock } from "../base/clock.ts";
+import type { ServiceClock } from "../base/clock.ts";
 import type { Failure } from "../base/errors.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { RateLimiter } from "../base/rate-limiter.ts";
@@ -65,7 +65,7 @@ export interface HttpServices {
   readonly authentication: Authentication;
   readonly keys: KeyManager;
   readonly demo: Demo | undefined;
-  readonly clock: Clock;
+  readonly clock: ServiceClock;
   readonly metrics: Metrics;
   readonly door: DoorChecks;
   readonly mcp: McpEndpoint;

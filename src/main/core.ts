@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { systemClock } from "../base/clock.ts";
+import type { ServiceClock } from "../base/clock.ts";
 import { Metrics } from "../base/metrics.ts";
 import { SharedWork } from "../base/shared-work.ts";
 import { BlockScheduler } from "../blockwork/block-scheduler.ts";
@@ -35,6 +35,7 @@ export interface Core {
   readonly embedded: LmdbStore | undefined;
   /** Leaves no byte in the store's files of what was forgotten. */
   readonly compact: OpenedStore["compact"];
+  readonly clock: ServiceClock;
   readonly blockWork: BlockWork;
   readonly authentication: Authentication;
   readonly keys: KeyManager;
@@ -50,7 +51,6 @@ export interface CoreOptions extends OpenStoreOptions {
 export async function openCore(config: Config, options: CoreOptions): Promise<Core> {
   checkReader();
   const metrics = new Metrics();
-  const { clock = systemClock } = options;
   const { queueMax } = config;
   if (options.newMasterKey === false && config.databaseUrl === undefined && !hasMasterKey(config))
     throw new ConfigError(
@@ -58,7 +58,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
         "name its file with --master-key FILE, or give those blocks up with --new-master-key",
     );
   const { store: opened, embedded, eventLog, ...more } = await openStore(config, { ...options, metrics });
-  const { compact, agreeOn, historyMax } = more;
+  const { clock, compact, agreeOn, historyMax } = more;
   let masters: MasterKey[];
   try {
     if (embedded !== undefined) {
@@ -106,6 +106,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     store,
     embedded,
     compact,
+    clock,
     blockWork,
     authentication,
     keys: new KeyManager(store, clock),

@@ -33,7 +33,7 @@ export async function moveData(
     const embedded = await LmdbStore.open({ folder, create: !inward, queueMax, metrics });
     try {
       const [from, to] = inward ? [embedded, database] : [database, embedded];
-      return await moveStore(from, to, { nowMs: Date.now(), step });
+      return await moveStore(from, to, { nowMs: database.clock.now(), step });
     } finally {
       await embedded.close();
     }

@@ -1,7 +1,7 @@
 /** The service in one process: the core, its HTTP server, the door, and periodic work. */
 
 import { type DestinationStream, pino } from "pino";
-import { type Clock, systemClock } from "../base/clock.ts";
+import { type Clock, type MonotonicClock, monotonicClock } from "../base/clock.ts";
 import { RateLimiter } from "../base/rate-limiter.ts";
 import { type AtStep, noStep } from "../base/steps.ts";
 import { type Config, ConfigError } from "../config.ts";
@@ -45,6 +45,7 @@ export interface ServiceOptions {
   /** Called once, with a line for the operator, when the embedded store is given up. */
   readonly onLost?: (line: string) => void;
   readonly atStep?: AtStep;
+  /** Instead of the store's. */
   readonly clock?: Clock;
 }
 
@@ -66,7 +67,7 @@ export async function startService(config: Config, options: ServiceOptions = {})
     atStep = noStep,
     lockWaitMs = 0,
     readOnly = false,
-    clock = systemClock,
+    clock,
   } = options;
   const log = pino(
     { level: config.logLevel, base: { pid: process.pid } },
@@ -81,7 +82,7 @@ export async function startService(config: Config, options: ServiceOptions = {})
     lockWaitMs,
     readOnly,
     warn,
-    clock,
+    ...(clock === undefined ? {} : { clock }),
     ...(options.onLost === undefined ? {} : { onLost: options.onLost }),
     ...(options.blockWorker === undefined ? {} : { blockWorker: options.blockWorker }),
   });
@@ -98,7 +99,7 @@ export async function startService(config: Config, options: ServiceOptions = {})
         authentication: core.authentication,
         keys: core.keys,
         demo: config.demo ? new Demo(core.memory, config.demoResetS * 1000) : undefined,
-        clock,
+        clock: core.clock,
         metrics: core.metrics,
         limits: limiters(config, clock),
         door,
@@ -184,7 +185,8 @@ export async function listen(
   }
 }
 
-function limiters(config: Config, clock: Clock) {
+/** By default durations are measured: a clock that stands still or jumps must not lock anybody out. */
+function limiters(config: Config, clock: MonotonicClock = monotonicClock) {
   const make = (countMax: number, windowMs: number) => new RateLimiter({ countMax, windowMs, clock });
   return {
     demo: make(config.demoRate, 60_000),

@@ -5,7 +5,7 @@
  */
 
 import { createHash } from "node:crypto";
-import type { Clock } from "../base/clock.ts";
+import type { Clock, ServiceClock } from "../base/clock.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { AtStep } from "../base/steps.ts";
 import { type Config, ConfigError } from "../config.ts";
@@ -31,6 +31,7 @@ export interface OpenStoreOptions {
   /** Free bytes of the disk that a folder is on. */
   readonly freeBytes?: (folder: string) => number;
   readonly atStep?: AtStep;
+  /** Instead of the machine's, or of the database's. */
   readonly clock?: Clock;
 }
 
@@ -40,6 +41,8 @@ export interface OpenedStore {
   readonly embedded: LmdbStore | undefined;
   /** Where the store is shared by nodes: what they tell each other. */
   readonly eventLog: EventLog | undefined;
+  /** The clock that everything goes by. */
+  readonly clock: ServiceClock;
   /** How many earlier values of each fact it keeps. */
   readonly historyMax: number;
   readonly compact: (progress?: Progress) => Promise<CompactReport>;
@@ -60,6 +63,7 @@ export async function openStore(
       store,
       embedded: store,
       eventLog: undefined,
+      clock: store.clock,
       historyMax: store.historyMax,
       compact,
       agreeOn: undefined,
@@ -88,6 +92,7 @@ export async function openStore(
     store,
     embedded: undefined,
     eventLog: store,
+    clock: store.clock,
     historyMax: store.historyMax,
     compact: () => store.compact(),
     agreeOn: (name, value) => store.agreeOn(name, value),

@@ -1,10 +1,11 @@
 /**
- * Periodic work of a service: notes which keys were used, sweeps what has expired, and compacts the embedded store some
- * time after something was forgotten. A compaction that failed, on a full disk for example, is tried again after twice as
+ * Periodic work of a service: notes which keys were used, looks at the clock, sweeps what has expired, and compacts the embedded
+ * store some time after something was forgotten. A compaction that failed, on a full disk for example, is tried again after twice as
  * many rounds as before, up to about an hour.
  */
 
 import type { Logger } from "pino";
+import { clockFault } from "../base/clock.ts";
 import type { Config } from "../config.ts";
 import type { Core } from "./core.ts";
 
@@ -15,7 +16,10 @@ const PAUSE_ROUNDS_MAX = 128;
 /** @returns ends it */
 export function keepUp(core: Core, config: Config, log: Logger): () => void {
   const complain = (what: string) => (error: unknown) => log.warn({ err: error }, `${what} failed`);
+  const lookAtClock = clockWatch(core, log);
+  lookAtClock();
   const touching = setInterval(() => {
+    lookAtClock();
     core.store.touchKeys(core.authentication.takeUses()).catch(complain("noting the use of keys"));
   }, TOUCH_INTERVAL_MS);
   const compact = retrying(async () => {
@@ -35,7 +39,7 @@ export function keepUp(core: Core, config: Config, log: Logger): () => void {
       // A long compaction takes more than one interval.
       if (running) return;
       running = true;
-      await core.store.sweep(core.memory.clock.now()).catch(complain("sweeping"));
+      await core.store.sweep(core.clock.settledMs()).catch(complain("sweeping"));
       await compactIfDue().catch(complain("compacting"));
       running = false;
     },
@@ -44,6 +48,18 @@ export function keepUp(core: Core, config: Config, log: Logger): () => void {
   return () => {
     clearInterval(touching);
     clearInterval(upkeep);
+  };
+}
+
+/** Logs that the machine's clock is wrong, once for each change of what that means. */
+function clockWatch({ clock }: Pick<Core, "clock">, log: Logger): () => void {
+  let known: boolean | undefined;
+  return () => {
+    const fault = clockFault(clock);
+    if (fault?.stops === known) return;
+    known = fault?.stops;
+    if (fault === undefined) log.info("This node's clock agrees with the database's again.");
+    else log[fault.stops ? "error" : "warn"]({ clockAheadMs: clock.aheadMs }, fault.line);
   };
 }
 

@@ -26,10 +26,11 @@ export type Place = string;
 export interface FactRecord extends CodableFact {
   readonly place: Place;
   readonly updatedAtMs: number;
-  /** Since when it has this value: writing the same value again changes only `updatedAtMs`. */
+  /** Since when it has this value: writing the same value again changes only `updatedAtMs` and `expiresAtMs`. */
   readonly sinceMs: number;
   /** From this moment on it is no fact any more. */
   readonly expiresAtMs: number | null;
+  /** Who wrote the value first: whoever writes the same value again does not replace them. The session likewise. */
   readonly writtenBy: string | null;
   readonly sessionId: string | null;
   /** Which value of this label at this place it is, counted from 1. */

@@ -211,9 +211,9 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
       const [first] = life!.earlier;
       assert.deepEqual(
         [first.writtenBy, first.sessionId, first.sinceMs, first.updatedAtMs, first.endedAtMs],
-        ["again 4", null, NOW + 4, NOW + 4, NOW + 5],
+        ["agent 4", "s4", NOW + 4, NOW + 4, NOW + 5],
       );
-      assert.deepEqual([life!.facts[0].ordinal, life!.facts[0].writtenBy], [12, "again 12"]);
+      assert.deepEqual([life!.facts[0].ordinal, life!.facts[0].writtenBy], [12, "agent 12"]);
       const revisions = [...life!.earlier.map(({ revision }) => revision), life!.facts[0].revision];
       assert.deepEqual(
         revisions,

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import type { FactChange, Store } from "../../src/memory/ports.ts";
 import { briefly, viewOf } from "../fixtures/views.ts";
 import { keyRequest } from "./key-requests.ts";
-import { checksOf, forgottenIn, keyRecord, NOW, type StoreUnderTest, write } from "./store.ts";
+import { beforeIn, checksOf, forgottenIn, keyRecord, NOW, type StoreUnderTest, write } from "./store.ts";
 
 const set = (channel: number, value: string, more: Partial<FactChange> = {}): FactChange => ({
   place: "",
@@ -140,6 +140,39 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
     assert.equal(await countAt(NOW + 9), 1);
   });
 
+  for (const [how, ifRevision] of [
+    ["a plain write", undefined],
+    ["a write with a condition", 0],
+  ] as const)
+    check(`a fact that lasted, got an end by ${how} and has ended is not counted`, async ({ store }) => {
+      /** The count after a write of a new fact; of a condition nothing is certain before the facts are read. */
+      const countAt = async (channel: number, nowMs: number, places = [""]) => {
+        const condition = ifRevision === undefined ? {} : { ifRevision };
+        const outcome = await stored(store, [set(channel, "new", condition)], nowMs, { places });
+        return outcome.channelCount;
+      };
+      const change = async (channel: number, value: string, more: Partial<FactChange> = {}) => {
+        const present = await store.readFact(viewOf("ada"), channel);
+        const condition = ifRevision === undefined ? {} : { ifRevision: present?.revision ?? 0 };
+        await stored(store, [set(channel, value, { ...more, ...condition })]);
+      };
+      await change(0, "lasts");
+      await change(1, "short", { expiresAtMs: NOW + 5 });
+      await change(2, "lasts");
+      await change(2, "ends", { expiresAtMs: NOW + 5 });
+      await change(3, "ends", { expiresAtMs: NOW + 5 });
+      await change(3, "lasts");
+      assert.equal(await countAt(10, NOW + 4), 5);
+      assert.equal(await countAt(11, NOW + 5), 4, "two have ended, and nobody has swept");
+      await store.sweep(NOW + 5);
+      assert.equal(await countAt(12, NOW + 6), 5, "0, 3 and the three new ones");
+      assert.equal(await countAt(13, NOW + 6, ["", "loom"]), 6);
+      await change(1, "ends first", { expiresAtMs: NOW + 8 });
+      await change(2, "ends later", { expiresAtMs: NOW + 9 });
+      await store.sweep(NOW + 8);
+      assert.equal(await countAt(14, NOW + 8), 8, "2 goes on to count");
+    });
+
   check("a user's facts are in the order of their channels, whatever their places", async ({ store }) => {
     await stored(store, [set(30, "person's"), set(20, "person's"), set(5, "loom's", { place: "loom" })]);
     const state = await store.readUser(viewOf("ada", "acme", { places: ["", "loom"] }));
@@ -245,6 +278,31 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
       );
     },
   );
+
+  check("the writer of a value stays when another writes the same value again", async ({ store }) => {
+    const first = { writtenBy: "codex", sessionId: "s1" };
+    const writerOf = async () => {
+      const fact = await store.readFact(viewOf("ada"), 0);
+      return [fact?.value, fact?.writtenBy, fact?.sessionId];
+    };
+    await stored(store, [set(0, "a"), set(1, "x")], NOW, first);
+    const again = await stored(store, [set(0, "a")], NOW + 1, { writtenBy: "console", sessionId: "s2" });
+    assert.deepEqual([beforeIn(again)[0]?.writtenBy, beforeIn(again)[0]?.sessionId], ["codex", "s1"]);
+    await stored(store, [set(0, "a")], NOW + 2);
+    assert.deepEqual(await writerOf(), ["a", "codex", "s1"]);
+    // In one group with the write that it repeats.
+    await Promise.all(
+      ["claude-code", "console"].map((writtenBy) => stored(store, [set(0, "b")], NOW + 3, { writtenBy })),
+    );
+    assert.deepEqual(await writerOf(), ["b", "claude-code", null]);
+    await stored(store, [forget(0, { keepHistory: true })], NOW + 4);
+    await stored(store, [set(0, "b")], NOW + 5, { writtenBy: "console" });
+    assert.deepEqual(await writerOf(), ["b", "console", null]);
+    // A value that nobody signed stays unsigned.
+    await stored(store, [set(0, "c")], NOW + 6);
+    await stored(store, [set(0, "c")], NOW + 7, { writtenBy: "console" });
+    assert.deepEqual(await writerOf(), ["c", null, null]);
+  });
 
   check("a sweep says which facts have ended", async ({ store }) => {
     const first = await stored(store, [set(1, "x", { place: "loom", expiresAtMs: NOW + 1 })]);

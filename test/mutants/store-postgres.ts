@@ -11,6 +11,41 @@ const CHANNELS = "src/store/postgres/migrations/0009-channels.sql";
 
 export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
   {
+    name: "postgres-writer-replaced",
+    fault: "Whoever writes the same value again becomes its writer.",
+    file: WRITE_FACTS,
+    find: "CASE WHEN v_is_same THEN v_old.written_by ELSE p_writers[i] END,",
+    replace: "p_writers[i],",
+    tests: CONFORMANCE,
+    only: "the writer of a value stays",
+  },
+  {
+    name: "postgres-ended-fact-counted",
+    fault: "A fact that lasted, got an end and has ended is counted.",
+    file: CHANNELS,
+    find: "ELSE u.channels & ~excluded.ending | excluded.channels END,",
+    replace: "ELSE u.channels | excluded.channels END,",
+    tests: CONFORMANCE,
+    only: "a fact that lasted, got an end",
+  },
+  {
+    name: "postgres-answers-not-swept",
+    fault: "What was answered to requests stays in the database for ever.",
+    file: "src/store/postgres/queries/upkeep.ts",
+    find: "    await sql`DELETE FROM sideband.answers WHERE expires_at_ms <= ${nowMs}`;\n",
+    replace: "",
+    tests: WRITES,
+    only: "after a sweep no table",
+  },
+  {
+    name: "postgres-clock-of-the-node",
+    fault: "A node goes by its own clock, and ends facts before their time if it is fast.",
+    file: "src/base/clock.ts",
+    find: "return Math.floor(this.#monotonic.now() + this.#offsetMs);",
+    replace: "return this.#system.now();",
+    tests: ["test/unit/base/clock.test.ts"],
+  },
+  {
     name: "postgres-answer-before-disk",
     fault: "A write is answered before the disk has it where the server was told to be quick.",
     file: WRITE_FACTS,

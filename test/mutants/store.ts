@@ -9,6 +9,33 @@ const COMPACTION_TESTS = ["test/unit/store/lmdb-compaction.test.ts"];
 
 export const STORE_MUTANTS: readonly Mutant[] = [
   {
+    name: "lmdb-writer-replaced",
+    fault: "Whoever writes the same value again becomes its writer.",
+    file: "src/store/lmdb/user-facts.ts",
+    find: "...(isSame ? { writtenBy: before.writtenBy, sessionId: before.sessionId } : author),",
+    replace: "...author,",
+    tests: LMDB_TESTS,
+    only: "the writer of a value stays",
+  },
+  {
+    name: "lmdb-compaction-half-moved",
+    fault: "After a failed sync of the new store's name, writes go to the store that the next start removes.",
+    file: "src/store/lmdb/store-copies.ts",
+    find: "if (readStoreName(lock.folder) === fresh.name) moveTo(fresh);\n      }",
+    replace: "}\n      moveTo(fresh);",
+    tests: COMPACTION_TESTS,
+    only: "fails to sync the new store's name",
+  },
+  {
+    name: "lmdb-jump-believed",
+    fault: "A clock that is wrong at the start ends facts and forgets requests.",
+    file: "src/main/upkeep.ts",
+    find: "core.clock.settledMs()",
+    replace: "core.clock.now()",
+    tests: ["test/unit/main/upkeep.test.ts"],
+    only: "a clock that is wrong at the start",
+  },
+  {
     name: "store-named-before-it-is-on-disk",
     fault: "After a loss of power sideband.json may name a store that is not there.",
     file: "src/store/lmdb/data-folder.ts",
@@ -222,7 +249,7 @@ export const STORE_MUTANTS: readonly Mutant[] = [
   {
     name: "lmdb-walk-one-page",
     fault: "A walk over the embedded store ends after its first page.",
-    file: "src/store/lmdb/lmdb-store.ts",
+    file: "src/store/lmdb/fact-reads.ts",
     find: "if (users.length < PAGE) return;",
     replace: "return;",
     tests: LMDB_TESTS,

@@ -4,6 +4,7 @@
  * it can be seen by pages of other sites: a page never has the account's key.
  */
 
+import { clockFault, type ServiceClock } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
 import { andThen } from "../../base/maybe-promise.ts";
 import { enforce, tooMany } from "../../base/rate-limiter.ts";
@@ -25,6 +26,8 @@ const OPEN_ORIGIN = [
   "access-control-expose-headers",
   "ETag, RateLimit, RateLimit-Policy, Retry-After, Sideband-Demo-Resets-In, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id",
 ];
+
+const CLOCK_RETRY_S = 10;
 
 export interface AccessOptions {
   readonly sessions: ConsoleSessions;
@@ -77,6 +80,7 @@ function keyCheck(
       call.caller = door.callerOf(call.request);
       return;
     }
+    requireClock(clock);
     const credential = keyOf(call);
     if (isToken(credential)) origins.share(call);
     return andThen(authentication.callerOf(credential), (caller) => {
@@ -89,14 +93,23 @@ function keyCheck(
   };
 }
 
+/** A machine whose clock is far from the database's takes no traffic: another node does. */
+export function requireClock(clock: ServiceClock): void {
+  const fault = clockFault(clock);
+  if (fault?.stops) throw new Failure("store_unavailable", fault.line, { retryAfterS: CLOCK_RETRY_S });
+}
+
 function demoCheck({ demo, limits, clock }: HttpServices): AccessCheck {
   return (call) => {
     call.headers = OPEN_ORIGIN;
     if (demo === undefined) throw new Failure("not_found", "The demo is switched off here.");
+    requireClock(clock);
     const group = limitGroupOf(call.client);
     const waitS = limits.demo.take(group);
-    const standing = { name: "demo", ...limits.demo.standing(group) };
-    call.headers = withResetsIn([...OPEN_ORIGIN, ...limitHeaders(standing, clock.now())], demo.resetsInS);
+    const { resetInMs, ...rest } = limits.demo.standing(group);
+    const nowMs = clock.now();
+    const standing = { name: "demo", ...rest, resetAtMs: nowMs + resetInMs };
+    call.headers = withResetsIn([...OPEN_ORIGIN, ...limitHeaders(standing, nowMs)], demo.resetsInS);
     if (waitS > 0) throw tooMany(waitS);
   };
 }

@@ -32,7 +32,7 @@ export interface RouteOptions {
 
 export function allRoutes({ services, sessions, recent, pages }: RouteOptions): Route[] {
   const contexts = new ContextAnswers();
-  const readiness = new Readiness(services.memory);
+  const readiness = new Readiness(services);
   const handlers: Handlers = {
     ...encodeRoutes(services),
     ...recallRoutes(services, contexts),

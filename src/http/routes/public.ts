@@ -37,8 +37,8 @@ export function serviceRoutes(services: HttpServices, readiness: Readiness): Han
     health: () => ({ status: "ok" }),
 
     async ready() {
-      await readiness.check();
-      return { status: "ready" };
+      const note = await readiness.check();
+      return note === undefined ? { status: "ready" } : { status: "ready", note };
     },
 
     metrics: () => new Answer(metrics.render(), { type: "text/plain; version=0.0.4; charset=utf-8" }),

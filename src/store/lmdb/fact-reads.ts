@@ -17,7 +17,7 @@ import {
   userKey,
   userOfKey,
 } from "./entry-keys.ts";
-import type { Environment } from "./environment.ts";
+import { type Environment, FIRST_KEY } from "./environment.ts";
 import {
   channelCount,
   hasChannel,
@@ -28,6 +28,9 @@ import {
   unpackPlace,
   unpackUser,
 } from "./records.ts";
+
+/** Users that a walk reads at once. */
+const PAGE = 256;
 
 export interface LifeOptions {
   readonly nowMs: number;
@@ -173,6 +176,26 @@ export function listUsers(environment: Environment, account: string, options: Li
     start = rangeBelow(user).end;
   }
   return users;
+}
+
+/** Each page is read from a fresh snapshot: one long snapshot would keep lmdb from reusing old pages. */
+export async function* walkUsers(
+  readable: () => Environment,
+  account?: string,
+): AsyncGenerator<{ account: string; userId: string }> {
+  const range = account === undefined ? { start: FIRST_KEY } : rangeBelow(Buffer.from(account));
+  for (let start = range.start; ; ) {
+    const users: Buffer[] = [];
+    while (users.length < PAGE) {
+      const [key] = readable().keys("facts", { ...range, start, limit: 1 });
+      if (key === undefined) break;
+      const user = userOfKey(key);
+      users.push(user);
+      start = rangeBelow(user).end;
+    }
+    for (const user of users) yield splitUserKey(user);
+    if (users.length < PAGE) return;
+  }
 }
 
 function byFactAndOrdinal(a: EarlierFact, b: EarlierFact): number {

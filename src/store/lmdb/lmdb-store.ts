@@ -6,7 +6,13 @@
 
 import { join } from "node:path";
 import { assert, assertInteger } from "../../base/assert.ts";
-import { type Clock, type MonotonicClock, monotonicClock, systemClock } from "../../base/clock.ts";
+import {
+  type Clock,
+  type MonotonicClock,
+  monotonicClock,
+  type SteadyClock,
+  systemClock,
+} from "../../base/clock.ts";
 import { HISTORY_DEFAULT, HISTORY_MAX } from "../../base/limits.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { type AtStep, noStep } from "../../base/steps.ts";
@@ -34,7 +40,7 @@ import type {
   WriteRequest,
 } from "../../memory/ports.ts";
 import { DATA_FILE, freeBytesOf, writeOwnerNote } from "./data-folder.ts";
-import { counterKey, labelKey, PLACES, rangeBelow, splitUserKey, USERS, userOfKey } from "./entry-keys.ts";
+import { counterKey, labelKey, PLACES, rangeBelow, USERS } from "./entry-keys.ts";
 import { describeKey, Environment, FIRST_KEY, isSound, TABLES, type TableName } from "./environment.ts";
 import {
   type LifeOptions,
@@ -44,11 +50,13 @@ import {
   readLife,
   readStamp,
   readUser,
+  walkUsers,
 } from "./fact-reads.ts";
 import { addUsage, forgetPlace, forgetUser, saveCodes, sweepEnded, writeFacts } from "./fact-writes.ts";
 import { type FolderLock, folderLost } from "./folder-lock.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { beginHistoryLimit, historyInForce, shortenHistories } from "./histories.ts";
+import { keepClock, openClock } from "./kept-clock.ts";
 import {
   addKey,
   addKeyRequest,
@@ -76,6 +84,7 @@ export interface LmdbStoreOptions {
   /** How long the disk may take to confirm a write. */
   readonly confirmMs?: number;
   readonly metrics: Metrics;
+  /** The machine's. */
   readonly clock?: Clock;
   readonly monotonic?: MonotonicClock;
   /** Free bytes of the disk that a folder is on. */
@@ -96,7 +105,9 @@ const HELD_MS = 50;
 const CORRUPT_RECORDS = "sideband_corrupt_records_total";
 
 export class LmdbStore implements Store {
-  readonly #clock: Clock;
+  /** Does not go back; what it knows is kept in the store. */
+  readonly clock: SteadyClock;
+  readonly #warn: (line: string) => void;
   /** How many earlier values of each fact are kept. */
   readonly historyMax: number;
   readonly #lock: FolderLock;
@@ -106,7 +117,8 @@ export class LmdbStore implements Store {
   #keysVersion = 0;
 
   private constructor(options: LmdbStoreOptions, { name, lock }: OpenFolder, environment: Environment) {
-    this.#clock = options.clock ?? systemClock;
+    this.clock = openClock(environment, options.clock ?? systemClock);
+    this.#warn = options.warn ?? (() => {});
     this.historyMax = options.historyMax ?? historyInForce(environment) ?? HISTORY_DEFAULT;
     assertInteger(this.historyMax, 0, HISTORY_MAX, "kept values");
     this.#lock = lock;
@@ -138,7 +150,7 @@ export class LmdbStore implements Store {
       moveTo: (store) => this.#moveTo(store),
       open: (folder, store) => openEnvironment(folder, store, options.metrics),
       freeBytes,
-      clock: this.#clock,
+      clock: this.clock,
       monotonic,
       metrics: options.metrics,
       atStep,
@@ -158,7 +170,7 @@ export class LmdbStore implements Store {
     try {
       const environment = openEnvironment(options.folder, opened.name, options.metrics);
       store = new LmdbStore(options, opened, environment);
-      const limit = { historyMax: store.historyMax, nowMs: store.#clock.now() };
+      const limit = { historyMax: store.historyMax, nowMs: store.clock.now() };
       await beginHistoryLimit(store.#commit, environment, limit, options.folder);
       return store;
     } catch (error) {
@@ -221,7 +233,7 @@ export class LmdbStore implements Store {
   }
 
   forgetUser(account: string, userId: string, place?: Place): Promise<boolean> {
-    const nowMs = this.#clock.now();
+    const nowMs = this.clock.now();
     return this.#commit.run(
       place === undefined ? forgetUser(account, userId, nowMs) : forgetPlace(account, userId, place, nowMs),
     );
@@ -247,21 +259,8 @@ export class LmdbStore implements Store {
     );
   }
 
-  async *walkUsers(account?: string): AsyncGenerator<{ account: string; userId: string }> {
-    const range = account === undefined ? { start: FIRST_KEY } : rangeBelow(Buffer.from(account));
-    for (let start = range.start; ; ) {
-      // Each page is read from a fresh snapshot: one long snapshot would keep lmdb from reusing old pages.
-      const users: Buffer[] = [];
-      while (users.length < PAGE) {
-        const [key] = this.#readable().keys("facts", { ...range, start, limit: 1 });
-        if (key === undefined) break;
-        const user = userOfKey(key);
-        users.push(user);
-        start = rangeBelow(user).end;
-      }
-      for (const user of users) yield splitUserKey(user);
-      if (users.length < PAGE) return;
-    }
+  walkUsers(account?: string): AsyncGenerator<{ account: string; userId: string }> {
+    return walkUsers(() => this.#readable(), account);
   }
 
   findKey(hash: string): KeyRecord | undefined {
@@ -341,14 +340,14 @@ export class LmdbStore implements Store {
   }
 
   deleteKeyRequest(id: string): Promise<boolean> {
-    return this.#commit.run(deleteKeyRequest(id, this.#clock.now()));
+    return this.#commit.run(deleteKeyRequest(id, this.clock.now()));
   }
 
   /** A full disk may still have room for these few bytes, so a commit that failed moments ago counts too. */
   async probe(): Promise<void> {
     const failure = this.#commit.recentFailure;
     if (failure !== undefined) throw failure;
-    await this.#commit.run((writer) => writer.put("meta", PROBE, packNumber(this.#clock.now())));
+    await this.#commit.run((writer) => writer.put("meta", PROBE, packNumber(this.clock.now())));
   }
 
   statistics(): StoreStatistics {
@@ -366,7 +365,9 @@ export class LmdbStore implements Store {
 
   async sweep(nowMs: number): Promise<readonly SweptFact[]> {
     await this.#shortenHistories(nowMs);
+    const noting = this.#commit.run(keepClock(this.clock, this.#warn));
     while ((await this.#commit.run(sweepExpired(nowMs, PAGE))) === PAGE);
+    await noting;
     const swept: SweptFact[] = [];
     for (;;) {
       const { ended, looked } = await this.#commit.run(sweepEnded(nowMs, PAGE, this.historyMax));
@@ -391,7 +392,7 @@ export class LmdbStore implements Store {
 
   /** Rewrites the store without the bytes of what was forgotten or overwritten before it began. */
   async compact(progress?: Progress): Promise<CompactReport> {
-    await this.#shortenHistories(this.#clock.now());
+    await this.#shortenHistories(this.clock.now());
     return this.#copies.compact(progress);
   }
 

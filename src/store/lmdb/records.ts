@@ -19,6 +19,9 @@ export const HISTORY_LIMIT = Buffer.from("history limit");
 /** In `meta`: the limit under which the store was opened last. */
 export const HISTORY_IN_FORCE = Buffer.from("history in force");
 
+/** In `meta`: what the clock of the store knew (SteadyClock). */
+export const CLOCK = Buffer.from("clock");
+
 export function isForgetting(table: TableName, key: Buffer): boolean {
   return table === "meta" && key.equals(FORGOTTEN);
 }

@@ -6,7 +6,7 @@
  */
 
 import { assert } from "../../base/assert.ts";
-import type { Clock, MonotonicClock } from "../../base/clock.ts";
+import type { MonotonicClock, ServiceClock } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { AtStep } from "../../base/steps.ts";
@@ -38,7 +38,7 @@ export interface StoreCopiesOptions {
   readonly moveTo: (store: NamedStore) => void;
   readonly open: (folder: string, name: string) => Environment;
   readonly freeBytes: (folder: string) => number;
-  readonly clock: Clock;
+  readonly clock: ServiceClock;
   readonly monotonic: MonotonicClock;
   readonly metrics: Metrics;
   readonly atStep: AtStep;
@@ -157,7 +157,7 @@ export class StoreCopies {
     requireRoom(environment.liveBytes, freeBytes(lock.folder));
     const name = makeStoreFolder(lock);
     const fresh = { environment: open(lock.folder, name), name };
-    const copy = new LiveCopy(environment, fresh.environment, { atStep, nowMs: clock.now() });
+    const copy = new LiveCopy(environment, fresh.environment, { atStep, nowMs: clock.settledMs() });
     this.#copy = copy;
     let report: CopyReport = { entries: 0, damaged: [] };
     try {

@@ -4,7 +4,13 @@
  */
 
 import { assert } from "../../base/assert.ts";
-import { type Clock, type MonotonicClock, monotonicClock, systemClock } from "../../base/clock.ts";
+import {
+  type Clock,
+  type MonotonicClock,
+  monotonicClock,
+  type ServiceClock,
+  trusted,
+} from "../../base/clock.ts";
 import { HISTORY_DEFAULT } from "../../base/limits.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type {
@@ -52,6 +58,7 @@ export interface PostgresStoreOptions extends Partial<Omit<DatabaseOptions, "url
   readonly groupMax?: number;
   /** How many earlier values of a fact are kept; undefined for as many as under the node that was started last. */
   readonly historyMax?: number | undefined;
+  /** Instead of the database's. */
   readonly clock?: Clock;
   readonly monotonic?: MonotonicClock;
   /** Rows in the form that a cluster needs, wherever they go: for tests. */
@@ -72,7 +79,8 @@ export class PostgresStore implements Store, EventLog {
   readonly #keys: KeysWatch;
   readonly #workers: SlotWorkers;
   readonly #hung: HungWorkers;
-  readonly #clock: Clock;
+  /** The database's: a node's own may be wrong. */
+  readonly clock: ServiceClock;
   readonly #monotonic: MonotonicClock;
   readonly #readOnly: boolean;
   /** How many earlier values of each fact are kept. */
@@ -90,14 +98,14 @@ export class PostgresStore implements Store, EventLog {
       monotonic,
       readOnly,
       historyMax,
-    }: { clock: Clock; monotonic: MonotonicClock; readOnly: boolean; historyMax: number },
+    }: { clock: ServiceClock; monotonic: MonotonicClock; readOnly: boolean; historyMax: number },
   ) {
     this.#database = database;
     this.#commit = commit;
     this.#keys = watch;
     this.#workers = workers;
     this.#hung = new HungWorkers(database, workers);
-    this.#clock = clock;
+    this.clock = clock;
     this.#monotonic = monotonic;
     this.#readOnly = readOnly;
     this.historyMax = historyMax;
@@ -106,15 +114,11 @@ export class PostgresStore implements Store, EventLog {
   /** Migrates the database, or refuses it, and then opens it. With `readOnly` it is changed in no way. */
   static async open(options: PostgresStoreOptions): Promise<PostgresStore> {
     const { url, queueMax, metrics, groupMax = GROUP_MAX, ...more } = options;
-    const { clock = systemClock, monotonic = monotonicClock, ...rest } = more;
-    const {
-      migrations = loadMigrations(),
-      readOnly = false,
-      historyMax: wanted,
-      clusterForms,
-      ...limits
-    } = rest;
+    const { clock: given, monotonic = monotonicClock, ...rest } = more;
+    const { migrations = loadMigrations(), readOnly = false, clusterForms, ...others } = rest;
+    const { historyMax: wanted, ...limits } = others;
     const database = new Database({ ...DATABASE_DEFAULTS, ...limits, readOnly, url });
+    const clock = given === undefined ? database.clock : trusted(given);
     const workers = new SlotWorkers(database);
     const watch = new KeysWatch(database, monotonic);
     try {
@@ -179,8 +183,7 @@ export class PostgresStore implements Store, EventLog {
 
   async forgetUser(account: string, userId: string, place?: Place): Promise<boolean> {
     const changes = [{ kind: "erase", within: place ?? null } as const];
-    const nowMs = this.#clock.now();
-    const outcome = await this.write({ account, userId, changes, places: [], nowMs });
+    const outcome = await this.write({ account, userId, changes, places: [], nowMs: this.clock.now() });
     assert(outcome.outcome === "stored", "an erasure has no condition and no limit");
     return outcome.changes.some(({ found }) => found);
   }
@@ -301,7 +304,7 @@ export class PostgresStore implements Store, EventLog {
     const failure = this.#workers.areMany ? undefined : this.#commit.recentFailure(FAILED_MS);
     if (failure !== undefined) throw failure;
     if (this.#commit.hasStored(STORED_MS)) return;
-    await this.#database.write(writeProbe(Math.floor(Math.random() * SLOT_COUNT), Date.now()));
+    await this.#database.write(writeProbe(Math.floor(Math.random() * SLOT_COUNT), this.clock.now()));
   }
 
   statistics(): Promise<StoreStatistics> {
@@ -358,7 +361,14 @@ function defineMetrics(metrics: Metrics, database: Database): void {
   const [pending, mixedUp] = ["sideband_database_pending", "sideband_database_mixed_up_answers_total"];
   metrics.define({ name: pending, help: "Queries that wait or run.", type: "gauge" });
   metrics.define({ name: mixedUp, help: "Answers that belonged to another request.", type: "counter" });
+  const ahead = "sideband_clock_ahead_seconds";
+  metrics.define({
+    name: ahead,
+    help: "How far this node's own clock is ahead of the database's.",
+    type: "gauge",
+  });
   metrics.onCollect(() => {
+    metrics.set(ahead, database.clock.aheadMs / 1000);
     metrics.set(pending, database.pending);
     metrics.set(mixedUp, database.mixedUp);
   });

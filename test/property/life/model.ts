@@ -244,9 +244,8 @@ export class LifeModel {
 
   // Writing
 
-  /** A key that stands for another request. */
   refuseTaken(account: number, replay: KeyedRequest | undefined): void {
-    if (replay !== undefined && this.#accounts[account].replays.isTaken(replay, this.nowMs))
+    if (this.#accounts[account].replays.isTaken(replay, this.nowMs))
       throw new Refused("idempotency_mismatch");
   }
 
@@ -288,9 +287,7 @@ export class LifeModel {
           updatedAtMs: this.nowMs,
           sinceMs: isSame ? Math.min(before.sinceMs, this.nowMs) : this.nowMs,
           expiresAtMs,
-          // Whoever says the same again has not written the value.
-          writtenBy: isSame ? before.writtenBy : writtenBy,
-          sessionId: isSame ? before.sessionId : sessionId,
+          ...(isSame ? firstWriterOf(before) : { writtenBy, sessionId }),
           ordinal: isSame ? last : last + 1,
         };
       } else if (keepHistory) {
@@ -451,5 +448,6 @@ function asExpired({ expiresAtMs, ...value }: Present): Past {
 function eventOf({ place, label, revision, value, writtenBy, sessionId }: Present | Past) {
   return { place, label, revision, value, writtenBy, sessionId };
 }
+const firstWriterOf = ({ writtenBy, sessionId }: Present) => ({ writtenBy, sessionId });
 /** Who ended a value is not known. */
 const endOf = (value: Past) => ({ ...eventOf(value), writtenBy: null, sessionId: null });

@@ -6,12 +6,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { pino } from "pino";
-import { systemClock } from "../../../src/base/clock.ts";
+import { systemClock, trusted } from "../../../src/base/clock.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
 import { readConfig } from "../../../src/config.ts";
 import { restore } from "../../../src/main/backup.ts";
 import type { Core } from "../../../src/main/core.ts";
-import { startService } from "../../../src/main/service.ts";
+import { type Service, startService } from "../../../src/main/service.ts";
 import { keepUp } from "../../../src/main/upkeep.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { write } from "../../conformance/store.ts";
@@ -67,6 +67,68 @@ test("the bytes of what was forgotten leave the disk after the time of the setti
   }
 });
 
+test("a clock that is wrong at the start ends no fact and forgets no request, unless it stays so for an hour", async (context) => {
+  const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
+  const data = newFolder(context);
+  const startMs = Date.UTC(2026, 10, 15);
+  context.mock.timers.enable({ apis: ["setInterval", "Date"], now: startMs });
+  const config = readConfig({}, { SIDEBAND_DATA: data, SIDEBAND_LOG_LEVEL: "warn" });
+  const lines: string[] = [];
+  const logTo = { write: (line: string) => void lines.push(line) };
+  const start = () => startService(config, { tcp: false, warm: false, logTo });
+  const facts = ({ core }: Service) => core.embedded!.statistics().facts;
+  /** A round of upkeep: its sweep is done when a write that follows it is. */
+  const pass = async ({ core }: Service, ms: number) => {
+    context.mock.timers.tick(ms);
+    for (let i = 0; i < 3; i++) await core.embedded!.probe();
+  };
+  let service = await start();
+  const expiresAtMs = startMs + 10 * DAY_MS;
+  const idempotency = { keyId: "k", key: "once", fingerprint: Buffer.alloc(32), expiresAtMs };
+  const changes = [{ place: "", channel: 0, value: "Ada", expiresAtMs }];
+  const request = { ...write("ada", [], { changes, nowMs: startMs }), idempotency };
+  await service.core.store.write(request);
+  await pass(service, 30_000);
+  await service.close();
+
+  context.mock.timers.setTime(startMs + 14 * DAY_MS);
+  service = await start();
+  await pass(service, 30_000);
+  await pass(service, HOUR_MS / 2);
+  assert.equal(facts(service), 1);
+  assert.equal(
+    lines.filter((line) => line.includes("the clock has jumped to 2026-11-29T00:00:00")).length,
+    1,
+  );
+  await service.close();
+  // It is set right: nothing is lost, and the jump is forgotten.
+  context.mock.timers.setTime(startMs + DAY_MS / 2);
+  service = await start();
+  const { memory } = service.core;
+  assert.equal((await memory.store.readFact({ ...request, nowMs: memory.clock.now() }, 0))?.value, "Ada");
+  await pass(service, 30_000);
+  assert.equal((await memory.store.write({ ...request, nowMs: memory.clock.now() })).outcome, "replayed");
+  await service.close();
+  // Days without a service look the same. They are believed after an hour, over starts.
+  context.mock.timers.setTime(startMs + 14 * DAY_MS);
+  service = await start();
+  await pass(service, 30_000);
+  await pass(service, HOUR_MS - 90_000);
+  await service.close();
+  service = await start();
+  await pass(service, 30_000);
+  assert.equal(facts(service), 1);
+  await pass(service, 60_000);
+  assert.equal(facts(service), 0);
+  assert.equal((await service.core.store.write({ ...request, nowMs: startMs })).outcome, "stored");
+  await service.close();
+  // Going back is not believed either: the time stands still meanwhile.
+  context.mock.timers.setTime(startMs);
+  service = await start();
+  assert.ok(service.core.clock.now() >= startMs + 14 * DAY_MS);
+  await service.close();
+});
+
 /** Rounds of upkeep under mocked timers, with a store whose compactions are counted. */
 function rounds(context: TestContext, forgottenSinceMs: number, compact: () => Promise<unknown>) {
   context.mock.timers.enable({ apis: ["setInterval", "Date"], now: Date.UTC(2026, 10, 15) });
@@ -80,7 +142,8 @@ function rounds(context: TestContext, forgottenSinceMs: number, compact: () => P
   };
   const store = { sweep: async () => {}, touchKeys: async () => {} };
   const authentication = { takeUses: () => new Map() };
-  const core = { embedded, store, authentication, memory: { clock: systemClock } };
+  const clock = trusted(systemClock);
+  const core = { embedded, store, authentication, clock, memory: { clock } };
   context.after(keepUp(core as unknown as Core, readConfig({}, {}), pino({ level: "silent" })));
   return async (number: number) => {
     for (let i = 0; i < number; i++) {

@@ -128,6 +128,8 @@ test("a line leaves out what is the default, and has all that is not", async (co
     value: "Ada",
     updated_at: "2026-11-15T12:00:01.000Z",
     since: START,
+    written_by: "one",
+    session_id: "first",
     ended: "replaced",
     ended_at: "2026-11-15T12:00:02.000Z",
   });

@@ -1,11 +1,13 @@
 /** Compaction of the embedded store: no byte of what was forgotten is left, and nothing else is lost. */
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import fs, { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Metrics } from "../../../src/base/metrics.ts";
 import type { FactChange } from "../../../src/memory/ports.ts";
+import { readStoreName } from "../../../src/store/lmdb/data-folder.ts";
 import { Environment } from "../../../src/store/lmdb/environment.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { keyRecord, NOW, write } from "../../conformance/store.ts";
@@ -256,6 +258,33 @@ test("lmdb: after a compaction that failed once the new store had its name, writ
     await assert.rejects(store.compact(), /the disk failed/);
     await store.write(write("bob", [[0, "Bob"]]));
     assert.equal(store.readFact(viewOf("bob"), 0)?.value, "Bob");
+    await store.close();
+    const again = await openFolder(folder, false);
+    assert.deepEqual(
+      ["ada", "bob"].map((user) => again.readFact(viewOf(user), 0)?.value),
+      ["Ada", "Bob"],
+    );
+    await again.close();
+  }));
+
+test("lmdb: where the disk fails to sync the new store's name, writes go to the store that the next start opens", (context) =>
+  withFolder(async (folder) => {
+    const store = await openFolder(folder);
+    await store.write(write("ada", [[0, "Ada"]]));
+    const before = readStoreName(folder);
+    const { fsyncSync } = fs;
+    context.mock.method(fs, "fsyncSync", (descriptor: number) => {
+      if (readStoreName(folder) !== before) throw Object.assign(new Error("EIO"), { code: "EIO" });
+      fsyncSync(descriptor);
+    });
+    syncBuiltinESMExports();
+    try {
+      await assert.rejects(store.compact(), { code: "EIO" });
+    } finally {
+      context.mock.restoreAll();
+      syncBuiltinESMExports();
+    }
+    await store.write(write("bob", [[0, "Bob"]]));
     await store.close();
     const again = await openFolder(folder, false);
     assert.deepEqual(

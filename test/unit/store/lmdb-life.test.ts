@@ -2,22 +2,24 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Clock } from "../../../src/base/clock.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
 import type { FactChange } from "../../../src/memory/ports.ts";
+import type { TableName } from "../../../src/store/lmdb/environment.ts";
 import { LmdbStore } from "../../../src/store/lmdb/lmdb-store.ts";
 import { NOW, write } from "../../conformance/store.ts";
 import { countIn, damage } from "../../fixtures/behind-the-store.ts";
 import { viewOf } from "../../fixtures/views.ts";
 import { withFolder } from "./lmdb-folder.ts";
 
-const open = (folder: string, historyMax?: number, more: { freeBytes?: () => number } = {}) =>
+const open = (folder: string, historyMax?: number, more: { freeBytes?: () => number; clock?: Clock } = {}) =>
   LmdbStore.open({
+    clock: { now: () => NOW },
     ...more,
     folder,
     create: true,
     queueMax: 1_000,
     metrics: new Metrics(),
-    clock: { now: () => NOW },
     ...(historyMax === undefined ? {} : { historyMax }),
   });
 
@@ -273,3 +275,29 @@ test("lmdb: an ordinal that stands for the head of a history is never given to a
     await store.close();
   });
 });
+
+test("lmdb: after a sweep no table holds what has expired: no request, no listed end, no fact", () =>
+  withFolder(async (folder) => {
+    const DAY_MS = 86_400_000;
+    const store = await open(folder);
+    const requests = ["first", "second"].map((key) => ({
+      ...write("ada", [], { changes: [set(0, key), set(1, key, { expiresAtMs: NOW + DAY_MS })] }),
+      idempotency: { keyId: "k", key, fingerprint: Buffer.alloc(32), expiresAtMs: NOW + 1, answer: key },
+    }));
+    for (const request of requests) await store.write(request);
+    await change(store, [set(2, "stays", { expiresAtMs: NOW + 9 * DAY_MS })]);
+    await store.sweep(NOW + 2 * DAY_MS);
+    await store.close();
+    const counts: Partial<Record<TableName, number>> = {};
+    for (const table of ["idempotency", "ends", "facts"] as const)
+      counts[table] = await countIn(folder, table);
+    // The user, and two facts, of which one ends later.
+    assert.deepEqual(counts, { idempotency: 0, ends: 1, facts: 3 });
+    // What was answered is removed with the next copy.
+    const again = await open(folder, undefined, { clock: { now: () => NOW + DAY_MS } });
+    const history = (await keptOf(again))!.length;
+    await again.compact();
+    await again.close();
+    // The head of the fact that has ended lies beside its values.
+    assert.equal(await countIn(folder, "history"), history + 1);
+  }));

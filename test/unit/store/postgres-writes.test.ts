@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import postgres from "postgres";
-import { write } from "../../conformance/store.ts";
+import { NOW, write } from "../../conformance/store.ts";
 import { changesOf, viewOf } from "../../fixtures/views.ts";
 import { newDatabase, openStore } from "../../postgres/server.ts";
 
@@ -134,4 +134,48 @@ test("postgres: of twenty writers on two nodes with the same revision one wins, 
     assert.deepEqual([life?.facts[0].ordinal, life?.earlier.length], [round, round - 1]);
   }
   await Promise.all(nodes.map((node) => node.close()));
+});
+
+test("postgres: after a sweep no table holds what has expired: no request, no answer, no event, no fact", async () => {
+  const url = await newDatabase();
+  const store = await openStore(url);
+  const sql = postgres(url, { max: 1 });
+  const DAY_MS = 86_400_000;
+  await store.followEvents("acme", NOW + DAY_MS);
+  for (const key of ["first", "second"]) {
+    const changes = changesOf([[0, key]]);
+    const ending = { place: "loom", channel: 1, value: key, expiresAtMs: NOW + DAY_MS };
+    const expiresAtMs = NOW + (key === "first" ? DAY_MS : 3 * DAY_MS);
+    const idempotency = { keyId: "k", key, fingerprint: Buffer.alloc(32), expiresAtMs, answer: key };
+    await store.write({ ...write("ada", []), changes: [...changes, ending], idempotency });
+  }
+  const rowsOf = async () => {
+    const counts: Record<string, number> = {};
+    for (const name of ["replays", "answers", "events", "event_logs", "facts", "history"])
+      counts[name] = Number((await sql`SELECT count(*) FROM ${sql(`sideband.${name}`)}`)[0].count);
+    return counts;
+  };
+  const before = { replays: 2, answers: 2, events: 4, event_logs: 1, facts: 2, history: 2 };
+  assert.deepEqual(await rowsOf(), before);
+  await store.sweep(NOW + DAY_MS - 1);
+  assert.deepEqual(await rowsOf(), { ...before, events: 0 });
+  await store.sweep(NOW + DAY_MS);
+  assert.deepEqual(await rowsOf(), {
+    replays: 1,
+    answers: 1,
+    events: 0,
+    event_logs: 0,
+    facts: 1,
+    history: 3,
+  });
+  await store.sweep(NOW + 3 * DAY_MS);
+  assert.deepEqual(await rowsOf(), {
+    replays: 0,
+    answers: 0,
+    events: 0,
+    event_logs: 0,
+    facts: 1,
+    history: 3,
+  });
+  await Promise.all([store.close(), sql.end()]);
 });

@@ -25,6 +25,8 @@ export interface ConnectionOptions {
   /** Whether named prepared statements may be used where no pooler is seen. */
   readonly named: boolean;
   readonly onNotice?: () => void;
+  /** The server's clock said `saidMs` between two moments of performance.now(). */
+  readonly onTime?: (saidMs: number, sentMs: number, receivedMs: number) => void;
 }
 
 /** The server answers but is not what is needed. */
@@ -132,12 +134,14 @@ export class Connection {
    * A pooler gives its clients numbers of its own instead of the server's process number, so that it can be told from
    * a server by comparing the two.
    */
-  async #check({ standby, named, statementTimeoutMs }: ConnectionOptions): Promise<void> {
+  async #check({ standby, named, statementTimeoutMs, onTime }: ConnectionOptions): Promise<void> {
+    const sentMs = performance.now();
     const rows = await this.run((sql) =>
       answerOf(
-        (ticket) => sql<(Ticketed & { pid: number; standby: boolean; limit: string })[]>`
+        (ticket) => sql<(Ticketed & { pid: number; standby: boolean; limit: string; nowMs: number })[]>`
           SELECT ${ticket}::bigint AS ticket, pg_backend_pid() AS pid, pg_is_in_recovery() AS standby,
-            current_setting('statement_timeout') AS limit`,
+            current_setting('statement_timeout') AS limit,
+            (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "nowMs"`,
       ),
     ).catch((error: unknown) => {
       throw startupRefusal(error) ?? error;
@@ -145,6 +149,7 @@ export class Connection {
     const [server] = rows;
     if (server.standby && !standby)
       throw new ServerError("STANDBY", "the server is a standby, not the primary");
+    onTime?.(server.nowMs, sentMs, performance.now());
     this.pooled = server.pid !== (rows as unknown as postgres.RowList<[]>).state.pid;
     this.unlimited = statementTimeoutMs > 0 && server.limit === "0";
     // The client looks at this option before every statement.

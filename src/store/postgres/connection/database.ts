@@ -8,6 +8,7 @@
 import { setTimeout as startTimer } from "node:timers";
 import { setTimeout } from "node:timers/promises";
 import { assert } from "../../../base/assert.ts";
+import { CorrectedClock } from "../../../base/clock.ts";
 import { Failure } from "../../../base/errors.ts";
 import { Connection, type Query, type Sql } from "./connection.ts";
 import { ConnectionPool } from "./connection-pool.ts";
@@ -69,6 +70,8 @@ export class Database {
   readonly #options: DatabaseOptions;
   readonly #pools: Record<PoolName, ConnectionPool>;
   readonly #warned = new Set<string>();
+  /** The server's, as it was with each connection. */
+  readonly clock = new CorrectedClock();
   #address: DatabaseAddress;
   #listening: Connection | undefined;
   #pending = 0;
@@ -224,6 +227,7 @@ export class Database {
       standby: readOnly,
       // A pooler that cannot be seen, but was noticed by what it did.
       named: this.#mixedUp === 0,
+      onTime: (...moments) => this.clock.measure(...moments),
       ...(onNotice === undefined ? {} : { onNotice }),
     });
     opening.catch((error) => this.#count(error));
