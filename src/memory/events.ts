@@ -21,7 +21,7 @@ export interface UserEvent {
   readonly label: string | undefined;
 }
 
-/** An event with its number in its account, and what a listener names to go on after it. */
+/** An event with its number, which no listener sees, and what a listener names to go on after it (event-ids.ts). */
 export interface ToldEvent {
   readonly id: string;
   readonly number: number;
@@ -172,14 +172,4 @@ function isNew(heard: Heard, { last }: Listener): boolean {
 
 function isOf({ event }: ToldEvent, userId: string | undefined): boolean {
   return userId === undefined || event.userId === userId;
-}
-
-export function eventId(log: string, number: number): string {
-  return `${log}-${number}`;
-}
-
-/** The number of an event of a log; undefined where it is of another, or none. */
-export function numberIn(log: string, id: string): number | undefined {
-  const number = id.startsWith(`${log}-`) ? Number(id.slice(log.length + 1)) : Number.NaN;
-  return Number.isSafeInteger(number) ? number : undefined;
 }

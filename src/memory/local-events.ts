@@ -5,21 +5,14 @@
 
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
-import {
-  EVENTS_KEPT_MS,
-  type EventSource,
-  eventId,
-  type Heard,
-  numberIn,
-  type ToldEvent,
-  type UserEvent,
-} from "./events.ts";
+import type { EventIds, EventIdsOf } from "./event-ids.ts";
+import { EVENTS_KEPT_MS, type EventSource, type Heard, type ToldEvent, type UserEvent } from "./events.ts";
 import type { Labels } from "./labels.ts";
 import { OWN_PLACE } from "./places.ts";
 import type { Store, WriteOutcome, WriteRequest } from "./ports.ts";
 
 interface AccountLog {
-  readonly id: string;
+  readonly ids: EventIds;
   /** The number of the event before the first that is kept. */
   dropped: number;
   /** Undefined: of a user who was forgotten since. The number stays taken. */
@@ -34,13 +27,15 @@ const LOOK_MS = 10_000;
 export class LocalEvents implements EventSource {
   readonly #labels: Labels;
   readonly #clock: Clock;
+  readonly #idsOf: EventIdsOf;
   readonly #logs = new Map<string, AccountLog>();
   #tellListeners: (account: string, heard: Heard) => void = () => {};
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(labels: Labels, clock: Clock) {
+  constructor(labels: Labels, clock: Clock, idsOf: EventIdsOf) {
     this.#labels = labels;
     this.#clock = clock;
+    this.#idsOf = idsOf;
   }
 
   start(tell: (account: string, heard: Heard) => void): void {
@@ -51,8 +46,8 @@ export class LocalEvents implements EventSource {
     const log = this.#logs.get(account);
     if (log !== undefined) log.leftAtMs = undefined;
     else {
-      const id = randomUUID().slice(0, 8);
-      this.#logs.set(account, { id, dropped: 0, events: [], leftAtMs: undefined });
+      const ids = this.#idsOf(account, randomUUID());
+      this.#logs.set(account, { ids, dropped: 0, events: [], leftAtMs: undefined });
     }
     this.#timer ??= setInterval(() => this.#dropOld(), LOOK_MS).unref();
   }
@@ -65,7 +60,7 @@ export class LocalEvents implements EventSource {
   async after(account: string, id: string): Promise<readonly ToldEvent[] | undefined> {
     this.#dropOld();
     const log = this.#logs.get(account);
-    const number = log && numberIn(log.id, id);
+    const number = log?.ids.numberOf(id);
     if (log === undefined || number === undefined) return undefined;
     const from = number - log.dropped;
     if (from < 0 || from > log.events.length) return undefined;
@@ -159,7 +154,7 @@ export class LocalEvents implements EventSource {
 }
 
 function toldOf(log: AccountLog, number: number, event: UserEvent): ToldEvent {
-  return { id: eventId(log.id, number), number, event };
+  return { id: log.ids.idOf(number), number, event };
 }
 
 function drop(log: AccountLog, count: number): void {
