@@ -5,17 +5,18 @@
 
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
+import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
 import type { EventIds, EventIdsOf } from "./event-ids.ts";
 import { EVENTS_KEPT_MS, type EventSource, type Heard, type ToldEvent, type UserEvent } from "./events.ts";
 import type { Labels } from "./labels.ts";
-import { OWN_PLACE } from "./places.ts";
-import type { Store, WriteOutcome, WriteRequest } from "./ports.ts";
+import { isInside, OWN_PLACE } from "./places.ts";
+import type { EndedFact, Place, Store, WriteOutcome, WriteRequest } from "./ports.ts";
 
 interface AccountLog {
   readonly ids: EventIds;
   /** The number of the event before the first that is kept. */
   dropped: number;
-  /** Undefined: of a user who was forgotten since. The number stays taken. */
+  /** Undefined: of a user or place that was forgotten since. The number stays taken. */
   events: (UserEvent | undefined)[];
   /** When the last listener left. */
   leftAtMs: number | undefined;
@@ -72,52 +73,53 @@ export class LocalEvents implements EventSource {
   /** A store whose changes are told. */
   tellsOf(store: Store): Store {
     const told = methodsOf(store);
+    // Told without waiting: the changes of one commit are answered in their order.
     told.write = async (request) => {
       const outcome = await store.write(request);
-      await this.#tellWrite(request, outcome);
-      return outcome;
+      return andThen(this.#tellWrite(request, outcome), () => outcome);
     };
     told.forgetUser = async (account, userId, place) => {
       const found = await store.forgetUser(account, userId, place);
-      if (found && place === undefined) this.#forget(account, userId);
+      if (found) this.#forget(account, userId, place);
       const event = { userId, place: place ?? OWN_PLACE, label: undefined, revision: 0, writtenBy: null };
       if (found) this.#tell(account, { ...event, kind: "forgotten", atMs: this.#clock.now() });
       return found;
     };
-    told.sweep = async (nowMs) => {
-      const ended = await store.sweep(nowMs);
-      for (const { account, userId, place, channel, revision } of ended) {
-        if (!this.#logs.has(account)) continue;
-        const [label] = await this.#labels.namesOf(account, [channel]);
-        this.#tell(account, {
-          userId,
-          place,
-          label,
-          revision,
-          writtenBy: null,
-          kind: "expired",
-          atMs: nowMs,
-        });
-      }
+    const tellEnded = async (ended: readonly EndedFact[]) => {
+      await Promise.all(ended.map((fact) => this.#tellEnded(fact)));
       return ended;
+    };
+    told.endFacts = async (nowMs) => tellEnded(await store.endFacts(nowMs));
+    told.sweep = async (nowMs) => {
+      const all: EndedFact[] = [];
+      // A page at a time: what is written meanwhile is told behind the end of what was there before.
+      for (let page = await told.endFacts(nowMs); page.length > 0; page = await told.endFacts(nowMs))
+        all.push(...page);
+      return [...all, ...(await tellEnded(await store.sweep(nowMs)))];
     };
     return told;
   }
 
-  async #tellWrite(request: WriteRequest, outcome: WriteOutcome): Promise<void> {
+  #tellWrite(request: WriteRequest, outcome: WriteOutcome): MaybePromise<void> {
     const { account, userId, changes, nowMs, writtenBy = null } = request;
     if (outcome.outcome !== "stored" || !this.#logs.has(account)) return;
-    const labels = await this.#labels.namesOf(
-      account,
-      changes.map(({ channel }) => channel),
-    );
     const first = outcome.revision - changes.length + 1;
-    for (const [i, { place, value }] of changes.entries()) {
-      if (value === null && outcome.previous[i] === undefined) continue;
-      const kind = value === null ? "forgotten" : "written";
-      const revision = first + i;
-      this.#tell(account, { userId, place, label: labels[i], revision, writtenBy, kind, atMs: nowMs });
-    }
+    const channels = changes.map(({ channel }) => channel);
+    return andThen(this.#labels.namesOf(account, channels), (labels) => {
+      for (const [i, { place, value }] of changes.entries()) {
+        if (value === null && outcome.previous[i] === undefined) continue;
+        const kind = value === null ? "forgotten" : "written";
+        const revision = first + i;
+        this.#tell(account, { userId, place, label: labels[i], revision, writtenBy, kind, atMs: nowMs });
+      }
+    });
+  }
+
+  #tellEnded({ account, userId, place, channel, revision, endedAtMs: atMs }: EndedFact): MaybePromise<void> {
+    if (!this.#logs.has(account)) return;
+    return andThen(this.#labels.namesOf(account, [channel]), ([label]) =>
+      this.#tell(account, { userId, place, label, revision, writtenBy: null, kind: "expired", atMs }),
+    );
   }
 
   #tell(account: string, event: UserEvent): void {
@@ -128,10 +130,12 @@ export class LocalEvents implements EventSource {
     if (log.events.length > EVENTS_MAX) drop(log, log.events.length - EVENTS_MAX);
   }
 
-  #forget(account: string, userId: string): void {
+  #forget(account: string, userId: string, place: Place | undefined): void {
     const log = this.#logs.get(account);
     if (log === undefined) return;
-    log.events = log.events.map((event) => (event?.userId === userId ? undefined : event));
+    const isForgotten = (event: UserEvent) =>
+      event.userId === userId && (place === undefined || isInside(event.place, place));
+    log.events = log.events.map((event) => (event && isForgotten(event) ? undefined : event));
   }
 
   /** Logs that nobody has listened to for an hour, and events older than that. */

@@ -2,10 +2,10 @@
 
 import { assert } from "../../base/assert.ts";
 import type {
+  EndedFact,
   FactChange,
   Place,
   PlacedCode,
-  SweptFact,
   WriteOutcome,
   WriteRequest,
 } from "../../memory/ports.ts";
@@ -15,6 +15,7 @@ import {
   factKey,
   factOfEndKey,
   HEAD,
+  momentOfEndKey,
   momentPrefix,
   PLACES,
   placeKey,
@@ -108,7 +109,7 @@ export function sweepEnded(
   nowMs: number,
   countMax: number,
   historyMax: number,
-): Write<{ ended: SweptFact[]; looked: number }> {
+): Write<{ ended: EndedFact[]; looked: number }> {
   return (writer) => {
     const due = writer.environment.keys("ends", { end: momentPrefix(nowMs + 1), limit: countMax });
     const ended = due.flatMap((key) => {
@@ -118,7 +119,9 @@ export function sweepEnded(
       facts.save();
       // An entry whose fact is gone, or expires later, cannot be left: it would be found for ever.
       writer.remove("ends", key);
-      return fact === undefined ? [] : [{ account, userId, place, channel, revision: fact.revision }];
+      if (fact === undefined) return [];
+      const endedAtMs = momentOfEndKey(key);
+      return [{ account, userId, place, channel, revision: fact.revision, endedAtMs }];
     });
     return { ended, looked: due.length };
   };

@@ -17,6 +17,7 @@ import type {
   AddLabelOutcome,
   BackupReport,
   CompactReport,
+  EndedFact,
   FactRecord,
   KeyApproval,
   KeyRecord,
@@ -28,7 +29,6 @@ import type {
   Replay,
   Store,
   StoreStatistics,
-  SweptFact,
   UserLife,
   UserState,
   View,
@@ -36,7 +36,16 @@ import type {
   WriteRequest,
 } from "../../memory/ports.ts";
 import { DATA_FILE, freeBytesOf, writeOwnerNote } from "./data-folder.ts";
-import { counterKey, labelKey, PLACES, rangeBelow, splitUserKey, USERS, userOfKey } from "./entry-keys.ts";
+import {
+  counterKey,
+  labelKey,
+  momentOfEndKey,
+  PLACES,
+  rangeBelow,
+  splitUserKey,
+  USERS,
+  userOfKey,
+} from "./entry-keys.ts";
 import { describeKey, Environment, FIRST_KEY, isSound, TABLES, type TableName } from "./environment.ts";
 import {
   type LifeOptions,
@@ -372,15 +381,26 @@ export class LmdbStore implements Store {
     };
   }
 
-  async sweep(nowMs: number): Promise<readonly SweptFact[]> {
+  async sweep(nowMs: number): Promise<readonly EndedFact[]> {
     await this.#shortenHistories(nowMs);
     while ((await this.#commit.run(sweepExpired(nowMs, PAGE))) === PAGE);
-    const swept: SweptFact[] = [];
+    const swept: EndedFact[] = [];
     for (;;) {
       const { ended, looked } = await this.#commit.run(sweepEnded(nowMs, PAGE, this.historyMax));
       swept.push(...ended);
       if (looked < PAGE) return swept;
     }
+  }
+
+  async endFacts(nowMs: number): Promise<readonly EndedFact[]> {
+    const nextMs = this.nextEndMs();
+    if (nextMs === undefined || nextMs > nowMs) return [];
+    return (await this.#commit.run(sweepEnded(nowMs, PAGE, this.historyMax))).ended;
+  }
+
+  nextEndMs(): number | undefined {
+    const [key] = this.#readable().keys("ends", { limit: 1 });
+    return key && momentOfEndKey(key);
   }
 
   async *findDamage(): AsyncGenerator<string> {

@@ -48,7 +48,7 @@ test("an event says whose fact it is, where, which revision, who wrote it and wh
       ["", "USER.name", "written", 1000, 1, "tests"],
       ["loom", "PROJ.goal", "written", 1000, 2, "tests"],
       ["", "USER.name", "forgotten", 1500, 3, null],
-      ["loom", "PROJ.goal", "expired", 2500, told[3].event.revision, null],
+      ["loom", "PROJ.goal", "expired", 2000, told[3].event.revision, null],
     ].map(([place, label, kind, atMs, revision, writtenBy]) => {
       return { userId: "ada", place, label, kind, atMs, revision, writtenBy };
     }),
@@ -206,4 +206,32 @@ test("what is kept of a user goes when the user is forgotten, and the other even
   const again: Heard[] = [];
   await services.events.listen(ACCOUNT, undefined, (event) => again.push(event), told[0].id).ready;
   assert.deepEqual(again, [told[2], told[4]]);
+});
+
+test("what is kept of a project goes when the project is forgotten, and one event tells of it", async (context) => {
+  const { services, store } = await memoryServices(context);
+  const heard: Heard[] = [];
+  await services.events.listen(ACCOUNT, undefined, (event) => heard.push(event)).ready;
+  const places = ["", "loom", "loom/w", "loom2", "loom"];
+  for (const place of places)
+    await store.write({ ...viewOf("ada"), changes: [{ place, channel: 0, value: "x" }] });
+  await store.write({ ...viewOf("eve"), changes: [{ place: "loom", channel: 0, value: "x" }] });
+  await forgetUser(services, ACCOUNT, { userId: "ada", project: "loom" });
+  const told = heard.filter(isTold);
+  const again: Heard[] = [];
+  await services.events.listen(ACCOUNT, undefined, (event) => again.push(event), told[0].id).ready;
+  assert.deepEqual(
+    again.filter(isTold).map(({ event: { userId, place, kind } }) => `${userId} ${place} ${kind}`),
+    ["ada loom2 written", "eve loom written", "ada loom forgotten"],
+  );
+});
+
+test("a write and a forgetting in one commit are told in their order", async (context) => {
+  const { services, store } = await memoryServices(context);
+  const kinds: (string | undefined)[] = [];
+  const hear = (heard: Heard) => kinds.push(isTold(heard) ? heard.event.kind : heard);
+  await services.events.listen(ACCOUNT, "ada", hear).ready;
+  const write = () => store.write({ ...viewOf("ada"), changes: [{ place: "", channel: 0, value: "x" }] });
+  await Promise.all([write(), store.forgetUser(ACCOUNT, "ada"), write()]);
+  assert.deepEqual(kinds, ["written", "forgotten", "written"]);
 });

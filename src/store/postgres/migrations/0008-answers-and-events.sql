@@ -277,7 +277,7 @@ BEGIN
 END
 $$;
 
--- Moves what has expired of a user to the history, and tells of it.
+-- Moves what has expired of a user to the history, and tells of it with the moment at which it did.
 CREATE FUNCTION sideband.end_recorded(
   p_user_slot integer, p_account text, p_user text, p_now bigint, p_history_max integer, p_ticket bigint
 ) RETURNS bigint
@@ -286,11 +286,15 @@ DECLARE
   v_places text[];
   v_channels integer[];
   v_revisions bigint[];
+  v_times bigint[];
 BEGIN
   PERFORM set_config('lock_timeout', '100ms', true);
   PERFORM 1 FROM sideband.users u WHERE u.slot = p_user_slot AND u.account = p_account AND u.user_id = p_user FOR UPDATE;
-  SELECT array_agg(f.place::text), array_agg(f.channel::integer), array_agg(f.revision)
-  INTO v_places, v_channels, v_revisions
+  SELECT array_agg(f.place::text ORDER BY f.expires_at_ms, f.revision),
+    array_agg(f.channel::integer ORDER BY f.expires_at_ms, f.revision),
+    array_agg(f.revision ORDER BY f.expires_at_ms, f.revision),
+    array_agg(f.expires_at_ms ORDER BY f.expires_at_ms, f.revision)
+  INTO v_places, v_channels, v_revisions, v_times
   FROM sideband.facts f
   WHERE f.slot = p_user_slot AND f.account = p_account AND f.user_id = p_user AND f.expires_at_ms <= p_now;
   PERFORM sideband.end_facts(p_user_slot, p_account, p_user, p_now, p_history_max, p_ticket);
@@ -298,7 +302,7 @@ BEGIN
     PERFORM sideband.record_events(array_fill(p_account, ARRAY[cardinality(v_places)]),
       array_fill(p_user, ARRAY[cardinality(v_places)]), v_places, v_channels, v_revisions,
       array_fill('expired'::text, ARRAY[cardinality(v_places)]),
-      array_fill(NULL::text, ARRAY[cardinality(v_places)]), array_fill(p_now, ARRAY[cardinality(v_places)]));
+      array_fill(NULL::text, ARRAY[cardinality(v_places)]), v_times);
   END IF;
   RETURN p_ticket;
 END
