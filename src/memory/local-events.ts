@@ -168,7 +168,7 @@ function drop(log: AccountLog, count: number): void {
 }
 
 /** An object with the methods of a store, each bound to it. */
-function methodsOf(store: Store): Store {
+export function methodsOf(store: Store): Store {
   const methods: Record<string, unknown> = {};
   for (const name of Object.getOwnPropertyNames(Object.getPrototypeOf(store)) as (keyof Store)[]) {
     const { value } = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(store), name)!;

@@ -9,6 +9,7 @@ interface HeardEvent {
   readonly label: string | null;
   readonly kind: string;
   readonly written_by: string | null;
+  readonly at: string;
 }
 
 const PATIENCE_MS = 120_000;

@@ -86,6 +86,32 @@ test("a change is heard on the other node within a second", async () => {
   await listener.end();
 });
 
+test("a fact that expires is told of on every node at its moment, and once", async () => {
+  const listeners = [await listen(one, "?user_id=ending"), await listen(other, "?user_id=ending")];
+  const labels = ["USER.name", "USER.os", "TASK.next"];
+  for (const [i, label] of labels.entries())
+    await encode(nodes[i % 2], "ending", label, "x", { ttl_s: 1 + (i % 2) });
+  for (const listener of listeners) {
+    const heard = await listener.until(6);
+    const lateMs = Date.now() - Date.parse(heard[5].at);
+    assert.ok(lateMs < 5_000, `${lateMs} ms late`);
+    for (const label of labels) {
+      const [written, expired, ...more] = heard.filter((event) => event.label === label);
+      assert.deepEqual([written.kind, expired.kind, more], ["written", "expired", []]);
+      const ttlMs = label === "USER.os" ? 2_000 : 1_000;
+      assert.equal(Date.parse(expired.at), Date.parse(written.at) + ttlMs);
+    }
+  }
+  // What each node has ended of it is all that is told.
+  await Promise.all(nodes.map((node) => node.service.core.store.sweep(Date.now())));
+  await encode(one, "ending", "USER.name", "last");
+  for (const listener of listeners) {
+    const heard = await listener.until(7);
+    assert.deepEqual([heard.length, heard[6].kind], [7, "written"]);
+    await listener.end();
+  }
+});
+
 test("whoever comes back to the other node goes on without a gap; what is not known is a reset", async () => {
   const first = await listen(one, "");
   // The other node reads for somebody already, and may be behind.

@@ -80,7 +80,8 @@ function rounds(context: TestContext, forgottenSinceMs: number, compact: () => P
   };
   const store = { sweep: async () => {}, touchKeys: async () => {} };
   const authentication = { takeUses: () => new Map() };
-  const core = { embedded, store, authentication, memory: { clock: systemClock } };
+  const ends = { start: () => () => {} };
+  const core = { embedded, store, authentication, ends, memory: { clock: systemClock } };
   context.after(keepUp(core as unknown as Core, readConfig({}, {}), pino({ level: "silent" })));
   return async (number: number) => {
     for (let i = 0; i < number; i++) {
