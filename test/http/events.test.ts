@@ -117,6 +117,38 @@ test("a fact that expires is told of at its moment, without a sweep", async () =
   }
 });
 
+test("a listener ends at once with its key or its token, revoked or expired, and hears no more; others go on", async () => {
+  const { keys } = running.service.core;
+  const account = { account: "acme", tier: "unlimited" } as const;
+  const revoked = await keys.create(account);
+  const expiring = await keys.create({ ...account, expiresAtMs: clock.ms + 60_000 });
+  const made = await running.call("POST", "/tokens", {
+    body: { user_id: "watched", access: "read", ttl_s: 60 },
+  });
+  ok(made);
+  const query = "?user_id=watched";
+  const others = await listen(query);
+  const [first, second, third] = [
+    await listen(query, {}, revoked.key),
+    await listen(query, {}, expiring.key),
+    await listen("", {}, made.json.token),
+  ];
+  const startMs = performance.now();
+  await keys.revoke(revoked.record.id);
+  await first.untilEnded();
+  const tookMs = performance.now() - startMs;
+  // The proof of life of a stream comes every five seconds.
+  assert.ok(tookMs < 4_000, `${tookMs} ms`);
+  ok(await encode("watched", "USER.name", "x"));
+  await second.until(1);
+  clock.ms += 60_000;
+  await Promise.all([second.untilEnded(), third.untilEnded()]);
+  ok(await encode("watched", "USER.name", "y"));
+  assert.equal((await others.until(2)).length, 2);
+  assert.deepEqual([first.heard().length, second.heard().length, third.heard().length], [0, 1, 1]);
+  await others.end();
+});
+
 test("a service that stops does not wait for listeners", async () => {
   const stopping = await startRunning({ SIDEBAND_DEMO: "0" }, undefined, { warm: false });
   const response = await fetch(`${stopping.url}/users/events`, {
