@@ -68,6 +68,48 @@ test("a listener hears every change of a user, never a value, and goes on where 
   for (const listener of [everyone, again, lost, inside]) await listener.end();
 });
 
+test("a listener of a worktree hears that its project or its person was forgotten, and nothing else of them", async () => {
+  const inner = await listen("?user_id=outer&project=loom/w");
+  const write = (project: string) => encode("outer", "TASK.current", "x", { project });
+  const forget = (query: string) => running.call("DELETE", `/users?user_id=outer${query}`);
+  for (const project of ["loom/w", "loom", "loom/v", "loo"]) ok(await write(project));
+  ok(await forget("&project=loo"));
+  ok(await forget("&project=loom/v"));
+  ok(await forget("&project=loom"));
+  ok(await write("loom"));
+  ok(await forget(""));
+  ok(await write("loom/w"));
+  assert.deepEqual(
+    (await inner.until(4)).map(({ project, label, kind }) => [project, label, kind]),
+    [
+      ["loom/w", "TASK.current", "written"],
+      ["loom", null, "forgotten"],
+      [null, null, "forgotten"],
+      ["loom/w", "TASK.current", "written"],
+    ],
+  );
+  await inner.end();
+});
+
+test("after a project was forgotten, who comes back hears that and nothing of what was in it", async () => {
+  const first = await listen("?user_id=project");
+  ok(await encode("project", "USER.name", "x"));
+  for (const project of ["loom", "loom/w"]) ok(await encode("project", "TASK.current", "x", { project }));
+  ok(await running.call("DELETE", "/users?user_id=project&project=loom"));
+  const [{ id }] = await first.until(4);
+  await first.end();
+  const again = await listen("?user_id=project", { "last-event-id": id });
+  ok(await encode("project", "USER.os", "last"));
+  assert.deepEqual(
+    (await again.until(2)).map(({ project, label, kind }) => [project, label, kind]),
+    [
+      ["loom", null, "forgotten"],
+      [null, "USER.os", "written"],
+    ],
+  );
+  await again.end();
+});
+
 test("a bound key hears of its user alone", async () => {
   const { key } = await running.service.core.keys.create({
     account: "acme",
@@ -75,6 +117,7 @@ test("a bound key hears of its user alone", async () => {
     user: "mine",
   });
   const bound = await listen("", {}, key);
+  const all = await listen("");
   ok(await encode("not-mine", "USER.name", "x"));
   ok(await encode("mine", "USER.name", "y"));
   ok(await encode("not-mine", "USER.os", "x"));
@@ -86,7 +129,12 @@ test("a bound key hears of its user alone", async () => {
       ["mine", "USER.os"],
     ],
   );
-  await bound.end();
+  // An id is the same for all listeners of the account, and says nothing of what happened in between.
+  const ids = bound.heard().map(({ id }) => id);
+  const others = (await all.until(4)).map(({ id }) => id);
+  assert.deepEqual(ids, [others[1], others[3]]);
+  for (const id of others) assert.match(id, /^[\w-]{22}$/);
+  for (const listener of [bound, all]) await listener.end();
 });
 
 test("a listener hears that a fact has expired", async () => {
