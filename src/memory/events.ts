@@ -7,6 +7,7 @@
 
 import { Failure } from "../base/errors.ts";
 import { withThousands } from "../base/thousands.ts";
+import { isInside, OWN_PLACE } from "./places.ts";
 import type { EventKind, Place } from "./ports.ts";
 
 /** Something that happened to a user's fact. */
@@ -126,7 +127,7 @@ export class UserEvents {
     const { onHeard, held = [] } = listener;
     listener.held = undefined;
     if (missed === undefined) onHeard("reset", userId);
-    for (const told of missed ?? []) if (isOf(told, userId)) onHeard(told, userId);
+    for (const told of withoutForgotten(missed ?? [])) if (isOf(told, userId)) onHeard(told, userId);
     listener.last = missed?.at(-1)?.number ?? 0;
     for (const heard of held) if (isNew(heard, listener)) onHeard(heard, userId);
   }
@@ -168,6 +169,20 @@ function refuseTooMany(
 
 function isNew(heard: Heard, { last }: Listener): boolean {
   return typeof heard === "string" || heard.number > last;
+}
+
+/** Without the events of users and places that were forgotten later. */
+function withoutForgotten(told: readonly ToldEvent[]): readonly ToldEvent[] {
+  const forgotten = new Map<string, readonly Place[]>();
+  const kept: ToldEvent[] = [];
+  for (const one of [...told].reverse()) {
+    const { userId, place, label } = one.event;
+    const places = forgotten.get(userId) ?? [];
+    if (places.some((outer) => outer === OWN_PLACE || isInside(place, outer))) continue;
+    kept.push(one);
+    if (label === undefined) forgotten.set(userId, [...places, place]);
+  }
+  return kept.reverse();
 }
 
 function isOf({ event }: ToldEvent, userId: string | undefined): boolean {

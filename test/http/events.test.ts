@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { listenTo } from "./event-stream.ts";
+import { type Listener, listenTo } from "./event-stream.ts";
 import { type Answer, type Running, startRunning } from "./running-service.ts";
 
 const clock = { ms: Date.UTC(2026, 10, 30), now: () => clock.ms };
@@ -168,7 +168,6 @@ test("a fact that expires is told of at its moment, without a sweep", async () =
 test("a listener ends at once with its key or its token, revoked or expired, and hears no more; others go on", async () => {
   const { keys } = running.service.core;
   const account = { account: "acme", tier: "unlimited" } as const;
-  const revoked = await keys.create(account);
   const expiring = await keys.create({ ...account, expiresAtMs: clock.ms + 60_000 });
   const made = await running.call("POST", "/tokens", {
     body: { user_id: "watched", access: "read", ttl_s: 60 },
@@ -176,24 +175,29 @@ test("a listener ends at once with its key or its token, revoked or expired, and
   ok(made);
   const query = "?user_id=watched";
   const others = await listen(query);
-  const [first, second, third] = [
-    await listen(query, {}, revoked.key),
-    await listen(query, {}, expiring.key),
-    await listen("", {}, made.json.token),
-  ];
-  const startMs = performance.now();
-  await keys.revoke(revoked.record.id);
-  await first.untilEnded();
-  const tookMs = performance.now() - startMs;
-  // The proof of life of a stream comes every five seconds.
-  assert.ok(tookMs < 4_000, `${tookMs} ms`);
+  const [second, third] = [await listen(query, {}, expiring.key), await listen("", {}, made.json.token)];
+  const tookMs: number[] = [];
+  const revoked: Listener[] = [];
+  for (let i = 0; i < 3; i++) {
+    const { key, record } = await keys.create(account);
+    const listener = await listen(query, {}, key);
+    const startMs = performance.now();
+    await keys.revoke(record.id);
+    await listener.untilEnded();
+    tookMs.push(performance.now() - startMs);
+    revoked.push(listener);
+  }
+  // A loaded machine may be slow once; the median is not the machine's.
+  tookMs.sort((a, b) => a - b);
+  assert.ok(tookMs[1] < 1_000, `${tookMs.map(Math.round)} ms`);
   ok(await encode("watched", "USER.name", "x"));
   await second.until(1);
   clock.ms += 60_000;
   await Promise.all([second.untilEnded(), third.untilEnded()]);
   ok(await encode("watched", "USER.name", "y"));
   assert.equal((await others.until(2)).length, 2);
-  assert.deepEqual([first.heard().length, second.heard().length, third.heard().length], [0, 1, 1]);
+  assert.deepEqual([second.heard().length, third.heard().length], [1, 1]);
+  for (const listener of revoked) assert.deepEqual(listener.heard(), []);
   await others.end();
 });
 

@@ -71,6 +71,30 @@ test("postgres: events are read after a number, so many and no more, of all acco
   assert.deepEqual(nobody, { first: last + 6, last: last + 6, events: [] });
 });
 
+test("postgres: what was told of a user or place that was forgotten is gone, the last moments of it after a sweep", async (context) => {
+  const { store } = await databaseWithStore(context);
+  const { last } = await store.followEvents("acme", Date.now() + HOUR_MS);
+  const kept = async () =>
+    (await store.readEvents(["acme"], last, 100)).events.map(({ userId, place, channel }) =>
+      [userId, place, channel].join(" "),
+    );
+  const nowMs = Date.now();
+  for (const atMs of [nowMs - 60_000, nowMs])
+    for (const place of ["", "loom", "loom/w", "loo"])
+      await store.write({
+        ...write("ada", [], { nowMs: atMs }),
+        changes: [{ place, channel: atMs === nowMs ? 1 : 0, value: "x" }],
+      });
+  await store.forgetUser("acme", "ada", "loom");
+  const before = ["ada  0", "ada loo 0", "ada  1"];
+  assert.deepEqual(await kept(), [...before, "ada loom 1", "ada loom/w 1", "ada loo 1", "ada loom "]);
+  await store.sweep(Date.now());
+  assert.deepEqual(await kept(), [...before, "ada loo 1", "ada loom "]);
+  await store.forgetUser("acme", "ada");
+  await store.sweep(Date.now());
+  assert.deepEqual(await kept(), ["ada  "]);
+});
+
 test("postgres: two nodes that end the same facts record each end once, at its moment and in order", async (context) => {
   const { url, store } = await databaseWithStore(context);
   const other = await openStore(url);

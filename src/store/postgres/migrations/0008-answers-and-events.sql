@@ -92,7 +92,8 @@ BEGIN
 END
 $$;
 
--- Removes events up to `p_before`, and the logs of accounts that nobody listens to any more.
+-- Removes events up to `p_before`, what was told of users and places that were forgotten since, and the logs of accounts
+-- that nobody listens to any more.
 CREATE FUNCTION sideband.sweep_events(p_before bigint, p_now bigint, p_ticket bigint) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -104,6 +105,11 @@ BEGIN
     UPDATE sideband.event_logs l SET first = greatest(l.first, v_log.number) WHERE l.slot = 0 AND l.account = v_log.account;
     DELETE FROM sideband.events e WHERE e.slot = 0 AND e.account = v_log.account AND e.at_ms <= p_before;
   END LOOP;
+  -- Of those that were forgotten before the last sweeps nothing is left.
+  DELETE FROM sideband.events e USING sideband.events f
+  WHERE f.slot = 0 AND f.at_ms > p_now - 300000 AND f.channel IS NULL AND e.slot = 0 AND e.account = f.account
+    AND e.user_id = f.user_id AND e.number < f.number
+    AND (f.place = '' OR e.place = f.place OR starts_with(e.place, f.place || '/'));
   FOR v_log IN DELETE FROM sideband.event_logs l WHERE l.until_ms <= p_now RETURNING l.account LOOP
     DELETE FROM sideband.events e WHERE e.slot = 0 AND e.account = v_log.account;
   END LOOP;
@@ -255,8 +261,9 @@ BEGIN
     DELETE FROM sideband.answers a WHERE a.account = p_account AND a.user_id = p_user;
   END IF;
   IF forgotten THEN
+    -- Other nodes may not have told their listeners of the last moments; those go with the next sweep.
     DELETE FROM sideband.events e WHERE e.slot = 0 AND e.account = p_account AND e.user_id = p_user
-      AND (p_place IS NULL OR e.place = p_place OR starts_with(e.place, p_place || '/'));
+      AND e.at_ms <= p_now - 5000 AND (p_place IS NULL OR e.place = p_place OR starts_with(e.place, p_place || '/'));
     PERFORM sideband.record_events(ARRAY[p_account], ARRAY[p_user], ARRAY[coalesce(p_place, '')], ARRAY[NULL::integer],
       ARRAY[0::bigint], ARRAY['forgotten'], ARRAY[NULL::text], ARRAY[p_now]);
   END IF;
