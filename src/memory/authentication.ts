@@ -12,7 +12,7 @@ import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
 import { TIER_LIMITS, type Tier } from "../base/tiers.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import { hashOfKey, isWellFormedKey } from "./key-format.ts";
-import { endOf, LiveCallers } from "./live-callers.ts";
+import { callerEndMs, LiveCallers } from "./live-callers.ts";
 import type { KeyAccess, KeyRecord, KeyStore } from "./ports.ts";
 import { allowedUser, requireWriteAccess } from "./rights.ts";
 import { isToken, type TokenContent, type Tokens } from "./tokens.ts";
@@ -48,7 +48,7 @@ export class Authentication {
   readonly #byText = new BoundedCache<Caller>({ entriesMax: CACHE_ENTRIES_MAX });
   /** Apart from the others: a key's id is no secret, and opens nothing. */
   readonly #byId = new BoundedCache<Caller>({ entriesMax: CACHE_ENTRIES_MAX });
-  readonly #live: LiveCallers;
+  readonly #live: LiveCallers<Caller>;
   readonly #used = new Map<string, number>();
   #version = -1;
 
@@ -56,7 +56,7 @@ export class Authentication {
     this.#keys = keys;
     this.#clock = clock;
     this.#tokens = tokens;
-    const version = () => keys.keysVersion();
+    const version = async () => keys.keysVersion();
     this.#live = new LiveCallers({ clock, version, untilMs: (caller) => this.liveUntil(caller) });
   }
 
@@ -109,7 +109,7 @@ export class Authentication {
   async liveUntil({ tier, keyId, token }: Caller): Promise<number> {
     if (tier === "owner") return Number.POSITIVE_INFINITY;
     try {
-      return endOf({ ...(await this.#keyById(keyId)), token });
+      return callerEndMs({ ...(await this.#keyById(keyId)), token });
     } catch (error) {
       if (error instanceof Failure && ERRORS[error.code].status < 500) return Number.NEGATIVE_INFINITY;
       throw error;

@@ -5,19 +5,24 @@
  */
 
 import type { Clock } from "../base/clock.ts";
-import type { MaybePromise } from "../base/maybe-promise.ts";
-import type { Caller } from "./authentication.ts";
 
-export interface LiveCallersOptions {
-  readonly clock: Clock;
-  /** Another number after every change of any key. */
-  readonly version: () => MaybePromise<number>;
-  /** Until when a caller's key and token count; a moment of the past where they do not any more. */
-  readonly untilMs: (caller: Caller) => Promise<number>;
+/** What is known of a caller when it is let in. */
+export interface KeyHolder {
+  readonly keyId: string;
+  readonly expiresAtMs: number | null;
+  readonly token?: { readonly expiresAtMs: number } | undefined;
 }
 
-interface Watched {
-  readonly caller: Caller;
+export interface LiveCallersOptions<C> {
+  readonly clock: Clock;
+  /** Another number after every change of any key. */
+  readonly version: () => Promise<number>;
+  /** Until when a caller's key and token count; a moment of the past where they do not any more. */
+  readonly untilMs: (caller: C) => Promise<number>;
+}
+
+interface Watched<C> {
+  readonly caller: C;
   readonly ends: Set<() => void>;
   /** That of the keys when `untilMs` was found out. */
   version: number | undefined;
@@ -26,15 +31,15 @@ interface Watched {
 
 const LOOK_MS = 100;
 
-export class LiveCallers {
-  readonly #options: LiveCallersOptions;
+export class LiveCallers<C extends KeyHolder> {
+  readonly #options: LiveCallersOptions<C>;
   /** By key and token: each is looked up once, however many streams it has. */
-  readonly #watched = new Map<string, Watched>();
+  readonly #watched = new Map<string, Watched<C>>();
   #timer: NodeJS.Timeout | undefined;
   #version: number | undefined;
   #looking = false;
 
-  constructor(options: LiveCallersOptions) {
+  constructor(options: LiveCallersOptions<C>) {
     this.#options = options;
   }
 
@@ -42,10 +47,10 @@ export class LiveCallers {
    * Calls `onEnd` once when the caller's key does not count any more.
    * @returns ends the watch
    */
-  watch(caller: Caller, onEnd: () => void): () => void {
+  watch(caller: C, onEnd: () => void): () => void {
     const name = `${caller.keyId} ${caller.token?.expiresAtMs}`;
     const known = this.#watched.get(name);
-    const watched = known ?? { caller, ends: new Set(), version: undefined, untilMs: endOf(caller) };
+    const watched = known ?? { caller, ends: new Set(), version: undefined, untilMs: callerEndMs(caller) };
     this.#watched.set(name, watched);
     const end = () => onEnd();
     watched.ends.add(end);
@@ -62,9 +67,7 @@ export class LiveCallers {
     this.#looking = true;
     const { clock, version } = this.#options;
     // A store that is away says nothing about the keys.
-    this.#version = await Promise.resolve()
-      .then(version)
-      .catch(() => this.#version);
+    this.#version = await version().catch(() => this.#version);
     for (const [name, watched] of [...this.#watched]) {
       if (watched.version !== this.#version) await this.#lookUp(watched, this.#version);
       if (watched.untilMs > clock.now()) continue;
@@ -75,7 +78,7 @@ export class LiveCallers {
     this.#stopIfIdle();
   }
 
-  async #lookUp(watched: Watched, version: number | undefined): Promise<void> {
+  async #lookUp(watched: Watched<C>, version: number | undefined): Promise<void> {
     try {
       watched.untilMs = await this.#options.untilMs(watched.caller);
       watched.version = version;
@@ -92,7 +95,7 @@ export class LiveCallers {
 }
 
 /** When a caller's key or token expires. */
-export function endOf({ expiresAtMs, token }: Pick<Caller, "expiresAtMs" | "token">): number {
+export function callerEndMs({ expiresAtMs, token }: Omit<KeyHolder, "keyId">): number {
   const never = Number.POSITIVE_INFINITY;
   return Math.min(expiresAtMs ?? never, token?.expiresAtMs ?? never);
 }

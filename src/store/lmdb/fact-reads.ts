@@ -8,6 +8,7 @@ import {
   channelOfKey,
   factKey,
   HEAD,
+  momentOfEndKey,
   placeKey,
   placeOfKey,
   rangeBelow,
@@ -98,6 +99,26 @@ export function readUser(environment: Environment, view: View): UserState | unde
   if (stamp === undefined) throw incomplete(account, userId);
   const facts = [...counting.values()].sort((a, b) => a.channel - b.channel);
   return { stamp, facts, nextEndMs };
+}
+
+/** The keys of the users in a range of the facts, at most `limit`. */
+export function readUserKeys(
+  environment: Environment,
+  { start, limit, ...range }: { readonly start: Buffer; readonly end?: Buffer; readonly limit: number },
+): Buffer[] {
+  const users: Buffer[] = [];
+  for (let next = start; users.length < limit; next = rangeBelow(users[users.length - 1]).end) {
+    const [key] = environment.keys("facts", { ...range, start: next, limit: 1 });
+    if (key === undefined) break;
+    users.push(userOfKey(key));
+  }
+  return users;
+}
+
+/** When the first fact expires, or has; undefined where none does. */
+export function nextEndIn(environment: Environment): number | undefined {
+  const [key] = environment.keys("ends", { limit: 1 });
+  return key && momentOfEndKey(key);
 }
 
 /** The facts of one place, expired ones included. */

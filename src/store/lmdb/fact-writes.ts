@@ -103,16 +103,12 @@ export function addUsage(keyId: string, days: readonly { day: string; count: num
 
 /**
  * Moves facts that have expired to the history, and looks at no more than `countMax` entries, so that a group stays
- * short. Returns the facts, and how many entries it has looked at.
+ * short.
  */
-export function sweepEnded(
-  nowMs: number,
-  countMax: number,
-  historyMax: number,
-): Write<{ ended: EndedFact[]; looked: number }> {
+export function sweepEnded(nowMs: number, countMax: number, historyMax: number): Write<EndedFact[]> {
   return (writer) => {
     const due = writer.environment.keys("ends", { end: momentPrefix(nowMs + 1), limit: countMax });
-    const ended = due.flatMap((key) => {
+    return due.flatMap((key) => {
       const { account, userId, place, channel } = splitFactKey(factOfEndKey(key));
       const facts = new UserWrites(writer, account, userId, { nowMs, historyMax });
       const fact = facts.endExpired(place, channel);
@@ -123,7 +119,6 @@ export function sweepEnded(
       const endedAtMs = momentOfEndKey(key);
       return [{ account, userId, place, channel, revision: fact.revision, endedAtMs }];
     });
-    return { ended, looked: due.length };
   };
 }
 

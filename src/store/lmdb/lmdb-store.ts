@@ -36,25 +36,18 @@ import type {
   WriteRequest,
 } from "../../memory/ports.ts";
 import { DATA_FILE, freeBytesOf, writeOwnerNote } from "./data-folder.ts";
-import {
-  counterKey,
-  labelKey,
-  momentOfEndKey,
-  PLACES,
-  rangeBelow,
-  splitUserKey,
-  USERS,
-  userOfKey,
-} from "./entry-keys.ts";
+import { counterKey, labelKey, PLACES, rangeBelow, splitUserKey, USERS } from "./entry-keys.ts";
 import { describeKey, Environment, FIRST_KEY, isSound, TABLES, type TableName } from "./environment.ts";
 import {
   type LifeOptions,
   type ListOptions,
   listUsers,
+  nextEndIn,
   readFact,
   readLife,
   readStamp,
   readUser,
+  readUserKeys,
 } from "./fact-reads.ts";
 import { addUsage, forgetPlace, forgetUser, saveCodes, sweepEnded, writeFacts } from "./fact-writes.ts";
 import { type FolderLock, folderLost } from "./folder-lock.ts";
@@ -268,16 +261,10 @@ export class LmdbStore implements Store {
     const range = account === undefined ? { start: FIRST_KEY } : rangeBelow(Buffer.from(account));
     for (let start = range.start; ; ) {
       // Each page is read from a fresh snapshot: one long snapshot would keep lmdb from reusing old pages.
-      const users: Buffer[] = [];
-      while (users.length < PAGE) {
-        const [key] = this.#readable().keys("facts", { ...range, start, limit: 1 });
-        if (key === undefined) break;
-        const user = userOfKey(key);
-        users.push(user);
-        start = rangeBelow(user).end;
-      }
+      const users = readUserKeys(this.#readable(), { ...range, start, limit: PAGE });
       for (const user of users) yield splitUserKey(user);
       if (users.length < PAGE) return;
+      start = rangeBelow(users[PAGE - 1]).end;
     }
   }
 
@@ -385,22 +372,17 @@ export class LmdbStore implements Store {
     await this.#shortenHistories(nowMs);
     while ((await this.#commit.run(sweepExpired(nowMs, PAGE))) === PAGE);
     const swept: EndedFact[] = [];
-    for (;;) {
-      const { ended, looked } = await this.#commit.run(sweepEnded(nowMs, PAGE, this.historyMax));
-      swept.push(...ended);
-      if (looked < PAGE) return swept;
-    }
+    while ((this.nextEndMs() ?? Number.POSITIVE_INFINITY) <= nowMs)
+      swept.push(...(await this.endFacts(nowMs)));
+    return swept;
   }
 
-  async endFacts(nowMs: number): Promise<readonly EndedFact[]> {
-    const nextMs = this.nextEndMs();
-    if (nextMs === undefined || nextMs > nowMs) return [];
-    return (await this.#commit.run(sweepEnded(nowMs, PAGE, this.historyMax))).ended;
+  endFacts(nowMs: number): Promise<readonly EndedFact[]> {
+    return this.#commit.run(sweepEnded(nowMs, PAGE, this.historyMax));
   }
 
   nextEndMs(): number | undefined {
-    const [key] = this.#readable().keys("ends", { limit: 1 });
-    return key && momentOfEndKey(key);
+    return nextEndIn(this.#readable());
   }
 
   async *findDamage(): AsyncGenerator<string> {

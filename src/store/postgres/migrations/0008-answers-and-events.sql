@@ -45,6 +45,7 @@ CREATE TABLE sideband.events (
   PRIMARY KEY (slot, account, number)
 );
 CREATE INDEX events_by_time ON sideband.events (at_ms);
+CREATE INDEX events_of_forgotten ON sideband.events (at_ms) WHERE channel IS NULL;
 
 -- The number of the last event. Whoever records one locks this row until the commit, so that events can be read in the
 -- order of their numbers, and none appears behind one that was read.
