@@ -106,7 +106,7 @@ export async function startService(config: Config, options: ServiceOptions = {})
         mcp: new McpHttp({
           memory: core.memory,
           version: packageVersion(),
-          isLive: (caller) => core.authentication.isLive(caller),
+          watch: (caller, onEnd) => core.authentication.watch(caller, onEnd),
         }),
         upkeep: {
           compact: (progress) => core.compact(progress),

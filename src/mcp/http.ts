@@ -23,8 +23,8 @@ import { type ChangeSource, Session, WATCHED_MAX } from "./session.ts";
 export interface McpHttpOptions {
   readonly memory: MemoryServices;
   readonly version: string;
-  /** Whether a caller's key still counts. */
-  readonly isLive: (caller: Caller) => Promise<boolean>;
+  /** Calls `onEnd` when a caller's key counts no more, unless the function that it returns is called before. */
+  readonly watch: (caller: Caller, onEnd: () => void) => () => void;
 }
 
 /** What the service knows of a request, handed through to the server that answers it. */
@@ -59,7 +59,6 @@ const INVALID_PARAMS = -32_602;
 const LIMIT_REACHED = -32_603;
 const TOO_MANY_REQUESTS = 429;
 const NEW_SESSION = "Send initialize, and its Mcp-Session-Id with each request.";
-const KEYS_INTERVAL_MS = 1_000;
 /** Changes within this time are told in one notice, such as those of a batch. */
 const TOGETHER_MS = 100;
 
@@ -67,20 +66,17 @@ export class McpHttp implements McpEndpoint {
   readonly #options: McpHttpOptions;
   readonly #accounts = new BoundedCache<Promise<AccountEntry>>({ entriesMax: ACCOUNTS_MAX });
   /** The visits that are being answered. */
-  readonly #open = new Map<AbortController, Caller>();
-  readonly #timer: NodeJS.Timeout;
-  #looking = false;
+  readonly #open = new Set<AbortController>();
 
   constructor(options: McpHttpOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => void this.#endRevoked(), KEYS_INTERVAL_MS).unref();
   }
 
   async answer(visit: McpVisit): Promise<Response> {
     const { caller, userId, project, include, request, body, ended, failureOf } = visit;
     const account = await this.#accountOf(caller.account);
     const controller = new AbortController();
-    this.#open.set(controller, caller);
+    this.#open.add(controller);
     const memoryOf = (owner: MemoryCaller) => directMemory(this.#options.memory, owner, failureOf);
     const { events } = this.#options.memory;
     const watch = (user: string) => {
@@ -89,7 +85,8 @@ export class McpHttp implements McpEndpoint {
       return stop;
     };
     const check = (user: string) => account.beginnings.of(user);
-    const releases: (() => void)[] = [];
+    // A stream ends with its key.
+    const releases = [this.#options.watch(caller, () => controller.abort())];
     const end = () => {
       this.#open.delete(controller);
       controller.abort();
@@ -133,22 +130,7 @@ export class McpHttp implements McpEndpoint {
 
   /** Ends the streams. */
   close(): void {
-    clearInterval(this.#timer);
-    for (const controller of this.#open.keys()) controller.abort();
-  }
-
-  /** A stream ends soon after its key, or its token. Each is looked up once, however many streams it has. */
-  async #endRevoked(): Promise<void> {
-    if (this.#looking) return;
-    this.#looking = true;
-    const nameOf = ({ keyId, token }: Caller) => `${keyId} ${token?.expiresAtMs}`;
-    const callers = new Map([...this.#open.values()].map((caller) => [nameOf(caller), caller]));
-    for (const [name, caller] of callers) {
-      // A store that does not answer says nothing about the key.
-      if (await this.#options.isLive(caller).catch(() => true)) continue;
-      for (const [controller, own] of this.#open) if (nameOf(own) === name) controller.abort();
-    }
-    this.#looking = false;
+    for (const controller of this.#open) controller.abort();
   }
 
   #accountOf(name: string): Promise<AccountEntry> {

@@ -230,13 +230,15 @@ export type AddKeyOutcome =
   | "account_exists"
   | "account_missing";
 
-/** A fact that the sweep found expired. */
-export interface SweptFact {
+/** A fact that was found expired. */
+export interface EndedFact {
   readonly account: string;
   readonly userId: string;
   readonly place: Place;
   readonly channel: number;
   readonly revision: number;
+  /** The moment at which it expired, not that at which it was found. */
+  readonly endedAtMs: number;
 }
 
 export type EventKind = "written" | "forgotten" | "expired";
@@ -373,7 +375,11 @@ export interface Store extends FactStore, LabelStore, KeyStore {
   probe(): Promise<void>;
   statistics(): MaybePromise<StoreStatistics>;
   /** Removes what has expired: idempotency records, and facts, which become history. */
-  sweep(nowMs: number): Promise<readonly SweptFact[]>;
+  sweep(nowMs: number): Promise<readonly EndedFact[]>;
+  /** Of a sweep the facts alone: a page of those that expired first. Empty where none is left. */
+  endFacts(nowMs: number): Promise<readonly EndedFact[]>;
+  /** When the first of the facts that were not ended yet expires, or has; undefined where none ever does. */
+  nextEndMs(): MaybePromise<number | undefined>;
   /** Records that are damaged, in words for the operator. */
   findDamage(): AsyncIterable<string>;
   close(): Promise<void>;

@@ -9,7 +9,7 @@ import { Answer } from "../request/answer.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 
-/** Keeps proxies from taking the stream for a dead one, and finds out whether the key still counts. */
+/** Keeps proxies from taking the stream for a dead one. */
 const BEAT_MS = 5_000;
 /** What may wait for a slow reader. */
 const WAITING_BYTES_MAX = 1 << 20;
@@ -23,6 +23,7 @@ export function eventRoutes({ memory, authentication }: HttpServices): Handlers<
       const { caller } = call;
       const stream = new PassThrough();
       const send = (text: string) => {
+        if (stream.writableEnded) return;
         stream.write(text);
         // It comes back with its Last-Event-ID.
         if (stream.readableLength > WAITING_BYTES_MAX) stream.destroy();
@@ -42,12 +43,14 @@ export function eventRoutes({ memory, authentication }: HttpServices): Handlers<
         stop();
         throw error;
       });
-      const beat = setInterval(async () => {
-        send(": still here\n\n");
-        if (!(await authentication.isLive(caller).catch(() => true))) stream.end();
-      }, BEAT_MS);
+      const beat = setInterval(() => send(": still here\n\n"), BEAT_MS);
+      const endWatch = authentication.watch(caller, () => {
+        stop();
+        stream.end();
+      });
       stream.once("close", () => {
         clearInterval(beat);
+        endWatch();
         stop();
       });
       if (call.isGone) stream.destroy();

@@ -99,6 +99,10 @@ export function endKey(expiresAtMs: number, fact: Buffer): Buffer {
   return Buffer.concat([momentPrefix(expiresAtMs), fact]);
 }
 
+export function momentOfEndKey(key: Buffer): number {
+  return key.readUIntBE(0, MOMENT_BYTES);
+}
+
 export function factOfEndKey(key: Buffer): Buffer {
   return key.subarray(MOMENT_BYTES);
 }

@@ -8,6 +8,7 @@ import {
   channelOfKey,
   factKey,
   HEAD,
+  momentOfEndKey,
   placeKey,
   placeOfKey,
   rangeBelow,
@@ -103,6 +104,26 @@ export function readUser(environment: Environment, view: View): UserState | unde
   return { stamp, facts, nextEndMs };
 }
 
+/** The keys of the users in a range of the facts, at most `limit`. */
+export function readUserKeys(
+  environment: Environment,
+  { start, limit, ...range }: { readonly start: Buffer; readonly end?: Buffer; readonly limit: number },
+): Buffer[] {
+  const users: Buffer[] = [];
+  for (let next = start; users.length < limit; next = rangeBelow(users[users.length - 1]).end) {
+    const [key] = environment.keys("facts", { ...range, start: next, limit: 1 });
+    if (key === undefined) break;
+    users.push(userOfKey(key));
+  }
+  return users;
+}
+
+/** When the first fact expires, or has; undefined where none does. */
+export function nextEndIn(environment: Environment): number | undefined {
+  const [key] = environment.keys("ends", { limit: 1 });
+  return key && momentOfEndKey(key);
+}
+
 /** The facts of one place, expired ones included. */
 function factsOf(environment: Environment, account: string, userId: string, place: Place): FactRecord[] {
   const facts = environment
@@ -186,16 +207,10 @@ export async function* walkUsers(
 ): AsyncGenerator<{ account: string; userId: string }> {
   const range = account === undefined ? { start: FIRST_KEY } : rangeBelow(Buffer.from(account));
   for (let start = range.start; ; ) {
-    const users: Buffer[] = [];
-    while (users.length < PAGE) {
-      const [key] = readable().keys("facts", { ...range, start, limit: 1 });
-      if (key === undefined) break;
-      const user = userOfKey(key);
-      users.push(user);
-      start = rangeBelow(user).end;
-    }
+    const users = readUserKeys(readable(), { ...range, start, limit: PAGE });
     for (const user of users) yield splitUserKey(user);
     if (users.length < PAGE) return;
+    start = rangeBelow(users[PAGE - 1]).end;
   }
 }
 

@@ -2,10 +2,10 @@
 
 import { assert } from "../../base/assert.ts";
 import type {
+  EndedFact,
   FactChange,
   Place,
   PlacedCode,
-  SweptFact,
   WriteOutcome,
   WriteRequest,
 } from "../../memory/ports.ts";
@@ -15,6 +15,7 @@ import {
   factKey,
   factOfEndKey,
   HEAD,
+  momentOfEndKey,
   momentPrefix,
   PLACES,
   placeKey,
@@ -102,25 +103,22 @@ export function addUsage(keyId: string, days: readonly { day: string; count: num
 
 /**
  * Moves facts that have expired to the history, and looks at no more than `countMax` entries, so that a group stays
- * short. Returns the facts, and how many entries it has looked at.
+ * short.
  */
-export function sweepEnded(
-  nowMs: number,
-  countMax: number,
-  historyMax: number,
-): Write<{ ended: SweptFact[]; looked: number }> {
+export function sweepEnded(nowMs: number, countMax: number, historyMax: number): Write<EndedFact[]> {
   return (writer) => {
     const due = writer.environment.keys("ends", { end: momentPrefix(nowMs + 1), limit: countMax });
-    const ended = due.flatMap((key) => {
+    return due.flatMap((key) => {
       const { account, userId, place, channel } = splitFactKey(factOfEndKey(key));
       const facts = new UserWrites(writer, account, userId, { nowMs, historyMax });
       const fact = facts.endExpired(place, channel);
       facts.save();
       // An entry whose fact is gone, or expires later, cannot be left: it would be found for ever.
       writer.remove("ends", key);
-      return fact === undefined ? [] : [{ account, userId, place, channel, revision: fact.revision }];
+      if (fact === undefined) return [];
+      const endedAtMs = momentOfEndKey(key);
+      return [{ account, userId, place, channel, revision: fact.revision, endedAtMs }];
     });
-    return { ended, looked: due.length };
   };
 }
 

@@ -23,6 +23,7 @@ import type {
   AddLabelOutcome,
   BackupReport,
   CompactReport,
+  EndedFact,
   FactRecord,
   KeyApproval,
   KeyRecord,
@@ -34,7 +35,6 @@ import type {
   Replay,
   Store,
   StoreStatistics,
-  SweptFact,
   UserLife,
   UserState,
   View,
@@ -48,6 +48,7 @@ import {
   type LifeOptions,
   type ListOptions,
   listUsers,
+  nextEndIn,
   readFact,
   readLife,
   readStamp,
@@ -371,17 +372,23 @@ export class LmdbStore implements Store {
     };
   }
 
-  async sweep(nowMs: number): Promise<readonly SweptFact[]> {
+  async sweep(nowMs: number): Promise<readonly EndedFact[]> {
     await this.#shortenHistories(nowMs);
     const noting = this.#commit.run(keepClock(this.clock, this.#warn));
     while ((await this.#commit.run(sweepExpired(nowMs, PAGE))) === PAGE);
     await noting;
-    const swept: SweptFact[] = [];
-    for (;;) {
-      const { ended, looked } = await this.#commit.run(sweepEnded(nowMs, PAGE, this.historyMax));
-      swept.push(...ended);
-      if (looked < PAGE) return swept;
-    }
+    const swept: EndedFact[] = [];
+    while ((this.nextEndMs() ?? Number.POSITIVE_INFINITY) <= nowMs)
+      swept.push(...(await this.endFacts(nowMs)));
+    return swept;
+  }
+
+  endFacts(nowMs: number): Promise<readonly EndedFact[]> {
+    return this.#commit.run(sweepEnded(nowMs, PAGE, this.historyMax));
+  }
+
+  nextEndMs(): number | undefined {
+    return nextEndIn(this.#readable());
   }
 
   async *findDamage(): AsyncGenerator<string> {

@@ -10,6 +10,7 @@ import {
   type ServiceClock,
   trusted,
 } from "../../base/clock.ts";
+import { Failure } from "../../base/errors.ts";
 import { HISTORY_DEFAULT } from "../../base/limits.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type {
@@ -17,6 +18,7 @@ import type {
   AddKeyOutcome,
   AddLabelOutcome,
   CompactReport,
+  EndedFact,
   EventLog,
   FactRecord,
   KeyApproval,
@@ -28,7 +30,6 @@ import type {
   Replay,
   Store,
   StoreStatistics,
-  SweptFact,
   UserLife,
   UserState,
   View,
@@ -39,6 +40,7 @@ import { HungWorkers } from "./cluster/hung-workers.ts";
 import { SLOT_COUNT, userSlot } from "./cluster/placement.ts";
 import { SlotWorkers } from "./cluster/slot-workers.ts";
 import { DATABASE_DEFAULTS, Database, type DatabaseOptions, type Query } from "./connection/database.ts";
+import { isLocked } from "./connection/database-failure.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { checkSchema, loadMigrations, type Migration, migrate } from "./migrations.ts";
 import * as events from "./queries/event-queries.ts";
@@ -51,6 +53,7 @@ import * as labels from "./queries/label-queries.ts";
 import {
   endFacts,
   readEnded,
+  readNextEnd,
   readStatistics,
   rewriteTables,
   sweepReplays,
@@ -319,20 +322,37 @@ export class PostgresStore implements Store, EventLog {
     return this.#database.read(readStatistics());
   }
 
-  async sweep(nowMs: number): Promise<readonly SweptFact[]> {
+  async sweep(nowMs: number): Promise<readonly EndedFact[]> {
     if (this.#readOnly) return [];
     if (!this.#isShortened) await this.#database.withoutTimeLimit(shortenHistories(this.historyMax));
     this.#isShortened = true;
     await this.#database.withoutTimeLimit(sweepReplays(nowMs));
     await this.#database.write(events.sweepEvents(nowMs));
-    const swept: SweptFact[] = [];
-    for (;;) {
-      const ended = await this.#database.read(readEnded(nowMs));
-      if (ended.length === 0) return swept;
-      const users = new Map(ended.map((fact) => [`${fact.account}\0${fact.userId}`, fact]));
-      for (const user of users.values()) await this.#database.write(endFacts(user, nowMs, this.historyMax));
-      swept.push(...ended.map(({ slot: _, ...fact }) => fact));
+    const swept: EndedFact[] = [];
+    for (let page = await this.endFacts(nowMs); page.length > 0; page = await this.endFacts(nowMs))
+      swept.push(...page);
+    return swept;
+  }
+
+  async endFacts(nowMs: number): Promise<readonly EndedFact[]> {
+    if (this.#readOnly) return [];
+    const due = await this.#database.read(readEnded(nowMs));
+    const users = new Map(due.map((fact) => [userName(fact), fact]));
+    const held = new Set<string>();
+    for (const [name, user] of users) {
+      try {
+        await this.#database.write(endFacts(user, nowMs, this.historyMax), { patient: false });
+      } catch (error) {
+        // The facts of others end meanwhile; those of a user whom somebody keeps locked, next time.
+        if (!isLocked(error instanceof Failure ? error.extra.cause : error)) throw error;
+        held.add(name);
+      }
     }
+    return due.filter((fact) => !held.has(userName(fact))).map(({ slot: _, ...fact }) => fact);
+  }
+
+  nextEndMs(): Promise<number | undefined> {
+    return this.#database.read(readNextEnd());
   }
 
   /** PostgreSQL checks its own pages (data_checksums, amcheck). */
@@ -355,6 +375,10 @@ export class PostgresStore implements Store, EventLog {
     await this.#commit.close();
     await this.#database.close();
   }
+}
+
+function userName({ account, userId }: EndedFact): string {
+  return `${account}\0${userId}`;
 }
 
 function defineMetrics(metrics: Metrics, database: Database): void {

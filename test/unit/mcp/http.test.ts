@@ -32,8 +32,13 @@ async function setUp(context: TestContext) {
     caller: CALLER,
   };
   for (const user of USERS) await write(user, `the name of ${user}`);
-  const isLive = context.mock.fn(async () => true);
-  const mcp = new McpHttp({ memory: services, version: "1.0.0", isLive });
+  /** What is to be called when the key ends, of the visits that are watched. */
+  const watched = new Set<() => void>();
+  const watch = (_: Caller, onEnd: () => void) => {
+    watched.add(onEnd);
+    return () => void watched.delete(onEnd);
+  };
+  const mcp = new McpHttp({ memory: services, version: "1.0.0", watch });
   const ended = new AbortController();
   const visit = (
     userId: string | undefined,
@@ -92,22 +97,7 @@ async function setUp(context: TestContext) {
     await settled();
     return () => text;
   };
-  return { place, events: services.events, write, ask, openStream, initialize, listen, ended, isLive };
-}
-
-/** Timers that come round when told to. */
-function timersByHand(context: TestContext): () => Promise<void> {
-  const rounds = new Map<object, () => void>();
-  context.mock.method(globalThis, "setInterval", (run: () => void) => {
-    const timer = { unref: () => timer };
-    rounds.set(timer, run);
-    return timer;
-  });
-  context.mock.method(globalThis, "clearInterval", (timer: object) => void rounds.delete(timer));
-  return async () => {
-    for (const run of rounds.values()) run();
-    await settled();
-  };
+  return { mcp, place, events: services.events, write, ask, openStream, initialize, listen, ended, watched };
 }
 
 /** The users whom somebody listens to, in the order of their names. */
@@ -228,30 +218,24 @@ test("what a session has subscribed to is watched while its stream is open, and 
 });
 
 test("a visit is kept in mind until its answer has been sent or its client has gone", async (context) => {
-  const comeRound = timersByHand(context);
-  const { ask, ended, isLive } = await setUp(context);
+  const { mcp, ask, ended, watched } = await setUp(context);
   await ask("ada", "ping", {});
-  await comeRound();
-  assert.equal(isLive.mock.callCount(), 1);
+  assert.equal(watched.size, 1);
   ended.abort();
-  await comeRound();
-  assert.equal(isLive.mock.callCount(), 1);
+  assert.equal(watched.size, 0);
+  const abort = context.mock.method(AbortController.prototype, "abort");
+  mcp.close();
+  assert.equal(abort.mock.callCount(), 0);
 });
 
-test("a store that does not answer ends no stream, and a key that has ended does", async (context) => {
-  const comeRound = timersByHand(context);
-  const { initialize, openStream, isLive } = await setUp(context);
-  const { body } = await openStream(await initialize());
-  let isEnded = false;
-  const text = new Response(body).text().finally(() => {
-    isEnded = true;
-  });
-  isLive.mock.mockImplementationOnce(() => Promise.reject(new Error("away")));
-  await comeRound();
-  assert.deepEqual([isLive.mock.callCount(), isEnded], [1, false]);
-  isLive.mock.mockImplementation(async () => false);
-  await comeRound();
-  await text;
+test("a stream ends with its key", async (context) => {
+  const { initialize, openStream, watched } = await setUp(context);
+  const session = await initialize();
+  watched.clear();
+  const { body } = await openStream(session);
+  assert.equal(watched.size, 1);
+  for (const end of watched) end();
+  await new Response(body).text();
 });
 
 test("a client that is bound to a user reaches no other, by tool, resource or prompt", async (context) => {

@@ -15,6 +15,7 @@ import { codeOf, type FactCode } from "../../../src/blockwork/fact-code.ts";
 import { PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
 import type { Caller } from "../../../src/memory/authentication.ts";
 import { Blocks } from "../../../src/memory/blocks.ts";
+import { sealedIds } from "../../../src/memory/event-ids.ts";
 import { UserEvents } from "../../../src/memory/events.ts";
 import { IdempotencyGate } from "../../../src/memory/idempotency.ts";
 import { KeyRing } from "../../../src/memory/key-ring.ts";
@@ -88,7 +89,7 @@ export async function memoryServices(context: TestContext, time = "1970-01-01T00
   const blockWork = new BlockWork(scheduler, PLAIN_CODEBOOK.version);
   const keyRing = new KeyRing([{ id: 1, material: new Uint8Array(32) }]);
   const labels = new Labels(opened);
-  const source = new LocalEvents(labels, clock);
+  const source = new LocalEvents(labels, clock, sealedIds(keyRing.eventKey));
   const events = new UserEvents(source);
   context.after(() => events.close());
   // With what only this store does.

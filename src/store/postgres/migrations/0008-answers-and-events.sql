@@ -45,6 +45,7 @@ CREATE TABLE sideband.events (
   PRIMARY KEY (slot, account, number)
 );
 CREATE INDEX events_by_time ON sideband.events (at_ms);
+CREATE INDEX events_of_forgotten ON sideband.events (at_ms) WHERE channel IS NULL;
 
 -- The number of the last event. Whoever records one locks this row until the commit, so that events can be read in the
 -- order of their numbers, and none appears behind one that was read.
@@ -92,7 +93,8 @@ BEGIN
 END
 $$;
 
--- Removes events up to `p_before`, and the logs of accounts that nobody listens to any more.
+-- Removes events up to `p_before`, what was told of users and places that were forgotten since, and the logs of accounts
+-- that nobody listens to any more.
 CREATE FUNCTION sideband.sweep_events(p_before bigint, p_now bigint, p_ticket bigint) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -104,6 +106,11 @@ BEGIN
     UPDATE sideband.event_logs l SET first = greatest(l.first, v_log.number) WHERE l.slot = 0 AND l.account = v_log.account;
     DELETE FROM sideband.events e WHERE e.slot = 0 AND e.account = v_log.account AND e.at_ms <= p_before;
   END LOOP;
+  -- Of those that were forgotten before the last sweeps nothing is left.
+  DELETE FROM sideband.events e USING sideband.events f
+  WHERE f.slot = 0 AND f.at_ms > p_now - 300000 AND f.channel IS NULL AND e.slot = 0 AND e.account = f.account
+    AND e.user_id = f.user_id AND e.number < f.number
+    AND (f.place = '' OR e.place = f.place OR starts_with(e.place, f.place || '/'));
   FOR v_log IN DELETE FROM sideband.event_logs l WHERE l.until_ms <= p_now RETURNING l.account LOOP
     DELETE FROM sideband.events e WHERE e.slot = 0 AND e.account = v_log.account;
   END LOOP;
@@ -255,8 +262,9 @@ BEGIN
     DELETE FROM sideband.answers a WHERE a.account = p_account AND a.user_id = p_user;
   END IF;
   IF forgotten THEN
+    -- Other nodes may not have told their listeners of the last moments; those go with the next sweep.
     DELETE FROM sideband.events e WHERE e.slot = 0 AND e.account = p_account AND e.user_id = p_user
-      AND (p_place IS NULL OR e.place = p_place OR starts_with(e.place, p_place || '/'));
+      AND e.at_ms <= p_now - 5000 AND (p_place IS NULL OR e.place = p_place OR starts_with(e.place, p_place || '/'));
     PERFORM sideband.record_events(ARRAY[p_account], ARRAY[p_user], ARRAY[coalesce(p_place, '')], ARRAY[NULL::integer],
       ARRAY[0::bigint], ARRAY['forgotten'], ARRAY[NULL::text], ARRAY[p_now]);
   END IF;
@@ -277,7 +285,7 @@ BEGIN
 END
 $$;
 
--- Moves what has expired of a user to the history, and tells of it.
+-- Moves what has expired of a user to the history, and tells of it with the moment at which it did.
 CREATE FUNCTION sideband.end_recorded(
   p_user_slot integer, p_account text, p_user text, p_now bigint, p_history_max integer, p_ticket bigint
 ) RETURNS bigint
@@ -286,11 +294,15 @@ DECLARE
   v_places text[];
   v_channels integer[];
   v_revisions bigint[];
+  v_times bigint[];
 BEGIN
   PERFORM set_config('lock_timeout', '100ms', true);
   PERFORM 1 FROM sideband.users u WHERE u.slot = p_user_slot AND u.account = p_account AND u.user_id = p_user FOR UPDATE;
-  SELECT array_agg(f.place::text), array_agg(f.channel::integer), array_agg(f.revision)
-  INTO v_places, v_channels, v_revisions
+  SELECT array_agg(f.place::text ORDER BY f.expires_at_ms, f.revision),
+    array_agg(f.channel::integer ORDER BY f.expires_at_ms, f.revision),
+    array_agg(f.revision ORDER BY f.expires_at_ms, f.revision),
+    array_agg(f.expires_at_ms ORDER BY f.expires_at_ms, f.revision)
+  INTO v_places, v_channels, v_revisions, v_times
   FROM sideband.facts f
   WHERE f.slot = p_user_slot AND f.account = p_account AND f.user_id = p_user AND f.expires_at_ms <= p_now;
   PERFORM sideband.end_facts(p_user_slot, p_account, p_user, p_now, p_history_max, p_ticket);
@@ -298,7 +310,7 @@ BEGIN
     PERFORM sideband.record_events(array_fill(p_account, ARRAY[cardinality(v_places)]),
       array_fill(p_user, ARRAY[cardinality(v_places)]), v_places, v_channels, v_revisions,
       array_fill('expired'::text, ARRAY[cardinality(v_places)]),
-      array_fill(NULL::text, ARRAY[cardinality(v_places)]), array_fill(p_now, ARRAY[cardinality(v_places)]));
+      array_fill(NULL::text, ARRAY[cardinality(v_places)]), v_times);
   END IF;
   RETURN p_ticket;
 END
