@@ -1,6 +1,7 @@
 /**
  * What 50 clients of /mcp that ask in a loop, all of one account, cost another account: its calls of /decode and of /mcp,
  * one after the other, alone and beside the loops. What counts is the median wait beside them, as a ratio to that alone.
+ * With another commit, its figures come first.
  */
 
 import { fork } from "node:child_process";
@@ -13,9 +14,10 @@ import { openCore } from "../../src/main/core.ts";
 import type { LoadJob, LoadResult } from "../http/load.ts";
 import { ask, MASTER_KEY, startServer, untilQuiet } from "../http/running-server.ts";
 import { median } from "../median.ts";
+import type { BenchOptions } from "../options.ts";
 
 /** The waits of another account for one kind of call. */
-export interface LoopWaits {
+interface LoopWaits {
   readonly call: string;
   readonly aloneMs: number;
   readonly besideMs: number;
@@ -29,12 +31,36 @@ export interface McpLoops {
   readonly loopsPerSecond: number;
 }
 
-export const MCP_RATIO_BAR = 3;
+/** Milliseconds of each call. */
+type Waits = Record<string, number[]>;
+
+const RATIO_BAR = 3;
 const LOOPS = 50;
-const ASKS = 200;
+const ROUNDS = 10;
+const ASKS = 25;
 const SLICE_MS = 500;
 
-/** @param command the `sideband` of another folder, to compare with */
+/** Prints a line for each commit, unless the figures are wanted as JSON. */
+export async function benchMcpLoops({ small, json, before }: BenchOptions) {
+  const figures: Record<string, McpLoops> = {};
+  if (before !== undefined) figures.before = await measureMcpLoops(small, join(before, "bin", "sideband.js"));
+  figures.now = await measureMcpLoops(small);
+  const isMet = figures.now.waits.every(({ ratio }) => ratio <= RATIO_BAR);
+  for (const [name, { waits, loopsPerSecond }] of json ? [] : Object.entries(figures)) {
+    const texts = waits.map(
+      ({ call, aloneMs, besideMs, ratio }) =>
+        `${call} ${besideMs.toFixed(1)} ms (alone ${aloneMs.toFixed(1)} ms), ratio ${ratio.toFixed(1)}`,
+    );
+    const verdict = name === "before" ? "" : isMet ? " ok" : " MISSED";
+    const title = name === "before" ? "/mcp loops, before" : "/mcp loops";
+    console.log(
+      `  ${title.padEnd(29)} ${texts.join(", ")} (bar ${RATIO_BAR}), ${loopsPerSecond.toFixed(0)} loops/s${verdict}`,
+    );
+  }
+  return { figures, isMet };
+}
+
+/** @param command the `sideband` of another folder */
 export async function measureMcpLoops(small: boolean, command?: string): Promise<McpLoops> {
   const folder = mkdtempSync(join(tmpdir(), "sideband-mcp-loops-"));
   const core = await openCore(readConfig({ SIDEBAND_DATA: folder, SIDEBAND_MASTER_KEY: MASTER_KEY }), {
@@ -57,36 +83,36 @@ export async function measureMcpLoops(small: boolean, command?: string): Promise
       "/mcp": () => recallMs(url, other),
     };
     for (const key of [looping, other]) await writeFact(url, key);
-    const round = async () => {
-      const medians: Record<string, number> = {};
-      for (const [call, wait] of Object.entries(waitsOf)) {
-        const waits: number[] = [];
-        for (let i = 0; i < (small ? 5 : ASKS); i++) waits.push(await wait());
-        medians[call] = median(waits);
-      }
-      return medians;
+    const alone: Waits = { "/decode": [], "/mcp": [] };
+    const beside: Waits = { "/decode": [], "/mcp": [] };
+    const visit = async (waits: Waits) => {
+      for (let i = 0; i < (small ? 2 : ASKS); i++)
+        for (const [call, wait] of Object.entries(waitsOf)) waits[call].push(await wait());
     };
-    await round();
+    await visit({ "/decode": [], "/mcp": [] });
     await untilQuiet(server.process);
-    const alone = await round();
-
-    let [answers, seconds, isOver] = [0, 0, false];
-    const loops = (async () => {
-      while (!isOver) {
-        const request = recallRequest(looping);
-        const job: LoadJob = { port, connections: LOOPS, durationMs: SLICE_MS, request, from: 0 };
-        const result = await ask<LoadResult>(load, job);
-        if (result.others > 0) throw new Error(`${result.others} calls of the loops were refused`);
-        answers += result.answers;
-        seconds += result.seconds;
-      }
-    })();
-    const beside = await round().finally(() => {
-      isOver = true;
-    });
-    await loops;
+    // In turn, so that whatever else the machine does weighs on both.
+    let [answers, seconds] = [0, 0];
+    for (let round = 0; round < (small ? 1 : ROUNDS); round++) {
+      await visit(alone);
+      let isOver = false;
+      const loops = (async () => {
+        while (!isOver) {
+          const request = recallRequest(looping);
+          const job: LoadJob = { port, connections: LOOPS, durationMs: SLICE_MS, request, from: 0 };
+          const result = await ask<LoadResult>(load, job);
+          if (result.others > 0) throw new Error(`${result.others} calls of the loops were refused`);
+          answers += result.answers;
+          seconds += result.seconds;
+        }
+      })();
+      await visit(beside).finally(() => {
+        isOver = true;
+      });
+      await loops;
+    }
     const waits = Object.keys(waitsOf).map((call) => {
-      const [aloneMs, besideMs] = [alone[call], beside[call]];
+      const [aloneMs, besideMs] = [median(alone[call]), median(beside[call])];
       return { call, aloneMs, besideMs, ratio: besideMs / aloneMs };
     });
     return { waits, loopsPerSecond: answers / seconds };
