@@ -84,13 +84,13 @@ export interface ServerCall {
   readonly onLabels?: (() => void) | undefined;
 }
 
-export type CallOf = (context: ServerContext) => ServerCall;
+export type ServerCallOf = (context: ServerContext) => ServerCall;
 
 /** Without limits, which the memory checks: the list of tools is to be short. */
 const USER_ID = { type: "string" };
 const FLUSH = " Call flush before the conversation is compacted or summarised.";
 
-export function memoryServer(shape: ServerShape, callOf: CallOf): McpServer {
+export function memoryServer(shape: ServerShape, callOf: ServerCallOf): McpServer {
   const { version, include, takesSubscriptions, tellsOfLabels } = shape;
   // Without a word the library would say that all lists change.
   const capabilities = {
@@ -142,7 +142,7 @@ function offeredTools(
   return readOnly ? tools.flatMap((tool) => readingTool(tool) ?? []) : tools;
 }
 
-function addTools(server: McpServer, shape: ServerShape, callOf: CallOf): void {
+function addTools(server: McpServer, shape: ServerShape, callOf: ServerCallOf): void {
   for (const tool of offeredTools(shape)) {
     const schemas = SCHEMAS.get(tool.name)![shape.isBound ? "bound" : "open"];
     const inputSchema = schemas[shape.isPlaced ? 1 : 0]();
@@ -181,7 +181,7 @@ async function toolOptions(
 }
 
 /** The list with the labels as they are now; as they were last, where the memory is away. */
-function listTools({ server }: McpServer, shape: ServerShape, callOf: CallOf): void {
+function listTools({ server }: McpServer, shape: ServerShape, callOf: ServerCallOf): void {
   let labels: readonly ToolLabel[] = STANDARD_TOOL_LABELS;
   server.setRequestHandler("tools/list", async (_, context) => {
     labels = await callOf(context)
@@ -202,7 +202,7 @@ function listTools({ server }: McpServer, shape: ServerShape, callOf: CallOf): v
   });
 }
 
-function addResource(server: McpServer, shape: ServerShape, callOf: CallOf): void {
+function addResource(server: McpServer, shape: ServerShape, callOf: ServerCallOf): void {
   const name = "memory";
   const about = {
     title: "Memory",
@@ -237,7 +237,7 @@ async function sectionOf({ include }: ServerShape, call: ServerCall, user: strin
 }
 
 /** An address without a memory can be subscribed to, and never changes. */
-function addSubscriptions({ server }: McpServer, callOf: CallOf): void {
+function addSubscriptions({ server }: McpServer, callOf: ServerCallOf): void {
   server.setRequestHandler("resources/subscribe", async ({ params }, context) => {
     await callOf(context).subscriptions!.subscribe(params.uri);
     return {};
@@ -248,7 +248,7 @@ function addSubscriptions({ server }: McpServer, callOf: CallOf): void {
   });
 }
 
-function addPrompt(server: McpServer, shape: ServerShape, callOf: CallOf): void {
+function addPrompt(server: McpServer, shape: ServerShape, callOf: ServerCallOf): void {
   const about = {
     title: "Memory",
     description: "Puts what is remembered about the user into the conversation.",

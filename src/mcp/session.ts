@@ -25,7 +25,7 @@ interface Subscription {
 /** How many memories one client may listen to. */
 export const WATCHED_MAX = 16;
 /** Sessions of one key and user. */
-export const SESSIONS_MAX = 256;
+export const OWNER_SESSIONS_MAX = 256;
 /** Sessions of an account on a node. */
 export const ACCOUNT_SESSIONS_MAX = 1_024;
 const KEEP_ALIVE_MS = 15_000;
@@ -124,7 +124,7 @@ export class Sessions {
     const own = this.#byOwner.get(owner) ?? new Map<string, Session>();
     this.#byOwner.set(owner, own.set(session.id, session));
     this.#ownerOf.set(session.id, owner);
-    if (own.size > SESSIONS_MAX) this.#dropOldest(owner);
+    if (own.size > OWNER_SESSIONS_MAX) this.#dropOldest(owner);
     else if (this.#ownerOf.size > ACCOUNT_SESSIONS_MAX) this.#dropOldest(this.#largest());
   }
 

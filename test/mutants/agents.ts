@@ -173,7 +173,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     file: "src/mcp/http.ts",
     find: "    await this.#options.memory.turns.next(caller.account);\n",
     replace: "",
-    tests: ["test/unit/mcp/http.test.ts"],
+    tests: ["test/unit/mcp/visits.test.ts"],
     only: "waits for a few",
   },
   {
@@ -182,7 +182,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     file: "src/mcp/direct-memory.ts",
     find: "      await services.turns.next(account);\n",
     replace: "",
-    tests: ["test/unit/mcp/http.test.ts"],
+    tests: ["test/unit/mcp/visits.test.ts"],
     only: "a turn of its own",
   },
   {
@@ -191,7 +191,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     file: "src/mcp/http.ts",
     find: "const server = idle?.server ?? this.#make(shape);",
     replace: "const server = this.#make(shape);",
-    tests: ["test/unit/mcp/http.test.ts"],
+    tests: ["test/unit/mcp/visits.test.ts"],
     only: "answers the next",
   },
   {
@@ -200,7 +200,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     file: "src/mcp/http.ts",
     find: "      if (server.isConnected()) return;\n",
     replace: "",
-    tests: ["test/unit/mcp/http.test.ts"],
+    tests: ["test/unit/mcp/visits.test.ts"],
     only: "cut off",
   },
   {
@@ -209,14 +209,14 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     file: "src/mcp/http.ts",
     find: "account.sessions.add(opened, `${caller.keyId} ${caller.user}`);",
     replace: 'account.sessions.add(opened, "");',
-    tests: ["test/unit/mcp/http.test.ts"],
+    tests: ["test/unit/mcp/visits.test.ts"],
     only: "a token that reads",
   },
   {
     name: "sessions-without-own-bound",
     fault: "One key and user may have all sessions of the account.",
     file: "src/mcp/session.ts",
-    find: "if (own.size > SESSIONS_MAX) this.#dropOldest(owner);\n    else if",
+    find: "if (own.size > OWNER_SESSIONS_MAX) this.#dropOldest(owner);\n    else if",
     replace: "if",
     tests: ["test/unit/mcp/session.test.ts"],
   },
