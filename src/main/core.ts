@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { ServiceClock } from "../base/clock.ts";
+import { FairTurns } from "../base/fair-turns.ts";
 import { Metrics } from "../base/metrics.ts";
 import { SharedWork } from "../base/shared-work.ts";
 import { BlockScheduler } from "../blockwork/block-scheduler.ts";
@@ -103,6 +104,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     events,
     blocks,
     flushes,
+    turns: new FairTurns(),
     idempotency,
     clock,
     historyMax,

@@ -44,6 +44,9 @@ export function directMemory(
   const { account } = caller;
   const run = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
+      // A request may have a hundred calls: each waits for its own turn.
+      await services.turns.next(account);
+      caller.signal?.throwIfAborted();
       return await work();
     } catch (error) {
       // Work that ended because its client has gone did not fail.

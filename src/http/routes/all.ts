@@ -1,6 +1,7 @@
 /** All routes of the service: the operations of the table, and what is not part of the API. */
 
 import { OPERATIONS, type OperationId } from "../../contract/operations.ts";
+import { TokenCounts } from "../../memory/token-count.ts";
 import type { ConsoleSessions } from "../access/console-session.ts";
 import type { CallHistory } from "../request/recent-calls.ts";
 import { type Handlers, type Route, routeOf } from "../request/route.ts";
@@ -31,7 +32,7 @@ export interface RouteOptions {
 }
 
 export function allRoutes({ services, sessions, recent, pages }: RouteOptions): Route[] {
-  const contexts = new ContextAnswers();
+  const contexts = new ContextAnswers(new TokenCounts(services.memory.turns));
   const readiness = new Readiness(services);
   const handlers: Handlers = {
     ...encodeRoutes(services),

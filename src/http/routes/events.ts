@@ -1,7 +1,7 @@
 /** GET /users/events: what happens to users, as server-sent events. */
 
 import { PassThrough } from "node:stream";
-import type { Heard, UserEvent } from "../../memory/events.ts";
+import type { Heard, ToldEvent, UserEvent } from "../../memory/events.ts";
 import { checkIdentifier } from "../../memory/identifiers.ts";
 import { innermost, isInside, OWN_PLACE, placesOf } from "../../memory/places.ts";
 import type { Place } from "../../memory/ports.ts";
@@ -22,7 +22,7 @@ export function eventRoutes({ memory, authentication }: HttpServices): Handlers<
       const outer = project === undefined ? undefined : innermost(placesOf(project));
       const { caller } = call;
       const stream = new PassThrough();
-      const send = (text: string) => {
+      const send = (text: string | Buffer) => {
         if (stream.writableEnded) return;
         stream.write(text);
         // It comes back with its Last-Event-ID.
@@ -31,7 +31,7 @@ export function eventRoutes({ memory, authentication }: HttpServices): Handlers<
       const tell = (heard: Heard) => {
         if (heard === "end") stream.end();
         else if (heard === "reset") send("event: reset\ndata: {}\n\n");
-        else if (outer === undefined || concerns(heard.event, outer)) send(eventText(heard));
+        else if (outer === undefined || concerns(heard.event, outer)) send(eventBytes(heard));
       };
       const { ready, stop } = memory.events.listen(
         caller.account,
@@ -69,7 +69,19 @@ function concerns({ place, label }: Pick<UserEvent, "place" | "label">, outer: P
   return isInside(place, outer) || (isWhole && (place === OWN_PLACE || isInside(outer, place)));
 }
 
-function eventText({ id, event }: Exclude<Heard, string>): string {
+/** An event as it goes over the wire; made once for all streams that tell of it. */
+const encoded = new WeakMap<ToldEvent, Buffer>();
+
+function eventBytes(told: ToldEvent): Buffer {
+  let bytes = encoded.get(told);
+  if (bytes === undefined) {
+    bytes = Buffer.from(eventText(told));
+    encoded.set(told, bytes);
+  }
+  return bytes;
+}
+
+function eventText({ id, event }: ToldEvent): string {
   const { userId, place, label, revision, kind, writtenBy, atMs } = event;
   const data = {
     user_id: userId,

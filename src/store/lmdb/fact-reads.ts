@@ -105,7 +105,7 @@ export function readUser(environment: Environment, view: View): UserState | unde
 }
 
 /** The keys of the users in a range of the facts, at most `limit`. */
-export function readUserKeys(
+function readUserKeys(
   environment: Environment,
   { start, limit, ...range }: { readonly start: Buffer; readonly end?: Buffer; readonly limit: number },
 ): Buffer[] {

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext } from "node:test";
 import { crc32 } from "node:zlib";
+import { FairTurns } from "../../../src/base/fair-turns.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
 import { seededRandom } from "../../../src/base/random.ts";
 import { SharedWork } from "../../../src/base/shared-work.ts";
@@ -103,6 +104,7 @@ export async function memoryServices(context: TestContext, time = "1970-01-01T00
     events,
     blocks,
     flushes: new SharedWork(),
+    turns: new FairTurns(),
     idempotency: new IdempotencyGate(keyRing.digestKey),
     clock,
     historyMax: 8,
