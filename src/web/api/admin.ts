@@ -1,4 +1,8 @@
-/** The admin API, as the console calls it: with the session cookie, which scripts cannot read. */
+/**
+ * The admin API, as the console calls it: with the session cookie, which scripts cannot read, and the page's own secret,
+ * which browsers do not send to other ports as they do cookies. The secret is kept with the tab, so that a reload does
+ * not sign out: whoever finds it there has nothing without the cookie.
+ */
 
 import type { Static } from "typebox";
 import type {
@@ -13,7 +17,7 @@ import type {
   UsageByDayAnswer,
 } from "../../contract/admin-schemas.ts";
 import type { UsersAnswer } from "../../contract/answers.ts";
-import { call } from "./request.ts";
+import { type Method, call as plainCall, type WebCallOptions } from "./request.ts";
 
 export type AccountView = Static<typeof AccountsAnswer>["accounts"][number];
 export type AccountLabelsView = Static<typeof AccountLabelsAnswer>;
@@ -28,17 +32,29 @@ export interface Overview {
   readonly usage: UsageReport;
 }
 
-export async function signIn(token: string): Promise<void> {
-  await call("POST", "/console/session", { body: { token } });
+const PAGE_SECRET = "sideband-console";
+
+function call<T>(method: Method, path: string, options: WebCallOptions = {}) {
+  const secret = sessionStorage.getItem(PAGE_SECRET);
+  return plainCall<T>(method, path, {
+    ...options,
+    ...(secret === null ? {} : { headers: { [PAGE_SECRET]: secret } }),
+  });
 }
 
-/** Whether this browser has a valid session. */
+export async function signIn(token: string): Promise<void> {
+  const { data } = await call<{ page_secret: string }>("POST", "/console/session", { body: { token } });
+  sessionStorage.setItem(PAGE_SECRET, data.page_secret);
+}
+
+/** Whether this tab has a valid session. */
 export async function isSignedIn(): Promise<boolean> {
   return (await call<{ expires_at: string | null }>("GET", "/console/session")).data.expires_at !== null;
 }
 
 export async function signOut(): Promise<void> {
   await call("DELETE", "/console/session");
+  sessionStorage.removeItem(PAGE_SECRET);
 }
 
 export async function fetchOverview(): Promise<Overview> {
