@@ -41,6 +41,7 @@ import { describeKey, Environment, FIRST_KEY, isSound, TABLES, type TableName } 
 import {
   type LifeOptions,
   type ListOptions,
+  listPlaces,
   listUsers,
   readFact,
   readLife,
@@ -213,6 +214,10 @@ export class LmdbStore implements Store {
 
   async readLife(account: string, userId: string, options: LifeOptions): Promise<UserLife | undefined> {
     return readLife(this.#readable(), account, userId, options);
+  }
+
+  async listPlaces(account: string, userId: string): Promise<Place[]> {
+    return listPlaces(this.#readable(), account, userId);
   }
 
   write(request: WriteRequest): Promise<WriteOutcome> {
