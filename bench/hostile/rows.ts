@@ -120,13 +120,13 @@ export const ROWS: readonly HostileRow[] = [
     }),
   },
   {
-    // 43 MB each.
+    // 43 MB each, held until all of them have been made.
     name: "unread answers: 40 exports",
     fill: (core, small) =>
       fillPlaces(core, small ? 20 : 1_000, (i) => `project-${String(i).padStart(4, "0")}`),
     attack: (key, small) => ({
       ...one,
-      holdMs: holdMs(small),
+      holdMs: small ? 500 : 15_000,
       connections: 40,
       request: `GET /users/export?user_id=heavy HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`,
       reads: false,

@@ -1,6 +1,7 @@
 /** A fact's life: lists, history, going back, the users and the labels of an account. */
 
 import { Readable } from "node:stream";
+import { setImmediate as othersTurn } from "node:timers/promises";
 import { momentOf } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
 import { CHANNEL_COUNT } from "../../base/limits.ts";
@@ -182,6 +183,8 @@ async function* restOf(
 ): AsyncGenerator<string> {
   yield begin;
   for await (const line of lines) {
+    // A reader that takes everything at once would leave no time for others.
+    await othersTurn();
     const text = `${JSON.stringify(line)}\n`;
     hold(LINES_IN_FLIGHT * text.length);
     yield text;
