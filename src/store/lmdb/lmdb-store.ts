@@ -216,9 +216,7 @@ export class LmdbStore implements Store {
     return readLife(this.#readable(), account, userId, options);
   }
 
-  async listPlaces(account: string, userId: string): Promise<Place[]> {
-    return listPlaces(this.#readable(), account, userId);
-  }
+  listPlaces = async (account: string, userId: string) => listPlaces(this.#readable(), account, userId);
 
   write(request: WriteRequest): Promise<WriteOutcome> {
     return this.#commit.run(writeFacts(request, { lives: this.#lives, historyMax: this.historyMax }));
