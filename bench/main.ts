@@ -37,7 +37,7 @@ values   the most expensive to write and to read of 10,000 values of all kinds a
 http     decode, context and encode under 64 connections, as ratios to a bare Fastify route; growth, memory, start
 inject   the client: 1,000 turns of 100 users at once, each a write and inject, as a ratio to a write and facts
 streams  processor time of the service with 1,000 idle MCP streams, in % of a core
-hostile  how long others wait, and how much memory it takes, while a client floods the service with bodies or requests
+hostile  how long others wait, and how much memory it takes, while a client floods the service, sends slowly, does not read or moves much
 store    durable encodes/s and reads/s of the embedded store and PostgreSQL, and how they grow
 life     encodes with a history to those without, an index to /facts, reads to those of the commit before; the disk for 100,000 facts
 fastify  processor time of two routes of Fastify with the same checks, to that of the dispatcher

@@ -19,7 +19,7 @@ import { AGENT_SETTINGS, SETTINGS } from "../src/config.ts";
 import type { Access, Operation } from "../src/contract/operation.ts";
 import { ACCESS_ERRORS, errorsOf, OPERATIONS } from "../src/contract/operations.ts";
 import { BatchBody } from "../src/contract/schemas.ts";
-import { ACCOUNT_SHARE, ADDRESS_SHARE, ROOM_BYTES } from "../src/http/request/body-room.ts";
+import { ACCOUNT_SHARE, ADDRESS_SHARE, ANSWERS, BODIES } from "../src/http/request/byte-budget.ts";
 import { binaryRows } from "./binary-table.ts";
 
 type Row = readonly string[];
@@ -138,8 +138,10 @@ function limitRows(): Row[] {
     ["body", sizeText(BODY_BYTES_MAX)],
     ...bodies,
     ["names and values in a body", count(BODY_PARTS_MAX)],
-    ["bodies of one account in flight", sizeText(ROOM_BYTES * ACCOUNT_SHARE)],
-    ["bodies from one address in flight", sizeText(ROOM_BYTES * ADDRESS_SHARE)],
+    ["bodies of one account in flight", sizeText(BODIES.bytesMax * ACCOUNT_SHARE)],
+    ["bodies from one address in flight", sizeText(BODIES.bytesMax * ADDRESS_SHARE)],
+    ["answers to one account that were not yet read", sizeText(ANSWERS.bytesMax * ACCOUNT_SHARE)],
+    ["answers to one address that were not yet read", sizeText(ANSWERS.bytesMax * ADDRESS_SHARE)],
     ...tiers,
     ["demo requests a minute from one address", SETTINGS.SIDEBAND_DEMO_RATE.fallback],
     ["seconds between resets of the demo", SETTINGS.SIDEBAND_DEMO_RESET_S.fallback],

@@ -84,7 +84,8 @@ export const ERRORS = errorTable({
   request_timeout: {
     status: 408,
     title: "Request timeout",
-    meaning: "The request did not arrive in time.",
+    meaning:
+      "The request did not arrive in time, or its body came slower than 1 KiB a second for 10 seconds. The connection ends.",
   },
   idempotency_in_flight: {
     status: 409,
@@ -169,7 +170,8 @@ export const ERRORS = errorTable({
   overloaded: {
     status: 503,
     title: "Overloaded",
-    meaning: "Too much work is waiting. Nothing was stored; try again after `Retry-After`.",
+    meaning:
+      "Too much work is waiting, or too many bodies or unread answers are in memory. Nothing was stored; try again after `Retry-After`.",
   },
   store_unavailable: {
     status: 503,

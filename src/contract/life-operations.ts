@@ -8,6 +8,7 @@ const LABELLED = ["invalid_request", "unknown_label"] as const;
 const STORING = [
   "unsupported_media_type",
   "body_too_large",
+  "request_timeout",
   "overloaded",
   "store_unavailable",
   "outcome_unknown",

@@ -308,6 +308,8 @@ export interface FactStore {
     userId: string,
     options: { readonly nowMs: number; readonly place?: Place; readonly channel?: number },
   ): Promise<UserLife | undefined>;
+  /** Where a user has facts or a history, in the order of their bytes; places with neither may be among them. */
+  listPlaces(account: string, userId: string): Promise<Place[]>;
   write(request: WriteRequest): Promise<WriteOutcome>;
   /** What `write` would replay; undefined where it would not. */
   readReplay(

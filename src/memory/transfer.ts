@@ -12,7 +12,7 @@ import { DEMO_ACCOUNT } from "./demo.ts";
 import { checkAccount, checkIdentifier, requestTextsFault } from "./identifiers.ts";
 import { checkLabelRecord } from "./label-terms.ts";
 import { type AccountLabels, Labels } from "./labels.ts";
-import type { KeyRecord, KeyRequest, LabelRecord, Store } from "./ports.ts";
+import type { EarlierFact, FactRecord, KeyRecord, KeyRequest, LabelRecord, Store } from "./ports.ts";
 import {
   checkUserLine,
   checkUserName,
@@ -58,7 +58,7 @@ export interface ExportOptions {
   readonly userId?: string | undefined;
 }
 
-/** Everything that is asked for. What changes meanwhile is in it or not; each user is whole. */
+/** Everything that is asked for. What changes meanwhile is in it or not; each user, or each place of a single one, is whole. */
 export async function* exportLines(store: Store, options: ExportOptions): AsyncGenerator<ExportLine> {
   const { nowMs, account, userId } = options;
   if (userId === undefined) {
@@ -70,9 +70,11 @@ export async function* exportLines(store: Store, options: ExportOptions): AsyncG
   for (const name of accounts)
     for (const label of await store.readLabels(name)) yield { kind: "label", account: name, label };
   const labels = new Labels(store);
-  const users =
-    account !== undefined && userId !== undefined ? [{ account, userId }] : store.walkUsers(account);
-  for await (const user of users) {
+  if (account !== undefined && userId !== undefined) {
+    yield* userLines(store, account, userId, { nowMs, labels: await labels.of(account) });
+    return;
+  }
+  for await (const user of store.walkUsers(account)) {
     // The demo's account cannot be imported, and is nobody's.
     if (user.account === DEMO_ACCOUNT) continue;
     const life = await store.readLife(user.account, user.userId, { nowMs });
@@ -82,6 +84,45 @@ export async function* exportLines(store: Store, options: ExportOptions): AsyncG
   // Last: a release that does not know them has everything else by then.
   if (account === undefined)
     for (const request of await store.listKeyRequests()) yield { kind: "request", request };
+}
+
+/** About the length of a user's line from which on there is a further one. */
+const LINE_LENGTH = 512 * 1024;
+/** What a value takes in a line beside its text. */
+const VALUE_EXTRA_LENGTH = 200;
+
+/**
+ * One user, place by place, so that a large one is never in memory as a whole: in one line, or in several of half a
+ * megabyte. Each place is whole. The export fails where one was moved or forgotten meanwhile: what was moved might be
+ * missing.
+ */
+async function* userLines(
+  store: Store,
+  account: string,
+  userId: string,
+  { nowMs, labels }: { readonly nowMs: number; readonly labels: AccountLabels },
+): AsyncGenerator<UserLine> {
+  const places = await store.listPlaces(account, userId);
+  let facts: FactRecord[] = [];
+  let earlier: EarlierFact[] = [];
+  let length = 0;
+  const line = () => userLine(account, userId, { facts, earlier }, labels);
+  for (const place of places) {
+    const life = await store.readLife(account, userId, { nowMs, place });
+    for (const fact of life?.facts ?? []) facts.push(fact);
+    for (const fact of life?.earlier ?? []) earlier.push(fact);
+    for (const { value } of [...(life?.facts ?? []), ...(life?.earlier ?? [])])
+      length += value.length + VALUE_EXTRA_LENGTH;
+    if (length < LINE_LENGTH) continue;
+    yield line();
+    [facts, earlier, length] = [[], [], 0];
+  }
+  const present = new Set(places.length > 1 ? await store.listPlaces(account, userId) : places);
+  if (!places.every((place) => present.has(place)))
+    throw new Failure("overloaded", "A project of this user was moved or forgotten meanwhile.", {
+      retryAfterS: 1,
+    });
+  if (facts.length + earlier.length > 0) yield line();
 }
 
 /**

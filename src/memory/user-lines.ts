@@ -1,7 +1,7 @@
 /**
  * A user's line in an export: facts of all places in the form of GET /facts, and earlier values. An import writes the
  * values again, one after the other, so that the store itself makes the history; where a fact is known already, only its
- * present value is written, and an import may be repeated.
+ * present value is written, and an import may be repeated. A large user has several lines, each with places of its own.
  */
 
 import { momentOf } from "../base/clock.ts";
@@ -47,7 +47,7 @@ const ENDINGS: readonly unknown[] = ["replaced", "forgotten", "expired"];
 export function userLine(
   account: string,
   userId: string,
-  { facts, earlier }: UserLife,
+  { facts, earlier }: Pick<UserLife, "facts" | "earlier">,
   labels: AccountLabels,
 ): UserLine {
   const labelOf = ({ channel }: { readonly channel: number }) => labels.at(channel)?.label ?? "";

@@ -46,6 +46,26 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
     assert.equal(await store.readStamp("acme", "ada"), undefined);
   });
 
+  check(
+    "all places of a user are listed, also those with only a history, and no others",
+    async ({ store }) => {
+      assert.deepEqual(await store.listPlaces("acme", "ada"), []);
+      const places = ["", "loom", "loom/x", "loom-2", "ζ"];
+      for (const place of places) await stored(store, [set(1, "a", { place })]);
+      await stored(store, [set(200, "b", { place: "loom" })], NOW, {
+        // Its answer is kept beside the history.
+        idempotency: { keyId: "key1", key: "k", fingerprint: Buffer.alloc(32, 1), expiresAtMs: NOW + 1_000 },
+      });
+      await store.write(write("eve", [], { changes: [set(1, "a", { place: "other" })] }));
+      await stored(store, [forget(1, { place: "loom/x", keepHistory: true })], NOW + 1);
+      assert.deepEqual(await store.listPlaces("acme", "ada"), ["", "loom", "loom-2", "loom/x", "ζ"]);
+      await store.forgetUser("acme", "ada", "loom-2");
+      assert.deepEqual(await store.listPlaces("acme", "ada"), ["", "loom", "loom/x", "ζ"]);
+      await store.forgetUser("acme", "ada");
+      assert.deepEqual(await store.listPlaces("acme", "ada"), []);
+    },
+  );
+
   check("the innermost place counts, whichever was written first", async ({ store }) => {
     await stored(store, [set(1, "the project's", { place: "loom" })]);
     await stored(store, [set(1, "the person's")]);

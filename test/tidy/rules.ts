@@ -143,6 +143,8 @@ export const RULES: readonly Rule[] = [
   {
     name: "browser storage",
     applies: /^src\/web\//,
+    // The page's half of a session, worth nothing without its cookie.
+    except: /^src\/web\/api\/admin\.ts$/,
     find: matches(/\b(?:localStorage|sessionStorage|indexedDB|cookieStore|document\.cookie)\b/g),
     remedy: "Keep it in the page's memory: a key that is stored outlives its page.",
   },

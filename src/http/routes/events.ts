@@ -6,6 +6,7 @@ import { checkIdentifier } from "../../memory/identifiers.ts";
 import { innermost, isInside, OWN_PLACE, placesOf } from "../../memory/places.ts";
 import type { Place } from "../../memory/ports.ts";
 import { Answer } from "../request/answer.ts";
+import type { ByteBudget } from "../request/byte-budget.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 
@@ -14,7 +15,10 @@ const BEAT_MS = 5_000;
 /** What may wait for a slow reader. */
 const WAITING_BYTES_MAX = 1 << 20;
 
-export function eventRoutes({ memory, authentication }: HttpServices): Handlers<"events"> {
+export function eventRoutes(
+  { memory, authentication }: HttpServices,
+  answers: ByteBudget,
+): Handlers<"events"> {
   return {
     async events(call) {
       const { user_id: userId, project } = call.query;
@@ -22,11 +26,21 @@ export function eventRoutes({ memory, authentication }: HttpServices): Handlers<
       const outer = project === undefined ? undefined : innermost(placesOf(project));
       const { caller } = call;
       const stream = new PassThrough();
+      /** Whether there is room for what waits for the reader, on both sides of the stream. */
+      const hasRoom = () => {
+        const waiting = stream.readableLength + stream.writableLength;
+        try {
+          call.holdAnswer(answers, waiting);
+          return waiting <= WAITING_BYTES_MAX;
+        } catch {
+          return false;
+        }
+      };
       const send = (text: string | Buffer) => {
         if (stream.writableEnded) return;
         stream.write(text);
         // It comes back with its Last-Event-ID.
-        if (stream.readableLength > WAITING_BYTES_MAX) stream.destroy();
+        if (!hasRoom()) stream.destroy();
       };
       const tell = (heard: Heard) => {
         if (heard === "end") stream.end();

@@ -1,5 +1,7 @@
 /** A fact's life: lists, history, going back, the users and the labels of an account. */
 
+import { Readable } from "node:stream";
+import { setImmediate as othersTurn } from "node:timers/promises";
 import { momentOf } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
 import { CHANNEL_COUNT } from "../../base/limits.ts";
@@ -22,6 +24,7 @@ import { moveProject } from "../../memory/project-move.ts";
 import { exportLines } from "../../memory/transfer.ts";
 import { listUsers } from "../../memory/users.ts";
 import { Answer } from "../request/answer.ts";
+import type { ByteBudget } from "../request/byte-budget.ts";
 import { expectedRevision, revisionHeaders } from "../request/preferences.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
@@ -40,8 +43,12 @@ type LifeOperation =
   | "changeLabel";
 
 const PAGE = 50;
+/** From this length on an export is a stream that waits for its reader. */
+const EXPORT_LENGTH = 512 * 1024;
+/** One that the reader takes, and the next. */
+const LINES_IN_FLIGHT = 2;
 
-export function lifeRoutes({ memory }: HttpServices): Handlers<LifeOperation> {
+export function lifeRoutes({ memory }: HttpServices, answers: ByteBudget): Handlers<LifeOperation> {
   return {
     async append(call) {
       const { body } = call;
@@ -121,11 +128,19 @@ export function lifeRoutes({ memory }: HttpServices): Handlers<LifeOperation> {
       const { user_id: userId } = call.query;
       checkIdentifier(userId, "user_id");
       const { account } = call.caller;
-      const lines: string[] = [];
-      for await (const line of exportLines(memory.store, { account, userId, nowMs: memory.clock.now() }))
-        lines.push(`${JSON.stringify(line)}\n`);
-      const headers = ["cache-control", "no-store"];
-      return new Answer(lines.join(""), { type: "application/x-ndjson", headers });
+      const lines = exportLines(memory.store, { account, userId, nowMs: memory.clock.now() });
+      const terms = { type: "application/x-ndjson", headers: ["cache-control", "no-store"] };
+      let begin = "";
+      for (let next = await lines.next(); !next.done; next = await lines.next()) {
+        begin += `${JSON.stringify(next.value)}\n`;
+        if (begin.length < EXPORT_LENGTH) continue;
+        call.holdAnswer(answers, LINES_IN_FLIGHT * begin.length);
+        return new Answer(
+          Readable.from(restOf(begin, lines, (bytes) => call.holdAnswer(answers, bytes))),
+          terms,
+        );
+      }
+      return new Answer(begin, terms);
     },
 
     async addLabel(call) {
@@ -158,6 +173,22 @@ export async function usersPage(
 
 export function labelView(terms: LabelTerms) {
   return labelAnswer({ ...terms, isOwn: terms.channel >= CHANNEL_COUNT });
+}
+
+/** The rest of a long export, which is made as its reader takes it. */
+async function* restOf(
+  begin: string,
+  lines: AsyncIterable<object>,
+  hold: (bytes: number) => void,
+): AsyncGenerator<string> {
+  yield begin;
+  for await (const line of lines) {
+    // A reader that takes everything at once would leave no time for others.
+    await othersTurn();
+    const text = `${JSON.stringify(line)}\n`;
+    hold(LINES_IN_FLIGHT * text.length);
+    yield text;
+  }
 }
 
 interface WriteCall {

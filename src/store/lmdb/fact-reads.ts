@@ -146,13 +146,16 @@ export function readLife(
   if (stamp === undefined) return undefined;
   const isAsked = ({ place, channel }: { place: Place; channel: number }) =>
     place === (options.place ?? place) && channel === (options.channel ?? channel);
-  const places = options.place === undefined ? ["", ...furtherPlaces(environment, user)] : [options.place];
+  const places =
+    options.place === undefined
+      ? ["", ...furtherPlaces(environment, "facts", user, rangeBelow(user))]
+      : [options.place];
   const stored = places.flatMap((place) => factsOf(environment, account, userId, place)).filter(isAsked);
   const kept = environment
     .entries(
       "history",
       options.place === undefined
-        ? { ...rangeBelow(user), end: answersOf(account, userId).start }
+        ? historyRange(account, userId)
         : rangeBelow(placeKey(account, userId, options.place)),
     )
     .map(({ key, value }) => ({ ...splitFactKey(key), ordinal: splitHistoryKey(key).ordinal, value }))
@@ -166,12 +169,32 @@ export function readLife(
   };
 }
 
-/** The user's places other than the person's own, in the order of their bytes. */
-function furtherPlaces(environment: Environment, user: Buffer): Place[] {
-  const range = rangeBelow(user);
+/** The places where a user has facts or a history, in the order of their bytes. */
+export function listPlaces(environment: Environment, account: string, userId: string): Place[] {
+  const user = userKey(account, userId);
+  if (readStamp(environment, account, userId) === undefined) return [];
+  const places = new Set([
+    ...furtherPlaces(environment, "facts", user, rangeBelow(user)),
+    ...furtherPlaces(environment, "history", user, historyRange(account, userId)),
+  ]);
+  return ["", ...[...places].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))];
+}
+
+/** The entries of a user in the history, without the answers to idempotent requests. */
+function historyRange(account: string, userId: string): { start: Buffer; end: Buffer } {
+  return { ...rangeBelow(userKey(account, userId)), end: answersOf(account, userId).start };
+}
+
+/** The user's places in a table other than the person's own, in the order of their bytes. */
+function furtherPlaces(
+  environment: Environment,
+  table: "facts" | "history",
+  user: Buffer,
+  range: { readonly start: Buffer; readonly end: Buffer },
+): Place[] {
   const places: Place[] = [];
   for (let { start } = range; ; ) {
-    const [key] = environment.keys("facts", { ...range, start, limit: 1 });
+    const [key] = environment.keys(table, { ...range, start, limit: 1 });
     if (key === undefined) return places;
     const place = placeOfKey(user, key) ?? "";
     if (place !== "") places.push(place);

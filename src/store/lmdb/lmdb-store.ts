@@ -47,6 +47,7 @@ import { describeKey, Environment, FIRST_KEY, isSound, TABLES, type TableName } 
 import {
   type LifeOptions,
   type ListOptions,
+  listPlaces,
   listUsers,
   nextEndIn,
   readFact,
@@ -227,6 +228,8 @@ export class LmdbStore implements Store {
   async readLife(account: string, userId: string, options: LifeOptions): Promise<UserLife | undefined> {
     return readLife(this.#readable(), account, userId, options);
   }
+
+  listPlaces = async (account: string, userId: string) => listPlaces(this.#readable(), account, userId);
 
   write(request: WriteRequest): Promise<WriteOutcome> {
     return this.#commit.run(writeFacts(request, { lives: this.#lives, historyMax: this.historyMax }));

@@ -177,6 +177,10 @@ export class PostgresStore implements Store, EventLog {
     );
   }
 
+  listPlaces(account: string, userId: string): Promise<Place[]> {
+    return this.#ofUser(account, userId, () => this.#database.read(facts.listPlaces(account, userId)));
+  }
+
   readStamp(account: string, userId: string): Promise<string | undefined> {
     return this.#ofUser(account, userId, () => this.#database.read(facts.readStamp(account, userId)));
   }

@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Metrics } from "../../../src/base/metrics.ts";
+import { ANSWERS, ByteBudget } from "../../../src/http/request/byte-budget.ts";
 import { eventRoutes } from "../../../src/http/routes/events.ts";
 import type { HttpServices } from "../../../src/http/services.ts";
 import { type EventSource, UserEvents } from "../../../src/memory/events.ts";
@@ -25,7 +27,8 @@ for (const step of ["begin", "after"] as const)
     };
     const events = new UserEvents(source);
     const authentication = { watch: () => assert.fail("nothing outlives the request") };
-    const { events: answer } = eventRoutes({ memory: { events }, authentication } as unknown as HttpServices);
+    const services = { memory: { events }, authentication } as unknown as HttpServices;
+    const { events: answer } = eventRoutes(services, new ByteBudget(ANSWERS, new Metrics()));
     const call = { query: {}, caller, header: () => "an id" } as unknown as EventsCall;
     await assert.rejects(async () => answer(call), /away/);
     assert.deepEqual(ended, [caller.account]);

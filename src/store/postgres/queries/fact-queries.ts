@@ -121,6 +121,22 @@ export function readLife(
   };
 }
 
+/** The places where a user has facts or a history, in the order of their bytes. */
+export function listPlaces(account: string, userId: string): Query<Place[]> {
+  const slot = userSlot(account, userId);
+  return async (sql) => {
+    const isOfUser = sql`slot = ${slot} AND account = ${account} AND user_id = ${userId}`;
+    const rows = await answerOf(
+      (ticket) => sql<{ ticket: number; place: Place | null }[]>`
+        SELECT t.ticket, f.place FROM (SELECT ${ticket}::bigint AS ticket) AS t LEFT JOIN (
+          SELECT place FROM sideband.facts WHERE ${isOfUser}
+          UNION SELECT place FROM sideband.history WHERE ${isOfUser}) AS f ON true
+        ORDER BY f.place`,
+    );
+    return rows.flatMap(({ place }) => place ?? []);
+  };
+}
+
 /** Without what is kept of each fact beyond the limit. The rows of a fact are in the order of their ordinals. */
 function withoutOldest(rows: readonly LifeRow[], historyMax: number): LifeRow[] {
   const next = new Map<string, number>();
