@@ -14,6 +14,7 @@ import { Failure } from "../base/errors.ts";
 import type { McpEndpoint, McpVisit } from "../http/services.ts";
 import type { Caller } from "../memory/authentication.ts";
 import type { OnHeard } from "../memory/events.ts";
+import { mayAddLabels } from "../memory/rights.ts";
 import type { MemoryServices } from "../memory/services.ts";
 import { directMemory, type MemoryCaller } from "./direct-memory.ts";
 import type { Subscriptions } from "./memory-server.ts";
@@ -32,6 +33,7 @@ interface Visitor extends Record<string, unknown> {
   readonly memory: AgentMemory;
   readonly userId: string | undefined;
   readonly readOnly: boolean;
+  readonly addsLabels: boolean;
   readonly project: string | undefined;
   readonly include: SectionParts;
   /** The session that a client of the 2025 revisions names, where this node has it. */
@@ -77,7 +79,7 @@ export class McpHttp implements McpEndpoint {
   }
 
   async answer(visit: McpVisit): Promise<Response> {
-    const { caller, userId, project, include, request, body, ended, failureOf } = visit;
+    const { caller, userId, addLabel, project, include, request, body, ended, failureOf } = visit;
     const account = await this.#accountOf(caller.account);
     const controller = new AbortController();
     this.#open.set(controller, caller);
@@ -115,7 +117,8 @@ export class McpHttp implements McpEndpoint {
       return streamOf(session, { watch, onChange: account.onChange }, controller.signal);
     const memory = memoryOf({ ...caller, signal: controller.signal });
     const readOnly = caller.access === "read";
-    const visitor: Visitor = { memory, userId, readOnly, project, include, session, check };
+    const addsLabels = mayAddLabels(caller) && (addLabel ?? userId === undefined);
+    const visitor: Visitor = { memory, userId, readOnly, addsLabels, project, include, session, check };
     const response = await account.handler.fetch(
       new Request(new URL(url, "http://service"), { method, headers, signal: controller.signal }),
       {
@@ -170,12 +173,13 @@ export class McpHttp implements McpEndpoint {
     const handler: McpHttpHandler = createMcpHandler(
       ({ authInfo, era }) => {
         const visitor = authInfo!.extra as Visitor;
-        const { memory, userId, readOnly, project, include, session } = visitor;
+        const { memory, userId, readOnly, addsLabels, project, include, session } = visitor;
         const isLegacy = era === "legacy";
         return memoryServer({
           memory,
           userId,
           readOnly,
+          addsLabels,
           version,
           include,
           projectOf: project === undefined ? undefined : async () => project,

@@ -18,6 +18,7 @@ import {
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
 import { memorySection, type SectionParts } from "../agent-side/memory-section.ts";
 import {
+  ADD_LABEL,
   MEMORY_TOOLS,
   type MemoryTool,
   objectSchema,
@@ -32,6 +33,7 @@ import {
 import { WORTH_KEEPING } from "../agent-side/prompts.ts";
 import { STANDARD_TOOL_LABELS, type ToolLabel } from "../agent-side/tool-labels.ts";
 import { mcpWriter } from "../agent-side/written-by.ts";
+import type { ChannelsAnswer } from "../contract/answers.ts";
 import { memoryUri, URI_PREFIX, userOfUri } from "./memory-uri.ts";
 
 export interface Subscriptions {
@@ -47,6 +49,8 @@ export interface MemoryServerOptions {
   readonly version: string;
   /** Whether it may only be read: then the tools that write are not offered. */
   readonly readOnly?: boolean | undefined;
+  /** Whether add_label is offered, which reaches all users of the account. */
+  readonly addsLabels: boolean;
   /** Takes the subscriptions of a client of the 2025 revisions; later ones do not ask the server for them. */
   readonly subscriptions?: Subscriptions | undefined;
   /** The project of the calls, asked at each; without the function there is none, and no tool takes a scope. */
@@ -119,15 +123,15 @@ function listedSchema(tool: MemoryTool, isBound: boolean, isPlaced: boolean) {
 
 /** Who may only read is offered no tool that writes. */
 function offeredTools(
-  { readOnly = false, include }: MemoryServerOptions,
+  { readOnly = false, include, addsLabels }: MemoryServerOptions,
   labels?: readonly ToolLabel[],
 ): readonly MemoryTool[] {
-  const tools = toolsFor(include !== "index", labels);
+  const tools = toolsFor({ hasBlock: include !== "index", addsLabels, labels });
   return readOnly ? tools.flatMap((tool) => readingTool(tool) ?? []) : tools;
 }
 
 function addTools(server: McpServer, options: MemoryServerOptions): void {
-  const { memory, userId, onChange, onLabels, explained = (error) => error } = options;
+  const { memory, userId, addsLabels, onChange, onLabels, explained = (error) => error } = options;
   for (const tool of offeredTools(options)) {
     const schemas = SCHEMAS.get(tool.name)![userId === undefined ? "open" : "bound"];
     const inputSchema = schemas[options.projectOf === undefined ? 0 : 1]();
@@ -141,10 +145,13 @@ function addTools(server: McpServer, options: MemoryServerOptions): void {
         const call = await toolOptions(options, client?.name);
         const result = { ...(await tool.run(memory, user, args, call)) };
         if (!tool.annotations.readOnlyHint) onChange?.(user);
-        if (tool.name === "add_label") onLabels?.();
+        if (tool.name === ADD_LABEL) onLabels?.();
         return { content: [{ type: "text", text: toolResultText(result) }], structuredContent: result };
       } catch (error) {
-        return { content: [{ type: "text", text: toolErrorText(explained(error)) }], isError: true };
+        return {
+          content: [{ type: "text", text: toolErrorText(explained(error), addsLabels) }],
+          isError: true,
+        };
       }
     });
   }
@@ -158,16 +165,19 @@ async function toolOptions(
   return { failFast: true, allowSecrets, undoIn, project: await projectOf?.(), writtenBy };
 }
 
-/** The list with the labels as they are now; as they were last, where the memory is away. */
+/**
+ * The list with the labels as they are now; as they were last, where the memory is away. A key that may add no label is
+ * told so with the labels, and is not offered to add one.
+ */
 function listTools({ server }: McpServer, options: MemoryServerOptions): void {
   const { memory, userId, projectOf } = options;
-  let labels: readonly ToolLabel[] = STANDARD_TOOL_LABELS;
+  let known: Pick<ChannelsAnswer, "free"> & { channels: readonly ToolLabel[] } = {
+    channels: STANDARD_TOOL_LABELS,
+  };
   server.setRequestHandler("tools/list", async () => {
-    labels = await memory.channels({ failFast: true }).then(
-      ({ channels }) => channels,
-      () => labels,
-    );
-    const tools = offeredTools(options, labels).map((tool) => ({
+    known = await memory.channels({ failFast: true }).catch(() => known);
+    const addsLabels = options.addsLabels && known.free !== 0;
+    const tools = offeredTools({ ...options, addsLabels }, known.channels).map((tool) => ({
       name: tool.name,
       title: tool.title,
       description: tool.description,

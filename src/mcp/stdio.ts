@@ -50,6 +50,7 @@ function watchedServer({ projectIn, ...options }: StdioOptions, modern: boolean)
   };
   const server = memoryServer({
     ...options,
+    addsLabels: true,
     projectOf,
     explained: (error) =>
       isForAnotherUser(error)
