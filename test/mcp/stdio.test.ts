@@ -139,7 +139,11 @@ suite("sideband mcp", { concurrency: false }, () => {
       { label: "USER.name", value: "Ada" },
       { label: "PROJ.goal", value: "grind" },
     ];
-    assert.deepEqual((await callModern("recall")).structuredContent, { facts });
+    const all = (await callModern("recall")).structuredContent.facts;
+    assert.deepEqual(
+      all.map(({ label, value }: { label: string; value: string }) => ({ label, value })),
+      facts,
+    );
     // One block for the person in this project.
     const { fdm_block } = (await callModern("flush")).structuredContent;
     assert.equal(fdm_block.split("[MEM]").length, 2);
@@ -175,7 +179,10 @@ suite("sideband mcp", { concurrency: false }, () => {
     const call = caller(client as unknown as TourClient);
     await call("add_label", { label: "FAMILY.wife", description: "her name" });
     await changed;
-    assert.match((await client.listTools()).tools[0].description ?? "", /FAMILY: wife \(her name\); USER: /);
+    assert.match(
+      (await client.listTools()).tools[0].description ?? "",
+      /FAMILY: wife \("her name"\); USER: /,
+    );
     await call("remember", { label: "FAMILY.wife", value: "Grace" });
     const { contents } = await client.readResource({ uri: "sideband://memory/ada" });
     const { text } = contents[0] as { text: string };
