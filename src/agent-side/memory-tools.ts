@@ -4,7 +4,6 @@
  * stand in one place (tool-labels.ts), and a test counts its tokens.
  */
 
-import { Failure } from "../base/errors.ts";
 import type { FactsAnswer, HistoryAnswer, PlaceKind, WrittenAnswer } from "../contract/answers.ts";
 import type { AgentMemory, AgentWriterOptions } from "./agent-memory.ts";
 import { errorCodeOf, keptOfWritten, keptRevisions } from "./kept-history.ts";
@@ -44,7 +43,12 @@ export interface MemoryTool {
   run(memory: AgentMemory, userId: string, input: ToolInput, options?: ToolCallOptions): Promise<JsonObject>;
 }
 
-const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+export const READS = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};
 /** What is replaced can be restored, so it is not destroyed: hosts ask for leave before they destroy. */
 const KEEPS = { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 const DELETES = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false };
@@ -55,9 +59,9 @@ const REACHES_OTHERS = { ...KEEPS, openWorldHint: true };
 const TEXT = { type: "string" };
 const WHOLE = { type: "integer", minimum: 1 };
 const REMEMBER = "remember";
-const HISTORY = "history";
+export const HISTORY = "history";
 export const ADD_LABEL = "add_label";
-const HISTORY_LISTS = "Lists the values that a fact had, newest first";
+export const HISTORY_LISTS = "Lists the values that a fact had, newest first";
 const SCOPE = {
   scope: {
     type: "string",
@@ -220,17 +224,16 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   },
 ];
 
-export interface OfferedTools {
-  /** Whether the agent's prompt has the block. */
-  readonly hasBlock: boolean;
-  /** Whether add_label is among them. */
-  readonly addsLabels: boolean;
-  /** The labels of the account. */
-  readonly labels?: readonly ToolLabel[] | undefined;
-}
-
-export function toolsFor(offered: OfferedTools): readonly MemoryTool[] {
-  const { hasBlock, addsLabels, labels = STANDARD_TOOL_LABELS } = offered;
+/** The tools of an agent whose prompt has the block or not, and that may add labels or not, with the labels of its account. */
+export function toolsFor({
+  hasBlock,
+  addsLabels,
+  labels = STANDARD_TOOL_LABELS,
+}: {
+  hasBlock: boolean;
+  addsLabels: boolean;
+  labels?: readonly ToolLabel[] | undefined;
+}): readonly MemoryTool[] {
   return MEMORY_TOOLS.filter(({ isForBlock }) => hasBlock || !isForBlock)
     .filter(({ name }) => addsLabels || name !== ADD_LABEL)
     .map((tool) => (tool.name === REMEMBER ? { ...tool, description: rememberText(labels) } : tool));
@@ -321,21 +324,4 @@ function toolAdvice(code: string, error: Error, addsLabels: boolean): string | u
   if (code === "invalid_value" && param === "item" && Array.isArray(items))
     return 'With this item the list would be too long: remember the whole list without some of its items, joined by "; ", and without add.';
   return undefined;
-}
-
-/** A tool as it is offered to those who may only read; undefined where it only writes. */
-export function readingTool(tool: MemoryTool): MemoryTool | undefined {
-  if (tool.annotations.readOnlyHint) return tool;
-  if (tool.name !== HISTORY) return undefined;
-  return {
-    ...tool,
-    description: `${HISTORY_LISTS}.`,
-    optional: {},
-    annotations: READS,
-    async run(memory, userId, input, options) {
-      if (typeof input.restore === "number")
-        throw new Failure("read_only_key", "This key only reads: it restores no value.");
-      return tool.run(memory, userId, input, options);
-    },
-  };
 }

@@ -19,10 +19,12 @@ import type { AgentMemory } from "../agent-side/agent-memory.ts";
 import { memorySection, type SectionParts } from "../agent-side/memory-section.ts";
 import {
   ADD_LABEL,
+  HISTORY,
+  HISTORY_LISTS,
   MEMORY_TOOLS,
   type MemoryTool,
   objectSchema,
-  readingTool,
+  READS,
   type ToolCallOptions,
   type ToolInput,
   toolErrorText,
@@ -33,6 +35,7 @@ import {
 import { WORTH_KEEPING } from "../agent-side/prompts.ts";
 import { STANDARD_TOOL_LABELS, type ToolLabel } from "../agent-side/tool-labels.ts";
 import { mcpWriter } from "../agent-side/written-by.ts";
+import { Failure } from "../base/errors.ts";
 import type { ChannelsAnswer } from "../contract/answers.ts";
 import { memoryUri, URI_PREFIX, userOfUri } from "./memory-uri.ts";
 
@@ -128,6 +131,23 @@ function offeredTools(
 ): readonly MemoryTool[] {
   const tools = toolsFor({ hasBlock: include !== "index", addsLabels, labels });
   return readOnly ? tools.flatMap((tool) => readingTool(tool) ?? []) : tools;
+}
+
+/** A tool as it is offered to those who may only read; undefined where it only writes. */
+function readingTool(tool: MemoryTool): MemoryTool | undefined {
+  if (tool.annotations.readOnlyHint) return tool;
+  if (tool.name !== HISTORY) return undefined;
+  return {
+    ...tool,
+    description: `${HISTORY_LISTS}.`,
+    optional: {},
+    annotations: READS,
+    async run(memory, userId, input, options) {
+      if (typeof input.restore === "number")
+        throw new Failure("read_only_key", "This key only reads: it restores no value.");
+      return tool.run(memory, userId, input, options);
+    },
+  };
 }
 
 function addTools(server: McpServer, options: MemoryServerOptions): void {
