@@ -90,8 +90,9 @@ export function memoryServer(options: MemoryServerOptions): McpServer {
     { name: "sideband", title: "Sideband memory", version },
     { capabilities, instructions: include === "index" ? WORTH_KEEPING : WORTH_KEEPING + FLUSH },
   );
-  addTools(server, options);
-  listTools(server, options);
+  const listed = { addsLabels: options.addsLabels };
+  addTools(server, options, listed);
+  listTools(server, options, listed);
   addResource(server, options);
   addPrompt(server, options);
   if (subscriptions !== undefined) addSubscriptions(server, subscriptions);
@@ -150,8 +151,13 @@ function readingTool(tool: MemoryTool): MemoryTool | undefined {
   };
 }
 
-function addTools(server: McpServer, options: MemoryServerOptions): void {
-  const { memory, userId, addsLabels, onChange, onLabels, explained = (error) => error } = options;
+/** What the last list of tools had. */
+interface ListedTools {
+  addsLabels: boolean;
+}
+
+function addTools(server: McpServer, options: MemoryServerOptions, listed: ListedTools): void {
+  const { memory, userId, onChange, onLabels, explained = (error) => error } = options;
   for (const tool of offeredTools(options)) {
     const schemas = SCHEMAS.get(tool.name)![userId === undefined ? "open" : "bound"];
     const inputSchema = schemas[options.projectOf === undefined ? 0 : 1]();
@@ -169,7 +175,7 @@ function addTools(server: McpServer, options: MemoryServerOptions): void {
         return { content: [{ type: "text", text: toolResultText(result) }], structuredContent: result };
       } catch (error) {
         return {
-          content: [{ type: "text", text: toolErrorText(explained(error), addsLabels) }],
+          content: [{ type: "text", text: toolErrorText(explained(error), listed.addsLabels) }],
           isError: true,
         };
       }
@@ -189,15 +195,15 @@ async function toolOptions(
  * The list with the labels as they are now; as they were last, where the memory is away. A key that may add no label is
  * told so with the labels, and is not offered to add one.
  */
-function listTools({ server }: McpServer, options: MemoryServerOptions): void {
+function listTools({ server }: McpServer, options: MemoryServerOptions, listed: ListedTools): void {
   const { memory, userId, projectOf } = options;
   let known: Pick<ChannelsAnswer, "free"> & { channels: readonly ToolLabel[] } = {
     channels: STANDARD_TOOL_LABELS,
   };
   server.setRequestHandler("tools/list", async () => {
     known = await memory.channels({ failFast: true }).catch(() => known);
-    const addsLabels = options.addsLabels && known.free !== 0;
-    const tools = offeredTools({ ...options, addsLabels }, known.channels).map((tool) => ({
+    listed.addsLabels = options.addsLabels && known.free !== 0;
+    const tools = offeredTools({ ...options, ...listed }, known.channels).map((tool) => ({
       name: tool.name,
       title: tool.title,
       description: tool.description,

@@ -190,6 +190,32 @@ suite("sideband mcp", { concurrency: false }, () => {
     await client.close();
   });
 
+  test("a key that may add no labels is not offered to", async (t) => {
+    const running = await startRunning();
+    t.after(() => running.end());
+    for (const [user, access] of [
+      ["ada", "write"],
+      [null, "read"],
+    ] as const) {
+      const bound = { account: "acme", tier: "unlimited", user, access } as const;
+      const { key } = await running.service.core.keys.create(bound);
+      const client = new Client(info);
+      const env = { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: key, SIDEBAND_INCLUDE: "" };
+      await client.connect(new StdioClientTransport(launch(["--user", "ada"], env)));
+      const { tools } = await client.listTools();
+      assert.deepEqual(
+        tools.map(({ name }) => name),
+        ["remember", "recall", "forget", "history"],
+      );
+      const call = caller(client as unknown as TourClient);
+      if (access === "write") {
+        const refused = await call("remember", { label: "FAMILY.wife", value: "Grace" });
+        assert.match(refused.content[0].text, /^unknown_label: .* remember lists all of them\.$/);
+      }
+      await client.close();
+    }
+  });
+
   test("with the service away the server starts, and a tool says so within 2 seconds", async () => {
     const client = new Client(info);
     const env = {
