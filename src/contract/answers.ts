@@ -242,7 +242,7 @@ export interface ChannelsAnswer {
     description: string;
     example: string;
   } & Partial<LabelAnswer>)[];
-  /** With a key: labels that the account may still add. */
+  /** With a key: labels that it may still add; 0 for one that only reads or is for one user. */
   free?: number;
 }
 

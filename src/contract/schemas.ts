@@ -351,7 +351,11 @@ export const ChannelsAnswer = Type.Object({
       ttl_s: Type.Optional(Type.Integer()),
     }),
   ),
-  free: Type.Optional(Type.Integer({ description: "With a key: labels that the account may still add." })),
+  free: Type.Optional(
+    Type.Integer({
+      description: "With a key: labels that it may still add; 0 for one that only reads or is for one user.",
+    }),
+  ),
 });
 
 const DemoValue = Type.String({

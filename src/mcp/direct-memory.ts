@@ -27,7 +27,7 @@ import { factHistory, restoreFact } from "../memory/history.ts";
 import { addLabel } from "../memory/label-terms.ts";
 import { appendItem } from "../memory/lists.ts";
 import { readPresentedBlock } from "../memory/reading.ts";
-import { allowedUser, requireWholeAccount, requireWriteAccess } from "../memory/rights.ts";
+import { allowedUser, mayAddLabels, requireWholeAccount, requireWriteAccess } from "../memory/rights.ts";
 import type { MemoryServices } from "../memory/services.ts";
 
 /** A caller whose block work ends with its signal. */
@@ -111,7 +111,7 @@ export function directMemory(
     channels: () =>
       run(async () => {
         const labels = await services.labels.of(account);
-        return { channels: labels.all.map(labelView), free: labels.free };
+        return { channels: labels.all.map(labelView), free: mayAddLabels(caller) ? labels.free : 0 };
       }),
     addLabel: (label, terms) =>
       run(async () => {

@@ -13,6 +13,7 @@ import { Failure } from "../base/errors.ts";
 import type { McpEndpoint, McpVisit } from "../http/services.ts";
 import type { Caller } from "../memory/authentication.ts";
 import type { OnHeard } from "../memory/events.ts";
+import { mayAddLabels } from "../memory/rights.ts";
 import type { MemoryServices } from "../memory/services.ts";
 import { directMemory, type MemoryCaller } from "./direct-memory.ts";
 import type { ServerCall, ServerShape, Subscriptions } from "./memory-server.ts";
@@ -29,7 +30,7 @@ export interface McpHttpOptions {
 /** What the service knows of a request, handed through to the server that answers it. */
 interface Visitor extends Record<string, unknown> {
   readonly call: ServerCall;
-  readonly offers: Pick<ServerShape, "isBound" | "isPlaced" | "readOnly" | "include">;
+  readonly offers: Pick<ServerShape, "isBound" | "isPlaced" | "readOnly" | "addsLabels" | "include">;
   /** Puts the server that answers it back, where it is idle. */
   release: (() => void) | undefined;
 }
@@ -70,7 +71,7 @@ export class McpHttp implements McpEndpoint {
   }
 
   async answer(visit: McpVisit): Promise<Response> {
-    const { caller, userId, project, include, request, body, ended, failureOf } = visit;
+    const { caller, userId, addLabel, project, include, request, body, ended, failureOf } = visit;
     const account = await this.#accountOf(caller.account);
     await this.#options.memory.turns.next(caller.account);
     const controller = new AbortController();
@@ -123,6 +124,7 @@ export class McpHttp implements McpEndpoint {
         isBound: userId !== undefined,
         isPlaced: project !== undefined,
         readOnly: caller.access === "read",
+        addsLabels: mayAddLabels(caller) && (addLabel ?? userId === undefined),
         include,
       },
       release: undefined,

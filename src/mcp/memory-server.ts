@@ -23,10 +23,13 @@ import {
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
 import { memorySection, type SectionParts } from "../agent-side/memory-section.ts";
 import {
+  ADD_LABEL,
+  HISTORY,
+  HISTORY_LISTS,
   MEMORY_TOOLS,
   type MemoryTool,
   objectSchema,
-  readingTool,
+  READS,
   type ToolCallOptions,
   type ToolInput,
   toolErrorText,
@@ -38,6 +41,8 @@ import { WORTH_KEEPING } from "../agent-side/prompts.ts";
 import { STANDARD_TOOL_LABELS, type ToolLabel } from "../agent-side/tool-labels.ts";
 import { mcpWriter } from "../agent-side/written-by.ts";
 import { assert } from "../base/assert.ts";
+import { Failure } from "../base/errors.ts";
+import type { ChannelsAnswer } from "../contract/answers.ts";
 import { memoryUri, URI_PREFIX, userOfUri } from "./memory-uri.ts";
 
 export interface Subscriptions {
@@ -55,6 +60,8 @@ export interface ServerShape {
   readonly isPlaced: boolean;
   /** Whether it may only be read: then the tools that write are not offered. */
   readonly readOnly?: boolean | undefined;
+  /** Whether add_label is offered, which reaches all users of the account. */
+  readonly addsLabels: boolean;
   /** What the agent's prompt gets: the facts in plain text, the sealed block, or both. */
   readonly include: SectionParts;
   /** Whether it takes the subscriptions of a client of the 2025 revisions; later ones do not ask the server for them. */
@@ -102,8 +109,9 @@ export function memoryServer(shape: ServerShape, callOf: ServerCallOf): McpServe
     { name: "sideband", title: "Sideband memory", version },
     { capabilities, instructions: include === "index" ? WORTH_KEEPING : WORTH_KEEPING + FLUSH },
   );
-  addTools(server, shape, callOf);
-  listTools(server, shape, callOf);
+  const listed = { addsLabels: shape.addsLabels };
+  addTools(server, shape, callOf, listed);
+  listTools(server, shape, callOf, listed);
   addResource(server, shape, callOf);
   addPrompt(server, shape, callOf);
   if (takesSubscriptions) addSubscriptions(server, callOf);
@@ -135,14 +143,36 @@ function listedSchema(tool: MemoryTool, isBound: boolean, isPlaced: boolean) {
 
 /** Who may only read is offered no tool that writes. */
 function offeredTools(
-  { readOnly = false, include }: ServerShape,
+  { readOnly = false, include, addsLabels }: ServerShape,
   labels?: readonly ToolLabel[],
 ): readonly MemoryTool[] {
-  const tools = toolsFor(include !== "index", labels);
+  const tools = toolsFor({ hasBlock: include !== "index", addsLabels, labels });
   return readOnly ? tools.flatMap((tool) => readingTool(tool) ?? []) : tools;
 }
 
-function addTools(server: McpServer, shape: ServerShape, callOf: ServerCallOf): void {
+/** A tool as it is offered to those who may only read; undefined where it only writes. */
+function readingTool(tool: MemoryTool): MemoryTool | undefined {
+  if (tool.annotations.readOnlyHint) return tool;
+  if (tool.name !== HISTORY) return undefined;
+  return {
+    ...tool,
+    description: `${HISTORY_LISTS}.`,
+    optional: {},
+    annotations: READS,
+    async run(memory, userId, input, options) {
+      if (typeof input.restore === "number")
+        throw new Failure("read_only_key", "This key only reads: it restores no value.");
+      return tool.run(memory, userId, input, options);
+    },
+  };
+}
+
+/** What the last list of tools had. */
+interface ListedTools {
+  addsLabels: boolean;
+}
+
+function addTools(server: McpServer, shape: ServerShape, callOf: ServerCallOf, listed: ListedTools): void {
   for (const tool of offeredTools(shape)) {
     const schemas = SCHEMAS.get(tool.name)![shape.isBound ? "bound" : "open"];
     const inputSchema = schemas[shape.isPlaced ? 1 : 0]();
@@ -157,10 +187,13 @@ function addTools(server: McpServer, shape: ServerShape, callOf: ServerCallOf): 
         ];
         const result = { ...(await tool.run(memory, user, args, await toolOptions(call, client?.name))) };
         if (!tool.annotations.readOnlyHint) onChange?.(user);
-        if (tool.name === "add_label") onLabels?.();
+        if (tool.name === ADD_LABEL) onLabels?.();
         return { content: [{ type: "text", text: toolResultText(result) }], structuredContent: result };
       } catch (error) {
-        return { content: [{ type: "text", text: toolErrorText(explained(error)) }], isError: true };
+        return {
+          content: [{ type: "text", text: toolErrorText(explained(error), listed.addsLabels) }],
+          isError: true,
+        };
       }
     });
   }
@@ -180,17 +213,25 @@ async function toolOptions(
   return { failFast: true, allowSecrets, undoIn, project: await projectOf?.(), writtenBy };
 }
 
-/** The list with the labels as they are now; as they were last, where the memory is away. */
-function listTools({ server }: McpServer, shape: ServerShape, callOf: ServerCallOf): void {
-  let labels: readonly ToolLabel[] = STANDARD_TOOL_LABELS;
+/**
+ * The list with the labels as they are now; as they were last, where the memory is away. A key that may add no label is
+ * told so with the labels, and is not offered to add one.
+ */
+function listTools(
+  { server }: McpServer,
+  shape: ServerShape,
+  callOf: ServerCallOf,
+  listed: ListedTools,
+): void {
+  let known: Pick<ChannelsAnswer, "free"> & { channels: readonly ToolLabel[] } = {
+    channels: STANDARD_TOOL_LABELS,
+  };
   server.setRequestHandler("tools/list", async (_, context) => {
-    labels = await callOf(context)
+    known = await callOf(context)
       .memory.channels({ failFast: true })
-      .then(
-        ({ channels }) => channels,
-        () => labels,
-      );
-    const tools = offeredTools(shape, labels).map((tool) => ({
+      .catch(() => known);
+    listed.addsLabels = shape.addsLabels && known.free !== 0;
+    const tools = offeredTools({ ...shape, ...listed }, known.channels).map((tool) => ({
       name: tool.name,
       title: tool.title,
       description: tool.description,

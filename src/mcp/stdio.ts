@@ -66,8 +66,9 @@ function watchedServer({ projectIn, ...options }: StdioOptions, modern: boolean)
     onChange: () => void watch?.check(),
     onLabels: () => void server.server.sendToolListChanged().catch(() => {}),
   };
-  const offers = { isBound: true, isPlaced: true, takesSubscriptions: true, tellsOfLabels: true };
-  const server = memoryServer({ version, include, ...offers }, () => call);
+  const offers = { isBound: true, isPlaced: true, addsLabels: true };
+  const shape = { version, include, ...offers, takesSubscriptions: true, tellsOfLabels: true };
+  const server = memoryServer(shape, () => call);
   server.server.onclose = stop;
   server.server.setNotificationHandler("notifications/roots/list_changed", () => {
     roots = undefined;

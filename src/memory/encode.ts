@@ -274,9 +274,13 @@ async function placeFacts(
 /** What a label asks of its values. Nothing is ever cut. */
 function checkAgainstTerms({ label, oneOf, maxBytes }: LabelTerms, value: string): void {
   if (oneOf !== null && !oneOf.includes(value)) {
-    throw new Failure("invalid_value", `The value of ${label} must be one of: ${oneOf.join(", ")}.`, {
-      param: "value",
-    });
+    throw new Failure(
+      "invalid_value",
+      `The value of ${label} must be one of: ${oneOf.map((one) => JSON.stringify(one)).join(", ")}.`,
+      {
+        param: "value",
+      },
+    );
   }
   checkValue(value, maxBytes ?? undefined);
 }

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { LABEL_FORM } from "../base/channel-labels.ts";
 import { findChannel } from "../base/channels.ts";
 import { Failure } from "../base/errors.ts";
+import { hiddenIn } from "../base/hidden-characters.ts";
 import { CHANNEL_COUNT, CHANNEL_COUNT_MAX, TTL_S_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
 import { valueFault } from "./identifiers.ts";
 import type { LabelTerms } from "./labels.ts";
@@ -86,7 +87,7 @@ export function checkTerms(terms: NewLabel): void {
     if (oneOf.length < ONE_OF_MIN || oneOf.length > ONE_OF_MAX)
       throw refuse("one_of", `must have ${ONE_OF_MIN} to ${ONE_OF_MAX} values`);
     for (const value of oneOf) {
-      const fault = valueFault(value, maxBytes ?? VALUE_BYTES_MAX);
+      const fault = valueFault(value, maxBytes ?? VALUE_BYTES_MAX) ?? hiddenFault(value);
       if (fault !== undefined) throw refuse("one_of", `has a value that ${fault}`);
     }
     if (new Set(oneOf).size < oneOf.length) throw refuse("one_of", "has a value twice");
@@ -116,10 +117,19 @@ export function checkLabelRecord(record: LabelRecord): void {
 function checkText(param: "description" | "example", text: string): void {
   const fault =
     valueFault(text, Number.POSITIVE_INFINITY) ??
+    hiddenFault(text) ??
     ([...text].length > LABEL_TEXT_LENGTH_MAX
       ? `must have at most ${LABEL_TEXT_LENGTH_MAX} characters`
       : undefined);
   if (fault !== undefined) throw refuse(param, fault);
+}
+
+/** The texts of a label stand in the tool list of every user of the account: they must be what they look like. */
+function hiddenFault(text: string): string | undefined {
+  const hidden = hiddenIn(text);
+  if (hidden === undefined) return undefined;
+  const number = hidden.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
+  return `must not contain characters that cannot be seen, such as U+${number}`;
 }
 
 function isIn(number: number, min: number, max: number): boolean {

@@ -171,8 +171,14 @@ suite("adapters", { concurrency: false }, () => {
     assert.match(JSON.stringify(requests[2].input), /USER\.name/);
     assert.deepEqual(
       requests[0].tools.map((tool) => tool.name),
-      ["remember", "recall", "forget", "add_label", "history"],
+      ["remember", "recall", "forget", "history"],
     );
+    const withLabels = { ...options, addLabels: true } as const;
+    assert.deepEqual(
+      [openaiTools(withLabels)[3].name, aiTools(withLabels).add_label.description.slice(0, 12)],
+      ["add_label", "Adds a label"],
+    );
+    assert.ok(!("add_label" in aiTools(options)));
 
     const flushed: string[] = [];
     const flush = memory.flush.bind(memory);
@@ -309,7 +315,7 @@ suite("adapters", { concurrency: false }, () => {
     const strict = openaiTools(options)[0] as unknown as { parameters: { required: string[] } };
     assert.deepEqual(strict.parameters.required, ["label", "value", "add", "ttl_s", "scope"]);
     const own = [{ label: "FAMILY.wife", description: "her name", own: true }];
-    assert.match(openaiTools({ ...options, labels: own })[0].description, /FAMILY: wife \(her name\)/);
+    assert.match(openaiTools({ ...options, labels: own })[0].description, /FAMILY: wife \("her name"\)/);
     const { block, lossless } = await memory.beforeCompaction("ada", { project: "loom-1", timeoutMs });
     assert.deepEqual([lossless, block.split("[MEM]").length], [true, 2]);
   });

@@ -167,7 +167,7 @@ test("labels are added, listed first, hidden and shown; users are listed, and on
     assert.equal((await run("remember", "FAMILY.wife", "Grace", "--user", "ada")).status, 0);
     assert.match(
       (await run("remember", "FAMILY.wife", "Eve", "--user", "ada")).err,
-      /must be one of: Grace, Joan/,
+      /must be one of: "Grace", "Joan"/,
     );
     assert.equal((await run("labels", "hide", "FAMILY.wife")).out, "FAMILY.wife is hidden\n");
     assert.doesNotMatch((await run("labels")).out, /FAMILY/);

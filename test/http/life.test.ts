@@ -349,6 +349,18 @@ test("an account adds labels of its own, and what they ask of values holds", asy
   assert.equal(problemCode(await add({ label: "USER.name", description: "x" })), "409 label_exists");
   for (const label of ["family.wife", "FAMILY", "FAMILY.Wife", "1A.b", `A.${"x".repeat(49)}`, "A B.c"])
     assert.equal(problemCode(await add({ label, description: "x" })), "400 invalid_request");
+  // In every tool list of the account: what cannot be seen is refused, with one line.
+  for (const hidden of ["\u202e", "\u{e0041}", "\u200b", "\u001b[2J"])
+    for (const terms of [{ description: hidden }, { example: hidden }, { one_of: ["a", hidden] }]) {
+      const answer = await add({ label: "FAMILY.dog", description: "x", ...terms });
+      assert.equal(problemCode(answer), "400 invalid_request");
+      assert.deepEqual(
+        [answer.json.param, /^[ -~]+$/.test(answer.json.detail)],
+        [Object.keys(terms)[0], true],
+      );
+      const changed = await running.call("PATCH", "/channels/FAMILY.wife", { body: terms });
+      assert.equal(problemCode(changed), "400 invalid_request");
+    }
   const size = {
     label: "USER.size",
     description: "Shirt size",
@@ -359,7 +371,7 @@ test("an account adds labels of its own, and what they ask of values holds", asy
   assert.equal((await add(size)).status, 201);
   const wrong = await encode("own", "USER.size", "XL");
   assert.equal(problemCode(wrong), "400 invalid_value");
-  assert.match(wrong.json.detail, /S, M, L/);
+  assert.match(wrong.json.detail, /"S", "M", "L"/);
   const written = ok(await encode("own", "USER.size", "M", { details: true }));
   assert.equal(written.expires_at, new Date(clock.ms + 60_000).toISOString());
   ok(await encode("own", "FAMILY.wife", "Chidi"));
@@ -389,5 +401,14 @@ test("an account adds labels of its own, and what they ask of values holds", asy
   assert.equal(problemCode(await patch("NO.such", { hidden: true })), "400 unknown_label");
   const { channels, free } = ok(await running.call("GET", "/channels"));
   assert.deepEqual([channels.length, free], [42, 214]);
+  // A key that may add none is told so.
+  for (const [user, access] of [
+    ["own", "write"],
+    [null, "read"],
+  ] as const) {
+    const bound = { account: "acme", tier: "unlimited", user, access } as const;
+    const { key } = await running.service.core.keys.create(bound);
+    assert.equal(ok(await running.call("GET", "/channels", { key })).free, 0);
+  }
   assert.ok(channels.find(({ label }: { label: string }) => label === "USER.gpu").hidden);
 });

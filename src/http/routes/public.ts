@@ -2,6 +2,7 @@
 
 import { CHANNELS } from "../../base/channels.ts";
 import { enforce } from "../../base/rate-limiter.ts";
+import { mayAddLabels } from "../../memory/rights.ts";
 import { Answer, JSON_TYPE } from "../request/answer.ts";
 import { limitGroupOf } from "../request/client.ts";
 import type { Handlers } from "../request/route.ts";
@@ -19,7 +20,7 @@ export function serviceRoutes(services: HttpServices, readiness: Readiness): Han
     async channels({ caller }) {
       if (caller === undefined) return { channels: [...CHANNELS] };
       const labels = await services.memory.labels.of(caller.account);
-      return { channels: labels.all.map(labelView), free: labels.free };
+      return { channels: labels.all.map(labelView), free: mayAddLabels(caller) ? labels.free : 0 };
     },
 
     async requestKey(call) {

@@ -16,7 +16,7 @@ test("a change is encoded once for all streams that tell of it", async (context)
   const authentication = { watch: () => () => {} };
   const { events } = eventRoutes(
     { memory: services, authentication } as unknown as HttpServices,
-    new ByteBudget(ANSWERS, new Metrics()),
+    new ByteBudget(new Metrics(), ANSWERS),
   );
   const queries = [{}, {}, { user_id: "ada" }];
   const streams = await Promise.all(

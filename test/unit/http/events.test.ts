@@ -28,7 +28,7 @@ for (const step of ["begin", "after"] as const)
     const events = new UserEvents(source);
     const authentication = { watch: () => assert.fail("nothing outlives the request") };
     const services = { memory: { events }, authentication } as unknown as HttpServices;
-    const { events: answer } = eventRoutes(services, new ByteBudget(ANSWERS, new Metrics()));
+    const { events: answer } = eventRoutes(services, new ByteBudget(new Metrics(), ANSWERS));
     const call = { query: {}, caller, header: () => "an id" } as unknown as EventsCall;
     await assert.rejects(async () => answer(call), /away/);
     assert.deepEqual(ended, [caller.account]);

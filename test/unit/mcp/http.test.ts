@@ -26,7 +26,7 @@ const MODERN = "2026-07-28";
 async function setUp(context: TestContext) {
   const { services, write } = await memoryServices(context);
   /** What a client asks for in the address of /mcp. */
-  const place: Pick<McpVisit, "project" | "include"> & { caller: Caller } = {
+  const place: Pick<McpVisit, "project" | "include" | "addLabel"> & { caller: Caller } = {
     project: undefined,
     include: "index",
     caller: CALLER,
@@ -50,6 +50,7 @@ async function setUp(context: TestContext) {
     mcp.answer({
       caller: place.caller,
       userId,
+      addLabel: place.addLabel,
       project: place.project,
       include: place.include,
       request: {
@@ -266,23 +267,53 @@ test("the list of tools names the account's labels as they are now, and is short
   const { place, ask } = await setUp(context);
   const count = o200kCounter();
   const list = async (user: string | undefined, more: object = {}) => {
-    Object.assign(place, { project: undefined, include: "index", ...more });
+    Object.assign(place, { project: undefined, include: "index", addLabel: undefined, ...more });
     const { result } = await answerOf(await ask(user, "tools/list", {}));
     return result.tools as { name: string; description: string; inputSchema: { properties: object } }[];
   };
-  for (const [user, more] of [["ada"], [undefined], ["ada", { project: "loom" }]] as const) {
+  for (const [user, more] of [["ada"], [undefined], ["ada", { project: "loom", addLabel: true }]] as const) {
     const tokens = count(JSON.stringify({ tools: await list(user, more) }));
     assert.ok(tokens <= 800, `${tokens} tokens for ${user}`);
   }
   const names = (tools: { name: string }[]) => tools.map(({ name }) => name);
-  assert.deepEqual(names(await list("ada")), ["remember", "recall", "forget", "add_label", "history"]);
-  assert.deepEqual(names(await list("ada", { include: "both" })).slice(5), ["flush", "read_block"]);
+  assert.deepEqual(names(await list("ada")), ["remember", "recall", "forget", "history"]);
+  assert.deepEqual(names(await list("ada", { include: "both" })).slice(4), ["flush", "read_block"]);
   const remember = async (more?: object) => Object.keys((await list("ada", more))[0].inputSchema.properties);
   assert.deepEqual(await remember(), ["label", "value", "add", "ttl_s"]);
   assert.deepEqual(await remember({ project: "loom" }), ["label", "value", "add", "ttl_s", "scope"]);
   const label = { label: "FAMILY.wife", description: "her name" };
+  Object.assign(place, { addLabel: true });
   await answerOf(await ask("ada", "tools/call", { name: "add_label", arguments: label }));
-  assert.match((await list("ada"))[0].description, /GROUP\.name\): FAMILY: wife \(her name\); USER: name, /);
+  assert.match(
+    (await list("ada"))[0].description,
+    /GROUP\.name\): FAMILY: wife \("her name"\); USER: name, /,
+  );
+});
+
+test("add_label is offered to a key that may add labels, and for one user only where it is asked for", async (context) => {
+  const { place, ask } = await setUp(context);
+  const isOffered = async (caller: Partial<Caller>, user: string | undefined, addLabel?: boolean) => {
+    Object.assign(place, { caller: { ...CALLER, ...caller }, addLabel });
+    const listed = (await answerOf(await ask(user, "tools/list", {}))).result.tools;
+    const own = user === undefined ? { user_id: "ada" } : {};
+    const call = { name: "add_label", arguments: { ...own, label: "A.b", description: "c" } };
+    const text = await (await ask(user, "tools/call", call)).text();
+    const isListed = listed.some(({ name }: { name: string }) => name === "add_label");
+    assert.equal(text.includes("Tool add_label not found"), !isListed);
+    return isListed;
+  };
+  assert.equal(await isOffered({}, undefined), true);
+  assert.equal(await isOffered({}, undefined, false), false);
+  assert.equal(await isOffered({}, "ada"), false);
+  assert.equal(await isOffered({}, "ada", true), true);
+  for (const caller of [{ user: "ada" }, { access: "read" }, { user: "ada", access: "read" }] as const)
+    for (const user of ["ada", undefined])
+      for (const addLabel of [undefined, true])
+        assert.equal(
+          await isOffered(caller, user, addLabel),
+          false,
+          JSON.stringify([caller, user, addLabel]),
+        );
 });
 
 test("a client writes under the name it gave itself, in the project that it named", async (context) => {
@@ -323,7 +354,7 @@ test("a key that reads alone writes nothing, and one of a user reaches no other 
   Object.assign(place, { caller: { ...CALLER, user: "ada" } });
   assert.match(await call("recall", { user_id: "eve" }), /user_not_allowed/);
   const label = { user_id: "ada", label: "FAMILY.wife", description: "her name" };
-  assert.match(await call("add_label", label), /user_not_allowed/);
+  assert.match(await call("add_label", label), /Tool add_label not found/);
 });
 
 /** The JSON of an answer, which may come as an event. */

@@ -57,6 +57,35 @@ test("the values of a label are 2 to 32, different, and no longer than it allows
   assert.throws(() => check({ oneOf: ["abc", "defg"], maxBytes: 3 }), invalid("one_of"));
 });
 
+test("no text of a label has a character that cannot be seen, but where the writing needs it", () => {
+  const tags = [..."ignore"].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join("");
+  for (const hidden of ["\u001b[2J", "\u202e", "\u2066", "\u200b", "\ufeff", "\u200f", "\u00ad", tags]) {
+    const text = `a${hidden}b`;
+    for (const [param, terms] of [
+      ["description", { description: text }],
+      ["example", { example: text }],
+      ["one_of", { oneOf: ["c", text] }],
+    ] as const) {
+      assert.throws(() => check(terms), invalid(param));
+      assert.throws(
+        () => checkLabelRecord({ ...NEW_LABEL, channel: 40, createdAtMs: 0, ...terms }),
+        invalid(param),
+      );
+      // One line, which shows the character by its number alone.
+      assert.throws(() => check(terms), { message: /^[ -~]+$/ });
+    }
+  }
+  // A heart with its variation selector, a family of joined emoji, a Persian word with its non-joiner, a Hebrew mark.
+  for (const text of [
+    "\u2764\ufe0f",
+    "\u{1f469}\u200d\u{1f467}",
+    "\u0645\u06cc\u200c\u062e",
+    "\u05d0\u200f!",
+    "a < b",
+  ])
+    check({ description: text, example: text, oneOf: ["c", text] });
+});
+
 test("bytes, life and scope of a label have their limits", () => {
   for (const maxBytes of [1, 1024]) check({ maxBytes });
   for (const maxBytes of [0, 1025, 1.5]) assert.throws(() => check({ maxBytes }), invalid("max_bytes"));
