@@ -349,8 +349,11 @@ export interface KeyStore {
     change: { revokedAtMs?: number; expiresAtMs?: number | null },
   ): Promise<KeyRecord | undefined>;
   touchKeys(uses: ReadonlyMap<string, number>): Promise<void>;
-  /** Another number after every change of any key or label: at once for changes of this process, else within 5 s. */
-  keysVersion(): MaybePromise<number>;
+  /**
+   * Another number after every change of any key or label: at once for changes of this process, else within 5 s; with
+   * `isNow` at once for all.
+   */
+  keysVersion(isNow?: boolean): MaybePromise<number>;
   readUsage(keyId: string, month: string): MaybePromise<number>;
   /** Days with use from `fromDay` to `toDay` (YYYY-MM-DD, both included). */
   readDailyUsage(keyId: string, fromDay: string, toDay: string): Promise<{ day: string; count: number }[]>;

@@ -245,8 +245,8 @@ export class PostgresStore implements Store, EventLog {
     return this.#database.write(keys.touchKeys(uses));
   }
 
-  keysVersion(): number | Promise<number> {
-    return this.#keys.version();
+  keysVersion(isNow = false): number | Promise<number> {
+    return this.#keys.version(isNow);
   }
 
   readUsage(keyId: string, month: string): Promise<number> {

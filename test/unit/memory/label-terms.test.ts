@@ -130,7 +130,8 @@ test("a label that another node has added is found, and its name too", async (co
   await labels.of(ACCOUNT);
   // As long as the store has not told of it.
   const version = await store.keysVersion();
-  context.mock.method(store, "keysVersion", () => version);
+  const versionNow = store.keysVersion.bind(store);
+  context.mock.method(store, "keysVersion", (isNow?: boolean) => (isNow ? versionNow() : version));
   await store.addLabel(ACCOUNT, { ...NEW_LABEL, createdAtMs: 0 });
   assert.deepEqual(await labels.namesOf(ACCOUNT, [40]), ["FAMILY.wife"]);
   await store.addLabel(ACCOUNT, { ...NEW_LABEL, label: "FAMILY.child", createdAtMs: 0 });
