@@ -1,13 +1,19 @@
-/** Labels of an account's own: the rules for their form and terms, adding one, and changing its terms. */
+/** Labels of an account's own: the rules for their form and terms, adding one, changing its terms, and removing it. */
 
 import { isDeepStrictEqual } from "node:util";
 import { LABEL_FORM } from "../base/channel-labels.ts";
 import { findChannel } from "../base/channels.ts";
 import { Failure } from "../base/errors.ts";
-import { CHANNEL_COUNT, CHANNEL_COUNT_MAX, TTL_S_MAX, VALUE_BYTES_MAX } from "../base/limits.ts";
-import { valueFault } from "./identifiers.ts";
-import type { LabelTerms } from "./labels.ts";
-import type { LabelRecord } from "./ports.ts";
+import {
+  CHANNEL_COUNT,
+  CHANNEL_COUNT_MAX,
+  LABEL_TEXT_BYTES_MAX,
+  TTL_S_MAX,
+  VALUE_BYTES_MAX,
+} from "../base/limits.ts";
+import { checkAuthor, valueFault } from "./identifiers.ts";
+import { type LabelTerms, unknownLabel } from "./labels.ts";
+import type { LabelChange, LabelRecord } from "./ports.ts";
 import type { MemoryServices } from "./services.ts";
 
 const LABEL_TEXT_LENGTH_MAX = 200;
@@ -15,26 +21,42 @@ const ONE_OF_MIN = 2;
 const ONE_OF_MAX = 32;
 const SCOPES: readonly unknown[] = ["person", "project", "worktree"];
 
-export type NewLabel = Omit<LabelRecord, "channel" | "createdAtMs">;
-export type LabelChange = Partial<Omit<NewLabel, "label" | "scope">>;
+export type { LabelChange };
+export type NewLabel = Omit<LabelRecord, "channel" | "createdAtMs" | "createdBy" | "createdKey" | "removed">;
+
+/** Who adds a label: the key that was called with, and what the writer calls itself. */
+export interface LabelAuthor {
+  readonly keyId?: string | undefined;
+  readonly writtenBy?: string | undefined;
+}
 
 /** Adds a label. One that is there already with the same terms is answered as it is. */
 export async function addLabel(
   { store, clock, labels }: MemoryServices,
   account: string,
   wanted: NewLabel,
+  author: LabelAuthor = {},
 ): Promise<{ isNew: boolean; terms: LabelTerms }> {
   checkTerms(wanted);
+  checkAuthor(author);
   const standard = findChannel(wanted.label);
   if (standard !== undefined) throw labelExists(wanted.label, "is one of the 40 that every account has");
-  const outcome = await store.addLabel(account, { ...wanted, createdAtMs: clock.now() });
-  if (outcome.outcome === "full") {
-    throw new Failure(
-      "labels_full",
-      "The account has 216 labels of its own, which is all that there can be.",
-    );
-  }
-  const { createdAtMs: _, channel, ...terms } = outcome.label;
+  const key = author.keyId === undefined ? undefined : await store.readKey(author.keyId);
+  const outcome = await store.addLabel(account, {
+    ...wanted,
+    createdAtMs: clock.now(),
+    ...(author.writtenBy === undefined ? {} : { createdBy: author.writtenBy }),
+    ...(key === undefined ? {} : { createdKey: key.prefix }),
+  });
+  if (!("label" in outcome)) throw outcome.outcome === "full" ? noChannel() : textFull();
+  const {
+    createdAtMs: _at,
+    createdBy: _by,
+    createdKey: _key,
+    removed: _,
+    channel: _channel,
+    ...terms
+  } = outcome.label;
   const isNew = outcome.outcome === "added";
   if (!isNew && !isDeepStrictEqual(withScope(terms), withScope(wanted)))
     throw labelExists(wanted.label, "is there with other terms. PATCH /channels/{label} changes them");
@@ -60,11 +82,54 @@ export async function changeLabel(
       param: "label",
     });
   }
-  const known = (await store.readLabels(account)).find(({ channel }) => channel === terms.channel);
-  const record: LabelRecord = { createdAtMs: clock.now(), ...terms, ...known, ...change };
-  checkTerms(record);
-  await store.changeLabel(account, record);
-  return (await labels.of(account)).find(label) ?? terms;
+  const base: LabelRecord = { createdAtMs: clock.now(), ...terms };
+  checkTerms({ ...base, ...change });
+  const { outcome } = await store.changeLabel(account, base, change);
+  const after = await labels.of(account);
+  if (outcome === "text_full") throw textFull();
+  if (outcome === "missing") throw unknownLabel(after, label);
+  return after.find(label) ?? terms;
+}
+
+/** Removes a label that no fact and no history of the account has. Its channel stays its own. */
+export async function removeLabel(
+  { store, labels }: MemoryServices,
+  account: string,
+  label: string,
+): Promise<void> {
+  if (findChannel(label) !== undefined) {
+    throw new Failure(
+      "invalid_request",
+      `The standard label ${label} cannot be removed, only hidden (PATCH /channels/{label}).`,
+      { param: "label" },
+    );
+  }
+  const terms = (await labels.of(account, true)).find(label);
+  const outcome = terms === undefined ? "missing" : await store.removeLabel(account, terms.channel);
+  if (outcome === "missing")
+    throw new Failure("not_found", `The account has no label ${label}.`, { param: "label" });
+  if (outcome === "in_use") {
+    throw new Failure(
+      "label_in_use",
+      `The label ${label} has facts or a history. Forget them with DELETE /facts first, or hide the label.`,
+      { param: "label" },
+    );
+  }
+}
+
+function noChannel(): Failure {
+  return new Failure(
+    "labels_full",
+    "The account has 216 labels of its own, which is all that there can be. Removed ones count, and can be added again.",
+  );
+}
+
+function textFull(): Failure {
+  return new Failure(
+    "labels_full",
+    `The labels of an account have at most ${LABEL_TEXT_BYTES_MAX / 1024} KiB of names, descriptions, examples and ` +
+      "one_of together: shorten some, or remove labels that no fact uses.",
+  );
 }
 
 function labelExists(label: string, how: string): Failure {

@@ -12,8 +12,11 @@ import { CHANNEL_COUNT, CHANNEL_COUNT_MAX } from "../base/limits.ts";
 import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
 import type { KeyStore, LabelRecord, LabelStore, Scope } from "./ports.ts";
 
-/** What a label asks of its values, and where they go. */
-export type LabelTerms = Omit<LabelRecord, "createdAtMs" | "scope"> & { readonly scope: Scope };
+/** What a label asks of its values, and where they go; of an own one also when it was added, and by whom. */
+export type LabelTerms = Omit<LabelRecord, "createdAtMs" | "scope" | "removed"> & {
+  readonly scope: Scope;
+  readonly createdAtMs?: number;
+};
 
 /** TASK facts and the branch belong to the worktree, the other PROJ facts to the project. */
 function standardScope(label: string): Scope {
@@ -39,6 +42,8 @@ const ADVICE = "GET /channels lists all of them, POST /channels adds one.";
 export class AccountLabels {
   /** In channel order: the standard ones, then the account's own. */
   readonly all: readonly LabelTerms[];
+  /** How many labels the account may still add. Those that it has removed count: their channels are theirs. */
+  readonly free: number;
   readonly #byLabel: ReadonlyMap<string, LabelTerms>;
   readonly #byChannel: ReadonlyMap<number, LabelTerms>;
   #spellings: Spellings | undefined;
@@ -51,10 +56,12 @@ export class AccountLabels {
     }));
     const own = records
       .filter(({ channel }) => channel >= CHANNEL_COUNT)
-      .map(({ createdAtMs: _, ...record }) => ({ ...record, scope: record.scope ?? ("person" as const) }));
-    this.all = [...standard, ...own];
+      .map((record) => ({ ...record, scope: record.scope ?? ("person" as const) }));
+    this.all = [...standard, ...own.filter(({ removed }) => removed !== true)];
+    this.free = CHANNEL_COUNT_MAX - CHANNEL_COUNT - own.length;
     this.#byLabel = new Map(this.all.map((terms) => [terms.label, terms]));
-    this.#byChannel = new Map(this.all.map((terms) => [terms.channel, terms]));
+    // A block that was made before has labels in it that were removed since.
+    this.#byChannel = new Map([...standard, ...own].map((terms) => [terms.channel, terms]));
   }
 
   find(label: string): LabelTerms | undefined {
@@ -68,11 +75,6 @@ export class AccountLabels {
   get spellings(): Spellings {
     this.#spellings ??= new Spellings(this.all.map(({ label }) => label));
     return this.#spellings;
-  }
-
-  /** How many labels the account may still add. */
-  get free(): number {
-    return CHANNEL_COUNT_MAX - this.all.length;
   }
 }
 

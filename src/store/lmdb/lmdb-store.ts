@@ -16,15 +16,18 @@ import type {
   AddKeyOutcome,
   AddLabelOutcome,
   BackupReport,
+  ChangeLabelOutcome,
   CompactReport,
   FactRecord,
   KeyApproval,
   KeyRecord,
   KeyRequest,
+  LabelChange,
   LabelRecord,
   Place,
   PlacedCode,
   Progress,
+  RemoveLabelOutcome,
   Replay,
   Store,
   StoreStatistics,
@@ -36,7 +39,15 @@ import type {
   WriteRequest,
 } from "../../memory/ports.ts";
 import { DATA_FILE, freeBytesOf, writeOwnerNote } from "./data-folder.ts";
-import { counterKey, labelKey, PLACES, rangeBelow, splitUserKey, USERS, userOfKey } from "./entry-keys.ts";
+import {
+  channelOfEntry,
+  counterKey,
+  PLACES,
+  rangeBelow,
+  splitUserKey,
+  USERS,
+  userOfKey,
+} from "./entry-keys.ts";
 import { describeKey, Environment, FIRST_KEY, isSound, TABLES, type TableName } from "./environment.ts";
 import {
   type LifeOptions,
@@ -56,12 +67,14 @@ import {
   addKeyRequest,
   addLabel,
   changeKey,
+  changeLabel,
   decideKeyRequest,
   deleteKeyRequest,
+  removeLabel,
   touchKeys,
 } from "./key-writes.ts";
 import { type OpenFolder, openFolder } from "./open-folder.ts";
-import { FORGOTTEN, LifeSource, packJson, packNumber, unpackJson, unpackNumber } from "./records.ts";
+import { FORGOTTEN, LifeSource, packNumber, unpackJson, unpackNumber } from "./records.ts";
 import { findReplay, sweepExpired } from "./replays.ts";
 import { type NamedStore, StoreCopies } from "./store-copies.ts";
 
@@ -106,6 +119,8 @@ export class LmdbStore implements Store {
   readonly #copies: StoreCopies;
   #inUse: NamedStore;
   #keysVersion = 0;
+  /** Labels that are being removed, by account and channel. Writes of their facts wait. */
+  readonly #removals = new Map<string, Promise<void>>();
 
   private constructor(options: LmdbStoreOptions, { name, lock }: OpenFolder, environment: Environment) {
     this.#clock = options.clock ?? systemClock;
@@ -216,6 +231,11 @@ export class LmdbStore implements Store {
   }
 
   write(request: WriteRequest): Promise<WriteOutcome> {
+    const { account, changes } = request;
+    for (const { channel } of this.#removals.size === 0 ? [] : changes) {
+      const removal = this.#removals.get(`${account}\0${channel}`);
+      if (removal !== undefined) return removal.then(() => this.write(request));
+    }
     return this.#commit.run(writeFacts(request, { lives: this.#lives, historyMax: this.historyMax }));
   }
 
@@ -249,10 +269,35 @@ export class LmdbStore implements Store {
     return this.#commit.run(addLabel(account, label));
   }
 
-  changeLabel(account: string, label: LabelRecord): Promise<void> {
-    return this.#commit.run((writer) =>
-      writer.put("labels", labelKey(account, label.channel), packJson(label)),
-    );
+  changeLabel(account: string, base: LabelRecord, change: LabelChange): Promise<ChangeLabelOutcome> {
+    return this.#commit.run(changeLabel(account, base, change));
+  }
+
+  async removeLabel(account: string, channel: number): Promise<RemoveLabelOutcome> {
+    const name = `${account}\0${channel}`;
+    for (let other = this.#removals.get(name); other !== undefined; other = this.#removals.get(name))
+      await other;
+    const removal = this.#removeUnused(account, channel);
+    const ended = () => void this.#removals.delete(name);
+    this.#removals.set(name, removal.then(ended, ended));
+    return removal;
+  }
+
+  /** All users of the account are looked at, page by page; meanwhile only writes of this label wait. */
+  async #removeUnused(account: string, channel: number): Promise<RemoveLabelOutcome> {
+    // Those that came before are on disk then.
+    await this.#commit.run(() => {});
+    for (const table of ["facts", "history"] as const) {
+      let { start, end } = rangeBelow(Buffer.from(account));
+      for (;;) {
+        const keys = this.#readable().keys(table, { start, end, limit: PAGE });
+        if (keys.some((key) => channelOfEntry(key) === channel)) return "in_use";
+        if (keys.length < PAGE) break;
+        start = Buffer.concat([keys[keys.length - 1], Buffer.of(0)]);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+    return this.#commit.run(removeLabel(account, channel, this.#clock.now()));
   }
 
   async *walkUsers(account?: string): AsyncGenerator<{ account: string; userId: string }> {

@@ -42,7 +42,11 @@ test("the edits to the nearest of many words are those of a table for each word"
     const plain = endings.map((ending) =>
       Math.min(3, ...beginnings.map((beginning) => editDistance(typed, beginning + ending))),
     );
-    assert.deepEqual(slipEdits(typed, beginnings, endings), plain, JSON.stringify({ typed, beginnings, endings }));
+    assert.deepEqual(
+      slipEdits(typed, beginnings, endings),
+      plain,
+      JSON.stringify({ typed, beginnings, endings }),
+    );
   }
 });
 
