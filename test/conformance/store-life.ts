@@ -511,15 +511,19 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
         const added = await store.addLabel("acme", label(name));
         const channel = "label" in added ? added.label.channel : -1;
         const users = Array.from({ length: 4 }, (_, i) => `u${round}-${i}`);
-        const remove = async () => {
-          // At another moment in each round.
-          for (let wait = 0; wait < round % 8; wait++) await new Promise((resolve) => setImmediate(resolve));
-          return other.removeLabel("acme", channel);
+        // Each at another moment in each round, while the store has something else to write.
+        const after = async <T>(turns: number, work: () => Promise<T>) => {
+          for (let i = 0; i < turns; i++) await new Promise((resolve) => setImmediate(resolve));
+          return work();
         };
+        const busy = store.write(write("busy", [[0, `${round}`]]));
         const [removed, ...written] = await Promise.all([
-          remove(),
-          ...users.map((user) => store.write(write(user, [[channel, "x"]]))),
+          after(round % 8, () => other.removeLabel("acme", channel)),
+          ...users.map((user, i) =>
+            after(1 + (round >> 3) + 2 * i, () => store.write(write(user, [[channel, "x"]]))),
+          ),
         ]);
+        await busy;
         const facts = await Promise.all(users.map((user) => store.readFact(viewOf(user), channel)));
         written.forEach(({ outcome }, i) => {
           assert.equal(outcome === "stored", facts[i] !== undefined, `${name}: ${outcome}`);
