@@ -149,8 +149,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   {
     name: "add_label",
     title: "Add a label",
-    description:
-      "Adds a label for a kind of fact that no label fits, such as FAMILY.wife. Labels stay for ever.",
+    description: "Adds a label for a kind of fact that no label fits, such as FAMILY.wife.",
     input: {
       label: { ...TEXT, description: "GROUP.name" },
       description: { ...TEXT, description: "What belongs there." },

@@ -24,7 +24,7 @@ const SCOPES: readonly unknown[] = ["person", "project", "worktree"];
 export type { LabelChange };
 export type NewLabel = Omit<LabelRecord, "channel" | "createdAtMs" | "createdBy" | "createdKey" | "removed">;
 
-/** Who adds a label: the key that was called with, and what the writer calls itself. */
+/** Who adds, changes or removes a label: the key that was called with, and what the writer calls itself. */
 export interface LabelAuthor {
   readonly keyId?: string | undefined;
   readonly writtenBy?: string | undefined;
@@ -60,7 +60,12 @@ export async function addLabel(
   const isNew = outcome.outcome === "added";
   if (!isNew && !isDeepStrictEqual(withScope(terms), withScope(wanted)))
     throw labelExists(wanted.label, "is there with other terms. PATCH /channels/{label} changes them");
+  if (isNew) labels.onChange(noteOf(account, wanted.label, author), "label added");
   return { isNew, terms: await labels.find(account, wanted.label) };
+}
+
+function noteOf(account: string, label: string, { keyId, writtenBy }: LabelAuthor): object {
+  return { account, label, key_id: keyId, written_by: writtenBy };
 }
 
 /** A scope that was not named is that of the person. */
@@ -73,9 +78,12 @@ export async function changeLabel(
   { store, clock, labels }: MemoryServices,
   account: string,
   label: string,
-  change: LabelChange,
+  { scope, ...change }: LabelChange & { readonly scope?: unknown },
+  author: LabelAuthor = {},
 ): Promise<LabelTerms> {
   const terms = (await labels.of(account)).find(label) ?? (await labels.find(account, label));
+  if (scope !== undefined && scope !== terms.scope)
+    throw refuse("scope", `cannot be changed: the facts of ${label} are kept for the ${terms.scope}`);
   const isStandard = terms.channel < CHANNEL_COUNT;
   if (isStandard && Object.keys(change).some((name) => name !== "hidden")) {
     throw new Failure("invalid_request", `Of the standard label ${label} only "hidden" can be changed.`, {
@@ -88,6 +96,7 @@ export async function changeLabel(
   const after = await labels.of(account);
   if (outcome === "text_full") throw textFull();
   if (outcome === "missing") throw unknownLabel(after, label);
+  labels.onChange(noteOf(account, label, author), "label changed");
   return after.find(label) ?? terms;
 }
 
@@ -96,6 +105,7 @@ export async function removeLabel(
   { store, labels }: MemoryServices,
   account: string,
   label: string,
+  author: LabelAuthor = {},
 ): Promise<void> {
   if (findChannel(label) !== undefined) {
     throw new Failure(
@@ -115,6 +125,7 @@ export async function removeLabel(
       { param: "label" },
     );
   }
+  labels.onChange(noteOf(account, label, author), "label removed");
 }
 
 function noChannel(): Failure {

@@ -84,6 +84,8 @@ export class Labels {
   readonly #store: LabelStore & Pick<KeyStore, "keysVersion">;
   readonly #cache = new BoundedCache<AccountLabels>({ entriesMax: CACHE_ENTRIES_MAX });
   #version: number | undefined;
+  /** Told of every label that is added, changed or removed: the service writes it into its log. */
+  onChange: (line: object, message: string) => void = () => {};
 
   constructor(store: LabelStore & Pick<KeyStore, "keysVersion">) {
     this.#store = store;

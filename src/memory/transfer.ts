@@ -67,8 +67,8 @@ export async function* exportLines(store: Store, options: ExportOptions): AsyncG
   }
   const accounts =
     account === undefined ? (await store.listAccounts()).map((record) => record.account) : [account];
+  // With a whole account, also those that were removed: all others keep their channels, and blocks their meaning.
   for (const name of accounts)
-    // With a whole account, also those that were removed: all others keep their channels, and blocks their meaning.
     for (const label of await store.readLabels(name))
       if (userId === undefined || label.removed !== true) yield { kind: "label", account: name, label };
   const labels = new Labels(store);

@@ -107,7 +107,7 @@ def _tools(labels: str, has_block: bool) -> List[Dict[str, Any]]:
         ),
         _tool(
             "sideband_add_label",
-            "Adds a label for a kind of fact that no label fits, such as FAMILY.wife. Labels stay for ever.",
+            "Adds a label for a kind of fact that no label fits, such as FAMILY.wife.",
             {
                 "label": {**_TEXT, "description": "GROUP.name"},
                 "description": {**_TEXT, "description": "What belongs there."},

@@ -15,8 +15,8 @@ import type { Caller } from "../../memory/authentication.ts";
 import type { EncodeResult } from "../../memory/encode.ts";
 import { type EventMark, factHistory, restoreFact, rollBack, userChanges } from "../../memory/history.ts";
 import { checkIdentifier } from "../../memory/identifiers.ts";
-import { addLabel, changeLabel } from "../../memory/label-terms.ts";
-import type { LabelTerms } from "../../memory/labels.ts";
+import { addLabel, changeLabel, removeLabel } from "../../memory/label-terms.ts";
+import type { AccountLabels, LabelTerms } from "../../memory/labels.ts";
 import { appendItem, removeItem } from "../../memory/lists.ts";
 import { moveProject } from "../../memory/project-move.ts";
 import { exportLines } from "../../memory/transfer.ts";
@@ -37,7 +37,8 @@ type LifeOperation =
   | "users"
   | "export"
   | "addLabel"
-  | "changeLabel";
+  | "changeLabel"
+  | "removeLabel";
 
 const PAGE = 50;
 
@@ -132,14 +133,24 @@ export function lifeRoutes({ memory }: HttpServices): Handlers<LifeOperation> {
       const { label, description, example = "", scope = null, hidden = false } = call.body;
       const { one_of: oneOf = null, max_bytes: maxBytes = null, ttl_s: ttlS = null } = call.body;
       const wanted = { label, description, example, oneOf, maxBytes, ttlS, scope, hidden };
-      const { isNew, terms } = await addLabel(memory, call.caller.account, wanted);
+      const { account, keyId } = call.caller;
+      const author = { keyId, writtenBy: call.body.written_by };
+      const { isNew, terms } = await addLabel(memory, account, wanted, author);
       return Answer.json(labelView(terms), { status: isNew ? 201 : 200 });
     },
 
     async changeLabel(call) {
       const { description, example, one_of: oneOf, max_bytes: maxBytes, ttl_s: ttlS, hidden } = call.body;
-      const change = given({ description, example, oneOf, maxBytes, ttlS, hidden });
-      return labelView(await changeLabel(memory, call.caller.account, call.params.label, change));
+      const { scope } = call.body as { readonly scope?: unknown };
+      const change = given({ description, example, oneOf, maxBytes, ttlS, hidden, scope });
+      const { account, keyId } = call.caller;
+      return labelView(await changeLabel(memory, account, call.params.label, change, { keyId }));
+    },
+
+    async removeLabel(call) {
+      const { account, keyId } = call.caller;
+      await removeLabel(memory, account, call.params.label, { keyId });
+      return { status: "ok" } as const;
     },
   };
 }
@@ -158,6 +169,12 @@ export async function usersPage(
 
 export function labelView(terms: LabelTerms) {
   return labelAnswer({ ...terms, isOwn: terms.channel >= CHANNEL_COUNT });
+}
+
+/** The labels of an account as a caller sees them: who added one is told to keys of the whole account. */
+export function channelsView({ all, free }: AccountLabels, { user }: Pick<Caller, "user">) {
+  const seen = ({ createdAtMs: _at, createdBy: _by, createdKey: _key, ...terms }: LabelTerms) => terms;
+  return { channels: (user === null ? all : all.map(seen)).map(labelView), free };
 }
 
 interface WriteCall {
