@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Attack, AttackResult } from "./hostile/attacker.ts";
+import { addLabels, hintRequest } from "./hostile/hints.ts";
 import { ask, memoryOf, startServer, untilQuiet } from "./http/running-server.ts";
 import { median } from "./median.ts";
 import type { BenchOptions } from "./options.ts";
@@ -33,7 +34,10 @@ const ALONE_ASKS = 50;
 const AFTER_MS = 1_000;
 const MIB = 2 ** 20;
 
-type Shape = Pick<Attack, "connections" | "times" | "request" | "addresses" | "holdMs">;
+type Shape = Pick<Attack, "connections" | "times" | "request" | "addresses" | "holdMs"> & {
+  /** What must be there before the attack begins. */
+  readonly prepare?: (port: number, key: string) => Promise<void>;
+};
 
 function attacksOf(key: string, small: boolean): Readonly<Record<string, Shape>> {
   const part = small ? 10 : 1;
@@ -82,6 +86,7 @@ function attacksOf(key: string, small: boolean): Readonly<Record<string, Shape>>
       times: 10_000 / part,
       request: "GET / HTTP/1.1\r\n\r\n",
     },
+    hints: { ...one, connections: 4, times: 500 / part, request: hintRequest(key), prepare: addLabels },
   };
 }
 
@@ -113,11 +118,13 @@ async function measure(attack: string, small: boolean): Promise<Row> {
   const agent = new Agent({ keepAlive: true });
   try {
     const { port, key } = server;
+    const { prepare, ...shape } = attacksOf(key, small)[attack];
+    await prepare?.(port, key);
     await untilQuiet(server.process);
     const alone: number[] = [];
     for (let i = 0; i < (small ? 5 : ALONE_ASKS); i++) alone.push(await waitMs(port, agent));
     const watched = watch(server.process, port, agent);
-    const { statuses } = await ask<AttackResult>(attacker, { port, ...attacksOf(key, small)[attack] });
+    const { statuses } = await ask<AttackResult>(attacker, { port, ...shape });
     await sleep(small ? 100 : AFTER_MS);
     const { waits, residentBytes } = await watched.end();
     return {

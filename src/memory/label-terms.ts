@@ -176,11 +176,15 @@ export function checkTerms(terms: NewLabel): void {
 /** Throws unless a record that comes from an export is one. */
 export function checkLabelRecord(record: LabelRecord): void {
   const { channel, label, description, example, hidden, createdAtMs } = record ?? {};
+  const { createdBy, createdKey = "", removed = true } = record ?? {};
   const texts = [label, description, example];
   if (!texts.every((text) => typeof text === "string") || typeof hidden !== "boolean")
     throw refuse("label", "has no label, description, example or hidden");
   if (!isIn(channel, 0, CHANNEL_COUNT_MAX - 1) || !Number.isInteger(createdAtMs))
     throw refuse("label", "has no channel or time");
+  if (!/^\w{0,12}$/.test(createdKey) || removed !== true)
+    throw refuse("label", "has a created_key or removed that is not one");
+  checkAuthor({ writtenBy: createdBy });
   checkTerms({
     ...record,
     oneOf: record.oneOf ?? null,

@@ -177,6 +177,8 @@ test("If-Match writes only on the revision that it names, If-None-Match only whe
     ],
   });
   assert.equal(problemCode(batch), "412 revision_mismatch");
+  assert.equal(batch.json.param, "facts[1].if_revision");
+  assert.equal(gone.json.param, "If-Match");
   assert.deepEqual(await factsOf("cas"), ["USER.name=b", "USER.os=b"]);
 });
 
@@ -390,4 +392,64 @@ test("an account adds labels of its own, and what they ask of values holds", asy
   const { channels, free } = ok(await running.call("GET", "/channels"));
   assert.deepEqual([channels.length, free], [42, 214]);
   assert.ok(channels.find(({ label }: { label: string }) => label === "USER.gpu").hidden);
+});
+
+test("a label says who added it, to keys of the whole account, and is removed when nothing has it", async () => {
+  const label = "GARDEN.tree";
+  const tree = { label, description: "What stands there", written_by: "codex" };
+  const added = await post("/channels", tree);
+  const origin = { created_at: new Date(clock.ms).toISOString(), created_by: "codex" };
+  const { created_at, created_by, created_key } = added.json;
+  assert.deepEqual({ created_at, created_by }, origin);
+  assert.equal(created_key, running.key.slice(0, 12));
+  const treeOf = async (key = running.key) =>
+    ok(await running.call("GET", "/channels", { key })).channels.find(
+      (one: { label: string }) => one.label === label,
+    );
+  assert.deepEqual(await treeOf(), added.json);
+  const { token } = ok(await post("/tokens", { user_id: "own", access: "read", ttl_s: 60 }));
+  assert.deepEqual(
+    Object.keys(await treeOf(token)).filter((name) => name.startsWith("created_")),
+    [],
+  );
+  const remove = (path = label, key = running.key) => running.call("DELETE", `/channels/${path}`, { key });
+  ok(await encode("gardener", label, "a pear"));
+  assert.equal(problemCode(await remove()), "409 label_in_use");
+  assert.equal(problemCode(await remove(label, token)), "403 read_only_key");
+  ok(await running.call("DELETE", `/facts?user_id=gardener&label=${label}`));
+  assert.deepEqual(ok(await remove()), { status: "ok" });
+  assert.equal(await treeOf(), undefined);
+  assert.equal(problemCode(await remove()), "404 not_found");
+  assert.equal(problemCode(await remove("USER.name")), "400 invalid_request");
+  assert.equal(problemCode(await encode("gardener", label, "a pear")), "400 unknown_label");
+  const logged = running.logs.map((line) => JSON.parse(line)).filter((line) => line.label === label);
+  assert.deepEqual(
+    logged.map(({ msg, written_by }) => [msg, written_by]),
+    [
+      ["label added", "codex"],
+      ["label removed", undefined],
+    ],
+  );
+});
+
+test("a label's scope cannot be changed", async () => {
+  ok(await post("/channels", { label: "GARDEN.bush", description: "x", scope: "project" }));
+  const refused = await running.call("PATCH", "/channels/GARDEN.bush", { body: { scope: "person" } });
+  assert.deepEqual([problemCode(refused), refused.json.param], ["400 invalid_request", "scope"]);
+  assert.match(refused.json.detail, /scope cannot be changed/);
+});
+
+test("the labels of an account are turned into an answer once for each version", async (context) => {
+  const listed = async () => ok(await running.call("GET", "/channels"));
+  await listed();
+  const made = context.mock.method(JSON, "stringify");
+  const texts = () =>
+    made.mock.calls.filter(
+      ({ arguments: [value] }) => (value as { free?: number } | undefined)?.free !== undefined,
+    );
+  for (let i = 0; i < 5; i++) await listed();
+  assert.equal(texts().length, 0);
+  ok(await post("/channels", { label: "GARDEN.wall", description: "x" }));
+  for (let i = 0; i < 5; i++) await listed();
+  assert.equal(texts().length, 1);
 });
