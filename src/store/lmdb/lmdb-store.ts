@@ -14,20 +14,16 @@ import { type AtStep, noStep } from "../../base/steps.ts";
 import type {
   AccountRecord,
   AddKeyOutcome,
-  AddLabelOutcome,
   BackupReport,
-  ChangeLabelOutcome,
   CompactReport,
   FactRecord,
   KeyApproval,
   KeyRecord,
   KeyRequest,
-  LabelChange,
   LabelRecord,
   Place,
   PlacedCode,
   Progress,
-  RemoveLabelOutcome,
   Replay,
   Store,
   StoreStatistics,
@@ -39,15 +35,7 @@ import type {
   WriteRequest,
 } from "../../memory/ports.ts";
 import { DATA_FILE, freeBytesOf, writeOwnerNote } from "./data-folder.ts";
-import {
-  channelOfEntry,
-  counterKey,
-  PLACES,
-  rangeBelow,
-  splitUserKey,
-  USERS,
-  userOfKey,
-} from "./entry-keys.ts";
+import { counterKey, PLACES, rangeBelow, splitUserKey, USERS, userOfKey } from "./entry-keys.ts";
 import { describeKey, Environment, FIRST_KEY, isSound, TABLES, type TableName } from "./environment.ts";
 import {
   type LifeOptions,
@@ -70,9 +58,9 @@ import {
   changeLabel,
   decideKeyRequest,
   deleteKeyRequest,
-  removeLabel,
   touchKeys,
 } from "./key-writes.ts";
+import { LabelRemovals } from "./label-removals.ts";
 import { type OpenFolder, openFolder } from "./open-folder.ts";
 import { FORGOTTEN, LifeSource, packNumber, unpackJson, unpackNumber } from "./records.ts";
 import { findReplay, sweepExpired } from "./replays.ts";
@@ -119,8 +107,7 @@ export class LmdbStore implements Store {
   readonly #copies: StoreCopies;
   #inUse: NamedStore;
   #keysVersion = 0;
-  /** Labels that are being removed, by account and channel. Writes of their facts wait. */
-  readonly #removals = new Map<string, Promise<void>>();
+  readonly #removals: LabelRemovals;
 
   private constructor(options: LmdbStoreOptions, { name, lock }: OpenFolder, environment: Environment) {
     this.#clock = options.clock ?? systemClock;
@@ -149,6 +136,7 @@ export class LmdbStore implements Store {
         if (changes.some(({ table }) => table === "keys" || table === "labels")) this.#keysVersion += 1;
       },
     });
+    this.#removals = new LabelRemovals(this.#commit, () => this.#readable(), this.#clock);
     this.#copies = new StoreCopies({
       lock,
       commit: this.#commit,
@@ -231,11 +219,8 @@ export class LmdbStore implements Store {
   }
 
   write(request: WriteRequest): Promise<WriteOutcome> {
-    const { account, changes } = request;
-    for (const { channel } of this.#removals.size === 0 ? [] : changes) {
-      const removal = this.#removals.get(`${account}\0${channel}`);
-      if (removal !== undefined) return removal.then(() => this.write(request));
-    }
+    const removal = this.#removals.before(request);
+    if (removal !== undefined) return removal.then(() => this.write(request));
     return this.#commit.run(writeFacts(request, { lives: this.#lives, historyMax: this.historyMax }));
   }
 
@@ -265,39 +250,16 @@ export class LmdbStore implements Store {
       .map(({ value }) => unpackJson<LabelRecord>(value));
   }
 
-  addLabel(account: string, label: Omit<LabelRecord, "channel">): Promise<AddLabelOutcome> {
+  addLabel(account: string, label: Omit<LabelRecord, "channel">) {
     return this.#commit.run(addLabel(account, label));
   }
 
-  changeLabel(account: string, base: LabelRecord, change: LabelChange): Promise<ChangeLabelOutcome> {
-    return this.#commit.run(changeLabel(account, base, change));
+  changeLabel(...changed: Parameters<Store["changeLabel"]>) {
+    return this.#commit.run(changeLabel(...changed));
   }
 
-  async removeLabel(account: string, channel: number): Promise<RemoveLabelOutcome> {
-    const name = `${account}\0${channel}`;
-    for (let other = this.#removals.get(name); other !== undefined; other = this.#removals.get(name))
-      await other;
-    const removal = this.#removeUnused(account, channel);
-    const ended = () => void this.#removals.delete(name);
-    this.#removals.set(name, removal.then(ended, ended));
-    return removal;
-  }
-
-  /** All users of the account are looked at, page by page; meanwhile only writes of this label wait. */
-  async #removeUnused(account: string, channel: number): Promise<RemoveLabelOutcome> {
-    // Those that came before are on disk then.
-    await this.#commit.run(() => {});
-    for (const table of ["facts", "history"] as const) {
-      let { start, end } = rangeBelow(Buffer.from(account));
-      for (;;) {
-        const keys = this.#readable().keys(table, { start, end, limit: PAGE });
-        if (keys.some((key) => channelOfEntry(key) === channel)) return "in_use";
-        if (keys.length < PAGE) break;
-        start = Buffer.concat([keys[keys.length - 1], Buffer.of(0)]);
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-    }
-    return this.#commit.run(removeLabel(account, channel, this.#clock.now()));
+  removeLabel(account: string, channel: number) {
+    return this.#removals.remove(account, channel);
   }
 
   async *walkUsers(account?: string): AsyncGenerator<{ account: string; userId: string }> {
@@ -342,10 +304,7 @@ export class LmdbStore implements Store {
     return this.#commit.run(addKey(record, approval));
   }
 
-  async changeKey(
-    id: string,
-    change: { revokedAtMs?: number; expiresAtMs?: number | null },
-  ): Promise<KeyRecord | undefined> {
+  async changeKey(id: string, change: Parameters<Store["changeKey"]>[1]): Promise<KeyRecord | undefined> {
     return this.#commit.run(changeKey(id, change));
   }
 
@@ -361,11 +320,7 @@ export class LmdbStore implements Store {
     return unpackNumber(this.#readable().peek("counters", counterKey(keyId, month)));
   }
 
-  async readDailyUsage(
-    keyId: string,
-    fromDay: string,
-    toDay: string,
-  ): Promise<{ day: string; count: number }[]> {
+  async readDailyUsage(keyId: string, fromDay: string, toDay: string) {
     const start = counterKey(keyId, fromDay);
     const end = counterKey(keyId, `${toDay}~`);
     return this.#readable()
