@@ -9,8 +9,10 @@ import {
   BODY_BYTES_MAX,
   BODY_PARTS_MAX,
   CHANNEL_COUNT,
+  CHANNEL_COUNT_MAX,
   DEMO_VALUE_BYTES_MAX,
   IDEMPOTENCY_KEY_LENGTH_MAX,
+  LABEL_TEXT_BYTES_MAX,
   USER_ID_LENGTH_MAX,
   VALUE_BYTES_MAX,
 } from "../src/base/limits.ts";
@@ -130,6 +132,10 @@ function limitRows(): Row[] {
   );
   return [
     ["labels", `${CHANNEL_COUNT}`],
+    [
+      "labels of an account's own",
+      `${CHANNEL_COUNT_MAX - CHANNEL_COUNT}, together ${LABEL_TEXT_BYTES_MAX / 1024} KiB of text`,
+    ],
     ["value", `1 to ${count(VALUE_BYTES_MAX)} bytes of UTF-8`],
     ["value in the demo", `1 to ${count(DEMO_VALUE_BYTES_MAX)} bytes of UTF-8`],
     ["`user_id`, `session_id`", `1 to ${USER_ID_LENGTH_MAX} characters`],

@@ -5,6 +5,7 @@
 
 import type { Core } from "../../src/main/core.ts";
 import type { Attack } from "./attacker.ts";
+import { hintLabels, hintRequest } from "./hints.ts";
 
 const MIB = 2 ** 20;
 /** The account that attacks. */
@@ -141,6 +142,30 @@ export const ROWS: readonly HostileRow[] = [
         whole("/users/move", key, JSON.stringify({ user_id: "heavy", from, to }));
       return { ...one, holdMs: holdMs(small), connections: 1, request: move("a", "b") + move("b", "a") };
     },
+  },
+  {
+    name: "hints",
+    fill: async (core) => {
+      for (const label of hintLabels())
+        await core.store.addLabel(ACCOUNT, {
+          description: "A label",
+          example: "",
+          oneOf: null,
+          maxBytes: null,
+          ttlS: null,
+          scope: null,
+          hidden: false,
+          label,
+          createdAtMs: Date.now(),
+        });
+    },
+    attack: (key, small) => ({
+      ...one,
+      holdMs: holdMs(small),
+      connections: 4,
+      times: part(500, small),
+      request: hintRequest(key),
+    }),
   },
 ];
 

@@ -325,6 +325,9 @@ class _LabelTerms(TypedDict, total=False):
     one_of: List[str]
     max_bytes: int
     ttl_s: int
+    created_at: str
+    created_by: str
+    created_key: str
 
 
 class LabelAnswer(_LabelTerms):
@@ -1636,12 +1639,14 @@ class Sideband:
         ttl_s: Optional[int] = None,
         scope: Optional[Scope] = None,
         hidden: Optional[bool] = None,
+        written_by: Optional[str] = None,
         timeout_ms: Optional[float] = None,
         retries: Optional[int] = None,
     ) -> LabelAnswer:
-        """Adds a label of the account's own, for ever. `label_exists` if it is there with other terms."""
+        """Adds a label of the account's own. `label_exists` if it is there with other terms."""
         terms = {"description": description, "example": example, "one_of": one_of, "max_bytes": max_bytes}
-        body = _given({"label": label, **terms, "ttl_s": ttl_s, "scope": scope, "hidden": hidden})
+        origin = {"written_by": self._written_by if written_by is None else written_by}
+        body = _given({"label": label, **terms, "ttl_s": ttl_s, "scope": scope, "hidden": hidden, **origin})
         # The same label with the same terms again changes nothing.
         return self._call(_Call("POST", "/channels", "always", body=body, timeout_ms=timeout_ms, retries=retries))
 
@@ -1664,6 +1669,13 @@ class Sideband:
         body = {name: value for name, value in change.items() if value is not UNCHANGED}
         path = f"/channels/{urllib.parse.quote(label, safe='')}"
         return self._call(_Call("PATCH", path, "refused", body=body, timeout_ms=timeout_ms, retries=retries))
+
+    def remove_label(
+        self, label: str, *, timeout_ms: Optional[float] = None, retries: Optional[int] = None
+    ) -> StatusAnswer:
+        """Removes a label of the account's own that nothing has. `label_in_use` where a user has a fact or a history with it."""
+        path = f"/channels/{urllib.parse.quote(label, safe='')}"
+        return self._call(_Call("DELETE", path, "refused", timeout_ms=timeout_ms, retries=retries))
 
     def token(
         self,

@@ -158,7 +158,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     name: ADD_LABEL,
     title: "Add a label for all users",
     description:
-      "Adds a label for a kind of fact that no label fits, such as FAMILY.wife. It reaches beyond this session: every user of the account gets it, for ever.",
+      "Adds a label for a kind of fact that no label fits, such as FAMILY.wife. It reaches beyond this session: every user of the account gets it.",
     input: {
       label: { ...TEXT, description: "GROUP.name" },
       description: { ...TEXT, description: "What belongs there." },

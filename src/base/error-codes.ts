@@ -106,13 +106,19 @@ export const ERRORS = errorTable({
   label_exists: {
     status: 409,
     title: "Label exists",
+    meaning: "The account has this label with other terms. `PATCH /channels/{label}` changes them.",
+  },
+  label_in_use: {
+    status: 409,
+    title: "Label in use",
     meaning:
-      "The account has this label with other terms. `PATCH /channels/{label}` changes them; a label is never removed.",
+      "The label has facts or a history in the account, and cannot be removed. Forget them first, or hide the label.",
   },
   labels_full: {
     status: 409,
     title: "No more labels",
-    meaning: "The account has 216 labels of its own, which is all that there can be.",
+    meaning:
+      "The account has 216 labels of its own, or 256 KiB of names, descriptions, examples and `one_of`, which is all that there can be; `detail` says which.",
   },
   revision_mismatch: {
     status: 412,

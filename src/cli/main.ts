@@ -23,6 +23,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   "labels add": async () => (await import("./commands/labels.ts")).labelsAdd,
   "labels hide": async () => (await import("./commands/labels.ts")).labelsHide,
   "labels show": async () => (await import("./commands/labels.ts")).labelsShow,
+  "labels remove": async () => (await import("./commands/labels.ts")).labelsRemove,
   labels: async () => (await import("./commands/labels.ts")).labels,
   users: async () => (await import("./commands/labels.ts")).users,
   owner: async () => (await import("./commands/owner.ts")).owner,

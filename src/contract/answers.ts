@@ -233,6 +233,14 @@ export interface LabelAnswer {
   one_of?: string[];
   max_bytes?: number;
   ttl_s?: number;
+  /** Of an own label, for a key of the whole account: when it was added, by whom, and the first 12 characters of the key. */
+  created_at?: string;
+  created_by?: string;
+  created_key?: string;
+}
+
+export interface RemoveLabelAnswer {
+  status: "ok";
 }
 
 export interface ChannelsAnswer {

@@ -86,6 +86,7 @@ export async function startService(config: Config, options: ServiceOptions = {})
     ...(options.onLost === undefined ? {} : { onLost: options.onLost }),
     ...(options.blockWorker === undefined ? {} : { blockWorker: options.blockWorker }),
   });
+  core.memory.labels.onChange = (line, message) => log.info(line, message);
   const door = new Door();
   let server: HttpServer | undefined;
   try {

@@ -16,7 +16,7 @@ import {
   readAnswer,
 } from "../contract/answer-mapping.ts";
 import { historyAnswer } from "../contract/life-mapping.ts";
-import { labelView } from "../http/routes/life.ts";
+import { channelsView, labelView } from "../http/routes/life.ts";
 import type { Caller } from "../memory/authentication.ts";
 import { readContext } from "../memory/context.ts";
 import { decodeFact } from "../memory/decode.ts";
@@ -27,7 +27,7 @@ import { factHistory, restoreFact } from "../memory/history.ts";
 import { addLabel } from "../memory/label-terms.ts";
 import { appendItem } from "../memory/lists.ts";
 import { readPresentedBlock } from "../memory/reading.ts";
-import { allowedUser, mayAddLabels, requireWholeAccount, requireWriteAccess } from "../memory/rights.ts";
+import { allowedUser, requireWholeAccount, requireWriteAccess } from "../memory/rights.ts";
 import type { MemoryServices } from "../memory/services.ts";
 
 /** A caller whose block work ends with its signal. */
@@ -110,17 +110,17 @@ export function directMemory(
       }),
     channels: () =>
       run(async () => {
-        const labels = await services.labels.of(account);
-        return { channels: labels.all.map(labelView), free: mayAddLabels(caller) ? labels.free : 0 };
+        return channelsView(await services.labels.of(account), caller);
       }),
-    addLabel: (label, terms) =>
+    addLabel: (label, terms, options) =>
       run(async () => {
         requireWriteAccess(caller);
         requireWholeAccount(caller);
         const { description, example = "", scope = null, hidden = false } = terms;
         const { oneOf = null, maxBytes = null, ttlS = null } = terms;
         const wanted = { label, description, example, oneOf, maxBytes, ttlS, scope, hidden };
-        return labelView((await addLabel(services, account, wanted)).terms);
+        const author = { keyId: caller.keyId, writtenBy: options?.writtenBy };
+        return labelView((await addLabel(services, account, wanted, author)).terms);
       }),
   };
 }

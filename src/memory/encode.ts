@@ -121,7 +121,7 @@ export async function storeFacts(
           { caller, nowMs, fingerprinted: fingerprintOf(input, placed) },
           (record) => write({ ...record, ...(answer === undefined ? {} : { answer }) }),
         );
-  refuseUnlessStored(outcome, caller, { nowMs, placed });
+  refuseUnlessStored(outcome, caller, { nowMs, placed, isBatch: input.operation === "encode/batch" });
   const { used } = outcome;
   if (outcome.outcome === "replayed") {
     assert(idempotencyKey !== undefined, "only a request with an Idempotency-Key gets an earlier answer");
@@ -333,7 +333,11 @@ type Stored = Extract<WriteOutcome, { channelCount: number }>;
 export function refuseUnlessStored(
   outcome: WriteOutcome,
   caller: Caller,
-  { nowMs, placed }: { nowMs: number; placed: readonly { readonly label: string }[] },
+  {
+    nowMs,
+    placed,
+    isBatch,
+  }: { nowMs: number; placed: readonly { readonly label: string }[]; isBatch?: boolean },
 ): asserts outcome is Stored {
   if (outcome.outcome === "limit") {
     throw new Failure(
@@ -347,17 +351,30 @@ export function refuseUnlessStored(
       param: "Idempotency-Key",
     });
   }
-  if (outcome.outcome === "conflict") throw revisionMismatch(placed[outcome.index].label, outcome.present);
+  if (outcome.outcome === "label_gone") {
+    const { label } = placed[outcome.index];
+    throw new Failure("unknown_label", `The label ${label} has just been removed. Nothing was written.`, {
+      param: isBatch ? `facts[${outcome.index}].label` : "label",
+    });
+  }
+  if (outcome.outcome === "conflict") {
+    const param = isBatch ? `facts[${outcome.index}].if_revision` : "If-Match";
+    throw revisionMismatch(placed[outcome.index].label, outcome.present, param);
+  }
 }
 
 /** With the present fact, so that the caller need not ask for it. */
-export function revisionMismatch(label: string, present: FactRecord | undefined): Failure {
+export function revisionMismatch(
+  label: string,
+  present: FactRecord | undefined,
+  param = "If-Match",
+): Failure {
   const found = present === undefined ? "there is no such fact" : `its revision is ${present.revision}`;
   return new Failure(
     "revision_mismatch",
     `The fact on ${label} is not as expected: ${found}. Nothing was written.`,
     {
-      param: "If-Match",
+      param,
       present: present === undefined ? null : presentFact(label, present),
     },
   );

@@ -148,6 +148,8 @@ export type WriteOutcome =
   | ({ readonly outcome: "replayed"; readonly used: number } & Replay)
   | { readonly outcome: "limit"; readonly used: number }
   | { readonly outcome: "mismatch"; readonly used: number }
+  /** The label of this change was removed meanwhile. */
+  | { readonly outcome: "label_gone"; readonly used: number; readonly index: number }
   | {
       readonly outcome: "conflict";
       readonly used: number;
@@ -171,11 +173,28 @@ export interface LabelRecord {
   readonly scope: Scope | null;
   readonly hidden: boolean;
   readonly createdAtMs: number;
+  /** What the writer that added it calls itself, and the first 12 characters of its key, where they are known. */
+  readonly createdBy?: string;
+  readonly createdKey?: string;
+  /** It is no label any more; its channel is kept for it. */
+  readonly removed?: true;
 }
 
+/** What can be changed of a label. */
+export type LabelChange = Partial<
+  Pick<LabelRecord, "description" | "example" | "oneOf" | "maxBytes" | "ttlS" | "hidden">
+>;
+
+/** `full`: no channel is left. `text_full`: the texts of the account's labels would be too long together. */
 export type AddLabelOutcome =
   | { readonly outcome: "added" | "exists"; readonly label: LabelRecord }
-  | { readonly outcome: "full" };
+  | { readonly outcome: "full" | "text_full" };
+
+export type ChangeLabelOutcome =
+  | { readonly outcome: "changed"; readonly label: LabelRecord }
+  | { readonly outcome: "missing" | "text_full" };
+
+export type RemoveLabelOutcome = "removed" | "in_use" | "missing";
 
 /** A key that reads cannot write or forget. */
 export type KeyAccess = "read" | "write";
@@ -333,10 +352,15 @@ export interface FactStore {
 export interface LabelStore {
   /** In channel order. */
   readLabels(account: string): MaybePromise<readonly LabelRecord[]>;
-  /** Gives the label the account's next free channel from 40 on. One that exists stays as it is, whatever its terms. */
+  /** Gives the label its channel (label-records.ts). One that exists stays as it is, whatever its terms. */
   addLabel(account: string, label: Omit<LabelRecord, "channel">): Promise<AddLabelOutcome>;
-  /** Puts the record in place of the one on its channel; the channel's label must be the same, or standard. */
-  changeLabel(account: string, label: LabelRecord): Promise<void>;
+  /** Changes what is there. @param base what a standard label has before its first change */
+  changeLabel(account: string, base: LabelRecord, change: LabelChange): Promise<ChangeLabelOutcome>;
+  /**
+   * Removes an own label, unless a user of the account has a fact or a history with it. A write at the same time comes
+   * before, and keeps the label, or after, and is refused (`label_gone`).
+   */
+  removeLabel(account: string, channel: number): Promise<RemoveLabelOutcome>;
 }
 
 export interface KeyStore {
@@ -354,8 +378,11 @@ export interface KeyStore {
     change: { revokedAtMs?: number; expiresAtMs?: number | null },
   ): Promise<KeyRecord | undefined>;
   touchKeys(uses: ReadonlyMap<string, number>): Promise<void>;
-  /** Another number after every change of any key or label: at once for changes of this process, else within 5 s. */
-  keysVersion(): MaybePromise<number>;
+  /**
+   * Another number after every change of any key or label: at once for changes of this process, else within 5 s; with
+   * `isNow` at once for all.
+   */
+  keysVersion(isNow?: boolean): MaybePromise<number>;
   readUsage(keyId: string, month: string): MaybePromise<number>;
   /** Days with use from `fromDay` to `toDay` (YYYY-MM-DD, both included). */
   readDailyUsage(keyId: string, fromDay: string, toDay: string): Promise<{ day: string; count: number }[]>;

@@ -67,8 +67,10 @@ export async function* exportLines(store: Store, options: ExportOptions): AsyncG
   }
   const accounts =
     account === undefined ? (await store.listAccounts()).map((record) => record.account) : [account];
+  // With a whole account, also those that were removed: all others keep their channels, and blocks their meaning.
   for (const name of accounts)
-    for (const label of await store.readLabels(name)) yield { kind: "label", account: name, label };
+    for (const label of await store.readLabels(name))
+      if (userId === undefined || label.removed !== true) yield { kind: "label", account: name, label };
   const labels = new Labels(store);
   if (account !== undefined && userId !== undefined) {
     yield* userLines(store, account, userId, { nowMs, labels: await labels.of(account) });
@@ -178,18 +180,20 @@ async function importLabel(
 ): Promise<Imported> {
   const found = known.find(label.label);
   if (label.channel < CHANNEL_COUNT) {
-    if (found?.channel === label.channel) await store.changeLabel(account, label);
+    if (found?.channel === label.channel) await store.changeLabel(account, label, { hidden: label.hidden });
     return { facts: 0 };
   }
   if (found !== undefined) return { facts: 0 };
   const { channel: _, ...terms } = label;
   const { outcome } = await store.addLabel(account, terms);
-  if (outcome === "full")
-    return {
-      facts: 0,
-      leftOut: `the label ${label.label} of account ${account}: the account has no free one`,
-    };
-  return outcome === "added" ? { facts: 0, labelAdded: label.label } : { facts: 0 };
+  const refusal = {
+    full: "the account has no free one",
+    text_full: "the account's labels would be too long",
+  };
+  if (outcome === "full" || outcome === "text_full")
+    return { facts: 0, leftOut: `the label ${label.label} of account ${account}: ${refusal[outcome]}` };
+  const isAdded = outcome === "added" && label.removed !== true;
+  return isAdded ? { facts: 0, labelAdded: label.label } : { facts: 0 };
 }
 
 /** An older release took texts into requests that PostgreSQL cannot hold, or that mislead the operator. */

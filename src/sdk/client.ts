@@ -20,6 +20,7 @@ import type {
   LabelAnswer,
   MoveProjectAnswer,
   ReadAnswer,
+  RemoveLabelAnswer,
   RollbackAnswer,
   TokenAnswer,
   UsageAnswer,
@@ -303,9 +304,14 @@ export class Sideband<Own extends string = never> implements AgentMemory {
     return this.#get("/channels", {}, options);
   }
 
-  /** Adds a label of the account's own, for ever. `label_exists` if it is there with other terms. */
-  addLabel(label: NewLabelOf<Own>, terms: OwnLabelTerms, options: CallOptions = {}): Promise<LabelAnswer> {
-    const body = { label, ...labelFields(terms) };
+  /** Adds a label of the account's own. `label_exists` if it is there with other terms. */
+  addLabel(
+    label: NewLabelOf<Own>,
+    terms: OwnLabelTerms,
+    options: CallOptions & { readonly writtenBy?: string | undefined } = {},
+  ): Promise<LabelAnswer> {
+    const { writtenBy = this.#writtenBy } = options;
+    const body = { label, ...labelFields(terms), written_by: writtenBy };
     // The same label with the same terms again changes nothing.
     return this.#call({ ...options, method: "POST", path: "/channels", body, retry: "always" });
   }
@@ -318,6 +324,12 @@ export class Sideband<Own extends string = never> implements AgentMemory {
   ): Promise<LabelAnswer> {
     const path = `/channels/${encodeURIComponent(label)}`;
     return this.#call({ ...options, method: "PATCH", path, body: labelFields(change), retry: "refused" });
+  }
+
+  /** Removes a label of the account's own that nothing has. `label_in_use` where a user has a fact or a history with it. */
+  removeLabel(label: LabelOf<Own>, options: CallOptions = {}): Promise<RemoveLabelAnswer> {
+    const path = `/channels/${encodeURIComponent(label)}`;
+    return this.#call({ ...options, method: "DELETE", path, retry: "refused" });
   }
 
   /** A short-lived token for one user, for a page or a device. */

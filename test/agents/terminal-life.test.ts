@@ -161,7 +161,7 @@ test("labels are added, listed first, hidden and shown; users are listed, and on
     assert.equal(add.out, "added FAMILY.wife; its facts are kept for the person\n");
     assert.match(
       (await run("labels")).out,
-      /^LABEL +KEPT FOR +WHAT\nFAMILY\.wife +person +her name \[Grace \| Joan\]\nUSER\.name /,
+      /^LABEL +KEPT FOR +WHAT\nFAMILY\.wife +person +her name \[Grace \| Joan\] \(added \d{4}-\d\d-\d\d by cli\)\nUSER\.name /,
     );
     assert.match((await run("labels")).out, /\n215 labels can be added: sideband labels add\n$/);
     assert.equal((await run("remember", "FAMILY.wife", "Grace", "--user", "ada")).status, 0);

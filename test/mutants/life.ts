@@ -158,7 +158,7 @@ export const LIFE_MUTANTS: readonly Mutant[] = [
     name: "repeated-answer-of-the-forgotten",
     fault: "A repeated request shows a value that was forgotten meanwhile.",
     file: "src/store/lmdb/fact-writes.ts",
-    find: "if (forgotten > 0 && changes.some(isGone)) forgetAnswers(writer, account, userId);",
+    find: "if (forgotten > 0 && changes.some(isForgotten)) forgetAnswers(writer, account, userId);",
     replace: "",
     tests: LMDB,
     only: "forgetting a fact leaves no value",

@@ -111,7 +111,7 @@ def _tools(labels: str, has_block: bool, adds_labels: bool) -> List[Dict[str, An
         _tool(
             ADD_LABEL,
             "Adds a label for a kind of fact that no label fits, such as FAMILY.wife. It reaches beyond this session: "
-            "every user of the account gets it, for ever.",
+            "every user of the account gets it.",
             {
                 "label": {**_TEXT, "description": "GROUP.name"},
                 "description": {**_TEXT, "description": "What belongs there."},

@@ -17,10 +17,11 @@ import type { Caller } from "../../memory/authentication.ts";
 import type { EncodeResult } from "../../memory/encode.ts";
 import { type EventMark, factHistory, restoreFact, rollBack, userChanges } from "../../memory/history.ts";
 import { checkIdentifier } from "../../memory/identifiers.ts";
-import { addLabel, changeLabel } from "../../memory/label-terms.ts";
-import type { LabelTerms } from "../../memory/labels.ts";
+import { addLabel, changeLabel, removeLabel } from "../../memory/label-terms.ts";
+import type { AccountLabels, LabelTerms } from "../../memory/labels.ts";
 import { appendItem, removeItem } from "../../memory/lists.ts";
 import { moveProject } from "../../memory/project-move.ts";
+import { mayAddLabels } from "../../memory/rights.ts";
 import { exportLines } from "../../memory/transfer.ts";
 import { listUsers } from "../../memory/users.ts";
 import { Answer } from "../request/answer.ts";
@@ -40,7 +41,8 @@ type LifeOperation =
   | "users"
   | "export"
   | "addLabel"
-  | "changeLabel";
+  | "changeLabel"
+  | "removeLabel";
 
 const PAGE = 50;
 /** From this length on an export is a stream that waits for its reader. */
@@ -147,14 +149,24 @@ export function lifeRoutes({ memory }: HttpServices, answers: ByteBudget): Handl
       const { label, description, example = "", scope = null, hidden = false } = call.body;
       const { one_of: oneOf = null, max_bytes: maxBytes = null, ttl_s: ttlS = null } = call.body;
       const wanted = { label, description, example, oneOf, maxBytes, ttlS, scope, hidden };
-      const { isNew, terms } = await addLabel(memory, call.caller.account, wanted);
+      const { account, keyId } = call.caller;
+      const author = { keyId, writtenBy: call.body.written_by };
+      const { isNew, terms } = await addLabel(memory, account, wanted, author);
       return Answer.json(labelView(terms), { status: isNew ? 201 : 200 });
     },
 
     async changeLabel(call) {
       const { description, example, one_of: oneOf, max_bytes: maxBytes, ttl_s: ttlS, hidden } = call.body;
-      const change = given({ description, example, oneOf, maxBytes, ttlS, hidden });
-      return labelView(await changeLabel(memory, call.caller.account, call.params.label, change));
+      const { scope } = call.body as { readonly scope?: unknown };
+      const change = given({ description, example, oneOf, maxBytes, ttlS, hidden, scope });
+      const { account, keyId } = call.caller;
+      return labelView(await changeLabel(memory, account, call.params.label, change, { keyId }));
+    },
+
+    async removeLabel(call) {
+      const { account, keyId } = call.caller;
+      await removeLabel(memory, account, call.params.label, { keyId });
+      return { status: "ok" } as const;
     },
   };
 }
@@ -189,6 +201,15 @@ async function* restOf(
     hold(LINES_IN_FLIGHT * text.length);
     yield text;
   }
+}
+
+/** The labels of an account as a caller sees them: who added one is told to keys of the whole account. */
+export function channelsView({ all, free }: AccountLabels, caller: Caller) {
+  const seen = ({ createdAtMs: _at, createdBy: _by, createdKey: _key, ...terms }: LabelTerms) => terms;
+  return {
+    channels: (caller.user === null ? all : all.map(seen)).map(labelView),
+    free: mayAddLabels(caller) ? free : 0,
+  };
 }
 
 interface WriteCall {

@@ -1,6 +1,7 @@
 /** The writes of facts. Each runs inside a group's transaction. */
 
 import { assert } from "../../base/assert.ts";
+import { CHANNEL_COUNT } from "../../base/limits.ts";
 import type {
   EndedFact,
   FactChange,
@@ -14,6 +15,7 @@ import {
   endKey,
   factKey,
   factOfEndKey,
+  goneLabelKey,
   HEAD,
   momentOfEndKey,
   momentPrefix,
@@ -47,6 +49,10 @@ export function writeFacts(
     if (known === "mismatch") return { outcome: known, used };
     if (known !== undefined) return { outcome: "replayed", used, ...known };
     const { account, userId, changes, nowMs, quota } = request;
+    const isGone = ({ channel, value }: FactChange) =>
+      value !== null && channel >= CHANNEL_COUNT && writer.has("labels", goneLabelKey(account, channel));
+    const index = changes.findIndex(isGone);
+    if (index >= 0) return { outcome: "label_gone", used, index };
     if (counted > 0 && quota?.limit != null && used + counted > quota.limit)
       return { outcome: "limit", used };
     const facts = new UserWrites(writer, account, userId, { nowMs, historyMax });
@@ -69,9 +75,9 @@ export function writeFacts(
     count(writer, request, used, counted);
     const { revision } = facts;
     const channelCount = facts.countChannels(request.places);
-    const isGone = ({ value, keepHistory }: FactChange) =>
+    const isForgotten = ({ value, keepHistory }: FactChange) =>
       value === null && (!keepHistory || historyMax === 0);
-    if (forgotten > 0 && changes.some(isGone)) forgetAnswers(writer, account, userId);
+    if (forgotten > 0 && changes.some(isForgotten)) forgetAnswers(writer, account, userId);
     keepReplay(writer, request, { channelCount, revision, previous });
     const after = used + (quota === undefined ? 0 : counted);
     return { outcome: "stored", channelCount, used: after, revision, previous, forgotten };

@@ -20,7 +20,6 @@ import { type AtStep, noStep } from "../../base/steps.ts";
 import type {
   AccountRecord,
   AddKeyOutcome,
-  AddLabelOutcome,
   BackupReport,
   CompactReport,
   EndedFact,
@@ -42,7 +41,7 @@ import type {
   WriteRequest,
 } from "../../memory/ports.ts";
 import { DATA_FILE, freeBytesOf, writeOwnerNote } from "./data-folder.ts";
-import { counterKey, labelKey, PLACES, rangeBelow, USERS } from "./entry-keys.ts";
+import { counterKey, PLACES, rangeBelow, USERS } from "./entry-keys.ts";
 import { describeKey, Environment, FIRST_KEY, isSound, TABLES, type TableName } from "./environment.ts";
 import {
   type LifeOptions,
@@ -66,12 +65,14 @@ import {
   addKeyRequest,
   addLabel,
   changeKey,
+  changeLabel,
   decideKeyRequest,
   deleteKeyRequest,
   touchKeys,
 } from "./key-writes.ts";
+import { LabelRemovals } from "./label-removals.ts";
 import { type OpenFolder, openFolder } from "./open-folder.ts";
-import { FORGOTTEN, LifeSource, packJson, packNumber, unpackJson, unpackNumber } from "./records.ts";
+import { FORGOTTEN, LifeSource, packNumber, unpackJson, unpackNumber } from "./records.ts";
 import { findReplay, sweepExpired } from "./replays.ts";
 import { type NamedStore, StoreCopies } from "./store-copies.ts";
 
@@ -119,6 +120,7 @@ export class LmdbStore implements Store {
   readonly #copies: StoreCopies;
   #inUse: NamedStore;
   #keysVersion = 0;
+  readonly #removals: LabelRemovals;
 
   private constructor(options: LmdbStoreOptions, { name, lock }: OpenFolder, environment: Environment) {
     this.clock = openClock(environment, options.clock ?? systemClock);
@@ -148,6 +150,7 @@ export class LmdbStore implements Store {
         if (changes.some(({ table }) => table === "keys" || table === "labels")) this.#keysVersion += 1;
       },
     });
+    this.#removals = new LabelRemovals(this.#commit, () => this.#readable(), this.clock);
     this.#copies = new StoreCopies({
       lock,
       commit: this.#commit,
@@ -232,6 +235,8 @@ export class LmdbStore implements Store {
   listPlaces = async (account: string, userId: string) => listPlaces(this.#readable(), account, userId);
 
   write(request: WriteRequest): Promise<WriteOutcome> {
+    const removal = this.#removals.before(request);
+    if (removal !== undefined) return removal.then(() => this.write(request));
     return this.#commit.run(writeFacts(request, { lives: this.#lives, historyMax: this.historyMax }));
   }
 
@@ -261,14 +266,16 @@ export class LmdbStore implements Store {
       .map(({ value }) => unpackJson<LabelRecord>(value));
   }
 
-  addLabel(account: string, label: Omit<LabelRecord, "channel">): Promise<AddLabelOutcome> {
+  addLabel(account: string, label: Omit<LabelRecord, "channel">) {
     return this.#commit.run(addLabel(account, label));
   }
 
-  changeLabel(account: string, label: LabelRecord): Promise<void> {
-    return this.#commit.run((writer) =>
-      writer.put("labels", labelKey(account, label.channel), packJson(label)),
-    );
+  changeLabel(...changed: Parameters<Store["changeLabel"]>) {
+    return this.#commit.run(changeLabel(...changed));
+  }
+
+  removeLabel(account: string, channel: number) {
+    return this.#removals.remove(account, channel);
   }
 
   walkUsers(account?: string): AsyncGenerator<{ account: string; userId: string }> {
@@ -300,10 +307,7 @@ export class LmdbStore implements Store {
     return this.#commit.run(addKey(record, approval));
   }
 
-  async changeKey(
-    id: string,
-    change: { revokedAtMs?: number; expiresAtMs?: number | null },
-  ): Promise<KeyRecord | undefined> {
+  async changeKey(id: string, change: Parameters<Store["changeKey"]>[1]): Promise<KeyRecord | undefined> {
     return this.#commit.run(changeKey(id, change));
   }
 
@@ -319,11 +323,7 @@ export class LmdbStore implements Store {
     return unpackNumber(this.#readable().peek("counters", counterKey(keyId, month)));
   }
 
-  async readDailyUsage(
-    keyId: string,
-    fromDay: string,
-    toDay: string,
-  ): Promise<{ day: string; count: number }[]> {
+  async readDailyUsage(keyId: string, fromDay: string, toDay: string) {
     const start = counterKey(keyId, fromDay);
     const end = counterKey(keyId, `${toDay}~`);
     return this.#readable()

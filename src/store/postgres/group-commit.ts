@@ -17,7 +17,13 @@ import { CommitMetrics } from "../../memory/commit-metrics.ts";
 import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import { userSlot } from "./cluster/placement.ts";
 import type { Database } from "./connection/database.ts";
-import { asFailure, isDataRefused, isLocked, unavailable } from "./connection/database-failure.ts";
+import {
+  asFailure,
+  goneChannelOf,
+  isDataRefused,
+  isLocked,
+  unavailable,
+} from "./connection/database-failure.ts";
 import { HeldUsers } from "./held-users.ts";
 import { callOf } from "./queries/write-call.ts";
 import { type CommitEnd, type QueuedWrite, takeGroup, userOf } from "./write-queue.ts";
@@ -165,6 +171,13 @@ export class GroupCommit {
     } catch (error) {
       if (isLocked(error instanceof Failure ? error.extra.cause : error)) return "locked";
       if (group.length > 1 && isDataRefused(error)) return "refused";
+      const goneChannel = goneChannelOf(error);
+      if (goneChannel !== undefined) {
+        const { changes } = group[0].request;
+        const index = changes.findIndex(({ channel }) => channel === goneChannel);
+        this.#answer(group, ({ resolve }) => resolve({ outcome: "label_gone", used: 0, index }));
+        return "stored";
+      }
       this.#metrics.failed();
       const failure = asFailure(error);
       // Nothing is stored: a lost connection, after which nobody knows, has another code.

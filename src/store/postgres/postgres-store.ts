@@ -17,6 +17,7 @@ import type {
   AccountRecord,
   AddKeyOutcome,
   AddLabelOutcome,
+  ChangeLabelOutcome,
   CompactReport,
   EndedFact,
   EventLog,
@@ -24,9 +25,11 @@ import type {
   KeyApproval,
   KeyRecord,
   KeyRequest,
+  LabelChange,
   LabelRecord,
   Place,
   PlacedCode,
+  RemoveLabelOutcome,
   Replay,
   Store,
   StoreStatistics,
@@ -222,8 +225,18 @@ export class PostgresStore implements Store, EventLog {
     return outcome;
   }
 
-  async changeLabel(account: string, label: LabelRecord): Promise<void> {
-    this.#keys.note(await this.#database.write(labels.changeLabel(account, label)));
+  async changeLabel(account: string, base: LabelRecord, change: LabelChange): Promise<ChangeLabelOutcome> {
+    const { outcome, version } = await this.#database.write(labels.changeLabel(account, base, change));
+    this.#keys.note(version);
+    return outcome;
+  }
+
+  async removeLabel(account: string, channel: number): Promise<RemoveLabelOutcome> {
+    // First without a lock: nearly all labels are in use, and that is soon seen.
+    if (await this.#database.read(labels.isUsed(account, channel))) return "in_use";
+    const { outcome, version } = await this.#database.write(labels.removeLabel(account, channel));
+    this.#keys.note(version);
+    return outcome;
   }
 
   findKey(hash: string): Promise<KeyRecord | undefined> {
@@ -261,8 +274,8 @@ export class PostgresStore implements Store, EventLog {
     return this.#database.write(keys.touchKeys(uses));
   }
 
-  keysVersion(): number | Promise<number> {
-    return this.#keys.version();
+  keysVersion(isNow = false): number | Promise<number> {
+    return this.#keys.version(isNow);
   }
 
   readUsage(keyId: string, month: string): Promise<number> {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { noStep } from "../../../src/base/steps.ts";
 import { encodeFacts } from "../../../src/memory/encode.ts";
-import { addLabel, changeLabel } from "../../../src/memory/label-terms.ts";
+import { addLabel, changeLabel, removeLabel } from "../../../src/memory/label-terms.ts";
 import { Labels } from "../../../src/memory/labels.ts";
 import type { KeyRecord, Store } from "../../../src/memory/ports.ts";
 import {
@@ -104,6 +104,26 @@ test("labels come through before the facts on them, with bound keys, and an impo
     const again = (await exported(copy)).map(textOf).filter((text) => text !== "label acme PETS.cat false");
     assert.deepEqual(again, lines.map(textOf));
   }
+});
+
+test("a whole account takes its removed labels along, so that the others keep their channels", async (context) => {
+  const { services, store } = await memoryServices(context);
+  for (const label of ["FAMILY.wife", "FAMILY.child"])
+    await addLabel(services, ACCOUNT, { ...NEW_LABEL, label }, { writtenBy: "codex" });
+  await removeLabel(services, ACCOUNT, "FAMILY.wife");
+  const lines = await exported(store, { account: ACCOUNT });
+  const copy = await temporaryStore(context);
+  assert.deepEqual(await importInto(copy, lines), {
+    lines: 2,
+    facts: 0,
+    leftOut: [],
+    labelsAdded: ["FAMILY.child"],
+  });
+  assert.deepEqual(await copy.readLabels(ACCOUNT), await store.readLabels(ACCOUNT));
+  assert.deepEqual(
+    (await new Labels(copy).of(ACCOUNT)).all.slice(40).map(({ channel }) => channel),
+    [41],
+  );
 });
 
 test("a label for which an account has no room is left out and reported; one on another's channel is none", async (context) => {

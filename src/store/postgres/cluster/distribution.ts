@@ -53,6 +53,7 @@ const NODE_FUNCTIONS = [
   "forget_recorded",
   "end_recorded",
   "remove_empty_user",
+  "hold_labels",
   "follow_events",
   "sweep_events",
 ] as const;

@@ -87,6 +87,13 @@ export function isMixedUp(error: unknown): boolean {
   return sqlStateOf(error) === MIXED_UP;
 }
 
+/** The channel of a fact whose label was removed, as hold_labels names it (migrations/0011); undefined for other errors. */
+export function goneChannelOf(error: unknown): number | undefined {
+  if (sqlStateOf(error) !== "23503") return undefined;
+  const { detail = "" } = error as { readonly detail?: string };
+  return /^\d+$/.test(detail) ? Number(detail) : undefined;
+}
+
 export function isDataRefused(error: unknown): boolean {
   return DATA_STATES.test(sqlStateOf(error));
 }

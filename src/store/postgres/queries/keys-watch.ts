@@ -33,9 +33,10 @@ export class KeysWatch {
     if (listens) await this.#database.listen(KEYS_CHANNEL, () => this.#askQuietly());
   }
 
-  /** A number while the version is trusted, otherwise a promise. */
-  version(): number | Promise<number> {
-    return this.#monotonic.now() - this.#confirmedMs < TRUSTED_MS ? this.#version : this.#ask();
+  /** A number while the version is trusted, otherwise a promise; the database is asked in any case where it must be that of now. */
+  version(isNow = false): number | Promise<number> {
+    const isTrusted = !isNow && this.#monotonic.now() - this.#confirmedMs < TRUSTED_MS;
+    return isTrusted ? this.#version : this.#ask();
   }
 
   /** Takes a newer version into account. Versions only grow: an older answer may arrive later. */

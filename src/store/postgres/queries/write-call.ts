@@ -4,7 +4,7 @@
  */
 
 import { assert, assertInteger } from "../../../base/assert.ts";
-import { CHANNEL_COUNT_MAX } from "../../../base/limits.ts";
+import { CHANNEL_COUNT, CHANNEL_COUNT_MAX } from "../../../base/limits.ts";
 import type { FactChange, PreviousFact, Replay, WriteOutcome, WriteRequest } from "../../../memory/ports.ts";
 import { quotaSlot, replaySlot, userSlot } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
@@ -14,7 +14,8 @@ import { type FactRow, factOf } from "./fact-rows.ts";
 interface WriteRow {
   readonly ticket: number;
   readonly write: number;
-  readonly outcome: WriteOutcome["outcome"];
+  /** Where a label is gone, the call fails (group-commit.ts). */
+  readonly outcome: Exclude<WriteOutcome["outcome"], "label_gone">;
   readonly channel_count: number;
   readonly quota_used: number;
   readonly user_revision: number;
@@ -51,6 +52,7 @@ export function callOf(requests: readonly WriteRequest[], historyMax: number): Q
       return { change, fact, write: i + 1, updatedAtMs: change.updatedAtMs ?? request.nowMs };
     }),
   );
+  const labelled = changes.filter(({ change }) => change.value !== null && change.channel >= CHANNEL_COUNT);
   const quotas = requests.map(({ quota }) => quota);
   const replays = requests.map(({ idempotency }) => idempotency);
   // A key without a limit counts in the slot of the user.
@@ -90,7 +92,9 @@ export function callOf(requests: readonly WriteRequest[], historyMax: number): Q
         ${orNull(changes.map(({ change }) => change.expiresAtMs))}::bigint[],
         ${changes.map(({ change: { keepHistory = false } }) => Number(keepHistory))}::integer[],
         ${orNull(changes.map(({ change }) => change.ifRevision))}::bigint[],
-        ${historyMax}::integer, ${ticket}::bigint
+        ${historyMax}::integer, sideband.hold_labels(
+          ${labelled.map(({ write }) => requests[write - 1].account)}::text[],
+          ${labelled.map(({ change }) => change.channel)}::integer[], ${ticket}::bigint)
       )`,
     );
     return outcomesOf(rows, requests);
