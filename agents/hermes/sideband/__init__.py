@@ -19,6 +19,7 @@ import re
 import threading
 import time
 import unicodedata
+import urllib.parse
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
@@ -493,12 +494,20 @@ def _find_project(folder: Optional[str], setting: str, source: str) -> Optional[
     return f"{project}/{name}", project, by_path
 
 
-_PLAIN_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.-]{0,99}")
 
 
 def _project_name(name: str, hashed: str) -> str:
-    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", re.sub(r"\.git$", "", name))[:40]
-    return f"{plain}-{hashlib.sha256(hashed.encode()).hexdigest()[:12]}"
+    """Letters and digits of any script, _ and -; it does not begin with -, so that no command takes it for an option."""
+    bare = unicodedata.normalize("NFC", re.sub(r"\.git(?:[;?#].*)?$", "", name, flags=re.DOTALL))
+    kept = "".join(character if _is_in_name(character) else "\0" for character in bare)
+    plain = re.sub(r"\0+", "-", kept).lstrip("-")[:40] or "project"
+    return f"{plain}-{hashlib.sha256(hashed.encode('utf-8', 'surrogateescape')).hexdigest()[:12]}"
+
+
+def _is_in_name(character: str) -> bool:
+    is_letter = unicodedata.category(character)[0] in "LMN" and not HIDDEN.fullmatch(character)
+    return is_letter or character in "_-"
 
 
 def _repository_at(folder: Path) -> Optional[Tuple[Path, Optional[Path], Optional[str]]]:
@@ -543,8 +552,10 @@ def _remote_of(git: Optional[Path], root: Path) -> Optional[str]:
 _CONFIG_BYTES_MAX = 1 << 20
 _SECTION = re.compile(r'\s*\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
 _VALUE = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*=\s*(.*)$")
-_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(?:[^/]*@)?(\[[^\]/]*\]|[^/:]*)(?::(\d*))?/(.*)$")
-_SHORT_ADDRESS = re.compile(r"(?:[^/:]*@)?(\[[^\]/]*\]|[^/:@]{2,}):(.*)$")
+_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(?:[^/]*@)?(\[[^\]/@]*\]|[^/:@?#;]*)(?::([0-9]*))?/(.*)$", re.DOTALL)
+_SHORT_ADDRESS = re.compile(r"(?:.*@)?(\[[^\]/@]*\]|[^/:@?#;]+):(.*)$", re.DOTALL)
+_LOCAL_PATH = re.compile(r"[A-Za-z]:|[^/:]*(?:/|$)")
+_HELPER = re.compile(r"[^/:]*::")
 _PORTS = {"http": "80", "https": "443"}
 
 
@@ -558,21 +569,35 @@ def _remote_in(config: str) -> Optional[str]:
 
 
 def _remote_identity(url: str, folder: str) -> Optional[str]:
-    """host/path of an address, never with a user or a password; or file:///path of a repository on this machine."""
+    """host/path of an address, never with a user, a password or a parameter; or file:///path of a repository on this
+    machine. None where it cannot be told which part is the path."""
     whole = _ADDRESS.match(url)
-    if whole and whole[1].lower() != "file":
+    if whole and whole[1].lower() == "file":
+        plain = _plain_path(whole[4]) if whole[2].lower() in ("", "localhost") else None
+        return None if plain is None else _local_identity(f"/{urllib.parse.unquote(plain)}")
+    if whole:
         return _host_and_path(whole[1].lower(), whole[2], whole[3] or "", whole[4])
-    if not whole and "://" in url:
+    if "://" in url or _HELPER.match(url):
         return None
-    short = None if whole else _SHORT_ADDRESS.match(url)
-    if short:
-        return _host_and_path("ssh", short[1], "", short[2])
-    local = f"/{whole[4]}" if whole else os.path.normpath(os.path.join(folder, url))
-    return "file://" + re.sub(r"[\\/]?\.git$", "", os.path.normpath(local))
+    if _LOCAL_PATH.match(url):
+        return _local_identity(os.path.join(folder, url))
+    short = _SHORT_ADDRESS.match(url)
+    return _host_and_path("ssh", short[1], "", short[2]) if short else None
+
+
+def _local_identity(path: str) -> str:
+    return "file://" + re.sub(r"[\\/]?\.git$", "", os.path.normpath(path))
+
+
+def _plain_path(path: str) -> Optional[str]:
+    """A path of an address without its parameters; None where they cannot be told from it: what is before an @ may be a
+    part of a password that has a slash."""
+    plain, _, parameters = re.split(r"[?#]", path)[0].partition(";")
+    return None if "/" in parameters or re.search(r"[^/]@", plain) else plain
 
 
 def _host_and_path(scheme: str, host: str, port: str, path: str) -> Optional[str]:
-    name = re.sub(r"\.git$", "", "/".join(filter(None, re.split(r"[?#]", path)[0].split("/"))))
+    name = re.sub(r"\.git$", "", "/".join(filter(None, (_plain_path(path) or "").split("/"))))
     if not host or not name:
         return None
     shown = f":{port}" if scheme in _PORTS and port not in ("", _PORTS[scheme]) else ""
