@@ -48,11 +48,11 @@ test("a fact is remembered, recalled, listed and forgotten, and what is not ther
   assert.equal(unknown.status, 1);
   assert.match(
     unknown.err,
-    /^sideband remember: .*Did you mean USER\.name\? "sideband labels" lists them, and .*\n$/,
+    /^sideband remember: .*Did you mean USER\.name\?\nall labels: .* labels --user ada\n.*\n$/,
   );
   assert.match(
     (await run("remember", "USER.tone", "dry", ...ada)).err,
-    /Did you mean PREF\.tone\? .*"sideband labels add USER\.tone" adds one\n$/,
+    /Did you mean PREF\.tone\?\n.*\n.* labels add USER\.tone --description '…' --user ada\n$/,
   );
   for (const call of [
     ["remember", "USER.email", "x"],
@@ -62,7 +62,7 @@ test("a fact is remembered, recalled, listed and forgotten, and what is not ther
     assert.equal(status, 1);
     assert.match(
       err,
-      /there is no label USER\.email; "sideband labels" lists them, and "sideband labels add USER\.email" adds one\n$/,
+      /there is no label USER\.email\nall labels: .* labels\na new one: .* labels add USER\.email --description '…'\n$/,
     );
   }
 });
