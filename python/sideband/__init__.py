@@ -687,6 +687,8 @@ if hasattr(os, "register_at_fork"):
 
 # -- one call over HTTP ------------------------------------------------------------------------------------------------
 
+# Behind the failure of a write that was sent.
+_MAY_BE_DONE = ": what was asked for may have been done all the same"
 _PAUSE_MS = 100.0
 _PAUSE_MS_MAX = 2_000.0
 # No answer of the service is longer; a broken proxy's may never end.
@@ -702,6 +704,8 @@ class _Deadline:
     def __init__(self, timeout_ms: float) -> None:
         self._timeout_ms = timeout_ms
         self._until = time.monotonic() + timeout_ms / 1000
+        # What is said behind "no answer", once a write was sent.
+        self.doubt = ""
 
     def left_s(self) -> float:
         return self._until - time.monotonic()
@@ -715,7 +719,7 @@ class _Deadline:
     def check(self) -> None:
         if self.left_s() <= 0:
             shown = int(self._timeout_ms) if float(self._timeout_ms).is_integer() else self._timeout_ms
-            raise SidebandError(f"no answer within {shown} ms", code="timeout", status=0)
+            raise SidebandError(f"no answer within {shown} ms{self.doubt}", code="timeout", status=0)
 
 
 class _Stream(io.RawIOBase):
@@ -910,8 +914,8 @@ class _Transport:
         except SidebandError as error:
             if error.status > 0:
                 circuits.answered(names)
-            elif error.code == "connection_failed":
-                circuits.failed(address, error, _now_ms())
+            elif error.code != "timeout":
+                circuits.failed(address, self._unreached(), _now_ms())
             elif call.fail_fast and timeout_ms > 0:
                 # A time of 0 is the caller's own and says nothing of the service.
                 circuits.failed(user, error, _now_ms())
@@ -924,30 +928,39 @@ class _Transport:
         target, data, headers = self._target(call), _json_data(call.body), self._headers(call)
         deadline = _Deadline(timeout_ms)
         attempt = 0
+        lost: Optional[SidebandError] = None
         while True:
             try:
-                return self._attempt(call.method, target, data, headers, deadline)
+                return self._attempt(call, target, data, headers, deadline)
             except SidebandError as error:
+                if error.code == "outcome_unknown" and error.status == 0:
+                    lost = error
+                # That this attempt did nothing does not say so of the ones before.
+                failure = lost if lost and (error.status == 0 or _may_retry(error, "refused")) else error
                 if attempt >= retries or not _may_retry(error, call.retry):
-                    raise
+                    raise failure
                 pause_ms = error.retry_after_ms
                 if pause_ms is None:
                     pause_ms = random.random() * min(_PAUSE_MS_MAX, _PAUSE_MS * 2.0 ** min(attempt, 10))
                 if pause_ms / 1000 >= deadline.left_s():
-                    raise
+                    raise failure
             time.sleep(pause_ms / 1000)
             attempt += 1
 
     def _attempt(
-        self, method: str, target: str, data: Optional[bytes], headers: Dict[str, str], deadline: _Deadline
+        self, call: _Call, target: str, data: Optional[bytes], headers: Dict[str, str], deadline: _Deadline
     ) -> _Answer:
         deadline.check()
         sock: Optional[socket.socket] = None
+        # A write that was sent may have been done, whatever becomes of its answer.
+        doubt = ""
         try:
             sock = self._connections.take(deadline)
             connection = http.client.HTTPConnection(self._address.host, self._address.port)
             connection.sock = cast(socket.socket, _Wire(sock, deadline))
-            connection.request(method, target, body=data, headers=headers)
+            if call.method != "GET" and not call.is_read:
+                doubt = deadline.doubt = _MAY_BE_DONE
+            connection.request(call.method, target, body=data, headers=headers)
             response = connection.getresponse()
             text = _read_all(response)
             if not response.will_close:
@@ -957,8 +970,10 @@ class _Transport:
             status = response.status
         except (OSError, http.client.HTTPException, UnicodeError) as error:
             deadline.check()
-            failed = SidebandError(f"cannot reach {self._address.text}", code="connection_failed", status=0)
-            raise failed from error
+            if not doubt:
+                raise self._unreached() from error
+            text = f"the connection to {self._address.text} was lost before the answer{doubt}"
+            raise SidebandError(text, code="outcome_unknown", status=0) from error
         finally:
             if sock is not None:
                 sock.close()
@@ -968,6 +983,9 @@ class _Transport:
         if status != 304 and not isinstance(body, (dict, list)):
             raise SidebandError(_unexpected_text(status, answered), code="unexpected_answer", status=status)
         return _Answer(status, answered, body)
+
+    def _unreached(self) -> SidebandError:
+        return SidebandError(f"cannot reach {self._address.text}", code="connection_failed", status=0)
 
     def _target(self, call: _Call) -> str:
         def pair(name: str, value: Union[str, int]) -> str:

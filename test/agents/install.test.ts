@@ -93,7 +93,7 @@ test("where sideband is not on the search path, hooks and MCP call this installa
   assert.equal(cursor.version, 1);
   assert.equal(
     cursor.hooks.sessionStart[0].command,
-    '"/opt/my node/bin/node" "/opt/side\\$band/bin/sideband.js" hook --host cursor',
+    "'/opt/my node/bin/node' '/opt/side$band/bin/sideband.js' hook --host cursor",
   );
 });
 
