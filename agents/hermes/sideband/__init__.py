@@ -6,7 +6,8 @@ the prompt (SIDEBAND_INCLUDE=both), a flush runs before every compression (on_pr
 
 Settings: SIDEBAND_API_KEY, SIDEBAND_API_URL, SIDEBAND_USER_ID, SIDEBAND_PROJECT, SIDEBAND_PROJECT_FROM,
 SIDEBAND_INCLUDE, or $HERMES_HOME/sideband/config.json; the SPECTRAL_MEMORY_ variables of the original service's plugin are read too. If memory is slow or away, the agent
-waits 2 seconds at most (SIDEBAND_TIMEOUT_MS), logs one line and goes on; while memory stays away, it does not wait at every turn.
+waits 2 seconds at most (SIDEBAND_TIMEOUT_MS), logs one line and goes on; while memory stays away, it does not wait at every turn,
+and the model is told that memory is away, with the last facts for ten minutes (SIDEBAND_STALE_IF_ERROR_MS).
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ import logging
 import os
 import re
 import threading
-import time
 import unicodedata
 import urllib.parse
 from pathlib import Path
@@ -31,7 +31,6 @@ from .client import (
     Sideband,
     SidebandError,
     is_outage,
-    memory_section,
     shown_json,
     shown_text,
 )
@@ -154,6 +153,8 @@ class SidebandProvider(MemoryProvider):
         self._labels = ""
         # The last section.
         self._section = ""
+        # Whether the last read found memory away.
+        self._is_away = False
         self._lock = threading.Lock()
         self._pending: Optional[threading.Thread] = None
 
@@ -191,9 +192,14 @@ class SidebandProvider(MemoryProvider):
                 include="index",
                 written_by=WRITER,
                 timeout_ms=TIMEOUT_MS,
+                on_warning=self._warned,
             )
         except ValueError as error:
             self._memory, self._fault = None, str(error)
+
+    def _warned(self, line: str, _error: SidebandError) -> None:
+        self._is_away = True
+        logger.warning("%s", line)
 
     def shutdown(self) -> None:
         if self._pending is not None:
@@ -249,33 +255,36 @@ class SidebandProvider(MemoryProvider):
         return self._memory
 
     def _refresh(self, timeout_ms: float = TIMEOUT_MS) -> None:
-        """Asks for the context. After a 304 or a failure the last known one stays."""
-        try:
-            self._take_over()
-            self._read_section(timeout_ms)
-        except SidebandError as error:
-            logger.warning("sideband: memory was not refreshed: %s", _said(error))
-
-    def _read_section(self, timeout_ms: float, **newer: str) -> None:
-        context = self._client().context(
-            self._user, include=self._include, project=self._project, timeout_ms=timeout_ms, fail_fast=True
-        )
-        with self._lock:
-            self._section = memory_section({**context, **newer}, self._include)
-
-    def _take_over(self) -> None:
-        """A project that is known by its remote takes over, once, what is kept under its path."""
-        moved, self._by_path = self._by_path, None
-        if moved is None:
+        """Asks for the memory. While it is away, the section says so, with the last facts if they are not too old."""
+        if self._memory is None:
+            logger.warning("sideband: memory was not refreshed: %s", self._fault)
             return
+        self._is_away = False
+        section = self._read_section(timeout_ms)
+        if not self._is_away and self._take_over():
+            section = self._read_section(timeout_ms)
+        with self._lock:
+            self._section = section
+
+    def _read_section(self, timeout_ms: float) -> str:
+        return self._client().inject("", self._user, include=self._include, project=self._project, timeout_ms=timeout_ms)
+
+    def _take_over(self) -> bool:
+        """A project that is known by its remote takes over, once, what is kept under its path. Where memory was away, it is
+        tried again after the next read that is answered. Tells whether the section may be another one now."""
+        moved = self._by_path
+        if moved is None:
+            return False
         try:
             self._client().move_project(self._user, moved[0], moved[1])
         except SidebandError as error:
+            if is_outage(error):
+                return False
             # A service of the release before does not know the call: there the facts stay where they are.
             if error.code == "not_found":
                 self._project = moved[0] + (self._project or "")[len(moved[1]) :]
-            elif is_outage(error):
-                raise
+        self._by_path = None
+        return True
 
     # -- through a compression ----------------------------------------------------------------------------
 
@@ -283,17 +292,16 @@ class SidebandProvider(MemoryProvider):
         """Returns the facts for the summary prompt. Where the prompt has the block, it flushes: the service builds a
         new block, reads it back and compares. Not every version of Hermes uses what is returned; the next turn has the
         facts again in any case."""
-        until = time.monotonic() + TIMEOUT_MS / 1000
-        newer: Dict[str, str] = {}
-        try:
-            if self._include != "index":
-                flush = self._client().flush(self._user, project=self._project, fail_fast=True)
-                newer = {"fdm_block": flush["fdm_block"]}
-                if flush["overflow"]:
-                    logger.warning("sideband: these facts did not fit in the block: %s", ", ".join(flush["overflow"]))
-            self._read_section(max(100.0, (until - time.monotonic()) * 1000), **newer)
-        except SidebandError as error:
-            logger.warning("sideband: memory was not flushed before compression: %s", _said(error))
+        if self._include == "index" or self._memory is None:
+            self._refresh()
+        else:
+            flush = self._memory.before_compaction(
+                self._user, include=self._include, project=self._project, timeout_ms=TIMEOUT_MS
+            )
+            if flush.overflow:
+                logger.warning("sideband: these facts did not fit in the block: %s", ", ".join(flush.overflow))
+            with self._lock:
+                self._section = flush.section
         with self._lock:
             return self._section and "Keep this section in the summary, word for word.\n" + self._section
 
