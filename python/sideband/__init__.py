@@ -1137,7 +1137,7 @@ def memory_section(context: Mapping[str, Any], parts: Include = "both") -> str:
     return "\n".join([*lines, _CLOSE])
 
 
-def _away_section(section: str = "", at: float = 0.0) -> str:
+def away_section(section: str = "", at: float = 0.0) -> str:
     """The section while memory is away. `section` is the last one, and `at` when memory last said that it is the present one."""
     if not section:
         return "\n".join([_OPEN, _AWAY, _CLOSE])
@@ -1832,7 +1832,7 @@ class Sideband:
         """What a prompt says while memory is away, with the last context that was answered in this form."""
         form = tuple(self._context_query(user_id, project, include).items())
         known = self._contexts.get(form, self._stale_if_error_ms)
-        return _away_section() if known is None else _away_section(memory_section(known.answer, include), known.at)
+        return away_section() if known is None else away_section(memory_section(known.answer, include), known.at)
 
     def _write(
         self,

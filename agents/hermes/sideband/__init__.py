@@ -30,6 +30,7 @@ from .client import (
     HIDDEN_CHARACTERS,
     Sideband,
     SidebandError,
+    away_section,
     is_outage,
     shown_json,
     shown_text,
@@ -258,6 +259,7 @@ class SidebandProvider(MemoryProvider):
         """Asks for the memory. While it is away, the section says so, with the last facts if they are not too old."""
         if self._memory is None:
             logger.warning("sideband: memory was not refreshed: %s", self._fault)
+            self._is_away, self._section = True, away_section()
             return
         self._is_away = False
         section = self._read_section(timeout_ms)
@@ -295,6 +297,7 @@ class SidebandProvider(MemoryProvider):
         if self._include == "index" or self._memory is None:
             self._refresh()
         else:
+            self._is_away = False
             flush = self._memory.before_compaction(
                 self._user, include=self._include, project=self._project, timeout_ms=TIMEOUT_MS
             )
@@ -303,7 +306,8 @@ class SidebandProvider(MemoryProvider):
             with self._lock:
                 self._section = flush.section
         with self._lock:
-            return self._section and "Keep this section in the summary, word for word.\n" + self._section
+            is_kept = self._section and not self._is_away
+            return "Keep this section in the summary, word for word.\n" + self._section if is_kept else ""
 
     # -- tools --------------------------------------------------------------------------------------------
 
