@@ -26,12 +26,12 @@ export const SidebandMemory = async ({ directory, client }) => {
     const session = { reading: readMemory(directory) };
     sessions.set(sessionID, session);
     const { said, isAway } = await session.reading;
-    if (isAway) session.untilMs = Date.now() + AGAIN_MS;
-    // The person sees it where there is a screen.
-    if (isAway)
-      void Promise.resolve(client?.tui?.showToast({ body: { message: said, variant: "warning" } })).catch(
-        () => {},
-      );
+    if (isAway) {
+      session.untilMs = Date.now() + AGAIN_MS;
+      // The person sees it where there is a screen; where there is none, nothing is lost.
+      const toast = { body: { message: said, variant: "warning" } };
+      void (async () => client?.tui?.showToast?.(toast))().catch(() => {});
+    }
     return session.reading;
   };
   return {
