@@ -19,7 +19,6 @@ import os
 import re
 import threading
 import unicodedata
-import urllib.parse
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
@@ -586,7 +585,7 @@ def _remote_identity(url: str, folder: str) -> Optional[str]:
     whole = _ADDRESS.match(url)
     if whole and whole[1].lower() == "file":
         plain = _plain_path(whole[4]) if whole[2].lower() in ("", "localhost") else None
-        return None if plain is None else _local_identity(f"/{urllib.parse.unquote(plain)}")
+        return None if plain is None else _local_identity(f"/{_unquoted(plain)}")
     if whole:
         return _host_and_path(whole[1].lower(), whole[2], whole[3] or "", whole[4])
     if "://" in url or _HELPER.match(url):
@@ -595,6 +594,11 @@ def _remote_identity(url: str, folder: str) -> Optional[str]:
         return _local_identity(os.path.join(folder, url))
     short = _SHORT_ADDRESS.match(url)
     return _host_and_path("ssh", short[1], "", short[2]) if short else None
+
+
+def _unquoted(path: str) -> str:
+    escapes = re.compile(rb"%([0-9A-Fa-f]{2})")
+    return escapes.sub(lambda match: bytes.fromhex(match[1].decode()), path.encode()).decode(errors="replace")
 
 
 def _local_identity(path: str) -> str:
