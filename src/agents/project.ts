@@ -15,7 +15,7 @@ import { createHash } from "node:crypto";
 import { lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { HIDDEN_CHARACTERS } from "../agent-side/hidden-characters.ts";
+import { HIDDEN_CHARACTER } from "../agent-side/shown-text.ts";
 import { gitValue, remoteIdentity, remoteIn } from "./git-remote.ts";
 
 const NAME_LENGTH_MAX = 40;
@@ -23,7 +23,7 @@ const HASH_DIGITS = 12;
 /** The name of a worktree that needs no change. */
 const PLAIN_NAME = /^[A-Za-z0-9_.][A-Za-z0-9_.-]{0,99}$/;
 /** What a project's name does not have: all but letters and digits of any script, `_` and `-`. */
-const NOT_IN_NAME = new RegExp(`(?:[^\\p{L}\\p{M}\\p{N}_-]|[${HIDDEN_CHARACTERS}])+`, "gu");
+const NOT_IN_NAME = /[^\p{L}\p{M}\p{N}_-]+/gu;
 /** The name of a repository whose own has no letter and no digit. */
 const NAMELESS = "project";
 /** More than any system takes for a path. */
@@ -78,9 +78,12 @@ export function findProject(
  * not begin with `-`, so that no command takes it for an option.
  */
 export function projectName(identity: string): string {
-  const plain = basename(identity)
-    .replace(/\.git(?:[;?#].*)?$/, "")
-    .normalize("NFC")
+  const seen = Array.from(basename(identity).normalize("NFC"), (character) =>
+    HIDDEN_CHARACTER.test(character) ? " " : character,
+  );
+  const plain = seen
+    .join("")
+    .replace(/\.git(?:[;?#].*)?$/s, "")
     .replace(NOT_IN_NAME, "-")
     .replace(/^-+/, "");
   const name = [...plain].slice(0, NAME_LENGTH_MAX).join("") || NAMELESS;

@@ -1,16 +1,16 @@
 /** Words of a command that is printed for a person to type. */
 
-import { HIDDEN_CHARACTERS } from "../agent-side/hidden-characters.ts";
+import { HIDDEN_CHARACTER } from "../agent-side/shown-text.ts";
 
 const PLAIN = /^[\w./:@%+-]+$/;
-/** What a terminal would act on, or a person not see. */
-const UNSEEN = new RegExp(`[\\p{Cc}\\u2028\\u2029${HIDDEN_CHARACTERS}]`, "u");
+/** What a terminal would act on. */
+const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 
 /** A word as a shell takes it. cmd.exe knows double quotes only, and a backslash before one would take it away. */
 export function typedWord(word: string, platform = process.platform): string {
   if (PLAIN.test(word)) return word;
   if (platform === "win32") return `"${word.replaceAll('"', '\\"').replace(/\\$/, "\\\\")}"`;
-  if (UNSEEN.test(word)) return `"$(printf '${octalText(word)}')"`;
+  if (CONTROL.test(word) || HIDDEN_CHARACTER.test(word)) return `"$(printf '${octalText(word)}')"`;
   return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
