@@ -10,14 +10,8 @@ import { readFileSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import type { AgentKind, Piece } from "./agent-kind.ts";
 import { hasFields, type JsonFields, withFields, withoutFields } from "./json-text.ts";
-import { MCP_AGENTS } from "./mcp-hosts.ts";
+import { MCP_AGENTS, SETTINGS_HINT } from "./mcp-hosts.ts";
 import { agentText, agentTree, shellWord } from "./package-files.ts";
-
-const SETTINGS_HINT = [
-  "Settings (environment): SIDEBAND_API_URL and SIDEBAND_API_KEY for a service; without them the data folder",
-  "SIDEBAND_DATA (or ~/.sideband/data) is used and no service is needed. SIDEBAND_USER_ID says whose memory.",
-  "A prompt gets the facts in plain text; SIDEBAND_INCLUDE=both adds the sealed block, for every agent.",
-];
 
 export const AGENTS: readonly AgentKind[] = [
   {
@@ -210,5 +204,5 @@ function withoutHooks(present: string, unwanted: (group: HookGroup) => boolean):
 }
 
 function isOurs({ hooks = [] }: HookGroup): boolean {
-  return hooks.some(({ command }) => command !== undefined && /sideband(\.js)?"? hook\b/.test(command));
+  return hooks.some(({ command }) => command !== undefined && /sideband(\.js)?["']? hook\b/.test(command));
 }

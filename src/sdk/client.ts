@@ -4,7 +4,7 @@
  */
 
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
-import { memorySection, type SectionParts, withSection } from "../agent-side/memory-section.ts";
+import { awaySection, memorySection, type SectionParts, withSection } from "../agent-side/memory-section.ts";
 import type {
   ChangesAnswer,
   ChannelsAnswer,
@@ -29,7 +29,7 @@ import type {
   WrittenAnswer,
   WrittenBatchAnswer,
 } from "../contract/answers.ts";
-import { checkedAddress, checkedParts, checkedUser } from "./checked-options.ts";
+import { checkedAddress, checkedParts, checkedStaleMs, checkedUser } from "./checked-options.ts";
 import { ContextCache } from "./context-cache.ts";
 import { DemoClient } from "./demo.ts";
 import { variable } from "./environment.ts";
@@ -76,6 +76,11 @@ export interface SidebandOptions {
   timeoutMs?: number | undefined;
   /** How often a failed call is repeated, if that is safe. Default: 2. */
   retries?: number | undefined;
+  /**
+   * While memory is away, the helpers use the last known memory up to this age, and tell the model how old it is. 0: never.
+   * Default: SIDEBAND_STALE_IF_ERROR_MS, else 10 minutes.
+   */
+  staleIfErrorMs?: number | undefined;
   /** Replaces the global fetch, for tests or proxies. */
   fetch?: Fetch | undefined;
   /** Called when a helper goes on without memory. Default: writes a line to standard error. */
@@ -99,6 +104,7 @@ export const DEFAULT_BASE_URL = "http://127.0.0.1:8787";
 const TIMEOUT_MS = 10_000;
 /** An agent does not wait longer than this for its memory, unless it is told to. */
 const HELPER_TIMEOUT_MS = 2_000;
+const STALE_IF_ERROR_MS = 600_000;
 /** Called without an object: browsers refuse fetch with another `this`. */
 const globalFetch: Fetch = (url, init) => fetch(url, init);
 
@@ -114,6 +120,7 @@ export class Sideband<Own extends string = never> implements AgentMemory {
   readonly #onWarning: NonNullable<SidebandOptions["onWarning"]>;
   readonly #contexts = new ContextCache();
   readonly #helperTimeoutMs: number;
+  readonly #staleIfErrorMs: number;
 
   constructor(options: SidebandOptions = {}) {
     const { timeoutMs = TIMEOUT_MS } = options;
@@ -126,6 +133,9 @@ export class Sideband<Own extends string = never> implements AgentMemory {
     });
     this.include = checkedParts(options.include ?? variable("SIDEBAND_INCLUDE") ?? "index");
     this.#helperTimeoutMs = Math.min(timeoutMs, HELPER_TIMEOUT_MS);
+    this.#staleIfErrorMs = checkedStaleMs(
+      options.staleIfErrorMs ?? variable("SIDEBAND_STALE_IF_ERROR_MS") ?? STALE_IF_ERROR_MS,
+    );
     this.#project = options.project;
     this.#writtenBy = options.writtenBy;
     this.#onWarning = options.onWarning ?? ((message) => console.error(message));
@@ -339,27 +349,26 @@ export class Sideband<Own extends string = never> implements AgentMemory {
   }
 
   /**
-   * A system prompt with the user's memory at its end. If memory is slow or away, it uses the last known memory, or none,
-   * and calls `onWarning`; with `onOutage: "throw"` it throws the error.
+   * A system prompt with the user's memory at its end. If memory is slow or away, the prompt says so to the model, with the
+   * last known memory where that is not too old (`staleIfErrorMs`), and `onWarning` is called; with `onOutage: "throw"` it
+   * throws the error.
    */
   async inject(systemPrompt: string, userId: string, options: InjectOptions = {}): Promise<string> {
     const { onOutage = "continue", ...rest } = this.#helperOptions(options);
-    let context: DetailedContextAnswer | undefined;
     try {
-      context = await this.context(userId, { ...rest, failFast: onOutage === "continue" });
+      const context = await this.context(userId, { ...rest, failFast: onOutage === "continue" });
+      return withSection(systemPrompt, memorySection(context, rest.include));
     } catch (error) {
       // What is not the service's fault, a wrong call or an abort, is the caller's to know.
       if (onOutage === "throw" || !SidebandError.isInstance(error)) throw error;
       this.#warn("memory was not refreshed", error);
-      context = this.#known(userId, rest);
+      return withSection(systemPrompt, this.#awaySection(userId, rest));
     }
-    if (context === undefined) return systemPrompt;
-    return withSection(systemPrompt, memorySection(context, rest.include));
   }
 
   /**
    * Call it before a context is compacted: it flushes and returns the section for the next context. If memory is slow or
-   * away, `flushed` is false and the section is the last known one, or empty.
+   * away, `flushed` is false and the section is that of `inject`.
    */
   async beforeCompaction(userId: string, options: ContextOptions = {}): Promise<Compaction> {
     const call = this.#helperOptions(options);
@@ -374,8 +383,7 @@ export class Sideband<Own extends string = never> implements AgentMemory {
     } catch (error) {
       if (!SidebandError.isInstance(error)) throw error;
       this.#warn("memory was not flushed before compaction", error);
-      const known = this.#known(userId, call);
-      const section = known === undefined ? "" : memorySection(known, call.include);
+      const section = this.#awaySection(userId, call);
       return { flushed: false, lossless: false, block: "", section, overflow: [], error };
     }
   }
@@ -402,9 +410,12 @@ export class Sideband<Own extends string = never> implements AgentMemory {
     return { ...this.#person(userId, options), include: options.include, details: "true" };
   }
 
-  /** The last context that was answered in this form. */
-  #known(userId: string, options: ContextOptions): DetailedContextAnswer | undefined {
-    return this.#contexts.get(JSON.stringify(this.#contextQuery(userId, options)))?.answer;
+  /** What a prompt says while memory is away, with the last context that was answered in this form. */
+  #awaySection(userId: string, options: ContextOptions): string {
+    const form = JSON.stringify(this.#contextQuery(userId, options));
+    const known = this.#contexts.get(form, this.#staleIfErrorMs);
+    if (known === undefined) return awaySection();
+    return awaySection({ section: memorySection(known.answer, options.include), atMs: known.atMs });
   }
 
   /** @param fields what is written; made here, so that a wrong one rejects and does not throw */

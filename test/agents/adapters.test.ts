@@ -19,6 +19,7 @@ import { generateText, stepCountIs, wrapLanguageModel } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 import * as ai6 from "ai-6";
 import { MockLanguageModelV3 as OldestModel } from "ai-6/test";
+import { awaySection } from "../../src/agent-side/memory-section.ts";
 import { sidebandTools as aiTools, sidebandMiddleware } from "../../src/agents/ai-sdk.ts";
 import { SidebandStore } from "../../src/agents/langgraph.ts";
 import {
@@ -355,7 +356,9 @@ suite("adapters", { concurrency: false }, () => {
         store.get(["ada", "USER"], "name"),
         remember.invoke({}, JSON.stringify({ label: "USER.name", value: "Ada" })),
       ]);
-      assert.deepEqual([prompt, filtered, item], [params, filterArgs.modelData, null]);
+      // The model is told, in a message or in its instructions.
+      assert.deepEqual(prompt.prompt, [{ role: "system", content: awaySection() }, ...params.prompt]);
+      assert.deepEqual([filtered.instructions, item], [`i\n\n${awaySection()}`, null]);
       assert.match(tool, /"error":"(timeout|connection_failed): /);
       assert.equal(lines.length, 4);
       for (const line of lines)

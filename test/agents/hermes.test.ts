@@ -1,10 +1,12 @@
 /** The Hermes provider under Python, installed as a user installs it and called as Hermes calls it. */
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { awaySection } from "../../src/agent-side/memory-section.ts";
 import { WORTH_KEEPING } from "../../src/agent-side/prompts.ts";
 import { labelsText, STANDARD_TOOL_LABELS } from "../../src/agent-side/tool-labels.ts";
 import { projectName } from "../../src/agents/project.ts";
@@ -275,13 +277,61 @@ suite("Hermes provider", { concurrency: false }, () => {
           ["prefetch", ["Hello"]],
         ],
       );
-      assert.deepEqual([results[1][0], results[2][0]], ["", ""]);
+      // The model is told, and a summary is not asked to keep that.
+      assert.deepEqual([results[1][0], results[2][0]], [awaySection(), ""]);
       assert.match(JSON.parse(results[3][0]).error, /^memory is away: /);
       const lines = stderr.trimEnd().split("\n");
       assert.equal(lines.length, 4, stderr);
       for (const line of lines) assert.match(line, /^sideband: /);
     }
     assert.equal(silent.seen.length, 3);
+  });
+
+  test("a project that has got a remote takes over what is kept under its path, also after an outage, and in a worktree", async (t) => {
+    const host = makeHost(t);
+    await host.sideband("agents install hermes");
+    const home = realpathSync(host.home);
+    const loom = join(home, "loom");
+    const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
+    const git = (...args: string[]) =>
+      execFileSync("git", [...identity, "-C", loom, ...args], { stdio: "ignore" });
+    mkdirSync(loom);
+    git("init", "-q");
+    git("remote", "add", "origin", "git@example.com:ada/loom.git");
+    git("commit", "-q", "--allow-empty", "-m", "Start");
+    git("worktree", "add", "-q", join(home, "side"));
+    const context = { plain_index: "USER.name=Ada", fdm_block: "", channel_count: 1, channel_labels: [] };
+    for (const isOldService of [false, true]) {
+      let moves = 0;
+      const { url, seen } = await scriptedServer(t, ({ path }) => {
+        if (path !== "/users/move") return { body: context };
+        moves++;
+        if (isOldService) return { status: 404, body: { code: "not_found", detail: "No such call." } };
+        return moves === 1
+          ? { status: 500, body: { code: "internal_error" } }
+          : { body: { status: "ok", moved: 1 } };
+      });
+      const input = JSON.stringify([
+        ["initialize", ["s1"], { platform: "cli" }],
+        ...Array.from({ length: 4 }, () => ["prefetch", ["Hello"], {}]),
+      ]);
+      const plugin = join(home, ".hermes", "plugins", "sideband");
+      const line = `cd "${join(home, "side")}" && python3 "${script}" "${plugin}"`;
+      const { status, stderr } = await host.shell(line, {
+        input,
+        env: { SIDEBAND_API_URL: url, SIDEBAND_API_KEY: "k" },
+      });
+      assert.equal(status, 0, stderr);
+      const places = seen.flatMap(({ path, query }) => (path === "/context" ? query.project : []));
+      const [remote, byPath] = [projectName("example.com/ada/loom"), projectName(loom)];
+      if (isOldService) {
+        assert.equal(moves, 1);
+        assert.deepEqual([places[0], places.at(-1)], [`${remote}/side`, `${byPath}/side`]);
+      } else {
+        assert.equal(moves, 2, "once after the outage, and then no more");
+        assert.deepEqual([...new Set(places)], [`${remote}/side`]);
+      }
+    }
   });
 
   test("a wrong address is said in every line, and the agent goes on", async (t) => {
@@ -297,7 +347,7 @@ suite("Hermes provider", { concurrency: false }, () => {
         ["shutdown"],
       ],
     );
-    assert.equal(results[1][0], "");
+    assert.equal(results[1][0], awaySection());
     assert.match(JSON.parse(results[2][0]).error, /^memory is away: base_url is an address such as /);
     assert.equal(stderr.trimEnd().split("\n").length, 2, stderr);
   });

@@ -67,7 +67,7 @@ test("where sideband is not on the search path, hooks and MCP call this installa
   const hooks = JSON.parse(readFileSync(join(home, "claude-code/sideband/hooks/hooks.json"), "utf8"));
   assert.equal(
     hooks.hooks.PreCompact[0].hooks[0].command,
-    '"/opt/my node/bin/node" "/opt/side\\$band/bin/sideband.js" hook --host claude-code',
+    "'/opt/my node/bin/node' '/opt/side$band/bin/sideband.js' hook --host claude-code",
   );
   const mcp = JSON.parse(readFileSync(join(home, "claude-code/sideband/.mcp.json"), "utf8"));
   assert.deepEqual(mcp.mcpServers.sideband, {
@@ -93,7 +93,7 @@ test("where sideband is not on the search path, hooks and MCP call this installa
   assert.equal(cursor.version, 1);
   assert.equal(
     cursor.hooks.sessionStart[0].command,
-    '"/opt/my node/bin/node" "/opt/side\\$band/bin/sideband.js" hook --host cursor',
+    "'/opt/my node/bin/node' '/opt/side$band/bin/sideband.js' hook --host cursor",
   );
 });
 
@@ -220,7 +220,10 @@ test("status says what is installed where, which version, and whether it starts 
   rmSync(join(host.home, "here", "hooks.json"));
   const broken = await host.sideband("agents status", { ...env, SIDEBAND_API_URL: await closedPort() });
   assert.equal(broken.status, 1);
-  assert.match(broken.stdout, /files are missing or changed; run "sideband agents install codex" again/);
+  assert.match(
+    broken.stdout,
+    /files are missing or changed\n {2}again: .*sideband\S* agents install codex --dir \S+\n/,
+  );
   assert.match(broken.stdout, /does not answer: cannot reach/);
 });
 

@@ -8,6 +8,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { awaySection } from "../../src/agent-side/memory-section.ts";
 import { projectOf } from "../../src/agents/project.ts";
 import { memorySection } from "../../src/sdk/index.ts";
 import { startRunning } from "../http/running-service.ts";
@@ -174,7 +175,9 @@ suite("OpenClaw", { concurrency: false }, () => {
       userId: "ada",
       include: "both",
     });
-    assert.equal(await api.hooks.get("before_prompt_build")!({}, {}), undefined);
+    assert.deepEqual(await api.hooks.get("before_prompt_build")!({}, {}), {
+      appendSystemContext: awaySection(),
+    });
     await api.hooks.get("before_compaction")!({}, {});
     assert.equal(api.warnings.length, 2);
     for (const warning of api.warnings) assert.match(warning, /^sideband: .*cannot reach/);

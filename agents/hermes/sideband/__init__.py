@@ -6,7 +6,8 @@ the prompt (SIDEBAND_INCLUDE=both), a flush runs before every compression (on_pr
 
 Settings: SIDEBAND_API_KEY, SIDEBAND_API_URL, SIDEBAND_USER_ID, SIDEBAND_PROJECT, SIDEBAND_PROJECT_FROM,
 SIDEBAND_INCLUDE, or $HERMES_HOME/sideband/config.json; the SPECTRAL_MEMORY_ variables of the original service's plugin are read too. If memory is slow or away, the agent
-waits 2 seconds at most (SIDEBAND_TIMEOUT_MS), logs one line and goes on; while memory stays away, it does not wait at every turn.
+waits 2 seconds at most (SIDEBAND_TIMEOUT_MS), logs one line and goes on; while memory stays away, it does not wait at every turn,
+and the model is told that memory is away, with the last facts for ten minutes (SIDEBAND_STALE_IF_ERROR_MS).
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ import logging
 import os
 import re
 import threading
-import time
 import unicodedata
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
@@ -30,8 +30,8 @@ from .client import (
     HIDDEN_CHARACTERS,
     Sideband,
     SidebandError,
+    away_section,
     is_outage,
-    memory_section,
     shown_json,
     shown_text,
 )
@@ -159,6 +159,8 @@ class SidebandProvider(MemoryProvider):
         self._adds_labels = False
         # The last section.
         self._section = ""
+        # Whether the last read found memory away.
+        self._is_away = False
         self._lock = threading.Lock()
         self._pending: Optional[threading.Thread] = None
 
@@ -198,9 +200,14 @@ class SidebandProvider(MemoryProvider):
                 include="index",
                 written_by=WRITER,
                 timeout_ms=TIMEOUT_MS,
+                on_warning=self._warned,
             )
         except ValueError as error:
             self._memory, self._fault = None, str(error)
+
+    def _warned(self, line: str, _error: SidebandError) -> None:
+        self._is_away = True
+        logger.warning("%s", line)
 
     def shutdown(self) -> None:
         if self._pending is not None:
@@ -256,33 +263,37 @@ class SidebandProvider(MemoryProvider):
         return self._memory
 
     def _refresh(self, timeout_ms: float = TIMEOUT_MS) -> None:
-        """Asks for the context. After a 304 or a failure the last known one stays."""
-        try:
-            self._take_over()
-            self._read_section(timeout_ms)
-        except SidebandError as error:
-            logger.warning("sideband: memory was not refreshed: %s", _said(error))
-
-    def _read_section(self, timeout_ms: float, **newer: str) -> None:
-        context = self._client().context(
-            self._user, include=self._include, project=self._project, timeout_ms=timeout_ms, fail_fast=True
-        )
-        with self._lock:
-            self._section = memory_section({**context, **newer}, self._include)
-
-    def _take_over(self) -> None:
-        """A project that is known by its remote takes over, once, what is kept under its path."""
-        moved, self._by_path = self._by_path, None
-        if moved is None:
+        """Asks for the memory. While it is away, the section says so, with the last facts if they are not too old."""
+        if self._memory is None:
+            logger.warning("sideband: memory was not refreshed: %s", self._fault)
+            self._is_away, self._section = True, away_section()
             return
+        self._is_away = False
+        section = self._read_section(timeout_ms)
+        if not self._is_away and self._take_over():
+            section = self._read_section(timeout_ms)
+        with self._lock:
+            self._section = section
+
+    def _read_section(self, timeout_ms: float) -> str:
+        return self._client().inject("", self._user, include=self._include, project=self._project, timeout_ms=timeout_ms)
+
+    def _take_over(self) -> bool:
+        """A project that is known by its remote takes over, once, what is kept under its path. Where memory was away, it is
+        tried again after the next read that is answered. Tells whether the section may be another one now."""
+        moved = self._by_path
+        if moved is None:
+            return False
         try:
             self._client().move_project(self._user, moved[0], moved[1])
         except SidebandError as error:
+            if is_outage(error):
+                return False
             # A service of the release before does not know the call: there the facts stay where they are.
             if error.code == "not_found":
                 self._project = moved[0] + (self._project or "")[len(moved[1]) :]
-            elif is_outage(error):
-                raise
+        self._by_path = None
+        return True
 
     # -- through a compression ----------------------------------------------------------------------------
 
@@ -290,19 +301,20 @@ class SidebandProvider(MemoryProvider):
         """Returns the facts for the summary prompt. Where the prompt has the block, it flushes: the service builds a
         new block, reads it back and compares. Not every version of Hermes uses what is returned; the next turn has the
         facts again in any case."""
-        until = time.monotonic() + TIMEOUT_MS / 1000
-        newer: Dict[str, str] = {}
-        try:
-            if self._include != "index":
-                flush = self._client().flush(self._user, project=self._project, fail_fast=True)
-                newer = {"fdm_block": flush["fdm_block"]}
-                if flush["overflow"]:
-                    logger.warning("sideband: these facts did not fit in the block: %s", ", ".join(flush["overflow"]))
-            self._read_section(max(100.0, (until - time.monotonic()) * 1000), **newer)
-        except SidebandError as error:
-            logger.warning("sideband: memory was not flushed before compression: %s", _said(error))
+        if self._include == "index" or self._memory is None:
+            self._refresh()
+        else:
+            self._is_away = False
+            flush = self._memory.before_compaction(
+                self._user, include=self._include, project=self._project, timeout_ms=TIMEOUT_MS
+            )
+            if flush.overflow:
+                logger.warning("sideband: these facts did not fit in the block: %s", ", ".join(flush.overflow))
+            with self._lock:
+                self._section = flush.section
         with self._lock:
-            return self._section and "Keep this section in the summary, word for word.\n" + self._section
+            is_kept = self._section and not self._is_away
+            return "Keep this section in the summary, word for word.\n" + self._section if is_kept else ""
 
     # -- tools --------------------------------------------------------------------------------------------
 
@@ -522,12 +534,20 @@ def _find_project(folder: Optional[str], setting: str, source: str) -> Optional[
     return f"{project}/{name}", project, by_path
 
 
-_PLAIN_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.-]{0,99}")
 
 
 def _project_name(name: str, hashed: str) -> str:
-    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", re.sub(r"\.git$", "", name))[:40]
-    return f"{plain}-{hashlib.sha256(hashed.encode()).hexdigest()[:12]}"
+    """Letters and digits of any script, _ and -; it does not begin with -, so that no command takes it for an option."""
+    bare = unicodedata.normalize("NFC", re.sub(r"\.git(?:[;?#].*)?$", "", name, flags=re.DOTALL))
+    kept = "".join(character if _is_in_name(character) else "\0" for character in bare)
+    plain = re.sub(r"\0+", "-", kept).lstrip("-")[:40] or "project"
+    return f"{plain}-{hashlib.sha256(hashed.encode('utf-8', 'surrogateescape')).hexdigest()[:12]}"
+
+
+def _is_in_name(character: str) -> bool:
+    is_letter = unicodedata.category(character)[0] in "LMN" and not HIDDEN.fullmatch(character)
+    return is_letter or character in "_-"
 
 
 def _repository_at(folder: Path) -> Optional[Tuple[Path, Optional[Path], Optional[str]]]:
@@ -572,8 +592,10 @@ def _remote_of(git: Optional[Path], root: Path) -> Optional[str]:
 _CONFIG_BYTES_MAX = 1 << 20
 _SECTION = re.compile(r'\s*\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
 _VALUE = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*=\s*(.*)$")
-_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(?:[^/]*@)?(\[[^\]/]*\]|[^/:]*)(?::(\d*))?/(.*)$")
-_SHORT_ADDRESS = re.compile(r"(?:[^/:]*@)?(\[[^\]/]*\]|[^/:@]{2,}):(.*)$")
+_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(?:[^/]*@)?(\[[^\]/@]*\]|[^/:@?#;]*)(?::([0-9]*))?/(.*)$", re.DOTALL)
+_SHORT_ADDRESS = re.compile(r"(?:.*@)?(\[[^\]/@]*\]|[^/:@?#;]+):(.*)$", re.DOTALL)
+_LOCAL_PATH = re.compile(r"[A-Za-z]:|[^/:]*(?:/|$)")
+_HELPER = re.compile(r"[^/:]*::")
 _PORTS = {"http": "80", "https": "443"}
 
 
@@ -587,21 +609,40 @@ def _remote_in(config: str) -> Optional[str]:
 
 
 def _remote_identity(url: str, folder: str) -> Optional[str]:
-    """host/path of an address, never with a user or a password; or file:///path of a repository on this machine."""
+    """host/path of an address, never with a user, a password or a parameter; or file:///path of a repository on this
+    machine. None where it cannot be told which part is the path."""
     whole = _ADDRESS.match(url)
-    if whole and whole[1].lower() != "file":
+    if whole and whole[1].lower() == "file":
+        plain = _plain_path(whole[4]) if whole[2].lower() in ("", "localhost") else None
+        return None if plain is None else _local_identity(f"/{_unquoted(plain)}")
+    if whole:
         return _host_and_path(whole[1].lower(), whole[2], whole[3] or "", whole[4])
-    if not whole and "://" in url:
+    if "://" in url or _HELPER.match(url):
         return None
-    short = None if whole else _SHORT_ADDRESS.match(url)
-    if short:
-        return _host_and_path("ssh", short[1], "", short[2])
-    local = f"/{whole[4]}" if whole else os.path.normpath(os.path.join(folder, url))
-    return "file://" + re.sub(r"[\\/]?\.git$", "", os.path.normpath(local))
+    if _LOCAL_PATH.match(url):
+        return _local_identity(os.path.join(folder, url))
+    short = _SHORT_ADDRESS.match(url)
+    return _host_and_path("ssh", short[1], "", short[2]) if short else None
+
+
+def _unquoted(path: str) -> str:
+    escapes = re.compile(rb"%([0-9A-Fa-f]{2})")
+    return escapes.sub(lambda match: bytes.fromhex(match[1].decode()), path.encode()).decode(errors="replace")
+
+
+def _local_identity(path: str) -> str:
+    return "file://" + re.sub(r"[\\/]?\.git$", "", os.path.normpath(path))
+
+
+def _plain_path(path: str) -> Optional[str]:
+    """A path of an address without its parameters; None where they cannot be told from it: what is before an @ may be a
+    part of a password that has a slash."""
+    plain, _, parameters = re.split(r"[?#]", path)[0].partition(";")
+    return None if "/" in parameters or re.search(r"[^/]@", plain) else plain
 
 
 def _host_and_path(scheme: str, host: str, port: str, path: str) -> Optional[str]:
-    name = re.sub(r"\.git$", "", "/".join(filter(None, re.split(r"[?#]", path)[0].split("/"))))
+    name = re.sub(r"\.git$", "", "/".join(filter(None, (_plain_path(path) or "").split("/"))))
     if not host or not name:
         return None
     shown = f":{port}" if scheme in _PORTS and port not in ("", _PORTS[scheme]) else ""

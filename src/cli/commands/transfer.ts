@@ -8,10 +8,12 @@ import { ACCOUNT_DEFAULT } from "../../base/account.ts";
 import { writeWhole } from "../../main/export-file.ts";
 import { withOwner } from "../../main/owner.ts";
 import { adoptMasterKeys } from "../../main/secrets.ts";
+import { typedOption } from "../../main/typed-word.ts";
 import { type Command, CommandError, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
 import { counted } from "../printed.ts";
 import { ProgressLine } from "../progress.ts";
+import { spokenCommand } from "../spoken-command.ts";
 import { exportMarkdown, isExportMarkdown } from "./export-markdown.ts";
 import { exportedService, userLinesOf } from "./export-user.ts";
 import { FROM_HELP, importFrom, isImportFrom } from "./import-from.ts";
@@ -161,7 +163,7 @@ function exportStream(path: string): Readable {
   if (!/^\s*(\{|$)/.test(start.toString("utf8", 0, size))) {
     closeSync(fd);
     throw new CommandError(
-      `${path} is no export of Sideband; "sideband import --from ${path}" shows what it would take from another file`,
+      `${path} is no export of Sideband; what it would take from another file: ${spokenCommand()} import ${typedOption("from", path)}`,
     );
   }
   return createReadStream(path, { fd });

@@ -6,6 +6,7 @@
 
 import { groupOf, LABEL_FORM } from "../../base/channel-labels.ts";
 import { isSlip } from "../../base/edit-distance.ts";
+import { addLabelCommand } from "../spoken-command.ts";
 
 /** The groups whose names count without their group; undefined: all of them. */
 export type Topic = ReadonlySet<string> | undefined;
@@ -91,7 +92,7 @@ export class LabelNames {
   #unknown(label: string): string {
     const near = [...this.#whole].find(([spelled]) => isSlip(label.toLowerCase(), spelled));
     if (near !== undefined) return `there is no label ${label}; did you mean ${near[1]}?`;
-    return `there is no label ${label}: "sideband labels add ${label}" adds it`;
+    return `there is no label ${label}; to add it: ${addLabelCommand(label)}`;
   }
 }
 

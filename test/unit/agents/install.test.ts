@@ -60,3 +60,13 @@ test("on Windows an MCP server is started by the full path of node", () => {
   const words = [`command = ${JSON.stringify(NODE)}`, `args = [${JSON.stringify(SCRIPT)}, "mcp"]`];
   for (const word of words) assert.ok(codex.includes(`${word}\n`), codex);
 });
+
+test("what is said after an installation into opencode is true there: settings are variables of its shell", () => {
+  const next =
+    AGENTS.find(({ name }) => name === "opencode")
+      ?.next("/home/ada/.config/opencode")
+      .join("\n") ?? "";
+  // An entry with "env" keeps opencode from starting, and its plugin would not have the variables.
+  assert.doesNotMatch(next, /"env"|entry/);
+  assert.match(next, /shell[\s\S]*SIDEBAND_API_URL and SIDEBAND_API_KEY for a service/);
+});

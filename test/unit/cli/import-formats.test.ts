@@ -9,6 +9,7 @@ import { test } from "node:test";
 import { CHANNELS } from "../../../src/base/channels.ts";
 import { decodedText, type FormatName, readFormat } from "../../../src/cli/import/formats.ts";
 import { type LocatedValue, locatedJson } from "../../../src/cli/import/located-json.ts";
+import { addLabelCommand } from "../../../src/cli/spoken-command.ts";
 
 const OWN = { label: "FAMILY.wife", description: "her name", example: "" };
 const options = { labels: [...CHANNELS, OWN], userId: "ada" };
@@ -174,7 +175,7 @@ test("lines LABEL=value are taken exactly; comments are none; what is no label i
   assert.deepEqual(facts, ["2 PREF.tone=  dry = `short`  ", "3 USER.name=# Ada **O**"]);
   assert.deepEqual(leftOut, [
     "5 USER.nam=x: there is no label USER.nam; did you mean USER.name?",
-    '6 TRIP.goal=sea: there is no label TRIP.goal: "sideband labels add TRIP.goal" adds it',
+    `6 TRIP.goal=sea: there is no label TRIP.goal; to add it: ${addLabelCommand("TRIP.goal")}`,
   ]);
   assert.equal(read("USER.name=Ada\nand more").format, "text");
   assert.deepEqual(read("- `pref.tone=dry`\n- **pref.editor**: `vi`\n- FAMILY.wife: Grace").facts, [

@@ -18,6 +18,7 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
+import { spokenCommand } from "../../../src/cli/spoken-command.ts";
 import { readConfig } from "../../../src/config.ts";
 import { doorPath } from "../../../src/door-client/door-path.ts";
 import { openCore } from "../../../src/main/core.ts";
@@ -200,7 +201,7 @@ test("import: a line that is refused is named, however much of the file comes af
       [status, err],
       [
         1,
-        `sideband import: ${notes} is no export of Sideband; "sideband import --from ${notes}" shows what it would take from another file\n`,
+        `sideband import: ${notes} is no export of Sideband; what it would take from another file: ${spokenCommand()} import --from ${notes}\n`,
       ],
     );
   }));
