@@ -49,6 +49,14 @@ export function shownJson(object: unknown): string {
   return withVisible(JSON.stringify(object), jsonEscape).replace(TAG, jsonEscape);
 }
 
+/**
+ * Text for a terminal, which obeys control characters and turns text around: lines and tabs stay, and the rest is escaped.
+ * The escapes are those of JSON, so that a printed object stays the same object.
+ */
+export function terminalText(text: string): string {
+  return text.replace(/[^\n\t]+/g, (part) => withVisible(part, jsonEscape));
+}
+
 /** The text with an escape for each character that cannot be seen, except where it does its work in the writing. */
 function withVisible(text: string, spelled: (character: string) => string): string {
   if (!CONTROL.test(text) && !HIDDEN_CHARACTER.test(text)) return text;

@@ -4,6 +4,7 @@ import { closeSync, createReadStream, fstatSync, openSync, readSync } from "node
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
+import { terminalText } from "../../agent-side/shown-text.ts";
 import { ACCOUNT_DEFAULT } from "../../base/account.ts";
 import { writeWhole } from "../../main/export-file.ts";
 import { withOwner } from "../../main/owner.ts";
@@ -198,7 +199,7 @@ async function* exportedLines(
     if (line.kind === "request") written.requests++;
     if (line.kind === "user") written.users++;
     written.facts += (line.facts as unknown[] | undefined)?.length ?? 0;
-    yield `${JSON.stringify(line)}\n`;
+    yield `${terminalText(JSON.stringify(line))}\n`;
     progress.step();
   }
   throw new CommandError("the service ended before the export was whole");
