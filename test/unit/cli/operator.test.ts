@@ -124,13 +124,17 @@ test("export and import: a second folder holds the same facts with their times, 
     const lines = readFileSync(file, "utf8").trim().split("\n");
     assert.equal(lines.length, FILLED_USERS + 1);
     const other = join(folder, "other");
-    const imported = await run("import", file, "--new-master-key", "--json", "--data", other);
+    const imported = await run("import", file, "--with-keys", "--new-master-key", "--json", "--data", other);
     assert.deepEqual(JSON.parse(imported.out), {
       lines: FILLED_USERS + 1,
       facts: 3 * FILLED_USERS,
+      keys: 1,
+      requests: 0,
       labels_added: [],
       left_out: [],
+      not_taken: { keys: 0, requests: 0, settings: 0, users: 0 },
     });
+    assert.match(imported.err, /^with keys: 1 key\nACCOUNT +TIER +KEY +ACCESS/);
     const again = join(folder, "again.jsonl");
     await run("export", "--out", again, "--data", other);
     assert.equal(readFileSync(again, "utf8"), readFileSync(file, "utf8"));
@@ -143,6 +147,66 @@ test("export and import: a second folder holds the same facts with their times, 
     assert.match(bad.err, /line 2: /);
     writeFileSync(file, `{"kind":"user","account":"acme","user_id":"one","facts":${ONE_FACT}}\n`);
     assert.equal((await run("import", file, "--data", other)).out, "imported 1 fact from 1 line\n");
+  }));
+
+test("import takes keys only where it is asked to, and lists them before", () =>
+  withData(async (data, folder) => {
+    await fill(data);
+    const made = await run(
+      "keys",
+      "create",
+      "--account",
+      "acme",
+      "--tier",
+      "unlimited",
+      "--json",
+      "--data",
+      data,
+    );
+    const { prefix, id } = JSON.parse(made.out);
+    const [file, other] = ["facts.jsonl", "other"].map((name) => join(folder, name));
+    await run("export", "--out", file, "--data", data);
+    // As a user's file with a key in it that the operator does not expect.
+    writeFileSync(
+      file,
+      readFileSync(file, "utf8").replaceAll('"account":"acme","user_id"', '"account":"default","user_id"'),
+    );
+    const facts = 3 * FILLED_USERS;
+    const bare = await run("import", file, "--new-master-key", "--data", other);
+    assert.deepEqual(
+      [bare.status, bare.out, bare.err],
+      [
+        0,
+        `not taken: 1 key; "sideband import FILE --with-keys" lists and takes them, too\n` +
+          `imported ${facts} facts from ${FILLED_USERS + 1} lines\n`,
+        "",
+      ],
+    );
+    assert.deepEqual(JSON.parse((await run("keys", "list", "--json", "--data", other)).out).keys, []);
+    const asked = await run("import", file, "--with-keys", "--data", other);
+    assert.equal(
+      asked.out,
+      `with keys: 1 key\nACCOUNT  TIER       KEY            ACCESS                      NOTE\n` +
+        `acme     unlimited  ${prefix}…  reads and writes all users\naccounts: acme, default\n` +
+        `imported ${facts} facts, 1 key from ${FILLED_USERS + 1} lines\n`,
+    );
+    assert.equal(JSON.parse((await run("keys", "list", "--json", "--data", other)).out).keys[0].id, id);
+
+    // A key that breaks a rule is refused before anything is written.
+    const third = join(folder, "third");
+    writeFileSync(file, `${readFileSync(file, "utf8").replace(prefix, "\\u001b[2J")}`);
+    const refused = await run("import", file, "--with-keys", "--new-master-key", "--data", third);
+    assert.deepEqual(
+      [refused.status, refused.err],
+      [
+        1,
+        "sideband import: line 1: This line cannot be imported: the key's prefix is not how a key begins.\n",
+      ],
+    );
+    assert.ok(!existsSync(third));
+    const piped = await run("import", "--with-keys", "--data", other);
+    assert.equal(piped.status, 2);
+    assert.match(piped.err, /--with-keys needs FILE/);
   }));
 
 test("import: a folder without a master key is given one by the operator, and blocks stay readable under the old one", () =>
@@ -165,7 +229,10 @@ test("import: a folder without a master key is given one by the operator, and bl
       (await run("import", file, "--master-key", ownKey, "--new-master-key", "--data", other)).status,
       2,
     );
-    assert.equal((await run("import", file, "--master-key", ownKey, "--data", other)).status, 0);
+    assert.equal(
+      (await run("import", file, "--with-keys", "--master-key", ownKey, "--data", other)).status,
+      0,
+    );
     const copied = join(other, "master.key");
     assert.equal(readFileSync(copied, "utf8"), readFileSync(ownKey, "utf8"));
     assert.equal(statSync(copied).mode & 0o777, 0o600);

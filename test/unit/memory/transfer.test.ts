@@ -53,7 +53,7 @@ async function* linesOf(...lines: unknown[]): AsyncGenerator<string> {
 }
 
 const importInto = (store: Store, ...lines: unknown[]) =>
-  importLines(store, linesOf(...lines), { nowMs: IMPORT_MS, atStep: noStep });
+  importLines(store, linesOf(...lines), { nowMs: IMPORT_MS, atStep: noStep, withKeys: true });
 
 async function exported(store: Store, account?: string): Promise<unknown[]> {
   const lines: unknown[] = [];
@@ -80,12 +80,13 @@ async function filledStore(context: TestContext): Promise<Store> {
   return store;
 }
 
-const NO_MORE = { leftOut: [], labelsAdded: [] };
+const NONE_LEFT = { keys: 0, requests: 0, settings: 0, users: 0 };
+const NO_MORE = { keys: 0, requests: 0, leftOut: [], labelsAdded: [], notTaken: NONE_LEFT };
 
 test("what is exported and imported is exported the same again", async (context) => {
   const lines = await exported(await filledStore(context));
   const copy = await temporaryStore(context);
-  assert.deepEqual(await importInto(copy, ...lines), { lines: 3, facts: 3, ...NO_MORE });
+  assert.deepEqual(await importInto(copy, ...lines), { ...NO_MORE, lines: 3, facts: 3, keys: 1 });
   assert.deepEqual(await exported(copy), lines);
 });
 
@@ -128,7 +129,7 @@ test("a request for a key that comes twice in a file is one, and no fact", async
   const store = await temporaryStore(context);
   const { mock } = context.mock.method(store, "addKeyRequest");
   const report = await importInto(store, request({}), request({}));
-  assert.deepEqual(report, { lines: 2, facts: 0, ...NO_MORE });
+  assert.deepEqual(report, { ...NO_MORE, lines: 2, facts: 0, requests: 1 });
   assert.equal(mock.callCount(), 1);
 });
 
@@ -175,7 +176,7 @@ test("an export after a way back that only forgot, on a day without encodes, is 
 
 test("an export of the release before, without usage and requests, is imported", async (context) => {
   const store = await temporaryStore(context);
-  assert.deepEqual(await importInto(store, key({}), USER), { lines: 2, facts: 1, ...NO_MORE });
+  assert.deepEqual(await importInto(store, key({}), USER), { ...NO_MORE, lines: 2, facts: 1, keys: 1 });
 });
 
 test("a user's line has the facts in the form of GET /facts", async (context) => {
@@ -227,6 +228,49 @@ test("an import keeps the order in which facts were written, and their times", a
   );
 });
 
+test("without its keys, an import takes facts of accounts that are there, and counts the rest", async (context) => {
+  const store = await temporaryStore(context);
+  await store.addKey(KEY);
+  const setting = {
+    ...label("acme"),
+    label: { ...label("acme").label, channel: 4, label: "USER.os", hidden: true },
+  };
+  const unlimited = { ...KEY, id: "key2", hash: "cd".repeat(32), account: "globex", tier: "unlimited" };
+  const lines = [
+    { kind: "key", key: unlimited },
+    // What is not taken need not be sound.
+    { kind: "key", key: { ...unlimited, prefix: "\u001b[2J" } },
+    request({}),
+    setting,
+    label("acme"),
+    label("globex"),
+    USER,
+    { ...USER, account: "globex" },
+    { ...USER, account: "default" },
+  ];
+  const options = { nowMs: IMPORT_MS, atStep: noStep };
+  assert.deepEqual(await importLines(store, linesOf(...lines), options), {
+    ...NO_MORE,
+    lines: 9,
+    facts: 2,
+    labelsAdded: [NEW_LABEL.label],
+    notTaken: { keys: 2, requests: 1, settings: 2, users: 1 },
+  });
+  assert.deepEqual(await store.listKeys(), [KEY]);
+  assert.deepEqual(await store.listKeyRequests(), []);
+  assert.deepEqual(
+    (await store.readLabels("acme")).map((known) => known.label),
+    [NEW_LABEL.label],
+  );
+  assert.equal(await store.readUser(viewOf("ada", "globex")), undefined);
+});
+
+test("of a key, a request and their files only what is known of them is stored", async (context) => {
+  const store = await temporaryStore(context);
+  await importInto(store, key({ admin: true }), request({ admin: true }));
+  assert.deepEqual([await store.listKeys(), await store.listKeyRequests()], [[KEY], [REQUEST]]);
+});
+
 test("a key that is known already stays as it is", async (context) => {
   const store = await filledStore(context);
   await importInto(store, { kind: "key", key: { ...KEY, tier: "unlimited" } });
@@ -274,7 +318,7 @@ test("more lines than a page are imported, each page at its step", async (contex
   const users = Array.from({ length: 300 }, (_, i) => ({ ...USER, user_id: `user ${i}` }));
   const steps: string[] = [];
   const atStep = (step: string) => void steps.push(step);
-  const report = await importLines(store, linesOf(...users), { nowMs: IMPORT_MS, atStep });
+  const report = await importLines(store, linesOf(...users), { nowMs: IMPORT_MS, atStep, withKeys: true });
   assert.deepEqual(report, { lines: 300, facts: 300, ...NO_MORE });
   assert.equal((await store.statistics()).users, 300);
   assert.deepEqual(steps, ["import: page written", "import: page written"]);
@@ -300,6 +344,7 @@ const BAD_LINES: Record<string, Record<string, unknown>> = {
     "with usage that is null": { ...key({}), usage: [null] },
     "with usage of a day that is none": { ...key({}), usage: [{ day: "2026-02-30", count: 1 }] },
     "with usage of a moment": { ...key({}), usage: [{ day: "2026-02-03T00:00:00Z", count: 1 }] },
+    "with usage of a day in a list": { ...key({}), usage: [{ day: ["2026-02-03"], count: 1 }] },
     "with usage below nothing": { ...key({}), usage: [{ day: "2026-02-03", count: -1 }] },
   },
   "the request has no": {
@@ -392,6 +437,7 @@ const BAD_LINES: Record<string, Record<string, unknown>> = {
   "the key has no hash or id": {
     "of a key without a hash": key({ hash: undefined }),
     "of a key with a hash in capitals": key({ hash: "AB".repeat(32) }),
+    "of a key whose hash is in a list": key({ hash: [KEY.hash] }),
     "of a key with a short hash": key({ hash: "ab".repeat(31) }),
     "of a key with more before its hash": key({ hash: `x${KEY.hash}` }),
     "of a key with more after its hash": key({ hash: `${KEY.hash}x` }),
@@ -401,6 +447,24 @@ const BAD_LINES: Record<string, Record<string, unknown>> = {
   "the key has no tier or prefix": {
     "of a key of an unknown tier": key({ tier: "gold" }),
     "of a key without a prefix": key({ prefix: undefined }),
+  },
+  "the key's prefix is not how a key begins": {
+    "of a key whose prefix moves the cursor": key({ prefix: "sb_live_\u001b[2" }),
+    "of a key with a long prefix": key({ prefix: "sb_live_abcde" }),
+    "of a key with another prefix": key({ prefix: "" }),
+  },
+  "note must": {
+    "of a key whose note has two lines": key({ note: "a\nb" }),
+    "of a key whose note turns text around": key({ note: "a\u202eb" }),
+    "of a key with a note of 513 letters": key({ note: "a".repeat(513) }),
+  },
+  "the key's user must be a text": { "of a key for a list of users": key({ user: ["ada"] }) },
+  "one_of must be a list of texts": {
+    "of a label whose one_of is a text": { ...label("acme"), label: { ...label("acme").label, oneOf: "ab" } },
+    "of a label whose one_of has a number": {
+      ...label("acme"),
+      label: { ...label("acme").label, oneOf: ["a", 1] },
+    },
   },
   "the key has no note or times": {
     "of a key without a note": key({ note: undefined }),
