@@ -1,6 +1,6 @@
 /**
  * What was put into a text, so that it can be taken out byte for byte, without a copy of the text: a user's settings hold
- * secrets of others. A change is the places of what was put in, and a hash of the text with it. It can be undone as long
+ * secrets of others. A change is the places of what was put in, and a checksum of the text with it. It can be undone as long
  * as nobody has changed the text since.
  */
 
@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 
 export interface TextChange {
   /** SHA-256 of the text after the change, in hexadecimal. */
-  readonly hash: string;
+  readonly checksum: string;
   /** Where each part that was put in begins, and how long it is. */
   readonly parts: readonly (readonly [start: number, length: number])[];
   /** Whether the one part is in the place of a JSON null. */
@@ -23,7 +23,7 @@ export function changeBetween(before: string, after: string): TextChange | null 
   let tail = 0;
   while (tail < most - head && before.at(-1 - tail) === after.at(-1 - tail)) tail += 1;
   if (before.slice(head, before.length - tail) === "null")
-    return { hash: hashOf(after), parts: [[head, after.length - tail - head]], wasNull: true };
+    return { checksum: checksumOf(after), parts: [[head, after.length - tail - head]], wasNull: true };
   const parts: [number, number][] = [];
   // The old text is in the new one, in its order: whatever does not match its next character was put in.
   let next = head;
@@ -33,12 +33,12 @@ export function changeBetween(before: string, after: string): TextChange | null 
     else if (last !== undefined && last[0] + last[1] === at) last[1] += 1;
     else parts.push([at, 1]);
   }
-  return next === before.length - tail ? { hash: hashOf(after), parts } : null;
+  return next === before.length - tail ? { checksum: checksumOf(after), parts } : null;
 }
 
 /** The text before the change; undefined if the text is another one by now. */
 export function textBefore(text: string, change: TextChange | null): string | undefined {
-  if (change === null || hashOf(text) !== change.hash) return undefined;
+  if (change === null || checksumOf(text) !== change.checksum) return undefined;
   let before = "";
   let at = 0;
   for (const [start, length] of change.parts) {
@@ -48,6 +48,6 @@ export function textBefore(text: string, change: TextChange | null): string | un
   return before + text.slice(at);
 }
 
-function hashOf(text: string): string {
+function checksumOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }

@@ -33,7 +33,7 @@ export class UserFileError extends Error {
  * else's. A link, and a folder of somebody else, stay as they are.
  * @param home the user's home folder
  */
-export function closeToOthers(home: string): void {
+export function closeHomeFolder(home: string): void {
   const folder = join(home, ".sideband");
   const found = lstatSync(folder, { throwIfNoEntry: false });
   if (found?.isDirectory() !== true || found.uid !== process.getuid?.() || (found.mode & 0o077) === 0) return;

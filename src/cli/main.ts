@@ -2,7 +2,7 @@
 
 import { homedir } from "node:os";
 import { terminalText } from "../agent-side/shown-text.ts";
-import { closeToOthers } from "../agents/user-file.ts";
+import { closeHomeFolder } from "../agents/user-file.ts";
 import { isSlip } from "../base/edit-distance.ts";
 import { Failure, OperatorError } from "../base/errors.ts";
 import { packageVersion } from "../main/package.ts";
@@ -56,7 +56,7 @@ export async function main(args: readonly string[]): Promise<number> {
   console.log = (text: unknown) => log(terminalText(String(text)));
   console.error = (text: unknown) => error(terminalText(String(text)));
   try {
-    closeToOthers(homedir());
+    closeHomeFolder(homedir());
     return await runCommand(args);
   } finally {
     Object.assign(console, { log, error });
