@@ -44,6 +44,14 @@ export function shownJson(object: unknown): string {
   return withVisible(JSON.stringify(object), jsonEscape).replace(TAG, jsonEscape);
 }
 
+/**
+ * Text for a terminal, which obeys control characters and turns text around: lines and tabs stay, and the rest is escaped.
+ * The escapes are those of JSON, so that a printed object stays the same object.
+ */
+export function terminalText(text: string): string {
+  return text.replace(/[^\n\t]+/g, (part) => withVisible(part, jsonEscape));
+}
+
 function numbered(character: string): string {
   return `\\u{${character.codePointAt(0)!.toString(16)}}`;
 }

@@ -9,7 +9,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import type { AgentKind, Piece } from "./agent-kind.ts";
-import { hasFields, type JsonFields, withFields, withoutFields } from "./json-text.ts";
+import { hasFields, ITEM, type JsonFields, withFields, withoutFields } from "./json-text.ts";
 import { MCP_AGENTS, SETTINGS_HINT } from "./mcp-hosts.ts";
 import { agentText, agentTree, shellWord } from "./package-files.ts";
 
@@ -155,13 +155,13 @@ export function withPiece(present: string | undefined, piece: Piece, old?: Piece
     if (/^[ \t]*\[mcp_servers\.sideband\]/m.test(present)) return present;
     return `${present}${present === "" || present.endsWith("\n") ? "" : "\n"}\n${text}`;
   }
-  const added = JSON.parse(text) as Required<HooksFile>;
-  const bare = JSON.parse(withoutHooks(present, isOurs)) as HooksFile;
-  const hooks: Record<string, readonly HookGroup[]> = { ...bare.hooks };
-  for (const [event, groups] of Object.entries(added.hooks)) {
-    hooks[event] = [...(hooks[event] ?? []), ...groups];
-  }
-  return `${JSON.stringify({ ...bare, hooks }, null, 2)}\n`;
+  const { hooks } = JSON.parse(text) as { hooks: Record<string, readonly JsonFields[]> };
+  return Object.entries(hooks)
+    .flatMap(([event, groups]) => groups.map((group) => ({ event, group })))
+    .reduce(
+      (changed, { event, group }) => withFields(changed, ["hooks", event, ITEM], group, () => false),
+      withoutHooks(present, isOurs),
+    );
 }
 
 /** The text of a user's file without a piece of ours; undefined if the piece is not in it as we put it in. */

@@ -15,7 +15,7 @@ import { createHash } from "node:crypto";
 import { lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { HIDDEN_CHARACTER } from "../agent-side/shown-text.ts";
+import { HIDDEN_CHARACTER } from "../base/hidden-characters.ts";
 import { gitValue, remoteIdentity, remoteIn } from "./git-remote.ts";
 
 const NAME_LENGTH_MAX = 40;

@@ -97,7 +97,7 @@ export interface PastStep {
   readonly sessionId: string | null;
 }
 
-/** Writes a line's facts; how many. The labels have been checked. */
+/** Writes a line's facts; how many were written. The labels have been checked. */
 export async function importUserLine(
   store: Store,
   line: UserLine,
@@ -121,10 +121,11 @@ export async function importUserLine(
   };
   const earlier = [...(line.earlier ?? [])].sort((a, b) => (a.ordinal ?? 1) - (b.ordinal ?? 1));
   for (const fact of earlier) add(fact);
-  for (const fact of line.facts) {
-    // What has expired on the way is not written any more.
-    if (fact.expires_at === undefined || Date.parse(fact.expires_at) > nowMs) add(fact);
-  }
+  // What has expired on the way is not written any more.
+  const present = line.facts.filter(
+    ({ expires_at: until }) => until === undefined || Date.parse(until) > nowMs,
+  );
+  for (const fact of present) add(fact);
   // In the order in which they were written: what does not fit a block later is still the oldest. Not by their times,
   // since a clock may have been set back.
   const steps = [...byName.values()]
@@ -136,7 +137,7 @@ export async function importUserLine(
     const atMs = Math.max(...group.map((step) => step.nowMs));
     await store.write({ account, userId, changes, places: [OWN_PLACE], nowMs: atMs, writtenBy, sessionId });
   }
-  return line.facts.length;
+  return present.length;
 }
 
 type ImportedValue = ExportedFact & Partial<ExportedEarlier>;

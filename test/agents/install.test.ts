@@ -3,11 +3,13 @@
 import assert from "node:assert/strict";
 import {
   appendFileSync,
+  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -151,6 +153,15 @@ test("remove takes out exactly what install put in", async (t) => {
   const again = await host.sideband("agents remove codex");
   assert.equal(again.status, 1);
   assert.match(again.stderr, /codex is not installed in .*agents status/);
+});
+
+test("every command closes the folder of ours in the home to others", async (t) => {
+  const host = makeHost(t);
+  const folder = join(host.home, ".sideband");
+  mkdirSync(folder, { mode: 0o755 });
+  chmodSync(folder, 0o755);
+  assert.equal((await host.sideband("agents status")).status, 0);
+  assert.equal(statSync(folder).mode & 0o777, 0o700);
 });
 
 test("what the user changed since is kept, and a changed file of ours is left and named", async (t) => {

@@ -218,6 +218,10 @@ test("log --follow prints what happens until Ctrl-C, also what is forgotten with
   assert.match(await nextLine(), /cli +PREF\.tone: now "dry"$/);
   await run("remember", "PREF.tone", "warm", ...ada);
   assert.match(await nextLine(), /cli +PREF\.tone: was "dry", now "warm"$/);
+  // The same value again is no change.
+  await run("remember", "PREF.tone", "warm", ...ada);
+  await run("remember", "USER.os", "Plan 9", ...ada);
+  assert.match(await nextLine(), /cli +USER\.os: now "Plan 9"$/);
   await run("forget", "PREF.tone", ...ada);
   assert.match(await nextLine(), /Z +PREF\.tone: forgotten, was "warm"$/);
   followed.kill("SIGINT");

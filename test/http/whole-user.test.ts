@@ -36,7 +36,7 @@ test("an export has own labels, the facts of all places and earlier values, and 
   );
   assert.doesNotMatch(answer.text, /Eve|sb_live_/);
   const other = await startRunning({ SIDEBAND_DEMO: "0" }, undefined, { warm: false });
-  const importLine = lineImport(other.service.core.store, Date.now());
+  const importLine = lineImport(other.service.core.store, { nowMs: Date.now() });
   for (const line of answer.text.trim().split("\n")) await importLine(line);
   const again = await other.call("GET", "/users/export?user_id=ada");
   const { json: history } = await other.call("GET", "/facts/history?user_id=ada&label=FAMILY.wife");
