@@ -15,7 +15,6 @@ import { createHash } from "node:crypto";
 import { lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { HIDDEN_CHARACTER } from "../base/hidden-characters.ts";
 import { gitValue, remoteIdentity, remoteIn } from "./git-remote.ts";
 
 const NAME_LENGTH_MAX = 40;
@@ -78,11 +77,10 @@ export function findProject(
  * not begin with `-`, so that no command takes it for an option.
  */
 export function projectName(identity: string): string {
-  const seen = Array.from(basename(identity).normalize("NFC"), (character) =>
-    HIDDEN_CHARACTER.test(character) ? " " : character,
-  );
-  const plain = seen
-    .join("")
+  const plain = basename(identity)
+    .normalize("NFC")
+    // Some letters are never seen, such as the fillers of Hangul.
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, " ")
     .replace(/\.git(?:[;?#].*)?$/s, "")
     .replace(NOT_IN_NAME, "-")
     .replace(/^-+/, "");

@@ -7,16 +7,10 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { assert, assertInteger } from "../../base/assert.ts";
-import {
-  type Clock,
-  type MonotonicClock,
-  monotonicClock,
-  type SteadyClock,
-  systemClock,
-} from "../../base/clock.ts";
+import { monotonicClock, type SteadyClock, systemClock } from "../../base/clock.ts";
 import { HISTORY_DEFAULT, HISTORY_MAX } from "../../base/limits.ts";
 import type { Metrics } from "../../base/metrics.ts";
-import { type AtStep, noStep } from "../../base/steps.ts";
+import { noStep } from "../../base/steps.ts";
 import type {
   AccountRecord,
   AddKeyOutcome,
@@ -75,32 +69,7 @@ import { type OpenFolder, openFolder } from "./open-folder.ts";
 import { FORGOTTEN, LifeSource, packNumber, unpackJson, unpackNumber } from "./records.ts";
 import { findReplay, sweepExpired } from "./replays.ts";
 import { type NamedStore, StoreCopies } from "./store-copies.ts";
-
-export interface LmdbStoreOptions {
-  readonly folder: string;
-  /** Makes the store if the folder has none. */
-  readonly create: boolean;
-  /** How long to wait for an owner that is about to end. */
-  readonly lockWaitMs?: number;
-  readonly queueMax: number;
-  /** How many earlier values of each fact are kept; undefined for as many as under its last owner. */
-  readonly historyMax?: number | undefined;
-  /** How long the disk may take to confirm a write. */
-  readonly confirmMs?: number;
-  readonly metrics: Metrics;
-  /** The machine's. */
-  readonly clock?: Clock;
-  readonly monotonic?: MonotonicClock;
-  /** Bytes that nobody can guess. */
-  readonly randomBytes?: (length: number) => Buffer;
-  /** Free bytes of the disk that a folder is on. */
-  readonly freeBytes?: (folder: string) => number;
-  /** Called once, with a line for the operator, when the store is given up: nothing is read or written any more. */
-  readonly onLost?: (line: string) => void;
-  /** What the operator should know. */
-  readonly warn?: (line: string) => void;
-  readonly atStep?: AtStep;
-}
+import type { LmdbStoreOptions } from "./store-options.ts";
 
 const PAGE = 256;
 const PROBE = Buffer.from("probe");
