@@ -37,7 +37,7 @@ values   the most expensive to write and to read of 10,000 values of all kinds a
 http     decode, context and encode under 64 connections, as ratios to a bare Fastify route; growth, memory, start
 inject   the client: 1,000 turns of 100 users at once, each a write and inject, as a ratio to a write and facts
 streams  processor time of the service with 1,000 idle MCP streams, in % of a core
-hostile  how long others wait, and how much memory it takes, while a client floods the service with bodies or requests
+hostile  how long others wait, and how much memory it takes, while a client floods the service, sends slowly, does not read or moves much
 store    durable encodes/s and reads/s of the embedded store and PostgreSQL, and how they grow
 life     encodes with a history to those without, an index to /facts, reads to those of the commit before; the disk for 100,000 facts
 fastify  processor time of two routes of Fastify with the same checks, to that of the dispatcher
@@ -50,7 +50,7 @@ fastify  processor time of two routes of Fastify with the same checks, to that o
   --seconds N  for store: seconds a row (default 4, small 0.4)
   --database-url URL   for store: an empty database, instead of a PostgreSQL started for the run
   --citus N    for store: a Citus cluster with N workers started for the run; the PostgreSQL needs Citus built for it
-  --before FOLDER   for life: another commit, built there (npm ci), to compare decode and context with
+  --before FOLDER   for life and hostile: another commit, built there (npm ci), to compare decode and context, or /mcp loops, with
   --seed N     seed of the random damage and values (default 1)
 
 Exit status: 0; 1 if a bar is missed; 2 for a wrong call. With --small, bars on time are reported, not enforced.`;

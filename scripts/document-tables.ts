@@ -9,8 +9,10 @@ import {
   BODY_BYTES_MAX,
   BODY_PARTS_MAX,
   CHANNEL_COUNT,
+  CHANNEL_COUNT_MAX,
   DEMO_VALUE_BYTES_MAX,
   IDEMPOTENCY_KEY_LENGTH_MAX,
+  LABEL_TEXT_BYTES_MAX,
   USER_ID_LENGTH_MAX,
   VALUE_BYTES_MAX,
 } from "../src/base/limits.ts";
@@ -19,7 +21,7 @@ import { AGENT_SETTINGS, SETTINGS } from "../src/config.ts";
 import type { Access, Operation } from "../src/contract/operation.ts";
 import { ACCESS_ERRORS, errorsOf, OPERATIONS } from "../src/contract/operations.ts";
 import { BatchBody } from "../src/contract/schemas.ts";
-import { ACCOUNT_SHARE, ADDRESS_SHARE, ROOM_BYTES } from "../src/http/request/body-room.ts";
+import { ACCOUNT_SHARE, ADDRESS_SHARE, ANSWERS, BODIES } from "../src/http/request/byte-budget.ts";
 import { binaryRows } from "./binary-table.ts";
 
 type Row = readonly string[];
@@ -130,6 +132,10 @@ function limitRows(): Row[] {
   );
   return [
     ["labels", `${CHANNEL_COUNT}`],
+    [
+      "labels of an account's own",
+      `${CHANNEL_COUNT_MAX - CHANNEL_COUNT}, together ${LABEL_TEXT_BYTES_MAX / 1024} KiB of text`,
+    ],
     ["value", `1 to ${count(VALUE_BYTES_MAX)} bytes of UTF-8`],
     ["value in the demo", `1 to ${count(DEMO_VALUE_BYTES_MAX)} bytes of UTF-8`],
     ["`user_id`, `session_id`", `1 to ${USER_ID_LENGTH_MAX} characters`],
@@ -138,8 +144,10 @@ function limitRows(): Row[] {
     ["body", sizeText(BODY_BYTES_MAX)],
     ...bodies,
     ["names and values in a body", count(BODY_PARTS_MAX)],
-    ["bodies of one account in flight", sizeText(ROOM_BYTES * ACCOUNT_SHARE)],
-    ["bodies from one address in flight", sizeText(ROOM_BYTES * ADDRESS_SHARE)],
+    ["bodies of one account in flight", sizeText(BODIES.bytesMax * ACCOUNT_SHARE)],
+    ["bodies from one address in flight", sizeText(BODIES.bytesMax * ADDRESS_SHARE)],
+    ["answers to one account that were not yet read", sizeText(ANSWERS.bytesMax * ACCOUNT_SHARE)],
+    ["answers to one address that were not yet read", sizeText(ANSWERS.bytesMax * ADDRESS_SHARE)],
     ...tiers,
     ["demo requests a minute from one address", SETTINGS.SIDEBAND_DEMO_RATE.fallback],
     ["seconds between resets of the demo", SETTINGS.SIDEBAND_DEMO_RESET_S.fallback],

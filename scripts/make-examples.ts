@@ -66,6 +66,8 @@ export async function makeExamples(target: Target): Promise<Examples> {
   const wife = { label: "FAMILY.wife", description: "What the user's wife is called", example: "Chidi" };
   await example("addLabel", { body: wife });
   await example("changeLabel", { params: { label: wife.label }, body: { max_bytes: 100 } });
+  await callOperation(target, "addLabel", { body: { ...wife, label: "FAMILY.dog" } });
+  await example("removeLabel", { params: { label: "FAMILY.dog" } });
   await callOperation(target, "encodeBatch", { body: { ...FORGOTTEN, facts: [NAME, DEADLINE] } });
   await example("forgetFact", { query: { ...FORGOTTEN, label: DEADLINE.label } });
   await example("forgetUser", { query: FORGOTTEN });

@@ -346,6 +346,8 @@ export const AGENT_SETTINGS: Readonly<Record<string, string>> = {
   SIDEBAND_USER_ID: "Whose memory an agent uses. When empty: the name of the operating-system user.",
   SIDEBAND_TIMEOUT_MS:
     "Milliseconds that an agent waits for its memory before it goes on without it. When empty: 2000, 8000 before a compaction, and 30000 for a person at a terminal.",
+  SIDEBAND_STALE_IF_ERROR_MS:
+    "Milliseconds for which a client uses the last known memory while memory is away; the model is told how old it is. When empty: 600000. `0`: never.",
   SIDEBAND_PROJECT:
     "The project in which a person works: its facts are added to the person's own. When empty: the git repository of the working directory. `off`: the person's facts alone.",
   SIDEBAND_PROJECT_FROM:

@@ -36,6 +36,12 @@ const PACKAGES: readonly DebianPackage[] = [
     files: /^test\/postgres\/poolers/,
     isThere: () => findPgbouncer() !== undefined,
   },
+  {
+    name: "mypy",
+    purpose: "the types of the Python client",
+    files: /^test\/python\//,
+    isThere: () => spawnSync("mypy", ["--version"], { stdio: "ignore" }).status === 0,
+  },
   { name: "python3-numpy", purpose: "the reader in Python", files: /^test\/format\//, isThere: findNumpy },
 ];
 

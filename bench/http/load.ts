@@ -78,7 +78,13 @@ async function run(job: LoadJob): Promise<LoadResult> {
           const head = pending.indexOf("\r\n\r\n");
           if (head < 0) return;
           const length = /content-length: (\d+)/i.exec(pending);
-          if (length === null || pending.length < head + 4 + Number(length[1])) return;
+          // A stream, such as that of /mcp, ends with an empty chunk.
+          if (
+            length === null
+              ? !pending.endsWith("\r\n0\r\n\r\n")
+              : pending.length < head + 4 + Number(length[1])
+          )
+            return;
           if (!pending.startsWith("HTTP/1.1 200")) others += 1;
           pending = "";
           const now = performance.now();

@@ -326,8 +326,8 @@ class Alone(unittest.TestCase):
         for i in range(101):
             for user in (i, 0):
                 cache.ask((("user", user),), str(user), lambda _: sideband._Answer(200, {"etag": "e"}, {}))
-        self.assertIsNotNone(cache.get((("user", 0),)))
-        self.assertIsNone(cache.get((("user", 1),)))
+        self.assertIsNotNone(cache.get((("user", 0),), 60_000))
+        self.assertIsNone(cache.get((("user", 1),), 60_000))
         circuits = sideband._Circuits()
         away = SidebandError("away", code="timeout", status=0)
         for user in range(1_001):
@@ -343,7 +343,8 @@ class Alone(unittest.TestCase):
 
     def test_a_warning_goes_to_standard_error_if_there_is_one(self) -> None:
         with contextlib.redirect_stderr(io.StringIO()) as printed:
-            self.assertEqual(Sideband(base_url="http://127.0.0.1:1", retries=0).inject("p", "u"), "p")
+            prompt = Sideband(base_url="http://127.0.0.1:1", retries=0).inject("p", "u")
+        self.assertEqual(prompt, f"p\n\n{sideband.away_section()}")
         self.assertRegex(printed.getvalue(), r"^sideband: memory was not refreshed: cannot reach http://127\.0\.0\.1:1\n$")
         with mock.patch.object(sys, "stderr", None), contextlib.redirect_stdout(io.StringIO()) as out:
             Sideband(base_url="http://127.0.0.1:1", retries=0).inject("p", "u")

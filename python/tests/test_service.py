@@ -169,6 +169,10 @@ class Service(unittest.TestCase):
         channels = self.memory.channels()
         self.assertIn(label, [channel["label"] for channel in channels["channels"]])
         self.assertEqual(tuple(channel["label"] for channel in channels["channels"][:40]), LABELS)
+        self.assertEqual(self.refusal(lambda: self.memory.remove_label(label)).code, "label_in_use")
+        self.memory.forget(hal, label)
+        self.assertEqual(self.memory.remove_label(label), {"status": "ok"})
+        self.assertEqual(self.refusal(lambda: self.memory.remove_label(label)).code, "not_found")
         self.assertLess(channels["free"], 216)
 
     def test_tokens_and_bound_access(self) -> None:

@@ -87,5 +87,5 @@ export interface AgentMemory {
   ): Promise<WrittenAnswer>;
   /** The labels of the account. */
   channels(options?: AgentCallOptions): Promise<ChannelsAnswer>;
-  addLabel(label: string, terms: NewLabelTerms, options?: AgentCallOptions): Promise<LabelAnswer>;
+  addLabel(label: string, terms: NewLabelTerms, options?: AgentWriterOptions): Promise<LabelAnswer>;
 }

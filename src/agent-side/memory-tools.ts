@@ -4,12 +4,11 @@
  * stand in one place (tool-labels.ts), and a test counts its tokens.
  */
 
-import { Failure } from "../base/errors.ts";
-import type { HistoryAnswer, PlaceKind, WrittenAnswer } from "../contract/answers.ts";
+import type { FactsAnswer, HistoryAnswer, PlaceKind, WrittenAnswer } from "../contract/answers.ts";
 import type { AgentMemory, AgentWriterOptions } from "./agent-memory.ts";
 import { errorCodeOf, keptOfWritten, keptRevisions } from "./kept-history.ts";
-import { keptValue } from "./secrets.ts";
-import { shownJson } from "./shown-text.ts";
+import { keptValue, RefusedValueError } from "./secrets.ts";
+import { shownJson, shownText } from "./shown-text.ts";
 import { labelsText, STANDARD_TOOL_LABELS, type ToolLabel } from "./tool-labels.ts";
 import { forgottenLine, type UndoCommand, writtenLine } from "./written-line.ts";
 
@@ -44,16 +43,25 @@ export interface MemoryTool {
   run(memory: AgentMemory, userId: string, input: ToolInput, options?: ToolCallOptions): Promise<JsonObject>;
 }
 
-const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+export const READS = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};
 /** What is replaced can be restored, so it is not destroyed: hosts ask for leave before they destroy. */
 const KEEPS = { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 const DELETES = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false };
 
+/** What it adds is there for all users of the account. */
+const REACHES_OTHERS = { ...KEEPS, openWorldHint: true };
+
 const TEXT = { type: "string" };
 const WHOLE = { type: "integer", minimum: 1 };
 const REMEMBER = "remember";
-const HISTORY = "history";
-const HISTORY_LISTS = "Lists the values that a fact had, newest first";
+export const HISTORY = "history";
+export const ADD_LABEL = "add_label";
+export const HISTORY_LISTS = "Lists the values that a fact had, newest first";
 const SCOPE = {
   scope: {
     type: "string",
@@ -109,7 +117,7 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     async run(memory, userId, input, options) {
       if (typeof input.label !== "string") {
         const { facts } = await memory.facts(userId, options);
-        return { facts: facts.map(({ label, value }) => ({ label, value })) };
+        return { facts: facts.map(listedFact) };
       }
       const { label } = input;
       try {
@@ -147,17 +155,17 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
     },
   },
   {
-    name: "add_label",
-    title: "Add a label",
+    name: ADD_LABEL,
+    title: "Add a label for all users",
     description:
-      "Adds a label for a kind of fact that no label fits, such as FAMILY.wife. Labels stay for ever.",
+      "Adds a label for a kind of fact that no label fits, such as FAMILY.wife. It reaches beyond this session: every user of the account gets it.",
     input: {
       label: { ...TEXT, description: "GROUP.name" },
       description: { ...TEXT, description: "What belongs there." },
     },
     optional: { ...SCOPE },
     isForBlock: false,
-    annotations: KEEPS,
+    annotations: REACHES_OTHERS,
     async run(memory, _userId, input, options) {
       const description = textIn(input, "description");
       const scope = (input.scope ?? undefined) as PlaceKind | undefined;
@@ -216,14 +224,19 @@ export const MEMORY_TOOLS: readonly MemoryTool[] = [
   },
 ];
 
-/** The tools of an agent whose prompt has the block or not, with the labels of its account. */
-export function toolsFor(
-  hasBlock: boolean,
-  labels: readonly ToolLabel[] = STANDARD_TOOL_LABELS,
-): readonly MemoryTool[] {
-  return MEMORY_TOOLS.filter(({ isForBlock }) => hasBlock || !isForBlock).map((tool) =>
-    tool.name === REMEMBER ? { ...tool, description: rememberText(labels) } : tool,
-  );
+/** The tools of an agent whose prompt has the block or not, and that may add labels or not, with the labels of its account. */
+export function toolsFor({
+  hasBlock,
+  addsLabels,
+  labels = STANDARD_TOOL_LABELS,
+}: {
+  hasBlock: boolean;
+  addsLabels: boolean;
+  labels?: readonly ToolLabel[] | undefined;
+}): readonly MemoryTool[] {
+  return MEMORY_TOOLS.filter(({ isForBlock }) => hasBlock || !isForBlock)
+    .filter(({ name }) => addsLabels || name !== ADD_LABEL)
+    .map((tool) => (tool.name === REMEMBER ? { ...tool, description: rememberText(labels) } : tool));
 }
 
 /** The input of a tool as JSON Schema. @param isPlaced whether there can be a project, so that a scope makes sense */
@@ -246,7 +259,7 @@ function rememberText(labels: readonly ToolLabel[]): string {
   return (
     "Keeps a short fact exactly as written, beyond this conversation, when the user states or changes a lasting one. " +
     "It replaces the fact on its label; add=true adds an item to a list instead. Secrets are refused, and <private> parts are left out. " +
-    `Labels (as GROUP.name): ${labelsText(labels)}`
+    labelsText(labels)
   );
 }
 
@@ -269,6 +282,11 @@ async function writtenResult(
   return given({ result, label, value, revision, place, expires_at, previous: previous?.value });
 }
 
+/** One of all: its time to the minute, since a model reads many of them. */
+function listedFact({ label, value, updated_at, written_by }: FactsAnswer["facts"][number]): JsonObject {
+  return given({ label, value, updated_at: updated_at.replace(/:\d\d(\.\d+)?Z$/, "Z"), written_by });
+}
+
 function shownRevision(revision: HistoryAnswer["revisions"][number]): JsonObject {
   const { revision: number, value, updated_at, written_by, ended } = revision;
   return given({ revision: number, value, updated_at, written_by, ended });
@@ -283,41 +301,27 @@ export function toolResultText(result: JsonObject): string {
   return typeof result.result === "string" ? result.result : shownJson(result);
 }
 
-/** The error as one line that a model can act on. */
-export function toolErrorText(error: unknown): string {
+/** The error as one line that a model can act on. @param addsLabels whether the model has add_label */
+export function toolErrorText(error: unknown, addsLabels: boolean): string {
   const code = errorCodeOf(error);
   if (typeof code !== "string" || !(error instanceof Error)) return "internal_error: memory failed";
-  return `${code}: ${toolAdvice(code, error) ?? error.message}`;
+  // The service's text may have the values of a label, which somebody else has written.
+  const message = error instanceof RefusedValueError ? error.message : shownText(error.message);
+  return `${code}: ${toolAdvice(code, error, addsLabels) ?? message}`;
 }
 
 /** The service names its own calls, where a model has tools. */
-function toolAdvice(code: string, error: Error): string | undefined {
+function toolAdvice(code: string, error: Error, addsLabels: boolean): string | undefined {
   const { hint, param, items } = { ...(error as { extra?: object }).extra, ...error } as Record<
     string,
     unknown
   >;
   if (code === "unknown_label") {
     const question = typeof hint === "string" ? `Did you mean ${hint}? ` : "";
-    return `There is no such label. ${question}The description of remember lists all of them, and add_label adds one.`;
+    const adding = addsLabels ? ", and add_label adds one" : "";
+    return `There is no such label. ${question}The description of remember lists all of them${adding}.`;
   }
   if (code === "invalid_value" && param === "item" && Array.isArray(items))
     return 'With this item the list would be too long: remember the whole list without some of its items, joined by "; ", and without add.';
   return undefined;
-}
-
-/** A tool as it is offered to those who may only read; undefined where it only writes. */
-export function readingTool(tool: MemoryTool): MemoryTool | undefined {
-  if (tool.annotations.readOnlyHint) return tool;
-  if (tool.name !== HISTORY) return undefined;
-  return {
-    ...tool,
-    description: `${HISTORY_LISTS}.`,
-    optional: {},
-    annotations: READS,
-    async run(memory, userId, input, options) {
-      if (typeof input.restore === "number")
-        throw new Failure("read_only_key", "This key only reads: it restores no value.");
-      return tool.run(memory, userId, input, options);
-    },
-  };
 }

@@ -3,7 +3,7 @@
  * It is refused on the agent's side, before anything is sent. The Hermes provider has a copy in Python.
  */
 
-import { seenText } from "./hidden-characters.ts";
+import { seenText } from "../base/hidden-characters.ts";
 import { SECRET_PATTERNS } from "./secret-patterns.ts";
 
 const COMPILED = SECRET_PATTERNS.map(({ what, pattern }) => ({ what, form: new RegExp(pattern, "i") }));

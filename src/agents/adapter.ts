@@ -29,6 +29,11 @@ export interface AdapterOptions {
   include?: SectionParts | undefined;
   /** The labels that the tools offer: `(await memory.channels()).channels`. Default: the 40 that every account has. */
   labels?: readonly ToolLabel[] | undefined;
+  /**
+   * Offers the tool add_label, which adds a label for all users of the account. Of use only with the account's own key.
+   * Default: false, because one user's session would change what all others see.
+   */
+  addLabels?: boolean | undefined;
   /** Who writes, as the history of a fact says it. Default: the name of the framework. */
   writtenBy?: string | undefined;
   /** How long the agent waits for its memory. Default: 2 seconds. */
@@ -43,11 +48,14 @@ export interface AdapterOptions {
 export type ToolResult = { readonly [name: string]: unknown };
 
 /** The tools for a model. The adapter itself handles the block and the prompt. */
-export const MODEL_TOOLS: readonly MemoryTool[] = toolsFor(false);
+export const MODEL_TOOLS: readonly MemoryTool[] = modelTools({});
 
-/** The same with the labels that the options name. */
-export function modelTools({ labels }: Pick<AdapterOptions, "labels">): readonly MemoryTool[] {
-  return toolsFor(false, labels);
+/** The same with the labels that the options name, and with add_label where they say so. */
+export function modelTools({
+  labels,
+  addLabels = false,
+}: Pick<AdapterOptions, "labels" | "addLabels">): readonly MemoryTool[] {
+  return toolsFor({ hasBlock: false, addsLabels: addLabels, labels });
 }
 
 async function namedUser({ userId }: AdapterOptions): Promise<string> {
@@ -110,7 +118,7 @@ export async function runTool(
   } catch (error) {
     if (signal?.aborted) throw error;
     if (isOutage(error)) warn(`${tool.name} failed`, error);
-    return { error: toolErrorText(error) };
+    return { error: toolErrorText(error, options.addLabels === true) };
   }
 }
 

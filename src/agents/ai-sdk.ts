@@ -72,9 +72,13 @@ export interface AiSdkTool {
 }
 
 /** The names are known to the compiler, so that a program's own tools keep their types beside these. */
-export type AiSdkTools = Record<"remember" | "recall" | "forget" | "add_label" | "history", AiSdkTool>;
+export type AiSdkTools = Record<"remember" | "recall" | "forget" | "history", AiSdkTool>;
 
-/** remember, recall, forget, add_label and history, for `tools`. */
+/** remember, recall, forget and history, for `tools`; with `addLabels: true` add_label, too. */
+export function sidebandTools(
+  options: AdapterOptions & { addLabels: true },
+): AiSdkTools & Record<"add_label", AiSdkTool>;
+export function sidebandTools(options: AdapterOptions): AiSdkTools;
 export function sidebandTools(options: AdapterOptions): AiSdkTools {
   return Object.fromEntries(
     modelTools(options).map((definition) => [

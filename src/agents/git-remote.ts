@@ -1,7 +1,7 @@
 /**
  * A repository's remote: its address in git's configuration, and what it is known by. The ssh and the https form of one
  * address are the same remote: only the host and the path count. A user, a password or a token in an address is never a
- * part of what it is known by.
+ * part of what it is known by. Where it cannot be told which part is the path, the address is not used at all.
  */
 
 import { resolve } from "node:path";
@@ -10,9 +10,15 @@ import { fileURLToPath } from "node:url";
 const SECTION = /^\s*\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/;
 const VALUE = /^\s*([A-Za-z][A-Za-z0-9-]*)\s*=\s*(.*)$/;
 /** `ssh://ada@host:22/path`; the user part goes up to the last @ before the path. */
-const ADDRESS = /^([a-z][a-z0-9+.-]*):\/\/(?:[^/]*@)?(\[[^\]/@]*\]|[^/:@]*)(?::(\d*))?\/(.*)$/i;
-/** `ada@host:path`; one letter before the colon is a drive. */
-const SHORT_ADDRESS = /^(?:[^/:]*@)?(\[[^\]/@]*\]|[^/:@]{2,}):(.*)$/;
+const ADDRESS = /^([a-z][a-z0-9+.-]*):\/\/(?:[^/]*@)?(\[[^\]/@]*\]|[^/:@?#;]*)(?::(\d*))?\/(.*)$/i;
+/** `ada@host:path`, also with a password that does not belong there: `ada:password@host:path`. */
+const SHORT_ADDRESS = /^(?:.*@)?(\[[^\]/@]*\]|[^/:@?#;]+):(.*)$/;
+/** What git takes for a path: no colon before the first slash, but for that of a drive. */
+const LOCAL_PATH = /^(?:[a-z]:|[^/:]*(?:\/|$))/i;
+/** A helper of git's, as in `ext::ssh …`, has an address of its own form. */
+const HELPER = /^[^/:]*::/;
+/** An @ behind something: what is before it may be a part of a password that has a slash. */
+const USER_IN_PATH = /[^/]@/;
 const PORTS: Readonly<Record<string, string>> = { http: "80", https: "443" };
 /** Hosts at which a forge takes ssh where its own port is closed. */
 const SSH_HOST = /^(?:alt)?ssh\.(?=[^.]+\.)/;
@@ -40,25 +46,34 @@ export function gitValue(config: string, section: string, key: string): string |
  */
 export function remoteIdentity(url: string, folder: string): string | undefined {
   const [, scheme = "", host = "", port = "", path = ""] = ADDRESS.exec(url) ?? [];
-  if (scheme !== "" && scheme.toLowerCase() !== "file")
-    return hostAndPath(scheme.toLowerCase(), host, port, path);
-  if (scheme === "") {
-    if (url.includes("://")) return undefined;
-    const [, shortHost, shortPath] = SHORT_ADDRESS.exec(url) ?? [];
-    if (shortHost !== undefined) return hostAndPath("ssh", shortHost, "", shortPath);
+  if (scheme.toLowerCase() === "file") {
+    const plain = ["", "localhost"].includes(host.toLowerCase()) ? plainPath(path) : undefined;
+    return plain === undefined ? undefined : localIdentity(fileURLToPath(`file:///${plain}`));
   }
-  const local = scheme === "" ? resolve(folder, url) : resolve(fileURLToPath(url));
-  return `file://${local.replace(/[\\/]?\.git$/, "")}`;
+  if (scheme !== "") return hostAndPath(scheme.toLowerCase(), host, port, path);
+  if (url.includes("://") || HELPER.test(url)) return undefined;
+  if (LOCAL_PATH.test(url)) return localIdentity(resolve(folder, url));
+  const [, shortHost = "", shortPath = ""] = SHORT_ADDRESS.exec(url) ?? [];
+  return hostAndPath("ssh", shortHost, "", shortPath);
+}
+
+function localIdentity(path: string): string {
+  return `file://${resolve(path).replace(/[\\/]?\.git$/, "")}`;
+}
+
+/** A path of an address without its parameters; undefined where they cannot be told from it. */
+function plainPath(path: string): string | undefined {
+  const [plain, parameters = ""] = path.split(/[?#]/)[0].split(/;(.*)/s);
+  return parameters.includes("/") || USER_IN_PATH.test(plain) ? undefined : plain;
 }
 
 function hostAndPath(scheme: string, host: string, port: string, path: string): string | undefined {
-  const name = path
-    .split(/[?#]/)[0]
-    .split("/")
+  const name = plainPath(path)
+    ?.split("/")
     .filter((part) => part !== "")
     .join("/")
     .replace(/\.git$/, "");
-  if (host === "" || name === "") return undefined;
+  if (host === "" || name === undefined || name === "") return undefined;
   const isWeb = scheme === "http" || scheme === "https";
   // A forge has one port for ssh and another for the web: only that of the web tells two servers on one host apart.
   const shownPort = !isWeb || port === "" || port === PORTS[scheme] ? "" : `:${port}`;

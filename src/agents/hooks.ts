@@ -3,12 +3,18 @@
  * the memory; a resumed one only if its facts have changed; a sub-agent gets the facts. What is worth keeping is said by
  * the MCP server, whose words both hosts tell their models; the hooks do not say it again. Before a compaction Claude
  * Code's summary is asked to list what is not stored yet. When a long session stops, its agent is asked once to store
- * what is lasting. The last two need no memory, so nothing can keep them from being said.
+ * what is lasting. The last two need no memory, so nothing can keep them from being said. Where memory is away, a session
+ * starts with a line for the person and one for the model that say so.
  */
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
-import { memorySection, replacingSection, type SectionParts } from "../agent-side/memory-section.ts";
+import {
+  awaySection,
+  memorySection,
+  replacingSection,
+  type SectionParts,
+} from "../agent-side/memory-section.ts";
 import {
   ASKED_BEFORE_END,
   LIST_BEFORE_COMPACTION,
@@ -141,6 +147,14 @@ const startSubagent: HookWork = async (memory, userId, input, options) => {
   );
 };
 
+/** What a hook prints where memory is away; empty for an event that the host expects nothing from. */
+export function awayOutput(input: HookInput, host: HookHost, reason: string): string {
+  if (input.event !== "SessionStart" && input.event !== "SubagentStart") return "";
+  // One line is enough for the person: a session can have many sub-agents.
+  const said = input.event === "SubagentStart" ? "" : `Sideband: going on without memory: ${reason}`;
+  return contextOutput(input, host, "", awaySection(), said, true).output;
+}
+
 const flush: HookWork = async (memory, userId, _input, { timeoutMs, project }) => {
   const { lossless, overflow } = await memory.flush(userId, { timeoutMs, project });
   const note = lossless ? "" : `sideband: these facts did not fit in the block: ${overflow.join(", ")}`;
@@ -153,6 +167,7 @@ function contextOutput(
   told: string,
   section: string,
   news = "",
+  isAway = false,
 ) {
   const additionalContext = [told, section].filter((text) => text !== "").join("\n\n");
   if (host === "cursor")
@@ -160,6 +175,8 @@ function contextOutput(
   const output = {
     // Hosts show it to the person, and not to the model.
     ...(news === "" ? {} : { systemMessage: news }),
+    // Our own plugin asks again; other hosts do not know the field.
+    ...(isAway && host === "opencode" ? { isAway } : {}),
     ...(additionalContext === "" ? {} : { hookSpecificOutput: { hookEventName, additionalContext } }),
   };
   return { output: Object.keys(output).length === 0 ? "" : JSON.stringify(output), note: "" };

@@ -9,15 +9,9 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import type { AgentKind, Piece } from "./agent-kind.ts";
-import { hasFields, type JsonFields, withFields, withoutFields } from "./json-text.ts";
-import { MCP_AGENTS } from "./mcp-hosts.ts";
+import { hasFields, ITEM, type JsonFields, withFields, withoutFields } from "./json-text.ts";
+import { MCP_AGENTS, SETTINGS_HINT } from "./mcp-hosts.ts";
 import { agentText, agentTree, shellWord } from "./package-files.ts";
-
-const SETTINGS_HINT = [
-  "Settings (environment): SIDEBAND_API_URL and SIDEBAND_API_KEY for a service; without them the data folder",
-  "SIDEBAND_DATA (or ~/.sideband/data) is used and no service is needed. SIDEBAND_USER_ID says whose memory.",
-  "A prompt gets the facts in plain text; SIDEBAND_INCLUDE=both adds the sealed block, for every agent.",
-];
 
 export const AGENTS: readonly AgentKind[] = [
   {
@@ -161,13 +155,13 @@ export function withPiece(present: string | undefined, piece: Piece, old?: Piece
     if (/^[ \t]*\[mcp_servers\.sideband\]/m.test(present)) return present;
     return `${present}${present === "" || present.endsWith("\n") ? "" : "\n"}\n${text}`;
   }
-  const added = JSON.parse(text) as Required<HooksFile>;
-  const bare = JSON.parse(withoutHooks(present, isOurs)) as HooksFile;
-  const hooks: Record<string, readonly HookGroup[]> = { ...bare.hooks };
-  for (const [event, groups] of Object.entries(added.hooks)) {
-    hooks[event] = [...(hooks[event] ?? []), ...groups];
-  }
-  return `${JSON.stringify({ ...bare, hooks }, null, 2)}\n`;
+  const { hooks } = JSON.parse(text) as { hooks: Record<string, readonly JsonFields[]> };
+  return Object.entries(hooks)
+    .flatMap(([event, groups]) => groups.map((group) => ({ event, group })))
+    .reduce(
+      (changed, { event, group }) => withFields(changed, ["hooks", event, ITEM], group, () => false),
+      withoutHooks(present, isOurs),
+    );
 }
 
 /** The text of a user's file without a piece of ours; undefined if the piece is not in it as we put it in. */
@@ -210,5 +204,5 @@ function withoutHooks(present: string, unwanted: (group: HookGroup) => boolean):
 }
 
 function isOurs({ hooks = [] }: HookGroup): boolean {
-  return hooks.some(({ command }) => command !== undefined && /sideband(\.js)?"? hook\b/.test(command));
+  return hooks.some(({ command }) => command !== undefined && /sideband(\.js)?["']? hook\b/.test(command));
 }

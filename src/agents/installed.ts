@@ -1,6 +1,7 @@
 /**
- * What is installed: a record in the user's home says which pieces were put where, by which version, and what the
- * files were before. With it `remove` takes out exactly what `install` put in, and `status` knows where to look.
+ * What is installed: a record in the user's home says which pieces were put where, by which version, and how they
+ * changed a file. With it `remove` takes out exactly what `install` put in, and `status` knows where to look. Of the
+ * user's own text nothing is in the record: settings of hosts hold the keys of other servers.
  */
 
 import { mkdirSync, rmdirSync, rmSync } from "node:fs";
@@ -8,6 +9,7 @@ import { dirname, join } from "node:path";
 import type { Piece } from "./agent-kind.ts";
 import { withoutPiece, withPiece } from "./install.ts";
 import { hasEntry } from "./json-text.ts";
+import { changeBetween, type TextChange, textBefore } from "./text-change.ts";
 import { fileText, removeFile, requireWritable, UserFileError, writeUserFile } from "./user-file.ts";
 
 /** One installation of an agent's files. */
@@ -22,8 +24,10 @@ export interface Installed {
 }
 
 interface Placed extends Piece {
-  /** The user's file before; null if there was none, or if the file is ours. */
-  readonly before: string | null;
+  /** Whether there was no file before, or the file is ours. */
+  readonly isNew: boolean;
+  /** What was put into the file; null where somebody else has changed it, too. */
+  readonly change: TextChange | null;
 }
 
 export interface InstalledChange {
@@ -91,13 +95,21 @@ export class InstallationRecord {
     const old = this.find(agent, target);
     const planned = pieces.map((piece) => {
       const present = fileText(piece.path);
-      const known = old?.placed.find(({ path }) => path === piece.path);
-      // A second installation keeps what was there before the first.
-      const now = piece.kind === "file" ? null : (present ?? null);
-      const before = known !== undefined && present !== undefined ? known.before : now;
-      const text = about(piece.path, () => withPiece(present, piece, known));
+      // A process that was killed has the record, but not the piece.
+      const known = old?.placed.find(
+        (placed) =>
+          placed.path === piece.path && present !== undefined && restOf(present, placed) !== undefined,
+      );
+      // A second installation begins with what was there before the first, unless somebody has changed that.
+      const earlier = known === undefined ? undefined : textBefore(present ?? "", known.change);
+      const isTouched = known !== undefined && earlier === undefined;
+      const isNew = piece.kind === "file" || present === undefined || (known?.isNew ?? false);
+      const before = isNew && !isTouched ? undefined : (earlier ?? present);
+      const text = about(piece.path, () => withPiece(before, piece, isTouched ? known : undefined));
+      const change = isTouched || piece.kind === "file" ? null : changeBetween(before ?? "", text);
       // An entry of the user's own with our name stays theirs: it is not recorded as ours.
-      return { piece: { ...piece, before }, present, text, isOurs: withoutPiece(text, piece) !== undefined };
+      const isOurs = withoutPiece(text, piece) !== undefined;
+      return { piece: { ...piece, isNew, change }, present, text, isOurs };
     });
     const outdated = (old?.placed ?? []).filter(({ path }) => !pieces.some((piece) => piece.path === path));
     const written = planned.filter(({ present, text }) => present !== text);
@@ -126,7 +138,7 @@ export class InstallationRecord {
       rmSync(this.#path, { force: true });
       return;
     }
-    mkdirSync(dirname(this.#path), { recursive: true });
+    mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
     writeUserFile(this.#path, `${JSON.stringify(entries, null, 2)}\n`, 0o600);
   }
 }
@@ -139,19 +151,19 @@ export function isIntact({ placed }: Installed): boolean {
   });
 }
 
-function takeOut({ before, ...piece }: Placed): InstalledChange {
+function takeOut({ isNew, change, ...piece }: Placed): InstalledChange {
   const { path } = piece;
   const present = fileText(path);
   if (present === undefined) return { path, done: "removed" };
   const rest = restOf(present, piece);
   if (rest === undefined) return { path, done: isTakenOut(present, piece) ? "removed" : "left" };
-  // Nobody has changed the file since: it becomes what it was, byte for byte.
-  const untouched = present === withPiece(before ?? undefined, piece);
-  if (before === null && (untouched || rest.trim() === "")) {
+  // Where nobody has changed the file since, it becomes what it was, byte for byte.
+  const before = textBefore(present, change);
+  if (isNew && (before !== undefined || rest.trim() === "")) {
     removeFile(path);
     return { path, done: "removed" };
   }
-  writeUserFile(path, untouched && before !== null ? before : rest);
+  writeUserFile(path, before ?? rest);
   return { path, done: "restored" };
 }
 

@@ -27,6 +27,12 @@ interface McpHost {
 
 const NAME = "sideband";
 const SERVERS = ["mcpServers", NAME];
+/** Of a host that hands the variables of its shell on, to its hooks and to its MCP servers. */
+export const SETTINGS_HINT = [
+  "Settings (environment): SIDEBAND_API_URL and SIDEBAND_API_KEY for a service; without them the data folder",
+  "SIDEBAND_DATA (or ~/.sideband/data) is used and no service is needed. SIDEBAND_USER_ID says whose memory.",
+  "A prompt gets the facts in plain text; SIDEBAND_INCLUDE=both adds the sealed block, for every agent.",
+];
 const ENTRY_SETTINGS = [
   'Settings: add "env" with SIDEBAND_API_URL, SIDEBAND_API_KEY and SIDEBAND_USER_ID to the entry for a service; without',
   "them the data folder ~/.sideband/data is used and no service is needed. What you add to the entry stays.",
@@ -105,7 +111,8 @@ const MCP_HOSTS: readonly McpHost[] = [
     more: (options) => [
       agentFile(options, "opencode/sideband.js", join(options.target, "plugins", "sideband.js")),
     ],
-    next: ["Start opencode; it has the variables of its shell.", ...ENTRY_SETTINGS],
+    // Not in its entry: opencode does not start with an "env" there, and its plugin would not have them.
+    next: ["Start opencode from the shell that has the settings.", ...SETTINGS_HINT],
   },
   {
     name: "cline",

@@ -5,19 +5,11 @@
  */
 
 import { SECTION_PARTS, type SectionParts } from "../agent-side/memory-section.ts";
-import { type ToolInput, toolResultText } from "../agent-side/memory-tools.ts";
+import { ADD_LABEL, type ToolInput, toolResultText } from "../agent-side/memory-tools.ts";
 import { STORE_BEFORE_COMPACTION, WORTH_KEEPING } from "../agent-side/prompts.ts";
 import type { ToolLabel } from "../agent-side/tool-labels.ts";
 import { Sideband } from "../sdk/index.ts";
-import {
-  type AdapterOptions,
-  flushed,
-  injected,
-  inputSchema,
-  MODEL_TOOLS,
-  modelTools,
-  runTool,
-} from "./adapter.ts";
+import { type AdapterOptions, flushed, injected, inputSchema, modelTools, runTool } from "./adapter.ts";
 import { openProject } from "./open-project.ts";
 import { projectOf } from "./project.ts";
 
@@ -49,7 +41,7 @@ interface PluginApi {
   readonly pluginConfig?: PluginConfig;
   readonly logger?: { warn?(line: string): void };
   registerMemoryCapability(capability: object): void;
-  registerTool(make: (context?: RunContext) => PluginTool, options: { names: string[] }): void;
+  registerTool(make: (context?: RunContext) => PluginTool | null, options: { names: string[] }): void;
   on(event: string, handler: (event: object, context?: RunContext) => Promise<unknown>): void;
 }
 
@@ -85,12 +77,14 @@ export function openclawPlugin(environment: Readonly<Record<string, string | und
       const places = new Map<string | undefined, string | undefined>();
       const include = config.include ?? SECTION_PARTS.find((part) => part === environment.SIDEBAND_INCLUDE);
       let labels: readonly ToolLabel[] | undefined;
+      // Until the service has said whether this key may.
+      let addLabels = true;
       // Tools are made without waiting: they have the labels that were known before.
       const readLabels = async () => {
-        labels = await memory.channels({ failFast: true, timeoutMs }).then(
-          ({ channels }) => channels,
-          () => labels,
-        );
+        const known = await memory.channels({ failFast: true, timeoutMs }).catch(() => undefined);
+        if (known === undefined) return;
+        labels = known.channels;
+        addLabels = known.free !== 0;
       };
       const optionsIn = ({ workspaceDir }: RunContext = {}): AdapterOptions => ({
         memory,
@@ -98,6 +92,7 @@ export function openclawPlugin(environment: Readonly<Record<string, string | und
         timeoutMs,
         include,
         labels,
+        addLabels,
         writtenBy: "openclaw",
         project: places.get(workspaceDir) ?? projectOf(given(workspaceDir), settings),
       });
@@ -118,20 +113,22 @@ export function openclawPlugin(environment: Readonly<Record<string, string | und
         if (flush?.flushed && !flush.lossless)
           warn(`sideband: these facts did not fit in the block: ${flush.overflow.join(", ")}`);
       });
-      for (const tool of MODEL_TOOLS) {
+      for (const tool of modelTools({ addLabels })) {
         const name = `${NAME_PREFIX}${tool.name}`;
         const described = () => modelTools({ labels }).find((known) => known.name === tool.name) ?? tool;
-        const make = (context?: RunContext): PluginTool => ({
+        const made = (context?: RunContext): PluginTool => ({
           name,
           label: tool.title,
           description: described().description,
           parameters: inputSchema(tool, optionsIn(context)),
           async execute(_id, params) {
             const details = await runTool(tool, optionsIn(context), params ?? {});
-            if (tool.name === "add_label") await readLabels();
+            if (tool.name === ADD_LABEL) await readLabels();
             return { content: [{ type: "text", text: toolResultText(details) }], details };
           },
         });
+        // Null: the host does not offer it.
+        const make = (context?: RunContext) => (tool.name === ADD_LABEL && !addLabels ? null : made(context));
         api.registerTool(make, { names: [name] });
       }
     },

@@ -50,5 +50,6 @@ export function hookCommand(command: readonly string[], platform = process.platf
 /** A word for a shell, in quotes if it needs them. The shells of Windows do not agree on a backslash, and take slashes. */
 export function shellWord(word: string, platform = process.platform): string {
   if (platform === "win32") return `"${word.replaceAll("\\", "/")}"`;
-  return /^[\w./:@%+-]+$/.test(word) ? word : `"${word.replace(/["$`\\]/g, "\\$&")}"`;
+  // Not double quotes: in those of an interactive shell a ! is a command of its own.
+  return /^[\w./:@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -20,7 +20,11 @@ import { gitValue, remoteIdentity, remoteIn } from "./git-remote.ts";
 const NAME_LENGTH_MAX = 40;
 const HASH_DIGITS = 12;
 /** The name of a worktree that needs no change. */
-const PLAIN_NAME = /^[A-Za-z0-9_.-]{1,100}$/;
+const PLAIN_NAME = /^[A-Za-z0-9_.][A-Za-z0-9_.-]{0,99}$/;
+/** What a project's name does not have: all but letters and digits of any script, `_` and `-`. */
+const NOT_IN_NAME = /[^\p{L}\p{M}\p{N}_-]+/gu;
+/** The name of a repository whose own has no letter and no digit. */
+const NAMELESS = "project";
 /** More than any system takes for a path. */
 const LINK_BYTES_MAX = 1 << 16;
 const CONFIG_BYTES_MAX = 1 << 20;
@@ -68,12 +72,19 @@ export function findProject(
   return undefined;
 }
 
-/** The name of a repository's project: letters, digits, `_` and `-` only, as some stores take no dots. */
+/**
+ * The name of a repository's project: letters and digits of any script, `_` and `-`, as some stores take no dots. It does
+ * not begin with `-`, so that no command takes it for an option.
+ */
 export function projectName(identity: string): string {
-  const name = basename(identity)
-    .replace(/\.git$/, "")
-    .replace(/[^A-Za-z0-9_-]+/g, "-")
-    .slice(0, NAME_LENGTH_MAX);
+  const plain = basename(identity)
+    .normalize("NFC")
+    // Some letters are never seen, such as the fillers of Hangul.
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, " ")
+    .replace(/\.git(?:[;?#].*)?$/s, "")
+    .replace(NOT_IN_NAME, "-")
+    .replace(/^-+/, "");
+  const name = [...plain].slice(0, NAME_LENGTH_MAX).join("") || NAMELESS;
   return `${name}-${createHash("sha256").update(identity).digest("hex").slice(0, HASH_DIGITS)}`;
 }
 

@@ -4,7 +4,6 @@
  */
 
 export type { MemoryTool } from "../agent-side/memory-tools.ts";
-export { MEMORY_TOOLS } from "../agent-side/memory-tools.ts";
 export {
   type AdapterOptions,
   inputSchema,

@@ -4,6 +4,7 @@
  */
 
 import {
+  chmodSync,
   closeSync,
   fchmodSync,
   fsyncSync,
@@ -17,7 +18,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 
 /** No host reads a file with such a name. */
 export const DRAFT_ENDING = ".sideband-draft";
@@ -25,6 +26,22 @@ export const DRAFT_ENDING = ".sideband-draft";
 /** A file of the user cannot be used as it is. */
 export class UserFileError extends Error {
   override name = "UserFileError";
+}
+
+/**
+ * Takes others' rights to the user's folder of ours away: what agents installed, and the facts below it, are nobody
+ * else's. A link, and a folder of somebody else, stay as they are.
+ * @param home the user's home folder
+ */
+export function closeHomeFolder(home: string): void {
+  const folder = join(home, ".sideband");
+  const found = lstatSync(folder, { throwIfNoEntry: false });
+  if (found?.isDirectory() !== true || found.uid !== process.getuid?.() || (found.mode & 0o077) === 0) return;
+  try {
+    chmodSync(folder, found.mode & 0o700);
+  } catch {
+    // Nothing can be changed there: no command fails for that.
+  }
 }
 
 /** The text of a file; undefined if there is none. */

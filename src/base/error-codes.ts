@@ -84,7 +84,8 @@ export const ERRORS = errorTable({
   request_timeout: {
     status: 408,
     title: "Request timeout",
-    meaning: "The request did not arrive in time.",
+    meaning:
+      "The request did not arrive in time, or its body came slower than 1 KiB a second for 10 seconds. The connection ends.",
   },
   idempotency_in_flight: {
     status: 409,
@@ -105,8 +106,13 @@ export const ERRORS = errorTable({
   label_exists: {
     status: 409,
     title: "Label exists",
+    meaning: "The account has this label with other terms. `PATCH /channels/{label}` changes them.",
+  },
+  label_in_use: {
+    status: 409,
+    title: "Label in use",
     meaning:
-      "The account has this label with other terms. `PATCH /channels/{label}` changes them; a label is never removed.",
+      "The label has facts or a history in the account, and cannot be removed. Forget them first, or hide the label.",
   },
   memory_full: {
     status: 409,
@@ -117,7 +123,8 @@ export const ERRORS = errorTable({
   labels_full: {
     status: 409,
     title: "No more labels",
-    meaning: "The account has 216 labels of its own, which is all that there can be.",
+    meaning:
+      "The account has 216 labels of its own, or 256 KiB of names, descriptions, examples and `one_of`, which is all that there can be; `detail` says which.",
   },
   revision_mismatch: {
     status: 412,
@@ -175,7 +182,8 @@ export const ERRORS = errorTable({
   overloaded: {
     status: 503,
     title: "Overloaded",
-    meaning: "Too much work is waiting. Nothing was stored; try again after `Retry-After`.",
+    meaning:
+      "Too much work is waiting, or too many bodies or unread answers are in memory. Nothing was stored; try again after `Retry-After`.",
   },
   store_unavailable: {
     status: 503,

@@ -8,6 +8,8 @@ export const DEMO_VALUE_BYTES_MAX = 128;
 export const CHANNEL_COUNT = 40;
 /** All channels: after the standard ones come those of an account's own labels, 40 to 255. */
 export const CHANNEL_COUNT_MAX = 256;
+/** The labels of an account's own together: their names, descriptions, examples and the values of their `one_of`. */
+export const LABEL_TEXT_BYTES_MAX = 256 * 1024;
 /** Characters in a user_id. */
 export const USER_ID_LENGTH_MAX = 128;
 /** Characters in each part of a project's name. */

@@ -1,9 +1,8 @@
 /**
  * Decides which task a thread for block work runs next. A task is small: one value to code, one block to assemble,
- * one block to open, one value to read. Accounts take turns by the processor time they have used (start-time fair
- * queueing, Goyal, Vin and Cheng 1996): each account has a virtual time that grows with its tasks, the account with
- * the lowest goes next, and an account that was idle starts at the present minimum. Background work runs when no
- * request waits, one task at a time for each account. It is interrupted for requests, and is the first to be dropped.
+ * one block to open, one value to read. Accounts take turns by the processor time they have used (fair-turns.ts).
+ * Background work runs when no request waits, one task at a time for each account. It is interrupted for requests, and
+ * is the first to be dropped.
  *
  * The queue is bounded, in all and for each account. Requests have a deadline: one that would miss it is refused at
  * once, and one whose caller has gone leaves no task behind.
@@ -12,6 +11,7 @@
 import { assert } from "../base/assert.ts";
 import type { TimerClock } from "../base/clock.ts";
 import { Failure } from "../base/errors.ts";
+import { FairShares, type Share } from "../base/fair-turns.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { Requester } from "../base/requester.ts";
 import { BlockMetrics, type MetricKind, type TaskOutcome } from "./block-metrics.ts";
@@ -68,8 +68,7 @@ interface QueuedTask {
   readonly expectedMs: number;
 }
 
-interface AccountQueue {
-  virtualMs: number;
+interface AccountQueue extends Share {
   /** Waiting tasks in the order they came: those of requests, and background work. */
   readonly foreground: Set<QueuedTask>;
   readonly background: Set<QueuedTask>;
@@ -84,10 +83,8 @@ export class BlockScheduler {
   readonly #clock: TimerClock;
   readonly #queueMax: number;
   readonly #metrics: BlockMetrics;
-  readonly #accounts = new Map<string, AccountQueue>();
+  readonly #accounts = new FairShares<AccountQueue>({ make: newQueue, isIdle });
   readonly #batches = new Set<Batch>();
-  /** The virtual time at which the last task began. */
-  #virtualMs = 0;
   #waiting = 0;
   #running = 0;
   #closed = false;
@@ -120,7 +117,7 @@ export class BlockScheduler {
     if (tasks.length === 0) return Promise.resolve();
     const label = work.background ? "background" : kind;
     const expected = tasks.map(({ size }) => this.#metrics.expectedMs(kind, size));
-    const account = this.#accountOf(work.account);
+    const account = this.#accounts.of(work.account);
     const refusal = work.signal?.aborted
       ? work.signal.reason
       : this.#refusalOf(
@@ -132,8 +129,6 @@ export class BlockScheduler {
       this.#metrics.count(label, work.signal?.aborted ? "cancelled" : "refused", tasks.length);
       return Promise.reject(refusal);
     }
-    if (account.foreground.size + account.background.size + account.running === 0)
-      account.virtualMs = Math.max(account.virtualMs, this.#virtualMs);
     return new Promise((resolve, reject) => {
       const batch: Batch = {
         work,
@@ -195,7 +190,7 @@ export class BlockScheduler {
   #waitMs(account: AccountQueue, ownMs: number): number {
     const turnMs = account.foregroundMs + ownMs;
     let beforeMs = account.foregroundMs;
-    for (const other of this.#accounts.values())
+    for (const other of this.#accounts.all())
       if (other !== account) beforeMs += Math.min(other.foregroundMs, turnMs);
     return beforeMs / this.#workers.count;
   }
@@ -203,7 +198,7 @@ export class BlockScheduler {
   /** Drops the newest batch of the account with the most background work; false where there is none. */
   #dropBackground(): boolean {
     let most: AccountQueue | undefined;
-    for (const account of this.#accounts.values())
+    for (const account of this.#accounts.all())
       if (account.background.size > (most?.background.size ?? 0)) most = account;
     if (most === undefined) return false;
     const { batch } = [...most.background].at(-1)!;
@@ -300,33 +295,24 @@ export class BlockScheduler {
     }
     if (this.#waiting + this.#running > 0) return;
     assert(this.#batches.size === 0, "a call waits only for tasks that wait or run");
-    // Nothing waits and nothing runs: every account may start from the same virtual time.
-    for (const { virtualMs } of this.#accounts.values())
-      this.#virtualMs = Math.max(this.#virtualMs, virtualMs);
-    this.#accounts.clear();
+    this.#accounts.rest();
   }
 
   /** The first foreground task of the account with the lowest virtual time; without any, the first background task. */
   #next(): QueuedTask | undefined {
-    let foreground: AccountQueue | undefined;
-    let background: AccountQueue | undefined;
-    for (const [name, account] of this.#accounts) {
-      if (account.foreground.size > 0) {
-        if (foreground === undefined || account.virtualMs < foreground.virtualMs) foreground = account;
-      } else if (account.background.size > 0) {
-        if (account.backgroundRunning > 0) continue;
-        if (background === undefined || account.virtualMs < background.virtualMs) background = account;
-      } else if (account.running === 0 && account.virtualMs <= this.#virtualMs) this.#accounts.delete(name);
-    }
-    const [first] = foreground?.foreground ?? background?.background ?? [];
-    return first;
+    const foreground = this.#accounts.lowest((account) => account.foreground.size > 0);
+    if (foreground !== undefined) return first(foreground.foreground);
+    const background = this.#accounts.lowest(
+      (account) => account.background.size > 0 && account.backgroundRunning === 0,
+    );
+    return background && first(background.background);
   }
 
   async #start(entry: QueuedTask, message: BlockMessage): Promise<void> {
     const { batch, expectedMs } = entry;
     const { account, kind, work } = batch;
     const backgroundCount = work.background ? 1 : 0;
-    this.#virtualMs = Math.max(this.#virtualMs, account.virtualMs);
+    this.#accounts.begin(account);
     // The expected time counts from now on, so that one account does not get all threads at once.
     account.virtualMs += expectedMs;
     account.running++;
@@ -361,22 +347,26 @@ export class BlockScheduler {
       this.#end(batch, "dropped", lost);
     }
   }
+}
 
-  #accountOf(name: string): AccountQueue {
-    let account = this.#accounts.get(name);
-    if (account === undefined) {
-      account = {
-        virtualMs: this.#virtualMs,
-        foreground: new Set(),
-        background: new Set(),
-        foregroundMs: 0,
-        running: 0,
-        backgroundRunning: 0,
-      };
-      this.#accounts.set(name, account);
-    }
-    return account;
-  }
+function newQueue(virtualMs: number): AccountQueue {
+  return {
+    virtualMs,
+    foreground: new Set(),
+    background: new Set(),
+    foregroundMs: 0,
+    running: 0,
+    backgroundRunning: 0,
+  };
+}
+
+function isIdle({ foreground, background, running }: AccountQueue): boolean {
+  return foreground.size + background.size + running === 0;
+}
+
+function first(tasks: ReadonlySet<QueuedTask>): QueuedTask | undefined {
+  const [task] = tasks;
+  return task;
 }
 
 function secondsOf(ms: number): number {

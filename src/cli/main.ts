@@ -1,5 +1,8 @@
 /** The command line: finds the command, runs it, and turns what went wrong into one clear line and an exit status. */
 
+import { homedir } from "node:os";
+import { terminalText } from "../agent-side/shown-text.ts";
+import { closeHomeFolder } from "../agents/user-file.ts";
 import { isSlip } from "../base/edit-distance.ts";
 import { Failure, OperatorError } from "../base/errors.ts";
 import { packageVersion } from "../main/package.ts";
@@ -23,6 +26,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   "labels add": async () => (await import("./commands/labels.ts")).labelsAdd,
   "labels hide": async () => (await import("./commands/labels.ts")).labelsHide,
   "labels show": async () => (await import("./commands/labels.ts")).labelsShow,
+  "labels remove": async () => (await import("./commands/labels.ts")).labelsRemove,
   labels: async () => (await import("./commands/labels.ts")).labels,
   users: async () => (await import("./commands/labels.ts")).users,
   owner: async () => (await import("./commands/owner.ts")).owner,
@@ -48,8 +52,21 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 };
 
 export async function main(args: readonly string[]): Promise<number> {
+  const { log, error } = console;
+  // Values, names and files are anybody's: what commands print goes through here, so that none of them need think of it.
+  console.log = (text: unknown) => log(terminalText(String(text)));
+  console.error = (text: unknown) => error(terminalText(String(text)));
+  try {
+    closeHomeFolder(homedir());
+    return await runCommand(args);
+  } finally {
+    Object.assign(console, { log, error });
+  }
+}
+
+async function runCommand(args: readonly string[]): Promise<number> {
   const [first] = args;
-  if (first === "help" && args.length > 1) return main([...args.slice(1), "--help"]);
+  if (first === "help" && args.length > 1) return runCommand([...args.slice(1), "--help"]);
   if (first === undefined || first === "--help" || first === "-h" || first === "help") {
     console.log(await overview());
     return first === undefined ? EXIT_USAGE : EXIT_OK;

@@ -115,7 +115,7 @@ Exit status: 0; ${failures}; 2 for a wrong call.`,
       const sameMemory = repeatedOptions(values);
       const call = { memory, config, project, words, values: given, sameMemory, print };
       await work(call).catch((error) => {
-        throw memoryError(error, words, config);
+        throw memoryError(error, words, config, sameMemory);
       });
       return EXIT_OK;
     },

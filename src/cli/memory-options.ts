@@ -13,7 +13,7 @@ import {
   serviceUrl,
   usesService,
 } from "../config.ts";
-import { typedWord } from "../main/typed-word.ts";
+import { typedOption } from "../main/typed-word.ts";
 import { DEFAULT_BASE_URL } from "../sdk/index.ts";
 import { UsageError } from "./command.ts";
 import { DATA_HELP, DATA_OPTION } from "./data-option.ts";
@@ -90,7 +90,7 @@ export function repeatedOptions(values: MemoryValues): string {
     .flatMap((name) => {
       const value = values[name as keyof MemoryValues];
       if (value === undefined || value === false) return [];
-      return value === true ? [` --${name}`] : [` --${name} ${typedWord(value)}`];
+      return value === true ? [` --${name}`] : [` ${typedOption(name, value)}`];
     })
     .join("");
 }

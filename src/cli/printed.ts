@@ -15,7 +15,7 @@ export function limitText(limit: number | null): string {
 /** Rows below their heads, each column as wide as its longest cell. */
 export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [heads, ...rows];
-  const widths = heads.map((_, column) => Math.max(...all.map((row) => row[column].length)));
+  const widths = heads.map((_, column) => all.reduce((most, row) => Math.max(most, row[column].length), 0));
   const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column])).join("  ");
   return all.map((row) => line(row).trimEnd()).join("\n");
 }

@@ -22,6 +22,11 @@ export function spokenCommand(searchPath = readSearchPath(), script = COMMAND_PA
   return isFound ? "sideband" : `${typedWord(process.execPath)} ${typedWord(script)}`;
 }
 
+/** Adds a label; what belongs there is for the person to say. */
+export function addLabelCommand(label: string, sameMemory = ""): string {
+  return `${spokenCommand()} labels add ${typedWord(label)} --description '…'${sameMemory}`;
+}
+
 /** How a person undoes a write where they have just typed it. @param sameMemory the options of that call */
 export function undoHere(sameMemory: string): UndoCommand {
   return { program: spokenCommand(), options: sameMemory };

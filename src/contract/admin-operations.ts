@@ -5,7 +5,7 @@ import { UsersAnswer } from "./life-schemas.ts";
 import type { Operation } from "./operation.ts";
 import { StatusAnswer } from "./schemas.ts";
 
-const WITH_BODY = ["unsupported_media_type", "body_too_large"] as const;
+const WITH_BODY = ["unsupported_media_type", "body_too_large", "request_timeout"] as const;
 
 export const ADMIN_OPERATIONS = {
   adminKeys: {

@@ -122,7 +122,7 @@ export function detailedContextAnswer(
   context: ContextParts,
   include: "index" | "block" | "both",
   project: string | undefined,
-  countTokens: (text: string) => number,
+  tokens: DetailedContextAnswer["tokens"],
 ): DetailedContextAnswer {
   const { facts, labels } = context;
   const left = new Set(context.overflow);
@@ -131,7 +131,7 @@ export function detailedContextAnswer(
     ...answer,
     ...(project === undefined ? {} : { project }),
     overflow: labels.filter((_, i) => left.has(facts[i].channel)),
-    tokens: { index: countTokens(answer.plain_index), block: countTokens(answer.fdm_block) },
+    tokens,
     ...(include === "index" ? {} : { carriers: { ...context.carriers } }),
   };
 }

@@ -233,6 +233,14 @@ export interface LabelAnswer {
   one_of?: string[];
   max_bytes?: number;
   ttl_s?: number;
+  /** Of an own label, for a key of the whole account: when it was added, by whom, and the first 12 characters of the key. */
+  created_at?: string;
+  created_by?: string;
+  created_key?: string;
+}
+
+export interface RemoveLabelAnswer {
+  status: "ok";
 }
 
 export interface ChannelsAnswer {
@@ -242,7 +250,7 @@ export interface ChannelsAnswer {
     description: string;
     example: string;
   } & Partial<LabelAnswer>)[];
-  /** With a key: labels that the account may still add. */
+  /** With a key: labels that it may still add; 0 for one that only reads or is for one user. */
   free?: number;
 }
 

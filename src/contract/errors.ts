@@ -1,7 +1,7 @@
 /** The body of every error answer: problem details (RFC 9457, application/problem+json). */
 
 import { ERRORS, type FailureCode } from "../base/error-codes.ts";
-import type { PresentFact } from "../base/errors.ts";
+import type { StoredFact } from "./answers.ts";
 
 export interface Problem {
   readonly type: string;
@@ -14,7 +14,7 @@ export interface Problem {
   readonly hint?: string;
   readonly upgrade_url?: string;
   /** With `revision_mismatch`: the fact that is there, or null. */
-  readonly present?: PresentFact | null;
+  readonly present?: Pick<StoredFact, "label" | "value" | "revision" | "updated_at" | "written_by"> | null;
   /** Of a list: the items that it has. */
   readonly items?: readonly string[];
 }
@@ -27,7 +27,7 @@ export function problemOf(
     param?: string | undefined;
     hint?: string | undefined;
     upgradeUrl?: string | undefined;
-    present?: PresentFact | null | undefined;
+    present?: Problem["present"] | undefined;
     items?: readonly string[] | undefined;
   } = {},
 ): Problem {

@@ -119,8 +119,12 @@ export function labelAnswer(terms: {
   readonly oneOf: readonly string[] | null;
   readonly maxBytes: number | null;
   readonly ttlS: number | null;
+  readonly createdAtMs?: number | undefined;
+  readonly createdBy?: string | undefined;
+  readonly createdKey?: string | undefined;
 }): LabelAnswer {
   const { channel, label, description, example, isOwn, scope, hidden, oneOf, maxBytes, ttlS } = terms;
+  const { createdAtMs, createdBy, createdKey } = terms;
   return {
     channel,
     label,
@@ -132,6 +136,9 @@ export function labelAnswer(terms: {
     ...(oneOf === null ? {} : { one_of: [...oneOf] }),
     ...(maxBytes === null ? {} : { max_bytes: maxBytes }),
     ...(ttlS === null ? {} : { ttl_s: ttlS }),
+    ...(createdAtMs === undefined ? {} : { created_at: new Date(createdAtMs).toISOString() }),
+    ...(createdBy === undefined ? {} : { created_by: createdBy }),
+    ...(createdKey === undefined ? {} : { created_key: createdKey }),
   };
 }
 

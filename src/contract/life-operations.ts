@@ -8,6 +8,7 @@ const LABELLED = ["invalid_request", "unknown_label"] as const;
 const STORING = [
   "unsupported_media_type",
   "body_too_large",
+  "request_timeout",
   "overloaded",
   "store_unavailable",
   "outcome_unknown",
@@ -175,6 +176,26 @@ export const LIFE_OPERATIONS = {
     params: life.LabelParams,
     body: life.ChangeLabelBody,
     answer: life.LabelAnswer,
-    errors: [...LABELLED, ...STORING],
+    errors: [...LABELLED, "labels_full", ...STORING],
+  },
+  removeLabel: {
+    id: "removeLabel",
+    method: "DELETE",
+    path: "/channels/:label",
+    access: "key",
+    about: "account",
+    writes: true,
+    summary:
+      "Removes an own label that no fact and no history of the account has. Its channel is given to no other label.",
+    params: life.LabelParams,
+    answer: life.RemoveLabelAnswer,
+    errors: [
+      "invalid_request",
+      "not_found",
+      "label_in_use",
+      "overloaded",
+      "store_unavailable",
+      "outcome_unknown",
+    ],
   },
 } as const satisfies Record<string, Operation>;

@@ -192,12 +192,14 @@ export const AddLabelBody = Type.Object({
   }),
   ...LabelTerms,
   scope: Type.Optional(wire.ScopeName),
+  written_by: wire.WrittenBy,
 });
 export const LabelParams = Type.Object({ label: Type.String({ minLength: 1, maxLength: 100 }) });
 export const ChangeLabelBody = Type.Object({
   ...LabelTerms,
   description: Type.Optional(LabelTerms.description),
 });
+export const RemoveLabelAnswer = Type.Object({ status: Type.Literal("ok") });
 export const LabelAnswer = Type.Object({
   channel: Type.Integer({ minimum: 0, maximum: CHANNEL_COUNT_MAX - 1 }),
   label: Type.String(),
@@ -209,4 +211,5 @@ export const LabelAnswer = Type.Object({
   one_of: Type.Optional(Type.Array(Type.String())),
   max_bytes: Type.Optional(Type.Integer()),
   ttl_s: Type.Optional(Type.Integer()),
+  ...wire.LabelOrigin,
 });

@@ -338,7 +338,9 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "example": "Chidi",
       "own": true,
       "scope": "person",
-      "hidden": false
+      "hidden": false,
+      "created_at": "2026-11-18T04:29:07.608Z",
+      "created_key": "sb_live_…"
     }
   },
   "changeLabel": {
@@ -357,7 +359,18 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
       "own": true,
       "scope": "person",
       "hidden": false,
-      "max_bytes": 100
+      "max_bytes": 100,
+      "created_at": "2026-11-18T04:29:07.608Z",
+      "created_key": "sb_live_…"
+    }
+  },
+  "removeLabel": {
+    "params": {
+      "label": "FAMILY.dog"
+    },
+    "status": 200,
+    "answer": {
+      "status": "ok"
     }
   },
   "forgetFact": {
@@ -712,10 +725,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "own": true,
           "scope": "person",
           "hidden": false,
-          "max_bytes": 100
+          "max_bytes": 100,
+          "created_at": "2026-11-18T04:29:07.608Z",
+          "created_key": "sb_live_…"
         }
       ],
-      "free": 215
+      "free": 214
     }
   },
   "adminUsage": {

@@ -12,7 +12,7 @@ import type { Access, Operation } from "./operation.ts";
 import * as wire from "./schemas.ts";
 
 const LABELLED = ["invalid_request", "unknown_label"] as const;
-const WITH_BODY = ["unsupported_media_type", "body_too_large"] as const;
+const WITH_BODY = ["unsupported_media_type", "body_too_large", "request_timeout"] as const;
 const WRITING = [
   "invalid_value",
   ...WITH_BODY,
@@ -364,11 +364,11 @@ export type OperationId = keyof typeof OPERATIONS;
 
 /** What every operation of its kind may answer as well. */
 export const ACCESS_ERRORS: Readonly<Record<Access, readonly FailureCode[]>> = {
-  key: ["missing_key", "invalid_key", "key_revoked", "key_expired", "rate_limited"],
+  key: ["missing_key", "invalid_key", "key_revoked", "key_expired", "rate_limited", "overloaded"],
   demo: ["rate_limited"],
   open: [],
-  any: ["invalid_key", "key_revoked", "key_expired", "rate_limited"],
-  admin: ["missing_key", "invalid_key", "rate_limited"],
+  any: ["invalid_key", "key_revoked", "key_expired", "rate_limited", "overloaded"],
+  admin: ["missing_key", "invalid_key", "rate_limited", "overloaded"],
 };
 
 /** What an operation may answer, with what every one of its kind may answer. */

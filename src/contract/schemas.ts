@@ -336,6 +336,15 @@ export const UsageAnswer = Type.Object({
   access: Type.Optional(Type.Literal("read", { description: "Where the key only reads." })),
 });
 
+/** Of an own label, for a key of the whole account. */
+export const LabelOrigin = {
+  created_at: Type.Optional(Time),
+  created_by: Type.Optional(Type.String({ description: "The `written_by` of the call that added it." })),
+  created_key: Type.Optional(
+    Type.String({ description: "The first 12 characters of the key that added it." }),
+  ),
+};
+
 export const ChannelsAnswer = Type.Object({
   channels: Type.Array(
     Type.Object({
@@ -349,9 +358,14 @@ export const ChannelsAnswer = Type.Object({
       one_of: Type.Optional(Type.Array(Type.String())),
       max_bytes: Type.Optional(Type.Integer()),
       ttl_s: Type.Optional(Type.Integer()),
+      ...LabelOrigin,
     }),
   ),
-  free: Type.Optional(Type.Integer({ description: "With a key: labels that the account may still add." })),
+  free: Type.Optional(
+    Type.Integer({
+      description: "With a key: labels that it may still add; 0 for one that only reads or is for one user.",
+    }),
+  ),
 });
 
 const DemoValue = Type.String({

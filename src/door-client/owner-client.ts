@@ -17,6 +17,7 @@ import { bodyTextOf, fetchAnswer } from "./node-fetch.ts";
 /** Nobody listens at the door: nothing was sent. */
 export class NoOwnerError extends OperatorError {
   override name = "NoOwnerError";
+  readonly code = "ECONNREFUSED";
 }
 
 class SilentOwnerError extends OperatorError {

@@ -12,7 +12,7 @@ import { BareAnswers } from "./connection/bare-answers.ts";
 import { limitConnections } from "./connection/connections.ts";
 import { OneWriteResponse } from "./connection/one-write.ts";
 import { orderlyEnd } from "./connection/orderly-end.ts";
-import { BodyRoom } from "./request/body-room.ts";
+import { ANSWERS, BODIES, ByteBudget } from "./request/byte-budget.ts";
 import { clientReader, type TrustProxy, trustsOf } from "./request/client.ts";
 import { Dispatcher } from "./request/dispatcher.ts";
 import { CallHistory } from "./request/recent-calls.ts";
@@ -34,13 +34,21 @@ export interface HttpServerOptions {
 }
 
 const HEADER_BYTES_MAX = 16_384;
-const TIMEOUTS: Timeouts = { headMs: 15_000, bodyMs: 15_000, answerMs: 60_000, checkMs: 1_000 };
+const TIMEOUTS: Timeouts = {
+  headMs: 15_000,
+  bodyMs: 15_000,
+  slowBodyMs: 10_000,
+  answerMs: 60_000,
+  checkMs: 1_000,
+};
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 
 export interface Timeouts {
   /** For the head of a request, and for its body after that. */
   readonly headMs: number;
   readonly bodyMs: number;
+  /** For how long a body may come slower than 1 KiB a second. */
+  readonly slowBodyMs: number;
   /** How long an answer may wait while its client reads none of it. */
   readonly answerMs: number;
   /** How often Node looks for requests that are too late. */
@@ -57,7 +65,8 @@ export class HttpServer {
     const sessions = new ConsoleSessions(services.adminToken, services.clock);
     const recent = new CallHistory();
     const { timeouts = TIMEOUTS } = options;
-    const { headMs, bodyMs, answerMs, checkMs } = timeouts;
+    const { headMs, bodyMs, slowBodyMs, answerMs, checkMs } = timeouts;
+    const answerBudget = new ByteBudget(services.metrics, ANSWERS);
     const trusts = trustsOf(options.trustProxy);
     const isProxy = (address: string) => trusts(address, 0);
     const requestMetrics = new RequestMetrics(services);
@@ -67,10 +76,18 @@ export class HttpServer {
     this.#dispatcher = new Dispatcher({
       services,
       router: new Router(
-        allRoutes({ services, sessions, recent, pages: website === undefined ? [] : websiteRoutes(website) }),
+        allRoutes({
+          services,
+          sessions,
+          recent,
+          answers: answerBudget,
+          pages: website === undefined ? [] : websiteRoutes(website),
+        }),
       ),
       access: accessChecks(services, { sessions, origins: new Origins(options.origins), isProxy }),
-      bodies: new BodyRoom(services.metrics),
+      bodies: new ByteBudget(services.metrics, BODIES),
+      answers: answerBudget,
+      slowBodyMs,
       clientOf: clientReader(trusts),
       metrics: requestMetrics,
       recent,

@@ -39,6 +39,8 @@ export interface McpVisit {
   readonly caller: Caller;
   /** The one user that the visit is bound to; without it every call names one. */
   readonly userId: string | undefined;
+  /** Whether add_label is offered where the key may add labels; undefined: only where no user is bound. */
+  readonly addLabel?: boolean | undefined;
   /** Where the person works. */
   readonly project: string | undefined;
   /** What of a memory the client wants in its prompt. */

@@ -15,7 +15,7 @@ class AgentsLockedError extends OperatorError {
 /** @param home the user's home folder */
 export async function withAgentsLock<T>(home: string, work: () => T): Promise<T> {
   const folder = join(home, ".sideband");
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const lock = await takeFolderLock(folder, WAIT_MS, AGENTS_LOCK_FILE);
   if (lock === undefined)
     throw new AgentsLockedError(

@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { ServiceClock } from "../base/clock.ts";
+import { FairTurns } from "../base/fair-turns.ts";
 import { Metrics } from "../base/metrics.ts";
 import { SharedWork } from "../base/shared-work.ts";
 import { BlockScheduler } from "../blockwork/block-scheduler.ts";
@@ -13,17 +14,19 @@ import { type Config, ConfigError } from "../config.ts";
 import { Authentication } from "../memory/authentication.ts";
 import type { FlushedBlock } from "../memory/blocks.ts";
 import { Blocks } from "../memory/blocks.ts";
+import { sealedIds } from "../memory/event-ids.ts";
 import { UserEvents } from "../memory/events.ts";
 import { IdempotencyGate } from "../memory/idempotency.ts";
 import { KeyManager } from "../memory/key-manager.ts";
 import { KeyRing, type MasterKey } from "../memory/key-ring.ts";
 import { Labels } from "../memory/labels.ts";
-import { LocalEvents } from "../memory/local-events.ts";
+import { LocalEvents, methodsOf } from "../memory/local-events.ts";
 import type { Store, StoreStatistics } from "../memory/ports.ts";
 import type { MemoryServices } from "../memory/services.ts";
 import { SharedEvents } from "../memory/shared-events.ts";
 import { Tokens } from "../memory/tokens.ts";
 import type { LmdbStore } from "../store/lmdb/lmdb-store.ts";
+import { EndTimer } from "./end-timer.ts";
 import { BLOCK_WORKER } from "./package.ts";
 import { hasMasterKey, MASTER_KEY_FILE, masterKeys, removeLeftSecrets } from "./secrets.ts";
 import { agreeOnMasterKeys, type OpenedStore, type OpenStoreOptions, openStore } from "./stores.ts";
@@ -40,6 +43,8 @@ export interface Core {
   readonly authentication: Authentication;
   readonly keys: KeyManager;
   readonly metrics: Metrics;
+  /** Knows when the next fact expires. */
+  readonly ends: EndTimer;
   close(): Promise<void>;
 }
 
@@ -81,9 +86,13 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   const scheduler = new BlockScheduler({ workers, clock: timerClock, queueMax, metrics });
   const blockWork = new BlockWork(scheduler, CODEBOOK_VERSION);
   const labels = new Labels(opened);
-  const local = new LocalEvents(labels, clock);
-  const events = new UserEvents(eventLog === undefined ? local : new SharedEvents(eventLog, labels, clock));
-  const store = eventLog === undefined ? local.tellsOf(opened) : opened;
+  const idsOf = sealedIds(keyRing.eventKey);
+  const local = new LocalEvents(labels, clock, idsOf);
+  const shared = eventLog && new SharedEvents(eventLog, labels, clock, idsOf);
+  const events = new UserEvents(shared ?? local);
+  // Nodes know the same ends: one of them comes first, and the others find the work done.
+  const ends = new EndTimer(clock, () => (eventLog === undefined ? 0 : Math.random() * ENDS_APART_MS));
+  const store = ends.notesOf(eventLog === undefined ? local.tellsOf(opened) : methodsOf(opened));
   const blocks = new Blocks({ store, blockWork, keyRing, labels, clock: timerClock });
   const idempotency = new IdempotencyGate(keyRing.digestKey);
   const flushes = new SharedWork<FlushedBlock>();
@@ -95,6 +104,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     events,
     blocks,
     flushes,
+    turns: new FairTurns(),
     idempotency,
     clock,
     historyMax,
@@ -111,6 +121,7 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     authentication,
     keys: new KeyManager(store, clock),
     metrics,
+    ends,
     async close() {
       events.close();
       await blockWork.close();
@@ -139,6 +150,7 @@ function holdsUsers(store: LmdbStore): boolean {
   }
 }
 
+const ENDS_APART_MS = 400;
 const DELAY_RESOLUTION_MS = 20;
 
 function defineGauges(metrics: Metrics, store: Store, blocks: Blocks): void {

@@ -1,7 +1,9 @@
 /** The file of an export. An earlier one stays until the new one is whole and on disk. */
 
-import { realpathSync, rmSync, statSync } from "node:fs";
+import { createReadStream, realpathSync, rmSync, statSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
+import { linesOf } from "../base/lines.ts";
+import { type ExportedKeys, keysOfExport } from "../memory/transfer.ts";
 import { renameFile } from "../store/lmdb/durable-files.ts";
 
 /**
@@ -23,4 +25,9 @@ export async function writeWhole(lines: AsyncIterable<string>, out: string): Pro
   } finally {
     rmSync(draft, { force: true });
   }
+}
+
+/** What the file brings along besides facts. */
+export function keysIn(path: string): Promise<ExportedKeys> {
+  return keysOfExport(linesOf(createReadStream(path)));
 }

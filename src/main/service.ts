@@ -86,6 +86,7 @@ export async function startService(config: Config, options: ServiceOptions = {})
     ...(options.onLost === undefined ? {} : { onLost: options.onLost }),
     ...(options.blockWorker === undefined ? {} : { blockWorker: options.blockWorker }),
   });
+  core.memory.labels.onChange = (line, message) => log.info(line, message);
   const door = new Door();
   let server: HttpServer | undefined;
   try {
@@ -106,7 +107,7 @@ export async function startService(config: Config, options: ServiceOptions = {})
         mcp: new McpHttp({
           memory: core.memory,
           version: packageVersion(),
-          isLive: (caller) => core.authentication.isLive(caller),
+          watch: (caller, onEnd) => core.authentication.watch(caller, onEnd),
         }),
         upkeep: {
           compact: (progress) => core.compact(progress),

@@ -1,6 +1,6 @@
 /**
- * Periodic work of a service: notes which keys were used, looks at the clock, sweeps what has expired, and compacts the embedded
- * store some time after something was forgotten. A compaction that failed, on a full disk for example, is tried again after twice as
+ * Periodic work of a service: notes which keys were used, looks at the clock, sweeps what has expired, facts at the moment at
+ * which they do, and compacts the embedded store some time after something was forgotten. A compaction that failed, on a full disk for example, is tried again after twice as
  * many rounds as before, up to about an hour.
  */
 
@@ -45,9 +45,14 @@ export function keepUp(core: Core, config: Config, log: Logger): () => void {
     },
     Math.min(UPKEEP_INTERVAL_MS, Math.max(1, config.compactAfterS) * 1000),
   );
+  const stopEnding = core.ends.start(async () => {
+    const ended = await core.store.endFacts(core.clock.settledMs());
+    return { count: ended.length, nextMs: await core.store.nextEndMs() };
+  });
   return () => {
     clearInterval(touching);
     clearInterval(upkeep);
+    stopEnding();
   };
 }
 

@@ -16,7 +16,7 @@ import {
   readAnswer,
 } from "../contract/answer-mapping.ts";
 import { historyAnswer } from "../contract/life-mapping.ts";
-import { labelView } from "../http/routes/life.ts";
+import { channelsView, labelView } from "../http/routes/life.ts";
 import type { Caller } from "../memory/authentication.ts";
 import { readContext } from "../memory/context.ts";
 import { decodeFact } from "../memory/decode.ts";
@@ -44,6 +44,9 @@ export function directMemory(
   const { account } = caller;
   const run = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
+      // A request may have a hundred calls: each waits for its own turn.
+      await services.turns.next(account);
+      caller.signal?.throwIfAborted();
       return await work();
     } catch (error) {
       // Work that ended because its client has gone did not fail.
@@ -107,17 +110,17 @@ export function directMemory(
       }),
     channels: () =>
       run(async () => {
-        const labels = await services.labels.of(account);
-        return { channels: labels.all.map(labelView), free: labels.free };
+        return channelsView(await services.labels.of(account), caller);
       }),
-    addLabel: (label, terms) =>
+    addLabel: (label, terms, options) =>
       run(async () => {
         requireWriteAccess(caller);
         requireWholeAccount(caller);
         const { description, example = "", scope = null, hidden = false } = terms;
         const { oneOf = null, maxBytes = null, ttlS = null } = terms;
         const wanted = { label, description, example, oneOf, maxBytes, ttlS, scope, hidden };
-        return labelView((await addLabel(services, account, wanted)).terms);
+        const author = { keyId: caller.keyId, writtenBy: options?.writtenBy };
+        return labelView((await addLabel(services, account, wanted, author)).terms);
       }),
   };
 }

@@ -3,46 +3,41 @@
  * user; without it every call names one. Clients of 2026-07-28 listen for changes on the stream that they ask for;
  * clients of the 2025 revisions on the stream of their session, which nothing else needs.
  *
- * Each account has a handler of its own: what changes in one account is never heard in another.
+ * Each account has a handler of its own: what changes in one account is never heard in another. Accounts take turns: a
+ * visit, and each of its calls to the memory, is begun when it is the account's turn in the event loop.
  */
 
-import type { McpHttpHandler } from "@modelcontextprotocol/server";
-import type { AgentMemory } from "../agent-side/agent-memory.ts";
-import type { SectionParts } from "../agent-side/memory-section.ts";
+import type { McpHttpHandler, McpServer } from "@modelcontextprotocol/server";
 import { BoundedCache } from "../base/bounded-cache.ts";
 import { Failure } from "../base/errors.ts";
 import type { McpEndpoint, McpVisit } from "../http/services.ts";
 import type { Caller } from "../memory/authentication.ts";
 import type { OnHeard } from "../memory/events.ts";
+import { mayAddLabels } from "../memory/rights.ts";
 import type { MemoryServices } from "../memory/services.ts";
 import { directMemory, type MemoryCaller } from "./direct-memory.ts";
-import type { Subscriptions } from "./memory-server.ts";
+import type { ServerCall, ServerShape, Subscriptions } from "./memory-server.ts";
 import { memoryUri, userOfUri, watchableUser } from "./memory-uri.ts";
-import { type ChangeSource, Session, WATCHED_MAX } from "./session.ts";
+import { type ChangeSource, Session, Sessions, WATCHED_MAX } from "./session.ts";
 
 export interface McpHttpOptions {
   readonly memory: MemoryServices;
   readonly version: string;
-  /** Whether a caller's key still counts. */
-  readonly isLive: (caller: Caller) => Promise<boolean>;
+  /** Calls `onEnd` when a caller's key counts no more, unless the function that it returns is called before. */
+  readonly watch: (caller: Caller, onEnd: () => void) => () => void;
 }
 
 /** What the service knows of a request, handed through to the server that answers it. */
 interface Visitor extends Record<string, unknown> {
-  readonly memory: AgentMemory;
-  readonly userId: string | undefined;
-  readonly readOnly: boolean;
-  readonly project: string | undefined;
-  readonly include: SectionParts;
-  /** The session that a client of the 2025 revisions names, where this node has it. */
-  readonly session: Session | undefined;
-  /** Resolves when no change of a memory that is watched can be missed any more. */
-  readonly check: (userId: string) => Promise<void>;
+  readonly call: ServerCall;
+  readonly offers: Pick<ServerShape, "isBound" | "isPlaced" | "readOnly" | "addsLabels" | "include">;
+  /** Puts the server that answers it back, where it is idle. */
+  release: (() => void) | undefined;
 }
 
 interface AccountEntry {
   readonly handler: McpHttpHandler;
-  readonly sessions: BoundedCache<Session>;
+  readonly sessions: Sessions;
   /** Tells whoever listens. */
   readonly tell: OnHeard;
   readonly beginnings: Beginnings;
@@ -51,7 +46,8 @@ interface AccountEntry {
 
 const ACCOUNTS_MAX = 1_000;
 const STREAMS_MAX = 1_024;
-const SESSIONS_MAX = 1_024;
+/** Servers of an account that wait for a visit. */
+const IDLE_SERVERS_MAX = 4;
 const SESSION_HEADER = "mcp-session-id";
 const SESSION_NOT_FOUND = -32_001;
 const INVALID_PARAMS = -32_602;
@@ -59,7 +55,8 @@ const INVALID_PARAMS = -32_602;
 const LIMIT_REACHED = -32_603;
 const TOO_MANY_REQUESTS = 429;
 const NEW_SESSION = "Send initialize, and its Mcp-Session-Id with each request.";
-const KEYS_INTERVAL_MS = 1_000;
+/** Why a visit that has its answer, or whose client has gone, ends. Made once: a trace of the stack takes its time. */
+const OVER = new DOMException("The visit is over.", "AbortError");
 /** Changes within this time are told in one notice, such as those of a batch. */
 const TOGETHER_MS = 100;
 
@@ -67,20 +64,18 @@ export class McpHttp implements McpEndpoint {
   readonly #options: McpHttpOptions;
   readonly #accounts = new BoundedCache<Promise<AccountEntry>>({ entriesMax: ACCOUNTS_MAX });
   /** The visits that are being answered. */
-  readonly #open = new Map<AbortController, Caller>();
-  readonly #timer: NodeJS.Timeout;
-  #looking = false;
+  readonly #open = new Set<AbortController>();
 
   constructor(options: McpHttpOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => void this.#endRevoked(), KEYS_INTERVAL_MS).unref();
   }
 
   async answer(visit: McpVisit): Promise<Response> {
-    const { caller, userId, project, include, request, body, ended, failureOf } = visit;
+    const { caller, userId, addLabel, project, include, request, body, ended, failureOf } = visit;
     const account = await this.#accountOf(caller.account);
+    await this.#options.memory.turns.next(caller.account);
     const controller = new AbortController();
-    this.#open.set(controller, caller);
+    this.#open.add(controller);
     const memoryOf = (owner: MemoryCaller) => directMemory(this.#options.memory, owner, failureOf);
     const { events } = this.#options.memory;
     const watch = (user: string) => {
@@ -89,11 +84,13 @@ export class McpHttp implements McpEndpoint {
       return stop;
     };
     const check = (user: string) => account.beginnings.of(user);
-    const releases: (() => void)[] = [];
+    // A stream ends with its key.
+    const releases = [this.#options.watch(caller, () => controller.abort())];
     const end = () => {
       this.#open.delete(controller);
-      controller.abort();
+      // Before the signal, which also ends the server's connection: one that is cut off is not used again.
       for (const release of releases.splice(0)) release();
+      controller.abort(OVER);
     };
     const listened = listenedOf(body, userId);
     try {
@@ -114,8 +111,24 @@ export class McpHttp implements McpEndpoint {
     if (method === "GET" && sessionId !== null)
       return streamOf(session, { watch, onChange: account.onChange }, controller.signal);
     const memory = memoryOf({ ...caller, signal: controller.signal });
-    const readOnly = caller.access === "read";
-    const visitor: Visitor = { memory, userId, readOnly, project, include, session, check };
+    const visitor: Visitor = {
+      call: {
+        memory,
+        userId,
+        projectOf: project === undefined ? undefined : async () => project,
+        clientName: () => session?.clientName,
+        subscriptions: subscriptionsOf(session, userId, check),
+        onLabels: () => account.handler.notify.toolsChanged(),
+      },
+      offers: {
+        isBound: userId !== undefined,
+        isPlaced: project !== undefined,
+        readOnly: caller.access === "read",
+        addsLabels: mayAddLabels(caller) && (addLabel ?? userId === undefined),
+        include,
+      },
+      release: undefined,
+    };
     const response = await account.handler.fetch(
       new Request(new URL(url, "http://service"), { method, headers, signal: controller.signal }),
       {
@@ -123,9 +136,10 @@ export class McpHttp implements McpEndpoint {
         ...(body === undefined || body === null ? {} : { parsedBody: listened.body }),
       },
     );
+    if (visitor.release !== undefined) releases.push(visitor.release);
     if (methodOf(body) === "initialize" && response.ok) {
       const opened = new Session(caller.user, clientNameIn(body));
-      account.sessions.set(opened.id, opened);
+      account.sessions.add(opened, `${caller.keyId} ${caller.user}`);
       response.headers.set(SESSION_HEADER, opened.id);
     }
     return response;
@@ -133,22 +147,7 @@ export class McpHttp implements McpEndpoint {
 
   /** Ends the streams. */
   close(): void {
-    clearInterval(this.#timer);
-    for (const controller of this.#open.keys()) controller.abort();
-  }
-
-  /** A stream ends soon after its key, or its token. Each is looked up once, however many streams it has. */
-  async #endRevoked(): Promise<void> {
-    if (this.#looking) return;
-    this.#looking = true;
-    const nameOf = ({ keyId, token }: Caller) => `${keyId} ${token?.expiresAtMs}`;
-    const callers = new Map([...this.#open.values()].map((caller) => [nameOf(caller), caller]));
-    for (const [name, caller] of callers) {
-      // A store that does not answer says nothing about the key.
-      if (await this.#options.isLive(caller).catch(() => true)) continue;
-      for (const [controller, own] of this.#open) if (nameOf(own) === name) controller.abort();
-    }
-    this.#looking = false;
+    for (const controller of this.#open) controller.abort();
   }
 
   #accountOf(name: string): Promise<AccountEntry> {
@@ -167,29 +166,28 @@ export class McpHttp implements McpEndpoint {
       import("./memory-server.ts"),
     ]);
     const { version } = this.#options;
+    const servers = new IdleServers((shape) =>
+      memoryServer(shape, ({ http }) => (http!.authInfo!.extra as Visitor).call),
+    );
     const handler: McpHttpHandler = createMcpHandler(
       ({ authInfo, era }) => {
         const visitor = authInfo!.extra as Visitor;
-        const { memory, userId, readOnly, project, include, session } = visitor;
         const isLegacy = era === "legacy";
-        return memoryServer({
-          memory,
-          userId,
-          readOnly,
+        // The stream of a session tells of memories alone.
+        const { server, release } = servers.take({
           version,
-          include,
-          projectOf: project === undefined ? undefined : async () => project,
-          clientName: () => session?.clientName,
-          subscriptions: isLegacy ? subscriptionsOf(visitor) : undefined,
-          // The stream of a session tells of memories alone.
-          onLabels: isLegacy ? undefined : () => handler.notify.toolsChanged(),
+          ...visitor.offers,
+          takesSubscriptions: isLegacy,
+          tellsOfLabels: !isLegacy,
         });
+        visitor.release = release;
+        return server;
       },
       { maxSubscriptions: STREAMS_MAX },
     );
     return {
       handler,
-      sessions: new BoundedCache<Session>({ entriesMax: SESSIONS_MAX }),
+      sessions: new Sessions(),
       beginnings: new Beginnings(),
       tell: soon((user) => handler.notify.resourceUpdated(memoryUri(user))),
       onChange: (listener) =>
@@ -197,6 +195,29 @@ export class McpHttp implements McpEndpoint {
           (event) => event.kind === "resource_updated" && listener(userOfUri(event.uri)!),
         ),
     };
+  }
+}
+
+/** Servers that have answered a visit, for the next that is offered the same. A server answers one at a time. */
+class IdleServers {
+  readonly #make: (shape: ServerShape) => McpServer;
+  #idle: { readonly name: string; readonly server: McpServer }[] = [];
+
+  constructor(make: (shape: ServerShape) => McpServer) {
+    this.#make = make;
+  }
+
+  /** `release` puts the server back, unless its visit was cut off: then something of it may still run. */
+  take(shape: ServerShape): { server: McpServer; release: () => void } {
+    const name = JSON.stringify(shape);
+    const idle = this.#idle.find((entry) => entry.name === name);
+    if (idle !== undefined) this.#idle = this.#idle.filter((entry) => entry !== idle);
+    const server = idle?.server ?? this.#make(shape);
+    const release = () => {
+      if (server.isConnected()) return;
+      this.#idle = [{ name, server }, ...this.#idle].slice(0, IDLE_SERVERS_MAX);
+    };
+    return { server, release };
   }
 }
 
@@ -259,7 +280,11 @@ function isTooMany(error: unknown): error is Failure {
   return error instanceof Failure && error.code === "overloaded";
 }
 
-function subscriptionsOf({ session, userId, check }: Visitor): Subscriptions {
+function subscriptionsOf(
+  session: Session | undefined,
+  userId: string | undefined,
+  check: (userId: string) => Promise<void>,
+): Subscriptions {
   const refuse = (code: number, message: string) => Object.assign(new Error(message), { code });
   const subscribe = (user: string, uri: string) => {
     try {

@@ -4,6 +4,9 @@
  *
  * A server is bound to one user wherever that user is known, and then no tool takes a user_id: a model that
  * was talked into something cannot reach another user's facts. Only a server that is not bound asks for one.
+ *
+ * A server knows only what it offers. Whose memory a call is about, and all else that differs between the connections
+ * that it serves one after the other, it asks at each call.
  */
 
 import {
@@ -12,16 +15,21 @@ import {
   type JsonSchemaType,
   McpServer,
   type ReadResourceResult,
+  ResourceNotFoundError,
   ResourceTemplate,
+  type ServerContext,
   type Tool,
 } from "@modelcontextprotocol/server";
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
 import { memorySection, type SectionParts } from "../agent-side/memory-section.ts";
 import {
+  ADD_LABEL,
+  HISTORY,
+  HISTORY_LISTS,
   MEMORY_TOOLS,
   type MemoryTool,
   objectSchema,
-  readingTool,
+  READS,
   type ToolCallOptions,
   type ToolInput,
   toolErrorText,
@@ -32,6 +40,9 @@ import {
 import { WORTH_KEEPING } from "../agent-side/prompts.ts";
 import { STANDARD_TOOL_LABELS, type ToolLabel } from "../agent-side/tool-labels.ts";
 import { mcpWriter } from "../agent-side/written-by.ts";
+import { assert } from "../base/assert.ts";
+import { Failure } from "../base/errors.ts";
+import type { ChannelsAnswer } from "../contract/answers.ts";
 import { memoryUri, URI_PREFIX, userOfUri } from "./memory-uri.ts";
 
 export interface Subscriptions {
@@ -40,21 +51,34 @@ export interface Subscriptions {
   unsubscribe(uri: string): void;
 }
 
-export interface MemoryServerOptions {
-  readonly memory: AgentMemory;
-  /** Whose memory; without it every call says so itself. */
-  readonly userId?: string | undefined;
+/** What a server offers. */
+export interface ServerShape {
   readonly version: string;
+  /** Whether it is bound to one user: otherwise every call names one. */
+  readonly isBound: boolean;
+  /** Whether calls may have a project: otherwise no tool takes a scope. */
+  readonly isPlaced: boolean;
   /** Whether it may only be read: then the tools that write are not offered. */
   readonly readOnly?: boolean | undefined;
-  /** Takes the subscriptions of a client of the 2025 revisions; later ones do not ask the server for them. */
+  /** Whether add_label is offered, which reaches all users of the account. */
+  readonly addsLabels: boolean;
+  /** What the agent's prompt gets: the facts in plain text, the sealed block, or both. */
+  readonly include: SectionParts;
+  /** Whether it takes the subscriptions of a client of the 2025 revisions; later ones do not ask the server for them. */
+  readonly takesSubscriptions: boolean;
+  /** Whether clients are told of new labels. */
+  readonly tellsOfLabels: boolean;
+}
+
+/** What a call is about, and who makes it. */
+export interface ServerCall {
+  readonly memory: AgentMemory;
+  /** Whose memory, where the server is bound. */
+  readonly userId: string | undefined;
   readonly subscriptions?: Subscriptions | undefined;
-  /** The project of the calls, asked at each; without the function there is none, and no tool takes a scope. */
   readonly projectOf?: (() => Promise<string | undefined>) | undefined;
   /** The name of the client; asked at each call, since it names itself only after it has connected. */
   readonly clientName: () => string | undefined;
-  /** What the agent's prompt gets: the facts in plain text, the sealed block, or both. */
-  readonly include: SectionParts;
   /** Keeps what looks like a secret too. */
   readonly allowSecrets?: boolean;
   /** The command with which the person undoes a write, where they have one. */
@@ -63,19 +87,21 @@ export interface MemoryServerOptions {
   readonly explained?: ((error: unknown) => unknown) | undefined;
   /** Hears of each change made through this server. */
   readonly onChange?: (userId: string) => void;
-  /** Hears of each label added through this server, and tells the clients; without it they are not told. */
+  /** Hears of each label added through this server, and tells the clients. */
   readonly onLabels?: (() => void) | undefined;
 }
+
+export type ServerCallOf = (context: ServerContext) => ServerCall;
 
 /** Without limits, which the memory checks: the list of tools is to be short. */
 const USER_ID = { type: "string" };
 const FLUSH = " Call flush before the conversation is compacted or summarised.";
 
-export function memoryServer(options: MemoryServerOptions): McpServer {
-  const { version, include, subscriptions, onLabels } = options;
+export function memoryServer(shape: ServerShape, callOf: ServerCallOf): McpServer {
+  const { version, include, takesSubscriptions, tellsOfLabels } = shape;
   // Without a word the library would say that all lists change.
   const capabilities = {
-    tools: { listChanged: onLabels !== undefined },
+    tools: { listChanged: tellsOfLabels },
     resources: { listChanged: false, subscribe: true },
     prompts: { listChanged: false },
   };
@@ -83,18 +109,16 @@ export function memoryServer(options: MemoryServerOptions): McpServer {
     { name: "sideband", title: "Sideband memory", version },
     { capabilities, instructions: include === "index" ? WORTH_KEEPING : WORTH_KEEPING + FLUSH },
   );
-  addTools(server, options);
-  listTools(server, options);
-  addResource(server, options);
-  addPrompt(server, options);
-  if (subscriptions !== undefined) addSubscriptions(server, subscriptions);
+  const listed = { addsLabels: shape.addsLabels };
+  addTools(server, shape, callOf, listed);
+  listTools(server, shape, callOf, listed);
+  addResource(server, shape, callOf);
+  addPrompt(server, shape, callOf);
+  if (takesSubscriptions) addSubscriptions(server, callOf);
   return server;
 }
 
-/**
- * Compiled when they are needed, and once: the library keeps every schema that it has compiled, and a server is made for
- * each request.
- */
+/** Compiled when they are needed, and once: the library keeps every schema that it has compiled. */
 const SCHEMAS = new Map(
   MEMORY_TOOLS.map((tool) => {
     const compiled = (isBound: boolean, isPlaced: boolean) =>
@@ -119,87 +143,133 @@ function listedSchema(tool: MemoryTool, isBound: boolean, isPlaced: boolean) {
 
 /** Who may only read is offered no tool that writes. */
 function offeredTools(
-  { readOnly = false, include }: MemoryServerOptions,
+  { readOnly = false, include, addsLabels }: ServerShape,
   labels?: readonly ToolLabel[],
 ): readonly MemoryTool[] {
-  const tools = toolsFor(include !== "index", labels);
+  const tools = toolsFor({ hasBlock: include !== "index", addsLabels, labels });
   return readOnly ? tools.flatMap((tool) => readingTool(tool) ?? []) : tools;
 }
 
-function addTools(server: McpServer, options: MemoryServerOptions): void {
-  const { memory, userId, onChange, onLabels, explained = (error) => error } = options;
-  for (const tool of offeredTools(options)) {
-    const schemas = SCHEMAS.get(tool.name)![userId === undefined ? "open" : "bound"];
-    const inputSchema = schemas[options.projectOf === undefined ? 0 : 1]();
-    server.registerTool(tool.name, { inputSchema }, async (args, { mcpReq }) => {
-      const user = userId ?? String(args.user_id);
+/** A tool as it is offered to those who may only read; undefined where it only writes. */
+function readingTool(tool: MemoryTool): MemoryTool | undefined {
+  if (tool.annotations.readOnlyHint) return tool;
+  if (tool.name !== HISTORY) return undefined;
+  return {
+    ...tool,
+    description: `${HISTORY_LISTS}.`,
+    optional: {},
+    annotations: READS,
+    async run(memory, userId, input, options) {
+      if (typeof input.restore === "number")
+        throw new Failure("read_only_key", "This key only reads: it restores no value.");
+      return tool.run(memory, userId, input, options);
+    },
+  };
+}
+
+/** What the last list of tools had. */
+interface ListedTools {
+  addsLabels: boolean;
+}
+
+function addTools(server: McpServer, shape: ServerShape, callOf: ServerCallOf, listed: ListedTools): void {
+  for (const tool of offeredTools(shape)) {
+    const schemas = SCHEMAS.get(tool.name)![shape.isBound ? "bound" : "open"];
+    const inputSchema = schemas[shape.isPlaced ? 1 : 0]();
+    server.registerTool(tool.name, { inputSchema }, async (args, context) => {
+      const call = callOf(context);
+      const { memory, onChange, onLabels, explained = (error) => error } = call;
+      const user = boundUser(shape, call) ?? String(args.user_id);
       try {
         // A client of 2026-07-28 names itself in each request.
-        const client = (mcpReq.envelope as Record<string, { name?: string }> | undefined)?.[
+        const client = (context.mcpReq.envelope as Record<string, { name?: string }> | undefined)?.[
           CLIENT_INFO_META_KEY
         ];
-        const call = await toolOptions(options, client?.name);
-        const result = { ...(await tool.run(memory, user, args, call)) };
+        const result = { ...(await tool.run(memory, user, args, await toolOptions(call, client?.name))) };
         if (!tool.annotations.readOnlyHint) onChange?.(user);
-        if (tool.name === "add_label") onLabels?.();
+        if (tool.name === ADD_LABEL) onLabels?.();
         return { content: [{ type: "text", text: toolResultText(result) }], structuredContent: result };
       } catch (error) {
-        return { content: [{ type: "text", text: toolErrorText(explained(error)) }], isError: true };
+        return {
+          content: [{ type: "text", text: toolErrorText(explained(error), listed.addsLabels) }],
+          isError: true,
+        };
       }
     });
   }
 }
 
+/** The user of a server that is bound: undefined without one. */
+function boundUser({ isBound }: ServerShape, { userId }: ServerCall): string | undefined {
+  assert(isBound === (userId !== undefined), "a call is for the user that its server is bound to");
+  return userId;
+}
+
 async function toolOptions(
-  { projectOf, clientName, allowSecrets, undoIn }: MemoryServerOptions,
+  { projectOf, clientName, allowSecrets, undoIn }: ServerCall,
   named: string | undefined,
 ) {
   const writtenBy = mcpWriter(named ?? clientName());
   return { failFast: true, allowSecrets, undoIn, project: await projectOf?.(), writtenBy };
 }
 
-/** The list with the labels as they are now; as they were last, where the memory is away. */
-function listTools({ server }: McpServer, options: MemoryServerOptions): void {
-  const { memory, userId, projectOf } = options;
-  let labels: readonly ToolLabel[] = STANDARD_TOOL_LABELS;
-  server.setRequestHandler("tools/list", async () => {
-    labels = await memory.channels({ failFast: true }).then(
-      ({ channels }) => channels,
-      () => labels,
-    );
-    const tools = offeredTools(options, labels).map((tool) => ({
+/**
+ * The list with the labels as they are now; as they were last, where the memory is away. A key that may add no label is
+ * told so with the labels, and is not offered to add one.
+ */
+function listTools(
+  { server }: McpServer,
+  shape: ServerShape,
+  callOf: ServerCallOf,
+  listed: ListedTools,
+): void {
+  let known: Pick<ChannelsAnswer, "free"> & { channels: readonly ToolLabel[] } = {
+    channels: STANDARD_TOOL_LABELS,
+  };
+  server.setRequestHandler("tools/list", async (_, context) => {
+    known = await callOf(context)
+      .memory.channels({ failFast: true })
+      .catch(() => known);
+    listed.addsLabels = shape.addsLabels && known.free !== 0;
+    const tools = offeredTools({ ...shape, ...listed }, known.channels).map((tool) => ({
       name: tool.name,
       title: tool.title,
       description: tool.description,
       // Plain JSON Schema; the library's type for that is narrower than the standard.
-      inputSchema: listedSchema(tool, userId !== undefined, projectOf !== undefined) as Tool["inputSchema"],
+      inputSchema: listedSchema(tool, shape.isBound, shape.isPlaced) as Tool["inputSchema"],
       annotations: tool.annotations,
     }));
     return { tools };
   });
 }
 
-function addResource(server: McpServer, options: MemoryServerOptions): void {
-  const { userId } = options;
+function addResource(server: McpServer, shape: ServerShape, callOf: ServerCallOf): void {
+  const name = "memory";
   const about = {
     title: "Memory",
     description: "The user's facts as a section for a prompt.",
     mimeType: "text/plain",
   };
-  const read = async (uri: URL, user: string): Promise<ReadResourceResult> => {
-    const text = await sectionOf(options, user);
-    return { contents: [{ uri: uri.href, mimeType: "text/plain", text }] };
+  const list = (context: ServerContext) => {
+    const uri = memoryUri(boundUser(shape, callOf(context))!);
+    return { resources: [{ uri, name, ...about }] };
   };
-  if (userId !== undefined) {
-    server.registerResource("memory", memoryUri(userId), about, (uri) => read(uri, userId));
-  } else {
-    const template = new ResourceTemplate(`${URI_PREFIX}{user_id}`, { list: undefined });
-    server.registerResource("memory", template, about, (uri) => read(uri, userOfUri(uri.href) ?? ""));
-  }
+  const template = new ResourceTemplate(`${URI_PREFIX}{user_id}`, { list: shape.isBound ? list : undefined });
+  server.registerResource(name, template, about, async (uri, _, context): Promise<ReadResourceResult> => {
+    const call = callOf(context);
+    const named = userOfUri(uri.href) ?? "";
+    const user = boundUser(shape, call) ?? named;
+    if (user !== named) throw new ResourceNotFoundError(uri.href);
+    const text = await sectionOf(shape, call, user);
+    return { contents: [{ uri: uri.href, mimeType: "text/plain", text }] };
+  });
+  // Who is bound to a user has that user's memory, and no address to fill in.
+  if (shape.isBound)
+    server.server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [] }));
 }
 
-async function sectionOf(options: MemoryServerOptions, user: string): Promise<string> {
-  const { memory, include, projectOf, explained } = options;
+async function sectionOf({ include }: ServerShape, call: ServerCall, user: string): Promise<string> {
+  const { memory, projectOf, explained } = call;
   const context = memory.context(user, { include, project: await projectOf?.() });
   return memorySection(
     await (explained === undefined ? context : context.catch((error) => Promise.reject(explained(error)))),
@@ -208,33 +278,32 @@ async function sectionOf(options: MemoryServerOptions, user: string): Promise<st
 }
 
 /** An address without a memory can be subscribed to, and never changes. */
-function addSubscriptions({ server }: McpServer, subscriptions: Subscriptions): void {
-  server.setRequestHandler("resources/subscribe", async ({ params }) => {
-    await subscriptions.subscribe(params.uri);
+function addSubscriptions({ server }: McpServer, callOf: ServerCallOf): void {
+  server.setRequestHandler("resources/subscribe", async ({ params }, context) => {
+    await callOf(context).subscriptions!.subscribe(params.uri);
     return {};
   });
-  server.setRequestHandler("resources/unsubscribe", ({ params }) => {
-    subscriptions.unsubscribe(params.uri);
+  server.setRequestHandler("resources/unsubscribe", ({ params }, context) => {
+    callOf(context).subscriptions!.unsubscribe(params.uri);
     return {};
   });
 }
 
-function addPrompt(server: McpServer, options: MemoryServerOptions): void {
-  const { userId } = options;
+function addPrompt(server: McpServer, shape: ServerShape, callOf: ServerCallOf): void {
   const about = {
     title: "Memory",
     description: "Puts what is remembered about the user into the conversation.",
   };
-  const messages = async (user: string) => {
-    const section = await sectionOf(options, user);
+  const messages = async (context: ServerContext, named = "") => {
+    const call = callOf(context);
+    const section = await sectionOf(shape, call, boundUser(shape, call) ?? named);
     const text = section === "" ? "Nothing is remembered about this user yet." : section;
     return { messages: [{ role: "user" as const, content: { type: "text" as const, text } }] };
   };
-  if (userId !== undefined) {
-    server.registerPrompt("context", about, () => messages(userId));
-  } else {
-    server.registerPrompt("context", { ...about, argsSchema: promptInput() }, ({ user_id }) =>
-      messages(user_id),
+  if (shape.isBound) server.registerPrompt("context", about, (context) => messages(context));
+  else {
+    server.registerPrompt("context", { ...about, argsSchema: promptInput() }, ({ user_id }, context) =>
+      messages(context, user_id),
     );
   }
 }

@@ -24,6 +24,10 @@ interface Subscription {
 
 /** How many memories one client may listen to. */
 export const WATCHED_MAX = 16;
+/** Sessions of one key and user. */
+export const OWNER_SESSIONS_MAX = 256;
+/** Sessions of an account on a node. */
+export const ACCOUNT_SESSIONS_MAX = 1_024;
 const KEEP_ALIVE_MS = 15_000;
 
 export class Session {
@@ -104,6 +108,47 @@ export class Session {
       subscription.endWatch?.();
       subscription.endWatch = undefined;
     }
+  }
+}
+
+/**
+ * The sessions of an account. Each key and user has its own: where one has too many, its own oldest goes. Where the account
+ * has too many, the oldest of whoever has most goes, so that nobody ends the sessions of others by opening more.
+ */
+export class Sessions {
+  /** The longest unused first. */
+  readonly #byOwner = new Map<string, Map<string, Session>>();
+  readonly #ownerOf = new Map<string, string>();
+
+  add(session: Session, owner: string): void {
+    const own = this.#byOwner.get(owner) ?? new Map<string, Session>();
+    this.#byOwner.set(owner, own.set(session.id, session));
+    this.#ownerOf.set(session.id, owner);
+    if (own.size > OWNER_SESSIONS_MAX) this.#dropOldest(owner);
+    else if (this.#ownerOf.size > ACCOUNT_SESSIONS_MAX) this.#dropOldest(this.#largest());
+  }
+
+  get(id: string): Session | undefined {
+    const own = this.#byOwner.get(this.#ownerOf.get(id) ?? "");
+    const session = own?.get(id);
+    if (session === undefined) return undefined;
+    own!.delete(id);
+    own!.set(id, session);
+    return session;
+  }
+
+  #dropOldest(owner: string): void {
+    const own = this.#byOwner.get(owner)!;
+    const [id] = own.keys();
+    own.delete(id);
+    this.#ownerOf.delete(id);
+    if (own.size === 0) this.#byOwner.delete(owner);
+  }
+
+  #largest(): string {
+    let largest: [owner: string, size: number] = ["", 0];
+    for (const [owner, { size }] of this.#byOwner) if (size > largest[1]) largest = [owner, size];
+    return largest[0];
   }
 }
 

@@ -9,7 +9,7 @@ import { type StdioServerHandle, serveStdio } from "@modelcontextprotocol/server
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
 import type { SectionParts } from "../agent-side/memory-section.ts";
 import { isForAnotherUser, otherUserText } from "../agent-side/other-user.ts";
-import { type MemoryServerOptions, memoryServer } from "./memory-server.ts";
+import { memoryServer, type ServerCall } from "./memory-server.ts";
 import { memoryUri } from "./memory-uri.ts";
 import { type Watch, watchMemory } from "./watch.ts";
 
@@ -19,7 +19,7 @@ interface StdioOptions {
   readonly version: string;
   readonly allowSecrets: boolean;
   readonly include: SectionParts;
-  readonly undoIn?: MemoryServerOptions["undoIn"];
+  readonly undoIn?: ServerCall["undoIn"];
   /** The project of the client's roots, which are file: addresses; undefined if it has none to tell. */
   readonly projectIn: (roots: readonly string[] | undefined) => Promise<string | undefined>;
 }
@@ -32,7 +32,7 @@ export function serveMcpStdio(options: StdioOptions, onError: (error: Error) => 
 
 /** A server that says when its user's memory has changed, to those who asked for it. */
 function watchedServer({ projectIn, ...options }: StdioOptions, modern: boolean): McpServer {
-  const { memory, userId } = options;
+  const { memory, userId, version, include } = options;
   const uri = memoryUri(userId);
   let roots: Promise<string[] | undefined> | undefined;
   const projectOf = async () => {
@@ -48,7 +48,7 @@ function watchedServer({ projectIn, ...options }: StdioOptions, modern: boolean)
     watch?.stop();
     watch = undefined;
   };
-  const server = memoryServer({
+  const call: ServerCall = {
     ...options,
     projectOf,
     explained: (error) =>
@@ -65,7 +65,10 @@ function watchedServer({ projectIn, ...options }: StdioOptions, modern: boolean)
     },
     onChange: () => void watch?.check(),
     onLabels: () => void server.server.sendToolListChanged().catch(() => {}),
-  });
+  };
+  const offers = { isBound: true, isPlaced: true, addsLabels: true };
+  const shape = { version, include, ...offers, takesSubscriptions: true, tellsOfLabels: true };
+  const server = memoryServer(shape, () => call);
   server.server.onclose = stop;
   server.server.setNotificationHandler("notifications/roots/list_changed", () => {
     roots = undefined;

@@ -12,6 +12,7 @@ import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
 import { TIER_LIMITS, type Tier } from "../base/tiers.ts";
 import { checkIdentifier } from "./identifiers.ts";
 import { hashOfKey, isWellFormedKey } from "./key-format.ts";
+import { callerEndMs, LiveCallers } from "./live-callers.ts";
 import type { KeyAccess, KeyRecord, KeyStore } from "./ports.ts";
 import { allowedUser, requireWriteAccess } from "./rights.ts";
 import { isToken, type TokenContent, type Tokens } from "./tokens.ts";
@@ -47,6 +48,7 @@ export class Authentication {
   readonly #byText = new BoundedCache<Caller>({ entriesMax: CACHE_ENTRIES_MAX });
   /** Apart from the others: a key's id is no secret, and opens nothing. */
   readonly #byId = new BoundedCache<Caller>({ entriesMax: CACHE_ENTRIES_MAX });
+  readonly #live: LiveCallers<Caller>;
   readonly #used = new Map<string, number>();
   #version = -1;
 
@@ -54,6 +56,8 @@ export class Authentication {
     this.#keys = keys;
     this.#clock = clock;
     this.#tokens = tokens;
+    const version = async () => keys.keysVersion();
+    this.#live = new LiveCallers({ clock, version, untilMs: (caller) => this.liveUntil(caller) });
   }
 
   /** The caller of a key or a token. Throws a Failure where it is not valid. */
@@ -93,14 +97,21 @@ export class Authentication {
     return { token: this.#tokens.make({ keyId, user, access, expiresAtMs }), expiresAtMs };
   }
 
-  /** Whether the key of a caller, and its token, still count: for what outlives a request. */
-  async isLive({ tier, keyId, token }: Caller): Promise<boolean> {
-    if (tier === "owner") return true;
+  /**
+   * Calls `onEnd` once when the key of a caller, or its token, counts no more: for what outlives a request.
+   * @returns ends the watch
+   */
+  watch(caller: Caller, onEnd: () => void): () => void {
+    return this.#live.watch(caller, onEnd);
+  }
+
+  /** Until when the key of a caller, and its token, count; a moment of the past where they do not any more. */
+  async liveUntil({ tier, keyId, token }: Caller): Promise<number> {
+    if (tier === "owner") return Number.POSITIVE_INFINITY;
     try {
-      this.#refuseExpired({ ...(await this.#keyById(keyId)), token });
-      return true;
+      return callerEndMs({ ...(await this.#keyById(keyId)), token });
     } catch (error) {
-      if (error instanceof Failure && ERRORS[error.code].status < 500) return false;
+      if (error instanceof Failure && ERRORS[error.code].status < 500) return Number.NEGATIVE_INFINITY;
       throw error;
     }
   }

@@ -251,17 +251,30 @@ export function refuseUnlessStored(
       param: "Idempotency-Key",
     });
   }
-  if (outcome.outcome === "conflict") throw revisionMismatch(labels[outcome.index], outcome.present);
+  if (outcome.outcome === "label_gone") {
+    const label = labels[outcome.index] ?? "";
+    throw new Failure("unknown_label", `The label ${label} has just been removed. Nothing was written.`, {
+      param: `${outcome.param}label`,
+    });
+  }
+  if (outcome.outcome === "conflict") {
+    const param = outcome.param === "" ? "If-Match" : `${outcome.param}if_revision`;
+    throw revisionMismatch(labels[outcome.index], outcome.present, param);
+  }
 }
 
 /** With the present fact, so that the caller need not ask for it. */
-export function revisionMismatch(label: string, present: FactRecord | undefined): Failure {
+export function revisionMismatch(
+  label: string,
+  present: FactRecord | undefined,
+  param = "If-Match",
+): Failure {
   const found = present === undefined ? "there is no such fact" : `its revision is ${present.revision}`;
   return new Failure(
     "revision_mismatch",
     `The fact on ${label} is not as expected: ${found}. Nothing was written.`,
     {
-      param: "If-Match",
+      param,
       present: present === undefined ? null : presentFact(label, present),
     },
   );

@@ -7,6 +7,7 @@
 
 import { Failure } from "../base/errors.ts";
 import { withThousands } from "../base/thousands.ts";
+import { isInside, OWN_PLACE } from "./places.ts";
 import type { EventKind, Place } from "./ports.ts";
 
 /** Something that happened to a user's fact. */
@@ -21,7 +22,7 @@ export interface UserEvent {
   readonly label: string | undefined;
 }
 
-/** An event with its number in its account, and what a listener names to go on after it. */
+/** An event with its number, which no listener sees, and what a listener names to go on after it (event-ids.ts). */
 export interface ToldEvent {
   readonly id: string;
   readonly number: number;
@@ -126,7 +127,7 @@ export class UserEvents {
     const { onHeard, held = [] } = listener;
     listener.held = undefined;
     if (missed === undefined) onHeard("reset", userId);
-    for (const told of missed ?? []) if (isOf(told, userId)) onHeard(told, userId);
+    for (const told of withoutForgotten(missed ?? [])) if (isOf(told, userId)) onHeard(told, userId);
     listener.last = missed?.at(-1)?.number ?? 0;
     for (const heard of held) if (isNew(heard, listener)) onHeard(heard, userId);
   }
@@ -170,16 +171,20 @@ function isNew(heard: Heard, { last }: Listener): boolean {
   return typeof heard === "string" || heard.number > last;
 }
 
+/** Without the events of users and places that were forgotten later. */
+function withoutForgotten(told: readonly ToldEvent[]): readonly ToldEvent[] {
+  const forgotten = new Map<string, readonly Place[]>();
+  const kept: ToldEvent[] = [];
+  for (const one of [...told].reverse()) {
+    const { userId, place, label } = one.event;
+    const places = forgotten.get(userId) ?? [];
+    if (places.some((outer) => outer === OWN_PLACE || isInside(place, outer))) continue;
+    kept.push(one);
+    if (label === undefined) forgotten.set(userId, [...places, place]);
+  }
+  return kept.reverse();
+}
+
 function isOf({ event }: ToldEvent, userId: string | undefined): boolean {
   return userId === undefined || event.userId === userId;
-}
-
-export function eventId(log: string, number: number): string {
-  return `${log}-${number}`;
-}
-
-/** The number of an event of a log; undefined where it is of another, or none. */
-export function numberIn(log: string, id: string): number | undefined {
-  const number = id.startsWith(`${log}-`) ? Number(id.slice(log.length + 1)) : Number.NaN;
-  return Number.isSafeInteger(number) ? number : undefined;
 }

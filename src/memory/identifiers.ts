@@ -17,6 +17,8 @@ import {
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 /** Characters that change the direction of text: with them one text can look like another. */
 const BIDIRECTIONAL = /[\u202a-\u202e\u2066-\u2069]/;
+const BIDIRECTIONAL_FAULT = "must not contain bidirectional overrides";
+const NOTE_LENGTH_MAX = 512;
 const EMAIL = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/;
 export const ACCOUNT_LENGTH_MAX = 64;
 const ACCOUNT = new RegExp(`^[a-z0-9][a-z0-9._-]{0,${ACCOUNT_LENGTH_MAX - 1}}$`);
@@ -83,6 +85,17 @@ export function checkAccount(account: string): void {
   );
 }
 
+/** An operator's note on a key: the name and address of an approved request fit in. It may be empty. */
+export function checkNote(note: string): void {
+  const fault =
+    note === ""
+      ? undefined
+      : (valueFault(note, Number.POSITIVE_INFINITY) ??
+        (BIDIRECTIONAL.test(note) ? BIDIRECTIONAL_FAULT : undefined) ??
+        (note.length > NOTE_LENGTH_MAX ? `must have at most ${NOTE_LENGTH_MAX} characters` : undefined));
+  if (fault !== undefined) throw new Failure("invalid_request", `note ${fault}.`, { param: "note" });
+}
+
 interface RequestTexts {
   readonly name: string;
   readonly email: string;
@@ -102,7 +115,7 @@ export function requestTextsFault(texts: RequestTexts): { param: string; fault: 
     const text = texts[param];
     const fault =
       valueFault(text, Number.POSITIVE_INFINITY) ??
-      (BIDIRECTIONAL.test(text) ? "must not contain bidirectional overrides" : undefined) ??
+      (BIDIRECTIONAL.test(text) ? BIDIRECTIONAL_FAULT : undefined) ??
       (param === "email" && !EMAIL.test(text) ? "must have an @ and a dot behind it" : undefined);
     if (fault !== undefined) return { param, fault };
   }

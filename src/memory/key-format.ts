@@ -15,6 +15,7 @@ const SHAPE = /^sb_live_[0-9A-Za-z]{36}$/;
 
 /** Characters of a key that may be shown. */
 export const KEY_PREFIX_LENGTH = 12;
+export const KEY_PREFIX = /^sb_live_[0-9A-Za-z]{4}$/;
 
 export function newApiKey(): string {
   let body = PREFIX;

@@ -10,7 +10,7 @@ import { Failure } from "../base/errors.ts";
 import { withThousands } from "../base/thousands.ts";
 import { TIER_LIMITS, type Tier } from "../base/tiers.ts";
 import { unusedAccounts } from "./account-names.ts";
-import { checkAccount, checkIdentifier, checkRequestTexts } from "./identifiers.ts";
+import { checkAccount, checkIdentifier, checkNote, checkRequestTexts } from "./identifiers.ts";
 import { hashOfKey, KEY_PREFIX_LENGTH, newApiKey } from "./key-format.ts";
 import type { AddKeyOutcome, FactStore, KeyAccess, KeyRecord, KeyRequest, KeyStore } from "./ports.ts";
 import { dayOf, quotaWindow } from "./quota.ts";
@@ -78,6 +78,7 @@ export class KeyManager {
     }
     const user = wanted.user ?? null;
     if (user !== null) checkIdentifier(user, "user");
+    checkNote(wanted.note ?? "");
     const key = newApiKey();
     const record: KeyRecord = {
       id: this.#newId(),

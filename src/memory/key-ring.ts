@@ -49,6 +49,11 @@ export class KeyRing {
     return deriveBlockKey(this.#masters[0].material, this.#masters[0].id, "@digests").material;
   }
 
+  /** The secret of event ids. It stays with a new master key, so that listeners go on. */
+  get eventKey(): Uint8Array {
+    return deriveBlockKey(this.#masters[0].material, this.#masters[0].id, "@events").material;
+  }
+
   /** The secret of short-lived tokens. It changes with a new master key. */
   get tokenKey(): Uint8Array {
     const { id, material } = this.#masters[this.#masters.length - 1];

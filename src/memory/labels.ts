@@ -6,14 +6,17 @@
 
 import { BoundedCache } from "../base/bounded-cache.ts";
 import { CHANNELS, findChannel } from "../base/channels.ts";
-import { isSlip } from "../base/edit-distance.ts";
+import { isSlip, slipEdits, slipEditsMax } from "../base/edit-distance.ts";
 import { Failure } from "../base/errors.ts";
 import { CHANNEL_COUNT, CHANNEL_COUNT_MAX } from "../base/limits.ts";
 import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
 import type { KeyStore, LabelRecord, LabelStore, Scope } from "./ports.ts";
 
-/** What a label asks of its values, and where they go. */
-export type LabelTerms = Omit<LabelRecord, "createdAtMs" | "scope"> & { readonly scope: Scope };
+/** What a label asks of its values, and where they go; of an own one also when it was added, and by whom. */
+export type LabelTerms = Omit<LabelRecord, "createdAtMs" | "scope" | "removed"> & {
+  readonly scope: Scope;
+  readonly createdAtMs?: number;
+};
 
 /** TASK facts and the branch belong to the worktree, the other PROJ facts to the project. */
 function standardScope(label: string): Scope {
@@ -31,14 +34,19 @@ const STANDARD: readonly LabelTerms[] = CHANNELS.map((channel) => ({
 }));
 
 const CACHE_ENTRIES_MAX = 10_000;
+/** A longer text is no label with a slip. */
+const HINTED_LENGTH_MAX = 200;
 const ADVICE = "GET /channels lists all of them, POST /channels adds one.";
 
 /** The labels of one account. */
 export class AccountLabels {
   /** In channel order: the standard ones, then the account's own. */
   readonly all: readonly LabelTerms[];
+  /** How many labels the account may still add. Those that it has removed count: their channels are theirs. */
+  readonly free: number;
   readonly #byLabel: ReadonlyMap<string, LabelTerms>;
   readonly #byChannel: ReadonlyMap<number, LabelTerms>;
+  #spellings: Spellings | undefined;
 
   constructor(records: readonly LabelRecord[]) {
     const changed = new Map(records.map((record) => [record.channel, record]));
@@ -48,10 +56,12 @@ export class AccountLabels {
     }));
     const own = records
       .filter(({ channel }) => channel >= CHANNEL_COUNT)
-      .map(({ createdAtMs: _, ...record }) => ({ ...record, scope: record.scope ?? ("person" as const) }));
-    this.all = [...standard, ...own];
+      .map((record) => ({ ...record, scope: record.scope ?? ("person" as const) }));
+    this.all = [...standard, ...own.filter(({ removed }) => removed !== true)];
+    this.free = CHANNEL_COUNT_MAX - CHANNEL_COUNT - own.length;
     this.#byLabel = new Map(this.all.map((terms) => [terms.label, terms]));
-    this.#byChannel = new Map(this.all.map((terms) => [terms.channel, terms]));
+    // A block that was made before has labels in it that were removed since.
+    this.#byChannel = new Map([...standard, ...own].map((terms) => [terms.channel, terms]));
   }
 
   find(label: string): LabelTerms | undefined {
@@ -62,9 +72,9 @@ export class AccountLabels {
     return this.#byChannel.get(channel);
   }
 
-  /** How many labels the account may still add. */
-  get free(): number {
-    return CHANNEL_COUNT_MAX - this.all.length;
+  get spellings(): Spellings {
+    this.#spellings ??= new Spellings(this.all.map(({ label }) => label));
+    return this.#spellings;
   }
 }
 
@@ -74,13 +84,16 @@ export class Labels {
   readonly #store: LabelStore & Pick<KeyStore, "keysVersion">;
   readonly #cache = new BoundedCache<AccountLabels>({ entriesMax: CACHE_ENTRIES_MAX });
   #version: number | undefined;
+  /** Told of every label that is added, changed or removed: the service writes it into its log. */
+  onChange: (line: object, message: string) => void = () => {};
 
   constructor(store: LabelStore & Pick<KeyStore, "keysVersion">) {
     this.#store = store;
   }
 
-  of(account: string): MaybePromise<AccountLabels> {
-    return andThen(this.#store.keysVersion(), (version) => {
+  /** @param isNow whether another node has changed something is asked now, and not known from moments ago */
+  of(account: string, isNow = false): MaybePromise<AccountLabels> {
+    return andThen(this.#store.keysVersion(isNow), (version) => {
       if (version !== this.#version) this.#cache.clear();
       this.#version = version;
       return this.#cache.peek(account) ?? this.#read(account);
@@ -94,7 +107,7 @@ export class Labels {
     return andThen(this.of(account), (known) => {
       const terms = known.find(label);
       if (terms !== undefined) return terms;
-      return andThen(this.#read(account), (labels) => {
+      return andThen(this.of(account, true), (labels) => {
         const found = labels.find(label);
         if (found === undefined) throw unknownLabel(labels, label);
         return found;
@@ -135,24 +148,56 @@ export function unknownLabel(labels: AccountLabels, label: string): Failure {
   });
 }
 
+interface Spelling {
+  readonly label: string;
+  /** Without case and separators. */
+  readonly whole: string;
+  readonly name: string;
+}
+
+/** The spellings of an account's labels: made when the first label is hinted. */
+export class Spellings {
+  readonly groups: ReadonlySet<string>;
+  readonly names: readonly string[];
+  readonly #byName = new Map<string, Spelling[]>();
+
+  constructor(labels: readonly string[]) {
+    const groups = new Set<string>();
+    for (const label of labels) {
+      const [group, name] = label.split(".").map(plain);
+      groups.add(group);
+      const spelling = { label, whole: group + name, name };
+      this.#byName.set(name, [...(this.#byName.get(name) ?? []), spelling]);
+    }
+    this.groups = groups;
+    this.names = [...this.#byName.keys()];
+  }
+
+  /** Those with a name. */
+  named(name: string): readonly Spelling[] {
+    return this.#byName.get(name) ?? [];
+  }
+}
+
 /**
  * The one label that was probably meant: its name stands alone or after another group, or the label has a slip, or only
- * another case or other separators. A wrong hint makes a model overwrite a real fact.
+ * another case or other separators. A wrong hint makes a model overwrite a real fact. It costs less than a millisecond,
+ * whatever the labels are: no group is put before each name.
  */
 export function nearLabel(text: string, labels: AccountLabels = STANDARD_LABELS): string | undefined {
+  if (text.length > HINTED_LENGTH_MAX) return undefined;
   const wanted = plain(text);
-  const spellings = labels.all.map(({ label }) => {
-    const [group, name] = label.split(".");
-    return { label, group: plain(group), whole: plain(label), name: plain(name) };
-  });
-  const groups = [...new Set(spellings.map(({ group }) => group))];
-  const inAllGroups = (name: string) => groups.map((group) => group + name);
-  const same = spellings.filter(({ name }) => wanted === name || inAllGroups(name).includes(wanted));
+  const { spellings } = labels;
+  const { groups, names } = spellings;
+  const same = Array.from({ length: wanted.length + 1 }, (_, end) =>
+    end === 0 || groups.has(wanted.slice(0, end)) ? spellings.named(wanted.slice(end)) : [],
+  ).flat();
   if (same.length > 0) return (same.find(({ whole }) => whole === wanted) ?? oneOf(same))?.label;
-  const isNear = (whole: string, name: string) => isSlip(wanted, whole, name.length);
-  const only = oneOf(spellings.filter(({ name }) => inAllGroups(name).some((whole) => isNear(whole, name))));
+  const edits = slipEdits(wanted, [...groups], names);
+  const near = names.filter((name, i) => edits !== undefined && edits[i] <= slipEditsMax(name.length));
+  const only = oneOf(near.flatMap((name) => spellings.named(name)));
   // A slip in the name and another group are two faults: what was meant is not sure any more.
-  return only !== undefined && isNear(only.whole, only.name) ? only.label : undefined;
+  return only !== undefined && isSlip(wanted, only.whole, only.name.length) ? only.label : undefined;
 }
 
 function oneOf<T>(items: readonly T[]): T | undefined {

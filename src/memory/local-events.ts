@@ -5,24 +5,18 @@
 
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
-import {
-  EVENTS_KEPT_MS,
-  type EventSource,
-  eventId,
-  type Heard,
-  numberIn,
-  type ToldEvent,
-  type UserEvent,
-} from "./events.ts";
+import { andThen, type MaybePromise } from "../base/maybe-promise.ts";
+import type { EventIds, EventIdsOf } from "./event-ids.ts";
+import { EVENTS_KEPT_MS, type EventSource, type Heard, type ToldEvent, type UserEvent } from "./events.ts";
 import type { Labels } from "./labels.ts";
-import { OWN_PLACE } from "./places.ts";
-import type { Store, WriteOutcome, WriteRequest } from "./ports.ts";
+import { isInside, OWN_PLACE } from "./places.ts";
+import type { EndedFact, Place, Store, WriteOutcome, WriteRequest } from "./ports.ts";
 
 interface AccountLog {
-  readonly id: string;
+  readonly ids: EventIds;
   /** The number of the event before the first that is kept. */
   dropped: number;
-  /** Undefined: of a user who was forgotten since. The number stays taken. */
+  /** Undefined: of a user or place that was forgotten since. The number stays taken. */
   events: (UserEvent | undefined)[];
   /** When the last listener left. */
   leftAtMs: number | undefined;
@@ -34,13 +28,15 @@ const LOOK_MS = 10_000;
 export class LocalEvents implements EventSource {
   readonly #labels: Labels;
   readonly #clock: Clock;
+  readonly #idsOf: EventIdsOf;
   readonly #logs = new Map<string, AccountLog>();
   #tellListeners: (account: string, heard: Heard) => void = () => {};
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(labels: Labels, clock: Clock) {
+  constructor(labels: Labels, clock: Clock, idsOf: EventIdsOf) {
     this.#labels = labels;
     this.#clock = clock;
+    this.#idsOf = idsOf;
   }
 
   start(tell: (account: string, heard: Heard) => void): void {
@@ -51,8 +47,8 @@ export class LocalEvents implements EventSource {
     const log = this.#logs.get(account);
     if (log !== undefined) log.leftAtMs = undefined;
     else {
-      const id = randomUUID().slice(0, 8);
-      this.#logs.set(account, { id, dropped: 0, events: [], leftAtMs: undefined });
+      const ids = this.#idsOf(account, randomUUID());
+      this.#logs.set(account, { ids, dropped: 0, events: [], leftAtMs: undefined });
     }
     this.#timer ??= setInterval(() => this.#dropOld(), LOOK_MS).unref();
   }
@@ -65,7 +61,7 @@ export class LocalEvents implements EventSource {
   async after(account: string, id: string): Promise<readonly ToldEvent[] | undefined> {
     this.#dropOld();
     const log = this.#logs.get(account);
-    const number = log && numberIn(log.id, id);
+    const number = log?.ids.numberOf(id);
     if (log === undefined || number === undefined) return undefined;
     const from = number - log.dropped;
     if (from < 0 || from > log.events.length) return undefined;
@@ -77,45 +73,53 @@ export class LocalEvents implements EventSource {
   /** A store whose changes are told. */
   tellsOf(store: Store): Store {
     const told = methodsOf(store);
+    // Told without waiting: the changes of one commit are answered in their order.
     told.write = async (request) => {
       const outcome = await store.write(request);
-      await this.#tellWrite(request, outcome);
-      return outcome;
+      return andThen(this.#tellWrite(request, outcome), () => outcome);
     };
     told.forgetUser = async (account, userId, place) => {
       const found = await store.forgetUser(account, userId, place);
-      if (found && place === undefined) this.#forget(account, userId);
+      if (found) this.#forget(account, userId, place);
       const event = { userId, place: place ?? OWN_PLACE, label: undefined, revision: 0, writtenBy: null };
       if (found) this.#tell(account, { ...event, kind: "forgotten", atMs: this.#clock.now() });
       return found;
     };
-    told.sweep = async (nowMs) => {
-      const ended = await store.sweep(nowMs);
-      for (const { account, userId, place, channel, revision } of ended) {
-        if (!this.#logs.has(account)) continue;
-        const [label] = await this.#labels.namesOf(account, [channel]);
-        this.#tell(account, {
-          userId,
-          place,
-          label,
-          revision,
-          writtenBy: null,
-          kind: "expired",
-          atMs: nowMs,
-        });
-      }
+    const tellEnded = async (ended: readonly EndedFact[]) => {
+      await Promise.all(ended.map((fact) => this.#tellEnded(fact)));
       return ended;
+    };
+    told.endFacts = async (nowMs) => tellEnded(await store.endFacts(nowMs));
+    told.sweep = async (nowMs) => {
+      const all: EndedFact[] = [];
+      // A page at a time: what is written meanwhile is told behind the end of what was there before.
+      for (let page = await told.endFacts(nowMs); page.length > 0; page = await told.endFacts(nowMs))
+        all.push(...page);
+      return [...all, ...(await tellEnded(await store.sweep(nowMs)))];
     };
     return told;
   }
 
-  async #tellWrite(request: WriteRequest, outcome: WriteOutcome): Promise<void> {
-    const { account, userId } = request;
+  #tellWrite({ account, userId }: WriteRequest, outcome: WriteOutcome): MaybePromise<void> {
     if (outcome.outcome !== "stored" || !this.#logs.has(account)) return;
-    for (const { channel, ...event } of outcome.events) {
-      const [label] = channel === null ? [undefined] : await this.#labels.namesOf(account, [channel]);
-      this.#tell(account, { ...event, userId, label });
-    }
+    const { events } = outcome;
+    const channels = events.flatMap(({ channel }) => channel ?? []);
+    return andThen(this.#labels.namesOf(account, channels), (labels) => {
+      const byChannel = new Map(channels.map((channel, i) => [channel, labels[i]]));
+      for (const { channel, ...event } of events)
+        this.#tell(account, {
+          ...event,
+          userId,
+          label: channel === null ? undefined : byChannel.get(channel),
+        });
+    });
+  }
+
+  #tellEnded({ account, userId, place, channel, revision, endedAtMs: atMs }: EndedFact): MaybePromise<void> {
+    if (!this.#logs.has(account)) return;
+    return andThen(this.#labels.namesOf(account, [channel]), ([label]) =>
+      this.#tell(account, { userId, place, label, revision, writtenBy: null, kind: "expired", atMs }),
+    );
   }
 
   #tell(account: string, event: UserEvent): void {
@@ -126,10 +130,12 @@ export class LocalEvents implements EventSource {
     if (log.events.length > EVENTS_MAX) drop(log, log.events.length - EVENTS_MAX);
   }
 
-  #forget(account: string, userId: string): void {
+  #forget(account: string, userId: string, place: Place | undefined): void {
     const log = this.#logs.get(account);
     if (log === undefined) return;
-    log.events = log.events.map((event) => (event?.userId === userId ? undefined : event));
+    const isForgotten = (event: UserEvent) =>
+      event.userId === userId && (place === undefined || isInside(event.place, place));
+    log.events = log.events.map((event) => (event && isForgotten(event) ? undefined : event));
   }
 
   /** Logs that nobody has listened to for an hour, and events older than that. */
@@ -152,7 +158,7 @@ export class LocalEvents implements EventSource {
 }
 
 function toldOf(log: AccountLog, number: number, event: UserEvent): ToldEvent {
-  return { id: eventId(log.id, number), number, event };
+  return { id: log.ids.idOf(number), number, event };
 }
 
 function drop(log: AccountLog, count: number): void {
@@ -162,7 +168,7 @@ function drop(log: AccountLog, count: number): void {
 }
 
 /** An object with the methods of a store, each bound to it. */
-function methodsOf(store: Store): Store {
+export function methodsOf(store: Store): Store {
   const methods: Record<string, unknown> = {};
   for (const name of Object.getOwnPropertyNames(Object.getPrototypeOf(store)) as (keyof Store)[]) {
     const { value } = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(store), name)!;

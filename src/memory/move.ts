@@ -31,7 +31,7 @@ export async function moveStore(
   if ((await to.listKeys()).length > 0 || (await to.statistics()).users > 0) {
     throw new Failure("conflict", "The store to copy into holds keys or users already.");
   }
-  const importLine = lineImport(to, options.nowMs);
+  const importLine = lineImport(to, { nowMs: options.nowMs, withKeys: true });
   await inGroups(exportLines(from, { nowMs: options.nowMs }), async (line) => {
     await importLine(JSON.stringify(line));
     if (line.kind === "user") options.step("copied");

@@ -283,11 +283,14 @@ export type WriteOutcome =
   | ({ readonly outcome: "replayed"; readonly used: number } & Replay)
   | { readonly outcome: "limit"; readonly used: number }
   | { readonly outcome: "mismatch"; readonly used: number }
+  /** The label of this change was removed meanwhile. `param`: what stands before its fields in the request. */
+  | { readonly outcome: "label_gone"; readonly used: number; readonly index: number; readonly param: string }
   | {
       readonly outcome: "conflict";
       readonly used: number;
       /** The first change whose `ifRevision` does not hold, and the fact that is there. */
       readonly index: number;
+      readonly param: string;
       readonly present: FactRecord | undefined;
     };
 
@@ -306,11 +309,28 @@ export interface LabelRecord {
   readonly scope: Scope | null;
   readonly hidden: boolean;
   readonly createdAtMs: number;
+  /** What the writer that added it calls itself, and the first 12 characters of its key, where they are known. */
+  readonly createdBy?: string;
+  readonly createdKey?: string;
+  /** It is no label any more; its channel is kept for it. */
+  readonly removed?: true;
 }
 
+/** What can be changed of a label. */
+export type LabelChange = Partial<
+  Pick<LabelRecord, "description" | "example" | "oneOf" | "maxBytes" | "ttlS" | "hidden">
+>;
+
+/** `full`: no channel is left. `text_full`: the texts of the account's labels would be too long together. */
 export type AddLabelOutcome =
   | { readonly outcome: "added" | "exists"; readonly label: LabelRecord }
-  | { readonly outcome: "full" };
+  | { readonly outcome: "full" | "text_full" };
+
+export type ChangeLabelOutcome =
+  | { readonly outcome: "changed"; readonly label: LabelRecord }
+  | { readonly outcome: "missing" | "text_full" };
+
+export type RemoveLabelOutcome = "removed" | "in_use" | "missing";
 
 /** A key that reads cannot write or forget. */
 export type KeyAccess = "read" | "write";
@@ -365,13 +385,15 @@ export type AddKeyOutcome =
   | "account_exists"
   | "account_missing";
 
-/** A fact that the sweep found expired. */
-export interface SweptFact {
+/** A fact that was found expired. */
+export interface EndedFact {
   readonly account: string;
   readonly userId: string;
   readonly place: Place;
   readonly channel: number;
   readonly revision: number;
+  /** The moment at which it expired, not that at which it was found. */
+  readonly endedAtMs: number;
 }
 
 export type EventKind = "written" | "forgotten" | "expired";
@@ -444,6 +466,8 @@ export interface FactStore {
     userId: string,
     options: { readonly nowMs: number; readonly place?: Place; readonly channel?: number },
   ): Promise<UserLife | undefined>;
+  /** Where a user has facts or a history, in the order of their bytes; places with neither may be among them. */
+  listPlaces(account: string, userId: string): Promise<Place[]>;
   write(request: WriteRequest): Promise<WriteOutcome>;
   /** Keeps code bits with their facts, where revision and value are still those. The stamp stays as it is. */
   saveCodes(account: string, userId: string, codes: readonly PlacedCode[]): Promise<void>;
@@ -461,10 +485,15 @@ export interface FactStore {
 export interface LabelStore {
   /** In channel order. */
   readLabels(account: string): MaybePromise<readonly LabelRecord[]>;
-  /** Gives the label the account's next free channel from 40 on. One that exists stays as it is, whatever its terms. */
+  /** Gives the label its channel (label-records.ts). One that exists stays as it is, whatever its terms. */
   addLabel(account: string, label: Omit<LabelRecord, "channel">): Promise<AddLabelOutcome>;
-  /** Puts the record in place of the one on its channel; the channel's label must be the same, or standard. */
-  changeLabel(account: string, label: LabelRecord): Promise<void>;
+  /** Changes what is there. @param base what a standard label has before its first change */
+  changeLabel(account: string, base: LabelRecord, change: LabelChange): Promise<ChangeLabelOutcome>;
+  /**
+   * Removes an own label, unless a user of the account has a fact or a history with it. A write at the same time comes
+   * before, and keeps the label, or after, and is refused (`label_gone`).
+   */
+  removeLabel(account: string, channel: number): Promise<RemoveLabelOutcome>;
 }
 
 export interface KeyStore {
@@ -482,8 +511,11 @@ export interface KeyStore {
     change: { revokedAtMs?: number; expiresAtMs?: number | null },
   ): Promise<KeyRecord | undefined>;
   touchKeys(uses: ReadonlyMap<string, number>): Promise<void>;
-  /** Another number after every change of any key or label: at once for changes of this process, else within 5 s. */
-  keysVersion(): MaybePromise<number>;
+  /**
+   * Another number after every change of any key or label: at once for changes of this process, else within 5 s; with
+   * `isNow` at once for all.
+   */
+  keysVersion(isNow?: boolean): MaybePromise<number>;
   readUsage(keyId: string, month: string): MaybePromise<number>;
   /** Days with use from `fromDay` to `toDay` (YYYY-MM-DD, both included). */
   readDailyUsage(keyId: string, fromDay: string, toDay: string): Promise<{ day: string; count: number }[]>;
@@ -505,7 +537,11 @@ export interface Store extends FactStore, LabelStore, KeyStore {
   probe(): Promise<void>;
   statistics(): MaybePromise<StoreStatistics>;
   /** Removes what has expired: idempotency records, and facts, which become history. */
-  sweep(nowMs: number): Promise<readonly SweptFact[]>;
+  sweep(nowMs: number): Promise<readonly EndedFact[]>;
+  /** Of a sweep the facts alone: a page of those that expired first. Empty where none is left. */
+  endFacts(nowMs: number): Promise<readonly EndedFact[]>;
+  /** When the first of the facts that were not ended yet expires, or has; undefined where none ever does. */
+  nextEndMs(): MaybePromise<number | undefined>;
   /** Records that are damaged, in words for the operator. */
   findDamage(): AsyncIterable<string>;
   close(): Promise<void>;

@@ -26,6 +26,11 @@ export function requireWriteAccess({ access }: Pick<Rights, "access">): void {
   if (access === "read") throw new Failure("read_only_key", "This key may read, not write or forget.");
 }
 
+/** A label is there for all users of the account. */
+export function mayAddLabels({ user, access }: Rights): boolean {
+  return user === null && access !== "read";
+}
+
 /** For what concerns other users of the account, too. */
 export function requireWholeAccount({ user }: Pick<Rights, "user">): void {
   if (user !== null)

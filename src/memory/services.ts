@@ -1,6 +1,7 @@
 /** What the operations of this folder work with. src/main/core.ts puts it together. */
 
 import type { Clock } from "../base/clock.ts";
+import type { FairTurns } from "../base/fair-turns.ts";
 import type { SharedWork } from "../base/shared-work.ts";
 import type { BlockWork } from "../blockwork/block-work.ts";
 import type { Blocks, FlushedBlock } from "./blocks.ts";
@@ -19,6 +20,8 @@ export interface MemoryServices {
   readonly blocks: Blocks;
   readonly flushes: SharedWork<FlushedBlock>;
   readonly idempotency: IdempotencyGate;
+  /** Shares the event loop between accounts. */
+  readonly turns: FairTurns;
   readonly clock: Clock;
   /** How many earlier values of each fact are kept. */
   readonly historyMax: number;

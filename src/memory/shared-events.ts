@@ -5,13 +5,14 @@
  */
 
 import type { Clock } from "../base/clock.ts";
-import { EVENTS_KEPT_MS, type EventSource, eventId, type Heard, numberIn, type ToldEvent } from "./events.ts";
+import type { EventIds, EventIdsOf } from "./event-ids.ts";
+import { EVENTS_KEPT_MS, type EventSource, type Heard, type ToldEvent } from "./events.ts";
 import type { Labels } from "./labels.ts";
 import type { EventLog, RecordedEvent } from "./ports.ts";
 
 interface Followed {
   /** undefined while the database could not be asked. */
-  log: string | undefined;
+  log: { readonly name: string; readonly ids: EventIds } | undefined;
   /** The number of the last event that was told. */
   last: number;
   beginning: Promise<void> | undefined;
@@ -28,15 +29,17 @@ export class SharedEvents implements EventSource {
   readonly #log: EventLog;
   readonly #labels: Labels;
   readonly #clock: Clock;
+  readonly #idsOf: EventIdsOf;
   readonly #followed = new Map<string, Followed>();
   #tellListeners: (account: string, heard: Heard) => void = () => {};
   #timer: NodeJS.Timeout | undefined;
   #reading = false;
 
-  constructor(log: EventLog, labels: Labels, clock: Clock) {
+  constructor(log: EventLog, labels: Labels, clock: Clock, idsOf: EventIdsOf) {
     this.#log = log;
     this.#labels = labels;
     this.#clock = clock;
+    this.#idsOf = idsOf;
   }
 
   start(tell: (account: string, heard: Heard) => void): void {
@@ -63,12 +66,12 @@ export class SharedEvents implements EventSource {
   }
 
   async after(account: string, id: string): Promise<readonly ToldEvent[] | undefined> {
-    const log = this.#followed.get(account)?.log;
-    const number = log === undefined ? undefined : numberIn(log, id);
-    if (log === undefined || number === undefined) return undefined;
+    const ids = this.#followed.get(account)?.log?.ids;
+    const number = ids?.numberOf(id);
+    if (ids === undefined || number === undefined) return undefined;
     const { first, last, events } = await this.#log.readEvents([account], number, MISSED_MAX);
     if (number < first || number > last || events.length === MISSED_MAX) return undefined;
-    return this.#toldOf(log, events);
+    return this.#toldOf(ids, events);
   }
 
   /** Has events recorded for as long as somebody listens, and an hour longer. */
@@ -76,9 +79,9 @@ export class SharedEvents implements EventSource {
     const nowMs = this.#clock.now();
     const { log, last } = await this.#log.followEvents(account, nowMs + EVENTS_KEPT_MS + 2 * RENEW_MS);
     followed.renewAtMs = nowMs + RENEW_MS;
-    if (followed.log === log) return;
+    if (followed.log?.name === log) return;
     const wasKnown = followed.log !== undefined;
-    followed.log = log;
+    followed.log = { name: log, ids: this.#idsOf(account, log) };
     followed.last = last;
     if (wasKnown) this.#tellListeners(account, "reset");
   }
@@ -120,7 +123,7 @@ export class SharedEvents implements EventSource {
       const state = this.#followed.get(account);
       if (state?.log === undefined || number <= state.last) continue;
       state.last = number;
-      const [told] = await this.#toldOf(state.log, [recorded]);
+      const [told] = await this.#toldOf(state.log.ids, [recorded]);
       this.#tellListeners(account, told);
     }
     const isMore = events.length === PAGE;
@@ -135,11 +138,11 @@ export class SharedEvents implements EventSource {
     return isMore;
   }
 
-  async #toldOf(log: string, events: readonly RecordedEvent[]): Promise<ToldEvent[]> {
+  async #toldOf(ids: EventIds, events: readonly RecordedEvent[]): Promise<ToldEvent[]> {
     const told: ToldEvent[] = [];
     for (const { account, number, channel, ...event } of events) {
       const [label] = channel === null ? [undefined] : await this.#labels.namesOf(account, [channel]);
-      told.push({ id: eventId(log, number), number, event: { ...event, label } });
+      told.push({ id: ids.idOf(number), number, event: { ...event, label } });
     }
     return told;
   }

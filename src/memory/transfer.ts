@@ -1,51 +1,68 @@
 /**
  * Export and import: one JSON object a line, a line for each key, label, user and request for a key. Keys travel as
  * their hashes, so that they go on working where they are imported, with what they have used. Secrets of the service, and records of Idempotency-Key, do not travel.
+ *
+ * A file may be anybody's: keys, requests for keys, settings of standard labels, and accounts that are not there come in
+ * only with `withKeys`.
  */
 
-import { momentOf } from "../base/clock.ts";
+import { ACCOUNT_DEFAULT } from "../base/account.ts";
 import { Failure } from "../base/errors.ts";
-import { CHANNEL_COUNT, TIME_MS_MAX } from "../base/limits.ts";
+import { CHANNEL_COUNT } from "../base/limits.ts";
 import type { AtStep } from "../base/steps.ts";
-import { TIERS } from "../base/tiers.ts";
 import { DEMO_ACCOUNT } from "./demo.ts";
-import { checkAccount, checkIdentifier, requestTextsFault } from "./identifiers.ts";
-import { checkLabelRecord } from "./label-terms.ts";
-import { type AccountLabels, Labels } from "./labels.ts";
-import type { KeyRecord, KeyRequest, LabelRecord, Store } from "./ports.ts";
 import {
-  checkUserLine,
-  checkUserName,
-  importUserLine,
-  type UserLine,
-  userLine,
-  wrong,
-} from "./user-lines.ts";
+  atLine,
+  checkLine,
+  type DayUsage,
+  type ExportLine,
+  type LabelLine,
+  type NumberedLine,
+  numberedLines,
+  parseLine,
+} from "./export-lines.ts";
+import { requestTextsFault } from "./identifiers.ts";
+import { type AccountLabels, Labels } from "./labels.ts";
+import type { EarlierFact, FactRecord, KeyRecord, KeyRequest, Store } from "./ports.ts";
+import { checkUserLine, importUserLine, type UserLine, userLine } from "./user-lines.ts";
 
-export type ExportLine =
-  | { readonly kind: "key"; readonly key: KeyRecord; readonly usage?: readonly DayUsage[] }
-  | LabelLine
-  | UserLine
-  | { readonly kind: "request"; readonly request: KeyRequest };
-
-/** A label of an account's own, or what it has changed of a standard one. Channels are given anew where it is imported. */
-interface LabelLine {
-  readonly kind: "label";
-  readonly account: string;
-  readonly label: LabelRecord;
-}
-
-interface DayUsage {
-  readonly day: string;
-  readonly count: number;
-}
-
-/** What an import of a line has done. */
+/** What an import of a line has written. */
 interface Imported {
-  readonly facts: number;
+  readonly facts?: number;
+  readonly keys?: number;
+  readonly requests?: number;
   readonly leftOut?: string;
+  /** What comes in only with `withKeys`. */
+  readonly notTaken?: keyof NotTaken;
   /** A label that its account did not have. */
   readonly labelAdded?: string;
+}
+
+/** How many lines of each kind were left for `withKeys`. */
+export interface NotTaken {
+  keys: number;
+  requests: number;
+  /** Labels: what an account has changed of a standard one, and those of accounts that are not there. */
+  settings: number;
+  /** Of accounts that are not there. */
+  users: number;
+}
+
+export interface ImportReport {
+  /** That were read. */
+  lines: number;
+  facts: number;
+  keys: number;
+  requests: number;
+  readonly leftOut: string[];
+  readonly labelsAdded: string[];
+  readonly notTaken: NotTaken;
+}
+
+interface LineImportOptions {
+  readonly nowMs: number;
+  /** Takes keys, requests for keys, settings and new accounts, too. */
+  readonly withKeys?: boolean | undefined;
 }
 
 export const ALL_DAYS = ["0000-01-01", "9999-12-31"] as const;
@@ -58,7 +75,7 @@ export interface ExportOptions {
   readonly userId?: string | undefined;
 }
 
-/** Everything that is asked for. What changes meanwhile is in it or not; each user is whole. */
+/** Everything that is asked for. What changes meanwhile is in it or not; each user, or each place of a single one, is whole. */
 export async function* exportLines(store: Store, options: ExportOptions): AsyncGenerator<ExportLine> {
   const { nowMs, account, userId } = options;
   if (userId === undefined) {
@@ -67,12 +84,16 @@ export async function* exportLines(store: Store, options: ExportOptions): AsyncG
   }
   const accounts =
     account === undefined ? (await store.listAccounts()).map((record) => record.account) : [account];
+  // With a whole account, also those that were removed: all others keep their channels, and blocks their meaning.
   for (const name of accounts)
-    for (const label of await store.readLabels(name)) yield { kind: "label", account: name, label };
+    for (const label of await store.readLabels(name))
+      if (userId === undefined || label.removed !== true) yield { kind: "label", account: name, label };
   const labels = new Labels(store);
-  const users =
-    account !== undefined && userId !== undefined ? [{ account, userId }] : store.walkUsers(account);
-  for await (const user of users) {
+  if (account !== undefined && userId !== undefined) {
+    yield* userLines(store, account, userId, { nowMs, labels: await labels.of(account) });
+    return;
+  }
+  for await (const user of store.walkUsers(account)) {
     // The demo's account cannot be imported, and is nobody's.
     if (user.account === DEMO_ACCOUNT) continue;
     const life = await store.readLife(user.account, user.userId, { nowMs });
@@ -84,17 +105,63 @@ export async function* exportLines(store: Store, options: ExportOptions): AsyncG
     for (const request of await store.listKeyRequests()) yield { kind: "request", request };
 }
 
+/** About the length of a user's line from which on there is a further one. */
+const LINE_LENGTH = 512 * 1024;
+/** What a value takes in a line beside its text. */
+const VALUE_EXTRA_LENGTH = 200;
+
+/**
+ * One user, place by place, so that a large one is never in memory as a whole: in one line, or in several of half a
+ * megabyte. Each place is whole. The export fails where one was moved or forgotten meanwhile: what was moved might be
+ * missing.
+ */
+async function* userLines(
+  store: Store,
+  account: string,
+  userId: string,
+  { nowMs, labels }: { readonly nowMs: number; readonly labels: AccountLabels },
+): AsyncGenerator<UserLine> {
+  const places = await store.listPlaces(account, userId);
+  let facts: FactRecord[] = [];
+  let earlier: EarlierFact[] = [];
+  let length = 0;
+  const line = () => userLine(account, userId, { facts, earlier }, labels);
+  for (const place of places) {
+    const life = await store.readLife(account, userId, { nowMs, place });
+    for (const fact of life?.facts ?? []) facts.push(fact);
+    for (const fact of life?.earlier ?? []) earlier.push(fact);
+    for (const { value } of [...(life?.facts ?? []), ...(life?.earlier ?? [])])
+      length += value.length + VALUE_EXTRA_LENGTH;
+    if (length < LINE_LENGTH) continue;
+    yield line();
+    [facts, earlier, length] = [[], [], 0];
+  }
+  const present = new Set(places.length > 1 ? await store.listPlaces(account, userId) : places);
+  if (!places.every((place) => present.has(place)))
+    throw new Failure("overloaded", "A project of this user was moved or forgotten meanwhile.", {
+      retryAfterS: 1,
+    });
+  if (facts.length + earlier.length > 0) yield line();
+}
+
 /**
  * Writes lines into the store, one at a call. A key or a request that is known already stays as it is; a key whose id
  * another key has, and a request that breaks today's rules, are left out.
  */
-export function lineImport(store: Store, nowMs: number): (text: string) => Promise<Imported> {
+export function lineImport(
+  store: Store,
+  { nowMs, withKeys = false }: LineImportOptions,
+): (text: string) => Promise<Imported> {
   let requestIds: Promise<Set<string>> | undefined;
   const labels = new Labels(store);
+  const isThere = accountsThere(store);
   /** Labels are added one after the other, and before the users that come after them. */
-  let labelled: Promise<Imported> = Promise.resolve({ facts: 0 });
+  let labelled: Promise<Imported> = Promise.resolve({});
   return async (text) => {
-    const line = parse(text);
+    const line = parseLine(text);
+    const notTaken = withKeys ? undefined : await kindNotTaken(line, isThere);
+    if (notTaken !== undefined) return { notTaken };
+    checkLine(line);
     if (line.kind === "key") return importKey(store, line.key, line.usage ?? []);
     if (line.kind === "label") {
       labelled = labelled.then(async () => importLabel(store, line, await labels.of(line.account)));
@@ -111,14 +178,45 @@ export function lineImport(store: Store, nowMs: number): (text: string) => Promi
   };
 }
 
+/** What a line counts as where keys, settings and new accounts are not wanted; undefined where it comes in all the same. */
+async function kindNotTaken(
+  line: ExportLine,
+  isThere: (account: string) => Promise<boolean>,
+): Promise<keyof NotTaken | undefined> {
+  if (line.kind === "key") return "keys";
+  if (line.kind === "request") return "requests";
+  checkLine(line);
+  if (line.kind === "label" && line.label.channel < CHANNEL_COUNT) return "settings";
+  if (await isThere(line.account)) return undefined;
+  return line.kind === "label" ? "settings" : "users";
+}
+
+/** Whether an account has, or had, a key, or has facts. The default one is in every data folder. */
+function accountsThere(store: Store): (account: string) => Promise<boolean> {
+  let withKey: Promise<Set<string>> | undefined;
+  const asked = new Map<string, Promise<boolean>>();
+  const look = async (account: string) => {
+    withKey ??= store.listAccounts().then((all) => new Set(all.map((record) => record.account)));
+    if (account === ACCOUNT_DEFAULT || (await withKey).has(account)) return true;
+    for await (const _user of store.walkUsers(account)) return true;
+    return false;
+  };
+  return (account) => {
+    const found = asked.get(account) ?? look(account);
+    asked.set(account, found);
+    return found;
+  };
+}
+
 async function importKey(store: Store, line: KeyRecord, usage: readonly DayUsage[]): Promise<Imported> {
+  const { id, account, tier, hash, prefix, note, createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs } = line;
+  const times = { createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs };
   // An older release had no bound keys.
-  const key = { ...line, user: line.user ?? null, access: line.access ?? "write" };
-  const { id, hash, account } = key;
+  const { user = null, access = "write" } = line;
+  const key = { id, account, tier, hash, prefix, note, user, access, ...times };
   const outcome = await store.addKey(key);
   const known = outcome === "added" ? key : await store.findKey(hash);
-  if (known === undefined)
-    return { facts: 0, leftOut: `the key ${id} of account ${account}: another key has this id` };
+  if (known === undefined) return { leftOut: `the key ${id} of account ${account}: another key has this id` };
   // Only what is missing: an import may be repeated.
   const counts = new Map(
     (await store.readDailyUsage(known.id, ...ALL_DAYS)).map(({ day, count }) => [day, count]),
@@ -126,7 +224,7 @@ async function importKey(store: Store, line: KeyRecord, usage: readonly DayUsage
   const missing = usage.map(({ day, count }) => ({ day, count: count - (counts.get(day) ?? 0) }));
   const added = missing.filter(({ count }) => count > 0);
   if (added.length > 0) await store.addUsage(known, added);
-  return { facts: 0 };
+  return { keys: outcome === "added" ? 1 : 0 };
 }
 
 /** A label that the account has already stays as it is. */
@@ -137,61 +235,89 @@ async function importLabel(
 ): Promise<Imported> {
   const found = known.find(label.label);
   if (label.channel < CHANNEL_COUNT) {
-    if (found?.channel === label.channel) await store.changeLabel(account, label);
-    return { facts: 0 };
+    if (found?.channel === label.channel) await store.changeLabel(account, label, { hidden: label.hidden });
+    return {};
   }
-  if (found !== undefined) return { facts: 0 };
+  if (found !== undefined) return {};
   const { channel: _, ...terms } = label;
   const { outcome } = await store.addLabel(account, terms);
-  if (outcome === "full")
-    return {
-      facts: 0,
-      leftOut: `the label ${label.label} of account ${account}: the account has no free one`,
-    };
-  return outcome === "added" ? { facts: 0, labelAdded: label.label } : { facts: 0 };
+  const refusal = {
+    full: "the account has no free one",
+    text_full: "the account's labels would be too long",
+  };
+  if (outcome === "full" || outcome === "text_full")
+    return { leftOut: `the label ${label.label} of account ${account}: ${refusal[outcome]}` };
+  const isAdded = outcome === "added" && label.removed !== true;
+  return isAdded ? { labelAdded: label.label } : {};
 }
 
 /** An older release took texts into requests that PostgreSQL cannot hold, or that mislead the operator. */
-async function importRequest(store: Store, request: KeyRequest, known: Set<string>): Promise<Imported> {
-  const found = requestTextsFault(request);
+async function importRequest(store: Store, line: KeyRequest, known: Set<string>): Promise<Imported> {
+  const found = requestTextsFault(line);
   if (found !== undefined)
-    return { facts: 0, leftOut: `the request ${request.id} for a key: ${found.param} ${found.fault}` };
-  const isNew = !known.has(request.id);
-  known.add(request.id);
-  if (isNew) await store.addKeyRequest(request);
-  return { facts: 0 };
+    return { leftOut: `the request ${line.id} for a key: ${found.param} ${found.fault}` };
+  const { id, name, email, purpose, tier, createdAtMs, status, decidedAtMs, keyId } = line;
+  if (known.has(id)) return {};
+  known.add(id);
+  await store.addKeyRequest({ id, name, email, purpose, tier, createdAtMs, status, decidedAtMs, keyId });
+  return { requests: 1 };
 }
 
 /** Writes all lines into the store, group by group. Throws at the first that cannot be imported, with its number. */
 export async function importLines(
   store: Store,
   lines: AsyncIterable<string>,
-  options: { nowMs: number; atStep: AtStep },
-): Promise<{ lines: number; facts: number; leftOut: string[]; labelsAdded: string[] }> {
-  let count = 0;
-  let facts = 0;
-  const leftOut: string[] = [];
-  const labelsAdded: string[] = [];
-  const importLine = lineImport(store, options.nowMs);
-  const numbered = async function* () {
-    for await (const text of lines) {
-      count += 1;
-      if (text.trim() !== "") yield { text, number: count };
-    }
+  options: LineImportOptions & { readonly atStep: AtStep },
+): Promise<ImportReport> {
+  const notTaken: NotTaken = { keys: 0, requests: 0, settings: 0, users: 0 };
+  const report: ImportReport = {
+    lines: 0,
+    facts: 0,
+    keys: 0,
+    requests: 0,
+    leftOut: [],
+    labelsAdded: [],
+    notTaken,
   };
-  const importOne = async ({ text, number }: { text: string; number: number }) => {
-    try {
-      const imported = await importLine(text);
-      facts += imported.facts;
-      if (imported.labelAdded !== undefined) labelsAdded.push(imported.labelAdded);
-      if (imported.leftOut !== undefined) leftOut.push(`line ${number}: ${imported.leftOut}`);
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      throw new Failure(error.code, `line ${number}: ${error.message}`, error.extra);
-    }
-  };
-  await inGroups(numbered(), importOne, () => options.atStep("import: page written"));
-  return { lines: count, facts, leftOut, labelsAdded };
+  const importLine = lineImport(store, options);
+  const importOne = (line: NumberedLine) =>
+    atLine(line, async () => {
+      const imported = await importLine(line.text);
+      for (const kind of ["facts", "keys", "requests"] as const) report[kind] += imported[kind] ?? 0;
+      if (imported.labelAdded !== undefined) report.labelsAdded.push(imported.labelAdded);
+      if (imported.leftOut !== undefined) report.leftOut.push(`line ${line.number}: ${imported.leftOut}`);
+      if (imported.notTaken !== undefined) notTaken[imported.notTaken] += 1;
+    });
+  const numbered = numberedLines(lines, (count) => {
+    report.lines = count;
+  });
+  await inGroups(numbered, importOne, () => options.atStep("import: page written"));
+  return report;
+}
+
+/** What a file brings along besides facts. */
+export interface ExportedKeys {
+  readonly keys: KeyRecord[];
+  /** All that its lines name. */
+  readonly accounts: Set<string>;
+  requests: number;
+  settings: number;
+}
+
+/** What of an export comes in only with its keys, each by the rules of its fields. Throws at the first that breaks one. */
+export async function keysOfExport(lines: AsyncIterable<string>): Promise<ExportedKeys> {
+  const found: ExportedKeys = { keys: [], accounts: new Set(), requests: 0, settings: 0 };
+  for await (const numbered of numberedLines(lines)) {
+    await atLine(numbered, async () => {
+      const line = parseLine(numbered.text);
+      checkLine(line);
+      if (line.kind === "key") found.keys.push(line.key);
+      else if (line.kind === "label" && line.label.channel < CHANNEL_COUNT) found.settings += 1;
+      if (line.kind === "request") found.requests += 1;
+      else found.accounts.add(line.kind === "key" ? line.key.account : line.account);
+    });
+  }
+  return found;
 }
 
 /** Items that are worked on at the same time, so that they share commits. */
@@ -216,67 +342,4 @@ export async function inGroups<T>(
   };
   for await (const item of items) if (group.push(item) >= GROUP_SIZE) await workOnGroup();
   await workOnGroup();
-}
-
-function parse(text: string): ExportLine {
-  let line: ExportLine;
-  try {
-    line = JSON.parse(text);
-  } catch {
-    throw wrong("it is not JSON");
-  }
-  if (line?.kind === "key") checkKeyLine(line);
-  else if (line?.kind === "label") checkLabelLine(line);
-  else if (line?.kind === "user") checkUserName(line);
-  else if (line?.kind === "request") checkRequestLine(line);
-  else throw wrong("it is neither a key, a label, a user nor a request for a key");
-  return line;
-}
-
-function checkKeyLine({ key, usage = [] }: Extract<ExportLine, { kind: "key" }>): void {
-  const { id, hash, account, tier, prefix, note, user = null, access = "write" } = key ?? {};
-  if (typeof account !== "string") throw wrong("the account must be a text");
-  checkAccount(account);
-  if (!/^[0-9a-f]{64}$/.test(String(hash)) || !isId(id)) throw wrong("the key has no hash or id");
-  if (!TIERS.includes(tier) || typeof prefix !== "string") throw wrong("the key has no tier or prefix");
-  const { createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs } = key;
-  if (typeof note !== "string") throw wrong("the key has no note or times");
-  if (user !== null) checkIdentifier(String(user), "user_id");
-  if (!["read", "write"].includes(access)) throw wrong("the key's access is neither read nor write");
-  checkTimes("the key", createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs);
-  const isSound = ({ day, count }: Partial<DayUsage>) =>
-    /^[\d-]{10}$/.test(String(day)) &&
-    momentOf(day!) !== undefined &&
-    Number.isSafeInteger(count) &&
-    // 0 is sound: a rollback that only forgets is counted so.
-    count! >= 0;
-  if (!Array.isArray(usage) || !usage.every((use) => isSound(use ?? {})))
-    throw wrong("the usage has no day or count");
-}
-
-function checkLabelLine({ account, label }: LabelLine): void {
-  if (typeof account !== "string") throw wrong("the account must be a text");
-  checkAccount(account);
-  checkLabelRecord(label);
-}
-
-function checkRequestLine({ request }: Extract<ExportLine, { kind: "request" }>): void {
-  const { id, name, email, purpose, tier, status, createdAtMs, decidedAtMs, keyId } = request ?? {};
-  if (![name, email, purpose].every((text) => typeof text === "string") || !isId(id))
-    throw wrong("the request has no id, name, email or purpose");
-  if (!TIERS.includes(tier) || !["open", "approved", "declined"].includes(status))
-    throw wrong("the request has no tier or status");
-  if (keyId !== null && !isId(keyId)) throw wrong("the request has no key_id");
-  checkTimes("the request", createdAtMs, decidedAtMs);
-}
-
-function checkTimes(what: string, createdAtMs: number, ...others: (number | null)[]): void {
-  const times = [createdAtMs, ...others.filter((time) => time !== null)];
-  if (!times.every(Number.isInteger)) throw wrong(`${what} has no note or times`);
-  if (times.some((time) => time < 0 || time > TIME_MS_MAX))
-    throw wrong(`${what} has a time that is not from 0 to ${TIME_MS_MAX}`);
-}
-
-function isId(id: unknown): boolean {
-  return typeof id === "string" && /^[\w-]{1,64}$/.test(id);
 }

@@ -1,6 +1,7 @@
 /**
  * A user's line in an export: facts of all places in the form of GET /facts, and earlier values. An import writes a
- * whole line or nothing of it (law/imports.ts), and may be repeated.
+ * whole line or nothing of it (law/imports.ts), and may be repeated. A large user has several lines, each with places
+ * of its own.
  */
 
 import { assert } from "../base/assert.ts";
@@ -47,7 +48,7 @@ const ENDINGS: readonly unknown[] = ["replaced", "forgotten", "expired"];
 export function userLine(
   account: string,
   userId: string,
-  { facts, earlier }: UserLife,
+  { facts, earlier }: Pick<UserLife, "facts" | "earlier">,
   labels: AccountLabels,
 ): UserLine {
   const labelOf = ({ channel }: { readonly channel: number }) => labels.at(channel)?.label ?? "";
@@ -87,7 +88,7 @@ function exportedValue(fact: FactRecord | EarlierFact, label: string): ExportedV
   };
 }
 
-/** Writes a line's facts, all or none; how many. The line has been checked. */
+/** Writes a line's facts, all or none; how many were written. The line has been checked. */
 export async function importUserLine(
   store: Store,
   line: UserLine,

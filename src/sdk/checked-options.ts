@@ -25,6 +25,15 @@ export function checkedTimeout(timeoutMs: number): number {
   throw new RangeError(`timeoutMs is a number from 0 on, not ${timeoutMs}`);
 }
 
+/** @param given an option, or the text of the variable */
+export function checkedStaleMs(given: number | string): number {
+  const ms = given === "" ? Number.NaN : Number(given);
+  if (ms >= 0) return ms;
+  throw new RangeError(
+    `staleIfErrorMs (SIDEBAND_STALE_IF_ERROR_MS) is a number from 0 on, not ${String(given)}`,
+  );
+}
+
 /** A program in plain JavaScript may pass undefined, which would be left out of the request. */
 export function checkedUser(userId: string): string {
   if (typeof userId === "string") return userId;

@@ -4,7 +4,7 @@
  */
 
 import type { AgentMemory } from "../agent-side/agent-memory.ts";
-import { memorySection, type SectionParts, withSection } from "../agent-side/memory-section.ts";
+import { awaySection, memorySection, type SectionParts, withSection } from "../agent-side/memory-section.ts";
 import type {
   ChangesAnswer,
   ChannelsAnswer,
@@ -20,6 +20,7 @@ import type {
   LabelAnswer,
   MoveProjectAnswer,
   ReadAnswer,
+  RemoveLabelAnswer,
   RollbackAnswer,
   TokenAnswer,
   UsageAnswer,
@@ -28,7 +29,7 @@ import type {
   WrittenAnswer,
   WrittenBatchAnswer,
 } from "../contract/answers.ts";
-import { checkedAddress, checkedParts, checkedUser } from "./checked-options.ts";
+import { checkedAddress, checkedParts, checkedStaleMs, checkedUser } from "./checked-options.ts";
 import { ContextCache } from "./context-cache.ts";
 import { DemoClient } from "./demo.ts";
 import { variable } from "./environment.ts";
@@ -50,36 +51,13 @@ import type {
   RemoveOptions,
   RestoreOptions,
   RollbackOptions,
+  SidebandOptions,
   TokenOptions,
   UsersOptions,
   WriterOptions,
 } from "./options.ts";
 import { type CallOptions, type Fetch, type SdkCall, Transport } from "./transport.ts";
 import { expectedHeaders, factFields, isoMoment, labelFields, randomKey } from "./wire-fields.ts";
-
-export interface SidebandOptions {
-  /** An API key, `sb_live_…`, or a token, `sbt_…`. Not needed for the demo and for `channels`. Default: SIDEBAND_API_KEY. */
-  apiKey?: string | undefined;
-  /** The address of the service, http or https. It may have a path. Default: SIDEBAND_API_URL, else http://127.0.0.1:8787. */
-  baseUrl?: string | undefined;
-  /** Where the person works, for every call that does not say (`PersonOptions`). Default: the person's facts alone. */
-  project?: string | undefined;
-  /** Who writes, such as `my-agent`, for every write that does not say. */
-  writtenBy?: string | undefined;
-  /** What the helpers put into a prompt. Default: SIDEBAND_INCLUDE, else `index`. */
-  include?: SectionParts | undefined;
-  /**
-   * For a whole call, retries included. 0 fails at once, as `AbortSignal.timeout(0)` does; Infinity sets no limit.
-   * Default: 10 seconds.
-   */
-  timeoutMs?: number | undefined;
-  /** How often a failed call is repeated, if that is safe. Default: 2. */
-  retries?: number | undefined;
-  /** Replaces the global fetch, for tests or proxies. */
-  fetch?: Fetch | undefined;
-  /** Called when a helper goes on without memory. Default: writes a line to standard error. */
-  onWarning?: ((message: string, error: unknown) => void) | undefined;
-}
 
 export interface Compaction {
   /** Whether the flush was answered. */
@@ -98,6 +76,7 @@ export const DEFAULT_BASE_URL = "http://127.0.0.1:8787";
 const TIMEOUT_MS = 10_000;
 /** An agent does not wait longer than this for its memory, unless it is told to. */
 const HELPER_TIMEOUT_MS = 2_000;
+const STALE_IF_ERROR_MS = 600_000;
 /** Called without an object: browsers refuse fetch with another `this`. */
 const globalFetch: Fetch = (url, init) => fetch(url, init);
 
@@ -113,6 +92,7 @@ export class Sideband<Own extends string = never> implements AgentMemory {
   readonly #onWarning: NonNullable<SidebandOptions["onWarning"]>;
   readonly #contexts = new ContextCache();
   readonly #helperTimeoutMs: number;
+  readonly #staleIfErrorMs: number;
 
   constructor(options: SidebandOptions = {}) {
     const { timeoutMs = TIMEOUT_MS } = options;
@@ -125,6 +105,9 @@ export class Sideband<Own extends string = never> implements AgentMemory {
     });
     this.include = checkedParts(options.include ?? variable("SIDEBAND_INCLUDE") ?? "index");
     this.#helperTimeoutMs = Math.min(timeoutMs, HELPER_TIMEOUT_MS);
+    this.#staleIfErrorMs = checkedStaleMs(
+      options.staleIfErrorMs ?? variable("SIDEBAND_STALE_IF_ERROR_MS") ?? STALE_IF_ERROR_MS,
+    );
     this.#project = options.project;
     this.#writtenBy = options.writtenBy;
     this.#onWarning = options.onWarning ?? ((message) => console.error(message));
@@ -303,9 +286,14 @@ export class Sideband<Own extends string = never> implements AgentMemory {
     return this.#get("/channels", {}, options);
   }
 
-  /** Adds a label of the account's own, for ever. `label_exists` if it is there with other terms. */
-  addLabel(label: NewLabelOf<Own>, terms: OwnLabelTerms, options: CallOptions = {}): Promise<LabelAnswer> {
-    const body = { label, ...labelFields(terms) };
+  /** Adds a label of the account's own. `label_exists` if it is there with other terms. */
+  addLabel(
+    label: NewLabelOf<Own>,
+    terms: OwnLabelTerms,
+    options: CallOptions & { readonly writtenBy?: string | undefined } = {},
+  ): Promise<LabelAnswer> {
+    const { writtenBy = this.#writtenBy } = options;
+    const body = { label, ...labelFields(terms), written_by: writtenBy };
     // The same label with the same terms again changes nothing.
     return this.#call({ ...options, method: "POST", path: "/channels", body, retry: "always" });
   }
@@ -320,6 +308,12 @@ export class Sideband<Own extends string = never> implements AgentMemory {
     return this.#call({ ...options, method: "PATCH", path, body: labelFields(change), retry: "refused" });
   }
 
+  /** Removes a label of the account's own that nothing has. `label_in_use` where a user has a fact or a history with it. */
+  removeLabel(label: LabelOf<Own>, options: CallOptions = {}): Promise<RemoveLabelAnswer> {
+    const path = `/channels/${encodeURIComponent(label)}`;
+    return this.#call({ ...options, method: "DELETE", path, retry: "refused" });
+  }
+
   /** A short-lived token for one user, for a page or a device. */
   async token(userId: string, options: TokenOptions): Promise<TokenAnswer> {
     const body = { user_id: checkedUser(userId), access: options.access, ttl_s: options.ttlS };
@@ -327,27 +321,26 @@ export class Sideband<Own extends string = never> implements AgentMemory {
   }
 
   /**
-   * A system prompt with the user's memory at its end. If memory is slow or away, it uses the last known memory, or none,
-   * and calls `onWarning`; with `onOutage: "throw"` it throws the error.
+   * A system prompt with the user's memory at its end. If memory is slow or away, the prompt says so to the model, with the
+   * last known memory where that is not too old (`staleIfErrorMs`), and `onWarning` is called; with `onOutage: "throw"` it
+   * throws the error.
    */
   async inject(systemPrompt: string, userId: string, options: InjectOptions = {}): Promise<string> {
     const { onOutage = "continue", ...rest } = this.#helperOptions(options);
-    let context: DetailedContextAnswer | undefined;
     try {
-      context = await this.context(userId, { ...rest, failFast: onOutage === "continue" });
+      const context = await this.context(userId, { ...rest, failFast: onOutage === "continue" });
+      return withSection(systemPrompt, memorySection(context, rest.include));
     } catch (error) {
       // What is not the service's fault, a wrong call or an abort, is the caller's to know.
       if (onOutage === "throw" || !SidebandError.isInstance(error)) throw error;
       this.#warn("memory was not refreshed", error);
-      context = this.#known(userId, rest);
+      return withSection(systemPrompt, this.#awaySection(userId, rest));
     }
-    if (context === undefined) return systemPrompt;
-    return withSection(systemPrompt, memorySection(context, rest.include));
   }
 
   /**
    * Call it before a context is compacted: it flushes and returns the section for the next context. If memory is slow or
-   * away, `flushed` is false and the section is the last known one, or empty.
+   * away, `flushed` is false and the section is that of `inject`.
    */
   async beforeCompaction(userId: string, options: ContextOptions = {}): Promise<Compaction> {
     const call = this.#helperOptions(options);
@@ -362,8 +355,7 @@ export class Sideband<Own extends string = never> implements AgentMemory {
     } catch (error) {
       if (!SidebandError.isInstance(error)) throw error;
       this.#warn("memory was not flushed before compaction", error);
-      const known = this.#known(userId, call);
-      const section = known === undefined ? "" : memorySection(known, call.include);
+      const section = this.#awaySection(userId, call);
       return { flushed: false, lossless: false, block: "", section, overflow: [], error };
     }
   }
@@ -390,9 +382,12 @@ export class Sideband<Own extends string = never> implements AgentMemory {
     return { ...this.#person(userId, options), include: options.include, details: "true" };
   }
 
-  /** The last context that was answered in this form. */
-  #known(userId: string, options: ContextOptions): DetailedContextAnswer | undefined {
-    return this.#contexts.get(JSON.stringify(this.#contextQuery(userId, options)))?.answer;
+  /** What a prompt says while memory is away, with the last context that was answered in this form. */
+  #awaySection(userId: string, options: ContextOptions): string {
+    const form = JSON.stringify(this.#contextQuery(userId, options));
+    const known = this.#contexts.get(form, this.#staleIfErrorMs);
+    if (known === undefined) return awaySection();
+    return awaySection({ section: memorySection(known.answer, options.include), atMs: known.atMs });
   }
 
   /** @param fields what is written; made here, so that a wrong one rejects and does not throw */

@@ -1,12 +1,18 @@
-/** The last contexts, each with its ETag; the least recently used leaves first. */
+/**
+ * The last contexts, each with its ETag; the least recently used leaves first. While the service is away, one is good for
+ * a limited time only, and it goes where the service says that there is nothing, or refuses to say.
+ */
 
 import type { DetailedContextAnswer } from "../contract/answers.ts";
+import { isOutage, isSidebandError } from "./errors.ts";
 import type { SdkAnswer } from "./transport.ts";
 
 interface KnownContext {
   readonly userId: string;
   readonly etag: string;
   readonly answer: DetailedContextAnswer;
+  /** When the service last said that it is the present one. */
+  readonly atMs: number;
 }
 
 const CONTEXTS_MAX = 100;
@@ -16,8 +22,12 @@ export class ContextCache {
   /** The questions under way whose answers may still be kept. */
   readonly #asking = new Set<{ readonly userId: string }>();
 
-  get(form: string): KnownContext | undefined {
-    return this.#contexts.get(form);
+  /** The last answer, if it is not too old to be used in place of a new one. */
+  get(form: string, ageMsMax: number): KnownContext | undefined {
+    const known = this.#contexts.get(form);
+    if (known === undefined || Date.now() - known.atMs <= ageMsMax) return known;
+    this.#contexts.delete(form);
+    return undefined;
   }
 
   /**
@@ -38,14 +48,19 @@ export class ContextCache {
         if (this.#asking.has(asking)) this.#set(form, context);
       };
       if (status === 304 && known !== undefined) {
-        keep(known);
+        keep({ ...known, atMs: Date.now() });
         return structuredClone(known.answer);
       }
       const etag = headers.get("etag");
       const answer = body as DetailedContextAnswer;
+      // The user may have been erased: what is known of other places is not shown again.
+      if (answer.channel_count === 0) this.#forget(userId);
       if (etag === null) this.#contexts.delete(form);
-      else keep({ userId, etag, answer: structuredClone(answer) });
+      else keep({ userId, etag, answer: structuredClone(answer), atMs: Date.now() });
       return answer;
+    } catch (error) {
+      if (isSidebandError(error) && !isOutage(error)) this.#forget(userId);
+      throw error;
     } finally {
       this.#asking.delete(asking);
     }
@@ -73,8 +88,12 @@ export class ContextCache {
     }
   }
 
-  #drop(userId: string): void {
+  #forget(userId: string): void {
     for (const [form, context] of this.#contexts) if (context.userId === userId) this.#contexts.delete(form);
+  }
+
+  #drop(userId: string): void {
+    this.#forget(userId);
     for (const asking of this.#asking) if (asking.userId === userId) this.#asking.delete(asking);
   }
 }

@@ -12,6 +12,8 @@ export class Deadline {
   readonly #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #stop = () => this.#controller.abort();
   #late: boolean;
+  /** What is said behind "no answer", once a write was sent. */
+  doubt = "";
 
   constructor(timeoutMs: number, outer: AbortSignal | undefined) {
     this.#timeoutMs = timeoutMs;
@@ -37,7 +39,10 @@ export class Deadline {
   check(): void {
     if (this.#outer?.aborted) throw this.#outer.reason;
     if (this.#late) {
-      throw new SidebandError(`no answer within ${this.#timeoutMs} ms`, { code: "timeout", status: 0 });
+      throw new SidebandError(`no answer within ${this.#timeoutMs} ms${this.doubt}`, {
+        code: "timeout",
+        status: 0,
+      });
     }
   }
 

@@ -2,7 +2,7 @@
 
 /** A variable; undefined where it is empty, not set, or there is no environment. */
 export function variable(
-  name: "SIDEBAND_API_URL" | "SIDEBAND_API_KEY" | "SIDEBAND_INCLUDE",
+  name: "SIDEBAND_API_URL" | "SIDEBAND_API_KEY" | "SIDEBAND_INCLUDE" | "SIDEBAND_STALE_IF_ERROR_MS",
 ): string | undefined {
   try {
     return globalThis.process?.env?.[name] || undefined;

@@ -1,6 +1,7 @@
 /**
  * Errors of the client, as one class with a stable code. Most codes come from the service's error table. Three are
- * the client's own: no connection, no answer in time, or an answer that is not from the service.
+ * the client's own: no connection, no answer in time, or an answer that is not from the service. Of the service's codes
+ * `outcome_unknown` is the client's too, with the status 0: the connection was lost after a write was sent.
  */
 
 import type { Problem } from "../contract/errors.ts";

@@ -3,12 +3,7 @@
 export { memorySection, type SectionParts, withSection } from "../agent-side/memory-section.ts";
 export type * from "../contract/answers.ts";
 export { LABELS, type Label } from "../contract/channel-labels.ts";
-export {
-  type Compaction,
-  DEFAULT_BASE_URL,
-  Sideband,
-  type SidebandOptions,
-} from "./client.ts";
+export { type Compaction, DEFAULT_BASE_URL, Sideband } from "./client.ts";
 export type { DemoClient } from "./demo.ts";
 export {
   type ClientErrorCode,

@@ -3,7 +3,36 @@
 import type { SectionParts } from "../agent-side/memory-section.ts";
 import type { PlaceKind } from "../contract/answers.ts";
 import type { LabelOf } from "./labels.ts";
-import type { CallOptions } from "./transport.ts";
+import type { CallOptions, Fetch } from "./transport.ts";
+
+export interface SidebandOptions {
+  /** An API key, `sb_live_…`, or a token, `sbt_…`. Not needed for the demo and for `channels`. Default: SIDEBAND_API_KEY. */
+  apiKey?: string | undefined;
+  /** The address of the service, http or https. It may have a path. Default: SIDEBAND_API_URL, else http://127.0.0.1:8787. */
+  baseUrl?: string | undefined;
+  /** Where the person works, for every call that does not say (`PersonOptions`). Default: the person's facts alone. */
+  project?: string | undefined;
+  /** Who writes, such as `my-agent`, for every write that does not say. */
+  writtenBy?: string | undefined;
+  /** What the helpers put into a prompt. Default: SIDEBAND_INCLUDE, else `index`. */
+  include?: SectionParts | undefined;
+  /**
+   * For a whole call, retries included. 0 fails at once, as `AbortSignal.timeout(0)` does; Infinity sets no limit.
+   * Default: 10 seconds.
+   */
+  timeoutMs?: number | undefined;
+  /** How often a failed call is repeated, if that is safe. Default: 2. */
+  retries?: number | undefined;
+  /**
+   * While memory is away, the helpers use the last known memory up to this age, and tell the model how old it is. 0: never.
+   * Default: SIDEBAND_STALE_IF_ERROR_MS, else 10 minutes.
+   */
+  staleIfErrorMs?: number | undefined;
+  /** Replaces the global fetch, for tests or proxies. */
+  fetch?: Fetch | undefined;
+  /** Called when a helper goes on without memory. Default: writes a line to standard error. */
+  onWarning?: ((message: string, error: unknown) => void) | undefined;
+}
 
 /** A moment: a Date, or a text of RFC 3339 with its zone, such as `2026-11-15T18:00:00Z`. */
 export type Moment = string | Date;

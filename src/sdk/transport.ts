@@ -4,6 +4,7 @@
  * - The time-out is for the whole call, retries and pauses included.
  * - A call is repeated only if that is safe. `always`: the request changes nothing, or its idempotency key turns a
  *   second arrival into a replay. `refused`: only if the service said that it did nothing (429, 503).
+ * - A write whose answer was lost after it was sent is `outcome_unknown`: it may have been done.
  * - A read with `failFast` is not sent while the service is known to be away (circuit.ts): a run of an agent does not wait
  *   for it at every step. Writes are always sent.
  * - A pause is random, up to 100 ms · 2^n ("full jitter"), or what Retry-After asks for. If Retry-After asks for more
@@ -60,8 +61,14 @@ export interface SdkAnswer {
 
 /** No answer of the service is longer; that of a broken proxy may never end. */
 const ANSWER_BYTES_MAX = 1 << 24;
+/** Behind the failure of a write that was sent. */
+const MAY_BE_DONE = ": what was asked for may have been done all the same";
 const PAUSE_MS = 100;
 const PAUSE_MS_MAX = 2_000;
+
+/** What the system says where nothing was sent. */
+const UNSENT =
+  /^(?:ECONNREFUSED|ENOTFOUND|ENOENT|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 
 /** By what sends the requests: one address can lead to two services, as that of an owner does to two data folders. */
 const CIRCUITS = new WeakMap<Fetch, Circuits>();
@@ -93,7 +100,7 @@ export class Transport {
     } catch (error) {
       if (!(error instanceof SidebandError)) throw error;
       if (error.status > 0) this.#circuits.answered(circuits);
-      else if (error.code === "connection_failed") this.#circuits.failed(baseUrl, error, Date.now());
+      else if (error.code !== "timeout") this.#circuits.failed(baseUrl, this.#unreached(error), Date.now());
       // The caller's own short time says nothing of the service.
       else if (failFast && timeoutMs > 0) this.#circuits.failed(userCircuit, error, Date.now());
       throw error;
@@ -106,16 +113,21 @@ export class Transport {
     const { retries = this.#options.retries } = call;
     const untilMs = Date.now() + timeoutMs;
     const deadline = new Deadline(timeoutMs, call.signal);
+    let lost: SidebandError | undefined;
     try {
       for (let attempt = 0; ; attempt++) {
         try {
           return await this.#attempt(call, deadline);
         } catch (error) {
-          if (!(error instanceof SidebandError) || attempt >= retries || !mayRetry(error, call.retry))
-            throw error;
+          if (!(error instanceof SidebandError)) throw error;
+          if (isLost(error)) lost = error;
+          // That this attempt did nothing does not say so of the ones before.
+          const isOpen = error.status === 0 || mayRetry(error, "refused");
+          const failure = lost !== undefined && isOpen ? lost : error;
+          if (attempt >= retries || !mayRetry(error, call.retry)) throw failure;
           const pauseMs =
             error.retryAfterMs ?? Math.random() * Math.min(PAUSE_MS_MAX, PAUSE_MS * 2 ** attempt);
-          if (Date.now() + pauseMs >= untilMs) throw error;
+          if (Date.now() + pauseMs >= untilMs) throw failure;
           await deadline.pause(pauseMs);
         }
       }
@@ -147,13 +159,21 @@ export class Transport {
       return { status: response.status, headers: response.headers, body };
     } catch (error) {
       if (error instanceof SidebandError) throw error;
+      const isSent = call.method !== "GET" && !call.isRead && !UNSENT.test(systemCode(error));
+      if (isSent) deadline.doubt = MAY_BE_DONE;
       deadline.check();
-      throw new SidebandError(`cannot reach ${this.#options.baseUrl}`, {
-        code: "connection_failed",
-        status: 0,
-        cause: error,
-      });
+      if (!isSent) throw this.#unreached(error);
+      const text = `the connection to ${this.#options.baseUrl} was lost before the answer${MAY_BE_DONE}`;
+      throw new SidebandError(text, { code: "outcome_unknown", status: 0, cause: error });
     }
+  }
+
+  #unreached(cause: unknown): SidebandError {
+    return new SidebandError(`cannot reach ${this.#options.baseUrl}`, {
+      code: "connection_failed",
+      status: 0,
+      cause,
+    });
   }
 
   #url({ path, query = {} }: SdkCall): string {
@@ -172,6 +192,17 @@ export class Transport {
       ...call.headers,
     };
   }
+}
+
+/** The code of the system's error; fetch has it in the cause of its own. */
+function systemCode(error: unknown): string {
+  const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } };
+  return String(cause?.code ?? code ?? "");
+}
+
+/** Whether a write was sent and its answer never came. */
+function isLost({ code, status }: SidebandError): boolean {
+  return code === "outcome_unknown" && status === 0;
 }
 
 /** Throws what `new Headers()` would. That is not asked itself: in Node it loads all of fetch, which a hook does not use. */

@@ -19,6 +19,7 @@ import { generateText, stepCountIs, wrapLanguageModel } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 import * as ai6 from "ai-6";
 import { MockLanguageModelV3 as OldestModel } from "ai-6/test";
+import { awaySection } from "../../src/agent-side/memory-section.ts";
 import { sidebandTools as aiTools, sidebandMiddleware } from "../../src/agents/ai-sdk.ts";
 import { SidebandStore } from "../../src/agents/langgraph.ts";
 import {
@@ -171,8 +172,14 @@ suite("adapters", { concurrency: false }, () => {
     assert.match(JSON.stringify(requests[2].input), /USER\.name/);
     assert.deepEqual(
       requests[0].tools.map((tool) => tool.name),
-      ["remember", "recall", "forget", "add_label", "history"],
+      ["remember", "recall", "forget", "history"],
     );
+    const withLabels = { ...options, addLabels: true } as const;
+    assert.deepEqual(
+      [openaiTools(withLabels)[3].name, aiTools(withLabels).add_label.description.slice(0, 12)],
+      ["add_label", "Adds a label"],
+    );
+    assert.ok(!("add_label" in aiTools(options)));
 
     const flushed: string[] = [];
     const flush = memory.flush.bind(memory);
@@ -309,7 +316,7 @@ suite("adapters", { concurrency: false }, () => {
     const strict = openaiTools(options)[0] as unknown as { parameters: { required: string[] } };
     assert.deepEqual(strict.parameters.required, ["label", "value", "add", "ttl_s", "scope"]);
     const own = [{ label: "FAMILY.wife", description: "her name", own: true }];
-    assert.match(openaiTools({ ...options, labels: own })[0].description, /FAMILY: wife \(her name\)/);
+    assert.match(openaiTools({ ...options, labels: own })[0].description, /FAMILY: wife \("her name"\)/);
     const { block, lossless } = await memory.beforeCompaction("ada", { project: "loom-1", timeoutMs });
     assert.deepEqual([lossless, block.split("[MEM]").length], [true, 2]);
   });
@@ -349,7 +356,9 @@ suite("adapters", { concurrency: false }, () => {
         store.get(["ada", "USER"], "name"),
         remember.invoke({}, JSON.stringify({ label: "USER.name", value: "Ada" })),
       ]);
-      assert.deepEqual([prompt, filtered, item], [params, filterArgs.modelData, null]);
+      // The model is told, in a message or in its instructions.
+      assert.deepEqual(prompt.prompt, [{ role: "system", content: awaySection() }, ...params.prompt]);
+      assert.deepEqual([filtered.instructions, item], [`i\n\n${awaySection()}`, null]);
       assert.match(tool, /"error":"(timeout|connection_failed): /);
       assert.equal(lines.length, 4);
       for (const line of lines)

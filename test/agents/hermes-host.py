@@ -1,7 +1,7 @@
 """Stands in for Hermes Agent: gives the base class that its plugins inherit from, loads the plugin as Hermes
 loads a user's plugin (a package from its folder, then register(ctx)), and calls it as told on standard input:
 a JSON list of [method, arguments, keyword arguments]. Prints a JSON list of [result, seconds]. A function of the
-plugin itself can be called too; what it refuses is a result {"refused": …}."""
+plugin itself, or of its client, can be called too; what it refuses is a result {"refused": …}."""
 
 import importlib.util
 import json
@@ -61,7 +61,7 @@ assert isinstance(context.provider, MemoryProvider)
 results = []
 for method, args, kwargs in json.load(sys.stdin):
     started = time.monotonic()
-    attribute = getattr(context.provider, method, None) or getattr(module, method)
+    attribute = getattr(context.provider, method, None) or getattr(module, method, None) or getattr(module.client, method)
     try:
         result = attribute(*args, **kwargs) if callable(attribute) else attribute
     except module.MemoryRefused as error:

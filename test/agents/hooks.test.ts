@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import { awaySection } from "../../src/agent-side/memory-section.ts";
 import {
   LIST_BEFORE_COMPACTION,
   STORE_AFTER_COMPACTION,
@@ -214,8 +215,18 @@ suite("hooks", { concurrency: false }, () => {
         env: { SIDEBAND_TIMEOUT_MS: "", ...env },
         input: text,
       });
-      // What a compaction's summary is asked for is printed before anything that can fail.
-      assert.deepEqual([status, stdout], [0, text === flush ? LIST_BEFORE_COMPACTION : ""], stderr);
+      assert.equal(status, 0, stderr);
+      if (text === input) {
+        // The person is told by the host's own message, and the model by a line of its context.
+        const { systemMessage, hookSpecificOutput } = JSON.parse(stdout);
+        assert.match(systemMessage, /^Sideband: going on without memory: /);
+        assert.match(systemMessage, says);
+        assert.deepEqual(hookSpecificOutput, {
+          hookEventName: "SessionStart",
+          additionalContext: awaySection(),
+        });
+        // What a compaction's summary is asked for is printed before anything that can fail.
+      } else assert.equal(stdout, text === flush ? LIST_BEFORE_COMPACTION : "", stderr);
       assert.match(stderr, /^sideband: going on without memory: [^\n]*\n$/);
       assert.match(stderr, says);
     }

@@ -3,11 +3,13 @@
 import assert from "node:assert/strict";
 import {
   appendFileSync,
+  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -67,7 +69,7 @@ test("where sideband is not on the search path, hooks and MCP call this installa
   const hooks = JSON.parse(readFileSync(join(home, "claude-code/sideband/hooks/hooks.json"), "utf8"));
   assert.equal(
     hooks.hooks.PreCompact[0].hooks[0].command,
-    '"/opt/my node/bin/node" "/opt/side\\$band/bin/sideband.js" hook --host claude-code',
+    "'/opt/my node/bin/node' '/opt/side$band/bin/sideband.js' hook --host claude-code",
   );
   const mcp = JSON.parse(readFileSync(join(home, "claude-code/sideband/.mcp.json"), "utf8"));
   assert.deepEqual(mcp.mcpServers.sideband, {
@@ -93,7 +95,7 @@ test("where sideband is not on the search path, hooks and MCP call this installa
   assert.equal(cursor.version, 1);
   assert.equal(
     cursor.hooks.sessionStart[0].command,
-    '"/opt/my node/bin/node" "/opt/side\\$band/bin/sideband.js" hook --host cursor',
+    "'/opt/my node/bin/node' '/opt/side$band/bin/sideband.js' hook --host cursor",
   );
 });
 
@@ -151,6 +153,15 @@ test("remove takes out exactly what install put in", async (t) => {
   const again = await host.sideband("agents remove codex");
   assert.equal(again.status, 1);
   assert.match(again.stderr, /codex is not installed in .*agents status/);
+});
+
+test("every command closes the folder of ours in the home to others", async (t) => {
+  const host = makeHost(t);
+  const folder = join(host.home, ".sideband");
+  mkdirSync(folder, { mode: 0o755 });
+  chmodSync(folder, 0o755);
+  assert.equal((await host.sideband("agents status")).status, 0);
+  assert.equal(statSync(folder).mode & 0o777, 0o700);
 });
 
 test("what the user changed since is kept, and a changed file of ours is left and named", async (t) => {
@@ -220,7 +231,10 @@ test("status says what is installed where, which version, and whether it starts 
   rmSync(join(host.home, "here", "hooks.json"));
   const broken = await host.sideband("agents status", { ...env, SIDEBAND_API_URL: await closedPort() });
   assert.equal(broken.status, 1);
-  assert.match(broken.stdout, /files are missing or changed; run "sideband agents install codex" again/);
+  assert.match(
+    broken.stdout,
+    /files are missing or changed\n {2}again: .*sideband\S* agents install codex --dir \S+\n/,
+  );
   assert.match(broken.stdout, /does not answer: cannot reach/);
 });
 

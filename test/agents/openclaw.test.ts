@@ -8,6 +8,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { awaySection } from "../../src/agent-side/memory-section.ts";
 import { projectOf } from "../../src/agents/project.ts";
 import { memorySection } from "../../src/sdk/index.ts";
 import { startRunning } from "../http/running-service.ts";
@@ -27,6 +28,8 @@ interface PluginTool {
 /** What a plugin registers with the host. */
 class PluginApi {
   readonly tools = new Map<string, PluginTool>();
+  /** What the host asks for before each run. */
+  readonly makes = new Map<string, () => PluginTool | null>();
   readonly hooks = new Map<string, (event: object, context: object) => Promise<unknown>>();
   readonly warnings: string[] = [];
   readonly logger = { warn: (line: string) => void this.warnings.push(line) };
@@ -38,8 +41,9 @@ class PluginApi {
     this.pluginConfig = pluginConfig;
     this.workspaceDir = workspaceDir;
   }
-  registerTool(make: (context: object) => PluginTool, { names }: { names: string[] }) {
-    const tool = make({ workspaceDir: this.workspaceDir });
+  registerTool(make: (context: object) => PluginTool | null, { names }: { names: string[] }) {
+    this.makes.set(names[0], () => make({ workspaceDir: this.workspaceDir }));
+    const tool = make({ workspaceDir: this.workspaceDir })!;
     assert.deepEqual(names, [tool.name]);
     this.tools.set(tool.name, tool);
   }
@@ -144,6 +148,24 @@ suite("OpenClaw", { concurrency: false }, () => {
     assert.deepEqual(api.warnings, []);
   });
 
+  test("a key that may add no labels is not offered to", async (t) => {
+    const running = await startRunning();
+    t.after(() => running.end());
+    const host = makeHost(t);
+    await host.sideband("agents install openclaw");
+    const bound = { account: "acme", tier: "unlimited", user: "ada", access: "write" } as const;
+    const { key } = await running.service.core.keys.create(bound);
+    const isOffered = async (apiKey: string) => {
+      const api = await loadPlugin(host, { apiUrl: running.url, apiKey, userId: "ada", timeoutMs: 20_000 });
+      await api.hooks.get("before_prompt_build")!({}, {});
+      // It reads the labels again when one was to be added.
+      await api.tools.get("sideband_add_label")!.execute("1", { label: "A.b", description: "c" });
+      assert.notEqual(api.makes.get("sideband_remember")!(), null);
+      return api.makes.get("sideband_add_label")!() !== null;
+    };
+    assert.deepEqual([await isOffered(running.key), await isOffered(key)], [true, false]);
+  });
+
   test("the plugin goes on without memory, with a line in the host's log", async (t) => {
     const host = makeHost(t);
     await host.sideband("agents install openclaw");
@@ -153,7 +175,9 @@ suite("OpenClaw", { concurrency: false }, () => {
       userId: "ada",
       include: "both",
     });
-    assert.equal(await api.hooks.get("before_prompt_build")!({}, {}), undefined);
+    assert.deepEqual(await api.hooks.get("before_prompt_build")!({}, {}), {
+      appendSystemContext: awaySection(),
+    });
     await api.hooks.get("before_compaction")!({}, {});
     assert.equal(api.warnings.length, 2);
     for (const warning of api.warnings) assert.match(warning, /^sideband: .*cannot reach/);

@@ -35,7 +35,10 @@ test("what was replaced is said with the command that undoes it, which works as 
   assert.equal(revisions.length, 3);
   const missing = await run("restore", "PREF.tone", "9", ...ada);
   assert.deepEqual([missing.status, missing.out], [1, ""]);
-  assert.match(missing.err, /no revision 9 of PREF\.tone\. "sideband history PREF\.tone" lists/);
+  assert.match(
+    missing.err,
+    /no revision 9 of PREF\.tone\. Those that are kept: .* history PREF\.tone --user 'ada l' --person\n$/,
+  );
 
   // Lists, and facts that end.
   for (const item of ["jargon", "emoji"]) await run("remember", "PREF.avoid", item, "--add", ...ada);
@@ -117,7 +120,7 @@ test("an item of a list is forgotten, and what is refused is said in options", a
   for (const item of ["jargon", "x".repeat(1000)])
     await run("remember", "PREF.avoid", item, "--add", ...joan);
   const full = await run("remember", "PREF.avoid", "y".repeat(100), "--add", ...joan);
-  assert.match(full.err, /; "sideband forget PREF\.avoid --item TEXT" removes one of its items\n$/);
+  assert.match(full.err, /; to remove one of its items: .* forget PREF\.avoid --item TEXT --user joan\n$/);
   const item = ["forget", "PREF.avoid", "--item"];
   assert.equal((await run(...item, "x".repeat(1000), ...joan)).status, 0);
   assert.equal((await run("recall", "PREF.avoid", ...joan)).out, "jargon\n");
@@ -161,13 +164,13 @@ test("labels are added, listed first, hidden and shown; users are listed, and on
     assert.equal(add.out, "added FAMILY.wife; its facts are kept for the person\n");
     assert.match(
       (await run("labels")).out,
-      /^LABEL +KEPT FOR +WHAT\nFAMILY\.wife +person +her name \[Grace \| Joan\]\nUSER\.name /,
+      /^LABEL +KEPT FOR +WHAT\nFAMILY\.wife +person +her name \[Grace \| Joan\] \(added \d{4}-\d\d-\d\d by cli\)\nUSER\.name /,
     );
     assert.match((await run("labels")).out, /\n215 labels can be added: sideband labels add\n$/);
     assert.equal((await run("remember", "FAMILY.wife", "Grace", "--user", "ada")).status, 0);
     assert.match(
       (await run("remember", "FAMILY.wife", "Eve", "--user", "ada")).err,
-      /must be one of: Grace, Joan/,
+      /must be one of: "Grace", "Joan"/,
     );
     assert.equal((await run("labels", "hide", "FAMILY.wife")).out, "FAMILY.wife is hidden\n");
     assert.doesNotMatch((await run("labels")).out, /FAMILY/);
@@ -215,6 +218,10 @@ test("log --follow prints what happens until Ctrl-C, also what is forgotten with
   assert.match(await nextLine(), /cli +PREF\.tone: now "dry"$/);
   await run("remember", "PREF.tone", "warm", ...ada);
   assert.match(await nextLine(), /cli +PREF\.tone: was "dry", now "warm"$/);
+  // The same value again is no change.
+  await run("remember", "PREF.tone", "warm", ...ada);
+  await run("remember", "USER.os", "Plan 9", ...ada);
+  assert.match(await nextLine(), /cli +USER\.os: now "Plan 9"$/);
   await run("forget", "PREF.tone", ...ada);
   assert.match(await nextLine(), /Z +PREF\.tone: forgotten, was "warm"$/);
   followed.kill("SIGINT");

@@ -10,10 +10,13 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { MODEL_TOOLS, runTool } from "../../src/agents/adapter.ts";
 import { projectName } from "../../src/agents/project.ts";
 import { spokenCommand } from "../../src/cli/spoken-command.ts";
+import { Sideband } from "../../src/sdk/index.ts";
 import { startRunning } from "../http/running-service.ts";
 import { caller, type TourClient } from "../mcp/tour.ts";
+import { scriptedServer } from "../unit/sdk/scripted-server.ts";
 import { builtSideband } from "./built.ts";
 import { openHome, withHome } from "./home.ts";
 import { callCommand } from "./loaded-command.ts";
@@ -48,11 +51,11 @@ test("a fact is remembered, recalled, listed and forgotten, and what is not ther
   assert.equal(unknown.status, 1);
   assert.match(
     unknown.err,
-    /^sideband remember: .*Did you mean USER\.name\? "sideband labels" lists them, and .*\n$/,
+    /^sideband remember: .*Did you mean USER\.name\?\nall labels: .* labels --user ada\n.*\n$/,
   );
   assert.match(
     (await run("remember", "USER.tone", "dry", ...ada)).err,
-    /Did you mean PREF\.tone\? .*"sideband labels add USER\.tone" adds one\n$/,
+    /Did you mean PREF\.tone\?\n.*\n.* labels add USER\.tone --description '…' --user ada\n$/,
   );
   for (const call of [
     ["remember", "USER.email", "x"],
@@ -62,7 +65,7 @@ test("a fact is remembered, recalled, listed and forgotten, and what is not ther
     assert.equal(status, 1);
     assert.match(
       err,
-      /there is no label USER\.email; "sideband labels" lists them, and "sideband labels add USER\.email" adds one\n$/,
+      /there is no label USER\.email\nall labels: .* labels\na new one: .* labels add USER\.email --description '…'\n$/,
     );
   }
 });
@@ -358,4 +361,20 @@ test("SIDEBAND_TIMEOUT_MS is how long a command waits", async (t) => {
     },
     { SIDEBAND_TIMEOUT_MS: "300" },
   );
+});
+
+test("a forget whose answer is lost may have happened, and the terminal and an agent's tool say so", async (t) => {
+  const { url } = await scriptedServer(t, ({ method }) =>
+    method === "DELETE" ? "drop" : { body: { revisions: [] } },
+  );
+  const lost = await home.run("forget", "USER.name", "--user", "ada", "--person", "--url", url);
+  assert.equal(lost.status, 1);
+  assert.match(
+    lost.err,
+    /^sideband forget: the connection to .* was lost before the answer: .*may have been done/,
+  );
+  const memory = new Sideband({ baseUrl: url });
+  const forget = MODEL_TOOLS.find(({ name }) => name === "forget")!;
+  const said = await runTool(forget, { memory, userId: "ada" }, { label: "USER.name" });
+  assert.match(String(said.error), /^outcome_unknown: .*may have been done/);
 });

@@ -1,12 +1,12 @@
 /**
- * What every store must do with a fact's life: places, ends, history, writers, compare-and-set, labels, the list of
- * users (docs/decisions/0050). The rest of the suite is store.ts.
+ * What every store must do with a fact's life: places, ends, history, writers, compare-and-set, the list of users (docs/decisions/0050). The rest of the suite is store.ts.
  */
 
 import assert from "node:assert/strict";
-import type { EarlierFact, FactChange, LabelRecord, Store, WriteOutcome } from "../../src/memory/ports.ts";
+import type { EarlierFact, FactChange, Store, WriteOutcome } from "../../src/memory/ports.ts";
 import { viewOf } from "../fixtures/views.ts";
 import { beforeIn, checksOf, forgottenIn, NOW, type StoreUnderTest, write } from "./store.ts";
+import { storeLabelsConformance } from "./store-labels.ts";
 
 const PROJECT = ["", "loom"];
 const WORKTREE = ["", "loom", "loom/feature-x"];
@@ -46,22 +46,8 @@ const valuesAt = async (store: Store, places: string[], nowMs = NOW) =>
     value,
   ]) ?? [];
 
-function label(name: string, more: Partial<LabelRecord> = {}): Omit<LabelRecord, "channel"> {
-  return {
-    label: name,
-    description: "A label",
-    example: "x",
-    oneOf: null,
-    maxBytes: null,
-    ttlS: null,
-    scope: null,
-    hidden: false,
-    createdAtMs: NOW,
-    ...more,
-  };
-}
-
 export function storeLifeConformance(name: string, open: () => Promise<StoreUnderTest>): void {
+  storeLabelsConformance(name, open);
   const check = checksOf(name, open);
 
   check("the innermost place counts, and a place is nobody else's", async ({ store }) => {
@@ -387,44 +373,6 @@ export function storeLifeConformance(name: string, open: () => Promise<StoreUnde
     assert.deepEqual(await list("", sorted[2], 2), sorted.slice(3, 5));
     assert.deepEqual(await list("%"), []);
     assert.deepEqual(await list("", "\u{1f9e0}"), []);
-  });
-
-  check("labels keep their channels, and are the account's own", async ({ store, second }) => {
-    const version = await store.keysVersion();
-    const added = await store.addLabel("acme", label("FAMILY.wife"));
-    assert.ok(added.outcome === "added");
-    assert.equal(added.label.channel, 40);
-    assert.notEqual(await store.keysVersion(), version);
-    const again = await store.addLabel("acme", label("FAMILY.wife", { description: "another" }));
-    assert.deepEqual(again, { outcome: "exists", label: added.label });
-    const other = (await second?.()) ?? store;
-    const outcomes = await Promise.all(
-      Array.from({ length: 20 }, (_, i) => (i % 2 ? store : other).addLabel("acme", label(`OWN.l${i}`))),
-    );
-    const channels = outcomes.map((outcome) => (outcome.outcome === "full" ? -1 : outcome.label.channel));
-    assert.deepEqual(
-      channels.sort((a, b) => a - b),
-      Array.from({ length: 20 }, (_, i) => 41 + i),
-    );
-    assert.equal((await store.addLabel("other", label("FAMILY.wife"))).outcome, "added");
-    await store.changeLabel("acme", { ...added.label, hidden: true, oneOf: ["a", "b"], ttlS: 60 });
-    const standard: LabelRecord = { ...label("USER.gpu", { hidden: true }), channel: 3 };
-    await store.changeLabel("acme", standard);
-    const labels = await other.readLabels("acme");
-    assert.deepEqual(labels[0], standard);
-    assert.deepEqual(labels[1], { ...added.label, hidden: true, oneOf: ["a", "b"], ttlS: 60 });
-    assert.deepEqual(
-      (await store.readLabels("other")).map(({ channel }) => channel),
-      [40],
-    );
-    assert.deepEqual(await store.readLabels("nobody"), []);
-    if (other !== store) await other.close();
-  });
-
-  check("an account has 216 labels of its own at most", async ({ store }) => {
-    for (let i = 0; i < 216; i++) await store.addLabel("acme", label(`OWN.l${i}`));
-    assert.deepEqual(await store.addLabel("acme", label("OWN.more")), { outcome: "full" });
-    assert.equal((await store.readLabels("acme")).at(-1)?.channel, 255);
   });
 
   check("code bits go to the fact of their place", async ({ store }) => {

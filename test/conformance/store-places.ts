@@ -46,6 +46,26 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
     assert.equal(await store.readStamp("acme", "ada"), undefined);
   });
 
+  check(
+    "all places of a user are listed, also those with only a history, and no others",
+    async ({ store }) => {
+      assert.deepEqual(await store.listPlaces("acme", "ada"), []);
+      const places = ["", "loom", "loom/x", "loom-2", "ζ"];
+      for (const place of places) await stored(store, [set(1, "a", { place })]);
+      await stored(store, [set(200, "b", { place: "loom" })], NOW, {
+        // Its answer is kept beside the history.
+        idempotency: { keyId: "key1", key: "k", fingerprint: Buffer.alloc(32, 1), expiresAtMs: NOW + 1_000 },
+      });
+      await store.write(write("eve", [], { changes: [set(1, "a", { place: "other" })] }));
+      await stored(store, [forget(1, { place: "loom/x", keepHistory: true })], NOW + 1);
+      assert.deepEqual(await store.listPlaces("acme", "ada"), ["", "loom", "loom-2", "loom/x", "ζ"]);
+      await store.forgetUser("acme", "ada", "loom-2");
+      assert.deepEqual(await store.listPlaces("acme", "ada"), ["", "loom", "loom/x", "ζ"]);
+      await store.forgetUser("acme", "ada");
+      assert.deepEqual(await store.listPlaces("acme", "ada"), []);
+    },
+  );
+
   check("the innermost place counts, whichever was written first", async ({ store }) => {
     await stored(store, [set(1, "the project's", { place: "loom" })]);
     await stored(store, [set(1, "the person's")]);
@@ -307,10 +327,32 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
   check("a sweep says which facts have ended", async ({ store }) => {
     const first = await stored(store, [set(1, "x", { place: "loom", expiresAtMs: NOW + 1 })]);
     await stored(store, [set(2, "y", { expiresAtMs: NOW + 3 })]);
-    const ended = { account: "acme", userId: "ada", place: "loom", channel: 1, revision: first.revision };
+    const place = { account: "acme", userId: "ada", place: "loom", channel: 1 };
+    const ended = { ...place, revision: first.revision, endedAtMs: NOW + 1 };
     assert.deepEqual(await store.sweep(NOW + 2), [ended]);
     assert.deepEqual(await store.sweep(NOW + 2), []);
   });
+
+  check(
+    "the next end is that of the fact that expires first, and known before it is ended",
+    async ({ store }) => {
+      assert.equal(await store.nextEndMs(), undefined);
+      await stored(store, [set(1, "lasts"), set(2, "a", { expiresAtMs: NOW + 5 })]);
+      await stored(store, [set(3, "b", { place: "loom", expiresAtMs: NOW + 3 })]);
+      assert.equal(await store.nextEndMs(), NOW + 3);
+      const endedAt = async (nowMs: number) => (await store.endFacts(nowMs)).map((fact) => fact.endedAtMs);
+      assert.deepEqual(await endedAt(NOW + 2), []);
+      assert.deepEqual(await endedAt(NOW + 4), [NOW + 3]);
+      assert.deepEqual([await endedAt(NOW + 4), await store.nextEndMs()], [[], NOW + 5]);
+      const life = await store.readLife("acme", "ada", { nowMs: NOW + 4 });
+      assert.deepEqual(
+        life?.earlier.map(({ value, ended, endedAtMs }) => [value, ended, endedAtMs]),
+        [["b", "expired", NOW + 3]],
+      );
+      await stored(store, [set(2, "a")]);
+      assert.equal(await store.nextEndMs(), undefined);
+    },
+  );
 
   check("every channel from 0 to 255 is a fact of its own", async ({ store }) => {
     const channels = Array.from({ length: 256 }, (_, channel) => channel);

@@ -1,9 +1,12 @@
 /** The operator's console: signing in and out, deciding on requests, keys, usage, the state of the service. */
 
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { sharedBrowser } from "./chromium.ts";
 import { ADMIN_TOKEN, type Visit, visit } from "./visit.ts";
 
-async function signIn({ page, open }: Visit): Promise<void> {
+async function signIn({ page, open }: Pick<Visit, "page" | "open">): Promise<void> {
   await open("/console");
   await page.getByLabel("Admin token").fill(ADMIN_TOKEN);
   await page.keyboard.press("Enter");
@@ -215,7 +218,36 @@ visit("a session that has ended leads back to the sign-in, which says so", async
 });
 
 visit(
-  "signing out ends it, for a copy of the cookie too; health, demo and errors are shown; a server that is away is said to be",
+  "a page of another port of the host is sent the cookie, and can do nothing with it",
+  async ({ running }) => {
+    const cookies: (string | undefined)[] = [];
+    const other = createServer((request, response) => {
+      cookies.push(request.headers.cookie);
+      response.writeHead(200, { "content-type": "text/html" }).end("<!doctype html><title>other</title>");
+    });
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    // A context of its own: its pages may ask another host.
+    const context = await (await sharedBrowser())!.newContext();
+    try {
+      const page = await context.newPage();
+      await signIn({ page, open: async (path) => void (await page.goto(running.url + path)) });
+      const neighbour = await context.newPage();
+      await neighbour.goto(`http://127.0.0.1:${(other.address() as AddressInfo).port}`);
+      const cookie = cookies[0] ?? "";
+      assert.match(cookie, /^sideband_console=/, "browsers do not tell ports apart");
+      for (const path of ["/admin/keys", "/admin/status"])
+        assert.equal((await running.call("GET", path, { key: null, headers: { cookie } })).status, 401);
+      await page.reload();
+      await page.getByText("No open requests.").waitFor();
+    } finally {
+      await context.close();
+      other.close();
+    }
+  },
+);
+
+visit(
+  "signing out ends it, for a copy of it too; health, demo and errors are shown; a server that is away is said to be",
   async (visit) => {
     const { page, running, says } = visit;
     await running.call("POST", "/demo/encode", { key: null, body: { label: "TASK.owner", value: "x" } });
@@ -228,10 +260,12 @@ visit(
     await says("The server cannot be reached.");
     await page.unroute("**/admin/**");
     const [{ name, value }] = await page.context().cookies();
+    const pageSecret = await page.evaluate(() => sessionStorage.getItem("sideband-console"));
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByLabel("Admin token").waitFor();
     assert.deepEqual(await page.context().cookies(), []);
-    const headers = { cookie: `${name}=${value}` };
+    assert.equal(await page.evaluate(() => sessionStorage.length), 0);
+    const headers = { cookie: `${name}=${value}`, "sideband-console": pageSecret! };
     assert.equal((await running.call("GET", "/admin/keys", { key: null, headers })).status, 401);
   },
 );

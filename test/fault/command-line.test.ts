@@ -27,7 +27,9 @@ before(async () => {
     JSON.stringify({ kind: "user", account: "acme", user_id: `user-${i}`, facts }),
   );
   writeFileSync(lines, `${users.join("\n")}\n`);
-  const { status, error } = await finish(start("import", lines, "--new-master-key", "--data", data));
+  const { status, error } = await finish(
+    start("import", lines, "--with-keys", "--new-master-key", "--data", data),
+  );
   assert.equal(status, 0, error);
 });
 

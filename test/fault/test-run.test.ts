@@ -205,6 +205,7 @@ suite("test run", { concurrency: false }, () => {
     assert.deepEqual(missing("test/e2e/docs.test.ts"), ["chromium-headless-shell"]);
     assert.deepEqual(missing("test/postgres/poolers.test.ts"), ["pgbouncer"]);
     assert.deepEqual(missing("test/format/reader.test.ts"), ["python3-numpy"]);
+    assert.deepEqual(missing("test/python/python-client.test.ts"), ["mypy"]);
     assert.deepEqual(
       missingPackages(["test/e2e/docs.test.ts"], () => true),
       [],

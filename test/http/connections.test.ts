@@ -144,8 +144,9 @@ test("stopping waits for no connection without a request: silent, kept alive, wi
   assert.ok(tookMs < 30_000, `it took ${tookMs} ms of the 60 s that requests have`);
 });
 
+const MIB = 2 ** 20;
 /** A head has long enough to come in time on a busy machine. */
-const SHORT = { headMs: 500, bodyMs: 200, answerMs: 800, checkMs: 50 };
+const SHORT = { headMs: 500, bodyMs: 200, slowBodyMs: 10_000, answerMs: 800, checkMs: 50 };
 
 test("a head or a body that does not come in time is answered 408, and the connection ends", async () => {
   const hasty = await startRunning({}, undefined, { warm: false, timeouts: SHORT });
@@ -211,7 +212,8 @@ test("bodies have bounded room, for an account and for an address; what is over 
   const other = await roomy.newKey("other");
   const head = (from: string, key: string) =>
     `POST /read HTTP/1.1\r\n${HOST}X-Forwarded-For: 192.0.2.${from}\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
-  const announce = (from: string, key = roomy.key) => `${head(from, key)}Content-Length: 1048576\r\n`;
+  const announce = (from: string, key = roomy.key) => `${head(from, key)}Content-Length: ${MIB}\r\n`;
+  const ALMOST = "x".repeat(MIB - 1);
   const sockets: Socket[] = [];
   const hold = async (request: string, count: number) => {
     const bytes = await bodyBytes(roomy);
@@ -220,18 +222,18 @@ test("bodies have bounded room, for an account and for an address; what is over 
       sockets.push(socket);
       socket.write(request);
     }
-    await until(async () => (await bodyBytes(roomy)) === bytes + count * 2 ** 20);
+    await until(async () => (await bodyBytes(roomy)) === bytes + count * MIB);
   };
   const refusal = async (request: string) => {
-    const text = await answerTo(`${request}Connection: close\r\n\r\n`, roomy.url);
+    const text = await answerTo(`${request}Connection: close\r\n\r\n{`, roomy.url);
     assert.match(text, /^HTTP\/1.1 503 .*\r\nretry-after: 1\r\n.*"code":"overloaded"/is);
     return /of this account|from this address/.exec(text)?.[0];
   };
   try {
-    await hold(`${announce("1")}\r\n`, 8);
+    await hold(`${announce("1")}\r\n${ALMOST}`, 8);
     assert.equal(await refusal(announce("1")), "from this address");
     assert.equal(await refusal(announce("1", other)), "from this address");
-    await hold(`${announce("2")}Expect: 100-continue\r\n\r\n{`, 8);
+    await hold(`${announce("2")}Expect: 100-continue\r\n\r\n${ALMOST}`, 8);
     assert.equal(await refusal(announce("3")), "of this account");
     const chunked = `${head("3", roomy.key)}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n5\r\n{"a":\r\n`;
     assert.match(await answerTo(chunked, roomy.url), /^HTTP\/1.1 503 /);
@@ -244,6 +246,92 @@ test("bodies have bounded room, for an account and for an address; what is over 
   } finally {
     for (const socket of sockets) socket.destroy();
     await roomy.end();
+  }
+});
+
+test("a body that is only announced takes no room from others, of the same account and address", async () => {
+  const sockets = Array.from({ length: 100 }, () => open());
+  try {
+    const announced = `POST /read HTTP/1.1\r\n${HOST}Authorization: Bearer ${running.key}\r\nContent-Type: application/json\r\nContent-Length: ${MIB}\r\n\r\n{`;
+    for (const socket of sockets) socket.write(announced);
+    await until(async () => (await connections()) > 100 && (await bodyBytes()) > 0);
+    await until(async () => (await bodyBytes()) === 100 * 4_096);
+    const body = { user_id: "ada", block: "no block".repeat(10_000) };
+    assert.equal((await running.call("POST", "/read", { body })).status, 422);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+  }
+  await until(async () => (await bodyBytes()) === 0);
+});
+
+test("a body that comes too slowly is answered 408, which says so, and the connection ends", async () => {
+  const timeouts = { ...SHORT, bodyMs: 60_000, slowBodyMs: 300 };
+  const strict = await startRunning({}, undefined, { warm: false, timeouts });
+  const slow = `POST /demo/read HTTP/1.1\r\n${HOST}Content-Type: application/json\r\nContent-Length: 9999\r\n\r\n{`;
+  const socket = open(strict.url);
+  const drip = setInterval(() => socket.write(" "), 20);
+  try {
+    const answer = await answerTo(slow, socket);
+    assert.match(answer, /^HTTP\/1.1 408 .*slower than 1 KiB a second\."/s);
+    assert.match(answer, /\r\nconnection: close\r\n/i);
+    await until(async () => (await bodyBytes(strict)) === 0);
+  } finally {
+    clearInterval(drip);
+    await strict.end();
+  }
+});
+
+/** Gives the user "heavy" an export of 12 MB: more than the buffers of a connection hold. */
+async function fillHeavy({ service }: Running): Promise<void> {
+  const value = "v".repeat(1_000);
+  for (let i = 0; i < 280; i++) {
+    const place = `project-${i}`;
+    const changes = Array.from({ length: 40 }, (_, channel) => ({
+      place,
+      channel,
+      value: `${i} ${channel} ${value}`,
+      updatedAtMs: 1,
+      expiresAtMs: null,
+    }));
+    const write = { account: "acme", userId: "heavy", changes, places: [place], nowMs: 1 };
+    assert.equal((await service.core.store.write(write)).outcome, "stored");
+  }
+}
+
+test("readers that do not read hold no more than their share, and lose it with their connection", async () => {
+  // The work of many exports delays heads that have come.
+  const timeouts = { ...SHORT, headMs: 60_000, answerMs: 8_000 };
+  const patient = await startRunning({}, undefined, { warm: false, timeouts });
+  const exported = `GET /users/export?user_id=heavy HTTP/1.1\r\n${HOST}Authorization: Bearer ${patient.key}\r\n`;
+  const counted = (status: number) =>
+    patient.service.core.metrics.value(
+      "sideband_requests_total",
+      `method="GET",route="/users/export",status="${status}"`,
+    ) ?? 0;
+  const sockets: Socket[] = [];
+  try {
+    await fillHeavy(patient);
+    for (let i = 0; i < 24; i++) {
+      const socket = open(patient.url).pause();
+      sockets.push(socket);
+      socket.on("error", () => {});
+      socket.write(`${exported}\r\n`);
+    }
+    await until(async () => counted(200) + counted(503) === 24);
+    const heldBytes = await answerBytes(patient);
+    assert.ok(heldBytes > 0 && heldBytes <= 16 * MIB, `${heldBytes}`);
+    assert.ok(counted(503) > 0 && counted(200) > 0, `${counted(200)} were let in`);
+    assert.equal((await patient.call("GET", "/facts?user_id=ada")).status, 200);
+    // The rule for a connection that stands still ends them, without anything of theirs.
+    await until(async () => (await answerBytes(patient)) === 0);
+    for (const socket of sockets) socket.destroy();
+    const whole = await answerTo(`${exported}Connection: close\r\n\r\n`, patient.url);
+    assert.match(whole, /^HTTP\/1.1 200 /);
+    assert.ok(whole.length > 11_000_000 && whole.endsWith("\r\n0\r\n\r\n"));
+    assert.equal(await answerBytes(patient), 0);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    await patient.end();
   }
 });
 
@@ -293,6 +381,7 @@ function open(url = running.url): Socket {
 }
 
 const connections = (service = running) => metric(service, "sideband_connections");
+const answerBytes = (service = running) => metric(service, "sideband_answer_bytes");
 const bodyBytes = (service = running) => metric(service, "sideband_body_bytes");
 
 async function metric(service: Running, name: string): Promise<number> {

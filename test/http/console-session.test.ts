@@ -2,7 +2,12 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { ConsoleSessions, SESSION_COOKIE, SESSION_MS } from "../../src/http/access/console-session.ts";
+import {
+  ConsoleSessions,
+  PAGE_SECRET_HEADER,
+  SESSION_COOKIE,
+  SESSION_MS,
+} from "../../src/http/access/console-session.ts";
 import { problemCode, type Running, startRunning } from "./running-service.ts";
 
 const ADMIN_TOKEN = "admin-token-for-tests";
@@ -12,9 +17,15 @@ let started: Promise<Running> | undefined;
 const service = () => (started ??= startRunning());
 after(async () => (await started?.catch(() => undefined))?.end());
 
-async function signIn(): Promise<string> {
+/** What a browser sends after it: the cookie, and what the page adds. */
+interface SessionHeaders extends Record<string, string> {
+  readonly cookie: string;
+  readonly [PAGE_SECRET_HEADER]: string;
+}
+
+async function signIn(): Promise<SessionHeaders> {
   const running = await service();
-  const { status, headers } = await running.call("POST", "/console/session", {
+  const { status, headers, json } = await running.call("POST", "/console/session", {
     key: null,
     body: { token: ADMIN_TOKEN },
     headers: SAME_ORIGIN,
@@ -23,18 +34,42 @@ async function signIn(): Promise<string> {
   const cookie = headers.get("set-cookie") ?? "";
   assert.match(cookie, /; Path=\/; HttpOnly; SameSite=Strict; Max-Age=28800$/);
   assert.equal(headers.get("cache-control"), "no-store");
-  return cookie.split(";", 1)[0];
+  return { cookie: cookie.split(";", 1)[0], [PAGE_SECRET_HEADER]: json.page_secret };
 }
 
 test("a session opens the admin API and nothing else", async () => {
   const running = await service();
-  const cookie = await signIn();
-  const keys = await running.call("GET", "/admin/keys", { key: null, headers: { cookie } });
+  const headers = await signIn();
+  const keys = await running.call("GET", "/admin/keys", { key: null, headers });
   assert.equal(keys.status, 200);
-  const usage = await running.call("GET", "/usage", { key: null, headers: { cookie } });
+  const usage = await running.call("GET", "/usage", { key: null, headers });
   assert.equal(usage.status, 401);
-  const asked = await running.call("GET", "/console/session", { key: null, headers: { cookie } });
+  const asked = await running.call("GET", "/console/session", { key: null, headers });
   assert.ok(Date.parse(asked.json.expires_at) > Date.now());
+});
+
+test("the cookie alone, which every port of the host is sent, opens nothing, nor does the page's secret alone", async () => {
+  const running = await service();
+  const [own, other] = [await signIn(), await signIn()];
+  const { cookie, [PAGE_SECRET_HEADER]: secret } = own;
+  const halves: Record<string, string>[] = [
+    { cookie },
+    { [PAGE_SECRET_HEADER]: secret },
+    { cookie, [PAGE_SECRET_HEADER]: "" },
+    { cookie, [PAGE_SECRET_HEADER]: other[PAGE_SECRET_HEADER] },
+    { cookie, [PAGE_SECRET_HEADER]: cookie.split(".")[2] },
+    { cookie: cookie.replace(/[^.]+$/, secret), [PAGE_SECRET_HEADER]: secret },
+  ];
+  for (const half of halves) {
+    const headers = { ...half, ...SAME_ORIGIN };
+    const body = { account: "stolen" };
+    assert.equal((await running.call("GET", "/admin/keys", { key: null, headers })).status, 401);
+    assert.equal((await running.call("POST", "/admin/keys", { key: null, headers, body })).status, 401);
+    const asked = await running.call("GET", "/console/session", { key: null, headers });
+    assert.equal(asked.json.expires_at, null);
+    assert.equal((await running.call("DELETE", "/console/session", { key: null, headers })).status, 204);
+  }
+  assert.equal((await running.call("GET", "/admin/keys", { key: null, headers: own })).status, 200);
 });
 
 test("under https, by the word of a trusted proxy, the cookie is for https alone", async () => {
@@ -60,11 +95,12 @@ test("under https, by the word of a trusted proxy, the cookie is for https alone
 
 test("a change needs the browser's word that it comes from this site", async () => {
   const running = await service();
-  const cookie = await signIn();
+  const session = await signIn();
   const attempt = async (headers: Record<string, string>) => {
     const body = { account: "forged" };
-    return (await running.call("POST", "/admin/keys", { key: null, body, headers: { cookie, ...headers } }))
-      .status;
+    return (
+      await running.call("POST", "/admin/keys", { key: null, body, headers: { ...session, ...headers } })
+    ).status;
   };
   assert.equal(await attempt({}), 400);
   assert.equal(await attempt({ "sec-fetch-site": "cross-site" }), 400);
@@ -125,6 +161,7 @@ test("after ten wrong tokens an address waits with every token, also with the ri
   try {
     const opened = await signIn(ADMIN_TOKEN, from("192.0.2.1"));
     const cookie = opened.headers.get("set-cookie")!.split(";")[0];
+    const session = { cookie, [PAGE_SECRET_HEADER]: opened.json.page_secret };
     for (let i = 0; i < 10; i++) {
       // A proxy may name the port, too: it is the same address.
       const headers = from(`192.0.2.1:${5_000 + i}`);
@@ -139,7 +176,7 @@ test("after ten wrong tokens an address waits with every token, also with the ri
       }
     }
     assert.equal((await ask(ADMIN_TOKEN, from("192.0.2.2"))).status, 200);
-    const inSession = { key: null, headers: { ...from("192.0.2.1"), cookie } };
+    const inSession = { key: null, headers: { ...from("192.0.2.1"), ...session } };
     assert.equal((await running.call("GET", "/admin/keys", inSession)).status, 200);
   } finally {
     await running.end();
@@ -150,8 +187,9 @@ test("a session ends after its time, with the token it was opened with, and by a
   let nowMs = 1_000_000;
   const clock = { now: () => nowMs };
   const sessions = new ConsoleSessions("a-token-of-16-letters", clock);
-  const { session } = sessions.open();
-  const asking = (cookie: string, by = sessions) => by.expiryOf(`a=b; ${SESSION_COOKIE}=${cookie}`);
+  const { session, pageSecret } = sessions.open();
+  const asking = (cookie: string, by = sessions) =>
+    by.expiryOf({ cookie: `a=b; ${SESSION_COOKIE}=${cookie}`, [PAGE_SECRET_HEADER]: pageSecret });
   assert.equal(asking(session), nowMs + SESSION_MS);
   assert.equal(asking(session, new ConsoleSessions("another-token-of-16", clock)), undefined);
   for (let i = 0; i < session.length; i++) {
@@ -163,18 +201,18 @@ test("a session ends after its time, with the token it was opened with, and by a
   assert.equal(asking(session), undefined);
 });
 
-test("signing out ends the session for everyone who has its cookie, and no other session", async () => {
+test("signing out ends the session for everyone who has a copy of it, and no other session", async () => {
   const running = await service();
-  const [cookie, other] = [await signIn(), await signIn()];
+  const [session, other] = [await signIn(), await signIn()];
   const signOut = (cookies: Record<string, string>) =>
     running.call("DELETE", "/console/session", { key: null, headers: { ...cookies, ...SAME_ORIGIN } });
-  const { status, headers } = await signOut({ cookie });
+  const { status, headers } = await signOut(session);
   assert.equal(status, 204);
   assert.match(headers.get("set-cookie") ?? "", /=; .*Max-Age=0/);
-  const ask = (path: string, cookie: string) => running.call("GET", path, { key: null, headers: { cookie } });
-  assert.equal((await ask("/admin/keys", cookie)).status, 401);
-  assert.equal((await ask("/console/session", cookie)).json.expires_at, null);
+  const ask = (path: string, of: SessionHeaders) => running.call("GET", path, { key: null, headers: of });
+  assert.equal((await ask("/admin/keys", session)).status, 401);
+  assert.equal((await ask("/console/session", session)).json.expires_at, null);
   assert.equal((await ask("/admin/keys", other)).status, 200);
-  for (const cookies of [{ cookie }, {}, { cookie: `${SESSION_COOKIE}=x` }])
+  for (const cookies of [session, {}, { cookie: `${SESSION_COOKIE}=x` }])
     assert.equal((await signOut(cookies)).status, 204);
 });

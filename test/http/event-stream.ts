@@ -9,6 +9,7 @@ interface HeardEvent {
   readonly label: string | null;
   readonly kind: string;
   readonly written_by: string | null;
+  readonly at: string;
 }
 
 const PATIENCE_MS = 120_000;
@@ -29,9 +30,14 @@ export async function listenTo(
   });
   assert.equal(response.status, 200);
   let text = "";
+  let isEnded = false;
   const reading = (async () => {
     for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) text += chunk;
-  })().catch(() => {});
+  })()
+    .catch(() => {})
+    .finally(() => {
+      isEnded = true;
+    });
   const heard = (): HeardEvent[] =>
     [...text.matchAll(/^id: (.*)\nevent: change\ndata: (.*)$/gm)].map(([, id, data]) => ({
       id,
@@ -48,6 +54,11 @@ export async function listenTo(
     async until(count: number) {
       await waitFor(() => heard().length >= count);
       return heard();
+    },
+    /** Until the service has ended the stream. */
+    async untilEnded() {
+      await waitFor(() => isEnded);
+      assert.ok(isEnded, "the stream has ended");
     },
     async end() {
       ended.abort();

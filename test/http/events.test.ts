@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { listenTo } from "./event-stream.ts";
+import { type Listener, listenTo } from "./event-stream.ts";
 import { type Answer, type Running, startRunning } from "./running-service.ts";
 
 const clock = { ms: Date.UTC(2026, 10, 30), now: () => clock.ms };
@@ -68,6 +68,48 @@ test("a listener hears every change of a user, never a value, and goes on where 
   for (const listener of [everyone, again, lost, inside]) await listener.end();
 });
 
+test("a listener of a worktree hears that its project or its person was forgotten, and nothing else of them", async () => {
+  const inner = await listen("?user_id=outer&project=loom/w");
+  const write = (project: string) => encode("outer", "TASK.current", "x", { project });
+  const forget = (query: string) => running.call("DELETE", `/users?user_id=outer${query}`);
+  for (const project of ["loom/w", "loom", "loom/v", "loo"]) ok(await write(project));
+  ok(await forget("&project=loo"));
+  ok(await forget("&project=loom/v"));
+  ok(await forget("&project=loom"));
+  ok(await write("loom"));
+  ok(await forget(""));
+  ok(await write("loom/w"));
+  assert.deepEqual(
+    (await inner.until(4)).map(({ project, label, kind }) => [project, label, kind]),
+    [
+      ["loom/w", "TASK.current", "written"],
+      ["loom", null, "forgotten"],
+      [null, null, "forgotten"],
+      ["loom/w", "TASK.current", "written"],
+    ],
+  );
+  await inner.end();
+});
+
+test("after a project was forgotten, who comes back hears that and nothing of what was in it", async () => {
+  const first = await listen("?user_id=project");
+  ok(await encode("project", "USER.name", "x"));
+  for (const project of ["loom", "loom/w"]) ok(await encode("project", "TASK.current", "x", { project }));
+  ok(await running.call("DELETE", "/users?user_id=project&project=loom"));
+  const [{ id }] = await first.until(4);
+  await first.end();
+  const again = await listen("?user_id=project", { "last-event-id": id });
+  ok(await encode("project", "USER.os", "last"));
+  assert.deepEqual(
+    (await again.until(2)).map(({ project, label, kind }) => [project, label, kind]),
+    [
+      ["loom", null, "forgotten"],
+      [null, "USER.os", "written"],
+    ],
+  );
+  await again.end();
+});
+
 test("a bound key hears of its user alone", async () => {
   const { key } = await running.service.core.keys.create({
     account: "acme",
@@ -75,6 +117,7 @@ test("a bound key hears of its user alone", async () => {
     user: "mine",
   });
   const bound = await listen("", {}, key);
+  const all = await listen("");
   ok(await encode("not-mine", "USER.name", "x"));
   ok(await encode("mine", "USER.name", "y"));
   ok(await encode("not-mine", "USER.os", "x"));
@@ -86,7 +129,12 @@ test("a bound key hears of its user alone", async () => {
       ["mine", "USER.os"],
     ],
   );
-  await bound.end();
+  // An id is the same for all listeners of the account, and says nothing of what happened in between.
+  const ids = bound.heard().map(({ id }) => id);
+  const others = (await all.until(4)).map(({ id }) => id);
+  assert.deepEqual(ids, [others[1], others[3]]);
+  for (const id of others) assert.match(id, /^[\w-]{22}$/);
+  for (const listener of [bound, all]) await listener.end();
 });
 
 test("a listener hears that a fact has expired", async () => {
@@ -97,6 +145,60 @@ test("a listener hears that a fact has expired", async () => {
   const [, expired] = await listener.until(2);
   assert.deepEqual([expired.label, expired.kind], ["TASK.next", "expired"]);
   await listener.end();
+});
+
+test("a fact that expires is told of at its moment, without a sweep", async () => {
+  const timed = await startRunning({ SIDEBAND_DEMO: "0" }, undefined, { warm: false });
+  try {
+    const listener = await listenTo(timed.url, "?user_id=ending", timed.key);
+    const body = { user_id: "ending", label: "TASK.next", value: "x", ttl_s: 1 };
+    ok(await timed.call("POST", "/encode", { body }));
+    const [written, expired] = await listener.until(2);
+    const lateMs = Date.now() - Date.parse(expired.at);
+    assert.equal(Date.parse(expired.at), Date.parse(written.at) + 1_000);
+    // A sweep comes every 30 s.
+    assert.ok(lateMs < 5_000, `${lateMs} ms late`);
+    assert.equal(expired.kind, "expired");
+    await listener.end();
+  } finally {
+    await timed.end();
+  }
+});
+
+test("a listener ends at once with its key or its token, revoked or expired, and hears no more; others go on", async () => {
+  const { keys } = running.service.core;
+  const account = { account: "acme", tier: "unlimited" } as const;
+  const expiring = await keys.create({ ...account, expiresAtMs: clock.ms + 60_000 });
+  const made = await running.call("POST", "/tokens", {
+    body: { user_id: "watched", access: "read", ttl_s: 60 },
+  });
+  ok(made);
+  const query = "?user_id=watched";
+  const others = await listen(query);
+  const [second, third] = [await listen(query, {}, expiring.key), await listen("", {}, made.json.token)];
+  const tookMs: number[] = [];
+  const revoked: Listener[] = [];
+  for (let i = 0; i < 3; i++) {
+    const { key, record } = await keys.create(account);
+    const listener = await listen(query, {}, key);
+    const startMs = performance.now();
+    await keys.revoke(record.id);
+    await listener.untilEnded();
+    tookMs.push(performance.now() - startMs);
+    revoked.push(listener);
+  }
+  // A loaded machine may be slow once; the median is not the machine's.
+  tookMs.sort((a, b) => a - b);
+  assert.ok(tookMs[1] < 1_000, `${tookMs.map(Math.round)} ms`);
+  ok(await encode("watched", "USER.name", "x"));
+  await second.until(1);
+  clock.ms += 60_000;
+  await Promise.all([second.untilEnded(), third.untilEnded()]);
+  ok(await encode("watched", "USER.name", "y"));
+  assert.equal((await others.until(2)).length, 2);
+  assert.deepEqual([second.heard().length, third.heard().length], [1, 1]);
+  for (const listener of revoked) assert.deepEqual(listener.heard(), []);
+  await others.end();
 });
 
 test("a service that stops does not wait for listeners", async () => {

@@ -29,6 +29,7 @@ const RESTORE = [
   ["/encode/batch", { user_id: "ada", facts: [...FACTS, LIST] }],
   ["/encode/batch", { user_id: "a-user-to-forget", facts: FACTS }],
   ["/demo/encode", DEADLINE],
+  ["/channels", { label: "FAMILY.dog", description: "What the dog is called" }],
 ] as const;
 const run = promisify(execFile);
 

@@ -1,4 +1,4 @@
-/** A fact's life over HTTP: places, ends, revisions, lists, history, going back, users, labels of an account's own. */
+/** A fact's life over HTTP: places, ends, revisions, lists, history, going back, users. */
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -177,6 +177,8 @@ test("If-Match writes only on the revision that it names, If-None-Match only whe
     ],
   });
   assert.equal(problemCode(batch), "412 revision_mismatch");
+  assert.equal(batch.json.param, "facts[1].if_revision");
+  assert.equal(gone.json.param, "If-Match");
   assert.deepEqual(await factsOf("cas"), ["USER.name=b", "USER.os=b"]);
 });
 
@@ -336,58 +338,4 @@ test("the users of an account are listed with their projects, page by page", asy
   assert.deepEqual((await list("?prefix=c")).users.length, 1);
   const wrong = await running.call("GET", "/users?cursor=no!cursor");
   assert.deepEqual([wrong.status, wrong.json.param], [400, "cursor"]);
-});
-
-test("an account adds labels of its own, and what they ask of values holds", async () => {
-  const add = (body: object) => post("/channels", body);
-  const wife = { label: "FAMILY.wife", description: "What the user's wife is called" };
-  const added = await add(wife);
-  assert.deepEqual([added.status, added.json.channel, added.json.own], [201, 40, true]);
-  assert.equal((await add(wife)).status, 200);
-  assert.equal((await add({ ...wife, scope: "person" })).status, 200, "as it is without a scope");
-  assert.equal(problemCode(await add({ ...wife, description: "another" })), "409 label_exists");
-  assert.equal(problemCode(await add({ label: "USER.name", description: "x" })), "409 label_exists");
-  for (const label of ["family.wife", "FAMILY", "FAMILY.Wife", "1A.b", `A.${"x".repeat(49)}`, "A B.c"])
-    assert.equal(problemCode(await add({ label, description: "x" })), "400 invalid_request");
-  const size = {
-    label: "USER.size",
-    description: "Shirt size",
-    one_of: ["S", "M", "L"],
-    ttl_s: 60,
-    scope: "project",
-  };
-  assert.equal((await add(size)).status, 201);
-  const wrong = await encode("own", "USER.size", "XL");
-  assert.equal(problemCode(wrong), "400 invalid_value");
-  assert.match(wrong.json.detail, /S, M, L/);
-  const written = ok(await encode("own", "USER.size", "M", { details: true }));
-  assert.equal(written.expires_at, new Date(clock.ms + 60_000).toISOString());
-  ok(await encode("own", "FAMILY.wife", "Chidi"));
-  assert.deepEqual(await factsOf("own"), ["FAMILY.wife=Chidi", "USER.size=M"]);
-  const context = ok(await get("/context", { user_id: "own" }));
-  assert.equal(context.plain_index, "FAMILY.wife=Chidi\nUSER.size=M");
-  const { facts } = ok(await post("/read", { user_id: "own", block: `text ${context.fdm_block} text` }));
-  assert.deepEqual(
-    facts.map(({ label, value, mark }: Record<string, string>) => [label, value, mark]),
-    [
-      ["FAMILY.wife", "Chidi", "current"],
-      ["USER.size", "M", "current"],
-    ],
-  );
-  const other = await running.newKey("stranger");
-  const foreign = await running.call("POST", "/encode", {
-    key: other,
-    body: { user_id: "own", label: "FAMILY.wife", value: "x" },
-  });
-  assert.equal(problemCode(foreign), "400 unknown_label");
-  assert.match(foreign.json.detail, /POST \/channels adds one/);
-  const patch = (label: string, body: object) => running.call("PATCH", `/channels/${label}`, { body });
-  assert.equal(ok(await patch("USER.size", { one_of: ["S", "XL"], ttl_s: null })).ttl_s, undefined);
-  ok(await encode("own", "USER.size", "XL"));
-  assert.equal(ok(await patch("USER.gpu", { hidden: true })).hidden, true);
-  assert.equal(problemCode(await patch("USER.gpu", { description: "x" })), "400 invalid_request");
-  assert.equal(problemCode(await patch("NO.such", { hidden: true })), "400 unknown_label");
-  const { channels, free } = ok(await running.call("GET", "/channels"));
-  assert.deepEqual([channels.length, free], [42, 214]);
-  assert.ok(channels.find(({ label }: { label: string }) => label === "USER.gpu").hidden);
 });

@@ -8,7 +8,7 @@ import { Failure } from "../../src/base/errors.ts";
 import { type Running, startRunning } from "./running-service.ts";
 
 /** Only what is never sent to its end is too late. */
-const HASTY = { headMs: 100, bodyMs: 100, answerMs: 60_000, checkMs: 50 };
+const HASTY = { headMs: 100, bodyMs: 100, slowBodyMs: 10_000, answerMs: 60_000, checkMs: 50 };
 const SETTINGS = { SIDEBAND_CONNECTIONS_PER_ADDRESS: "20" };
 
 let running: Running;

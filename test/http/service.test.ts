@@ -63,7 +63,13 @@ test("CORS: open on the demo and what needs no key, closed elsewhere", async () 
     (await open("POST", "/demo/encode", { body: {} })).headers.get("access-control-allow-origin"),
     "*",
   );
-  assert.equal((await call("GET", "/usage")).headers.get("access-control-allow-origin"), null);
+  const headers = { origin: "https://a.example", "access-control-request-method": "GET" };
+  for (const path of ["/usage", "/metrics", "/v1/metrics"])
+    for (const method of ["GET", "OPTIONS"]) {
+      const answer = await call(method, path, { headers });
+      assert.ok(answer.status < 300);
+      assert.equal(answer.headers.get("access-control-allow-origin"), null, `${method} ${path}`);
+    }
 });
 
 test("the demo: encode, context, decode, flush, reset, without a key, on a state of its own", async () => {

@@ -36,7 +36,7 @@ test("an export has own labels, the facts of all places and earlier values, and 
   );
   assert.doesNotMatch(answer.text, /Eve|sb_live_/);
   const other = await startRunning({ SIDEBAND_DEMO: "0" }, undefined, { warm: false });
-  const importLine = lineImport(other.service.core.store, Date.now());
+  const importLine = lineImport(other.service.core.store, { nowMs: Date.now() });
   for (const line of answer.text.trim().split("\n")) await importLine(line);
   const again = await other.call("GET", "/users/export?user_id=ada");
   const { json: history } = await other.call("GET", "/facts/history?user_id=ada&label=FAMILY.wife");
@@ -61,7 +61,7 @@ test("a bound key exports its own user, and no other; of a user without facts th
   assert.equal(problemCode(await running.call("GET", "/users/export?user_id=")), "400 invalid_request");
 });
 
-test("with details a context tells how full its block is, what has no room, and the tokens of what it says", async () => {
+test("with details a context tells how full its block is, what has no room, and the tokens of what it says", async (context) => {
   const contextOf = async (user: string, more = "") =>
     (await running.call("GET", `/context?user_id=${user}&details=true${more}`)).json;
   const empty = await contextOf("empty");
@@ -87,6 +87,14 @@ test("with details a context tells how full its block is, what has no room, and 
   const index = await contextOf("full", "&include=index");
   assert.equal("carriers" in index, false);
   assert.deepEqual(index.tokens, { index: count(index.plain_index), block: 0 });
+  // They are counted once for each state of the facts.
+  const turns = context.mock.method(running.service.core.memory.turns, "next");
+  assert.deepEqual(await contextOf("full", "&include=index"), index);
+  assert.equal(turns.mock.callCount(), 0);
+  await post("/encode", { user_id: "full", label: "USER.name", value: "Augusta Ada" });
+  const changed = await contextOf("full", "&include=index");
+  assert.deepEqual(changed.tokens, { index: count(changed.plain_index), block: 0 });
+  assert.ok(turns.mock.callCount() > 0);
 });
 
 test("the operator sees the users of an account page by page, and the labels that it has added", async () => {

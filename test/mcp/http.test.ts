@@ -35,7 +35,7 @@ async function connect(
 }
 
 test("a client of 2026-07-28, bound to a user", async () => {
-  const client = await connect("?user_id=bound%20user&include=both");
+  const client = await connect("?user_id=bound%20user&include=both&add_label=true");
   await tour(client as unknown as TourClient, { user: "bound user", listChanged: true, writer: "mcp: test" });
   assert.equal(client.getServerVersion()?.name, "sideband");
   assert.match(client.getInstructions() ?? "", /remember/);
@@ -54,12 +54,12 @@ test("a client of 2026-07-28 that names the user in each call", async () => {
 });
 
 test("a client of the 2025 revisions, of both generations of the SDK", async () => {
-  const present = await connect("?user_id=present&include=both", { modern: false });
+  const present = await connect("?user_id=present&include=both&add_label=true", { modern: false });
   await tour(present as unknown as TourClient, { user: "present", listChanged: false, writer: "mcp: test" });
   await present.close();
   const old = new ClientOfOld(info);
   const headers = { authorization: `Bearer ${running.key}` };
-  const url = new URL(`${running.url}/mcp?user_id=old&include=both`);
+  const url = new URL(`${running.url}/mcp?user_id=old&include=both&add_label=true`);
   await old.connect(new TransportOfOld(url, { requestInit: { headers } }) as never);
   await tour(old as unknown as TourClient, { user: "old", listChanged: false, writer: "mcp: test" });
   await old.close();

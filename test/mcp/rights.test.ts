@@ -57,7 +57,8 @@ test("every tool: the user of a bound key is fixed, whatever a call says, and a 
       const whole = { query: "?include=both" };
       const listed = (await post(key, "tools/list", {}, whole)).text;
       for (const { name, annotations } of MEMORY_TOOLS) {
-        const isOffered = access === "write" || annotations.readOnlyHint || name === "history";
+        const writes = access === "write" && name !== "add_label";
+        const isOffered = writes || annotations.readOnlyHint || name === "history";
         assert.equal(listed.includes(`"name":"${name}"`), isOffered, `${name} with a key that may ${access}`);
         const args = { ...ARGUMENTS[name], user_id: "ada" };
         const { text } = await post(key, "tools/call", { name, arguments: args }, whole);

@@ -139,7 +139,11 @@ suite("sideband mcp", { concurrency: false }, () => {
       { label: "USER.name", value: "Ada" },
       { label: "PROJ.goal", value: "grind" },
     ];
-    assert.deepEqual((await callModern("recall")).structuredContent, { facts });
+    const all = (await callModern("recall")).structuredContent.facts;
+    assert.deepEqual(
+      all.map(({ label, value }: { label: string; value: string }) => ({ label, value })),
+      facts,
+    );
     // One block for the person in this project.
     const { fdm_block } = (await callModern("flush")).structuredContent;
     assert.equal(fdm_block.split("[MEM]").length, 2);
@@ -175,12 +179,41 @@ suite("sideband mcp", { concurrency: false }, () => {
     const call = caller(client as unknown as TourClient);
     await call("add_label", { label: "FAMILY.wife", description: "her name" });
     await changed;
-    assert.match((await client.listTools()).tools[0].description ?? "", /FAMILY: wife \(her name\); USER: /);
+    assert.match(
+      (await client.listTools()).tools[0].description ?? "",
+      /FAMILY: wife \("her name"\); USER: /,
+    );
     await call("remember", { label: "FAMILY.wife", value: "Grace" });
     const { contents } = await client.readResource({ uri: "sideband://memory/ada" });
     const { text } = contents[0] as { text: string };
     assert.ok(text.includes("FAMILY.wife=Grace") && !text.includes("[MEM]"), text);
     await client.close();
+  });
+
+  test("a key that may add no labels is not offered to", async (t) => {
+    const running = await startRunning();
+    t.after(() => running.end());
+    for (const [user, access] of [
+      ["ada", "write"],
+      [null, "read"],
+    ] as const) {
+      const bound = { account: "acme", tier: "unlimited", user, access } as const;
+      const { key } = await running.service.core.keys.create(bound);
+      const client = new Client(info);
+      const env = { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: key, SIDEBAND_INCLUDE: "" };
+      await client.connect(new StdioClientTransport(launch(["--user", "ada"], env)));
+      const { tools } = await client.listTools();
+      assert.deepEqual(
+        tools.map(({ name }) => name),
+        ["remember", "recall", "forget", "history"],
+      );
+      const call = caller(client as unknown as TourClient);
+      if (access === "write") {
+        const refused = await call("remember", { label: "FAMILY.wife", value: "Grace" });
+        assert.match(refused.content[0].text, /^unknown_label: .* remember lists all of them\.$/);
+      }
+      await client.close();
+    }
   });
 
   test("with the service away the server starts, and a tool says so within 2 seconds", async () => {

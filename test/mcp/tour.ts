@@ -90,7 +90,13 @@ export async function tour(client: TourClient, options: TourOptions): Promise<vo
     { label: "USER.name", value: "Ada Lovelace 🜁" },
     { label: "TASK.deadline", value: "2026-12-01" },
   ];
-  assert.deepEqual((await call("recall")).structuredContent, { facts });
+  const { facts: all } = (await call("recall")).structuredContent;
+  const ages = all.map((fact: { updated_at: string }) => fact.updated_at);
+  for (const age of ages) assert.ok(Math.abs(Date.parse(age) - Date.now()) < 600_000, age);
+  assert.deepEqual(
+    all,
+    facts.map((fact, i) => ({ ...fact, updated_at: ages[i], written_by: writer })),
+  );
 
   const { fdm_block, ...flushed } = (await call("flush")).structuredContent;
   assert.deepEqual(flushed, { status: "ok", channel_count: 2, lossless: true, overflow: [] });
@@ -147,7 +153,7 @@ async function checkTools(client: TourClient, unbound: boolean): Promise<void> {
       readOnlyHint: ["recall", "flush", "read_block"].includes(name),
       destructiveHint: name === "forget",
       idempotentHint: true,
-      openWorldHint: false,
+      openWorldHint: name === "add_label",
     });
   }
 }

@@ -3,6 +3,7 @@
 import { AGENT_MUTANTS } from "./agents.ts";
 import { CODEC_MUTANTS } from "./codec.ts";
 import { HTTP_MUTANTS } from "./http.ts";
+import { HTTP_CONNECTION_MUTANTS } from "./http-connections.ts";
 import { LIFE_MUTANTS } from "./life.ts";
 import { MAIN_MUTANTS } from "./main.ts";
 import { MEMORY_MUTANTS } from "./memory.ts";
@@ -19,6 +20,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...STORE_POSTGRES_MUTANTS,
   ...MAIN_MUTANTS,
   ...HTTP_MUTANTS,
+  ...HTTP_CONNECTION_MUTANTS,
   ...AGENT_MUTANTS,
   ...CODEC_MUTANTS,
 ];

@@ -306,8 +306,8 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
     name: "stream-outlives-its-key",
     fault: "A stream goes on after its key has expired.",
     file: "src/memory/authentication.ts",
-    find: "this.#refuseExpired({ ...(await this.#keyById(keyId)), token });",
-    replace: "await this.#keyById(keyId);",
+    find: "return callerEndMs({ ...(await this.#keyById(keyId)), token });",
+    replace: "await this.#keyById(keyId);\n      return callerEndMs({ expiresAtMs: null, token });",
     tests: tests("authentication"),
   },
   {

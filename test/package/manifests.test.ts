@@ -17,7 +17,12 @@ test("server.json has the package's name and version, and describes every variab
   const server = read("server.json");
   assert.equal(server.name, manifest.mcpName);
   assert.equal(server.version, manifest.version);
-  assert.ok(server.description.length <= 100);
+  // By the registry's schema: a name in reverse-DNS form, and texts of at most 100 characters.
+  assert.match(server.name, /^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/);
+  for (const text of [server.title, server.description]) assert.ok(text.length >= 1 && text.length <= 100);
+  // A name of the domains that are reserved for examples (RFC 2606) cannot be somebody else's, and the file says so.
+  const note = server._meta["io.modelcontextprotocol.registry/publisher-provided"]?.note ?? "";
+  assert.equal(/placeholder/.test(note), server.name.startsWith("com.example/"));
   const [entry, ...others] = server.packages;
   assert.deepEqual(others, []);
   assert.deepEqual(

@@ -52,6 +52,14 @@ suite("Python client", { concurrency: false }, () => {
     await passes("test_service", { SIDEBAND_API_URL: running.url, SIDEBAND_API_KEY: running.key });
   });
 
+  test("mypy finds nothing wrong in its types", async (t) => {
+    const found = await run("mypy", ["--cache-dir", "/dev/null", "sideband"], { cwd: folder }).catch(
+      (error) => (error.code === "ENOENT" ? undefined : Promise.reject(new Error(error.stdout))),
+    );
+    if (found === undefined) t.skip("no mypy on this machine");
+    else assert.match(found.stdout, /^Success: no issues found in 1 source file$/m);
+  });
+
   test("it has the standard labels and the version of the package", async (t) => {
     if (missing !== undefined) {
       t.skip(missing);

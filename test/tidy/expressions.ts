@@ -6,9 +6,9 @@
  * the match. Quick ones are passed over; the others are timed at two lengths.
  */
 
-import { HIDDEN_CHARACTERS } from "../../src/agent-side/hidden-characters.ts";
 import { SECRET_PATTERNS } from "../../src/agent-side/secret-patterns.ts";
-import { HIDDEN_CHARACTER, TAG } from "../../src/agent-side/shown-text.ts";
+import { TAG } from "../../src/agent-side/shown-text.ts";
+import { HIDDEN_CHARACTER, HIDDEN_CHARACTERS } from "../../src/base/hidden-characters.ts";
 import { PIECES } from "../../src/memory/token-count.ts";
 import type { SourceFile } from "./rules.ts";
 
@@ -19,8 +19,8 @@ export interface Expression {
 
 /** What `new RegExp` makes, by file: the arguments are known only when the program runs. */
 const CONSTRUCTED: Readonly<Record<string, readonly RegExp[]>> = {
-  "src/agent-side/hidden-characters.ts": [new RegExp(`[${HIDDEN_CHARACTERS}]`, "gu")],
-  "src/agent-side/shown-text.ts": [HIDDEN_CHARACTER, TAG],
+  "src/base/hidden-characters.ts": [new RegExp(`[${HIDDEN_CHARACTERS}]`, "gu"), HIDDEN_CHARACTER],
+  "src/agent-side/shown-text.ts": [TAG],
   "src/agent-side/secret-patterns.ts": [],
   "src/agent-side/secrets.ts": SECRET_PATTERNS.map(({ pattern }) => new RegExp(pattern, "i")),
   // The patterns of schemas, which are collected where they are written.

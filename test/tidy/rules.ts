@@ -33,6 +33,34 @@ const SECRETS_COMPARED = new RegExp(
   "g",
 );
 
+/** The files at the root, and those that agents copy. A profile, a log or a trial that lies there is a leftover. */
+const KNOWN_FILES: ReadonlySet<string> = new Set([
+  ...[".dockerignore", ".gitattributes", ".gitignore", ".npmrc", "Dockerfile", "LICENSE"],
+  ...["AGENTS.md", "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"],
+  ...[
+    "biome.json",
+    "package.json",
+    "package-lock.json",
+    "server.json",
+    "tsconfig.json",
+    "tsconfig.build.json",
+  ],
+  "agents/claude-code/.claude-plugin/marketplace.json",
+  "agents/claude-code/sideband/.claude-plugin/plugin.json",
+  "agents/claude-code/sideband/.mcp.json",
+  "agents/claude-code/sideband/README.md",
+  "agents/claude-code/sideband/hooks/hooks.json",
+  "agents/claude-code/sideband/skills/memory/SKILL.md",
+  "agents/claude-desktop/manifest.json",
+  ...["agents/codex/config.toml", "agents/codex/hooks.json"],
+  ...["agents/gemini-cli/gemini-extension.json", "agents/gemini-cli/hooks/hooks.json"],
+  "agents/hermes/sideband/__init__.py",
+  ...["agents/hermes/sideband/plugin.yaml", "agents/hermes/sideband/secrets.json"],
+  ...["agents/openclaw/plugin/index.js", "agents/openclaw/plugin/openclaw.plugin.json"],
+  ...["agents/openclaw/plugin/package.json", "agents/openclaw/skill/SKILL.md"],
+  ...["agents/opencode/sideband.js", "agents/vscode/sideband.json"],
+]);
+
 export const RULES: readonly Rule[] = [
   {
     name: "import table",
@@ -40,6 +68,15 @@ export const RULES: readonly Rule[] = [
     find: importFaults,
     remedy:
       "Move the code to the layer it belongs to, or hand the thing in (test/tidy/imports.ts has the table).",
+  },
+  {
+    name: "known file",
+    applies: /^(agents\/.*|[^/]+)$/,
+    // A worktree has a file of that name.
+    except: /^\.git$|(^|\/)\.DS_Store$/,
+    find: ({ path }) => (KNOWN_FILES.has(path) ? [] : ["not in the list"]),
+    remedy:
+      "Remove it, put it into the folder that it belongs to, or add it to KNOWN_FILES (test/tidy/rules.ts).",
   },
   {
     name: "file name",
@@ -120,9 +157,10 @@ export const RULES: readonly Rule[] = [
   {
     name: "value now or later",
     applies: /^src\/.*\.tsx?$/,
-    // Where an answer at once saves a promise: the way of a request, and the reads that it waits for.
+    // Where an answer at once saves a promise: the way of a request, and the reads that it waits for. And where one would
+    // come too late: what was changed is told in the order of its commit.
     except:
-      /^src\/(base\/maybe-promise|http\/request\/(dispatcher|route)|http\/access\/access|http\/routes\/recall|memory\/(authentication|blocks|context|decode|labels|ports))\.ts$/,
+      /^src\/(base\/maybe-promise|http\/request\/(dispatcher|route)|http\/access\/access|http\/routes\/recall|memory\/(authentication|blocks|context|decode|labels|local-events|ports))\.ts$/,
     find: matches(/\bMaybePromise\b|maybe-promise\.ts/g),
     remedy: "Use a promise: MaybePromise stays in the dispatcher, access, recall and the store's reads.",
   },
@@ -142,6 +180,8 @@ export const RULES: readonly Rule[] = [
   {
     name: "browser storage",
     applies: /^src\/web\//,
+    // The page's half of a session, worth nothing without its cookie.
+    except: /^src\/web\/api\/admin\.ts$/,
     find: matches(/\b(?:localStorage|sessionStorage|indexedDB|cookieStore|document\.cookie)\b/g),
     remedy: "Keep it in the page's memory: a key that is stored outlives its page.",
   },

@@ -12,13 +12,14 @@ import { ambiguousNames } from "./names.ts";
 import { decisionFaults, faultsOf, RULES, type SourceFile, undecidedDependencies } from "./rules.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const FOLDERS = ["src", "test", "bench", "bin", "scripts", "docs", "python"];
+const FOLDERS = ["src", "test", "bench", "bin", "scripts", "docs", "python", "agents"];
 
 function filesUnder(folder: string): SourceFile[] {
   if (!existsSync(root + folder)) return [];
   return readdirSync(root + folder, { withFileTypes: true }).flatMap((entry) => {
     const path = `${folder}/${entry.name}`;
-    if (entry.isDirectory()) return /^(node_modules|dist|output)$/.test(entry.name) ? [] : filesUnder(path);
+    if (entry.isDirectory())
+      return /^(node_modules|dist|output|__pycache__)$/.test(entry.name) ? [] : filesUnder(path);
     return [{ path, text: readFileSync(root + path, "utf8") }];
   });
 }
@@ -27,7 +28,10 @@ function read(path: string): SourceFile {
   return { path, text: readFileSync(root + path, "utf8") };
 }
 
-const files = [...FOLDERS.flatMap(filesUnder), read("package-lock.json")];
+const atRoot = readdirSync(root, { withFileTypes: true })
+  .filter((entry) => !entry.isDirectory())
+  .map(({ name }) => read(name));
+const files = [...FOLDERS.flatMap(filesUnder), ...atRoot];
 
 for (const rule of RULES) {
   test(`tidy: ${rule.name}`, () => {
@@ -91,6 +95,10 @@ test("tidy: every runtime dependency has its page in docs/decisions", () => {
   assert.deepEqual(faults, [], `\n${faults.join("\n")}`);
 });
 
+test("tidy: .ci/run sets CI before it runs a test, so that a skipped test is a failure", () => {
+  assert.match(read(".ci/run").text, /^export CI=1\n(?:.*\n)*?npm ci && npm test$/m);
+});
+
 test("tidy: AGENTS.md has a line for every folder at the root and in src", () => {
   const foldersIn = (folder: string) =>
     readdirSync(root + folder, { withFileTypes: true })
@@ -104,6 +112,19 @@ test("tidy: AGENTS.md has a line for every folder at the root and in src", () =>
 const header = "/** What it is. */\n";
 /** For each rule what it must refuse and what it must let pass. The words are cut so that this file is tidy. */
 const EXAMPLES: Record<string, { bad: SourceFile[]; good: SourceFile[] }> = {
+  "known file": {
+    bad: [
+      { path: "isolate-0x1-2-v8.log", text: "" },
+      { path: "agents/notes.md", text: "" },
+      { path: "agents/codex/config.toml.orig", text: "" },
+    ],
+    good: [
+      { path: "README.md", text: "" },
+      { path: ".git", text: "" },
+      { path: "agents/codex/config.toml", text: "" },
+      { path: "docs/notes.md", text: "" },
+    ],
+  },
   "import table": {
     bad: [
       { path: "src/base/bytes.ts", text: 'import { x } from "../codec/field.ts";' },

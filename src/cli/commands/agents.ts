@@ -13,8 +13,10 @@ import { readAgentConfig, readSearchPath, readSystemFolders } from "../../config
 import { openAgentMemory } from "../../main/agent.ts";
 import { withAgentsLock } from "../../main/agents-lock.ts";
 import { AGENT_FILES, COMMAND_PATH, OPENCLAW_MODULE, packageVersion } from "../../main/package.ts";
+import { typedOption } from "../../main/typed-word.ts";
 import { type Command, CommandError, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 import { counted } from "../printed.ts";
+import { spokenCommand } from "../spoken-command.ts";
 
 /** What a prompt gets, for each value of SIDEBAND_INCLUDE. */
 const PROMPT_PARTS = {
@@ -156,7 +158,10 @@ Exit status: 0; 1 if something is installed that does not work, or the memory do
         ...(version !== undefined && version !== entry.version ? [`it starts ${version}`] : []),
       ];
       works &&= faults.length === 0;
-      const advice = `: ${faults.join(", ")}; run "sideband agents install ${entry.agent}" again`;
+      const kind = AGENTS.find(({ name }) => name === entry.agent);
+      const isUsual = kind !== undefined && usualFolder(kind) === entry.target;
+      const folder = isUsual ? "" : ` ${typedOption("dir", entry.target)}`;
+      const advice = `: ${faults.join(", ")}\n  again: ${spokenCommand()} agents install ${entry.agent}${folder}`;
       console.log(`${entry.agent} ${entry.version} in ${entry.target}`);
       console.log(`  command ${entry.command.join(" ")}${faults.length === 0 ? ", which starts" : advice}`);
     }

@@ -7,6 +7,7 @@ import { createInterface } from "node:readline/promises";
 import { keptOfWritten, keptRevisions } from "../../agent-side/kept-history.ts";
 import { memorySection } from "../../agent-side/memory-section.ts";
 import { keptValue } from "../../agent-side/secrets.ts";
+import { terminalText } from "../../agent-side/shown-text.ts";
 import { forgottenLine, writtenLine } from "../../agent-side/written-line.ts";
 import { TTL_S_MAX } from "../../base/limits.ts";
 import type { FactsAnswer, PlaceKind, StoredFact } from "../../contract/answers.ts";
@@ -178,7 +179,7 @@ async function forgetAll({ memory, config: { userId }, values, print }: MemoryCa
 
 async function isConfirmed(question: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await terminal.question(question).finally(() => terminal.close());
+  const answer = await terminal.question(terminalText(question)).finally(() => terminal.close());
   return answer.trim().toLowerCase() === "yes";
 }
 
@@ -188,7 +189,7 @@ export const facts: Command = memoryCommand(
     summary: "print all facts of a user",
     words: [],
     about:
-      "Prints all facts as LABEL=value lines, as an agent here sees them. In a project, a line with # says whose they are.",
+      "Prints all facts as LABEL=value lines, as an agent here sees them. In a project, a line with # says whose they are.\nCharacters that nobody sees, or that turn text around, are printed as \\u and a number; --json is exact.",
     failures: "1 if it failed",
   },
   async ({ memory, config: { userId }, project, print }) => {

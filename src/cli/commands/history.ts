@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { keptOfWritten } from "../../agent-side/kept-history.ts";
 import { writtenLine } from "../../agent-side/written-line.ts";
 import type { RollbackAnswer } from "../../contract/answers.ts";
+import { typedWord } from "../../main/typed-word.ts";
 import { isSidebandError } from "../../sdk/index.ts";
 import { type Command, CommandError, UsageError } from "../command.ts";
 import { memoryCommand, orNoFact, WRITER } from "../memory-command.ts";
@@ -55,7 +56,9 @@ Copies BACKUP into the data folder, which must be empty or new, and which nobody
     const restored = memory.restore(userId, label, Number(revision), { project, writtenBy: WRITER });
     const answer = await restored.catch((error) => {
       if (!isSidebandError(error, "not_found")) throw error;
-      throw new CommandError(`${error.message} "sideband history ${label}" lists those that are kept.`);
+      throw new CommandError(
+        `${error.message} Those that are kept: ${spokenCommand()} history ${typedWord(label)}${sameMemory}`,
+      );
     });
     const kept = await keptOfWritten(memory, userId, answer, { project });
     print(writtenLine(answer, kept, undoHere(sameMemory)), answer);

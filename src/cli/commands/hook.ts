@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { SECTION_PARTS, type SectionParts } from "../../agent-side/memory-section.ts";
 import {
+  awayOutput,
   HOSTS,
   type HookHost,
   type HookInput,
@@ -25,6 +26,8 @@ const INPUT_BYTES_MAX = 1 << 20;
 const INPUT_MS = 2_000;
 /** The share of its time that a hook waits for what has changed. */
 const NEWS_SHARE = 0.4;
+/** Hosts end a hook after 10 seconds and drop what it has printed: before that it says that memory is away. */
+const START_MS = 9_000;
 
 export const hook: Command = {
   name: "hook",
@@ -47,19 +50,23 @@ The project is the git repository of the folder in the host's JSON (SIDEBAND_PRO
   --include ...  the facts in plain text, the sealed block, or both (SIDEBAND_INCLUDE, else index)
 
 Exit status: always 0: an agent never stops because of its memory. A failure, also a wrong call, is one line on
-standard error. The hook waits 2 seconds at most for an answer (8 before a compaction; SIDEBAND_TIMEOUT_MS for both).
-If an owner must be started first, the hook waits up to 15 seconds more. The host ends hooks that "sideband agents
-install" wrote after 10 seconds. The owner goes on starting, and the next hook finds it.`,
+standard error. Where memory is away when a session starts, the person is told (systemMessage), and the model is told
+neither to claim to remember nor to have stored. The hook waits 2 seconds at most for an answer (8 before a compaction; SIDEBAND_TIMEOUT_MS for both).
+If an owner must be started first, the hook waits up to 9 seconds in all: the host ends hooks that "sideband agents
+install" wrote after 10. The owner goes on starting, and the next hook finds it.`,
 
   async run(args) {
     try {
       const options = optionsOf(args);
       const input = hookInput(await inTime(readInput(), INPUT_MS));
       await print(saidFirst(input, options.host));
-      await useMemory(input, options);
+      await useMemory(input, options).catch(async (error) => {
+        const reason = reasonOf(error);
+        console.error(`sideband: going on without memory: ${reason}`);
+        await print(awayOutput(input, options.host, reason));
+      });
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      console.error(`sideband: going on without memory: ${reason.replaceAll("\n", " ")}`);
+      console.error(`sideband: going on without memory: ${reasonOf(error)}`);
     }
     // Not left to the event loop: a request that hangs must not keep the agent waiting. Always 0: with any other status,
     // some hosts stop the agent.
@@ -90,7 +97,10 @@ async function useMemory(input: HookInput, { host, ...given }: HookArguments): P
   // Starting an owner has a time limit of its own. But a host drops what was printed by a hook that it has to end.
   const { output, note } = isCompaction
     ? await inTime(opened.then(answered), timeoutMs)
-    : await inTime(answered(await opened), timeoutMs);
+    : await inTime(
+        opened.then((memory) => inTime(answered(memory), timeoutMs)),
+        Math.max(START_MS, timeoutMs),
+      );
   if (note !== "") console.error(note);
   await print(output);
 }
@@ -98,6 +108,10 @@ async function useMemory(input: HookInput, { host, ...given }: HookArguments): P
 /** After a compaction, a session goes on. */
 function beginsSession({ event, source }: HookInput): boolean {
   return event === "SessionStart" && source !== "compact";
+}
+
+function reasonOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replaceAll("\n", " ");
 }
 
 function print(output: string): Promise<void> {

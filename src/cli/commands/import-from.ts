@@ -35,6 +35,7 @@ import {
   repeatedOptions,
 } from "../memory-options.ts";
 import { counted } from "../printed.ts";
+import { ProgressLine } from "../progress.ts";
 import { spokenCommand } from "../spoken-command.ts";
 
 const FILE_BYTES_MAX = 64 << 20;
@@ -160,8 +161,11 @@ async function reportOf(
   const { userId, allowSecrets } = config;
   const { format, findings } = readably(from, () => readFormat(text, forced, { labels, userId }));
   const known = new Map<string | undefined, ReturnType<typeof factsAt>>();
-  const plan = await planImport(findings, {
+  const total = findings.facts.length + findings.leftOut.length;
+  const progress = new ProgressLine("lines looked at", total, true);
+  const planning = planImport(findings, {
     labels,
+    step: () => progress.step(),
     project: projectOf([process.cwd()], config),
     allowSecrets,
     nowMs: Date.now(),
@@ -173,6 +177,13 @@ async function reportOf(
       return facts;
     },
   });
+  const plan = await planning
+    .catch((error) =>
+      readably(from, () => {
+        throw error;
+      }),
+    )
+    .finally(() => progress.end());
   return { file: fileName(from), format, userId, findings, plan };
 }
 
@@ -188,13 +199,15 @@ async function writeAndSay(
   { json, undo }: { json: boolean; undo: (to: string) => string },
 ): Promise<number> {
   const { plan, userId, file } = report;
-  const { written, error, rollbackTo } = await writeImport(
+  const progress = new ProgressLine("facts written", plan.writes.length, true);
+  const { written, labelsAdded, error, rollbackTo } = await writeImport(
     memory,
     userId,
     plan,
     writerName(`import: ${file}`, "import"),
-  );
-  const done = { ...report, plan: { ...plan, writes: written } };
+    (count) => progress.step(count),
+  ).finally(() => progress.end());
+  const done = { ...report, plan: { ...plan, writes: written, labels: labelsAdded } };
   const rollback = rollbackTo === undefined ? undefined : undo(rollbackTo);
   if (json)
     console.log(
@@ -209,7 +222,8 @@ async function writeAndSay(
   }
   if (error === undefined) return EXIT_OK;
   if (written.length === 0) throw error;
-  const rest = plan.writes.filter((fact) => !written.includes(fact)).map(({ label }) => label);
+  const isWritten = new Set(written);
+  const rest = plan.writes.filter((fact) => !isWritten.has(fact)).map(({ label }) => label);
   console.error(
     `sideband import: not written: ${rest.join(", ")}: ${error instanceof Error ? error.message : String(error)}`,
   );

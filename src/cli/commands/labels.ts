@@ -1,8 +1,8 @@
-/** sideband labels, labels add, labels hide, labels show, users: what an account has. */
+/** sideband labels, labels add, labels hide, labels show, labels remove, users: what an account has. */
 
 import type { ChannelsAnswer, LabelAnswer, PlaceKind, UsersAnswer } from "../../contract/answers.ts";
 import { type Command, UsageError } from "../command.ts";
-import { type MemoryCall, memoryCommand } from "../memory-command.ts";
+import { type MemoryCall, memoryCommand, WRITER } from "../memory-command.ts";
 import { durationS } from "../moments.ts";
 import { counted, table } from "../printed.ts";
 
@@ -36,13 +36,22 @@ function printLabels(
 ): void {
   const shown = channels.filter(({ hidden }) => values.all === true || hidden !== true);
   const ordered = [...shown.filter(({ own }) => own), ...shown.filter(({ own }) => !own)];
-  const rows = ordered.map(({ label, scope = "", hidden, one_of, description }) => [
-    label,
-    scope,
-    `${hidden ? "(hidden) " : ""}${description}${one_of === undefined ? "" : ` [${one_of.join(" | ")}]`}`,
-  ]);
+  const rows = ordered.map((channel) => {
+    const { label, scope = "", hidden, one_of, description } = channel;
+    const values = one_of === undefined ? "" : ` [${one_of.join(" | ")}]`;
+    return [label, scope, `${hidden ? "(hidden) " : ""}${description}${values}${originOf(channel)}`];
+  });
   const left = free === undefined ? "" : `\n${counted(free, "label")} can be added: sideband labels add`;
   print(table(["LABEL", "KEPT FOR", "WHAT"], rows) + left, { channels: ordered, free });
+}
+
+/** When an own label was added, and by whom, as far as that is known. */
+function originOf({ created_at, created_by, created_key }: ChannelsAnswer["channels"][number]): string {
+  if (created_at === undefined) return "";
+  const day = created_at.slice(0, "YYYY-MM-DD".length);
+  const by = created_by === undefined ? "" : ` by ${created_by}`;
+  const key = created_key === undefined ? "" : ` with the key ${created_key}…`;
+  return ` (added ${day}${by}${key})`;
 }
 
 export const labelsAdd: Command = memoryCommand(
@@ -67,7 +76,8 @@ export const labelsAdd: Command = memoryCommand(
   --for TIME      how long its facts count, unless they say otherwise
   --scope SCOPE   where its facts are kept (default person)`,
     about: `Adds a label, such as FAMILY.wife: sideband labels add FAMILY.wife --description "her name and birthday". A group
-has capitals, digits and _, a name small letters, digits and _. Labels cannot be removed, only hidden; 216 can be added.`,
+has capitals, digits and _, a name small letters, digits and _. 216 can be added, and those that nothing uses
+removed.`,
     failures: "1 if it was refused",
     check(_words, values) {
       if (values.description === undefined)
@@ -76,7 +86,7 @@ has capitals, digits and _, a name small letters, digits and _. Labels cannot be
     },
   },
   async ({ memory, words: [label], values, print }) => {
-    const answer = await memory.addLabel(label, termsOf(values));
+    const answer = await memory.addLabel(label, termsOf(values), { writtenBy: WRITER });
     print(`added ${answer.label}; its facts are kept for the ${answer.scope}`, answer);
   },
 );
@@ -119,6 +129,21 @@ function hidingCommand(verb: string, hidden: boolean): Command {
     },
   );
 }
+
+export const labelsRemove: Command = memoryCommand(
+  {
+    name: "labels remove",
+    summary: "remove a label of your own that nothing uses",
+    words: ["LABEL"],
+    about: `Removes a label, unless somebody has a fact with it, or the history of one: forget those first, or hide the
+label (sideband labels hide). Added again, it is the same label as before.`,
+    failures: "1 if it is in use, or there is no such label",
+  },
+  async ({ memory, words: [label], print }) => {
+    const answer = await memory.removeLabel(label);
+    print(`removed ${label}`, answer);
+  },
+);
 
 export const users: Command = memoryCommand(
   {

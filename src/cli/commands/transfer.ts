@@ -4,19 +4,24 @@ import { closeSync, createReadStream, fstatSync, openSync, readSync } from "node
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
+import { terminalText } from "../../agent-side/shown-text.ts";
 import { ACCOUNT_DEFAULT } from "../../base/account.ts";
-import { writeWhole } from "../../main/export-file.ts";
+import { keysIn, writeWhole } from "../../main/export-file.ts";
 import { withOwner } from "../../main/owner.ts";
 import { adoptMasterKeys } from "../../main/secrets.ts";
+import { typedOption } from "../../main/typed-word.ts";
 import { type Command, CommandError, EXIT_FAILED, EXIT_OK, UsageError } from "../command.ts";
 import { configWith, DATA_HELP, DATA_OPTION } from "../data-option.ts";
-import { counted } from "../printed.ts";
+import { counted, table } from "../printed.ts";
 import { ProgressLine } from "../progress.ts";
+import { spokenCommand } from "../spoken-command.ts";
 import { exportMarkdown, isExportMarkdown } from "./export-markdown.ts";
 import { exportedService, userLinesOf } from "./export-user.ts";
 import { FROM_HELP, importFrom, isImportFrom } from "./import-from.ts";
 
 const START_BYTES = 64;
+/** How many accounts of a file are named. */
+const ACCOUNTS_NAMED_MAX = 20;
 
 export const exportCommand: Command = {
   name: "export",
@@ -99,15 +104,22 @@ function leftOutOf(account: string | undefined): string {
 export const importCommand: Command = {
   name: "import",
   summary: "bring facts along from another memory or notes; or read an export",
-  help: `usage: sideband import [FILE] [--master-key FILE | --new-master-key] [--json]
+  help: `usage: sideband import [FILE] [--with-keys] [--master-key FILE | --new-master-key] [--json]
 
 Reads what "sideband export" wrote, from FILE or standard input. Facts keep their times and their order; a fact that
-exists is overwritten, a key or a request for one that exists stays. Labels that are missing are added and named. A key whose id another key has is left out and
-reported. Nothing counts against a limit. Works beside a running service. A data folder without a master key needs one of:
+exists is overwritten. Labels that are missing are added and named. Nothing counts against a limit. Works beside a
+running service.
+
+  --with-keys        take keys, requests for keys, settings of standard labels and accounts that are not here, too. What
+                     FILE has of them is listed first. A key or a request that exists stays; a key whose id another key
+                     has is left out and reported. Without it they are only counted
+
+A data folder without a master key needs one of:
 
   --master-key FILE  the master.key of the service that was exported: blocks that it handed out stay readable
   --new-master-key   a new one: blocks that were handed out so far cannot be read any more
-  --json             print one JSON object: lines, facts, labels_added, left_out
+  --json             print one JSON object: lines (read), facts, keys and requests (written), labels_added, left_out,
+                     not_taken (what --with-keys would take)
 ${DATA_HELP}
 
 Exit status: 0; 1 if a key was left out, or a line cannot be imported (the lines before it are); 2 for a wrong call.
@@ -118,6 +130,7 @@ ${FROM_HELP}`,
     if (isImportFrom(args)) return importFrom(args);
     const options = {
       json: { type: "boolean", default: false },
+      "with-keys": { type: "boolean", default: false },
       "master-key": { type: "string" },
       "new-master-key": { type: "boolean", default: false },
       ...DATA_OPTION,
@@ -127,52 +140,107 @@ ${FROM_HELP}`,
     if (positionals.length > 1) throw new UsageError("one FILE at most");
     if (newMasterKey && masterKey !== undefined)
       throw new UsageError("--master-key or --new-master-key, not both");
-    const input = positionals[0] === undefined ? process.stdin : exportStream(positionals[0]);
+    const [file] = positionals;
+    const withKeys = values["with-keys"];
+    if (withKeys && file === undefined)
+      throw new UsageError(
+        "--with-keys needs FILE, which is read twice: keys are listed before they come in",
+      );
+    const input = file === undefined ? process.stdin : exportStream(file, withKeys);
     const config = configWith(values.data);
+    if (withKeys && file !== undefined) {
+      const found = await keysIn(file).catch((error) => {
+        input.destroy();
+        throw error;
+      });
+      (values.json ? console.error : console.log)(keyList(found));
+    }
     if (masterKey !== undefined) adoptMasterKeys(config, masterKey);
     const progress = new ProgressLine("lines");
     const body = Readable.from(countedChunks(input, progress));
-    const {
-      lines,
-      facts,
-      leftOut,
-      labelsAdded = [],
-    } = await withOwner(config, { create: true, newMasterKey }, (owner) =>
-      owner.upload<ImportedCounts>("/operator/import", body),
+    const report = await withOwner(config, { create: true, newMasterKey }, (owner) =>
+      owner.upload<ImportedCounts>(`/operator/import?with_keys=${withKeys}`, body),
     ).finally(() => progress.end());
-    if (values.json)
-      console.log(JSON.stringify({ lines, facts, labels_added: labelsAdded, left_out: leftOut }));
-    else {
+    const { leftOut, labelsAdded, notTaken, ...written } = report;
+    if (values.json) {
+      const lists = { labels_added: labelsAdded, left_out: leftOut, not_taken: notTaken };
+      console.log(JSON.stringify({ ...written, ...lists }));
+    } else {
       for (const what of leftOut) console.error(`left out: ${what}`);
       if (labelsAdded.length > 0)
         console.log(`added ${counted(labelsAdded.length, "label")}: ${labelsAdded.join(", ")}`);
-      console.log(`imported ${counted(facts, "fact")} from ${counted(lines, "line")}`);
+      const rest = kindsText(notTaken);
+      if (rest !== "")
+        console.log(`not taken: ${rest}; "sideband import FILE --with-keys" lists and takes them, too`);
+      console.log(importedText(report));
     }
     return leftOut.length === 0 ? EXIT_OK : EXIT_FAILED;
   },
 };
 
+/** What comes in besides facts, for the one who is about to take it. */
+function keyList({ keys, accounts, requests, settings }: Awaited<ReturnType<typeof keysIn>>): string {
+  const rows = keys.map(({ account, tier, prefix, access = "write", user = null, note }) => [
+    account,
+    tier,
+    `${prefix}…`,
+    `${access === "read" ? "reads" : "reads and writes"} ${user === null ? "all users" : `user ${JSON.stringify(user)}`}`,
+    note,
+  ]);
+  const named = [...accounts].sort();
+  const more = named.length > ACCOUNTS_NAMED_MAX ? `, and ${named.length - ACCOUNTS_NAMED_MAX} more` : "";
+  const rest = kindsText({ keys: 0, requests, settings, users: 0 });
+  return [
+    `with keys: ${counted(keys.length, "key")}${rest === "" ? "" : `, ${rest}`}`,
+    ...(rows.length === 0 ? [] : [table(["ACCOUNT", "TIER", "KEY", "ACCESS", "NOTE"], rows)]),
+    `accounts: ${named.slice(0, ACCOUNTS_NAMED_MAX).join(", ") || "none"}${more}`,
+  ].join("\n");
+}
+
+function kindsText({ keys, requests, settings, users }: ImportedCounts["notTaken"]): string {
+  const kinds: [number, string, string][] = [
+    [keys, "key", "keys"],
+    [requests, "request for a key", "requests for keys"],
+    [settings, "setting", "settings"],
+    [users, "user of an account that is not here", "users of accounts that are not here"],
+  ];
+  return kinds.flatMap(([count, one, many]) => (count === 0 ? [] : [counted(count, one, many)])).join(", ");
+}
+
+function importedText({ facts, keys, requests, lines }: ImportedCounts): string {
+  const more = kindsText({ keys, requests, settings: 0, users: 0 });
+  return `imported ${counted(facts, "fact")}${more === "" ? "" : `, ${more}`} from ${counted(lines, "line")}`;
+}
+
 /** A file of another kind is told from an export by how it begins. */
-function exportStream(path: string): Readable {
+function exportStream(path: string, isReadTwice: boolean): Readable {
   const fd = openSync(path, "r");
   const start = Buffer.alloc(START_BYTES);
   // A pipe cannot be read twice.
-  const size = fstatSync(fd).isFile() ? readSync(fd, start, 0, START_BYTES, 0) : 0;
+  const isFile = fstatSync(fd).isFile();
+  const size = isFile ? readSync(fd, start, 0, START_BYTES, 0) : 0;
+  if (!isFile && isReadTwice) {
+    closeSync(fd);
+    throw new CommandError(`${path} is no file: --with-keys reads it twice`);
+  }
   if (!/^\s*(\{|$)/.test(start.toString("utf8", 0, size))) {
     closeSync(fd);
     throw new CommandError(
-      `${path} is no export of Sideband; "sideband import --from ${path}" shows what it would take from another file`,
+      `${path} is no export of Sideband; what it would take from another file: ${spokenCommand()} import ${typedOption("from", path)}`,
     );
   }
   return createReadStream(path, { fd });
 }
 
 interface ImportedCounts {
+  /** That were read. */
   readonly lines: number;
   readonly facts: number;
+  readonly keys: number;
+  readonly requests: number;
   readonly leftOut: readonly string[];
-  /** A service of the release before does not say it. */
-  readonly labelsAdded?: readonly string[];
+  readonly labelsAdded: readonly string[];
+  readonly notTaken: Readonly<Record<"keys" | "requests" | "settings" | "users", number>>;
 }
 
 interface WrittenCounts {
@@ -198,7 +266,7 @@ async function* exportedLines(
     if (line.kind === "request") written.requests++;
     if (line.kind === "user") written.users++;
     written.facts += (line.facts as unknown[] | undefined)?.length ?? 0;
-    yield `${JSON.stringify(line)}\n`;
+    yield `${terminalText(JSON.stringify(line))}\n`;
     progress.step();
   }
   throw new CommandError("the service ended before the export was whole");

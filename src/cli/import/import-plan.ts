@@ -5,8 +5,9 @@
 
 import { keptValue, RefusedValueError } from "../../agent-side/secrets.ts";
 import { VALUE_BYTES_MAX } from "../../base/limits.ts";
+import { withThousands } from "../../base/thousands.ts";
 import type { ChannelsAnswer, PlaceKind, StoredFact } from "../../contract/answers.ts";
-import type { FoundFact, FoundMemory, LeftOutLine } from "./findings.ts";
+import { type FoundFact, type FoundMemory, type LeftOutLine, UnreadableFileError } from "./findings.ts";
 
 export interface PlannedFact extends FoundFact {
   /** Whose it becomes. */
@@ -34,6 +35,8 @@ export interface PlanOptions {
   readonly project: string | undefined;
   readonly allowSecrets: boolean;
   readonly nowMs: number;
+  /** Called for each line that has been looked at. */
+  step(): void;
   /** The facts at exactly this place, by label; undefined is the person. */
   presentAt(place: string | undefined): Promise<ReadonlyMap<string, StoredFact>>;
 }
@@ -41,6 +44,9 @@ export interface PlanOptions {
 /** Values that the service refuses: control characters, separators of lines, halves of characters. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
 const UNFIT = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ud800-\udfff]/u;
+
+/** More are not one person's memory. Each place is asked for, and each batch is a call. */
+const FACTS_MAX = 10_000;
 
 const HIDDEN_TEXT = "(not shown)";
 
@@ -50,12 +56,16 @@ export async function planImport(findings: FoundMemory, options: PlanOptions): P
   const newLabels = brought.filter(({ label }) => !known.has(label));
   for (const { label, oneOf, maxBytes, scope } of newLabels)
     known.set(label, { one_of: oneOf, max_bytes: maxBytes, scope });
-  const leftOut = findings.leftOut.map((line) => withoutSecret(line, options.allowSecrets));
+  const leftOut = findings.leftOut.map((line) => {
+    options.step();
+    return withoutSecret(line, options.allowSecrets);
+  });
   const leave = ({ line, part, label, value }: FoundFact, why: string, isShown = true) =>
     leftOut.push({ line, part, text: isShown ? `${label}=${value}` : `${label}=${HIDDEN_TEXT}`, why });
 
   const planned = new Map<string, PlannedFact>();
   for (const fact of findings.facts) {
+    options.step();
     const terms = known.get(fact.label);
     const kept =
       terms === undefined
@@ -71,17 +81,22 @@ export async function planImport(findings: FoundMemory, options: PlanOptions): P
       const present = (await options.presentAt(target.place)).get(fact.label);
       planned.delete(name);
       planned.set(name, { ...fact, ...target, value: kept.value, present });
+      if (planned.size > FACTS_MAX)
+        throw new UnreadableFileError(
+          `it holds more than ${withThousands(FACTS_MAX)} facts, which is the most that one import takes`,
+        );
     }
   }
   const facts = [...planned.values()];
   const isSame = ({ present, value, expiresAt }: PlannedFact) =>
     present?.value === value && (expiresAt === undefined || isSameMoment(expiresAt, present.expires_at));
   const writes = facts.filter((fact) => !isSame(fact));
+  const written = new Set(writes.map(({ label }) => label));
   return {
     writes,
     same: facts.filter(isSame),
     leftOut: leftOut.sort((a, b) => a.line - b.line),
-    labels: newLabels.filter(({ label }) => writes.some((fact) => fact.label === label)),
+    labels: newLabels.filter(({ label }) => written.has(label)),
   };
 }
 

@@ -2,6 +2,7 @@
 
 import { shownText } from "../../agent-side/shown-text.ts";
 import { quotedValue } from "../../agent-side/written-line.ts";
+import { withThousands } from "../../base/thousands.ts";
 import { counted, table } from "../printed.ts";
 import type { Finding, FoundMemory, LeftOutLine } from "./findings.ts";
 import { FORMATS, type FormatName } from "./formats.ts";
@@ -17,6 +18,8 @@ export interface ReportedImport {
 }
 
 const CELL_LENGTH_MAX = 56;
+/** Longer tables are cut: nobody reads them, and --json has all of it. */
+const ROWS_MAX = 200;
 
 /** Everything up to the line that says what was done. */
 export function planLines(report: ReportedImport, isWritten: boolean): string[] {
@@ -30,7 +33,7 @@ export function planLines(report: ReportedImport, isWritten: boolean): string[] 
     ...(findings.notRead === undefined ? [] : [`not looked at: ${findings.notRead}`]),
     ...(writes.length === 0
       ? []
-      : ["", table(["LINE", head, "FOR THE", "WAS", "NOW"], writes.map(writeRow))]),
+      : ["", firstRows(["LINE", head, "FOR THE", "WAS", "NOW"], writes, writeRow)]),
     ...(labels.length === 0
       ? []
       : [
@@ -39,10 +42,22 @@ export function planLines(report: ReportedImport, isWritten: boolean): string[] 
         ]),
     ...(same.length === 0
       ? []
-      : ["", `there already: ${same.map((fact) => `${fact.label} (line ${lineOf(fact)})`).join(", ")}`]),
-    ...(leftOut.length === 0 ? [] : ["", table(["LINE", "NOT IMPORTED", "WHY"], leftOut.map(leftOutRow))]),
+      : ["", `there already: ${same.slice(0, ROWS_MAX).map(sameText).join(", ")}${moreThanShown(same)}`]),
+    ...(leftOut.length === 0 ? [] : ["", firstRows(["LINE", "NOT IMPORTED", "WHY"], leftOut, leftOutRow)]),
     "",
   ];
+}
+
+function firstRows<T>(heads: readonly string[], all: readonly T[], rowOf: (item: T) => string[]): string {
+  return table(heads, all.slice(0, ROWS_MAX).map(rowOf)) + moreThanShown(all).replace(/^, /, "\n");
+}
+
+function moreThanShown({ length }: { readonly length: number }): string {
+  return length > ROWS_MAX ? `, and ${withThousands(length - ROWS_MAX)} more: --json has all of them` : "";
+}
+
+function sameText(fact: PlannedFact): string {
+  return `${fact.label} (line ${lineOf(fact)})`;
 }
 
 function writeRow(fact: PlannedFact): string[] {

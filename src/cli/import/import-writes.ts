@@ -11,6 +11,7 @@ import type { ImportPlan, PlannedFact } from "./import-plan.ts";
 
 export interface WrittenImport {
   readonly written: readonly PlannedFact[];
+  readonly labelsAdded: ImportPlan["labels"];
   /** Why the rest was not written. */
   readonly error: unknown;
   /** The moment to go back to; undefined where nothing was written, or the history does not reach back. */
@@ -34,12 +35,18 @@ export async function writeImport(
   userId: string,
   { writes, labels }: ImportPlan,
   writtenBy: string,
+  step: (count: number) => void,
 ): Promise<WrittenImport> {
   const written: PlannedFact[] = [];
+  const labelsAdded: ImportPlan["labels"][number][] = [];
   const revisions = new Set<number>();
   let error: unknown;
   try {
-    for (const { label, ...terms } of labels) await memory.addLabel(label, terms);
+    for (const label of labels) {
+      const { label: name, ...terms } = label;
+      await memory.addLabel(name, terms);
+      labelsAdded.push(label);
+    }
     for (const batch of batchesOf(writes)) {
       const { facts } = await memory.encodeBatch(
         userId,
@@ -53,6 +60,7 @@ export async function writeImport(
         { project: batch[0].project, writtenBy },
       );
       written.push(...batch);
+      step(batch.length);
       for (const { revision } of facts) revisions.add(revision);
     }
   } catch (cause) {
@@ -60,7 +68,7 @@ export async function writeImport(
   }
   const rollbackTo =
     written.length === 0 ? undefined : await momentBefore(memory, userId, written, revisions);
-  return { written, error, rollbackTo };
+  return { written, labelsAdded, error, rollbackTo };
 }
 
 /** As many facts as a call takes, of one project each. */
@@ -68,7 +76,9 @@ function batchesOf(writes: readonly PlannedFact[]): PlannedFact[][] {
   const byProject = new Map<string, PlannedFact[]>();
   for (const fact of writes) {
     const name = fact.project ?? "";
-    byProject.set(name, [...(byProject.get(name) ?? []), fact]);
+    const others = byProject.get(name);
+    if (others === undefined) byProject.set(name, [fact]);
+    else others.push(fact);
   }
   return [...byProject.values()].flatMap((facts) =>
     Array.from({ length: Math.ceil(facts.length / CHANNEL_COUNT) }, (_, i) =>
@@ -94,7 +104,7 @@ async function momentBefore(
       if (revisions.has(revision)) times.push(Date.parse(updated_at));
   }
   if (times.length === 0) return undefined;
-  const to = new Date(Math.min(...times) - 1).toISOString();
+  const to = new Date(times.reduce((least, time) => Math.min(least, time)) - 1).toISOString();
   const planned = await memory.rollback(userId, to, { dryRun: true });
   return planned.unreached.length === 0 ? to : undefined;
 }

@@ -6,6 +6,7 @@
 
 import { groupOf, LABEL_FORM } from "../../base/channel-labels.ts";
 import { isSlip } from "../../base/edit-distance.ts";
+import { addLabelCommand } from "../spoken-command.ts";
 
 /** The groups whose names count without their group; undefined: all of them. */
 export type Topic = ReadonlySet<string> | undefined;
@@ -26,9 +27,14 @@ const KINDS: readonly (readonly string[])[] = [
 const USER_WORDS: readonly string[] = ["me", "myself", "human"];
 /** A shorter group's name begins too many words. */
 const PREFIX_LENGTH_MIN = 4;
+/** No group's name is longer. */
+const GROUP_LENGTH_MAX = 16;
 
 /** Shorter names are near to too many words. */
 const NEAR_LENGTH_MIN = 6;
+
+/** How many names without a label are compared with all of them: a long file is read in bounded time. */
+const NEAR_SEARCHES_MAX = 200;
 
 const FILE_NAME = /\.(?:md|mdc|txt|json|js|ts|py|toml|yaml|yml)$/;
 const NOTHING: Topic = new Set();
@@ -37,11 +43,15 @@ export class LabelNames {
   readonly #whole = new Map<string, string>();
   readonly #byName = new Map<string, string[]>();
   readonly #groups = new Set<string>();
+  /** By their names in small letters. */
+  readonly #groupsByName = new Map<string, string>();
+  #nearSearches = 0;
 
   constructor(labels: readonly NameableLabel[]) {
     for (const { label, hidden } of labels) {
       this.#whole.set(label.toLowerCase(), label);
       this.#groups.add(groupOf(label));
+      this.#groupsByName.set(groupOf(label).toLowerCase(), groupOf(label));
       if (hidden === true) continue;
       const name = bare(label.slice(label.indexOf(".") + 1));
       this.#byName.set(name, [...(this.#byName.get(name) ?? []), label]);
@@ -69,29 +79,33 @@ export class LabelNames {
   /** What a heading, or the name of a thing, is about. One that names no group is about none. */
   topicOf(heading: string): Topic {
     const words = heading.toLowerCase().split(/[^a-z0-9]+/);
-    const groups = [...this.#groups].filter((group) => {
-      const name = group.toLowerCase();
-      return words.some(
-        (word) =>
-          word === name ||
-          (name.length >= PREFIX_LENGTH_MIN && word.startsWith(name)) ||
-          (group === "USER" && USER_WORDS.includes(word)),
-      );
-    });
+    const groups = words.flatMap((word) => this.#groupsIn(word));
     if (groups.length === 0) return NOTHING;
     return new Set(groups.flatMap((group) => KINDS.find((kind) => kind.includes(group)) ?? [group]));
   }
 
+  /** Groups whose name a word is, or begins with. */
+  #groupsIn(word: string): string[] {
+    const names = [USER_WORDS.includes(word) ? "user" : word];
+    for (let length = PREFIX_LENGTH_MIN; length < Math.min(word.length, GROUP_LENGTH_MAX + 1); length++)
+      names.push(word.slice(0, length));
+    return names.flatMap((name) => this.#groupsByName.get(name) ?? []);
+  }
+
   /** A slip of the keyboard, or a plural, is not mapped, but named. */
   #near(name: string): LabelFound | undefined {
+    if (++this.#nearSearches > NEAR_SEARCHES_MAX) return undefined;
     const near = [...this.#byName].find(([known]) => known.length >= NEAR_LENGTH_MIN && isSlip(name, known));
     return near === undefined ? undefined : { why: ifMeant(near[1]) };
   }
 
   #unknown(label: string): string {
-    const near = [...this.#whole].find(([spelled]) => isSlip(label.toLowerCase(), spelled));
+    const isSearched = ++this.#nearSearches <= NEAR_SEARCHES_MAX;
+    const near = isSearched
+      ? [...this.#whole].find(([spelled]) => isSlip(label.toLowerCase(), spelled))
+      : undefined;
     if (near !== undefined) return `there is no label ${label}; did you mean ${near[1]}?`;
-    return `there is no label ${label}: "sideband labels add ${label}" adds it`;
+    return `there is no label ${label}; to add it: ${addLabelCommand(label)}`;
   }
 }
 

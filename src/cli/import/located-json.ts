@@ -16,7 +16,8 @@ export interface LocatedValue {
     | ReadonlyMap<string, LocatedValue>;
 }
 
-const TOKENS = /"(?:[^"\\]|\\.)*"|[[\]{}:,]|[^\s[\]{}:,"]+|\s+/gy;
+/** How a token begins; all of it, but for a text. */
+const TOKEN = /["[\]{}:,]|[^\s[\]{}:,"]+|\s+/y;
 
 export function locatedJson(text: string, firstLine = 1): LocatedValue {
   checkJson(text, firstLine);
@@ -31,7 +32,7 @@ export function locatedJson(text: string, firstLine = 1): LocatedValue {
     else top.into.set(top.name ?? "", located);
     if (top !== undefined) top.name = undefined;
   };
-  for (const [token] of text.matchAll(TOKENS)) {
+  for (const token of tokensOf(text)) {
     const top = open.at(-1);
     if (/^\s/.test(token)) line += token.split("\n").length - 1;
     else if (token === "{" || token === "[") {
@@ -44,6 +45,25 @@ export function locatedJson(text: string, firstLine = 1): LocatedValue {
     else add({ line, value: JSON.parse(token) });
   }
   return root!;
+}
+
+function* tokensOf(text: string): Generator<string> {
+  for (let at = 0; at < text.length; ) {
+    TOKEN.lastIndex = at;
+    const start = TOKEN.exec(text)![0];
+    const token = start === '"' ? text.slice(at, endOfText(text, at)) : start;
+    yield token;
+    at += token.length;
+  }
+}
+
+/** Not by an expression: one that goes back over a long text takes more stack than there is. */
+function endOfText(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); ; at = text.indexOf('"', at + 1)) {
+    let escapes = 0;
+    while (text[at - 1 - escapes] === "\\") escapes += 1;
+    if (escapes % 2 === 0) return at + 1;
+  }
 }
 
 function checkJson(text: string, firstLine: number): void {

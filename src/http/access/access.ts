@@ -8,6 +8,7 @@ import { clockFault, type ServiceClock } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
 import { andThen } from "../../base/maybe-promise.ts";
 import { enforce, tooMany } from "../../base/rate-limiter.ts";
+import { OPERATIONS } from "../../contract/operations.ts";
 import type { Caller } from "../../memory/authentication.ts";
 import { quotaWindow } from "../../memory/quota.ts";
 import { isToken } from "../../memory/tokens.ts";
@@ -55,7 +56,8 @@ export function accessChecks(
     demo: demoCheck(services),
     admin: adminCheck(services, sessions),
     open(call) {
-      call.headers = OPEN_ORIGIN;
+      // Figures about the whole service are for the operator's tools, not for pages of other sites.
+      if (call.routePath !== OPERATIONS.metrics.path) call.headers = OPEN_ORIGIN;
     },
     any(call) {
       call.headers = OPEN_ORIGIN;

@@ -3,13 +3,17 @@
  * in the token's place. The cookie is HttpOnly and SameSite=Strict, and holds an expiry under a MAC whose key comes
  * from the admin token: every process of the service accepts it, nothing is stored, and a new admin token ends all
  * sessions at once. Signing out ends a session in the process that answers: it remembers which ones have ended. Another
- * node, or this one after a restart, would still accept a copy of the cookie until its expiry.
+ * node, or this one after a restart, would still accept a copy of the session until its expiry.
  *
- * Against forged requests from other sites: beside SameSite, a request with the cookie that changes anything must
+ * Browsers send a cookie to every port of its host. So the cookie alone opens nothing: the page itself sends a second
+ * secret in a header, which only the answer to the sign-in gave it. It is another MAC of the same session.
+ *
+ * Against forged requests from other sites: beside SameSite, a request in a session that changes anything must
  * come from this origin, by what the browser itself says (Sec-Fetch-Site, or Origin where it does not send that).
  */
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
 import { BoundedCache } from "../../base/bounded-cache.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
@@ -17,6 +21,8 @@ import type { Call } from "../request/call.ts";
 import { hostOf } from "./origins.ts";
 
 export const SESSION_COOKIE = "sideband_console";
+/** Where the page sends its secret. */
+export const PAGE_SECRET_HEADER = "sideband-console";
 export const SESSION_MS = 8 * 3_600_000;
 const SESSION_PATTERN = /^(\d{1,15})\.([\w-]{22})\.([\w-]{43})$/;
 /** More than are opened in the time of a session: whoever opens one has the admin token. */
@@ -40,43 +46,45 @@ export class ConsoleSessions {
     return timingSafeEqual(digest(token), this.#adminDigest);
   }
 
-  open(): { session: string; expiresAtMs: number } {
+  open(): { session: string; pageSecret: string; expiresAtMs: number } {
     const expiresAtMs = this.#clock.now() + SESSION_MS;
     const content = `${expiresAtMs}.${randomBytes(16).toString("base64url")}`;
-    return { session: `${content}.${this.#mac(content)}`, expiresAtMs };
+    const session = `${content}.${this.#mac("cookie", content)}`;
+    return { session, pageSecret: this.#mac("page", content), expiresAtMs };
   }
 
-  /** Ends the session in a Cookie header, for whoever has it. */
-  end(cookies: string | undefined): void {
-    const session = this.#sessionIn(cookies);
+  /** Ends the session that the headers have. */
+  end(headers: IncomingHttpHeaders): void {
+    const session = this.#sessionIn(headers);
     if (session !== undefined) this.#ended.set(session.nonce, true);
   }
 
-  /** When the session in a Cookie header ends; undefined where it has none that holds. */
-  expiryOf(cookies: string | undefined): number | undefined {
-    return this.#sessionIn(cookies)?.expiresAtMs;
+  /** When the session that the headers have ends; undefined where they have none that holds. */
+  expiryOf(headers: IncomingHttpHeaders): number | undefined {
+    return this.#sessionIn(headers)?.expiresAtMs;
   }
 
-  #sessionIn(cookies: string | undefined): { nonce: string; expiresAtMs: number } | undefined {
-    const session = cookieOf(cookies);
+  #sessionIn(headers: IncomingHttpHeaders): { nonce: string; expiresAtMs: number } | undefined {
+    const session = cookieOf(headers.cookie);
     const match = session === undefined ? null : SESSION_PATTERN.exec(session);
     if (match === null) return undefined;
     const [, expiry, nonce, mac] = match;
-    const expected = Buffer.from(this.#mac(`${expiry}.${nonce}`));
-    if (!timingSafeEqual(Buffer.from(mac), expected)) return undefined;
+    const content = `${expiry}.${nonce}`;
+    if (!isSame(mac, this.#mac("cookie", content))) return undefined;
+    if (!isSame(String(headers[PAGE_SECRET_HEADER]), this.#mac("page", content))) return undefined;
     if (Number(expiry) <= this.#clock.now() || this.#ended.peek(nonce)) return undefined;
     return { nonce, expiresAtMs: Number(expiry) };
   }
 
   /** Whether a request comes from the console of a signed-in operator. */
   admits(call: Call): boolean {
-    if (this.expiryOf(call.header("cookie")) === undefined) return false;
+    if (this.expiryOf(call.request.headers) === undefined) return false;
     if (!SAFE_METHODS.has(call.method)) requireSameOrigin(call);
     return true;
   }
 
-  #mac(content: string): string {
-    return createHmac("sha256", this.#macKey).update(content).digest("base64url");
+  #mac(of: "cookie" | "page", content: string): string {
+    return createHmac("sha256", this.#macKey).update(`${of}\0${content}`).digest("base64url");
   }
 }
 
@@ -96,6 +104,11 @@ export function cookieText({ client }: Pick<Call, "client">, value: string): str
 function cookieOf(header: string | undefined): string | undefined {
   const pairs = header?.split(/;\s*/) ?? [];
   return pairs.find((pair) => pair.startsWith(`${SESSION_COOKIE}=`))?.slice(SESSION_COOKIE.length + 1);
+}
+
+/** In a time that does not tell how much is right. */
+function isSame(given: string, expected: string): boolean {
+  return timingSafeEqual(digest(given), digest(expected));
 }
 
 function digest(text: string): Buffer {

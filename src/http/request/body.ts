@@ -1,6 +1,6 @@
 /**
  * Bodies: JSON in well-formed UTF-8, of a bounded size, for which there is room. An empty body is no body. Room is taken
- * for what was announced before any of it is read, and without an announcement as it comes.
+ * as a body comes, whatever was announced: an announcement costs its sender nothing. One that comes too slowly is ended.
  */
 
 import { isUtf8 } from "node:buffer";
@@ -8,11 +8,13 @@ import type { IncomingMessage } from "node:http";
 import { ERRORS } from "../../base/error-codes.ts";
 import { Failure } from "../../base/errors.ts";
 import { BODY_PARTS_MAX } from "../../base/limits.ts";
-import type { BodyPlace } from "./body-room.ts";
+import type { Holding } from "./byte-budget.ts";
 
 const JSON_BODY = /^application\/json\s*(?:;|$)/i;
-/** Of a body without an announced size. */
+/** What a body has room for at first; then for twice as much each time. */
 const FIRST_BYTES = 4_096;
+/** The slowest that a body may come. */
+const BYTES_PER_SECOND_MIN = 1_024;
 /** The pieces that a body comes in: each costs time, however short it is. The smallest packets give 2,000 for 1 MiB. */
 const PIECES_MAX = 4_000;
 /** What a part of a body takes in memory, beside its text. */
@@ -22,28 +24,32 @@ const [QUOTE, BACKSLASH] = Buffer.from('"\\');
 const PART_BEGINS = new Uint8Array(256);
 for (const byte of Buffer.from("[{:,")) PART_BEGINS[byte] = 1;
 
+export interface BodyTerms {
+  readonly bytesMax: number;
+  /** For how long a body may come slowly. */
+  readonly slowMs: number;
+  /** Asked for when there is a body. */
+  readonly holding: () => Holding;
+}
+
 /** The value of the body; undefined where there is none. */
-export async function readJson(
-  request: IncomingMessage,
-  bytesMax: number,
-  place: () => BodyPlace,
-): Promise<unknown> {
+export async function readJson(request: IncomingMessage, terms: BodyTerms): Promise<unknown> {
   const { "content-type": type, "content-length": length, "transfer-encoding": coding } = request.headers;
   const isEmpty = coding === undefined && (length === undefined || length === "0");
   if (isEmpty && type === undefined) return undefined;
   if (type === undefined || !JSON_BODY.test(type))
     throw new Failure("unsupported_media_type", "Send the body with Content-Type: application/json.");
   if (isEmpty) return undefined;
-  if (Number(length) > bytesMax) throw tooLarge();
-  const taken = place();
-  if (length !== undefined) taken.take(Number(length));
-  const bytes = await readBytes(request, length === undefined ? undefined : Number(length), bytesMax, taken);
+  if (Number(length) > terms.bytesMax) throw tooLarge();
+  const holding = terms.holding();
+  const sizeMax = length === undefined ? terms.bytesMax : Number(length);
+  const bytes = await readBytes(request, sizeMax, terms.slowMs, holding);
   if (bytes.length === 0) return undefined;
   if (!isUtf8(bytes)) throw new Failure("invalid_request", "The body is not well-formed UTF-8.");
   const parts = partsOf(bytes);
   if (parts > BODY_PARTS_MAX)
     throw new Failure("invalid_request", `A body has at most ${BODY_PARTS_MAX} names and values.`);
-  taken.take(parts * PART_BYTES);
+  holding.take(parts * PART_BYTES);
   try {
     return JSON.parse(bytes.toString());
   } catch {
@@ -54,19 +60,20 @@ export async function readJson(
 /** Into one piece of memory: a body may come in as many chunks as it has bytes, and each of them would be an object. */
 function readBytes(
   request: IncomingMessage,
-  announced: number | undefined,
-  bytesMax: number,
-  place: BodyPlace,
+  sizeMax: number,
+  slowMs: number,
+  holding: Holding,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let bytes: Buffer | undefined;
     let size = 0;
+    let sizeBefore = 0;
     let pieces = 0;
     const fit = (sizeNext: number) => {
       const capacity = bytes?.length ?? 0;
       if (sizeNext <= capacity) return bytes!;
-      const grown = announced ?? Math.min(bytesMax, Math.max(FIRST_BYTES, 2 * capacity, sizeNext));
-      if (announced === undefined) place.take(grown - capacity);
+      const grown = Math.min(sizeMax, Math.max(FIRST_BYTES, 2 * capacity, sizeNext));
+      holding.take(grown - capacity);
       const larger = Buffer.allocUnsafeSlow(grown);
       bytes?.copy(larger, 0, 0, size);
       return larger;
@@ -75,23 +82,35 @@ function readBytes(
       try {
         const sizeNext = size + chunk.length;
         pieces += 1;
-        if (sizeNext > bytesMax) throw tooLarge();
+        if (sizeNext > sizeMax) throw tooLarge();
         if (pieces > PIECES_MAX) throw new Failure("body_too_large", "The body comes in too many pieces.");
-        if (chunk.length === announced) bytes = chunk;
-        else {
+        if (chunk.length === sizeMax) {
+          holding.take(sizeMax);
+          bytes = chunk;
+        } else {
           bytes = fit(sizeNext);
           chunk.copy(bytes, size);
         }
         size = sizeNext;
       } catch (error) {
-        // The rest of what has come goes to nobody, and the connection ends with the answer.
-        request.resume();
-        fail(error);
+        refuse(error);
       }
     };
+    const endIfSlow = () => {
+      const isSlow = size - sizeBefore < (BYTES_PER_SECOND_MIN * slowMs) / 1_000;
+      sizeBefore = size;
+      if (isSlow) refuse(new Failure("request_timeout", "The body came slower than 1 KiB a second."));
+    };
+    // After the sockets have been read: what has come counts, however busy the process was.
+    const look = setInterval(() => setImmediate(endIfSlow), slowMs);
     const end = () => {
       resolve(bytes?.subarray(0, size) ?? Buffer.alloc(0));
       letGo();
+    };
+    const refuse = (error: unknown) => {
+      // The rest of what comes goes to nobody.
+      request.resume();
+      fail(error);
     };
     const fail = (error: unknown) => {
       reject(error);
@@ -99,6 +118,7 @@ function readBytes(
     };
     // A connection that is kept alive keeps its last request, and that would keep the body.
     const letGo = () => {
+      clearInterval(look);
       bytes = undefined;
       request.off("data", take).off("end", end).off("error", fail);
     };

@@ -3,8 +3,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Requester } from "../../base/requester.ts";
 import type { Caller } from "../../memory/authentication.ts";
-import type { BodyPlace } from "./body-room.ts";
-import type { Client, ClientReader } from "./client.ts";
+import type { ByteBudget, Holding } from "./byte-budget.ts";
+import { type Client, type ClientReader, limitGroupOf } from "./client.ts";
 import type { UrlQuery } from "./query.ts";
 
 const NO_PARAMS = {};
@@ -20,8 +20,10 @@ export class Call {
   query: UrlQuery | undefined;
   params: Readonly<Record<string, string>> = NO_PARAMS;
   body: unknown;
-  /** The place of its body, until the answer is sent. */
-  place: BodyPlace | undefined;
+  /** What its body holds, until the answer is sent. */
+  bodyHolding: Holding | undefined;
+  /** Who pays for what the call holds, where it has no caller. */
+  access = "unknown";
   /** Set on routes that need a key, once it is known. */
   caller: Caller | undefined;
   /** Encodes of the caller's key in this month when its key was checked, for the quota headers. */
@@ -33,6 +35,7 @@ export class Call {
   readonly #clientOf: ClientReader;
   #controller: AbortController | undefined;
   #client: Client | undefined;
+  #answerHolding: Holding | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, id: string, clientOf: ClientReader) {
     this.request = request;
@@ -54,6 +57,26 @@ export class Call {
   get client(): Client {
     this.#client ??= this.#clientOf(this.request);
     return this.#client;
+  }
+
+  /** What the call holds of a budget counts for its account and its address. */
+  holdingOf(budget: ByteBudget): Holding {
+    // Callers without an account share one name for each kind of route; no account has such a name.
+    return budget.holdingFor(this.caller?.account ?? `:${this.access}`, limitGroupOf(this.client));
+  }
+
+  /**
+   * Counts what there is of the answer that its reader has not taken, in place of what was counted before, until the
+   * connection has sent or lost it. Fails where it does not fit. What is larger than a share takes all of it.
+   */
+  holdAnswer(budget: ByteBudget, bytes: number): void {
+    if (this.isGone) return;
+    if (this.#answerHolding === undefined) {
+      const holding = this.holdingOf(budget);
+      this.#answerHolding = holding;
+      this.response.once("close", () => holding.giveBack());
+    }
+    this.#answerHolding.hold(Math.min(bytes, budget.largestBytes));
   }
 
   /** Whether nobody is there to be answered. */

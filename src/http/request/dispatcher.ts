@@ -12,9 +12,9 @@ import type { Validator } from "../../contract/validation.ts";
 import type { HttpServices } from "../services.ts";
 import { Answer, sendAnswer } from "./answer.ts";
 import { readJson } from "./body.ts";
-import type { BodyPlace, BodyRoom } from "./body-room.ts";
+import type { ByteBudget, Holding } from "./byte-budget.ts";
 import { Call } from "./call.ts";
-import { type ClientReader, limitGroupOf } from "./client.ts";
+import type { ClientReader } from "./client.ts";
 import { prefersHtml } from "./preferences.ts";
 import { failureOf, problemAnswer } from "./problem.ts";
 import { parseQuery, raiseQueryFault } from "./query.ts";
@@ -28,6 +28,9 @@ import { isLast } from "./turns.ts";
 /** Clients of a proxy send the whole URL as the target of a request. The path begins after this part of it. */
 const SCHEME_AND_HOST = /^https?:\/\/[^/?]*\/?/i;
 
+/** Characters of an answer from which on it is counted: shorter ones are bounded by the number of connections. */
+const COUNTED_LENGTH = 16_384;
+
 /** The website's answers at an address that has no route. */
 export interface Signposts {
   /** For a browser. */
@@ -40,7 +43,10 @@ export interface DispatcherOptions {
   readonly services: HttpServices;
   readonly router: Router;
   readonly access: AccessChecks;
-  readonly bodies: BodyRoom;
+  readonly bodies: ByteBudget;
+  readonly answers: ByteBudget;
+  /** For how long a body may come slowly. */
+  readonly slowBodyMs: number;
   readonly clientOf: ClientReader;
   readonly metrics: RequestMetrics;
   readonly recent: CallHistory;
@@ -63,7 +69,7 @@ export class Dispatcher {
     const call = new Call(request, response, this.#nextId(request.headers["x-request-id"]), clientOf);
     const cannotSend = (error: unknown) => {
       services.log.error({ err: error }, "an answer could not be sent");
-      call.place?.leave();
+      call.bodyHolding?.giveBack();
       response.destroy();
     };
     try {
@@ -93,8 +99,9 @@ export class Dispatcher {
       return undefined;
     }
     const failure = failureOf(error, call, services.log);
-    // The rest of a body that is too large is not waited for.
-    if (failure.code === "body_too_large") call.response.shouldKeepAlive = false;
+    // The rest of a body that is too large, or too slow, is not waited for.
+    if (failure.code === "body_too_large" || failure.code === "request_timeout")
+      call.response.shouldKeepAlive = false;
     const answer =
       failure instanceof UnknownAddress
         ? this.#nothingHere(failure, call)
@@ -103,9 +110,10 @@ export class Dispatcher {
     return answer;
   }
 
-  #send(call: Call, answer: Answer | undefined): void {
-    if (call.place !== undefined) leave(call.place, call, answer);
-    if (answer === undefined) return;
+  #send(call: Call, made: Answer | undefined): void {
+    if (call.bodyHolding !== undefined) giveBack(call.bodyHolding, call, made);
+    if (made === undefined) return;
+    const answer = this.#withinBudget(call, made);
     const { services, metrics, recent } = this.#options;
     // This is asked now, because the service may have begun to stop after the request came.
     if (this.closing && isLast(call.response)) call.response.shouldKeepAlive = false;
@@ -116,6 +124,19 @@ export class Dispatcher {
     metrics.count(call, answer.status);
     if (call.caller !== undefined) recent.requests.add(call, answer.status, nowMs, call.caller);
     sendAnswer(call, answer, nowMs);
+  }
+
+  /** A long answer is counted until its reader has taken it. Where it does not fit, that is the answer. */
+  #withinBudget(call: Call, answer: Answer): Answer {
+    const { body } = answer;
+    if (typeof body !== "string" || body.length <= COUNTED_LENGTH) return answer;
+    const { answers, services } = this.#options;
+    try {
+      call.holdAnswer(answers, Buffer.byteLength(body));
+      return answer;
+    } catch (error) {
+      return problemAnswer(failureOf(error, call, services.log), call, services.upgradeUrl);
+    }
   }
 
   #nothingHere(failure: UnknownAddress, call: Call): Answer {
@@ -145,6 +166,7 @@ export class Dispatcher {
       throw new Failure("invalid_request", "Only Expect: 100-continue is understood.", { param: "Expect" });
     const { route, params } = this.#options.router.find(call.method, mark < 0 ? url : url.slice(0, mark));
     call.routePath = route.path;
+    call.access = route.access;
     call.params = params;
     call.query = parseQuery(mark < 0 ? "" : url.slice(mark + 1));
     return andThen(this.#options.access[route.access](call), () => {
@@ -161,22 +183,25 @@ export class Dispatcher {
     });
   }
 
-  #bodyOf(call: Call, { access, bodyBytesMax }: Route): MaybePromise<unknown> {
+  #bodyOf(call: Call, { bodyBytesMax }: Route): MaybePromise<unknown> {
     const { method, request } = call;
     if (method === "GET" || method === "HEAD" || bodyBytesMax === "stream") return undefined;
-    return readJson(request, bodyBytesMax, () => {
-      // Callers without an account share one name for each kind of route; no account has such a name.
-      const account = call.caller?.account ?? `:${access}`;
-      call.place = this.#options.bodies.placeFor(account, limitGroupOf(call.client));
-      return call.place;
+    const { bodies, slowBodyMs } = this.#options;
+    return readJson(request, {
+      bytesMax: bodyBytesMax,
+      slowMs: slowBodyMs,
+      holding: () => {
+        call.bodyHolding = call.holdingOf(bodies);
+        return call.bodyHolding;
+      },
     });
   }
 }
 
-/** Gives the place back with the answer. If the answer is a stream, the body is needed until the stream ends. */
-function leave(place: BodyPlace, { response, isGone }: Call, answer: Answer | undefined): void {
-  if (answer?.body instanceof Readable && !isGone) response.once("close", () => place.leave());
-  else place.leave();
+/** Gives back with the answer what the body held. If the answer is a stream, the body is needed until the stream ends. */
+function giveBack(holding: Holding, { response, isGone }: Call, answer: Answer | undefined): void {
+  if (answer?.body instanceof Readable && !isGone) response.once("close", () => holding.giveBack());
+  else holding.giveBack();
 }
 
 /** Node itself takes the first of these headers and drops the others: a proxy may have taken another one. */

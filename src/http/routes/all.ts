@@ -1,7 +1,9 @@
 /** All routes of the service: the operations of the table, and what is not part of the API. */
 
 import { OPERATIONS, type OperationId } from "../../contract/operations.ts";
+import { TokenCounts } from "../../memory/token-count.ts";
 import type { ConsoleSessions } from "../access/console-session.ts";
+import type { ByteBudget } from "../request/byte-budget.ts";
 import type { CallHistory } from "../request/recent-calls.ts";
 import { type Handlers, type Route, routeOf } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
@@ -26,12 +28,14 @@ export interface RouteOptions {
   readonly services: HttpServices;
   readonly sessions: ConsoleSessions;
   readonly recent: CallHistory;
+  /** What of the answers was not yet read. */
+  readonly answers: ByteBudget;
   /** The routes of the website; none where it was not built. */
   readonly pages: readonly Route[];
 }
 
-export function allRoutes({ services, sessions, recent, pages }: RouteOptions): Route[] {
-  const contexts = new ContextAnswers();
+export function allRoutes({ services, sessions, recent, answers, pages }: RouteOptions): Route[] {
+  const contexts = new ContextAnswers(new TokenCounts(services.memory.turns));
   const readiness = new Readiness(services);
   const handlers: Handlers = {
     ...encodeRoutes(services),
@@ -39,8 +43,8 @@ export function allRoutes({ services, sessions, recent, pages }: RouteOptions): 
     ...blockRoutes(services),
     ...forgetRoutes(services),
     ...tokenRoutes(services),
-    ...lifeRoutes(services),
-    ...eventRoutes(services),
+    ...lifeRoutes(services, answers),
+    ...eventRoutes(services, answers),
     ...usageRoutes(services),
     ...demoRoutes(services, contexts),
     ...serviceRoutes(services, readiness),

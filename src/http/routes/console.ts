@@ -21,21 +21,21 @@ export function consoleRoutes(sessions: ConsoleSessions, { limits }: HttpService
     routeOf({ ...SESSION, method: "POST", body: SignInBody }, (call) => {
       requireSameOrigin(call);
       requireAdminToken(call.body.token, call, sessions, limits);
-      const { session, expiresAtMs } = sessions.open();
+      const { session, pageSecret, expiresAtMs } = sessions.open();
       const cookie = `${cookieText(call, session)}; Max-Age=${Math.floor(SESSION_MS / 1000)}`;
       return Answer.json(
-        { expires_at: new Date(expiresAtMs).toISOString() },
+        { expires_at: new Date(expiresAtMs).toISOString(), page_secret: pageSecret },
         { headers: [...NOT_STORED, "set-cookie", cookie] },
       );
     }),
     routeOf({ ...SESSION, method: "GET" }, (call) => {
-      const expiresAtMs = sessions.expiryOf(call.header("cookie"));
+      const expiresAtMs = sessions.expiryOf(call.request.headers);
       const expiresAt = expiresAtMs === undefined ? null : new Date(expiresAtMs).toISOString();
       return Answer.json({ expires_at: expiresAt }, { headers: NOT_STORED });
     }),
     routeOf({ ...SESSION, method: "DELETE" }, (call) => {
       requireSameOrigin(call);
-      sessions.end(call.header("cookie"));
+      sessions.end(call.request.headers);
       const cookie = `${cookieText(call, "")}; Max-Age=0`;
       return new Answer(undefined, { status: 204, headers: ["set-cookie", cookie] });
     }),

@@ -7,19 +7,10 @@ import { createHash } from "node:crypto";
 import { contextAnswer, detailedContextAnswer } from "../../contract/answer-mapping.ts";
 import type { ContextAnswer } from "../../contract/answers.ts";
 import type { Include, UserContext } from "../../memory/context.ts";
-import { countTokens } from "../../memory/token-count.ts";
+import type { TokenCounts } from "../../memory/token-count.ts";
 import { Answer, JSON_TYPE } from "../request/answer.ts";
 import type { Call } from "../request/call.ts";
 import { hasEntity } from "../request/preferences.ts";
-
-/** What of a context is asked for. */
-interface Wanted {
-  readonly include: Include;
-  readonly project: string | undefined;
-  readonly details: boolean;
-}
-
-const EVERYTHING: Wanted = { include: "both", project: undefined, details: false };
 
 interface Rendered {
   readonly etag: string;
@@ -28,38 +19,56 @@ interface Rendered {
 
 export class ContextAnswers {
   readonly #rendered = new WeakMap<UserContext, Map<string, Rendered>>();
+  readonly #counts: TokenCounts;
 
-  answerOf(call: Pick<Call, "header">, context: UserContext, wanted = EVERYTHING): Answer<ContextAnswer> {
-    const { etag, answer } = this.#renderedOf(context, wanted);
-    if (!hasEntity(call, etag)) return answer;
-    return new Answer(undefined, { status: 304, headers: answer.headers });
+  constructor(counts: TokenCounts) {
+    this.#counts = counts;
   }
 
-  #renderedOf(context: UserContext, wanted: Wanted): Rendered {
-    // An index alone is read anew for each call: there is nothing to keep.
-    if (wanted.include === "index") return render(context, wanted);
-    let forms = this.#rendered.get(context);
-    if (forms === undefined) {
-      forms = new Map();
-      this.#rendered.set(context, forms);
-    }
+  answerOf(
+    call: Pick<Call, "header">,
+    context: UserContext,
+    include: Include = "both",
+  ): Answer<ContextAnswer> {
+    const known = this.#known(context, include);
+    return answered(call, known ?? this.#render(context, include, contextAnswer(context, include)));
+  }
+
+  /** With what it costs a prompt of the account. */
+  async detailedAnswerOf(
+    call: Pick<Call, "header">,
+    context: UserContext,
+    { account, include, project }: { account: string; include: Include; project: string | undefined },
+  ): Promise<Answer<ContextAnswer>> {
     // A context belongs to one place: the project need not be told apart.
-    const form = wanted.details ? `${wanted.include} details` : wanted.include;
-    let rendered = forms.get(form);
-    if (rendered === undefined) {
-      rendered = render(context, wanted);
-      forms.set(form, rendered);
-    }
+    const form = `${include} details`;
+    const known = this.#known(context, form);
+    if (known !== undefined) return answered(call, known);
+    const { plain_index, fdm_block } = contextAnswer(context, include);
+    const [index, block] = await Promise.all(
+      [plain_index, fdm_block].map((text) => this.#counts.of(account, text)),
+    );
+    const answer = detailedContextAnswer(context, include, project, { index, block });
+    return answered(call, this.#render(context, form, answer));
+  }
+
+  #known(context: UserContext, form: string): Rendered | undefined {
+    return this.#rendered.get(context)?.get(form);
+  }
+
+  #render(context: UserContext, form: string, answer: ContextAnswer): Rendered {
+    const json = JSON.stringify(answer);
+    const etag = `"${createHash("sha256").update(json).digest("base64url").slice(0, 27)}"`;
+    const headers = ["etag", etag, "cache-control", "private, no-cache"];
+    const rendered = { etag, answer: new Answer<ContextAnswer>(json, { type: JSON_TYPE, headers }) };
+    // The context of an index is read anew for each call, and what is kept for it goes with it.
+    const forms = this.#rendered.get(context) ?? new Map<string, Rendered>();
+    this.#rendered.set(context, forms.set(form, rendered));
     return rendered;
   }
 }
 
-function render(context: UserContext, { include, project, details }: Wanted): Rendered {
-  const answer = details
-    ? detailedContextAnswer(context, include, project, countTokens)
-    : contextAnswer(context, include);
-  const json = JSON.stringify(answer);
-  const etag = `"${createHash("sha256").update(json).digest("base64url").slice(0, 27)}"`;
-  const headers = ["etag", etag, "cache-control", "private, no-cache"];
-  return { etag, answer: new Answer(json, { type: JSON_TYPE, headers }) };
+function answered(call: Pick<Call, "header">, { etag, answer }: Rendered): Answer<ContextAnswer> {
+  if (!hasEntity(call, etag)) return answer;
+  return new Answer(undefined, { status: 304, headers: answer.headers });
 }

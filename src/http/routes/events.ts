@@ -1,20 +1,24 @@
 /** GET /users/events: what happens to users, as server-sent events. */
 
 import { PassThrough } from "node:stream";
-import type { Heard, UserEvent } from "../../memory/events.ts";
+import type { Heard, ToldEvent, UserEvent } from "../../memory/events.ts";
 import { checkIdentifier } from "../../memory/identifiers.ts";
 import { innermost, isInside, OWN_PLACE, placesOf } from "../../memory/places.ts";
 import type { Place } from "../../memory/ports.ts";
 import { Answer } from "../request/answer.ts";
+import type { ByteBudget } from "../request/byte-budget.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
 
-/** Keeps proxies from taking the stream for a dead one, and finds out whether the key still counts. */
+/** Keeps proxies from taking the stream for a dead one. */
 const BEAT_MS = 5_000;
 /** What may wait for a slow reader. */
 const WAITING_BYTES_MAX = 1 << 20;
 
-export function eventRoutes({ memory, authentication }: HttpServices): Handlers<"events"> {
+export function eventRoutes(
+  { memory, authentication }: HttpServices,
+  answers: ByteBudget,
+): Handlers<"events"> {
   return {
     async events(call) {
       const { user_id: userId, project } = call.query;
@@ -22,15 +26,26 @@ export function eventRoutes({ memory, authentication }: HttpServices): Handlers<
       const outer = project === undefined ? undefined : innermost(placesOf(project));
       const { caller } = call;
       const stream = new PassThrough();
-      const send = (text: string) => {
+      /** Whether there is room for what waits for the reader, on both sides of the stream. */
+      const hasRoom = () => {
+        const waiting = stream.readableLength + stream.writableLength;
+        try {
+          call.holdAnswer(answers, waiting);
+          return waiting <= WAITING_BYTES_MAX;
+        } catch {
+          return false;
+        }
+      };
+      const send = (text: string | Buffer) => {
+        if (stream.writableEnded) return;
         stream.write(text);
         // It comes back with its Last-Event-ID.
-        if (stream.readableLength > WAITING_BYTES_MAX) stream.destroy();
+        if (!hasRoom()) stream.destroy();
       };
       const tell = (heard: Heard) => {
         if (heard === "end") stream.end();
         else if (heard === "reset") send("event: reset\ndata: {}\n\n");
-        else if (outer === undefined || concerns(heard.event, outer)) send(eventText(heard));
+        else if (outer === undefined || concerns(heard.event, outer)) send(eventBytes(heard));
       };
       const { ready, stop } = memory.events.listen(
         caller.account,
@@ -42,12 +57,14 @@ export function eventRoutes({ memory, authentication }: HttpServices): Handlers<
         stop();
         throw error;
       });
-      const beat = setInterval(async () => {
-        send(": still here\n\n");
-        if (!(await authentication.isLive(caller).catch(() => true))) stream.end();
-      }, BEAT_MS);
+      const beat = setInterval(() => send(": still here\n\n"), BEAT_MS);
+      const endWatch = authentication.watch(caller, () => {
+        stop();
+        stream.end();
+      });
       stream.once("close", () => {
         clearInterval(beat);
+        endWatch();
         stop();
       });
       if (call.isGone) stream.destroy();
@@ -66,7 +83,19 @@ function concerns({ place, label }: Pick<UserEvent, "place" | "label">, outer: P
   return isInside(place, outer) || (isWhole && (place === OWN_PLACE || isInside(outer, place)));
 }
 
-function eventText({ id, event }: Exclude<Heard, string>): string {
+/** An event as it goes over the wire; made once for all streams that tell of it. */
+const encoded = new WeakMap<ToldEvent, Buffer>();
+
+function eventBytes(told: ToldEvent): Buffer {
+  let bytes = encoded.get(told);
+  if (bytes === undefined) {
+    bytes = Buffer.from(eventText(told));
+    encoded.set(told, bytes);
+  }
+  return bytes;
+}
+
+function eventText({ id, event }: ToldEvent): string {
   const { userId, place, label, revision, kind, writtenBy, atMs } = event;
   const data = {
     user_id: userId,

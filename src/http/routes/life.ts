@@ -1,5 +1,7 @@
 /** A fact's life: lists, history, going back, the users and the labels of an account. */
 
+import { Readable } from "node:stream";
+import { setImmediate as othersTurn } from "node:timers/promises";
 import { momentOf } from "../../base/clock.ts";
 import { Failure } from "../../base/errors.ts";
 import { CHANNEL_COUNT } from "../../base/limits.ts";
@@ -15,13 +17,15 @@ import type { Caller } from "../../memory/authentication.ts";
 import type { EncodeResult } from "../../memory/encode.ts";
 import { type EventMark, factHistory, restoreFact, rollBack, userChanges } from "../../memory/history.ts";
 import { checkIdentifier } from "../../memory/identifiers.ts";
-import { addLabel, changeLabel } from "../../memory/label-terms.ts";
-import type { LabelTerms } from "../../memory/labels.ts";
+import { addLabel, changeLabel, removeLabel } from "../../memory/label-terms.ts";
+import type { AccountLabels, LabelTerms } from "../../memory/labels.ts";
 import { changeList } from "../../memory/lists.ts";
 import { moveProject } from "../../memory/project-move.ts";
+import { mayAddLabels } from "../../memory/rights.ts";
 import { exportLines } from "../../memory/transfer.ts";
 import { listUsers } from "../../memory/users.ts";
 import { Answer } from "../request/answer.ts";
+import type { ByteBudget } from "../request/byte-budget.ts";
 import { expectedRevision, revisionHeaders } from "../request/preferences.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
@@ -37,11 +41,16 @@ type LifeOperation =
   | "users"
   | "export"
   | "addLabel"
-  | "changeLabel";
+  | "changeLabel"
+  | "removeLabel";
 
 const PAGE = 50;
+/** From this length on an export is a stream that waits for its reader. */
+const EXPORT_LENGTH = 512 * 1024;
+/** One that the reader takes, and the next. */
+const LINES_IN_FLIGHT = 2;
 
-export function lifeRoutes({ memory }: HttpServices): Handlers<LifeOperation> {
+export function lifeRoutes({ memory }: HttpServices, answers: ByteBudget): Handlers<LifeOperation> {
   return {
     async append(call) {
       const { body } = call;
@@ -121,25 +130,43 @@ export function lifeRoutes({ memory }: HttpServices): Handlers<LifeOperation> {
       const { user_id: userId } = call.query;
       checkIdentifier(userId, "user_id");
       const { account } = call.caller;
-      const lines: string[] = [];
-      for await (const line of exportLines(memory.store, { account, userId, nowMs: memory.clock.now() }))
-        lines.push(`${JSON.stringify(line)}\n`);
-      const headers = ["cache-control", "no-store"];
-      return new Answer(lines.join(""), { type: "application/x-ndjson", headers });
+      const lines = exportLines(memory.store, { account, userId, nowMs: memory.clock.now() });
+      const terms = { type: "application/x-ndjson", headers: ["cache-control", "no-store"] };
+      let begin = "";
+      for (let next = await lines.next(); !next.done; next = await lines.next()) {
+        begin += `${JSON.stringify(next.value)}\n`;
+        if (begin.length < EXPORT_LENGTH) continue;
+        call.holdAnswer(answers, LINES_IN_FLIGHT * begin.length);
+        return new Answer(
+          Readable.from(restOf(begin, lines, (bytes) => call.holdAnswer(answers, bytes))),
+          terms,
+        );
+      }
+      return new Answer(begin, terms);
     },
 
     async addLabel(call) {
       const { label, description, example = "", scope = null, hidden = false } = call.body;
       const { one_of: oneOf = null, max_bytes: maxBytes = null, ttl_s: ttlS = null } = call.body;
       const wanted = { label, description, example, oneOf, maxBytes, ttlS, scope, hidden };
-      const { isNew, terms } = await addLabel(memory, call.caller.account, wanted);
+      const { account, keyId } = call.caller;
+      const author = { keyId, writtenBy: call.body.written_by };
+      const { isNew, terms } = await addLabel(memory, account, wanted, author);
       return Answer.json(labelView(terms), { status: isNew ? 201 : 200 });
     },
 
     async changeLabel(call) {
       const { description, example, one_of: oneOf, max_bytes: maxBytes, ttl_s: ttlS, hidden } = call.body;
-      const change = given({ description, example, oneOf, maxBytes, ttlS, hidden });
-      return labelView(await changeLabel(memory, call.caller.account, call.params.label, change));
+      const { scope } = call.body as { readonly scope?: unknown };
+      const change = given({ description, example, oneOf, maxBytes, ttlS, hidden, scope });
+      const { account, keyId } = call.caller;
+      return labelView(await changeLabel(memory, account, call.params.label, change, { keyId }));
+    },
+
+    async removeLabel(call) {
+      const { account, keyId } = call.caller;
+      await removeLabel(memory, account, call.params.label, { keyId });
+      return { status: "ok" } as const;
     },
   };
 }
@@ -158,6 +185,31 @@ export async function usersPage(
 
 export function labelView(terms: LabelTerms) {
   return labelAnswer({ ...terms, isOwn: terms.channel >= CHANNEL_COUNT });
+}
+
+/** The rest of a long export, which is made as its reader takes it. */
+async function* restOf(
+  begin: string,
+  lines: AsyncIterable<object>,
+  hold: (bytes: number) => void,
+): AsyncGenerator<string> {
+  yield begin;
+  for await (const line of lines) {
+    // A reader that takes everything at once would leave no time for others.
+    await othersTurn();
+    const text = `${JSON.stringify(line)}\n`;
+    hold(LINES_IN_FLIGHT * text.length);
+    yield text;
+  }
+}
+
+/** The labels of an account as a caller sees them: who added one is told to keys of the whole account. */
+export function channelsView({ all, free }: AccountLabels, caller: Caller) {
+  const seen = ({ createdAtMs: _at, createdBy: _by, createdKey: _key, ...terms }: LabelTerms) => terms;
+  return {
+    channels: (caller.user === null ? all : all.map(seen)).map(labelView),
+    free: mayAddLabels(caller) ? free : 0,
+  };
 }
 
 interface WriteCall {

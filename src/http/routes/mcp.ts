@@ -32,6 +32,7 @@ export function mcpRoutes({ mcp, limits, door, log }: HttpServices): Route[] {
     const response = await mcp.answer({
       caller: call.caller!,
       userId,
+      addLabel: addLabelIn(call.query?.add_label),
       project,
       include: includeIn(call.query?.include),
       request: { method: call.method, url: call.request.url ?? "/mcp", headers: headersOf(call) },
@@ -55,6 +56,13 @@ export function mcpRoutes({ mcp, limits, door, log }: HttpServices): Route[] {
 function includeIn(text = "index"): "index" | "block" | "both" {
   if (text === "index" || text === "block" || text === "both") return text;
   throw new Failure("invalid_request", "include must be index, block or both.", { param: "include" });
+}
+
+/** Undefined where it is not asked for. */
+function addLabelIn(text: string | undefined): boolean | undefined {
+  if (text === undefined) return undefined;
+  if (text === "true" || text === "false") return text === "true";
+  throw new Failure("invalid_request", "add_label must be true or false.", { param: "add_label" });
 }
 
 /** The key has been checked already and goes no further. */

@@ -30,6 +30,7 @@ const ExportQuery = Type.Object({
   account: Type.Optional(Type.String()),
   user: Type.Optional(Type.String()),
 });
+const ImportQuery = Type.Object({ with_keys: Type.Optional(Type.String()) });
 const EndQuery = Type.Object({ pid: Type.Optional(Type.String()) });
 const BackupBody = Type.Object({ folder: Type.String(), without_master_key: Type.Boolean() });
 
@@ -47,17 +48,20 @@ export function operatorRoutes(services: HttpServices): Route[] {
       lines(exported(services, call, call.query)),
     ),
 
-    routeOf({ ...post("/operator/import"), bodyBytesMax: "stream" }, async ({ request }) => {
-      const chunks = request.iterator({ destroyOnReturn: false });
-      const options = { nowMs: memory.clock.now(), atStep };
-      try {
-        return await importLines(memory.store, linesOf(chunks), options);
-      } catch (error) {
-        // A sender whose connection ends while it still writes does not get the answer: the rest is read first.
-        await finished(request.resume(), { signal: AbortSignal.timeout(REST_MS) }).catch(() => {});
-        throw error;
-      }
-    }),
+    routeOf(
+      { ...post("/operator/import"), query: ImportQuery, bodyBytesMax: "stream" },
+      async ({ request, query }) => {
+        const chunks = request.iterator({ destroyOnReturn: false });
+        const options = { nowMs: memory.clock.now(), atStep, withKeys: query.with_keys === "true" };
+        try {
+          return await importLines(memory.store, linesOf(chunks), options);
+        } catch (error) {
+          // A sender whose connection ends while it still writes does not get the answer: the rest is read first.
+          await finished(request.resume(), { signal: AbortSignal.timeout(REST_MS) }).catch(() => {});
+          throw error;
+        }
+      },
+    ),
 
     routeOf({ ...post("/operator/verify"), body: AccountQuery }, (call) =>
       run(call, (progress, signal) => verifyAll(memory, { ...call.body, progress, signal })),

@@ -2,11 +2,15 @@
 
 import { CHANNELS } from "../../base/channels.ts";
 import { enforce } from "../../base/rate-limiter.ts";
+import type { ChannelsAnswer } from "../../contract/answers.ts";
+import type { Caller } from "../../memory/authentication.ts";
+import type { AccountLabels } from "../../memory/labels.ts";
+import { mayAddLabels } from "../../memory/rights.ts";
 import { Answer, JSON_TYPE } from "../request/answer.ts";
 import { limitGroupOf } from "../request/client.ts";
 import type { Handlers } from "../request/route.ts";
 import type { HttpServices } from "../services.ts";
-import { labelView } from "./life.ts";
+import { channelsView } from "./life.ts";
 import type { Readiness } from "./readiness.ts";
 
 type ServiceOperation = "channels" | "requestKey" | "openapi" | "health" | "ready" | "metrics";
@@ -14,12 +18,19 @@ type ServiceOperation = "channels" | "requestKey" | "openapi" | "health" | "read
 export function serviceRoutes(services: HttpServices, readiness: Readiness): Handlers<ServiceOperation> {
   const { publicUrl: serverUrl, version, limits, keys, metrics } = services;
   let document: Promise<string> | undefined;
+  /** Made once for each version of an account's labels: there may be 256 KiB of them. */
+  const answersOfLabels = () => new WeakMap<AccountLabels, Answer<ChannelsAnswer>>();
+  const channelAnswers = { adding: answersOfLabels(), reading: answersOfLabels(), bound: answersOfLabels() };
 
   return {
     async channels({ caller }) {
       if (caller === undefined) return { channels: [...CHANNELS] };
       const labels = await services.memory.labels.of(caller.account);
-      return { channels: labels.all.map(labelView), free: labels.free };
+      const mayAdd = mayAddLabels(caller);
+      const answers = channelAnswers[caller.user === null ? (mayAdd ? "adding" : "reading") : "bound"];
+      const answer = answers.get(labels) ?? channelsAnswer(labels, caller);
+      answers.set(labels, answer);
+      return answer;
     },
 
     async requestKey(call) {
@@ -43,6 +54,11 @@ export function serviceRoutes(services: HttpServices, readiness: Readiness): Han
 
     metrics: () => new Answer(metrics.render(), { type: "text/plain; version=0.0.4; charset=utf-8" }),
   };
+}
+
+/** As bytes, which are sent as they are. */
+function channelsAnswer(labels: AccountLabels, caller: Caller): Answer<ChannelsAnswer> {
+  return new Answer(Buffer.from(JSON.stringify(channelsView(labels, caller))), { type: JSON_TYPE });
 }
 
 /** Loaded and made when it is asked for: no start waits for it. */

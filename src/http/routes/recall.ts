@@ -30,7 +30,9 @@ export function recallRoutes(
       const { user_id: userId, project, include = "both", details } = call.query;
       const requester = requesterOf(call, call.caller);
       return andThen(readContext(memory, requester, { userId, project }, include), (context) =>
-        contexts.answerOf(call, context, { include, project, details: isTrue(details) }),
+        isTrue(details)
+          ? contexts.detailedAnswerOf(call, context, { account: requester.account, include, project })
+          : contexts.answerOf(call, context, include),
       );
     },
 

@@ -62,6 +62,8 @@ export interface Found {
   readonly used: number;
   /** Channels with a live fact in the places of the request, but for those that the request names. */
   readonly others: number;
+  /** Channels of labels that were removed. */
+  readonly gone: ReadonlySet<number>;
 }
 
 /** What is to be stored beside the differences of the memory. */
@@ -118,12 +120,17 @@ function readingOfChange(change: Change, counted: readonly Place[]): Reading {
 export function applyLaw(
   memory: UserMemory,
   request: WriteRequest,
-  { replay, used, others }: Found,
+  { replay, used, others, gone }: Found,
 ): Decision {
   const undecided = { counted: 0, isWiped: false, answer: null };
   if (replay === "mismatch") return { ...undecided, outcome: { outcome: "mismatch", used } };
   if (replay !== undefined) return { ...undecided, outcome: { outcome: "replayed", used, ...replay } };
   const { steps, report } = stepsOf(memory, request);
+  const index = steps.findIndex(({ change }) => change.value !== null && gone.has(change.channel));
+  if (index >= 0) {
+    const { param = "" } = steps[index].change;
+    return { ...undecided, outcome: { outcome: "label_gone", used, index, param } };
+  }
   const counted =
     request.quota === undefined ? 0 : steps.filter(({ change }) => change.value !== null).length;
   const limit = request.quota?.limit ?? null;
@@ -216,7 +223,8 @@ function checked(change: FactChange, nowMs: number): FactChange {
   if (value === null || terms === undefined) return change;
   const { label, oneOf, maxBytes } = terms;
   if (oneOf !== null && !oneOf.includes(value)) {
-    throw new Failure("invalid_value", `The value of ${label} must be one of: ${oneOf.join(", ")}.`, {
+    const allowed = oneOf.map((one) => JSON.stringify(one)).join(", ");
+    throw new Failure("invalid_value", `The value of ${label} must be one of: ${allowed}.`, {
       param: `${param}value`,
     });
   }
@@ -235,7 +243,7 @@ function conflictOf(memory: UserMemory, steps: readonly Step[]) {
   for (const [index, { change, nowMs }] of steps.entries()) {
     if (change.ifRevision === undefined) continue;
     const present = memory.live(change, nowMs);
-    if ((present?.revision ?? 0) !== change.ifRevision) return { index, present };
+    if ((present?.revision ?? 0) !== change.ifRevision) return { index, present, param: change.param ?? "" };
   }
   return undefined;
 }

@@ -8,7 +8,7 @@
  *   history  account 0 user 0 place 0 channel ordinal    an earlier value; the highest ordinal is the head (records.ts)
  *            account 0 user 0 FF idempotency key         what a request was answered
  *   ends     moment account 0 user 0 place 0 channel     a fact that expires
- *   labels   account 0 channel
+ *   labels   account 0 channel                           a label, and with a zero behind it one that was removed
  *
  * A channel is written as the character with its number, so that keys without ordinals and moments are texts.
  */
@@ -99,6 +99,10 @@ export function endKey(expiresAtMs: number, fact: Buffer): Buffer {
   return Buffer.concat([momentPrefix(expiresAtMs), fact]);
 }
 
+export function momentOfEndKey(key: Buffer): number {
+  return key.readUIntBE(0, MOMENT_BYTES);
+}
+
 export function factOfEndKey(key: Buffer): Buffer {
   return key.subarray(MOMENT_BYTES);
 }
@@ -111,6 +115,17 @@ export function momentPrefix(ms: number): Buffer {
 
 export function labelKey(account: string, channel: number): Buffer {
   return Buffer.from(`${account}\0${String.fromCharCode(channel)}`);
+}
+
+export function goneLabelKey(account: string, channel: number): Buffer {
+  return Buffer.concat([labelKey(account, channel), Buffer.of(0)]);
+}
+
+/** The channel of an entry of facts or history; undefined for the records of users and places, and for answers. */
+export function channelOfEntry(key: Buffer): number | undefined {
+  const second = key.indexOf(0, key.indexOf(0) + 1);
+  const third = second < 0 ? -1 : key.indexOf(0, second + 1);
+  return third < 0 || key[second + 1] === ANSWER ? undefined : channelAt(key, third + 1);
 }
 
 /** The range of all keys below a prefix: the facts of a place, all of a user, or the users and facts of an account. */

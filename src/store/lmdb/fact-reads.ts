@@ -8,6 +8,7 @@ import {
   channelOfKey,
   factKey,
   HEAD,
+  momentOfEndKey,
   placeKey,
   placeOfKey,
   rangeBelow,
@@ -102,6 +103,26 @@ export function readUser(environment: Environment, view: View): UserState | unde
   return { stamp, facts, nextEndMs };
 }
 
+/** The keys of the users in a range of the facts, at most `limit`. */
+function readUserKeys(
+  environment: Environment,
+  { start, limit, ...range }: { readonly start: Buffer; readonly end?: Buffer; readonly limit: number },
+): Buffer[] {
+  const users: Buffer[] = [];
+  for (let next = start; users.length < limit; next = rangeBelow(users[users.length - 1]).end) {
+    const [key] = environment.keys("facts", { ...range, start: next, limit: 1 });
+    if (key === undefined) break;
+    users.push(userOfKey(key));
+  }
+  return users;
+}
+
+/** When the first fact expires, or has; undefined where none does. */
+export function nextEndIn(environment: Environment): number | undefined {
+  const [key] = environment.keys("ends", { limit: 1 });
+  return key && momentOfEndKey(key);
+}
+
 /** The facts of one place, expired ones included. */
 function factsOf(environment: Environment, account: string, userId: string, place: Place): FactRecord[] {
   const facts = environment
@@ -124,13 +145,16 @@ export function readLife(
   if (stamp === undefined) return undefined;
   const isAsked = ({ place, channel }: { place: Place; channel: number }) =>
     place === (options.place ?? place) && channel === (options.channel ?? channel);
-  const places = options.place === undefined ? ["", ...furtherPlaces(environment, user)] : [options.place];
+  const places =
+    options.place === undefined
+      ? ["", ...furtherPlaces(environment, "facts", user, rangeBelow(user))]
+      : [options.place];
   const stored = places.flatMap((place) => factsOf(environment, account, userId, place)).filter(isAsked);
   const kept = environment
     .entries(
       "history",
       options.place === undefined
-        ? { ...rangeBelow(user), end: answersOf(account, userId).start }
+        ? historyRange(account, userId)
         : rangeBelow(placeKey(account, userId, options.place)),
     )
     .map(({ key, value }) => ({ ...splitFactKey(key), ordinal: splitHistoryKey(key).ordinal, value }))
@@ -144,12 +168,32 @@ export function readLife(
   };
 }
 
-/** The user's places other than the person's own, in the order of their bytes. */
-function furtherPlaces(environment: Environment, user: Buffer): Place[] {
-  const range = rangeBelow(user);
+/** The places where a user has facts or a history, in the order of their bytes. */
+export function listPlaces(environment: Environment, account: string, userId: string): Place[] {
+  const user = userKey(account, userId);
+  if (readStamp(environment, account, userId) === undefined) return [];
+  const places = new Set([
+    ...furtherPlaces(environment, "facts", user, rangeBelow(user)),
+    ...furtherPlaces(environment, "history", user, historyRange(account, userId)),
+  ]);
+  return ["", ...[...places].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))];
+}
+
+/** The entries of a user in the history, without the answers to idempotent requests. */
+function historyRange(account: string, userId: string): { start: Buffer; end: Buffer } {
+  return { ...rangeBelow(userKey(account, userId)), end: answersOf(account, userId).start };
+}
+
+/** The user's places in a table other than the person's own, in the order of their bytes. */
+function furtherPlaces(
+  environment: Environment,
+  table: "facts" | "history",
+  user: Buffer,
+  range: { readonly start: Buffer; readonly end: Buffer },
+): Place[] {
   const places: Place[] = [];
   for (let { start } = range; ; ) {
-    const [key] = environment.keys("facts", { ...range, start, limit: 1 });
+    const [key] = environment.keys(table, { ...range, start, limit: 1 });
     if (key === undefined) return places;
     const place = placeOfKey(user, key) ?? "";
     if (place !== "") places.push(place);
@@ -185,16 +229,10 @@ export async function* walkUsers(
 ): AsyncGenerator<{ account: string; userId: string }> {
   const range = account === undefined ? { start: FIRST_KEY } : rangeBelow(Buffer.from(account));
   for (let start = range.start; ; ) {
-    const users: Buffer[] = [];
-    while (users.length < PAGE) {
-      const [key] = readable().keys("facts", { ...range, start, limit: 1 });
-      if (key === undefined) break;
-      const user = userOfKey(key);
-      users.push(user);
-      start = rangeBelow(user).end;
-    }
+    const users = readUserKeys(readable(), { ...range, start, limit: PAGE });
     for (const user of users) yield splitUserKey(user);
     if (users.length < PAGE) return;
+    start = rangeBelow(users[PAGE - 1]).end;
   }
 }
 

@@ -1,14 +1,17 @@
 /** The writes of facts. Each runs inside a group's transaction. */
 
 import { assert } from "../../base/assert.ts";
-import { applyLaw } from "../../memory/law/law.ts";
-import type { Place, PlacedCode, SweptFact, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
+import { CHANNEL_COUNT } from "../../base/limits.ts";
+import { applyLaw, readingOf } from "../../memory/law/law.ts";
+import type { EndedFact, Place, PlacedCode, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import {
   counterName,
   endKey,
   factKey,
   factOfEndKey,
+  goneLabelKey,
   HEAD,
+  momentOfEndKey,
   momentPrefix,
   PLACES,
   placeKey,
@@ -33,7 +36,7 @@ export function writeFacts(request: WriteRequest, historyMax: number): Write<Wri
     const user = new UserWrites(writer, account, userId);
     const memory = user.read(request, historyMax);
     const others = user.countOthers(request);
-    const decision = applyLaw(memory, request, { replay, used, others });
+    const decision = applyLaw(memory, request, { replay, used, others, gone: goneLabels(writer, request) });
     const { outcome } = decision;
     if (outcome.outcome !== "stored") return outcome;
     user.save(memory, nowMs);
@@ -42,6 +45,15 @@ export function writeFacts(request: WriteRequest, historyMax: number): Write<Wri
     keepReplay(writer, request, outcome, decision.answer);
     return outcome;
   };
+}
+
+/** Channels of removed labels among those that are named. */
+function goneLabels(writer: Writer, request: WriteRequest): ReadonlySet<number> {
+  const gone = new Set<number>();
+  for (const { channel } of readingOf(request).names)
+    if (channel >= CHANNEL_COUNT && writer.has("labels", goneLabelKey(request.account, channel)))
+      gone.add(channel);
+  return gone;
 }
 
 function usedBefore(writer: Writer, { quota }: WriteRequest): number {
@@ -69,25 +81,21 @@ export function addUsage(keyId: string, days: readonly { day: string; count: num
 
 /**
  * Moves facts that have expired to the history, and looks at no more than `countMax` entries, so that a group stays
- * short. Returns the facts, and how many entries it has looked at.
+ * short.
  */
-export function sweepEnded(
-  nowMs: number,
-  countMax: number,
-  historyMax: number,
-): Write<{ ended: SweptFact[]; looked: number }> {
+export function sweepEnded(nowMs: number, countMax: number, historyMax: number): Write<EndedFact[]> {
   return (writer) => {
     const due = writer.environment.keys("ends", { end: momentPrefix(nowMs + 1), limit: countMax });
-    const ended = due.flatMap((key) => {
+    return due.flatMap((key) => {
       const { account, userId, place, channel } = splitFactKey(factOfEndKey(key));
       const changes = [{ kind: "expire", place, channel } as const];
       const outcome = writeFacts({ account, userId, changes, places: [], nowMs }, historyMax)(writer);
       // An entry whose fact is gone, or expires later, cannot be left: it would be found for ever.
       writer.remove("ends", key);
-      if (outcome.outcome !== "stored") return [];
-      return outcome.events.map(({ revision }) => ({ account, userId, place, channel, revision }));
+      if (outcome.outcome !== "stored" || outcome.events.length === 0) return [];
+      const [{ revision }] = outcome.events;
+      return [{ account, userId, place, channel, revision, endedAtMs: momentOfEndKey(key) }];
     });
-    return { ended, looked: due.length };
   };
 }
 

@@ -1,17 +1,19 @@
 /** The writes of keys, labels and key requests. */
 
 import { assert } from "../../base/assert.ts";
-import { CHANNEL_COUNT, CHANNEL_COUNT_MAX } from "../../base/limits.ts";
+import { addedLabel, changedLabel, removedLabel } from "../../memory/label-records.ts";
 import type {
   AccountRecord,
   AddKeyOutcome,
   AddLabelOutcome,
+  ChangeLabelOutcome,
   KeyApproval,
   KeyRecord,
   KeyRequest,
+  LabelChange,
   LabelRecord,
 } from "../../memory/ports.ts";
-import { labelKey, rangeBelow } from "./entry-keys.ts";
+import { goneLabelKey, labelKey, rangeBelow } from "./entry-keys.ts";
 import type { Write, Writer } from "./group-commit.ts";
 import { packJson, unpackJson } from "./records.ts";
 import { noteForgetting } from "./user-facts.ts";
@@ -111,16 +113,44 @@ export function deleteKeyRequest(id: string, nowMs: number): Write<boolean> {
 
 export function addLabel(account: string, label: Omit<LabelRecord, "channel">): Write<AddLabelOutcome> {
   return (writer) => {
-    let channel = CHANNEL_COUNT;
-    for (const key of writer.keys("labels", rangeBelow(Buffer.from(account)))) {
-      const known = unpackJson<LabelRecord>(writer.get("labels", key)!);
-      if (known.label === label.label && known.channel >= CHANNEL_COUNT)
-        return { outcome: "exists", label: known };
-      channel = Math.max(channel, known.channel + 1);
-    }
-    if (channel >= CHANNEL_COUNT_MAX) return { outcome: "full" };
-    const added = { ...label, channel };
-    writer.put("labels", labelKey(account, channel), packJson(added));
-    return { outcome: "added", label: added };
+    const outcome = addedLabel(labelsOf(writer, account), label);
+    if (outcome.outcome === "added") putLabel(writer, account, outcome.label);
+    return outcome;
   };
+}
+
+export function changeLabel(
+  account: string,
+  base: LabelRecord,
+  change: LabelChange,
+): Write<ChangeLabelOutcome> {
+  return (writer) => {
+    const outcome = changedLabel(labelsOf(writer, account), base, change);
+    if (outcome.outcome === "changed") putLabel(writer, account, outcome.label);
+    return outcome;
+  };
+}
+
+/** Of a label that nobody uses. */
+export function removeLabel(account: string, channel: number, nowMs: number): Write<"removed" | "missing"> {
+  return (writer) => {
+    const bytes = writer.get("labels", labelKey(account, channel));
+    if (bytes === undefined) return "missing";
+    putLabel(writer, account, removedLabel(unpackJson<LabelRecord>(bytes)));
+    noteForgetting(writer, nowMs);
+    return "removed";
+  };
+}
+
+function labelsOf(writer: Writer, account: string): LabelRecord[] {
+  const keys = writer.keys("labels", rangeBelow(Buffer.from(account)));
+  return keys.map((key) => unpackJson<LabelRecord>(writer.get("labels", key)!));
+}
+
+/** A removed label has a key of its own: whether one is gone is asked for every write. */
+function putLabel(writer: Writer, account: string, label: LabelRecord): void {
+  const [live, gone] = [labelKey(account, label.channel), goneLabelKey(account, label.channel)];
+  const [key, other] = label.removed === true ? [gone, live] : [live, gone];
+  writer.put("labels", key, packJson(label));
+  if (writer.has("labels", other)) writer.remove("labels", other);
 }

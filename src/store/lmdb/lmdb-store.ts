@@ -6,22 +6,16 @@
 
 import { join } from "node:path";
 import { assert, assertInteger } from "../../base/assert.ts";
-import {
-  type Clock,
-  type MonotonicClock,
-  monotonicClock,
-  type SteadyClock,
-  systemClock,
-} from "../../base/clock.ts";
+import { monotonicClock, type SteadyClock, systemClock } from "../../base/clock.ts";
 import { HISTORY_DEFAULT, HISTORY_MAX } from "../../base/limits.ts";
 import type { Metrics } from "../../base/metrics.ts";
-import { type AtStep, noStep } from "../../base/steps.ts";
+import { noStep } from "../../base/steps.ts";
 import type {
   AccountRecord,
   AddKeyOutcome,
-  AddLabelOutcome,
   BackupReport,
   CompactReport,
+  EndedFact,
   FactRecord,
   KeyApproval,
   KeyRecord,
@@ -32,7 +26,6 @@ import type {
   Progress,
   Store,
   StoreStatistics,
-  SweptFact,
   UserLife,
   UserState,
   View,
@@ -40,12 +33,14 @@ import type {
   WriteRequest,
 } from "../../memory/ports.ts";
 import { DATA_FILE, freeBytesOf, writeOwnerNote } from "./data-folder.ts";
-import { counterKey, labelKey, PLACES, rangeBelow, USERS } from "./entry-keys.ts";
+import { counterKey, PLACES, rangeBelow, USERS } from "./entry-keys.ts";
 import { describeKey, Environment, FIRST_KEY, isSound, TABLES, type TableName } from "./environment.ts";
 import {
   type LifeOptions,
   type ListOptions,
+  listPlaces,
   listUsers,
+  nextEndIn,
   readFact,
   readLife,
   readStamp,
@@ -62,41 +57,17 @@ import {
   addKeyRequest,
   addLabel,
   changeKey,
+  changeLabel,
   decideKeyRequest,
   deleteKeyRequest,
   touchKeys,
 } from "./key-writes.ts";
+import { LabelRemovals } from "./label-removals.ts";
 import { type OpenFolder, openFolder } from "./open-folder.ts";
-import { FORGOTTEN, packJson, packNumber, unpackJson, unpackNumber } from "./records.ts";
+import { FORGOTTEN, packNumber, unpackJson, unpackNumber } from "./records.ts";
 import { sweepExpired } from "./replays.ts";
 import { type NamedStore, StoreCopies } from "./store-copies.ts";
-import type { FormatStep } from "./upgrade.ts";
-
-export interface LmdbStoreOptions {
-  readonly folder: string;
-  /** Makes the store if the folder has none. */
-  readonly create: boolean;
-  /** How long to wait for an owner that is about to end. */
-  readonly lockWaitMs?: number;
-  readonly queueMax: number;
-  /** How many earlier values of each fact are kept; undefined for as many as under its last owner. */
-  readonly historyMax?: number | undefined;
-  /** How long the disk may take to confirm a write. */
-  readonly confirmMs?: number;
-  readonly metrics: Metrics;
-  /** The machine's. */
-  readonly clock?: Clock;
-  readonly monotonic?: MonotonicClock;
-  /** Free bytes of the disk that a folder is on. */
-  readonly freeBytes?: (folder: string) => number;
-  /** Called once, with a line for the operator, when the store is given up: nothing is read or written any more. */
-  readonly onLost?: (line: string) => void;
-  /** What the operator should know. */
-  readonly warn?: (line: string) => void;
-  /** The steps from the first data format to the present one. */
-  readonly formatSteps?: readonly FormatStep[];
-  readonly atStep?: AtStep;
-}
+import type { LmdbStoreOptions } from "./store-options.ts";
 
 const PAGE = 256;
 const PROBE = Buffer.from("probe");
@@ -115,6 +86,7 @@ export class LmdbStore implements Store {
   readonly #copies: StoreCopies;
   #inUse: NamedStore;
   #keysVersion = 0;
+  readonly #removals: LabelRemovals;
 
   private constructor(options: LmdbStoreOptions, { name, lock }: OpenFolder, environment: Environment) {
     this.clock = openClock(environment, options.clock ?? systemClock);
@@ -143,6 +115,7 @@ export class LmdbStore implements Store {
         if (changes.some(({ table }) => table === "keys" || table === "labels")) this.#keysVersion += 1;
       },
     });
+    this.#removals = new LabelRemovals(this.#commit, () => this.#readable(), this.clock);
     this.#copies = new StoreCopies({
       lock,
       commit: this.#commit,
@@ -224,7 +197,11 @@ export class LmdbStore implements Store {
     return readLife(this.#readable(), account, userId, options);
   }
 
+  listPlaces = async (account: string, userId: string) => listPlaces(this.#readable(), account, userId);
+
   write(request: WriteRequest): Promise<WriteOutcome> {
+    const removal = this.#removals.before(request);
+    if (removal !== undefined) return removal.then(() => this.write(request));
     return this.#commit.run(writeFacts(request, this.historyMax));
   }
 
@@ -249,14 +226,16 @@ export class LmdbStore implements Store {
       .map(({ value }) => unpackJson<LabelRecord>(value));
   }
 
-  addLabel(account: string, label: Omit<LabelRecord, "channel">): Promise<AddLabelOutcome> {
+  addLabel(account: string, label: Omit<LabelRecord, "channel">) {
     return this.#commit.run(addLabel(account, label));
   }
 
-  changeLabel(account: string, label: LabelRecord): Promise<void> {
-    return this.#commit.run((writer) =>
-      writer.put("labels", labelKey(account, label.channel), packJson(label)),
-    );
+  changeLabel(...changed: Parameters<Store["changeLabel"]>) {
+    return this.#commit.run(changeLabel(...changed));
+  }
+
+  removeLabel(account: string, channel: number) {
+    return this.#removals.remove(account, channel);
   }
 
   walkUsers(account?: string): AsyncGenerator<{ account: string; userId: string }> {
@@ -288,10 +267,7 @@ export class LmdbStore implements Store {
     return this.#commit.run(addKey(record, approval));
   }
 
-  async changeKey(
-    id: string,
-    change: { revokedAtMs?: number; expiresAtMs?: number | null },
-  ): Promise<KeyRecord | undefined> {
+  async changeKey(id: string, change: Parameters<Store["changeKey"]>[1]): Promise<KeyRecord | undefined> {
     return this.#commit.run(changeKey(id, change));
   }
 
@@ -307,11 +283,7 @@ export class LmdbStore implements Store {
     return unpackNumber(this.#readable().peek("counters", counterKey(keyId, month)));
   }
 
-  async readDailyUsage(
-    keyId: string,
-    fromDay: string,
-    toDay: string,
-  ): Promise<{ day: string; count: number }[]> {
+  async readDailyUsage(keyId: string, fromDay: string, toDay: string) {
     const start = counterKey(keyId, fromDay);
     const end = counterKey(keyId, `${toDay}~`);
     return this.#readable()
@@ -363,17 +335,23 @@ export class LmdbStore implements Store {
     };
   }
 
-  async sweep(nowMs: number): Promise<readonly SweptFact[]> {
+  async sweep(nowMs: number): Promise<readonly EndedFact[]> {
     await this.#shortenHistories(nowMs);
     const noting = this.#commit.run(keepClock(this.clock, this.#warn));
     while ((await this.#commit.run(sweepExpired(nowMs, PAGE))) === PAGE);
     await noting;
-    const swept: SweptFact[] = [];
-    for (;;) {
-      const { ended, looked } = await this.#commit.run(sweepEnded(nowMs, PAGE, this.historyMax));
-      swept.push(...ended);
-      if (looked < PAGE) return swept;
-    }
+    const swept: EndedFact[] = [];
+    while ((this.nextEndMs() ?? Number.POSITIVE_INFINITY) <= nowMs)
+      swept.push(...(await this.endFacts(nowMs)));
+    return swept;
+  }
+
+  endFacts(nowMs: number): Promise<readonly EndedFact[]> {
+    return this.#commit.run(sweepEnded(nowMs, PAGE, this.historyMax));
+  }
+
+  nextEndMs(): number | undefined {
+    return nextEndIn(this.#readable());
   }
 
   async *findDamage(): AsyncGenerator<string> {

@@ -63,10 +63,12 @@ function begin(sql: Sql): Promise<void> {
   return begun;
 }
 
+const NONE: ReadonlySet<number> = new Set();
+
 function decide(
   requests: readonly WriteRequest[],
   memoryOf: (write: number) => UserMemory,
-  { replays, used, others }: FoundGroup,
+  { replays, used, others, gone }: FoundGroup,
 ): (Decision | Failure)[] {
   const counts = new Map(used);
   return requests.map((request, i) => {
@@ -79,6 +81,7 @@ function decide(
           replay: replays.get(i)?.replay,
           used: counter === undefined ? 0 : (counts.get(counter) ?? 0),
           others: others.get(i) ?? 0,
+          gone: gone.get(request.account) ?? NONE,
         }),
       );
       if (counter !== undefined) counts.set(counter, decision.outcome.used);
@@ -120,7 +123,8 @@ function recordsOf(
     kept.set(request, { channelCount, revision, answer });
     counted.push({ request, count });
     for (const change of request.changes)
-      if (change.kind === "erase") erased.push({ account, userId, within: change.within });
+      if (change.kind === "erase")
+        erased.push({ account, userId, within: change.within, nowMs: request.nowMs });
     if (heard.has(account)) events.push(...outcome.events.map((event) => ({ ...event, account, userId })));
   }
   return { kept, unkept, wiped, erased, counted, events };

@@ -11,24 +11,28 @@ import {
   type ServiceClock,
   trusted,
 } from "../../base/clock.ts";
+import { Failure } from "../../base/errors.ts";
 import { HISTORY_DEFAULT } from "../../base/limits.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type {
   AccountRecord,
   AddKeyOutcome,
   AddLabelOutcome,
+  ChangeLabelOutcome,
   CompactReport,
+  EndedFact,
   EventLog,
   FactRecord,
   KeyApproval,
   KeyRecord,
   KeyRequest,
+  LabelChange,
   LabelRecord,
   Place,
   PlacedCode,
+  RemoveLabelOutcome,
   Store,
   StoreStatistics,
-  SweptFact,
   UserLife,
   UserState,
   View,
@@ -48,7 +52,14 @@ import * as keys from "./queries/key-queries.ts";
 import * as requests from "./queries/key-request-queries.ts";
 import { KeysWatch } from "./queries/keys-watch.ts";
 import * as labels from "./queries/label-queries.ts";
-import { readEnded, readStatistics, rewriteTables, sweepReplays, writeProbe } from "./queries/upkeep.ts";
+import {
+  readEnded,
+  readNextEnd,
+  readStatistics,
+  rewriteTables,
+  sweepReplays,
+  writeProbe,
+} from "./queries/upkeep.ts";
 
 export interface PostgresStoreOptions extends Partial<Omit<DatabaseOptions, "url">> {
   readonly url: string;
@@ -167,6 +178,10 @@ export class PostgresStore implements Store, EventLog {
     return this.#ofUser(account, userId, () => this.#database.read(facts.readLife(account, userId, options)));
   }
 
+  listPlaces(account: string, userId: string): Promise<Place[]> {
+    return this.#ofUser(account, userId, () => this.#database.read(facts.listPlaces(account, userId)));
+  }
+
   readStamp(account: string, userId: string): Promise<string | undefined> {
     return this.#ofUser(account, userId, () => this.#database.read(facts.readStamp(account, userId)));
   }
@@ -207,8 +222,18 @@ export class PostgresStore implements Store, EventLog {
     return outcome;
   }
 
-  async changeLabel(account: string, label: LabelRecord): Promise<void> {
-    this.#keys.note(await this.#database.write(labels.changeLabel(account, label)));
+  async changeLabel(account: string, base: LabelRecord, change: LabelChange): Promise<ChangeLabelOutcome> {
+    const { outcome, version } = await this.#database.write(labels.changeLabel(account, base, change));
+    this.#keys.note(version);
+    return outcome;
+  }
+
+  async removeLabel(account: string, channel: number): Promise<RemoveLabelOutcome> {
+    // First without a lock: nearly all labels are in use, and that is soon seen.
+    if (await this.#database.read(labels.isUsed(account, channel))) return "in_use";
+    const { outcome, version } = await this.#database.write(labels.removeLabel(account, channel));
+    this.#keys.note(version);
+    return outcome;
   }
 
   findKey(hash: string): Promise<KeyRecord | undefined> {
@@ -246,8 +271,8 @@ export class PostgresStore implements Store, EventLog {
     return this.#database.write(keys.touchKeys(uses));
   }
 
-  keysVersion(): number | Promise<number> {
-    return this.#keys.version();
+  keysVersion(isNow = false): number | Promise<number> {
+    return this.#keys.version(isNow);
   }
 
   readUsage(keyId: string, month: string): Promise<number> {
@@ -311,28 +336,42 @@ export class PostgresStore implements Store, EventLog {
     return this.#database.read(readStatistics());
   }
 
-  async sweep(nowMs: number): Promise<readonly SweptFact[]> {
+  async sweep(nowMs: number): Promise<readonly EndedFact[]> {
     if (this.#readOnly) return [];
     if (!this.#isShortened) await this.#database.withoutTimeLimit(shortenHistories(this.historyMax));
     this.#isShortened = true;
     await this.#database.withoutTimeLimit(sweepReplays(nowMs));
     await this.#database.write(events.sweepEvents(nowMs));
-    const swept: SweptFact[] = [];
-    for (;;) {
-      const due = await this.#database.read(readEnded(nowMs));
-      if (due.length === 0) return swept;
-      const byUser = new Map<string, SweptFact[]>();
-      for (const fact of due) {
-        const name = `${fact.account}\0${fact.userId}`;
-        byUser.set(name, [...(byUser.get(name) ?? []), fact]);
-      }
-      for (const ofUser of byUser.values()) {
-        const [{ account, userId }] = ofUser;
-        const changes = ofUser.map(({ place, channel }) => ({ kind: "expire", place, channel }) as const);
-        await this.write({ account, userId, changes, places: [], nowMs });
-        swept.push(...ofUser);
-      }
-    }
+    const swept: EndedFact[] = [];
+    for (let page = await this.endFacts(nowMs); page.length > 0; page = await this.endFacts(nowMs))
+      swept.push(...page);
+    return swept;
+  }
+
+  async endFacts(nowMs: number): Promise<readonly EndedFact[]> {
+    if (this.#readOnly) return [];
+    const due = await this.#database.read(readEnded(nowMs));
+    const byUser = new Map<string, EndedFact[]>();
+    for (const fact of due) byUser.set(userName(fact), [...(byUser.get(userName(fact)) ?? []), fact]);
+    const ended = await Promise.all(
+      [...byUser.values()].map(async (facts) => {
+        const [{ account, userId }] = facts;
+        const changes = facts.map(({ place, channel }) => ({ kind: "expire", place, channel }) as const);
+        try {
+          await this.write({ account, userId, changes, places: [], nowMs });
+          return facts;
+        } catch (error) {
+          // The facts of others end meanwhile; those of a user whom somebody keeps locked, next time.
+          if (!(error instanceof Failure) || error.code !== "store_unavailable") throw error;
+          return [];
+        }
+      }),
+    );
+    return ended.flat();
+  }
+
+  nextEndMs(): Promise<number | undefined> {
+    return this.#database.read(readNextEnd());
   }
 
   /** PostgreSQL checks its own pages (data_checksums, amcheck). */
@@ -355,6 +394,10 @@ export class PostgresStore implements Store, EventLog {
     await this.#commit.close();
     await this.#database.close();
   }
+}
+
+function userName({ account, userId }: EndedFact): string {
+  return `${account}\0${userId}`;
 }
 
 function defineMetrics(metrics: Metrics, database: Database): void {

@@ -1,4 +1,8 @@
-/** The admin API, as the console calls it: with the session cookie, which scripts cannot read. */
+/**
+ * The admin API, as the console calls it: with the session cookie, which scripts cannot read, and the page's own secret,
+ * which browsers do not send to other ports as they do cookies. The secret is kept with the tab, so that a reload does
+ * not sign out: whoever finds it there has nothing without the cookie.
+ */
 
 import type { Static } from "typebox";
 import type {
@@ -13,7 +17,7 @@ import type {
   UsageByDayAnswer,
 } from "../../contract/admin-schemas.ts";
 import type { UsersAnswer } from "../../contract/answers.ts";
-import { call } from "./request.ts";
+import { call, type Method, type WebCallOptions } from "./request.ts";
 
 export type AccountView = Static<typeof AccountsAnswer>["accounts"][number];
 export type AccountLabelsView = Static<typeof AccountLabelsAnswer>;
@@ -28,21 +32,33 @@ export interface Overview {
   readonly usage: UsageReport;
 }
 
-export async function signIn(token: string): Promise<void> {
-  await call("POST", "/console/session", { body: { token } });
+const PAGE_SECRET = "sideband-console";
+
+function adminCall<T>(method: Method, path: string, options: WebCallOptions = {}) {
+  const secret = sessionStorage.getItem(PAGE_SECRET);
+  return call<T>(method, path, {
+    ...options,
+    ...(secret === null ? {} : { headers: { [PAGE_SECRET]: secret } }),
+  });
 }
 
-/** Whether this browser has a valid session. */
+export async function signIn(token: string): Promise<void> {
+  const { data } = await adminCall<{ page_secret: string }>("POST", "/console/session", { body: { token } });
+  sessionStorage.setItem(PAGE_SECRET, data.page_secret);
+}
+
+/** Whether this tab has a valid session. */
 export async function isSignedIn(): Promise<boolean> {
-  return (await call<{ expires_at: string | null }>("GET", "/console/session")).data.expires_at !== null;
+  return (await adminCall<{ expires_at: string | null }>("GET", "/console/session")).data.expires_at !== null;
 }
 
 export async function signOut(): Promise<void> {
-  await call("DELETE", "/console/session");
+  await adminCall("DELETE", "/console/session");
+  sessionStorage.removeItem(PAGE_SECRET);
 }
 
 export async function fetchOverview(): Promise<Overview> {
-  const get = async <T>(path: string) => (await call<T>("GET", path)).data;
+  const get = async <T>(path: string) => (await adminCall<T>("GET", path)).data;
   const [status, { requests }, { keys }, { accounts }, usage] = await Promise.all([
     get<AdminStatusAnswer>("/admin/status"),
     get<{ requests: KeyRequestView[] }>("/admin/key-requests"),
@@ -55,34 +71,37 @@ export async function fetchOverview(): Promise<Overview> {
 
 export async function fetchUsers(account: string, prefix: string, cursor?: string): Promise<UsersAnswer> {
   const query = { account, cursor, ...(prefix === "" ? {} : { prefix }) };
-  return (await call<UsersAnswer>("GET", "/admin/users", { query })).data;
+  return (await adminCall<UsersAnswer>("GET", "/admin/users", { query })).data;
 }
 
 export async function fetchLabels(account: string): Promise<AccountLabelsView> {
-  return (await call<AccountLabelsView>("GET", "/admin/labels", { query: { account } })).data;
+  return (await adminCall<AccountLabelsView>("GET", "/admin/labels", { query: { account } })).data;
 }
 
 export async function createKey(body: CreateKeyBody): Promise<CreatedKey> {
-  return (await call<CreatedKey>("POST", "/admin/keys", { body })).data;
+  return (await adminCall<CreatedKey>("POST", "/admin/keys", { body })).data;
 }
 
 export async function revokeKey(id: string): Promise<void> {
-  await call("POST", `/admin/keys/${encodeURIComponent(id)}/revoke`);
+  await adminCall("POST", `/admin/keys/${encodeURIComponent(id)}/revoke`);
 }
 
 export async function expireKey(id: string, expiresAt: string | null): Promise<void> {
-  await call("POST", `/admin/keys/${encodeURIComponent(id)}/expire`, { body: { expires_at: expiresAt } });
+  await adminCall("POST", `/admin/keys/${encodeURIComponent(id)}/expire`, {
+    body: { expires_at: expiresAt },
+  });
 }
 
 export async function approveRequest(id: string, body: ApproveBody): Promise<CreatedKey> {
-  return (await call<CreatedKey>("POST", `/admin/key-requests/${encodeURIComponent(id)}/approve`, { body }))
-    .data;
+  return (
+    await adminCall<CreatedKey>("POST", `/admin/key-requests/${encodeURIComponent(id)}/approve`, { body })
+  ).data;
 }
 
 export async function declineRequest(id: string): Promise<void> {
-  await call("POST", `/admin/key-requests/${encodeURIComponent(id)}/decline`);
+  await adminCall("POST", `/admin/key-requests/${encodeURIComponent(id)}/decline`);
 }
 
 export async function deleteRequest(id: string): Promise<void> {
-  await call("DELETE", `/admin/key-requests/${encodeURIComponent(id)}`);
+  await adminCall("DELETE", `/admin/key-requests/${encodeURIComponent(id)}`);
 }

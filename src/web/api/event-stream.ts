@@ -3,6 +3,7 @@
  * silent for too long, with the id of the last event; the service then goes on where it was, or says "reset".
  */
 
+import { createParser } from "eventsource-parser";
 import { ApiError } from "./request.ts";
 
 export interface ServerEvent {
@@ -22,6 +23,8 @@ export interface FollowOptions {
 
 /** The service sends something every 5 seconds. */
 const SILENT_MS = 20_000;
+/** In characters; an event of the service has about a hundred. */
+const EVENT_LENGTH_MAX = 65_536;
 const PAUSES_MS = [500, 1000, 2000, 5000, 10_000];
 
 /** Resolves when `signal` fires, or the service refuses the key. */
@@ -60,42 +63,36 @@ export async function followEvents({ open, onEvent, onLive, signal }: FollowOpti
   }
 }
 
-/** The events of a stream, by the format of the HTML standard, section 9.2.6. */
+/** The events of a stream. Throws where one of them is too long. */
 export async function* serverEvents(
   body: ReadableStream<Uint8Array>,
   onChunk: () => void = () => {},
 ): AsyncGenerator<ServerEvent> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
-  let rest = "";
+  let found: ServerEvent[] = [];
+  let fault: Error | undefined;
+  const parser = createParser({
+    maxBufferSize: EVENT_LENGTH_MAX,
+    onEvent: ({ id = "", event = "message", data }) => found.push({ id, name: event, data }),
+    onError: (error) => {
+      // Fields that are not known are passed over, as the standard says.
+      if (error.type === "max-buffer-size-exceeded") fault = error;
+    },
+  });
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
       onChunk();
-      const parts = (rest + decoder.decode(value, { stream: true })).split(/\r?\n\r?\n/);
-      rest = parts.pop() ?? "";
-      for (const part of parts) {
-        const event = eventOf(part);
-        if (event !== undefined) yield event;
-      }
+      parser.feed(decoder.decode(value, { stream: true }));
+      yield* found;
+      found = [];
+      if (fault !== undefined) throw fault;
     }
   } finally {
     await reader.cancel().catch(() => {});
   }
-}
-
-/** Undefined for a comment. */
-function eventOf(text: string): ServerEvent | undefined {
-  const fields = { id: "", event: "message", data: "" };
-  let isEvent = false;
-  for (const line of text.split(/\r?\n/)) {
-    const [, name, value] = /^(id|event|data): ?(.*)$/.exec(line) ?? [];
-    if (name === undefined) continue;
-    isEvent = true;
-    fields[name as keyof typeof fields] = value;
-  }
-  return isEvent ? { id: fields.id, name: fields.event, data: fields.data } : undefined;
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -80,7 +80,7 @@ export class MemoryApi {
   }
 
   addLabel(label: LabelDraft): Promise<LabelAnswer> {
-    return this.#call("POST", "/channels", { body: label });
+    return this.#call("POST", "/channels", { body: { ...label, written_by: PAGE_WRITER } });
   }
 
   /** A hidden label is offered to no agent; its facts stay. */

@@ -87,7 +87,7 @@ export function NewLabel({ onAdded, onCancel }: NewLabelProps) {
           Cancel
         </button>
       </p>
-      <p class="hint">A label stays for ever. It can be hidden, and not removed or renamed.</p>
+      <p class="hint">A label can be hidden, and not renamed. One that has facts cannot be removed.</p>
     </form>
   );
 }

@@ -38,6 +38,7 @@ const CLIENT_CALLS: Readonly<Record<string, readonly [method: string, ...args: s
   users: ["users"],
   addLabel: ["addLabel", "label"],
   changeLabel: ["changeLabel", "label"],
+  removeLabel: ["removeLabel", "label"],
   createToken: ["token", "user_id"],
   usage: ["usage"],
   channels: ["channels"],

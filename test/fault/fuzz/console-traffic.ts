@@ -26,14 +26,17 @@ async function useConsole(field: Field, random: Random, shot: Shot): Promise<voi
     { origin: `http://${field.host}` },
   ]);
   const forwarded = { "x-forwarded-for": addressOf(random) };
-  let cookie = {};
+  let session = {};
   const call: Call = (method, path, body, statuses) => {
-    const headers = { ...origin, ...forwarded, ...cookie, ...(body === undefined ? {} : JSON_TYPE) };
+    const headers = { ...origin, ...forwarded, ...session, ...(body === undefined ? {} : JSON_TYPE) };
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
     return ask(field, shot, { method, path, headers, ...sent }, statuses);
   };
   const signedIn = await call("POST", "/console/session", { token: ADMIN_TOKEN }, [200]);
-  cookie = { cookie: String(signedIn?.headers["set-cookie"]).split(";")[0] };
+  session = {
+    cookie: String(signedIn?.headers["set-cookie"]).split(";")[0],
+    "sideband-console": JSON.parse(signedIn!.text).page_secret,
+  };
   await call("GET", random.pick(["/admin/status", "/admin/accounts", "/console/session"]), undefined, [200]);
   await answerRequest(field, random, call);
   await call("DELETE", "/console/session", undefined, [204]);

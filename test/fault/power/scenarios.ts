@@ -116,7 +116,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       withStore(room, async (store) => {
         for (const word of ["old", "new"]) {
           for (const user of USERS) room.mark({ sent: DATA, user, value: `${word} of ${user}` });
-          await importLines(store, importText(word), { nowMs: 0, atStep: noStep });
+          await importLines(store, importText(word), { nowMs: 0, atStep: noStep, withKeys: true });
           for (const user of USERS) room.mark({ stored: DATA, user, value: `${word} of ${user}` });
           await writeWhole(exportText(store), join(room.home, "facts.jsonl"));
           markFile(room, "facts.jsonl");

@@ -131,7 +131,7 @@ export class SequenceRun {
           else yield JSON.stringify({ ...line, account: key.account });
         }
       };
-      await importLines(this.#world.store, lines(), { nowMs, atStep: noStep });
+      await importLines(this.#world.store, lines(), { nowMs, atStep: noStep, withKeys: true });
     }
     await this.#world.store.sweep(nowMs);
     this.#serve(this.#world.store);

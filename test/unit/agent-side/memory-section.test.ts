@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { awaySection } from "../../../src/agent-side/memory-section.ts";
 import { memorySection, Sideband, withSection } from "../../../src/sdk/index.ts";
 import { growthFault } from "../../tidy/expressions.ts";
 import { closedPort, scriptedServer } from "../sdk/scripted-server.ts";
@@ -140,15 +141,15 @@ test("beforeCompaction flushes and gives the section with the fresh block", asyn
   );
 });
 
-test("with memory away the helpers warn in one line and the prompt stays as it is", async () => {
+test("with memory away the helpers warn in one line and tell the model", async () => {
   const warnings: string[] = [];
   const client = new Sideband({
     baseUrl: await closedPort(),
     onWarning: (message) => warnings.push(message),
   });
-  assert.equal(await client.inject("p", "u"), "p");
+  assert.equal(await client.inject("p", "u"), `p\n\n${awaySection()}`);
   const { flushed, section, block } = await client.beforeCompaction("u");
-  assert.deepEqual({ flushed, section, block }, { flushed: false, section: "", block: "" });
+  assert.deepEqual({ flushed, section, block }, { flushed: false, section: awaySection(), block: "" });
   assert.equal(warnings.length, 2);
   for (const warning of warnings) assert.match(warning, /^sideband: .*cannot reach http:\/\/[^\n]*$/);
 });
@@ -167,10 +168,17 @@ test("memory that is away for a moment is replaced by the last known one", async
     count === 1 ? { headers: { etag: '"1"' }, body: CONTEXT } : "drop",
   );
   const client = new Sideband({ baseUrl: url, retries: 0, onWarning: () => {} });
-  const prompt = await client.inject("p", "u");
-  assert.equal(await client.inject("p", "u"), prompt);
-  assert.equal((await client.beforeCompaction("u")).section, memorySection(CONTEXT, "index"));
+  t.mock.timers.enable({ apis: ["Date"], now: Date.UTC(2026, 10, 18, 4) });
+  await client.inject("p", "u");
+  t.mock.timers.tick(60_000);
+  const known = awaySection({
+    section: memorySection(CONTEXT, "index"),
+    atMs: Date.UTC(2026, 10, 18, 4),
+  });
+  assert.match(known, /may have changed since 2026-11-18T04:00:00Z\.\n/);
+  assert.equal(await client.inject("p", "u"), `p\n\n${known}`);
+  assert.equal((await client.beforeCompaction("u")).section, known);
   // What is forgotten is not brought back, not even when the answer to the call is lost.
   await assert.rejects(client.forgetUser("u"));
-  assert.equal(await client.inject("p", "u"), "p");
+  assert.equal(await client.inject("p", "u"), `p\n\n${awaySection()}`);
 });

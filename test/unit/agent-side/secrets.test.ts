@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { HIDDEN_CHARACTERS } from "../../../src/agent-side/hidden-characters.ts";
 import { SECRET_PATTERNS } from "../../../src/agent-side/secret-patterns.ts";
 import { keptValue } from "../../../src/agent-side/secrets.ts";
+import { HIDDEN_CHARACTERS } from "../../../src/base/hidden-characters.ts";
 import { hermesCalls } from "../../agents/hermes-calls.ts";
 import { growthFault } from "../../tidy/expressions.ts";
 import { filledSecrets, HARMLESS_TEXTS } from "./secret-texts.ts";

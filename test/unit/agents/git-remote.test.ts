@@ -1,6 +1,7 @@
 /** A repository's remote: which address counts, and that all forms of one address are one remote. */
 
 import assert from "node:assert/strict";
+import { basename } from "node:path";
 import { test } from "node:test";
 import { gitValue, remoteIdentity, remoteIn } from "../../../src/agents/git-remote.ts";
 import { projectName } from "../../../src/agents/project.ts";
@@ -33,6 +34,76 @@ test("all forms of one address are one remote, without a user, a password or a t
     forms.map(() => "github.com/ada/loom"),
   );
   assert.match(projectName("github.com/ada/loom"), /^loom-[0-9a-f]{12}$/);
+});
+
+test("no part of a project's name, nor what it is a hash of, comes from a password, a token or a parameter", () => {
+  const urls: Readonly<Record<string, string | undefined>> = {
+    "ada:S3CRET@host.example:repo.git": "host.example/repo",
+    "ada:S3C/RET@host.example:team/repo.git": "host.example/team/repo",
+    "ada@mail.example:S3CRET@host.example:repo.git": "host.example/repo",
+    "https://host.example/team/r.git;token=S3CRET": "host.example/team/r",
+    "git@host.example:team/r.git;token=S3CRET": "host.example/team/r",
+    "https://host.example/r.git?token=S3/CRET#S3CRET": "host.example/r",
+    "git@host.example:r.git#S3CRET": "host.example/r",
+    "file:///srv/r.git;token=S3CRET": "file:///srv/r",
+    "file:///srv/my%20r.git?token=S3CRET": "file:///srv/my r",
+    "file://localhost/srv/r.git": "file:///srv/r",
+    // It cannot be told what of these is the path.
+    "ada:S3CRET@host.example": undefined,
+    "ada:S3CRET@host.example/repo.git": undefined,
+    "ada@mail.example:S3CRET@host.example/repo.git": undefined,
+    "https:ada:S3CRET@host.example/repo.git": undefined,
+    "https:/ada:S3CRET@host.example/repo.git": undefined,
+    "https://ada:12/S3CRET@host.example/repo.git": undefined,
+    "https://ada:S3/CRET@host.example/repo.git": undefined,
+    "https://host.example?token=S3CRET/repo.git": undefined,
+    "https://host.example;token=S3CRET/repo.git": undefined,
+    "https://host.example/a;token=S3/CRET": undefined,
+    "ext::ssh -i S3CRET host.example repo.git": undefined,
+    "cloud::https://ada:S3CRET@host.example/repo.git": undefined,
+    "cloud://S3CRET@repo": undefined,
+    "file://ada:S3CRET@host.example/repo.git": undefined,
+  };
+  const found = Object.keys(urls).map((url) => remoteIdentity(url, FOLDER));
+  assert.deepEqual(Object.fromEntries(Object.keys(urls).map((url, i) => [url, found[i]])), urls);
+  const inPython = hermesCalls(Object.keys(urls).map((url) => ["_remote_identity", [url, FOLDER]]));
+  assert.deepEqual(
+    inPython,
+    found.map((identity) => identity ?? null),
+  );
+  // A path may have such a part in its last name.
+  for (const path of ["/srv/r.git;token=S3CRET", "../r.git?token=S3CRET"]) {
+    const identity = String(remoteIdentity(path, FOLDER));
+    assert.match(projectName(identity), /^r-[0-9a-f]{12}$/);
+    const [hermes] = hermesCalls([["_project_name", [basename(identity), identity]]]);
+    assert.equal(hermes, projectName(identity));
+  }
+});
+
+test("a name keeps the letters and digits of every script, and never begins with a dash", () => {
+  const names = {
+    織機: "織機",
+    "проект один": "проект-один",
+    "परियोजना-२": "परियोजना-२",
+    "--help": "help",
+    "-x": "x",
+    "...": "project",
+    "🧶🧶": "project",
+    "e\u0301tude": "étude",
+    "a\u202eb\u200bc": "a-b-c",
+    "\u3164": "project",
+    ["𐌰".repeat(60)]: "𐌰".repeat(40),
+    "$(touch x)'\"": "touch-x-",
+  };
+  const whole = Object.keys(names).map((name) => projectName(`/home/ada/${name}`));
+  assert.deepEqual(
+    whole.map((name) => name.slice(0, -13)),
+    Object.values(names),
+  );
+  const inPython = hermesCalls(
+    Object.keys(names).map((name) => ["_project_name", [name, `/home/ada/${name}`]]),
+  );
+  assert.deepEqual(inPython, whole);
 });
 
 test("other hosts, paths and servers on one host are other remotes", () => {

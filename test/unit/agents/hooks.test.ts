@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { AgentMemory } from "../../../src/agent-side/agent-memory.ts";
-import { memorySection } from "../../../src/agent-side/memory-section.ts";
+import { awaySection, memorySection } from "../../../src/agent-side/memory-section.ts";
 import { STORE_BEFORE_END } from "../../../src/agent-side/prompts.ts";
-import { hookInput, memoryWork, saidFirst } from "../../../src/agents/hooks.ts";
+import { awayOutput, type HookHost, hookInput, memoryWork, saidFirst } from "../../../src/agents/hooks.ts";
 
 /** What a session is told at its start. */
 async function startWith(
@@ -33,6 +33,24 @@ test("a session starts with the facts alone where the block does not come", asyn
   const told = await startWith({ context: () => new Promise(() => {}), facts });
   assert.match(told, /USER\.name=Ada/);
   assert.doesNotMatch(told, /\[MEM\]/);
+});
+
+test("where memory is away the host shows it to the person, and the model is told in every session and sub-agent", () => {
+  const said = (event: string, host: HookHost) => {
+    const output = awayOutput(hookInput(JSON.stringify({ hook_event_name: event })), host, "no answer");
+    return output === "" ? "" : JSON.parse(output);
+  };
+  const line = "Sideband: going on without memory: no answer";
+  const context = (hookEventName: string) => ({ hookEventName, additionalContext: awaySection() });
+  for (const host of ["claude-code", "codex", "gemini-cli", "vscode"] as const)
+    assert.deepEqual(said("SessionStart", host), {
+      systemMessage: line,
+      hookSpecificOutput: context("SessionStart"),
+    });
+  assert.deepEqual(said("SubagentStart", "claude-code"), { hookSpecificOutput: context("SubagentStart") });
+  assert.deepEqual(said("sessionStart", "cursor"), { additional_context: awaySection() });
+  assert.equal(said("SessionStart", "opencode").isAway, true);
+  for (const event of ["PreCompact", "Stop"]) assert.equal(said(event, "claude-code"), "");
 });
 
 test("a block that fails after its time was over does not end the hook", async () => {

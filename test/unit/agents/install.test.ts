@@ -48,7 +48,8 @@ test("on Windows a hook is a bare name with a script in quotes, which bash, cmd.
     const script = '"C:/Users/Ada Okafor/sideband/bin/sideband.js"';
     assert.deepEqual([...commands], [`node ${script} hook --host ${agent}`]);
     // A second installation replaces the first.
-    if (piece.kind === "hooks") assert.equal(withPiece(piece.text, piece), withPiece("{}", piece));
+    if (piece.kind === "hooks")
+      assert.deepEqual(JSON.parse(withPiece(piece.text, piece)), JSON.parse(withPiece("{}", piece)));
   }
 });
 
@@ -59,4 +60,14 @@ test("on Windows an MCP server is started by the full path of node", () => {
   const codex = piecesOf("codex").get(join("/host", "config.toml"))?.text ?? "";
   const words = [`command = ${JSON.stringify(NODE)}`, `args = [${JSON.stringify(SCRIPT)}, "mcp"]`];
   for (const word of words) assert.ok(codex.includes(`${word}\n`), codex);
+});
+
+test("what is said after an installation into opencode is true there: settings are variables of its shell", () => {
+  const next =
+    AGENTS.find(({ name }) => name === "opencode")
+      ?.next("/home/ada/.config/opencode")
+      .join("\n") ?? "";
+  // An entry with "env" keeps opencode from starting, and its plugin would not have the variables.
+  assert.doesNotMatch(next, /"env"|entry/);
+  assert.match(next, /shell[\s\S]*SIDEBAND_API_URL and SIDEBAND_API_KEY for a service/);
 });

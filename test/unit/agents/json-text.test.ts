@@ -18,6 +18,21 @@ const put = (text: string) => withFields(text, KEYS, ENTRY, isOurs);
 const take = (text: string) => withoutFields(text, KEYS, isOurs);
 
 suite("json text", () => {
+  test("where a key is there twice, the last one counts, as a host reads it", () => {
+    const first = '"mcpServers": {"mine": {}}';
+    const text = `{${first}, "mcpServers": {"sideband": {"command": "sideband", "args": ["mcp"]}}}`;
+    assert.equal(put(text), text);
+    assert.equal(take(text), `{${first}, "mcpServers": {}}`);
+    assert.equal(
+      put(`{${first}, "mcpServers": {}}`),
+      `{${first}, "mcpServers": {"sideband":${JSON.stringify(ENTRY)}}}`.replace(
+        '"sideband":',
+        '"sideband": ',
+      ),
+    );
+    assert.ok(!hasEntry(`{"mcpServers": {"sideband": {}}, "mcpServers": {}}`, KEYS));
+  });
+
   test("an entry is put at the end, in the style of the file, and comments stay beside what they are about", () => {
     const text = [
       "// My servers",

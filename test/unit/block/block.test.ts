@@ -68,6 +68,20 @@ test("of several blocks the newest counts, wherever it stands, and copies count 
   assert.equal((await opened(`${third} ${foreign}`)).facts["ORDER.number"], "3");
 });
 
+test("of two blocks that are equally new the last in the text counts", async () => {
+  // Two sealed after the same one, as when a turn is tried again.
+  const [one, other] = await Promise.all(
+    ["1", "2"].map((number) => seal({ ...common, facts: { "ORDER.number": number } })),
+  );
+  for (const [text, number] of [
+    [`${one} and then ${other}`, "2"],
+    [`${other} and then ${one}`, "1"],
+  ]) {
+    const { facts, counter, blocks } = await opened(text);
+    assert.deepEqual([facts, counter, blocks], [{ "ORDER.number": number }, 1, 2]);
+  }
+});
+
 test("another key or user opens nothing, and several keys are tried, also those whose ids are the same", async () => {
   const block = await seal({ ...common, facts });
   const bytes = (text: string) => Buffer.from(text.slice(4), "base64url");

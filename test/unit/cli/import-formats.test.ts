@@ -9,6 +9,7 @@ import { test } from "node:test";
 import { CHANNELS } from "../../../src/base/channels.ts";
 import { decodedText, type FormatName, readFormat } from "../../../src/cli/import/formats.ts";
 import { type LocatedValue, locatedJson } from "../../../src/cli/import/located-json.ts";
+import { addLabelCommand } from "../../../src/cli/spoken-command.ts";
 
 const OWN = { label: "FAMILY.wife", description: "her name", example: "" };
 const options = { labels: [...CHANNELS, OWN], userId: "ada" };
@@ -174,7 +175,7 @@ test("lines LABEL=value are taken exactly; comments are none; what is no label i
   assert.deepEqual(facts, ["2 PREF.tone=  dry = `short`  ", "3 USER.name=# Ada **O**"]);
   assert.deepEqual(leftOut, [
     "5 USER.nam=x: there is no label USER.nam; did you mean USER.name?",
-    '6 TRIP.goal=sea: there is no label TRIP.goal: "sideband labels add TRIP.goal" adds it',
+    `6 TRIP.goal=sea: there is no label TRIP.goal; to add it: ${addLabelCommand("TRIP.goal")}`,
   ]);
   assert.equal(read("USER.name=Ada\nand more").format, "text");
   assert.deepEqual(read("- `pref.tone=dry`\n- **pref.editor**: `vi`\n- FAMILY.wife: Grace").facts, [
@@ -271,4 +272,48 @@ test("JSON with lines has the values of JSON.parse", () => {
   assert.deepEqual(bare(locatedJson(text)), JSON.parse(text));
   const root = locatedJson(text).value as ReadonlyMap<string, LocatedValue>;
   assert.deepEqual([root.get("é")?.line, root.get("[")?.line], [2, 3]);
+});
+
+test("what is <private> is left out from the line that opens it to the line that closes it, or to the end", () => {
+  const lines = ["PREF.tone=a <private>", "PREF.units=b", "PREF.format=c </private>", "PREF.avoid=d"];
+  for (const mark of ["private", "PRIVATE"]) {
+    const { facts, leftOut } = read(lines.join("\n").replaceAll("private", mark), "text");
+    assert.deepEqual(facts, ["4 PREF.avoid=d"]);
+    assert.deepEqual(
+      leftOut,
+      [1, 2, 3].map((line) => `${line} (not shown): it is <private>`),
+    );
+  }
+  assert.deepEqual(read("PREF.tone=a\nPREF.units=b <private>", "text").facts, ["1 PREF.tone=a"]);
+  assert.deepEqual(read("<private>\nPREF.units=b", "text").facts, []);
+});
+
+/** 216 labels of an account's own, far from every key below. */
+const MANY = Array.from({ length: 216 }, (_, i) => ({ label: `GROUP_${i}.some_longer_name_${i}` }));
+
+function readMany(lineOf: (i: number) => string, count: number) {
+  const text = Array.from({ length: count }, (_, i) => lineOf(i)).join("\n");
+  const startMs = performance.now();
+  const { findings } = readFormat(text, undefined, { labels: [...CHANNELS, ...MANY], userId: "ada" });
+  assert.equal(findings.facts.length + findings.leftOut.length, count);
+  return performance.now() - startMs;
+}
+
+test("20,000 keys that are no labels take little longer to read than 20,000 sentences, whatever labels there are", () => {
+  const sentencesMs = readMany((i) => `- The quick brown fox ${i} jumps over the lazy dog`, 20_000);
+  for (const lineOf of [
+    (i: number) => `- some longer name ${i}x: red`,
+    (i: number) => `GROUP_${i}.some_longer_names=red`,
+    (i: number) => JSON.stringify({ type: "entity", name: `node ${i}`, observations: ["blue: red"] }),
+  ]) {
+    const ms = readMany(lineOf, 20_000);
+    assert.ok(ms < 15 * sentencesMs, `${ms} ms, and ${sentencesMs} ms for sentences`);
+  }
+});
+
+test("a text of 20 million characters inside JSON is read", () => {
+  for (const text of ["x".repeat(20e6), "\\n".repeat(10e6), `${"\\\\".repeat(10)}\\"`]) {
+    const located = locatedJson(`{"a":"${text}"}`).value as ReadonlyMap<string, LocatedValue>;
+    assert.equal((located.get("a")!.value as string).length, JSON.parse(`"${text}"`).length);
+  }
 });

@@ -364,3 +364,35 @@ test("an import names the labels that it added", () =>
     const again = JSON.parse((await run("import", file, "--json", "--data", data)).out);
     assert.deepEqual(again.labels_added, []);
   }));
+
+test("200,000 lines are listed in a table that a person can read, and all of them with --json", () =>
+  withData(async (data, folder) => {
+    const file = join(folder, "long.md");
+    writeFileSync(file, "- x\n".repeat(200_000));
+    const { status, out } = await run("import", "--from", file, "--data", data);
+    assert.equal(status, 0);
+    assert.ok(out.length < 20_000, String(out.length));
+    assert.match(out, /\nand 199,800 more: --json has all of them\n/);
+    assert.match(out, /\n0 facts would be written, 200000 lines are not imported\.\n/);
+    const { out: json } = await run("import", "--from", file, "--json", "--data", data);
+    assert.equal(JSON.parse(json).not_imported.length, 200_000);
+  }));
+
+test("a file with more facts than a person has is refused in one line", () =>
+  withData(async (data, folder) => {
+    const file = join(folder, "many.jsonl");
+    const facts = Array.from({ length: 10_001 }, (_, i) => ({
+      label: "PREF.tone",
+      value: "x",
+      place: `p${i}`,
+    }));
+    writeFileSync(file, JSON.stringify({ kind: "user", account: "default", user_id: "ada", facts }));
+    const { status, err } = await run("import", "--from", file, "--data", data);
+    assert.deepEqual(
+      [status, err],
+      [
+        1,
+        "sideband import: cannot import many.jsonl: it holds more than 10,000 facts, which is the most that one import takes\n",
+      ],
+    );
+  }));

@@ -22,50 +22,13 @@ import { readConfig } from "../../../src/config.ts";
 import { doorPath } from "../../../src/door-client/door-path.ts";
 import { openCore } from "../../../src/main/core.ts";
 import { damage } from "../../fixtures/behind-the-store.ts";
-import { blockWorkerBundle } from "../../fixtures/block-worker-bundle.ts";
-import { changesOf, viewOf } from "../../fixtures/views.ts";
+import { blockOf, FILLED_USERS, fill, runBesideOwner } from "./filled-data.ts";
 import { besideOwner, run, withData } from "./run-command.ts";
-
-/** Runs a command that needs block work: it uses an owner of the folder whose threads run the sources. */
-async function runBesideOwner(data: string, ...args: string[]): ReturnType<typeof run> {
-  return besideOwner(data, () => run(...args, "--data", data));
-}
-
-/** With three facts each. Few, because verifying builds and reads the block of each. */
-const FILLED_USERS = 3;
-
-async function fill(data: string): Promise<void> {
-  const core = await openCore(readConfig({ SIDEBAND_DATA: data }), { create: true });
-  try {
-    for (let i = 0; i < FILLED_USERS; i++) {
-      const facts = [0, 3, 20].map((channel) => [channel, `value ${i} of channel ${channel}`] as const);
-      const nowMs = Date.now() - 1000;
-      await core.store.write({ ...viewOf(`user-${i}`, "acme", { nowMs }), changes: changesOf(facts) });
-    }
-  } finally {
-    await core.close();
-  }
-}
-
-/** The block of a user of a folder. */
-async function blockOf(data: string, userId: string): Promise<string> {
-  const config = readConfig({ SIDEBAND_DATA: data });
-  const core = await openCore(config, { create: false, blockWorker: blockWorkerBundle() });
-  try {
-    return (await core.memory.blocks.of({ account: "acme", tier: "owner" }, viewOf(userId)))!.text;
-  } finally {
-    await core.close();
-  }
-}
 
 /** A folder with an empty store. */
 async function begin(data: string): Promise<void> {
   await (await openCore(readConfig({ SIDEBAND_DATA: data }), { create: true })).close();
 }
-
-const ONE_FACT = JSON.stringify([
-  { label: "USER.name", value: "Ada", channel: 0, revision: 1, updated_at: "2026-01-01T00:00:00.000Z" },
-]);
 
 test("keys: create prints the key once, list shows its prefix, revoke is final, usage counts", () =>
   withData(async (data) => {
@@ -109,100 +72,6 @@ test("keys: one is bound to a user, or reads only, and the list says so", () =>
     for (const text of [/user "ada lovelace", reads only {2}/, /user "bob" {2}/, /all users {2}/])
       assert.match(out, text);
     for (const wrong of ["--access=admin", "--user=a\nb"]) assert.notEqual((await create(wrong)).status, 0);
-  }));
-
-test("export and import: a second folder holds the same facts with their times, and the same keys", () =>
-  withData(async (data, folder) => {
-    await fill(data);
-    await run("keys", "create", "--account", "acme", "--data", data);
-    const file = join(folder, "facts.jsonl");
-    const { status, out } = await run("export", "--out", file, "--data", data);
-    assert.deepEqual(
-      [status, out],
-      [0, `wrote 1 key and ${FILLED_USERS} users with ${3 * FILLED_USERS} facts to ${file}\n`],
-    );
-    const lines = readFileSync(file, "utf8").trim().split("\n");
-    assert.equal(lines.length, FILLED_USERS + 1);
-    const other = join(folder, "other");
-    const imported = await run("import", file, "--new-master-key", "--json", "--data", other);
-    assert.deepEqual(JSON.parse(imported.out), {
-      lines: FILLED_USERS + 1,
-      facts: 3 * FILLED_USERS,
-      labels_added: [],
-      left_out: [],
-    });
-    const again = join(folder, "again.jsonl");
-    await run("export", "--out", again, "--data", other);
-    assert.equal(readFileSync(again, "utf8"), readFileSync(file, "utf8"));
-    writeFileSync(
-      file,
-      `${lines[1]}\n{"kind":"user","account":"acme","user_id":"x","facts":[{"label":"NO.such"}]}\n`,
-    );
-    const bad = await run("import", file, "--data", other);
-    assert.equal(bad.status, 1);
-    assert.match(bad.err, /line 2: /);
-    writeFileSync(file, `{"kind":"user","account":"acme","user_id":"one","facts":${ONE_FACT}}\n`);
-    assert.equal((await run("import", file, "--data", other)).out, "imported 1 fact from 1 line\n");
-  }));
-
-test("import: a folder without a master key is given one by the operator, and blocks stay readable under the old one", () =>
-  withData(async (data, folder) => {
-    await fill(data);
-    const block = await blockOf(data, "user-2");
-    const [file, other, wrong] = ["facts.jsonl", "other", "wrong.key"].map((name) => join(folder, name));
-    const exported = await run("export", "--out", file, "--data", data);
-    assert.match(
-      exported.err,
-      /not exported: master\.key and admin\.token \(copy them yourself\), records of Idempo/,
-    );
-    assert.doesNotMatch(readFileSync(file, "utf8"), /master|[0-9a-f]{64}/);
-    const ownKey = join(data, "master.key");
-    const asked = await run("import", file, "--data", other);
-    assert.notEqual(asked.status, 0);
-    assert.match(asked.err, /has no master\.key.*--master-key FILE.*--new-master-key/);
-    assert.ok(!existsSync(other), "a refused import leaves nothing behind");
-    assert.equal(
-      (await run("import", file, "--master-key", ownKey, "--new-master-key", "--data", other)).status,
-      2,
-    );
-    assert.equal((await run("import", file, "--master-key", ownKey, "--data", other)).status, 0);
-    const copied = join(other, "master.key");
-    assert.equal(readFileSync(copied, "utf8"), readFileSync(ownKey, "utf8"));
-    assert.equal(statSync(copied).mode & 0o777, 0o600);
-    const account = ["--account", "acme", "--user", "user-2"];
-    const blockFile = join(folder, "block.txt");
-    writeFileSync(blockFile, block);
-    assert.equal((await runBesideOwner(other, "read", blockFile, ...account)).status, 0);
-    // A folder with a key needs none, and does not take another one.
-    assert.equal((await run("import", file, "--data", other)).status, 0);
-    writeFileSync(wrong, `1 ${"0a".repeat(32)}\n`);
-    const refused = await run("import", file, "--master-key", wrong, "--data", other);
-    assert.equal(refused.status, 1);
-    assert.match(refused.err, /has other master keys than .*wrong\.key/);
-    assert.equal(readFileSync(copied, "utf8"), readFileSync(ownKey, "utf8"));
-  }));
-
-test("import: a line that is refused is named, however much of the file comes after it", () =>
-  withData(async (data, folder) => {
-    const file = join(folder, "facts.jsonl");
-    for (const [text, refusal] of [
-      [`\n{bad\n${"{}\n".repeat(500_000)}`, "line 2: This line cannot be imported: it is not JSON."],
-      [`\n{${"x".repeat(12_000_000)}`, "line 2: A line has at most 4194304 characters."],
-    ]) {
-      writeFileSync(file, text);
-      const { status, err } = await run("import", file, "--new-master-key", "--data", data);
-      assert.deepEqual([status, err], [1, `sideband import: ${refusal}\n`]);
-    }
-    const notes = join(folder, "CLAUDE.md");
-    writeFileSync(notes, "# Notes\n");
-    const { status, err } = await run("import", notes, "--data", data);
-    assert.deepEqual(
-      [status, err],
-      [
-        1,
-        `sideband import: ${notes} is no export of Sideband; "sideband import --from ${notes}" shows what it would take from another file\n`,
-      ],
-    );
   }));
 
 test("backup, restore, verify, compact, read", () =>

@@ -5,9 +5,15 @@ import { once } from "node:events";
 import { Readable } from "node:stream";
 import { test } from "node:test";
 import { Failure } from "../../../src/base/errors.ts";
+import { Metrics } from "../../../src/base/metrics.ts";
 import { Answer } from "../../../src/http/request/answer.ts";
+import { ANSWERS, ByteBudget } from "../../../src/http/request/byte-budget.ts";
 import type { Call } from "../../../src/http/request/call.ts";
-import { repliesOf, routeAt, serveRoutes, until } from "./served-routes.ts";
+import type { Route } from "../../../src/http/request/route.ts";
+import { eventRoutes } from "../../../src/http/routes/events.ts";
+import type { HttpServices } from "../../../src/http/services.ts";
+import { type Heard, UserEvents } from "../../../src/memory/events.ts";
+import { repliesOf, routeAt, serveRoutes, until, untilEnd } from "./served-routes.ts";
 
 const TIMEOUT = { timeout: 20_000 };
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
@@ -152,5 +158,96 @@ test(
       }
       await until(() => bodyBytes() === 0 && body.destroyed);
     }
+  },
+);
+
+test(
+  "long answers that are not read have a bounded part of memory, and give it back with their connection",
+  TIMEOUT,
+  async (context) => {
+    const long = "x".repeat(20_000_000);
+    const routes = [routeAt("/long", () => new Answer(long)), routeAt("/short", () => ({ is: "short" }))];
+    const { open, ask, answerBytes } = await serveRoutes(context, routes, { answerBytesMax: 8_000_000 });
+    const unread = open("").pause();
+    unread.write(get("/long"));
+    await until(() => answerBytes() > 0);
+    assert.equal(answerBytes(), 1_000_000, "what is larger than a share takes all of it");
+    const refused = await ask("GET /long HTTP/1.1\r\nHost: x");
+    assert.deepEqual(
+      [refused.status, refused.json.code, refused.headers["retry-after"]],
+      [503, "overloaded", "1"],
+    );
+    assert.match(refused.json.detail, /from this address that were not yet read/);
+    assert.equal((await ask("GET /short HTTP/1.1\r\nHost: x")).status, 200);
+    unread.destroy();
+    await until(() => answerBytes() === 0);
+    const read = await untilEnd(open(get("/long").replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n")));
+    assert.ok(read.endsWith(`\r\n\r\n${long}`));
+    await until(() => answerBytes() === 0);
+  },
+);
+
+test("an answer that nobody is there for any more is not counted", TIMEOUT, async (context) => {
+  let answered = 0;
+  const handle = async ({ request, response }: Call) => {
+    const closed = once(response, "close");
+    request.socket.destroy();
+    await closed;
+    setImmediate(() => {
+      answered += 1;
+    });
+    return new Answer("x".repeat(100_000));
+  };
+  const { open, answerBytes } = await serveRoutes(context, [routeAt("/", handle)]);
+  open(get("/"));
+  await until(() => answered === 1);
+  assert.equal(answerBytes(), 0);
+});
+
+test(
+  "events that wait for a reader count, and one for whom there is no room is let go",
+  TIMEOUT,
+  async (context) => {
+    let tell: (account: string, heard: Heard) => void = () => {};
+    const events = new UserEvents({
+      start: (listener) => {
+        tell = listener;
+      },
+      begin: async () => {},
+      end() {},
+      after: async () => undefined,
+      close() {},
+    });
+    const event = {
+      userId: "ada",
+      place: "",
+      kind: "written",
+      atMs: 0,
+      revision: 1,
+      writtenBy: null,
+    } as const;
+    const tellMany = (count: number) => {
+      for (let number = 1; number <= count; number++)
+        tell("acme", { id: String(number), number, event: { ...event, label: "USER.name" } });
+    };
+    const budget = new ByteBudget(new Metrics(), { ...ANSWERS, bytesMax: 800_000 });
+    const services = { memory: { events }, authentication: { isLive: async () => true } };
+    const { events: handle } = eventRoutes(services as unknown as HttpServices, budget);
+    const access = {
+      open: (call: Call) => {
+        call.caller = { account: "acme" } as Call["caller"];
+      },
+    };
+    const { open } = await serveRoutes(context, [routeAt("/events", handle as Route["handle"])], { access });
+    const reader = open(get("/events"));
+    await until(() => reader.bytesRead > 0);
+    const other = budget.holdingFor("other", "127.0.0.1");
+    tellMany(300);
+    assert.throws(() => other.take(95_000), { code: "overloaded" }, "they have not been sent yet");
+    other.take(20_000);
+    const gone = once(reader.resume(), "close");
+    tellMany(1_000);
+    await gone;
+    other.take(80_000);
   },
 );

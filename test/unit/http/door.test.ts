@@ -1,4 +1,4 @@
-/** The door whose socket is removed: it opens again, and its end covers what came through before. */
+/** The door: it opens again where its socket is removed, its end covers what came through before, and it is idle only without an answer. */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -57,4 +57,29 @@ test("a door that ends while it is opened again stays closed", async (context) =
   await door.close(0);
   await new Promise(setImmediate);
   assert.ok(!existsSync(path), "nobody listens");
+});
+
+test("a door is not idle beside an answer that is being given, however many others have ended", async (context) => {
+  const calls = new Map<string | undefined, Call>();
+  const { door, path } = await openDoor(context, (call) => calls.set(call.request.url, call));
+  const ask = async (name: string) => {
+    const answered = once(send(path, name), "response") as Promise<[IncomingMessage]>;
+    while (!calls.has(name)) await pause(1);
+    return { answered, end: () => calls.get(name)!.response.end("whole") };
+  };
+  const ended = async ({ answered, end }: Awaited<ReturnType<typeof ask>>, name: string) => {
+    const closed = once(calls.get(name)!.response, "close");
+    end();
+    await text((await answered)[0]);
+    await closed;
+  };
+  const long = await ask("/long");
+  assert.equal(door.idleMs, 0);
+  for (const name of ["/first", "/second"]) await ended(await ask(name), name);
+  await pause(5);
+  assert.equal(door.idleMs, 0, "the long one is still being answered");
+  await ended(long, "/long");
+  await pause(5);
+  assert.ok(door.idleMs > 0);
+  await door.close(0);
 });

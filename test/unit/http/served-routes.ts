@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import type { TestContext } from "node:test";
 import { Metrics } from "../../../src/base/metrics.ts";
-import { BodyRoom } from "../../../src/http/request/body-room.ts";
+import { ANSWERS, BODIES, ByteBudget } from "../../../src/http/request/byte-budget.ts";
 import { clientReader } from "../../../src/http/request/client.ts";
 import { Dispatcher, type Signposts } from "../../../src/http/request/dispatcher.ts";
 import { CallHistory } from "../../../src/http/request/recent-calls.ts";
@@ -29,6 +29,8 @@ export interface ServedOptions {
   readonly access?: Partial<AccessChecks>;
   readonly signposts?: Signposts;
   readonly bodyBytesMax?: number;
+  readonly answerBytesMax?: number;
+  readonly slowBodyMs?: number;
 }
 
 /** A route that takes everything, but for what the test says. */
@@ -39,7 +41,13 @@ export function routeAt(path: string, handle: Route["handle"], more: Partial<Rou
 export async function serveRoutes(
   context: TestContext,
   routes: readonly Route[],
-  { access = {}, signposts, bodyBytesMax }: ServedOptions = {},
+  {
+    access = {},
+    signposts,
+    bodyBytesMax = BODIES.bytesMax,
+    answerBytesMax = ANSWERS.bytesMax,
+    slowBodyMs = 10_000,
+  }: ServedOptions = {},
 ) {
   const errors: { line: object; message: string }[] = [];
   const log = {
@@ -53,17 +61,20 @@ export async function serveRoutes(
   const passes = new Proxy(access, { get: (checks, name) => Reflect.get(checks, name) ?? (() => {}) });
   const recent = new CallHistory();
   const places: { account: string; address: string }[] = [];
-  const bodies = new BodyRoom(metrics, bodyBytesMax);
+  const bodies = new ByteBudget(metrics, { ...BODIES, bytesMax: bodyBytesMax });
+  const answers = new ByteBudget(metrics, { ...ANSWERS, bytesMax: answerBytesMax });
   const dispatcher = new Dispatcher({
     services: services as unknown as HttpServices,
     router: new Router(routes),
     access: passes as AccessChecks,
     bodies: {
-      placeFor: (account: string, address: string) => {
+      holdingFor: (account: string, address: string) => {
         places.push({ account, address });
-        return bodies.placeFor(account, address);
+        return bodies.holdingFor(account, address);
       },
-    } as BodyRoom,
+    } as ByteBudget,
+    answers,
+    slowBodyMs,
     clientOf: clientReader(() => false),
     metrics: new RequestMetrics({ metrics, log }),
     recent,
@@ -90,6 +101,8 @@ export async function serveRoutes(
     /** Sends a head and a body, on a connection of its own. */
     ask: async (head: string, body = ""): Promise<Reply> =>
       (await repliesOf(open(`${head}\r\n\r\n${body}`), 1))[0],
+    answers,
+    answerBytes: () => metrics.value("sideband_answer_bytes"),
     bodyBytes: () => metrics.value("sideband_body_bytes"),
     countOf: (labels: string) => metrics.value("sideband_requests_total", labels),
     recentErrors: () => recent.errors.list((code) => ({ code })),

@@ -164,6 +164,40 @@ test("no request begins for a connection that is gone", TIMEOUT, async (context)
 });
 
 test(
+  "no request begins for a connection that is lost between its turn and its beginning",
+  TIMEOUT,
+  async (context) => {
+    const begun: (string | undefined)[] = [];
+    const server = createServer();
+    takeTurns(
+      server,
+      ({ url }, response) => {
+        begun.push(url);
+        answer(response, url!);
+      },
+      (error) => assert.fail(error.message),
+    );
+    const lost = new Promise<void>((resolve) => {
+      server.on("request", ({ url, socket }, response) => {
+        // It has the connection, and begins in the next turn of the event loop.
+        if (url === "/1") response.once("socket", () => resolve(void socket.destroy()));
+      });
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    context.after(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+    const socket = connect((server.address() as AddressInfo).port, "127.0.0.1").resume();
+    socket.on("error", () => {});
+    socket.write(gets(3));
+    await lost;
+    await turns();
+    assert.deepEqual(begun, ["/0"]);
+  },
+);
+
+test(
   "a client that hangs up on thousands of requests leaves only those behind that were read",
   TIMEOUT,
   async (context) => {

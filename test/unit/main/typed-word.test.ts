@@ -6,9 +6,10 @@ import { test } from "node:test";
 import { typedWord } from "../../../src/main/typed-word.ts";
 
 const WORDS = ["ada", "ada l", "it's", 'the "best"', "a$HOME`b`", "C:\\data\\"];
+const UNSEEN = ["a\u202eb", "織機\u001b[2J it's", "100% \u200b%s \\n"];
 
 test("a word is one word for a POSIX shell", () => {
-  for (const word of WORDS) {
+  for (const word of [...WORDS, ...UNSEEN]) {
     const line = `printf %s ${typedWord(word, "linux")}`;
     assert.equal(execFileSync("/bin/sh", ["-c", line], { encoding: "utf8" }), word);
   }

@@ -143,7 +143,8 @@ function rounds(context: TestContext, forgottenSinceMs: number, compact: () => P
   const store = { sweep: async () => {}, touchKeys: async () => {} };
   const authentication = { takeUses: () => new Map() };
   const clock = trusted(systemClock);
-  const core = { embedded, store, authentication, clock, memory: { clock } };
+  const ends = { start: () => () => {} };
+  const core = { embedded, store, authentication, ends, clock, memory: { clock } };
   context.after(keepUp(core as unknown as Core, readConfig({}, {}), pino({ level: "silent" })));
   return async (number: number) => {
     for (let i = 0; i < number; i++) {

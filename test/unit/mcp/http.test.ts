@@ -26,14 +26,19 @@ const MODERN = "2026-07-28";
 async function setUp(context: TestContext) {
   const { services, write } = await memoryServices(context);
   /** What a client asks for in the address of /mcp. */
-  const place: Pick<McpVisit, "project" | "include"> & { caller: Caller } = {
+  const place: Pick<McpVisit, "project" | "include" | "addLabel"> & { caller: Caller } = {
     project: undefined,
     include: "index",
     caller: CALLER,
   };
   for (const user of USERS) await write(user, `the name of ${user}`);
-  const isLive = context.mock.fn(async () => true);
-  const mcp = new McpHttp({ memory: services, version: "1.0.0", isLive });
+  /** What is to be called when the key ends, of the visits that are watched. */
+  const watched = new Set<() => void>();
+  const watch = (_: Caller, onEnd: () => void) => {
+    watched.add(onEnd);
+    return () => void watched.delete(onEnd);
+  };
+  const mcp = new McpHttp({ memory: services, version: "1.0.0", watch });
   const ended = new AbortController();
   const visit = (
     userId: string | undefined,
@@ -45,6 +50,7 @@ async function setUp(context: TestContext) {
     mcp.answer({
       caller: place.caller,
       userId,
+      addLabel: place.addLabel,
       project: place.project,
       include: place.include,
       request: {
@@ -92,22 +98,7 @@ async function setUp(context: TestContext) {
     await settled();
     return () => text;
   };
-  return { place, events: services.events, write, ask, openStream, initialize, listen, ended, isLive };
-}
-
-/** Timers that come round when told to. */
-function timersByHand(context: TestContext): () => Promise<void> {
-  const rounds = new Map<object, () => void>();
-  context.mock.method(globalThis, "setInterval", (run: () => void) => {
-    const timer = { unref: () => timer };
-    rounds.set(timer, run);
-    return timer;
-  });
-  context.mock.method(globalThis, "clearInterval", (timer: object) => void rounds.delete(timer));
-  return async () => {
-    for (const run of rounds.values()) run();
-    await settled();
-  };
+  return { mcp, place, events: services.events, write, ask, openStream, initialize, listen, ended, watched };
 }
 
 /** The users whom somebody listens to, in the order of their names. */
@@ -228,30 +219,24 @@ test("what a session has subscribed to is watched while its stream is open, and 
 });
 
 test("a visit is kept in mind until its answer has been sent or its client has gone", async (context) => {
-  const comeRound = timersByHand(context);
-  const { ask, ended, isLive } = await setUp(context);
+  const { mcp, ask, ended, watched } = await setUp(context);
   await ask("ada", "ping", {});
-  await comeRound();
-  assert.equal(isLive.mock.callCount(), 1);
+  assert.equal(watched.size, 1);
   ended.abort();
-  await comeRound();
-  assert.equal(isLive.mock.callCount(), 1);
+  assert.equal(watched.size, 0);
+  const abort = context.mock.method(AbortController.prototype, "abort");
+  mcp.close();
+  assert.equal(abort.mock.callCount(), 0);
 });
 
-test("a store that does not answer ends no stream, and a key that has ended does", async (context) => {
-  const comeRound = timersByHand(context);
-  const { initialize, openStream, isLive } = await setUp(context);
-  const { body } = await openStream(await initialize());
-  let isEnded = false;
-  const text = new Response(body).text().finally(() => {
-    isEnded = true;
-  });
-  isLive.mock.mockImplementationOnce(() => Promise.reject(new Error("away")));
-  await comeRound();
-  assert.deepEqual([isLive.mock.callCount(), isEnded], [1, false]);
-  isLive.mock.mockImplementation(async () => false);
-  await comeRound();
-  await text;
+test("a stream ends with its key", async (context) => {
+  const { initialize, openStream, watched } = await setUp(context);
+  const session = await initialize();
+  watched.clear();
+  const { body } = await openStream(session);
+  assert.equal(watched.size, 1);
+  for (const end of watched) end();
+  await new Response(body).text();
 });
 
 test("a client that is bound to a user reaches no other, by tool, resource or prompt", async (context) => {
@@ -282,23 +267,53 @@ test("the list of tools names the account's labels as they are now, and is short
   const { place, ask } = await setUp(context);
   const count = o200kCounter();
   const list = async (user: string | undefined, more: object = {}) => {
-    Object.assign(place, { project: undefined, include: "index", ...more });
+    Object.assign(place, { project: undefined, include: "index", addLabel: undefined, ...more });
     const { result } = await answerOf(await ask(user, "tools/list", {}));
     return result.tools as { name: string; description: string; inputSchema: { properties: object } }[];
   };
-  for (const [user, more] of [["ada"], [undefined], ["ada", { project: "loom" }]] as const) {
+  for (const [user, more] of [["ada"], [undefined], ["ada", { project: "loom", addLabel: true }]] as const) {
     const tokens = count(JSON.stringify({ tools: await list(user, more) }));
     assert.ok(tokens <= 800, `${tokens} tokens for ${user}`);
   }
   const names = (tools: { name: string }[]) => tools.map(({ name }) => name);
-  assert.deepEqual(names(await list("ada")), ["remember", "recall", "forget", "add_label", "history"]);
-  assert.deepEqual(names(await list("ada", { include: "both" })).slice(5), ["flush", "read_block"]);
+  assert.deepEqual(names(await list("ada")), ["remember", "recall", "forget", "history"]);
+  assert.deepEqual(names(await list("ada", { include: "both" })).slice(4), ["flush", "read_block"]);
   const remember = async (more?: object) => Object.keys((await list("ada", more))[0].inputSchema.properties);
   assert.deepEqual(await remember(), ["label", "value", "add", "ttl_s"]);
   assert.deepEqual(await remember({ project: "loom" }), ["label", "value", "add", "ttl_s", "scope"]);
   const label = { label: "FAMILY.wife", description: "her name" };
+  Object.assign(place, { addLabel: true });
   await answerOf(await ask("ada", "tools/call", { name: "add_label", arguments: label }));
-  assert.match((await list("ada"))[0].description, /GROUP\.name\): FAMILY: wife \(her name\); USER: name, /);
+  assert.match(
+    (await list("ada"))[0].description,
+    /GROUP\.name\): FAMILY: wife \("her name"\); USER: name, /,
+  );
+});
+
+test("add_label is offered to a key that may add labels, and for one user only where it is asked for", async (context) => {
+  const { place, ask } = await setUp(context);
+  const isOffered = async (caller: Partial<Caller>, user: string | undefined, addLabel?: boolean) => {
+    Object.assign(place, { caller: { ...CALLER, ...caller }, addLabel });
+    const listed = (await answerOf(await ask(user, "tools/list", {}))).result.tools;
+    const own = user === undefined ? { user_id: "ada" } : {};
+    const call = { name: "add_label", arguments: { ...own, label: "A.b", description: "c" } };
+    const text = await (await ask(user, "tools/call", call)).text();
+    const isListed = listed.some(({ name }: { name: string }) => name === "add_label");
+    assert.equal(text.includes("Tool add_label not found"), !isListed);
+    return isListed;
+  };
+  assert.equal(await isOffered({}, undefined), true);
+  assert.equal(await isOffered({}, undefined, false), false);
+  assert.equal(await isOffered({}, "ada"), false);
+  assert.equal(await isOffered({}, "ada", true), true);
+  for (const caller of [{ user: "ada" }, { access: "read" }, { user: "ada", access: "read" }] as const)
+    for (const user of ["ada", undefined])
+      for (const addLabel of [undefined, true])
+        assert.equal(
+          await isOffered(caller, user, addLabel),
+          false,
+          JSON.stringify([caller, user, addLabel]),
+        );
 });
 
 test("a client writes under the name it gave itself, in the project that it named", async (context) => {
@@ -339,7 +354,7 @@ test("a key that reads alone writes nothing, and one of a user reaches no other 
   Object.assign(place, { caller: { ...CALLER, user: "ada" } });
   assert.match(await call("recall", { user_id: "eve" }), /user_not_allowed/);
   const label = { user_id: "ada", label: "FAMILY.wife", description: "her name" };
-  assert.match(await call("add_label", label), /user_not_allowed/);
+  assert.match(await call("add_label", label), /Tool add_label not found/);
 });
 
 /** The JSON of an answer, which may come as an event. */

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../../../src/base/errors.ts";
-import { Authentication, type WantedToken } from "../../../src/memory/authentication.ts";
+import { Authentication, type Caller, type WantedToken } from "../../../src/memory/authentication.ts";
 import { hashOfKey, newApiKey } from "../../../src/memory/key-format.ts";
 import type { KeyRecord, KeyStore } from "../../../src/memory/ports.ts";
 import { Tokens } from "../../../src/memory/tokens.ts";
@@ -43,6 +43,7 @@ function setUp(change: Partial<KeyRecord> = {}) {
   } as unknown as KeyStore;
   const tokens = new Tokens(new Uint8Array(32));
   const authentication = new Authentication(keys, { now: () => state.nowMs }, tokens);
+  const isLive = async (caller: Caller) => (await authentication.liveUntil(caller)) > state.nowMs;
   const codeOf = async (text = key) => {
     try {
       return (await authentication.callerOf(text)).account;
@@ -58,7 +59,7 @@ function setUp(change: Partial<KeyRecord> = {}) {
     record = { ...record, ...other };
     state.version += 1;
   };
-  return { key, state, keys, authentication, codeOf, revoke, replace };
+  return { key, state, keys, authentication, codeOf, isLive, revoke, replace };
 }
 
 test("authentication: a known key is looked up once, until any key changes", async () => {
@@ -136,16 +137,16 @@ test("authentication: a caller has the account, the tier and the limit of the ke
 });
 
 test("authentication: what outlives a request ends with its key: revoked, expired or gone", async () => {
-  const { key, state, authentication, revoke } = setUp({ expiresAtMs: NOW + 1000 });
+  const { key, state, authentication, isLive, revoke } = setUp({ expiresAtMs: NOW + 1000 });
   const caller = await authentication.callerOf(key);
   state.nowMs = NOW + 999;
-  assert.equal(await authentication.isLive(caller), true);
+  assert.equal(await isLive(caller), true);
   state.nowMs = NOW + 1000;
-  assert.equal(await authentication.isLive(caller), false);
+  assert.equal(await isLive(caller), false);
   state.nowMs = NOW;
-  assert.equal(await authentication.isLive({ ...caller, keyId: "gone" }), false);
+  assert.equal(await isLive({ ...caller, keyId: "gone" }), false);
   revoke();
-  assert.equal(await authentication.isLive(caller), false);
+  assert.equal(await isLive(caller), false);
 });
 
 const WANTED = { user: "ada", access: "write", ttlS: 60 } as const;
@@ -177,12 +178,12 @@ test("tokens: a caller with one has the account, tier and limit of its key, and 
 });
 
 test("tokens: one ends at its time, with its key's end at the latest, and what outlives a request with it", async () => {
-  const { token, state, authentication, codeOf } = await setUpToken();
+  const { token, state, authentication, codeOf, isLive } = await setUpToken();
   const caller = await authentication.callerOf(token);
   state.nowMs = NOW + 59_999;
-  assert.deepEqual([await codeOf(token), await authentication.isLive(caller)], ["acme", true]);
+  assert.deepEqual([await codeOf(token), await isLive(caller)], ["acme", true]);
   state.nowMs = NOW + 60_000;
-  assert.deepEqual([await codeOf(token), await authentication.isLive(caller)], ["key_expired", false]);
+  assert.deepEqual([await codeOf(token), await isLive(caller)], ["key_expired", false]);
   assert.equal((await setUpToken({ expiresAtMs: NOW + 5 })).expiresAtMs, NOW + 5);
 });
 
@@ -282,13 +283,13 @@ test("authentication: while the store cannot be asked, nothing that outlives a r
   ]) {
     state.version += 1;
     keys.readKey = () => Promise.reject(error);
-    await assert.rejects(authentication.isLive(caller), error);
+    await assert.rejects(authentication.liveUntil(caller), error);
   }
 });
 
 test("authentication: what outlives a request goes on with a key that does not expire, and for the owner, who has none", async () => {
-  const { key, authentication } = setUp();
+  const { key, authentication, isLive } = setUp();
   const caller = await authentication.callerOf(key);
-  assert.equal(await authentication.isLive(caller), true);
-  assert.equal(await authentication.isLive({ ...caller, tier: "owner", keyId: "none" }), true);
+  assert.equal(await isLive(caller), true);
+  assert.equal(await isLive({ ...caller, tier: "owner", keyId: "none" }), true);
 });

@@ -154,6 +154,34 @@ test("who comes back hears what it has missed first, then what has come meanwhil
   assert.deepEqual([calls, ada.heard.at(-1)], [["close"], "end"]);
 });
 
+test("who comes back is told nothing of what was forgotten later, and of the forgetting once", async () => {
+  const told = (number: number, userId: string, place: string, label?: string): ToldEvent => {
+    const event = { userId, place, label, revision: 1, writtenBy: null, atMs: 0 };
+    return {
+      id: `${number}`,
+      number,
+      event: { ...event, kind: label === undefined ? "forgotten" : "written" },
+    };
+  };
+  const { events, know } = sourceOf([
+    told(1, "ada", "loom", "x"),
+    told(2, "ada", "loo", "x"),
+    told(3, "eve", "loom", "x"),
+    told(4, "ada", "loom/w", "x"),
+    told(5, "ada", "loom/w"),
+    told(6, "ada", "loom"),
+    told(7, "ada", "loom", "x"),
+    told(8, "bob", "", "x"),
+    told(9, "bob", "loom", "x"),
+    told(10, "bob", ""),
+  ]);
+  const all = ears();
+  const { ready } = events.listen(ACCOUNT, undefined, all.hear, "0");
+  know();
+  await ready;
+  assert.deepEqual(all.ids, ["2", "3", "6", "7", "10"]);
+});
+
 test("all who listen are told of the end", async (context) => {
   const { services } = await memoryServices(context);
   const { heard, hear } = ears();

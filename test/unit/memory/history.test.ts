@@ -279,26 +279,6 @@ test("nobody is put back to the future, and a rollback says who asks for it in t
   await assert.rejects(rollBack(0, { userId: "" }), invalid("user_id"));
 });
 
-test("a rollback that a writer overtakes is planned anew, ten times", async (context) => {
-  const { services, store, clock } = await memoryServices(context);
-  const { write, rollBack } = callsOf(services);
-  clock.advance(1000);
-  await write("Ada");
-  const conflict = { outcome: "conflict", used: 0, index: 0, present: undefined } as const;
-  const { mock } = context.mock.method(store, "write", async () => conflict);
-  await assert.rejects(rollBack(0), { code: "revision_mismatch" });
-  assert.equal(mock.callCount(), 10);
-  mock.restore();
-  const real = store.write.bind(store);
-  const again = context.mock.method(store, "write", real);
-  again.mock.mockImplementationOnce(async (request: Parameters<typeof real>[0]) => {
-    await real({ ...request, changes: [{ place: "", channel: 0, value: "Grace" }] });
-    return conflict;
-  });
-  const { changes } = await rollBack(0);
-  assert.deepEqual([changes[0].from, changes[0].to, again.mock.callCount()], ["Grace", null, 2]);
-});
-
 test("a history with a gap reaches back to the gap, and nobody is put back across it", async (context) => {
   const { services, store, clock, factsOf } = await memoryServices(context);
   const { write, history, rollBack } = callsOf(services);

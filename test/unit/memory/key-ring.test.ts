@@ -35,8 +35,11 @@ test("the digest key is none of the block keys", () => {
     for (const { material } of ring.reading(account)) assert.notDeepEqual(digestKey, Buffer.from(material));
 });
 
-test("a new master key does not change the digest key", () => {
-  assert.deepEqual(new KeyRing([older, newer]).digestKey, new KeyRing([older]).digestKey);
+test("a new master key changes neither the digest key nor the secret of event ids, which is another one", () => {
+  const ring = new KeyRing([older, newer]);
+  assert.deepEqual(ring.digestKey, new KeyRing([older]).digestKey);
+  assert.deepEqual(ring.eventKey, new KeyRing([older]).eventKey);
+  assert.notDeepEqual(ring.eventKey, ring.digestKey);
 });
 
 test("the secret of tokens is that of the newest master key alone, and none of the others", () => {

@@ -9,9 +9,11 @@ import {
   checkTerms,
   type LabelChange,
   type NewLabel,
+  removeLabel,
 } from "../../../src/memory/label-terms.ts";
 import { AccountLabels, Labels } from "../../../src/memory/labels.ts";
 import type { LabelRecord } from "../../../src/memory/ports.ts";
+import { viewOf } from "../../fixtures/views.ts";
 import { ACCOUNT, memoryServices, NEW_LABEL } from "./memory-services.ts";
 
 const invalid = (param: string) => ({ code: "invalid_request", extra: { param } });
@@ -57,6 +59,35 @@ test("the values of a label are 2 to 32, different, and no longer than it allows
   assert.throws(() => check({ oneOf: ["abc", "defg"], maxBytes: 3 }), invalid("one_of"));
 });
 
+test("no text of a label has a character that cannot be seen, but where the writing needs it", () => {
+  const tags = [..."ignore"].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join("");
+  for (const hidden of ["\u001b[2J", "\u202e", "\u2066", "\u200b", "\ufeff", "\u200f", "\u00ad", tags]) {
+    const text = `a${hidden}b`;
+    for (const [param, terms] of [
+      ["description", { description: text }],
+      ["example", { example: text }],
+      ["one_of", { oneOf: ["c", text] }],
+    ] as const) {
+      assert.throws(() => check(terms), invalid(param));
+      assert.throws(
+        () => checkLabelRecord({ ...NEW_LABEL, channel: 40, createdAtMs: 0, ...terms }),
+        invalid(param),
+      );
+      // One line, which shows the character by its number alone.
+      assert.throws(() => check(terms), { message: /^[ -~]+$/ });
+    }
+  }
+  // A heart with its variation selector, a family of joined emoji, a Persian word with its non-joiner, a Hebrew mark.
+  for (const text of [
+    "\u2764\ufe0f",
+    "\u{1f469}\u200d\u{1f467}",
+    "\u0645\u06cc\u200c\u062e",
+    "\u05d0\u200f!",
+    "a < b",
+  ])
+    check({ description: text, example: text, oneOf: ["c", text] });
+});
+
 test("bytes, life and scope of a label have their limits", () => {
   for (const maxBytes of [1, 1024]) check({ maxBytes });
   for (const maxBytes of [0, 1025, 1.5]) assert.throws(() => check({ maxBytes }), invalid("max_bytes"));
@@ -69,7 +100,7 @@ test("bytes, life and scope of a label have their limits", () => {
 test("a label is added once: again with the same terms it is there, with others it is refused", async (context) => {
   const { services, add } = await labelServices(context);
   const { isNew, terms } = await add();
-  assert.deepEqual([isNew, terms], [true, { ...NEW_LABEL, channel: 40, scope: "person" }]);
+  assert.deepEqual([isNew, terms], [true, { ...NEW_LABEL, channel: 40, scope: "person", createdAtMs: 0 }]);
   assert.deepEqual(await add(), { isNew: false, terms });
   const exists = { code: "label_exists", extra: { param: "label" } };
   await assert.rejects(add({ description: "Another." }), exists);
@@ -89,6 +120,89 @@ test("an account has 216 labels of its own, and no more", async (context) => {
   const { store, add } = await labelServices(context);
   context.mock.method(store, "addLabel", async () => ({ outcome: "full" }) as const);
   await assert.rejects(add(), { code: "labels_full" });
+});
+
+test("labels that are too long together are refused, and the line says what to do", async (context) => {
+  const { add, change } = await labelServices(context);
+  const oneOf = Array.from({ length: 32 }, (_, i) => `${i}`.padEnd(1_000, "x"));
+  for (let i = 0; i < 8; i++) await add({ label: `OWN.l${i}`, oneOf });
+  const full = {
+    code: "labels_full",
+    message:
+      "The labels of an account have at most 256 KiB of names, descriptions, examples and one_of together: shorten " +
+      "some, or remove labels that no fact uses.",
+  };
+  await assert.rejects(add({ label: "OWN.more", oneOf }), full);
+  const { terms } = await add({ label: "OWN.short" });
+  await assert.rejects(change("OWN.short", { oneOf }), full);
+  await change("OWN.l0", { oneOf: null });
+  assert.deepEqual(await change("OWN.short", { oneOf }), { ...terms, oneOf });
+});
+
+test("of one label that is changed by two at once both changes stay", async (context) => {
+  const { services, add, change } = await labelServices(context);
+  await add();
+  await Promise.all([change("FAMILY.wife", { ttlS: 60 }), change("FAMILY.wife", { example: "Joan" })]);
+  const { ttlS, example } = await services.labels.find(ACCOUNT, "FAMILY.wife");
+  assert.deepEqual([ttlS, example], [60, "Joan"]);
+});
+
+test("the scope of a label stays as it is, and who changes it is told so", async (context) => {
+  const { add, change } = await labelServices(context);
+  await add({ scope: "project" });
+  await assert.rejects(change("FAMILY.wife", { scope: "person" } as LabelChange), {
+    code: "invalid_request",
+    message: "scope cannot be changed: the facts of FAMILY.wife are kept for the project.",
+    extra: { param: "scope" },
+  });
+  await assert.rejects(change("PROJ.goal", { scope: "person" } as LabelChange), invalid("scope"));
+  assert.equal((await change("FAMILY.wife", { scope: "project", ttlS: 5 } as LabelChange)).ttlS, 5);
+});
+
+test("a label that nothing has is removed; a block that was made before keeps its name", async (context) => {
+  const { services, store, add, change } = await labelServices(context);
+  const remove = (label: string) => removeLabel(services, ACCOUNT, label);
+  await assert.rejects(remove("USER.name"), invalid("label"));
+  await assert.rejects(remove("FAMILY.wife"), { code: "not_found" });
+  await add();
+  const write = (value: string | null) =>
+    store.write({ ...viewOf("ada", ACCOUNT), changes: [{ place: "", channel: 40, value }] });
+  await write("Grace");
+  await assert.rejects(remove("FAMILY.wife"), {
+    code: "label_in_use",
+    message:
+      "The label FAMILY.wife has facts or a history. Forget them with DELETE /facts first, or hide the label.",
+  });
+  await write(null);
+  await remove("FAMILY.wife");
+  const labels = await services.labels.of(ACCOUNT);
+  assert.deepEqual([labels.all.length, labels.free, labels.find("FAMILY.wife")], [40, 215, undefined]);
+  assert.deepEqual(await services.labels.namesOf(ACCOUNT, [40]), ["FAMILY.wife"]);
+  await assert.rejects(change("FAMILY.wife", { hidden: true }), { code: "unknown_label" });
+  await assert.rejects(remove("FAMILY.wife"), { code: "not_found" });
+  assert.equal((await add({ label: "FAMILY.child" })).terms.channel, 41);
+  assert.deepEqual((await add({ description: "Another." })).terms.channel, 40);
+});
+
+test("who added a label is kept and logged, and so are its change and its removal", async (context) => {
+  const { services } = await labelServices(context);
+  const lines: unknown[] = [];
+  services.labels.onChange = (line, message) => void lines.push([message, line]);
+  const author = { keyId: "key1", writtenBy: "codex" };
+  await addLabel(services, ACCOUNT, NEW_LABEL, author);
+  await addLabel(services, ACCOUNT, NEW_LABEL, { writtenBy: "claude-code" });
+  const { createdAtMs, createdBy } = await services.labels.find(ACCOUNT, "FAMILY.wife");
+  assert.deepEqual([createdAtMs, createdBy], [0, "codex"]);
+  await changeLabel(services, ACCOUNT, "FAMILY.wife", { hidden: true }, author);
+  await removeLabel(services, ACCOUNT, "FAMILY.wife", author);
+  const line = { account: ACCOUNT, label: "FAMILY.wife", key_id: "key1", written_by: "codex" };
+  assert.deepEqual(
+    lines,
+    ["label added", "label changed", "label removed"].map((message) => [message, line]),
+  );
+  await assert.rejects(addLabel(services, ACCOUNT, NEW_LABEL, { writtenBy: "a\nb" }), {
+    extra: { param: "written_by" },
+  });
 });
 
 test("of an own label all terms but its scope are changed, and what is not named stays", async (context) => {
@@ -130,7 +244,8 @@ test("a label that another node has added is found, and its name too", async (co
   await labels.of(ACCOUNT);
   // As long as the store has not told of it.
   const version = await store.keysVersion();
-  context.mock.method(store, "keysVersion", () => version);
+  const versionNow = store.keysVersion.bind(store);
+  context.mock.method(store, "keysVersion", (isNow?: boolean) => (isNow ? versionNow() : version));
   await store.addLabel(ACCOUNT, { ...NEW_LABEL, createdAtMs: 0 });
   assert.deepEqual(await labels.namesOf(ACCOUNT, [40]), ["FAMILY.wife"]);
   await store.addLabel(ACCOUNT, { ...NEW_LABEL, label: "FAMILY.child", createdAtMs: 0 });
@@ -169,6 +284,8 @@ test("a record that comes from an export has all that a label has", () => {
       { ...record, channel: 1.5 },
     ],
     { ...record, label: "wife" },
+    { ...record, createdKey: "sb_live_longer" },
+    { ...record, removed: false },
   ])
     assert.throws(() => checkLabelRecord(wrong as LabelRecord), invalid("label"));
   assert.throws(() => checkLabelRecord({ ...record, maxBytes: 0 }), invalid("max_bytes"));

@@ -103,6 +103,24 @@ test("a label of another kind is not hinted, nor a slip after another group", ()
     assert.equal(nearLabel(text), undefined, text.slice(0, 20));
 });
 
+test("a hint costs at most a millisecond, whatever the labels are", () => {
+  // The longest labels, each in a group of its own, as near to one another and to the text as they can be.
+  const letters = (n: number) => String.fromCharCode(97 + Math.floor(n / 26), 97 + (n % 26));
+  const own = Array.from(
+    { length: 216 },
+    (_, i) => `${"G".repeat(14)}${letters(i).toUpperCase()}.${"n".repeat(46)}${letters(i)}`,
+  );
+  const known = accountWith(...own);
+  for (const text of [`${"G".repeat(16)}.${"n".repeat(48)}`, own[7].slice(0, -1), `${"G".repeat(60)}`]) {
+    const times = Array.from({ length: 50 }, () => {
+      const startedMs = performance.now();
+      nearLabel(text, known);
+      return performance.now() - startedMs;
+    });
+    assert.ok(Math.min(...times) <= 1, `${Math.min(...times)} ms`);
+  }
+});
+
 test("an unknown label is refused with the hint, where there is one", () => {
   assert.throws(() => find("USER.nam"), {
     code: "unknown_label",

@@ -8,7 +8,7 @@ import { type FoundFact, UserMemory } from "../../../src/memory/law/user-memory.
 import type { Change, FactRecord, PastValue, WriteRequest } from "../../../src/memory/ports.ts";
 
 const START = Date.UTC(2026, 10, 15, 12);
-const NOTHING_FOUND = { replay: undefined, used: 0, others: 0 };
+const NOTHING_FOUND = { replay: undefined, used: 0, others: 0, gone: new Set<number>() };
 
 function fact(place: string, channel: number, value: string, more: Partial<FactRecord> = {}): FactRecord {
   return {

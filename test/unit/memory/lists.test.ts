@@ -121,6 +121,23 @@ test("with another revision than the expected one nothing is added or removed, a
   assert.deepEqual([mock.callCount(), await valueIn()], [2, "jq; npm"]);
 });
 
+test("the last item is removed only from the list that was read", async (context) => {
+  const { services, store, append, remove, valueIn } = await listServices(context);
+  const { revision } = await append("jq");
+  await append("jq", { ttlS: 60 });
+  await assert.rejects(remove("jq", { ifRevision: revision }), { code: "revision_mismatch" });
+  assert.equal(await valueIn(), "jq");
+  // Between the read and the write somebody else adds an item.
+  const read = store.readFact.bind(store);
+  const { mock } = context.mock.method(services.store, "readFact", (...asked: Parameters<typeof read>) => {
+    const fact = read(...asked);
+    if (mock.callCount() > 0) return fact;
+    return append("npm").then(() => fact);
+  });
+  const { facts } = await remove("jq");
+  assert.deepEqual([facts[0]?.value, await valueIn()], ["npm", "npm"]);
+});
+
 test("a list that others always change first is tried a hundred times", async (context) => {
   const { store, append } = await listServices(context);
   const { mock } = context.mock.method(store, "write", async () => {

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { encodeFacts } from "../../../src/memory/encode.ts";
+import { type EventIds, sealedIds } from "../../../src/memory/event-ids.ts";
 import { type Heard, type ToldEvent, UserEvents } from "../../../src/memory/events.ts";
 import { forgetUser } from "../../../src/memory/facts.ts";
 import { Labels } from "../../../src/memory/labels.ts";
@@ -47,7 +48,7 @@ test("an event says whose fact it is, where, which revision, who wrote it and wh
       ["", "USER.name", "written", 1000, 1, "tests"],
       ["loom", "PROJ.goal", "written", 1000, 2, "tests"],
       ["", "USER.name", "forgotten", 1500, 3, null],
-      ["loom", "PROJ.goal", "expired", 2500, told[3].event.revision, null],
+      ["loom", "PROJ.goal", "expired", 2000, told[3].event.revision, null],
     ].map(([place, label, kind, atMs, revision, writtenBy]) => {
       return { userId: "ada", place, label, kind, atMs, revision, writtenBy };
     }),
@@ -86,7 +87,11 @@ function eventsOf(context: TestContext) {
   context.mock.timers.enable({ apis: ["setInterval"] });
   const clock = new FakeClock(0);
   const labels = new Labels({ keysVersion: () => 1, readLabels: () => [] } as unknown as Store);
-  const source = new LocalEvents(labels, clock);
+  let ids: EventIds | undefined;
+  const source = new LocalEvents(labels, clock, (account, log) => {
+    ids = sealedIds(new Uint8Array(32))(account, log);
+    return ids;
+  });
   const events = new UserEvents(source);
   context.after(() => events.close());
   const store = source.tellsOf(new AnsweringStore() as unknown as Store);
@@ -113,21 +118,20 @@ function eventsOf(context: TestContext) {
     clock.advance(ms);
     context.mock.timers.tick(10_000);
   };
-  return { clock, write, listen, comeBack, goBy };
+  return { clock, write, listen, comeBack, goBy, idOf: (number: number) => ids!.idOf(number) };
 }
 
 test("of an account the last 10,000 events are kept", async (context) => {
-  const { write, listen, comeBack } = eventsOf(context);
+  const { write, listen, comeBack, idOf } = eventsOf(context);
   const { heard } = await listen();
   await write(10_000);
   const [first, second] = heard.filter(isTold).map(({ id }) => id);
-  const log = first.slice(0, first.lastIndexOf("-"));
-  assert.equal(await comeBack(`${log}-0`), 10_000);
+  assert.equal(await comeBack(idOf(0)), 10_000);
   await write(1);
-  assert.equal(await comeBack(`${log}-0`), "reset");
+  assert.equal(await comeBack(idOf(0)), "reset");
   assert.deepEqual([await comeBack(first), await comeBack(second)], [10_000, 9_999]);
-  assert.equal(await comeBack(`${log}-10001`), 0);
-  for (const id of [`${log}-10002`, `${log}-1.5`, `${log}-x`, `x${log}-1`, log])
+  assert.equal(await comeBack(idOf(10_001)), 0);
+  for (const id of [idOf(10_002), `${first}x`, first.slice(1), "", "log-1"])
     assert.equal(await comeBack(id), "reset", id);
 });
 
@@ -141,7 +145,7 @@ test("who comes back hears events under the ids that they had, and a refused wri
   await store.write({ ...viewOf("ada"), changes: [{ ...change, ifRevision: 9 }] });
   const ids = heard.filter(isTold).map(({ id }) => id);
   assert.equal(ids.length, 3);
-  assert.match(ids[0], /^[0-9a-f]{8}-1$/);
+  assert.match(ids[0], /^[\w-]{22}$/);
   const again: Heard[] = [];
   const listening = services.events.listen(ACCOUNT, "ada", (event) => again.push(event), ids[0]);
   await listening.ready;
@@ -149,24 +153,23 @@ test("who comes back hears events under the ids that they had, and a refused wri
 });
 
 test("events are kept for an hour, and those of an account for an hour after the last listener", async (context) => {
-  const { clock, write, listen, comeBack, goBy } = eventsOf(context);
+  const { clock, write, listen, comeBack, goBy, idOf } = eventsOf(context);
   const { heard, stop } = await listen();
   await write(1);
   clock.advance(1);
   await write(1);
   const [first] = heard.filter(isTold).map(({ id }) => id);
-  const log = first.slice(0, first.lastIndexOf("-"));
   clock.advance(3_599_998);
-  assert.equal(await comeBack(`${log}-0`), 2);
+  assert.equal(await comeBack(idOf(0)), 2);
   clock.advance(1);
-  assert.deepEqual([await comeBack(`${log}-0`), await comeBack(first)], ["reset", 1]);
+  assert.deepEqual([await comeBack(idOf(0)), await comeBack(first)], ["reset", 1]);
   clock.advance(1);
-  assert.deepEqual([await comeBack(first), await comeBack(`${log}-2`)], ["reset", 0]);
+  assert.deepEqual([await comeBack(first), await comeBack(idOf(2))], ["reset", 0]);
   stop();
   goBy(3_599_999);
-  assert.equal(await comeBack(`${log}-2`), 0);
+  assert.equal(await comeBack(idOf(2)), 0);
   goBy(3_600_000);
-  assert.equal(await comeBack(`${log}-2`), "reset");
+  assert.equal(await comeBack(idOf(2)), "reset");
 });
 
 test("what nobody listens to is not kept, and a log that has ended has another name when it begins anew", async (context) => {
@@ -203,4 +206,32 @@ test("what is kept of a user goes when the user is forgotten, and the other even
   const again: Heard[] = [];
   await services.events.listen(ACCOUNT, undefined, (event) => again.push(event), told[0].id).ready;
   assert.deepEqual(again, [told[2], told[4]]);
+});
+
+test("what is kept of a project goes when the project is forgotten, and one event tells of it", async (context) => {
+  const { services, store } = await memoryServices(context);
+  const heard: Heard[] = [];
+  await services.events.listen(ACCOUNT, undefined, (event) => heard.push(event)).ready;
+  const places = ["", "loom", "loom/w", "loom2", "loom"];
+  for (const place of places)
+    await store.write({ ...viewOf("ada"), changes: [{ place, channel: 0, value: "x" }] });
+  await store.write({ ...viewOf("eve"), changes: [{ place: "loom", channel: 0, value: "x" }] });
+  await forgetUser(services, ACCOUNT, { userId: "ada", project: "loom" });
+  const told = heard.filter(isTold);
+  const again: Heard[] = [];
+  await services.events.listen(ACCOUNT, undefined, (event) => again.push(event), told[0].id).ready;
+  assert.deepEqual(
+    again.filter(isTold).map(({ event: { userId, place, kind } }) => `${userId} ${place} ${kind}`),
+    ["ada loom2 written", "eve loom written", "ada loom forgotten"],
+  );
+});
+
+test("a write and a forgetting in one commit are told in their order", async (context) => {
+  const { services, store } = await memoryServices(context);
+  const kinds: (string | undefined)[] = [];
+  const hear = (heard: Heard) => kinds.push(isTold(heard) ? heard.event.kind : heard);
+  await services.events.listen(ACCOUNT, "ada", hear).ready;
+  const write = () => store.write({ ...viewOf("ada"), changes: [{ place: "", channel: 0, value: "x" }] });
+  await Promise.all([write(), store.forgetUser(ACCOUNT, "ada"), write()]);
+  assert.deepEqual(kinds, ["written", "forgotten", "written"]);
 });

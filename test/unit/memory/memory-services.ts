@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext } from "node:test";
 import { crc32 } from "node:zlib";
+import { FairTurns } from "../../../src/base/fair-turns.ts";
 import { Metrics } from "../../../src/base/metrics.ts";
 import { seededRandom } from "../../../src/base/random.ts";
 import { SharedWork } from "../../../src/base/shared-work.ts";
@@ -15,6 +16,7 @@ import { codeOf, type FactCode } from "../../../src/blockwork/fact-code.ts";
 import { PLAIN_CODEBOOK } from "../../../src/codec/codebook.ts";
 import type { Caller } from "../../../src/memory/authentication.ts";
 import { Blocks } from "../../../src/memory/blocks.ts";
+import { sealedIds } from "../../../src/memory/event-ids.ts";
 import { UserEvents } from "../../../src/memory/events.ts";
 import { IdempotencyGate } from "../../../src/memory/idempotency.ts";
 import { KeyRing } from "../../../src/memory/key-ring.ts";
@@ -88,7 +90,7 @@ export async function memoryServices(context: TestContext, time = "1970-01-01T00
   const blockWork = new BlockWork(scheduler, PLAIN_CODEBOOK.version);
   const keyRing = new KeyRing([{ id: 1, material: new Uint8Array(32) }]);
   const labels = new Labels(opened);
-  const source = new LocalEvents(labels, clock);
+  const source = new LocalEvents(labels, clock, sealedIds(keyRing.eventKey));
   const events = new UserEvents(source);
   context.after(() => events.close());
   // With what only this store does.
@@ -102,6 +104,7 @@ export async function memoryServices(context: TestContext, time = "1970-01-01T00
     events,
     blocks,
     flushes: new SharedWork(),
+    turns: new FairTurns(),
     idempotency: new IdempotencyGate(keyRing.digestKey),
     clock,
     historyMax: 8,

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { sealedIds } from "../../../src/memory/event-ids.ts";
 import { type Heard, UserEvents } from "../../../src/memory/events.ts";
 import type { Labels } from "../../../src/memory/labels.ts";
 import type { EventLog, RecordedEvent } from "../../../src/memory/ports.ts";
@@ -11,6 +12,8 @@ import { ACCOUNT } from "./memory-services.ts";
 
 const HOUR_MS = 3_600_000;
 const OTHER = "globex";
+const idsOf = sealedIds(new Uint8Array(32));
+const idOf = (number: number, log = "one") => idsOf(ACCOUNT, log).idOf(number);
 
 /** A listener that notes what it hears. */
 function ears() {
@@ -70,7 +73,7 @@ function setUp(context: TestContext) {
   };
   const labels = { namesOf: (_: string, channels: number[]) => channels.map(String) } as unknown as Labels;
   const clock = new FakeClock(0);
-  const source = new SharedEvents(eventLog, labels, clock);
+  const source = new SharedEvents(eventLog, labels, clock, idsOf);
   const events = new UserEvents(source);
   context.after(() => events.close());
   const record = (userId: string, count = 1, more: Partial<RecordedEvent> = {}) => {
@@ -150,7 +153,7 @@ test("who comes back to another node hears what it has missed, and nothing twice
   await events.listen(ACCOUNT, "eve", other.hear).ready;
   record("ada", 3);
   const { heard, hear } = ears();
-  await events.listen(ACCOUNT, "ada", hear, "one-1").ready;
+  await events.listen(ACCOUNT, "ada", hear, idOf(1)).ready;
   assert.equal(heard.length, 2);
   record("ada");
   await comeRound();
@@ -159,17 +162,19 @@ test("who comes back to another node hears what it has missed, and nothing twice
 
 test("who comes back is told what it has missed, or that it is not known", async (context) => {
   const { database, source, record } = setUp(context);
-  assert.equal(await source.after(ACCOUNT, "one-0"), undefined, "nobody listens to the account");
+  assert.equal(await source.after(ACCOUNT, idOf(0)), undefined, "nobody listens to the account");
   await source.begin(ACCOUNT);
   record("ada", 3);
   database.first = 1;
   const missed = async (id: string) => (await source.after(ACCOUNT, id))?.map((told) => told.id);
-  assert.deepEqual(await missed("one-1"), ["one-2", "one-3"]);
-  assert.deepEqual(await missed("one-3"), []);
-  for (const id of ["one-0", "one-4", "two-1", "one-x", ""]) assert.equal(await missed(id), undefined, id);
+  assert.deepEqual(await missed(idOf(1)), [idOf(2), idOf(3)]);
+  assert.deepEqual(await missed(idOf(3)), []);
+  const foreign = idsOf(OTHER, "one").idOf(1);
+  for (const id of [idOf(0), idOf(4), idOf(1, "two"), foreign, "one-1", ""])
+    assert.equal(await missed(id), undefined, id);
   record("ada", 9_998);
-  assert.equal((await missed("one-2"))?.length, 9_999);
-  assert.equal(await missed("one-1"), undefined, "too much to tell");
+  assert.equal((await missed(idOf(2)))?.length, 9_999);
+  assert.equal(await missed(idOf(1)), undefined, "too much to tell");
 });
 
 test("an account is followed once, for the hour in which one may come back, and again every five minutes", async (context) => {

@@ -4,18 +4,22 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { noStep } from "../../../src/base/steps.ts";
 import { encodeFacts } from "../../../src/memory/encode.ts";
-import { addLabel, changeLabel } from "../../../src/memory/label-terms.ts";
+import type { ExportLine } from "../../../src/memory/export-lines.ts";
+import { addLabel, changeLabel, removeLabel } from "../../../src/memory/label-terms.ts";
 import { Labels } from "../../../src/memory/labels.ts";
 import type { KeyRecord, Store } from "../../../src/memory/ports.ts";
-import {
-  type ExportLine,
-  type ExportOptions,
-  exportLines,
-  importLines,
-} from "../../../src/memory/transfer.ts";
+import { type ExportOptions, exportLines, importLines } from "../../../src/memory/transfer.ts";
 import { ACCOUNT, caller, memoryServices, NEW_LABEL, temporaryStore } from "./memory-services.ts";
 
 const nowMs = Date.parse("2027-01-01T00:00:00Z");
+const NO_MORE = {
+  facts: 0,
+  keys: 0,
+  requests: 0,
+  leftOut: [],
+  labelsAdded: [],
+  notTaken: { keys: 0, requests: 0, settings: 0, users: 0 },
+};
 const BOUND: KeyRecord = {
   id: "key1",
   account: ACCOUNT,
@@ -43,7 +47,7 @@ const importInto = (store: Store, lines: readonly unknown[]) =>
     (async function* () {
       for (const line of lines) yield JSON.stringify(line);
     })(),
-    { nowMs, atStep: noStep },
+    { nowMs, atStep: noStep, withKeys: true },
   );
 
 /** Two accounts with a key and a label of their own each, and users with facts on them. */
@@ -91,7 +95,8 @@ test("labels come through before the facts on them, with bound keys, and an impo
     await copy.addLabel(ACCOUNT, { ...NEW_LABEL, label, description: "As it was.", createdAtMs: 1 });
   for (let i = 0; i < 2; i++) {
     const labelsAdded = i === 0 ? ["FAMILY.child", "PETS.dog"] : [];
-    assert.deepEqual(await importInto(copy, lines), { lines: 9, facts: 3, leftOut: [], labelsAdded });
+    const keys = i === 0 ? 2 : 0;
+    assert.deepEqual(await importInto(copy, lines), { ...NO_MORE, lines: 9, facts: 3, keys, labelsAdded });
     const own = (await new Labels(copy).of(ACCOUNT)).all.slice(40);
     assert.deepEqual(
       own.map(({ label, channel, description }) => [label, channel, description]),
@@ -106,6 +111,26 @@ test("labels come through before the facts on them, with bound keys, and an impo
   }
 });
 
+test("a whole account takes its removed labels along, so that the others keep their channels", async (context) => {
+  const { services, store } = await memoryServices(context);
+  for (const label of ["FAMILY.wife", "FAMILY.child"])
+    await addLabel(services, ACCOUNT, { ...NEW_LABEL, label }, { writtenBy: "codex" });
+  await removeLabel(services, ACCOUNT, "FAMILY.wife");
+  const lines = await exported(store, { account: ACCOUNT });
+  const copy = await temporaryStore(context);
+  assert.deepEqual(await importInto(copy, lines), {
+    lines: 2,
+    facts: 0,
+    leftOut: [],
+    labelsAdded: ["FAMILY.child"],
+  });
+  assert.deepEqual(await copy.readLabels(ACCOUNT), await store.readLabels(ACCOUNT));
+  assert.deepEqual(
+    (await new Labels(copy).of(ACCOUNT)).all.slice(40).map(({ channel }) => channel),
+    [41],
+  );
+});
+
 test("a label for which an account has no room is left out and reported; one on another's channel is none", async (context) => {
   const store = await temporaryStore(context);
   const label = { ...NEW_LABEL, channel: 40, createdAtMs: 1 };
@@ -114,14 +139,13 @@ test("a label for which an account has no room is left out and reported; one on 
     lineOf({ channel: 3, hidden: true }),
     lineOf({ channel: 3, label: "USER.name", hidden: true }),
   ];
-  assert.deepEqual(await importInto(store, others), { lines: 2, facts: 0, leftOut: [], labelsAdded: [] });
+  assert.deepEqual(await importInto(store, others), { ...NO_MORE, lines: 2 });
   assert.deepEqual(await store.readLabels(ACCOUNT), []);
   context.mock.method(store, "addLabel", async () => ({ outcome: "full" }) as const);
   assert.deepEqual(await importInto(store, [lineOf({})]), {
+    ...NO_MORE,
     lines: 1,
-    facts: 0,
     leftOut: ["line 1: the label FAMILY.wife of account acme: the account has no free one"],
-    labelsAdded: [],
   });
 });
 

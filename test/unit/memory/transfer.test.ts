@@ -2,64 +2,28 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { LABELS } from "../../../src/base/channel-labels.ts";
 import { CHANNELS } from "../../../src/base/channels.ts";
 import { noStep } from "../../../src/base/steps.ts";
 import { DEMO_ACCOUNT } from "../../../src/memory/demo.ts";
 import { encodeFacts } from "../../../src/memory/encode.ts";
 import { rollBack } from "../../../src/memory/history.ts";
-import type { KeyRecord, KeyRequest, Store } from "../../../src/memory/ports.ts";
-import { exportLines, importLines } from "../../../src/memory/transfer.ts";
+import type { Store } from "../../../src/memory/ports.ts";
+import { importLines } from "../../../src/memory/transfer.ts";
 import { changesOf, viewOf } from "../../fixtures/views.ts";
 import { caller, memoryServices, NEW_LABEL, temporaryStore } from "./memory-services.ts";
-
-const KEY: KeyRecord = {
-  id: "key1",
-  account: "acme",
-  tier: "pro",
-  hash: "ab".repeat(32),
-  prefix: "sb_live_abcd",
-  note: "first",
-  user: null,
-  access: "write",
-  createdAtMs: 1,
-  expiresAtMs: 2,
-  revokedAtMs: null,
-  lastUsedAtMs: 3,
-};
-const REQUEST: KeyRequest = {
-  id: "request1",
-  name: "Grace",
-  email: "grace@navy.example",
-  purpose: "notes",
-  tier: "free",
-  createdAtMs: 5,
-  status: "open",
-  decidedAtMs: null,
-  keyId: null,
-};
-const FACT = {
-  label: "USER.name",
-  value: "Ada",
-  channel: 0,
-  revision: 1,
-  updated_at: "2026-11-15T12:00:00.000Z",
-};
-const USER = { kind: "user", account: "acme", user_id: "ada", facts: [FACT] };
-const IMPORT_MS = Date.parse("2027-01-01T00:00:00Z");
-
-async function* linesOf(...lines: unknown[]): AsyncGenerator<string> {
-  for (const line of lines) yield typeof line === "string" ? line : JSON.stringify(line);
-}
-
-const importInto = (store: Store, ...lines: unknown[]) =>
-  importLines(store, linesOf(...lines), { nowMs: IMPORT_MS, atStep: noStep });
-
-async function exported(store: Store, account?: string): Promise<unknown[]> {
-  const lines: unknown[] = [];
-  for await (const line of exportLines(store, { nowMs: IMPORT_MS, account })) lines.push(line);
-  return lines;
-}
+import {
+  exported,
+  FACT,
+  IMPORT_MS,
+  importInto,
+  KEY,
+  key,
+  label,
+  linesOf,
+  REQUEST,
+  request,
+  USER,
+} from "./transfer-lines.ts";
 
 const write = (
   store: Store,
@@ -80,12 +44,13 @@ async function filledStore(context: TestContext): Promise<Store> {
   return store;
 }
 
-const NO_MORE = { leftOut: [], labelsAdded: [] };
+const NONE_LEFT = { keys: 0, requests: 0, settings: 0, users: 0 };
+const NO_MORE = { keys: 0, requests: 0, leftOut: [], labelsAdded: [], notTaken: NONE_LEFT };
 
 test("what is exported and imported is exported the same again", async (context) => {
   const lines = await exported(await filledStore(context));
   const copy = await temporaryStore(context);
-  assert.deepEqual(await importInto(copy, ...lines), { lines: 3, facts: 3, ...NO_MORE });
+  assert.deepEqual(await importInto(copy, ...lines), { ...NO_MORE, lines: 3, facts: 3, keys: 1 });
   assert.deepEqual(await exported(copy), lines);
 });
 
@@ -128,7 +93,7 @@ test("a request for a key that comes twice in a file is one, and no fact", async
   const store = await temporaryStore(context);
   const { mock } = context.mock.method(store, "addKeyRequest");
   const report = await importInto(store, request({}), request({}));
-  assert.deepEqual(report, { lines: 2, facts: 0, ...NO_MORE });
+  assert.deepEqual(report, { ...NO_MORE, lines: 2, facts: 0, requests: 1 });
   assert.equal(mock.callCount(), 1);
 });
 
@@ -175,7 +140,7 @@ test("an export after a way back that only forgot, on a day without encodes, is 
 
 test("an export of the release before, without usage and requests, is imported", async (context) => {
   const store = await temporaryStore(context);
-  assert.deepEqual(await importInto(store, key({}), USER), { lines: 2, facts: 1, ...NO_MORE });
+  assert.deepEqual(await importInto(store, key({}), USER), { ...NO_MORE, lines: 2, facts: 1, keys: 1 });
 });
 
 test("a user's line has the facts in the form of GET /facts", async (context) => {
@@ -227,6 +192,49 @@ test("an import keeps the order in which facts were written, and their times", a
   );
 });
 
+test("without its keys, an import takes facts of accounts that are there, and counts the rest", async (context) => {
+  const store = await temporaryStore(context);
+  await store.addKey(KEY);
+  const setting = {
+    ...label("acme"),
+    label: { ...label("acme").label, channel: 4, label: "USER.os", hidden: true },
+  };
+  const unlimited = { ...KEY, id: "key2", hash: "cd".repeat(32), account: "globex", tier: "unlimited" };
+  const lines = [
+    { kind: "key", key: unlimited },
+    // What is not taken need not be sound.
+    { kind: "key", key: { ...unlimited, prefix: "\u001b[2J" } },
+    request({}),
+    setting,
+    label("acme"),
+    label("globex"),
+    USER,
+    { ...USER, account: "globex" },
+    { ...USER, account: "default" },
+  ];
+  const options = { nowMs: IMPORT_MS, atStep: noStep };
+  assert.deepEqual(await importLines(store, linesOf(...lines), options), {
+    ...NO_MORE,
+    lines: 9,
+    facts: 2,
+    labelsAdded: [NEW_LABEL.label],
+    notTaken: { keys: 2, requests: 1, settings: 2, users: 1 },
+  });
+  assert.deepEqual(await store.listKeys(), [KEY]);
+  assert.deepEqual(await store.listKeyRequests(), []);
+  assert.deepEqual(
+    (await store.readLabels("acme")).map((known) => known.label),
+    [NEW_LABEL.label],
+  );
+  assert.equal(await store.readUser(viewOf("ada", "globex")), undefined);
+});
+
+test("of a key, a request and their files only what is known of them is stored", async (context) => {
+  const store = await temporaryStore(context);
+  await importInto(store, key({ admin: true }), request({ admin: true }));
+  assert.deepEqual([await store.listKeys(), await store.listKeyRequests()], [[KEY], [REQUEST]]);
+});
+
 test("a key that is known already stays as it is", async (context) => {
   const store = await filledStore(context);
   await importInto(store, { kind: "key", key: { ...KEY, tier: "unlimited" } });
@@ -274,170 +282,8 @@ test("more lines than a page are imported, each page at its step", async (contex
   const users = Array.from({ length: 300 }, (_, i) => ({ ...USER, user_id: `user ${i}` }));
   const steps: string[] = [];
   const atStep = (step: string) => void steps.push(step);
-  const report = await importLines(store, linesOf(...users), { nowMs: IMPORT_MS, atStep });
+  const report = await importLines(store, linesOf(...users), { nowMs: IMPORT_MS, atStep, withKeys: true });
   assert.deepEqual(report, { lines: 300, facts: 300, ...NO_MORE });
   assert.equal((await store.statistics()).users, 300);
   assert.deepEqual(steps, ["import: page written", "import: page written"]);
-});
-
-const fact = (change: object) => ({ ...USER, facts: [FACT, { ...FACT, label: "USER.role", ...change }] });
-const key = (change: object) => ({ kind: "key", key: { ...KEY, ...change } });
-const label = (account: string) => {
-  return { kind: "label", account, label: { ...NEW_LABEL, channel: 40, createdAtMs: 1 } };
-};
-const request = (change: object) => ({ kind: "request", request: { ...REQUEST, ...change } });
-
-/** By the reason that is given. */
-const BAD_LINES: Record<string, Record<string, unknown>> = {
-  "it is not JSON": { "that is cut off": "{" },
-  "neither a key, a label, a user nor a request": {
-    "that is null": "null",
-    "that is an array": [],
-    "of an unknown kind": { ...USER, kind: "fact" },
-  },
-  "the usage has no day or count": {
-    "with usage that is no list": { ...key({}), usage: 5 },
-    "with usage that is null": { ...key({}), usage: [null] },
-    "with usage of a day that is none": { ...key({}), usage: [{ day: "2026-02-30", count: 1 }] },
-    "with usage of a moment": { ...key({}), usage: [{ day: "2026-02-03T00:00:00Z", count: 1 }] },
-    "with usage below nothing": { ...key({}), usage: [{ day: "2026-02-03", count: -1 }] },
-  },
-  "the request has no": {
-    "without its request": { kind: "request" },
-    "whose request has no name": request({ name: undefined }),
-    "whose request has no tier": request({ tier: "gold" }),
-    "whose request has no status": request({ status: "lost" }),
-    "whose request has a key_id that is none": request({ keyId: 5 }),
-    "whose request has no time": request({ createdAtMs: null }),
-  },
-  "the request has a time": { "whose request is from before 1970": request({ decidedAtMs: -1 }) },
-  "the facts of a user must be a list": {
-    "without facts": { ...USER, facts: undefined },
-    "whose facts are no array": { ...USER, facts: { length: 1 } },
-    "whose earlier values are no array": { ...USER, earlier: {} },
-  },
-  "account and user_id must be texts": {
-    "without an account": { ...USER, account: undefined },
-    "whose account is a number": { ...USER, account: 5 },
-    "without a user_id": { ...USER, user_id: undefined },
-  },
-  "An account is": {
-    "of the demo's account": { ...USER, account: "@demo" },
-    "of a key of the demo's account": key({ account: "@demo" }),
-    "of a label of the demo's account": label("@demo"),
-  },
-  "user_id must have at most 128": { "with a user_id of 129 letters": { ...USER, user_id: "a".repeat(129) } },
-  "labels and values must be texts": {
-    "with a fact that is null": { ...USER, facts: [FACT, null] },
-    "with an earlier value that is null": { ...USER, earlier: [null] },
-    "with a label that is a number": fact({ label: 5 }),
-    "with a value that is a number": fact({ value: 5 }),
-  },
-  "no such label": { "with an unknown label": fact({ label: "name" }) },
-  "a label is given twice": {
-    "with a label twice": fact({ label: "USER.name" }),
-    "with 41 facts on 40 labels": {
-      ...USER,
-      facts: [...LABELS, "USER.name"].map((label) => ({ ...FACT, label })),
-    },
-  },
-  "at least 1 byte": { "with an empty value": fact({ value: "" }) },
-  "at most 1024 bytes": { "with a value of 1025 bytes": fact({ value: "a".repeat(1025) }) },
-  "a fact has no revision or time": {
-    "with a fact without a revision": fact({ revision: undefined }),
-    "with a revision that is no integer": fact({ revision: 1.5 }),
-    "with a fact without a time": fact({ updated_at: undefined }),
-    "with a value since no time": fact({ since: "yesterday" }),
-    "with an ordinal that is no integer": fact({ ordinal: 1.5 }),
-    "with an ordinal of 0": fact({ ordinal: 0 }),
-    "with an ordinal that no store can go on from": fact({ ordinal: 2 ** 32 - 1 }),
-    "with a time that is none": fact({ updated_at: "yesterday" }),
-    "with a time in a list": fact({ updated_at: [FACT.updated_at] }),
-    "with a time before 1970": fact({ updated_at: "1969-12-31T23:59:59.999Z" }),
-    "with a time that no store holds": fact({ updated_at: "+275760-09-13T00:00:00.000Z" }),
-  },
-  "a fact has no sound expires_at": {
-    "with an end that is none": fact({ expires_at: "tomorrow" }),
-    "with an end that is null": fact({ expires_at: null }),
-  },
-  "an earlier value has no end": {
-    "with an earlier value that has not ended": { ...USER, earlier: [FACT] },
-    "with an earlier value that ended somehow": {
-      ...USER,
-      earlier: [{ ...FACT, ended: "lost", ended_at: FACT.updated_at }],
-    },
-    "with an earlier value that ended at no time": { ...USER, earlier: [{ ...FACT, ended: "replaced" }] },
-  },
-  "a place must be a text": { "with a place that is a number": fact({ place: 5 }) },
-  "project must be": { "with a place of three parts": fact({ place: "a/b/c" }) },
-  "written_by and session_id must be texts": {
-    "with a writer that is a number": fact({ written_by: 5 }),
-    "with a session that is a list": fact({ session_id: ["a"] }),
-  },
-  "written_by must": { "with a writer of 65 letters": fact({ written_by: "a".repeat(65) }) },
-  "session_id must": {
-    "with a session of no letters": fact({ session_id: "" }),
-    "with a session of two lines": fact({ session_id: "a\nb" }),
-  },
-  "the account must be a text": {
-    "of a key that is missing": { kind: "key" },
-    "of a key without an account": key({ account: undefined }),
-    "of a label without an account": { ...label("acme"), account: undefined },
-  },
-  "has no label, description, example or hidden": {
-    "of a label that is missing": { ...label("acme"), label: null },
-  },
-  "the key's access is neither read nor write": { "of a key for more": key({ access: "admin" }) },
-  "user_id must": { "of a key for a user that cannot be": key({ user: "" }) },
-  "the key has no hash or id": {
-    "of a key without a hash": key({ hash: undefined }),
-    "of a key with a hash in capitals": key({ hash: "AB".repeat(32) }),
-    "of a key with a short hash": key({ hash: "ab".repeat(31) }),
-    "of a key with more before its hash": key({ hash: `x${KEY.hash}` }),
-    "of a key with more after its hash": key({ hash: `${KEY.hash}x` }),
-    "of a key without an id": key({ id: "" }),
-    "of a key with an id that is too long": key({ id: "a".repeat(65) }),
-  },
-  "the key has no tier or prefix": {
-    "of a key of an unknown tier": key({ tier: "gold" }),
-    "of a key without a prefix": key({ prefix: undefined }),
-  },
-  "the key has no note or times": {
-    "of a key without a note": key({ note: undefined }),
-    "of a key without the time of its creation": key({ createdAtMs: undefined }),
-    "of a key whose expiry is a text": key({ expiresAtMs: "2027-01-01" }),
-    "of a key that does not say whether it is revoked": key({ revokedAtMs: undefined }),
-    "of a key whose last use is a text": key({ lastUsedAtMs: "never" }),
-  },
-  "the key has a time that is not from 0 to 281474976710655": {
-    "of a key that was made before 1970": key({ createdAtMs: -1 }),
-    "of a key with an expiry that no store holds": key({ expiresAtMs: 2 ** 48 }),
-    "of a key whose last use is no moment": key({ lastUsedAtMs: 1e16 }),
-  },
-};
-
-for (const [reason, lines] of Object.entries(BAD_LINES)) {
-  for (const [what, line] of Object.entries(lines)) {
-    test(`a line ${what} is refused with its number, and nothing of it is written`, async (context) => {
-      const store = await temporaryStore(context);
-      const message = new RegExp(`^line 2: .*${reason}`);
-      await assert.rejects(importInto(store, "", line), { name: "Failure", message });
-      assert.deepEqual(await exported(store), []);
-    });
-  }
-}
-
-test("the first bad line of a page is named, and the good lines of its page are written", async (context) => {
-  const store = await temporaryStore(context);
-  const other = { ...USER, user_id: "eve" };
-  await assert.rejects(importInto(store, USER, "bad", "worse", other), { message: /^line 2: / });
-  assert.equal((await store.statistics()).users, 2);
-});
-
-test("nothing is written of the pages after a bad line", async (context) => {
-  const store = await temporaryStore(context);
-  const page = Array.from({ length: 255 }, (_, i) => ({ ...USER, user_id: `user ${i}` }));
-  const lines = [...page, "bad", { ...USER, user_id: "late" }];
-  await assert.rejects(importInto(store, ...lines), { message: /^line 256: / });
-  assert.equal(await store.readUser(viewOf("late")), undefined);
 });

@@ -57,12 +57,12 @@ test("keys watch: a notice and a poll bring a new version, and neither minds a d
   await setImmediate();
   assert.equal(watch.version(), 2);
   database.version = 3;
-  context.mock.timers.tick(1_000);
+  context.mock.timers.tick(500);
   await setImmediate();
   assert.equal(watch.version(), 3);
   database.away = true;
   database.notify?.();
-  context.mock.timers.tick(1_000);
+  context.mock.timers.tick(500);
   await setImmediate();
   assert.equal(watch.version(), 3);
 });

@@ -242,9 +242,10 @@ test("lmdb: a sweep finds every fact that has expired, says which, and finds it 
     const swept = await store.sweep(NOW + 290);
     assert.deepEqual(
       swept,
-      users
-        .slice(0, 290)
-        .map((userId) => ({ account: "acme", userId, place: "loom", channel: 1, revision: 1 })),
+      users.slice(0, 290).map((userId, i) => {
+        const fact = { account: "acme", userId, place: "loom", channel: 1, revision: 1 };
+        return { ...fact, endedAtMs: NOW + 1 + i };
+      }),
     );
     assert.deepEqual(await store.sweep(NOW + 290), []);
     assert.equal(store.statistics().facts, 10);

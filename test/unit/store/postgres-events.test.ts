@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import postgres from "postgres";
-import type { RecordedEvent } from "../../../src/memory/ports.ts";
+import type { EndedFact, RecordedEvent } from "../../../src/memory/ports.ts";
 import { write } from "../../conformance/store.ts";
 import { viewOf } from "../../fixtures/views.ts";
 import { newDatabase, openStore } from "../../postgres/server.ts";
@@ -69,6 +69,76 @@ test("postgres: events are read after a number, so many and no more, of all acco
   assert.deepEqual(await read(["acme", "globex"], last, 3), ["a0 written 0", "g0 written 0", "a1 written 1"]);
   const nobody = await store.readEvents(["nobody"], last, 10);
   assert.deepEqual(nobody, { first: last + 6, last: last + 6, events: [] });
+});
+
+test("postgres: what was told of a user or place that was forgotten is gone, the last moments of it after a sweep", async (context) => {
+  const { store } = await databaseWithStore(context);
+  const { last } = await store.followEvents("acme", Date.now() + HOUR_MS);
+  const kept = async () =>
+    (await store.readEvents(["acme"], last, 100)).events.map(({ userId, place, channel }) =>
+      [userId, place, channel].join(" "),
+    );
+  const nowMs = Date.now();
+  for (const atMs of [nowMs - 60_000, nowMs])
+    for (const place of ["", "loom", "loom/w", "loo"])
+      await store.write({
+        ...write("ada", [], { nowMs: atMs }),
+        changes: [{ place, channel: atMs === nowMs ? 1 : 0, value: "x" }],
+      });
+  await store.forgetUser("acme", "ada", "loom");
+  const before = ["ada  0", "ada loo 0", "ada  1"];
+  assert.deepEqual(await kept(), [...before, "ada loom 1", "ada loom/w 1", "ada loo 1", "ada loom "]);
+  await store.sweep(Date.now());
+  assert.deepEqual(await kept(), [...before, "ada loo 1", "ada loom "]);
+  await store.forgetUser("acme", "ada");
+  await store.sweep(Date.now());
+  assert.deepEqual(await kept(), ["ada  "]);
+});
+
+test("postgres: two nodes that end the same facts record each end once, at its moment and in order", async (context) => {
+  const { url, store } = await databaseWithStore(context);
+  const other = await openStore(url);
+  context.after(() => other.close());
+  const { last } = await store.followEvents("acme", UNTIL);
+  const users = ["ada", "bob", "eve"];
+  for (const userId of users)
+    await store.write({
+      ...write(userId, []),
+      changes: [3, 1, 2].map((end) => ({
+        place: "loom",
+        channel: end,
+        value: "x",
+        expiresAtMs: NOW + 100 * end,
+      })),
+    });
+  await Promise.all([store.endFacts(NOW + 250), other.endFacts(NOW + 250), store.sweep(NOW + 250)]);
+  const { events } = await store.readEvents(["acme"], last + 9, 100);
+  for (const user of users)
+    assert.deepEqual(
+      events.filter(({ userId }) => userId === user).map(({ kind, channel, atMs }) => [kind, channel, atMs]),
+      [
+        ["expired", 1, NOW + 100],
+        ["expired", 2, NOW + 200],
+      ],
+    );
+  assert.equal(events.length, 6);
+  assert.equal(await other.nextEndMs(), NOW + 300);
+});
+
+test("postgres: facts of others end while somebody keeps a user locked", async (context) => {
+  const { sql, store } = await databaseWithStore(context);
+  for (const userId of ["held", "ada"])
+    await store.write({
+      ...write(userId, []),
+      changes: [{ place: "", channel: 0, value: "x", expiresAtMs: NOW + 1 }],
+    });
+  const usersOf = (ended: readonly EndedFact[]) => ended.map(({ userId }) => userId);
+  await sql.begin(async (tx) => {
+    await tx`SELECT FROM sideband.users WHERE user_id = 'held' FOR UPDATE`;
+    assert.deepEqual(usersOf(await store.endFacts(NOW + 1)), ["ada"]);
+    assert.deepEqual(usersOf(await store.endFacts(NOW + 1)), []);
+  });
+  assert.deepEqual(usersOf(await store.endFacts(NOW + 1)), ["held"]);
 });
 
 test("postgres: a sweep removes events of more than an hour ago, and those of accounts that nobody listens to", async (context) => {

@@ -105,6 +105,83 @@ test("events are read across the borders of chunks, and comments are none", asyn
   ]);
 });
 
+test("an event has all lines of its data, whatever ends a line, and none is too long", async () => {
+  const found: ServerEvent[] = [];
+  const chunks = [
+    "id: 1\ndata: a\ndata: b\n\n",
+    "data: c\r\ndata:d\r",
+    "\n\r\n",
+    "data\rdata: é\r\rretry: 9\n\n",
+  ];
+  for await (const event of serverEvents(bodyOf(chunks))) found.push(event);
+  assert.deepEqual(found, [
+    { id: "1", name: "message", data: "a\nb" },
+    { id: "", name: "message", data: "c\nd" },
+    { id: "", name: "message", data: "\né" },
+  ]);
+  const endless = serverEvents(bodyOf(Array(20).fill(`data: ${"x".repeat(8192)}\n`)));
+  await assert.rejects(endless.next(), { type: "max-buffer-size-exceeded" });
+});
+
+test("a stream that is silent for 20 seconds is opened again, and one that says something is not", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const asked: (string | undefined)[] = [];
+  const live: boolean[] = [];
+  const heard: string[] = [];
+  const ended = new AbortController();
+  let say: (text: string) => void = () => {};
+  const settle = async () => {
+    for (let i = 0; i < 20; i++) await turn();
+  };
+  const following = followEvents({
+    open: (lastId, signal) => {
+      asked.push(lastId);
+      const failure = (reject: (reason: unknown) => void) =>
+        signal.addEventListener("abort", () => reject(signal.reason));
+      // The second time nothing answers at all.
+      if (asked.length === 2) return new Promise((_, reject) => failure(reject));
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          say = (text) => controller.enqueue(new TextEncoder().encode(text));
+          failure((reason) => controller.error(reason));
+        },
+      });
+      return Promise.resolve(new Response(body));
+    },
+    onEvent: ({ data }) => heard.push(data),
+    onLive: (isLive) => live.push(isLive),
+    signal: ended.signal,
+  });
+  const wait = async (ms: number) => {
+    context.mock.timers.tick(ms);
+    await settle();
+  };
+  await settle();
+  for (const text of [": keep-alive\n\n", "id: 7\ndata: x\n\n", ": keep-alive\n\n"]) {
+    await wait(19_999);
+    say(text);
+    await settle();
+  }
+  await wait(19_999);
+  assert.deepEqual([asked, live, heard], [[undefined], [true], ["x"]]);
+  await wait(1);
+  assert.deepEqual(live, [true, false]);
+  await wait(500);
+  assert.deepEqual(asked, [undefined, "7"]);
+  await wait(20_000);
+  await wait(1000);
+  assert.deepEqual(
+    [asked, live],
+    [
+      [undefined, "7", "7"],
+      [true, false, false, true],
+    ],
+  );
+  ended.abort();
+  await following;
+  assert.equal(live.at(-1), false);
+});
+
 test("a stream that ends is opened again with the last id, and one that is refused is not", async () => {
   const asked: (string | undefined)[] = [];
   const live: boolean[] = [];

@@ -138,6 +138,7 @@ CREATE TABLE sideband.events (
 );
 
 CREATE INDEX events_by_time ON sideband.events (at_ms);
+CREATE INDEX events_of_forgotten ON sideband.events (at_ms) WHERE channel IS NULL;
 
 CREATE TABLE sideband.accounts (
   slot integer NOT NULL DEFAULT 0 CHECK (slot = 0),
@@ -168,6 +169,8 @@ CREATE TABLE sideband.labels (
   slot integer NOT NULL DEFAULT 0 CHECK (slot = 0),
   channel smallint NOT NULL CHECK (channel BETWEEN 0 AND 255),
   hidden boolean NOT NULL,
+  -- Of a removed label the row is left: its channel is given to no other.
+  removed boolean NOT NULL DEFAULT false,
   created_at_ms bigint NOT NULL,
   ttl_s bigint,
   max_bytes integer,
@@ -178,6 +181,8 @@ CREATE TABLE sideband.labels (
   -- The values as JSON.
   one_of text COLLATE "C",
   scope text COLLATE "C",
+  created_by text COLLATE "C",
+  created_key text COLLATE "C",
   PRIMARY KEY (slot, account, channel),
   UNIQUE (slot, account, label)
 );

@@ -111,6 +111,9 @@ function eventOf(row: EventRow & { readonly number: number }): RecordedEvent {
   };
 }
 
+/** Several sweeps. */
+const FORGOTTEN_MS = 300_000;
+
 /** Events of more than an hour ago, and those of accounts that nobody has listened to for an hour. */
 export function sweepEvents(nowMs: number): Query<void> {
   return async (sql) => {
@@ -121,6 +124,15 @@ export function sweepEvents(nowMs: number): Query<void> {
         UPDATE sideband.event_logs AS l SET first = greatest(l.first, g.number)
         FROM (SELECT account, max(number) AS number FROM gone GROUP BY account) AS g
         WHERE l.slot = 0 AND l.account = g.account
+        RETURNING ${ticket}::bigint AS ticket`,
+    );
+    // Of those that were forgotten before the last sweeps nothing is left.
+    await rowsOf(
+      (ticket) => sql<Ticketed[]>`
+        DELETE FROM sideband.events AS e USING sideband.events AS f
+        WHERE f.slot = 0 AND f.at_ms > ${nowMs - FORGOTTEN_MS} AND f.channel IS NULL AND e.slot = 0
+          AND e.account = f.account AND e.user_id = f.user_id AND e.number < f.number
+          AND (f.place = '' OR e.place = f.place OR starts_with(e.place, f.place || '/'))
         RETURNING ${ticket}::bigint AS ticket`,
     );
     await rowsOf(

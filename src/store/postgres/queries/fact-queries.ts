@@ -120,6 +120,22 @@ export function readLife(
   };
 }
 
+/** The places where a user has facts or a history, in the order of their bytes. */
+export function listPlaces(account: string, userId: string): Query<Place[]> {
+  const slot = userSlot(account, userId);
+  return async (sql) => {
+    const isOfUser = sql`slot = ${slot} AND account = ${account} AND user_id = ${userId}`;
+    const rows = await answerOf(
+      (ticket) => sql<{ ticket: number; place: Place | null }[]>`
+        SELECT t.ticket, f.place FROM (SELECT ${ticket}::bigint AS ticket) AS t LEFT JOIN (
+          SELECT place FROM sideband.facts WHERE ${isOfUser}
+          UNION SELECT place FROM sideband.history WHERE ${isOfUser}) AS f ON true
+        ORDER BY f.place`,
+    );
+    return rows.flatMap(({ place }) => place ?? []);
+  };
+}
+
 /** With the same revision a fact has the same value. */
 export function saveCodes(
   account: string,

@@ -5,10 +5,11 @@
  */
 
 import { assert } from "../../../base/assert.ts";
+import { CHANNEL_COUNT } from "../../../base/limits.ts";
 import { readingOf } from "../../../memory/law/law.ts";
 import { type FactName, type FoundFact, nameOf } from "../../../memory/law/user-memory.ts";
 import type { EarlierFact, Place, Replay, ReplayedChange, WriteRequest } from "../../../memory/ports.ts";
-import { quotaSlot, replaySlot, userSlot } from "../cluster/placement.ts";
+import { DIRECTORY_SLOT, quotaSlot, replaySlot, userSlot } from "../cluster/placement.ts";
 import type { Sql } from "../connection/database.ts";
 import { answerOf, type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";
 import { earlierOf, type FactRow, factOf } from "./fact-rows.ts";
@@ -45,6 +46,8 @@ export interface FoundGroup {
   readonly others: ReadonlyMap<number, number>;
   /** Of each limited key and month. */
   readonly used: ReadonlyMap<string, number>;
+  /** Channels of removed labels, by account. */
+  readonly gone: ReadonlyMap<string, ReadonlySet<number>>;
   /** Accounts that somebody listens to. */
   readonly heard: ReadonlySet<string>;
 }
@@ -100,6 +103,7 @@ export async function readGroup(
     (ticket) => sql<Ticketed[]>`
       SELECT ${ticket}::bigint AS ticket, set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`,
   );
+  const gone = holdLabels(sql, users);
   const locked = lockUsers(sql, rows, users);
   const named = readNamed(sql, rows, users);
   const last = readLast(sql, rows, users);
@@ -107,7 +111,7 @@ export async function readGroup(
   const whole = users.map((user) => readInside(sql, user));
   const others = countOthers(sql, rows, requests);
   const heard = readHeard(sql, requests);
-  const all = [settings, replays, used, limit, locked, named, last, history, ...whole, others, heard];
+  const all = [settings, replays, used, limit, gone, locked, named, last, history, ...whole, others, heard];
   // The first that fails is the cause of all the others.
   const failed = (await Promise.allSettled(all)).find((result) => result.status === "rejected");
   if (failed !== undefined) throw failed.reason;
@@ -125,6 +129,7 @@ export async function readGroup(
     replays: await replays,
     used: await used,
     others: await others,
+    gone: await gone,
     heard: await heard,
   };
 }
@@ -225,6 +230,25 @@ async function lockCounters(
       RETURNING ${ticket}::bigint AS ticket, c.key_id, c.month, c.used`,
   );
   return new Map(found.map(({ key_id: keyId, month, used }) => [counterName({ keyId, month }), used]));
+}
+
+/** Labels that are written stay until the commit: whoever removes one waits for it, and sees the facts then. */
+async function holdLabels(sql: Sql, users: readonly GroupUser[]): Promise<Map<string, Set<number>>> {
+  const own = users.flatMap(({ account, names }) =>
+    names.filter(({ channel }) => channel >= CHANNEL_COUNT).map(({ channel }) => ({ account, channel })),
+  );
+  const gone = new Map<string, Set<number>>();
+  if (own.length === 0) return gone;
+  const found = await ticketed(
+    (ticket) => sql<(Ticketed & { account: string; channel: number; removed: boolean })[]>`
+      SELECT ${ticket}::bigint AS ticket, account, channel, removed FROM sideband.labels
+      WHERE slot = ${DIRECTORY_SLOT} AND account = ANY(${own.map(({ account }) => account)}::text[])
+        AND channel = ANY(${own.map(({ channel }) => channel)}::integer[])
+      ORDER BY account, channel FOR KEY SHARE`,
+  );
+  for (const { account, channel } of found.filter(({ removed }) => removed))
+    gone.set(account, (gone.get(account) ?? new Set()).add(channel));
+  return gone;
 }
 
 interface UserCounts extends Ticketed {

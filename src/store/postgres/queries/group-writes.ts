@@ -21,6 +21,7 @@ export interface GroupRecords {
     readonly account: string;
     readonly userId: string;
     readonly within: Place | null;
+    readonly nowMs: number;
   }[];
   readonly counted: readonly { readonly request: WriteRequest; readonly count: number }[];
   /** Of accounts that somebody listens to. */
@@ -297,14 +298,18 @@ function storeCounts(sql: Sql, rows: Rows, { counted }: GroupRecords): Statement
   return statements;
 }
 
+/** Other nodes may not have told their listeners of the last moments; those go with the next sweep. */
+const TOLD_MS = 5_000;
+
 function removeEvents(
   sql: Sql,
-  { account, userId, within }: GroupRecords["erased"][number],
+  { account, userId, within, nowMs }: GroupRecords["erased"][number],
 ): Promise<readonly Ticketed[]> {
   return ticketed(
     (ticket) => sql<Ticketed[]>`
       DELETE FROM sideband.events AS e
-      WHERE e.slot = 0 AND e.account = ${account} AND e.user_id = ${userId} AND (${within}::text IS NULL
+      WHERE e.slot = 0 AND e.account = ${account} AND e.user_id = ${userId} AND e.at_ms <= ${nowMs - TOLD_MS}
+        AND (${within}::text IS NULL
         OR e.place = ${within}::text OR starts_with(e.place, ${within}::text || '/'))
       RETURNING ${ticket}::bigint AS ticket`,
   );

@@ -1,6 +1,6 @@
 /**
  * Knows the version of the keys without a query for every request. The database notifies it when another node has
- * changed a key (LISTEN). It also asks every second, in case a notice was lost or a pooler does not pass notices on.
+ * changed a key (LISTEN). It also asks twice a second, in case a notice was lost or a pooler does not pass notices on.
  * A version that was not confirmed for 4 seconds is not trusted: the caller then waits for a query, which fails if
  * the database is away. So a revoked key stops working on every node within five seconds.
  */
@@ -10,7 +10,7 @@ import type { MonotonicClock } from "../../../base/clock.ts";
 import type { Database } from "../connection/database.ts";
 import { KEYS_CHANNEL, keysVersion } from "./key-queries.ts";
 
-const POLL_MS = 1_000;
+const POLL_MS = 500;
 const TRUSTED_MS = 4_000;
 
 export class KeysWatch {
@@ -33,9 +33,10 @@ export class KeysWatch {
     if (listens) await this.#database.listen(KEYS_CHANNEL, () => this.#askQuietly());
   }
 
-  /** A number while the version is trusted, otherwise a promise. */
-  version(): number | Promise<number> {
-    return this.#monotonic.now() - this.#confirmedMs < TRUSTED_MS ? this.#version : this.#ask();
+  /** A number while the version is trusted, otherwise a promise; the database is asked in any case where it must be that of now. */
+  version(isNow = false): number | Promise<number> {
+    const isTrusted = !isNow && this.#monotonic.now() - this.#confirmedMs < TRUSTED_MS;
+    return isTrusted ? this.#version : this.#ask();
   }
 
   /** Takes a newer version into account. Versions only grow: an older answer may arrive later. */

@@ -1,13 +1,26 @@
 /** Labels of an account's own, and what it has changed of standard ones. They are few, and nodes cache them. */
 
-import { CHANNEL_COUNT, CHANNEL_COUNT_MAX } from "../../../base/limits.ts";
-import type { AddLabelOutcome, LabelRecord } from "../../../memory/ports.ts";
+import { addedLabel, changedLabel, removedLabel } from "../../../memory/label-records.ts";
+import type {
+  AddLabelOutcome,
+  ChangeLabelOutcome,
+  LabelChange,
+  LabelRecord,
+  RemoveLabelOutcome,
+} from "../../../memory/ports.ts";
 import { DIRECTORY_SLOT } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
-import { answerOf, recordOf, type Ticketed } from "../connection/tickets.ts";
+import { answerOf, recordOf, rowsOf, type Ticketed } from "../connection/tickets.ts";
 import { bumpVersion } from "./key-queries.ts";
 
-type LabelRow = Ticketed & (Omit<LabelRecord, "oneOf"> & { readonly oneOf: string | null });
+/** The columns of what is not known are null. */
+type LabelRow = Ticketed &
+  Omit<LabelRecord, "oneOf" | "createdBy" | "createdKey" | "removed"> & {
+    readonly oneOf: string | null;
+    readonly createdBy: string | null;
+    readonly createdKey: string | null;
+    readonly removed: boolean;
+  };
 /** The columns of what was not found are null. */
 type FoundLabel = LabelRow | (Ticketed & { readonly channel: null });
 
@@ -16,7 +29,7 @@ export function readLabels(account: string): Query<LabelRecord[]> {
     const rows = await answerOf(
       (ticket) => sql<FoundLabel[]>`
         SELECT ticket, channel, label, description, example, one_of AS "oneOf", max_bytes AS "maxBytes", ttl_s AS "ttlS",
-          scope, hidden, created_at_ms AS "createdAtMs"
+          scope, hidden, created_at_ms AS "createdAtMs", created_by AS "createdBy", created_key AS "createdKey", removed
         FROM (SELECT ${ticket}::bigint AS ticket) AS t
         LEFT JOIN sideband.labels ON slot = ${DIRECTORY_SLOT} AND account = ${account} ORDER BY channel`,
     );
@@ -24,50 +37,96 @@ export function readLabels(account: string): Query<LabelRecord[]> {
   };
 }
 
-/** One after the other on all nodes (bumpVersion), so that no channel is given twice. Resolves with the new version, too. */
+/** With the new version of keys and labels. */
+type Versioned<T> = Promise<{ outcome: T; version: number }>;
+
+/** One after the other on all nodes (bumpVersion), so that no channel is given twice, and no limit is passed. */
 export function addLabel(
   account: string,
   label: Omit<LabelRecord, "channel">,
-): Query<{ outcome: AddLabelOutcome; version: number }> {
-  return (sql) =>
-    sql.begin(async (transaction) => {
-      const tx = transaction as unknown as Sql;
-      const version = await bumpVersion(tx);
-      const own = (await readLabels(account)(tx)).filter(({ channel }) => channel >= CHANNEL_COUNT);
-      const known = own.find((other) => other.label === label.label);
-      if (known !== undefined) return { outcome: { outcome: "exists", label: known }, version };
-      const channel = Math.max(CHANNEL_COUNT, ...own.map((other) => other.channel + 1));
-      if (channel >= CHANNEL_COUNT_MAX) return { outcome: { outcome: "full" }, version };
-      const added = { ...label, channel };
-      await putLabel(tx, account, added);
-      return { outcome: { outcome: "added", label: added }, version };
-    }) as Promise<{ outcome: AddLabelOutcome; version: number }>;
+): (sql: Sql) => Versioned<AddLabelOutcome> {
+  return changeLabels(async (tx) => {
+    const outcome = addedLabel(await readLabels(account)(tx), label);
+    if (outcome.outcome === "added") await putLabel(tx, account, outcome.label);
+    return outcome;
+  });
 }
 
-/** Resolves with the new version of keys and labels. */
-export function changeLabel(account: string, label: LabelRecord): Query<number> {
+export function changeLabel(
+  account: string,
+  base: LabelRecord,
+  change: LabelChange,
+): (sql: Sql) => Versioned<ChangeLabelOutcome> {
+  return changeLabels(async (tx) => {
+    const outcome = changedLabel(await readLabels(account)(tx), base, change);
+    if (outcome.outcome === "changed") await putLabel(tx, account, outcome.label);
+    return outcome;
+  });
+}
+
+/**
+ * A write holds the row of its label until its commit (group-reads.ts). The lock here waits for those that were before,
+ * whose facts are seen then; those that come after wait for it, and see that the label is gone.
+ */
+export function removeLabel(account: string, channel: number): (sql: Sql) => Versioned<RemoveLabelOutcome> {
+  return changeLabels(async (tx) => {
+    await tx`
+      SELECT channel FROM sideband.labels
+      WHERE slot = ${DIRECTORY_SLOT} AND account = ${account} AND channel = ${channel} FOR UPDATE`;
+    const known = (await readLabels(account)(tx)).find((label) => label.channel === channel);
+    if (known === undefined || known.removed === true) return "missing";
+    if (await isUsed(account, channel)(tx)) return "in_use";
+    await putLabel(tx, account, removedLabel(known));
+    return "removed";
+  });
+}
+
+/** Whether a user of the account has a fact on the channel, or a history. */
+export function isUsed(account: string, channel: number): Query<boolean> {
+  return async (sql) => {
+    for (const table of ["facts", "history"]) {
+      const rows = await rowsOf(
+        (ticket) => sql<Ticketed[]>`
+          SELECT ${ticket}::bigint AS ticket FROM sideband.users AS u
+          JOIN ${sql(`sideband.${table}`)} AS f ON f.slot = u.slot AND f.account = u.account AND f.user_id = u.user_id
+          WHERE u.account = ${account} AND f.channel = ${channel} LIMIT 1`,
+      );
+      if (rows.length > 0) return true;
+    }
+    return false;
+  };
+}
+
+function changeLabels<T>(change: (tx: Sql) => Promise<T>): (sql: Sql) => Versioned<T> {
   return (sql) =>
     sql.begin(async (transaction) => {
       const tx = transaction as unknown as Sql;
       const version = await bumpVersion(tx);
-      await putLabel(tx, account, label);
-      return version;
-    }) as Promise<number>;
+      return { outcome: await change(tx), version };
+    }) as Versioned<T>;
 }
 
 async function putLabel(tx: Sql, account: string, label: LabelRecord): Promise<void> {
   const oneOf = label.oneOf === null ? null : JSON.stringify(label.oneOf);
   await tx`
     INSERT INTO sideband.labels (slot, account, channel, label, description, example, one_of, max_bytes, ttl_s, scope,
-      hidden, created_at_ms)
+      hidden, created_at_ms, created_by, created_key, removed)
     VALUES (${DIRECTORY_SLOT}, ${account}, ${label.channel}, ${label.label}, ${label.description}, ${label.example},
-      ${oneOf}, ${label.maxBytes}, ${label.ttlS}, ${label.scope}, ${label.hidden}, ${label.createdAtMs})
-    ON CONFLICT (slot, account, channel) DO UPDATE SET label = excluded.label, description = excluded.description,
+      ${oneOf}, ${label.maxBytes}, ${label.ttlS}, ${label.scope}, ${label.hidden}, ${label.createdAtMs},
+      ${label.createdBy ?? null}, ${label.createdKey ?? null}, ${label.removed ?? false})
+    ON CONFLICT (slot, account, channel) DO UPDATE SET description = excluded.description,
       example = excluded.example, one_of = excluded.one_of, max_bytes = excluded.max_bytes, ttl_s = excluded.ttl_s,
-      scope = excluded.scope, hidden = excluded.hidden, created_at_ms = excluded.created_at_ms`;
+      scope = excluded.scope, hidden = excluded.hidden, created_at_ms = excluded.created_at_ms,
+      created_by = excluded.created_by, created_key = excluded.created_key, removed = excluded.removed`;
 }
 
 function labelOf(row: LabelRow): LabelRecord {
-  const { oneOf, ...label } = recordOf(row);
-  return { ...label, oneOf: oneOf === null ? null : JSON.parse(oneOf) };
+  const { oneOf, createdBy, createdKey, removed, ...label } = recordOf(row);
+  return {
+    ...label,
+    oneOf: oneOf === null ? null : JSON.parse(oneOf),
+    ...(createdBy === null ? {} : { createdBy }),
+    ...(createdKey === null ? {} : { createdKey }),
+    ...(removed ? { removed } : {}),
+  };
 }

@@ -2,7 +2,7 @@
 
 import { assertInteger } from "../../../base/assert.ts";
 import type { MonotonicClock } from "../../../base/clock.ts";
-import type { CompactReport, StoreStatistics, SweptFact } from "../../../memory/ports.ts";
+import type { CompactReport, EndedFact, StoreStatistics } from "../../../memory/ports.ts";
 import { readCluster } from "../cluster/distribution.ts";
 import { SLOT_COUNT } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
@@ -78,13 +78,14 @@ export function sweepReplays(nowMs: number): Query<void> {
 const ENDED_PAGE = 500;
 
 /** The facts that expired first, a page of them; empty if no fact has expired. */
-export function readEnded(nowMs: number): Query<SweptFact[]> {
+export function readEnded(nowMs: number): Query<EndedFact[]> {
   return async (sql) => {
     const rows = await answerOf(
-      (ticket) => sql<(Ticketed & (SweptFact | { readonly account: null }))[]>`
-        SELECT t.ticket, f.account, f.user_id AS "userId", f.place, f.channel, f.revision
+      (ticket) => sql<(Ticketed & (EndedFact | { readonly account: null }))[]>`
+        SELECT t.ticket, f.account, f.user_id AS "userId", f.place, f.channel, f.revision, f.expires_at_ms AS "endedAtMs"
         FROM (SELECT ${ticket}::bigint AS ticket) AS t LEFT JOIN (
-          SELECT account, user_id, place, channel, revision FROM sideband.facts WHERE expires_at_ms <= ${nowMs}
+          SELECT account, user_id, place, channel, revision, expires_at_ms FROM sideband.facts
+          WHERE expires_at_ms <= ${nowMs}
           ORDER BY expires_at_ms LIMIT ${ENDED_PAGE}) AS f ON true`,
     );
     return rows.flatMap((row) => {
@@ -92,6 +93,17 @@ export function readEnded(nowMs: number): Query<SweptFact[]> {
       const { ticket: _, ...fact } = row;
       return [fact];
     });
+  };
+}
+
+/** When the first fact expires, or has; undefined where none does. */
+export function readNextEnd(): Query<number | undefined> {
+  return async (sql) => {
+    const [row] = await answerOf(
+      (ticket) => sql<(Ticketed & { next: number | null })[]>`
+        SELECT ${ticket}::bigint AS ticket, (SELECT min(expires_at_ms) FROM sideband.facts) AS next`,
+    );
+    return row.next ?? undefined;
   };
 }
 

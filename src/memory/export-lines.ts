@@ -1,0 +1,137 @@
+/**
+ * The lines of an export: what kinds there are, and the rules that everything in a line must keep before it is
+ * imported. A file may be anybody's. What is wrong with a line is said with its number.
+ */
+
+import { momentOf } from "../base/clock.ts";
+import { Failure } from "../base/errors.ts";
+import { TIME_MS_MAX } from "../base/limits.ts";
+import { TIERS } from "../base/tiers.ts";
+import { checkAccount, checkIdentifier, checkNote } from "./identifiers.ts";
+import { KEY_PREFIX } from "./key-format.ts";
+import { checkLabelRecord } from "./label-terms.ts";
+import type { KeyRecord, KeyRequest, LabelRecord } from "./ports.ts";
+import { checkUserName, type UserLine, wrong } from "./user-lines.ts";
+
+export type ExportLine =
+  | { readonly kind: "key"; readonly key: KeyRecord; readonly usage?: readonly DayUsage[] }
+  | LabelLine
+  | UserLine
+  | { readonly kind: "request"; readonly request: KeyRequest };
+
+/** A label of an account's own, or what it has changed of a standard one. Channels are given anew where it is imported. */
+export interface LabelLine {
+  readonly kind: "label";
+  readonly account: string;
+  readonly label: LabelRecord;
+}
+
+export interface DayUsage {
+  readonly day: string;
+  readonly count: number;
+}
+
+export interface NumberedLine {
+  readonly text: string;
+  readonly number: number;
+}
+
+/** Those with something in them. */
+export async function* numberedLines(
+  lines: AsyncIterable<string>,
+  counted: (count: number) => void = () => {},
+): AsyncGenerator<NumberedLine> {
+  let number = 0;
+  for await (const text of lines) {
+    number += 1;
+    counted(number);
+    if (text.trim() !== "") yield { text, number };
+  }
+}
+
+/** Does something with a line; what is wrong with it is said with its number. */
+export async function atLine({ number }: NumberedLine, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    throw new Failure(error.code, `line ${number}: ${error.message}`, error.extra);
+  }
+}
+
+/** A line of a known kind. */
+export function parseLine(text: string): ExportLine {
+  let line: ExportLine;
+  try {
+    line = JSON.parse(text);
+  } catch {
+    throw wrong("it is not JSON");
+  }
+  if (!["key", "label", "user", "request"].includes(line?.kind))
+    throw wrong("it is neither a key, a label, a user nor a request for a key");
+  return line;
+}
+
+/** Throws unless everything in a line keeps the rules of its field; of a user, what can be said without its labels. */
+export function checkLine(line: ExportLine): void {
+  if (line.kind === "key") checkKeyLine(line);
+  else if (line.kind === "label") checkLabelLine(line);
+  else if (line.kind === "user") checkUserName(line);
+  else checkRequestLine(line);
+}
+
+function checkKeyLine({ key, usage = [] }: Extract<ExportLine, { kind: "key" }>): void {
+  const { id, hash, account, tier, prefix, note, user = null, access = "write" } = key ?? {};
+  if (typeof account !== "string") throw wrong("the account must be a text");
+  checkAccount(account);
+  if (typeof hash !== "string" || !/^[0-9a-f]{64}$/.test(hash) || !isId(id))
+    throw wrong("the key has no hash or id");
+  if (!TIERS.includes(tier) || typeof prefix !== "string") throw wrong("the key has no tier or prefix");
+  if (!KEY_PREFIX.test(prefix)) throw wrong("the key's prefix is not how a key begins");
+  const { createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs } = key;
+  if (typeof note !== "string") throw wrong("the key has no note or times");
+  checkNote(note);
+  if (user !== null && typeof user !== "string") throw wrong("the key's user must be a text");
+  if (user !== null) checkIdentifier(user, "user_id");
+  if (!["read", "write"].includes(access)) throw wrong("the key's access is neither read nor write");
+  checkTimes("the key", createdAtMs, expiresAtMs, revokedAtMs, lastUsedAtMs);
+  const isSound = ({ day, count }: Partial<DayUsage>) =>
+    typeof day === "string" &&
+    /^[\d-]{10}$/.test(day) &&
+    momentOf(day) !== undefined &&
+    Number.isSafeInteger(count) &&
+    // 0 is sound: a rollback that only forgets is counted so.
+    count! >= 0;
+  if (!Array.isArray(usage) || !usage.every((use) => isSound(use ?? {})))
+    throw wrong("the usage has no day or count");
+}
+
+function checkLabelLine({ account, label }: LabelLine): void {
+  if (typeof account !== "string") throw wrong("the account must be a text");
+  checkAccount(account);
+  const { oneOf = null } = label ?? {};
+  if (oneOf !== null && !(Array.isArray(oneOf) && oneOf.every((value) => typeof value === "string")))
+    throw wrong("one_of must be a list of texts");
+  checkLabelRecord(label);
+}
+
+function checkRequestLine({ request }: Extract<ExportLine, { kind: "request" }>): void {
+  const { id, name, email, purpose, tier, status, createdAtMs, decidedAtMs, keyId } = request ?? {};
+  if (![name, email, purpose].every((text) => typeof text === "string") || !isId(id))
+    throw wrong("the request has no id, name, email or purpose");
+  if (!TIERS.includes(tier) || !["open", "approved", "declined"].includes(status))
+    throw wrong("the request has no tier or status");
+  if (keyId !== null && !isId(keyId)) throw wrong("the request has no key_id");
+  checkTimes("the request", createdAtMs, decidedAtMs);
+}
+
+function checkTimes(what: string, createdAtMs: number, ...others: (number | null)[]): void {
+  const times = [createdAtMs, ...others.filter((time) => time !== null)];
+  if (!times.every(Number.isInteger)) throw wrong(`${what} has no note or times`);
+  if (times.some((time) => time < 0 || time > TIME_MS_MAX))
+    throw wrong(`${what} has a time that is not from 0 to ${TIME_MS_MAX}`);
+}
+
+function isId(id: unknown): boolean {
+  return typeof id === "string" && /^[\w-]{1,64}$/.test(id);
+}

@@ -1,0 +1,66 @@
+/**
+ * The removal of a label that nobody uses. All facts and histories of the account are looked at, page by page, so that
+ * other requests go on. Writes of the label wait meanwhile: they would be missed on a page that was looked at already.
+ */
+
+import type { Clock } from "../../base/clock.ts";
+import { readingOf } from "../../memory/law/law.ts";
+import type { RemoveLabelOutcome, WriteRequest } from "../../memory/ports.ts";
+import { channelOfEntry, rangeBelow } from "./entry-keys.ts";
+import type { Environment } from "./environment.ts";
+import type { GroupCommit } from "./group-commit.ts";
+import { removeLabel } from "./key-writes.ts";
+
+const PAGE = 256;
+
+export class LabelRemovals {
+  readonly #commit: GroupCommit;
+  readonly #environment: () => Environment;
+  readonly #clock: Clock;
+  /** Those under way, by account and channel. They never reject. */
+  readonly #running = new Map<string, Promise<void>>();
+
+  /** @param environment what is read; asked anew for each page, because a compaction replaces it */
+  constructor(commit: GroupCommit, environment: () => Environment, clock: Clock) {
+    this.#commit = commit;
+    this.#environment = environment;
+    this.#clock = clock;
+  }
+
+  /** A removal that a write has to wait for. */
+  before(request: WriteRequest): Promise<void> | undefined {
+    if (this.#running.size === 0) return undefined;
+    const names = readingOf(request).names.map(({ channel }) => nameOf(request.account, channel));
+    return this.#running.get(names.find((name) => this.#running.has(name)) ?? "");
+  }
+
+  async remove(account: string, channel: number): Promise<RemoveLabelOutcome> {
+    const name = nameOf(account, channel);
+    for (let other = this.#running.get(name); other !== undefined; other = this.#running.get(name))
+      await other;
+    const removal = this.#removeUnused(account, channel);
+    const ended = () => void this.#running.delete(name);
+    this.#running.set(name, removal.then(ended, ended));
+    return removal;
+  }
+
+  async #removeUnused(account: string, channel: number): Promise<RemoveLabelOutcome> {
+    // Writes that came before are on disk then.
+    await this.#commit.run(() => {});
+    for (const table of ["facts", "history"] as const) {
+      let { start, end } = rangeBelow(Buffer.from(account));
+      for (;;) {
+        const keys = this.#environment().keys(table, { start, end, limit: PAGE });
+        if (keys.some((key) => channelOfEntry(key) === channel)) return "in_use";
+        if (keys.length < PAGE) break;
+        start = Buffer.concat([keys[keys.length - 1], Buffer.of(0)]);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+    return this.#commit.run(removeLabel(account, channel, this.#clock.now()));
+  }
+}
+
+function nameOf(account: string, channel: number): string {
+  return `${account}\0${channel}`;
+}

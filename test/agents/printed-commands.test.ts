@@ -1,0 +1,132 @@
+/** Every command that Sideband prints for a person to type runs as it is printed, whatever the project, the user and the folder are called. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { writtenLine } from "../../src/agent-side/written-line.ts";
+import { AGENTS } from "../../src/agents/install.ts";
+import { projectOf } from "../../src/agents/project.ts";
+import { spokenCommand, undoAnywhere } from "../../src/cli/spoken-command.ts";
+import { readAgentConfig } from "../../src/config.ts";
+import { openHome } from "./home.ts";
+
+const home = openHome();
+after(() => home.end());
+
+/** Runs a printed command in a shell, and tells what it printed. */
+function typed(command: string, cwd = home.env.HOME): string {
+  const { status, stdout, stderr } = spawnSync("/bin/sh", ["-c", command], {
+    cwd,
+    env: home.env,
+    encoding: "utf8",
+  });
+  assert.equal(status, 0, `${command}\n${stderr}`);
+  return stdout;
+}
+
+/** The commands in what was printed: each is the rest of its line. */
+function commandsIn(text: string): string[] {
+  const program = spokenCommand();
+  return text.split("\n").flatMap((line) => {
+    const at = line.indexOf(program);
+    return at < 0 ? [] : line.slice(at);
+  });
+}
+
+const NAMES = ["-x", "--help", "織機", "it's", 'a "b" $(touch pwned) `c` !d', "a\u202eb", "a;b&c", "~ada"];
+
+test("an undo runs as it is printed for every project and every user", async () => {
+  for (const name of NAMES) {
+    const place = [`--user=${name}`, `--project=${name}`];
+    const call = async (...args: string[]) => {
+      const { out, err } = await home.run(...args, ...place);
+      return commandsIn(out + err);
+    };
+    const value = async () => (await home.run("recall", "PROJ.goal", ...place)).out;
+    const [forget] = await call("remember", "PROJ.goal", "sails");
+    const [restore] = await call("remember", "PROJ.goal", "hull");
+    typed(restore);
+    assert.equal(await value(), "sails\n", name);
+    const [again] = await call("forget", "PROJ.goal", "--keep-history");
+    typed(again);
+    assert.equal(await value(), "sails\n", name);
+    typed(forget);
+    assert.equal(await value(), "", name);
+    // An undo that an agent is told is typed in any folder.
+    const config = readAgentConfig({ SIDEBAND_DATA: home.data, SIDEBAND_USER_ID: name });
+    const written = JSON.parse((await home.run("remember", "PROJ.goal", "x", ...place, "--json")).out);
+    typed(commandsIn(writtenLine(written, undefined, undoAnywhere(config, name)))[0], "/");
+    assert.equal(await value(), "", name);
+  }
+});
+
+test("an undo runs in a repository of any name", async () => {
+  for (const name of ["--yes", "織機", "$(touch pwned)", "it's"]) {
+    const folder = join(home.env.HOME ?? "", name);
+    mkdirSync(join(folder, ".git"), { recursive: true });
+    assert.match(String(projectOf([folder])), /^[^-]/);
+    await home.runIn(folder, "remember", "PROJ.goal", "sails", "--user", "ada");
+    const { out } = await home.runIn(folder, "remember", "PROJ.goal", "hull", "--user", "ada");
+    typed(commandsIn(out)[0], folder);
+    // What the project is called can be typed, too.
+    const named = `${spokenCommand()} recall PROJ.goal --user ada --project '${projectOf([folder])}'`;
+    assert.equal(typed(named), "sails\n");
+  }
+});
+
+test("the commands of errors and of rollback run as they are printed", async () => {
+  const person = ["--user", "it's ada", "--person"];
+  const user = person.slice(0, 2);
+  const printed = async (...args: string[]) => {
+    const { out, err } = await home.run(...args);
+    return commandsIn(out + err);
+  };
+  const [labels, add] = await printed("remember", "SHIP.name", "Argo", ...person);
+  assert.match(typed(labels), /USER\.name/);
+  assert.match(typed(add), /^added SHIP\.name/);
+  const unknown = await printed("remember", "$(touch pwned)", "x", ...person);
+  assert.deepEqual(
+    unknown.filter((command) => command.includes("pwned")),
+    [],
+  );
+  for (const command of unknown) typed(command);
+  await home.run("remember", "SHIP.name", "Argo", ...person);
+  const [history] = await printed("restore", "SHIP.name", "99", ...person);
+  assert.match(typed(history), /Argo/);
+  await home.run("remember", "PREF.avoid", "TEXT", "--add", ...person);
+  await home.run("remember", "PREF.avoid", "x".repeat(1000), "--add", ...person);
+  const [item] = await printed("remember", "PREF.avoid", "y".repeat(100), "--add", ...person);
+  typed(item);
+  assert.equal((await home.run("recall", "PREF.avoid", ...person)).out, `${"x".repeat(1000)}\n`);
+  const since = (await home.run("history", "SHIP.name", ...person, "--json")).out;
+  const { updated_at } = JSON.parse(since).revisions[0];
+  const [undo] = await printed("rollback", "--to", updated_at, ...user);
+  typed(undo);
+  const notes = join(home.env.HOME ?? "", "it's -- $(touch pwned).md");
+  writeFileSync(notes, "USER.name=Ada\n");
+  const [from] = await printed("import", notes);
+  assert.match(typed(from), /USER\.name/);
+});
+
+test("what is left to do after an installation runs as it is printed, and so does the advice to install again", async () => {
+  const target = join(home.env.HOME ?? "", "it's !my $(touch pwned) folder");
+  for (const { name, next } of AGENTS) {
+    const programs = next(target).filter((line) => /^(?:claude|openclaw|hermes) /.test(line));
+    for (const line of programs) {
+      const words = typed(`${/^\w+/.exec(line)?.[0]}() { printf '%s\\n' "$@"; }; ${line}`);
+      if (line.includes("folder"))
+        assert.ok(
+          words.split("\n").some((word) => word.startsWith(target)),
+          name,
+        );
+    }
+  }
+  await home.run("agents", "install", "opencode", "--dir", target);
+  rmSync(join(target, "plugins", "sideband.js"));
+  const { out } = await home.run("agents", "status");
+  const [again] = commandsIn(out).filter((command) => command.includes("agents install"));
+  typed(again);
+  assert.doesNotMatch((await home.run("agents", "status")).out, /missing or changed/);
+});

@@ -1,0 +1,147 @@
+/** The record of what is installed: it undoes an installation byte for byte, and holds nothing of the user's own files. */
+
+import assert from "node:assert/strict";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import fc from "fast-check";
+import type { Piece } from "../../../src/agents/agent-kind.ts";
+import { InstallationRecord, isIntact } from "../../../src/agents/installed.ts";
+import { changeBetween, textBefore } from "../../../src/agents/text-change.ts";
+import { closeHomeFolder } from "../../../src/agents/user-file.ts";
+
+const HOOKS = ["SessionStart", "Stop"].map((event) => {
+  const hooks = [{ type: "command", command: "sideband hook" }];
+  return [event, [{ hooks }]] as const;
+});
+const SECRET = "sk-of-another-server";
+/** Files of a user, in formats of their own. */
+const FILES: Record<string, { readonly text: string; readonly piece: Omit<Piece, "path"> }> = {
+  "mcp.json": {
+    text: `{\n\t"mcpServers": {\n\t\t// mine\n\t\t"other": { "env": { "TOKEN": "${SECRET}" } }, // last\n\t}\n}`,
+    piece: { kind: "json", text: '{"command":"sideband","args":["mcp"]}', keys: ["mcpServers", "sideband"] },
+  },
+  "empty.json": {
+    text: "{}",
+    piece: { kind: "json", text: '{"command":"sideband"}', keys: ["mcpServers", "sideband"] },
+  },
+  "config.toml": {
+    text: `model = "x"\n[mcp_servers.other]\ntoken = "${SECRET}"`,
+    piece: { kind: "toml", text: '[mcp_servers.sideband]\ncommand = "sideband"\n' },
+  },
+  "hooks.json": {
+    text: `{\r\n    "hooks": {\r\n        "Stop": [{"hooks": [{"command": "curl -H ${SECRET}"}]}],\r\n        "Other": []\r\n    }\r\n}`,
+    piece: { kind: "hooks", text: JSON.stringify({ hooks: Object.fromEntries(HOOKS) }) },
+  },
+};
+const ENTRY = { agent: "codex", version: "1", command: ["sideband"] };
+
+function makeHome(context: TestContext) {
+  const home = mkdtempSync(join(tmpdir(), "sideband-installed-"));
+  context.after(() => rmSync(home, { recursive: true }));
+  for (const [name, { text }] of Object.entries(FILES)) writeFileSync(join(home, name), text);
+  const pieces = (change = (text: string) => text): Piece[] => [
+    ...Object.entries(FILES).map(([name, { piece }]) => ({
+      ...piece,
+      path: join(home, name),
+      text: change(piece.text),
+    })),
+    { path: join(home, "new.json"), kind: "json", text: '{"command":"sideband"}', keys: ["sideband"] },
+  ];
+  const record = new InstallationRecord(home);
+  const install = (some = pieces()) => record.install({ ...ENTRY, target: home }, some, false);
+  const remove = () => record.remove(record.find("codex", home)!);
+  return { home, pieces, record, install, remove, file: join(home, ".sideband", "agents.json") };
+}
+
+function assertAsBefore(home: string): void {
+  for (const [name, { text }] of Object.entries(FILES))
+    assert.equal(readFileSync(join(home, name), "utf8"), text, name);
+  assert.ok(!existsSync(join(home, "new.json")));
+}
+
+test("the record holds nothing of the user's own settings, and an installation is undone byte for byte", (context) => {
+  const { home, record, install, remove, file } = makeHome(context);
+  for (let round = 0; round < 2; round++) install();
+  for (const name of Object.keys(FILES)) assert.match(readFileSync(join(home, name), "utf8"), /sideband/);
+  assert.ok(isIntact(record.find("codex", home)!));
+  const text = readFileSync(file, "utf8");
+  assert.ok(!text.includes(SECRET), text);
+  assert.ok(!text.includes("mine"), text);
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  remove();
+  assertAsBefore(home);
+});
+
+test("after a newer version was installed over an older one, both are undone", (context) => {
+  const { home, pieces, install, remove } = makeHome(context);
+  install();
+  install(
+    pieces((text) =>
+      text.replaceAll("sideband", "/opt/bin/sideband").replace("[mcp_servers./opt/bin/", "[mcp_servers."),
+    ),
+  );
+  assert.match(readFileSync(join(home, "mcp.json"), "utf8"), /"command": "\/opt\/bin\/sideband"/);
+  remove();
+  assertAsBefore(home);
+});
+
+test("what the user has changed since stays, before a second installation and after it", (context) => {
+  const { home, install, remove } = makeHome(context);
+  const path = join(home, "mcp.json");
+  const change = (from: string, to: string) =>
+    writeFileSync(path, readFileSync(path, "utf8").replace(from, to));
+  install();
+  change("// mine", "// ours");
+  install();
+  change("// last", "// end");
+  remove();
+  const left = readFileSync(path, "utf8");
+  assert.ok(left.includes("// ours") && left.includes("// end") && !left.includes('"sideband"'), left);
+});
+
+test("a change of a text is undone exactly, and only in that text", () => {
+  const text = fc.string({ maxLength: 20 });
+  fc.assert(
+    fc.property(fc.array(fc.tuple(text, text), { maxLength: 6 }), (pairs) => {
+      const before = pairs.map(([kept]) => kept).join("");
+      const after = pairs.flat().join("");
+      const change = changeBetween(before, after);
+      assert.equal(textBefore(after, change), before);
+      assert.equal(textBefore(`${after}x`, change), undefined);
+    }),
+  );
+  assert.equal(changeBetween("abc", "ac"), null);
+});
+
+test("the folder of ours in a home is closed to others, also one that was open; others' folders and links stay", (context) => {
+  const { home, install } = makeHome(context);
+  const folder = join(home, ".sideband");
+  const mode = (path: string) => statSync(path).mode & 0o777;
+  install();
+  assert.equal(mode(folder), 0o700);
+  chmodSync(folder, 0o755);
+  closeHomeFolder(home);
+  assert.equal(mode(folder), 0o700);
+  chmodSync(folder, 0o500);
+  closeHomeFolder(home);
+  assert.equal(mode(folder), 0o500, "no right is added");
+  const linked = join(home, "linked");
+  mkdirSync(join(linked, "elsewhere"), { recursive: true, mode: 0o755 });
+  symlinkSync(join(linked, "elsewhere"), join(linked, ".sideband"));
+  chmodSync(join(linked, "elsewhere"), 0o755);
+  closeHomeFolder(linked);
+  assert.equal(mode(join(linked, "elsewhere")), 0o755);
+  closeHomeFolder(join(home, "nobody"));
+});
