@@ -246,7 +246,7 @@ test("a fact that is not as expected is not written, and the refusal shows what 
   const refusal = (found: string, present: object | null) => ({
     code: "revision_mismatch",
     message: `The fact on USER.name is not as expected: ${found}. Nothing was written.`,
-    extra: { param: "If-Match", present },
+    extra: { param: "facts[1].if_revision", present },
   });
   const write = (value: string, ifRevision: number) => encode([ROLE, { ...NAME, value, ifRevision }]);
   await assert.rejects(write("Ada", 1), refusal("there is no such fact", null));
@@ -300,7 +300,7 @@ test("an answer that is repeated has the ends of the first, also when they have 
   clock.advance(999);
   assert.deepEqual(await written("once"), { ...first, replayed: true });
   clock.advance(1);
-  assert.deepEqual(await written("once"), { ...first, replayed: true, used: undefined });
+  assert.deepEqual(await written("once"), { ...first, replayed: true });
   // Under another key it is a new request, and too late.
   const late = { code: "invalid_request", extra: { param: "facts[1].expires_at" } };
   await assert.rejects(written("other"), late);

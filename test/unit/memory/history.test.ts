@@ -279,38 +279,6 @@ test("nobody is put back to the future, and a rollback says who asks for it in t
   await assert.rejects(rollBack(0, { userId: "" }), invalid("user_id"));
 });
 
-test("a history with a gap reaches back to the gap, and nobody is put back across it", async (context) => {
-  const { services, store, clock, factsOf } = await memoryServices(context);
-  const { write, history, rollBack } = callsOf(services);
-  for (const value of ["one", "two", "three", "four"]) {
-    clock.advance(1000);
-    await write(value);
-  }
-  await write("poet", { label: "USER.role" });
-  // As where fewer values were kept for a while.
-  let missing = "two";
-  const readLife = store.readLife.bind(store);
-  context.mock.method(store, "readLife", async (...args: Parameters<typeof readLife>) => {
-    const life = (await readLife(...args))!;
-    return { ...life, earlier: life.earlier.filter(({ value }) => value !== missing) };
-  });
-  assert.deepEqual(await history(), ["", "four", "three"]);
-  missing = "three";
-  assert.deepEqual(await history(), ["", "four"]);
-  missing = "two";
-  const result = await rollBack(2_500);
-  assert.deepEqual([result.isDone, result.unreached], [false, [{ place: "", label }]]);
-  assert.equal(factsOf(userId).length, 2);
-  const within = await rollBack(3_500, { dryRun: true });
-  assert.deepEqual([within.unreached, within.changes[0].to], [[], "three"]);
-  const rest = await rollBack(2_500, { partial: true });
-  assert.deepEqual([rest.isDone, rest.unreached, rest.changes.length], [true, result.unreached, 1]);
-  assert.deepEqual(
-    factsOf(userId).map(({ value }) => value),
-    ["four"],
-  );
-});
-
 test("what expires is history from its end on, before it is swept", async (context) => {
   const { services, clock } = await memoryServices(context);
   const { write, changes } = callsOf(services);
@@ -362,30 +330,6 @@ test("a restoring that is refused now is answered as before under its Idempotenc
   await restore(8, "once");
   const again = await restore(8, "once");
   assert.deepEqual([again.replayed, again.facts[0].value], [true, "Ada"]);
-  assert.deepEqual(await restore(0, "once"), { ...again, used: undefined });
+  assert.deepEqual(await restore(0, "once"), again);
   await assert.rejects(restore(0, "other"), { code: "not_found" });
-});
-
-test("a value beyond a lowered limit is not restored, also before the store has removed it", async (context) => {
-  const { services } = await memoryServices(context);
-  const userId = "ada";
-  const label = "USER.name";
-  const revisions: number[] = [];
-  for (const value of ["one", "two", "three"]) {
-    const { facts } = await encodeFacts(services, caller, {
-      userId,
-      facts: [{ label, value }],
-      operation: "encode",
-    });
-    revisions.push(facts[0].revision);
-  }
-  const [one, two, three] = revisions;
-  const restoreWith = (historyMax: number, revision: number) =>
-    restoreFact({ ...services, historyMax }, caller, { userId, label, revision });
-  const refused = { code: "not_found" };
-  await assert.rejects(restoreWith(1, one), refused);
-  await assert.rejects(restoreWith(0, two), refused);
-  // The present value needs no history.
-  assert.equal((await restoreWith(0, three)).facts[0].value, "three");
-  assert.equal((await restoreWith(1, two)).facts[0].value, "two");
 });
