@@ -265,6 +265,7 @@ class HistoryAnswer(TypedDict):
 
 class _ChangeDetails(TypedDict, total=False):
     project: str
+    was: str
     written_by: str
     session_id: str
 
