@@ -266,6 +266,7 @@ class HistoryAnswer(TypedDict):
 
 class _ChangeDetails(TypedDict, total=False):
     project: str
+    was: str
     written_by: str
     session_id: str
 

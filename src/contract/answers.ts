@@ -194,6 +194,8 @@ export interface ChangesAnswer {
     project?: string;
     kind: "written" | "forgotten" | "expired";
     value: string;
+    /** The value that was replaced; absent where there was none, or none is kept. */
+    was?: string;
     revision: number;
     at: string;
     written_by?: string;

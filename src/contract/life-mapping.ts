@@ -40,6 +40,7 @@ interface ListedChange extends Signed {
   readonly label: string;
   readonly kind: "written" | "forgotten" | "expired";
   readonly value: string;
+  readonly was?: string | undefined;
   readonly revision: number;
   readonly atMs: number;
 }
@@ -56,6 +57,7 @@ export function changesAnswer(
       ...projectField(event),
       kind: event.kind,
       value: event.value,
+      ...(event.was === undefined ? {} : { was: event.was }),
       revision: event.revision,
       at: timeText(event.atMs),
       ...authorOf(event),

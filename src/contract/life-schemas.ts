@@ -93,6 +93,11 @@ export const ChangesAnswer = Type.Object({
       project: ProjectName,
       kind: Type.Union([Type.Literal("written"), Type.Literal("forgotten"), Type.Literal("expired")]),
       value: Type.String(),
+      was: Type.Optional(
+        Type.String({
+          description: "The value that was replaced; absent where there was none, or none is kept.",
+        }),
+      ),
       revision: wire.Revision,
       at: wire.Time,
       written_by: Type.Optional(Type.String()),

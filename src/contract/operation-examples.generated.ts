@@ -255,6 +255,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "label": "PREF.tools",
           "kind": "written",
           "value": "ripgrep; jq",
+          "was": "ripgrep",
           "revision": 7,
           "at": "2026-11-17T06:50:22.738Z"
         },
@@ -262,6 +263,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExample>>
           "label": "PREF.tools",
           "kind": "written",
           "value": "ripgrep",
+          "was": "ripgrep; jq",
           "revision": 6,
           "at": "2026-11-17T06:50:22.649Z"
         }

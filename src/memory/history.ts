@@ -87,6 +87,8 @@ export async function restoreFact(
 export interface FactEvent extends Omit<UserEvent, "userId" | "label"> {
   readonly label: string;
   readonly value: string;
+  /** The value that was replaced; undefined where there was no fact, or none is kept. */
+  readonly was?: string | undefined;
   readonly sessionId: string | null;
 }
 
@@ -126,10 +128,11 @@ const NOBODY = { writtenBy: null, sessionId: null };
 
 function eventsOf(life: UserLife, historyMax: number) {
   return [...lifeByFact(life, historyMax).values()].flatMap(({ present, earlier }) => {
-    const written = valuesOf({ present, earlier }).map((fact) => ({
+    const written = valuesOf({ present, earlier }).map((fact, i) => ({
       ...partsOf(fact),
       kind: "written" as const,
       atMs: fact.sinceMs,
+      was: earlier[i - 1]?.ended === "replaced" ? earlier[i - 1].value : undefined,
     }));
     // Who ended a value is not kept: its writer need not be the one.
     const ended = earlier.flatMap((fact) =>

@@ -3,31 +3,14 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import type { Locator, Page } from "playwright-core";
 import type { Running } from "../http/running-service.ts";
+import { factOf, labelField, openMemory, press, remember } from "./memory-visit.ts";
 import { type Visit, visit } from "./visit.ts";
 
 const PROJECT = "loom-3f2a9c81d04e";
 /** What one page changes is in another within this time. */
 const SEEN_MS = 1_000;
 const ROUNDS_MAX = 5;
-
-async function openMemory(page: Page, url: string, key: string, hash = ""): Promise<void> {
-  await page.goto(`${url}/memory${hash}`);
-  await page.getByLabel("Your key").fill(key);
-  await page.keyboard.press("Enter");
-}
-
-const factOf = (page: Page, label: string): Locator => page.locator(`[data-label="${label}"]`);
-const labelField = (page: Page) => page.getByRole("combobox", { name: "Label", exact: true });
-const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
-
-async function remember(running: Running, fact: object, key = running.key): Promise<number> {
-  const body = { user_id: "ada", written_by: "claude-code", details: true, ...fact };
-  const { status, json, text } = await running.call("POST", "/encode", { key, body });
-  assert.equal(status, 200, text);
-  return json.revision;
-}
 
 /** An agent, as a host connects one. */
 async function agentOf({ url, key }: Running): Promise<Client> {

@@ -16,6 +16,7 @@ import type {
   Request,
   WebError,
 } from "playwright-core";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { buildWebsite } from "../agents/built.ts";
 import { databaseSettings, type Running, startRunning } from "../http/running-service.ts";
 import { newDatabase } from "../postgres/server.ts";
@@ -43,6 +44,8 @@ interface VisitOptions {
   readonly store?: "postgres";
   /** Of a context of its own: what differs from the shared one. Needed, also without any, by a test that sets the clock. */
   readonly browser?: BrowserContextOptions;
+  /** The time of its service. */
+  readonly clock?: Clock;
 }
 
 let shared: Promise<BrowserContext> | undefined;
@@ -87,7 +90,8 @@ export function visit(
     const database = options.store === "postgres" ? databaseSettings(await newDatabase()) : {};
     const settings = { SIDEBAND_DEMO_RESET_S: "86400", ...database, ...options.settings };
     // Most pages show no block: the model is loaded where one does.
-    const running = await startRunning(settings, undefined, { warm: false });
+    const { clock = systemClock } = options;
+    const running = await startRunning(settings, undefined, { warm: false, clock });
     const isOwn = options.browser !== undefined;
     if (!isOwn) shared ??= openShared(browser);
     const context = await (isOwn

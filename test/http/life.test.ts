@@ -262,16 +262,18 @@ test("what changed is listed page by page, and a user goes back to a moment, all
   const page = ok(await get("/users/history", { user_id, since: to, limit: "2" }));
   const rest = ok(await get("/users/history", { user_id, since: to, limit: "2", cursor: page.next_cursor }));
   assert.deepEqual(
-    [...page.changes, ...rest.changes].map(({ label, kind, project, written_by }) => [
+    [...page.changes, ...rest.changes].map(({ label, kind, project, written_by, was }) => [
       label,
       kind,
       project,
       written_by,
+      was,
     ]),
     [
-      ["USER.os", "written", undefined, undefined],
-      ["USER.name", "written", undefined, "intruder"],
-      ["PROJ.goal", "forgotten", "loom", undefined],
+      ["USER.os", "written", undefined, undefined, undefined],
+      // Its value before is older than all that is listed.
+      ["USER.name", "written", undefined, "intruder", "Ada"],
+      ["PROJ.goal", "forgotten", "loom", undefined, undefined],
     ],
   );
   assert.equal(rest.next_cursor, null);

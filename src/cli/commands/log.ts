@@ -13,8 +13,8 @@ import { momentMs } from "../moments.ts";
 
 type KeptChange = ChangesAnswer["changes"][number];
 
-/** A change, and the value that was there before. */
-interface LoggedChange extends KeptChange {
+/** A change, and the value that was there before, also before an end. */
+interface LoggedChange extends Omit<KeptChange, "was"> {
   readonly was: string | undefined;
 }
 

@@ -197,7 +197,9 @@ export class LmdbStore implements Store {
     return readLife(this.#readable(), account, userId, options);
   }
 
-  listPlaces = async (account: string, userId: string) => listPlaces(this.#readable(), account, userId);
+  async listPlaces(account: string, userId: string): Promise<Place[]> {
+    return listPlaces(this.#readable(), account, userId);
+  }
 
   write(request: WriteRequest): Promise<WriteOutcome> {
     const removal = this.#removals.before(request);

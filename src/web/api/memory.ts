@@ -31,6 +31,11 @@ export interface Memory {
   readonly project: string | undefined;
 }
 
+/** A worktree is named by its project and a name of its own, with a slash between. */
+export function isWorktree(project: string): boolean {
+  return project.includes("/");
+}
+
 /** When a fact ends: by neither it lasts, or as long as its label says. */
 export interface DraftEnd {
   readonly ttl_s?: number;

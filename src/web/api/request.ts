@@ -28,6 +28,9 @@ interface WebProblem {
   readonly request_id?: string;
 }
 
+/** A request may have arrived though its answer has not. */
+const MAY_BE_DONE = "What you asked for may have been done all the same: look before you try again.";
+
 export class ApiError extends Error {
   override name = "ApiError";
   /** 0 if there was no answer at all. */
@@ -78,7 +81,7 @@ export async function request(
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new ApiError(0, {});
+    throw new ApiError(0, method === "GET" ? {} : { detail: MAY_BE_DONE });
   }
   if (!response.ok) throw await failedCall(response);
   return response;
@@ -102,7 +105,7 @@ async function failedCall(response: Response): Promise<ApiError> {
 }
 
 function bodyText(status: number, problem: WebProblem, retryAfterS: number | undefined): string {
-  if (status === 0) return "The server cannot be reached. Nothing was changed; try again in a moment.";
+  if (status === 0) return `The server cannot be reached. ${problem.detail ?? "Try again in a moment."}`;
   const said = problem.detail ?? problem.title ?? `The server answered ${status}.`;
   const hint = problem.hint === undefined ? "" : ` Did you mean ${problem.hint}?`;
   const wait =

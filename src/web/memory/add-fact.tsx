@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { groupOf } from "../../base/channel-labels.ts";
-import type { PlaceKind } from "../api/memory.ts";
+import { isWorktree, type PlaceKind } from "../api/memory.ts";
 import { ApiError } from "../api/request.ts";
 import { useAttempt } from "../parts/attempt.ts";
 import { groupName, STANDARD_GROUPS } from "../parts/label-groups.ts";
@@ -177,18 +177,17 @@ interface ScopeFieldProps {
 
 /** In a project that is no worktree, both are the same place. */
 function placeIn(project: string, scope: PlaceKind): PlaceKind {
-  return scope === "worktree" && !project.includes("/") ? "project" : scope;
+  return scope === "worktree" && !isWorktree(project) ? "project" : scope;
 }
 
 function ScopeField({ project, scope, onScope }: ScopeFieldProps) {
-  const isWorktree = project.includes("/");
   return (
     <label class="field">
       <span>Kept for</span>
       <select value={scope} onChange={({ currentTarget }) => onScope(currentTarget.value as PlaceKind)}>
         <option value="person">the person, everywhere</option>
         <option value="project">this project</option>
-        {isWorktree && <option value="worktree">this worktree</option>}
+        {isWorktree(project) && <option value="worktree">this worktree</option>}
       </select>
     </label>
   );

@@ -100,11 +100,10 @@ export function Changes() {
       {!isPlanning && listed !== undefined && listed.changes.length > 0 && (
         <>
           <ol class="timeline changes" aria-label="Changes, the newest first">
-            {listed.changes.map((change, i) => (
+            {listed.changes.map((change) => (
               <ChangeRow
                 key={`${change.revision} ${change.kind}`}
                 change={change}
-                before={valueBefore(listed.changes, i)}
                 onUndo={canWrite ? () => undoFrom(change) : undefined}
               />
             ))}
@@ -141,14 +140,12 @@ async function newestOf(api: MemoryApi, memory: Memory, since: string, count: nu
 
 interface ChangeRowProps {
   readonly change: ListedFactChange;
-  /** The value before it, where that is among those listed. */
-  readonly before: string | undefined;
   /** Puts everything back to the moment before it; undefined where nothing can be. */
   readonly onUndo: (() => void) | undefined;
 }
 
-function ChangeRow({ change, before, onUndo }: ChangeRowProps) {
-  const { label, project, kind, value, at, written_by: by } = change;
+function ChangeRow({ change, onUndo }: ChangeRowProps) {
+  const { label, project, kind, value, was, at, written_by: by } = change;
   const { memory } = useDesk();
   return (
     <li>
@@ -156,10 +153,10 @@ function ChangeRow({ change, before, onUndo }: ChangeRowProps) {
         <b class="mono">{label}</b>{" "}
         {kind !== "written" ? (
           <Difference before={value} after={null} />
-        ) : before === undefined ? (
+        ) : was === undefined ? (
           value
         ) : (
-          <Difference before={before} after={value} />
+          <Difference before={was} after={value} />
         )}
       </p>
       <p class="fact-meta">
@@ -180,15 +177,6 @@ function ChangeRow({ change, before, onUndo }: ChangeRowProps) {
       </p>
     </li>
   );
-}
-
-/** The value that the next older entry of the same fact has. */
-function valueBefore(changes: readonly ListedFactChange[], index: number): string | undefined {
-  const { label, project } = changes[index];
-  const older = changes
-    .slice(index + 1)
-    .find((change) => change.label === label && change.project === project);
-  return older?.kind === "written" ? older.value : undefined;
 }
 
 function sinceOf(span: string): string {

@@ -11,7 +11,7 @@ import { ErrorNotice, Notice } from "../parts/notice.tsx";
 import { useDesk } from "./desk.ts";
 import { Difference } from "./difference.tsx";
 import { TimeText } from "./time-text.tsx";
-import { EndField, endChoiceOf, endOfChoice, ValueField } from "./value-fields.tsx";
+import { type EndChoice, EndField, endChoiceOf, endOfChoice, ValueField } from "./value-fields.tsx";
 
 interface FactEditorProps {
   /** As it was when the form opened. */
@@ -24,17 +24,20 @@ interface FactEditorProps {
 export function FactEditor({ opened, now, onClose }: FactEditorProps) {
   const { api, memory, live, labels } = useDesk();
   const [value, setValue] = useState(opened.value);
-  const [end, setEnd] = useState(() => endChoiceOf(opened.expires_at));
-  /** The revision that the person has seen. */
-  const [seen, setSeen] = useState(opened.revision);
+  /** The end that the person has chosen; undefined: the one that the fact has, whoever gave it that. */
+  const [chosen, setChosen] = useState<EndChoice>();
+  /** What the person has seen of it. */
+  const [seen, setSeen] = useState(opened);
   const { busy, error, attempt } = useAttempt();
   const { label } = opened;
   const terms = labels.get(label);
-  const hasChanged = (now?.revision ?? 0) !== seen;
+  const hasChanged = now?.revision !== seen.revision;
+  const { place, expires_at: expiresAt } = now ?? seen;
+  const end = chosen ?? endChoiceOf(expiresAt);
 
   const save = (expected: number) =>
     attempt(async () => {
-      const draft = { label, value, scope: opened.place, ...endOfChoice(end, opened.expires_at) };
+      const draft = { label, value, scope: place, ...endOfChoice(end, expiresAt) };
       try {
         await live.write([label], () => api.write(memory, draft, expected));
       } catch (failure) {
@@ -50,13 +53,18 @@ export function FactEditor({ opened, now, onClose }: FactEditorProps) {
       aria-label={`Change ${label}`}
       onSubmit={(event) => {
         event.preventDefault();
-        if (!hasChanged) save(seen);
+        if (!hasChanged) save(seen.revision);
       }}
       onKeyDown={(event) => event.key === "Escape" && onClose()}
     >
       {terms !== undefined && <p class="hint">{terms.description}</p>}
       <ValueField terms={terms} name={`Value of ${label}`} value={value} onValue={setValue} focus />
-      <EndField terms={terms} expiresAt={opened.expires_at} choice={end} onChoice={setEnd} />
+      <EndField
+        terms={terms}
+        expiresAt={expiresAt}
+        choice={end}
+        onChoice={(choice) => setChosen(choice.kind === "as-now" ? undefined : choice)}
+      />
       <ErrorNotice error={error} />
       {hasChanged && (
         <>
@@ -67,7 +75,13 @@ export function FactEditor({ opened, now, onClose }: FactEditorProps) {
               <>
                 It was changed while you were typing
                 {now.written_by !== undefined && <>, by {now.written_by}</>}, <TimeText at={now.updated_at} />
-                . It is now: <Difference before={opened.value} after={now.value} />
+                . It is now: <Difference before={seen.value} after={now.value} />
+                {expiresAt !== seen.expires_at && (
+                  <>
+                    , and {expiresAt === undefined ? "does not end" : "ends "}
+                    {expiresAt !== undefined && <TimeText at={expiresAt} isEnd />}
+                  </>
+                )}
               </>
             )}
           </Notice>
@@ -81,8 +95,8 @@ export function FactEditor({ opened, now, onClose }: FactEditorProps) {
                 disabled={busy}
                 onClick={() => {
                   setValue(now.value);
-                  setEnd(endChoiceOf(now.expires_at));
-                  setSeen(now.revision);
+                  setChosen(undefined);
+                  setSeen(now);
                 }}
               >
                 Take the new value

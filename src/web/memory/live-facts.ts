@@ -1,11 +1,13 @@
 /**
  * The facts of a memory, kept as they are now: read at the start, after each write of this page, whenever the service
  * tells of a change, and when a fact ends. What others have changed is marked, and told to `onTold` in words. While a
- * write of this page is on its way nothing is read, so that it is never taken for somebody else's.
+ * write of this page is on its way nothing is read, and a read that it overtakes counts for nothing, so that it is never
+ * taken for somebody else's.
  */
 
 import { followEvents } from "../api/event-stream.ts";
 import type { Memory, MemoryApi, StoredFact } from "../api/memory.ts";
+import { ApiError } from "../api/request.ts";
 
 export interface LiveState {
   /** Undefined until they are read for the first time. */
@@ -49,6 +51,8 @@ export class LiveFacts {
   /** Labels that this page has written since the last read; "all" after going back to a moment. */
   #own: Set<string> | "all" = new Set();
   #writing = 0;
+  /** How many writes have begun. */
+  #writes = 0;
   #reading = false;
   #isStale = false;
   #endTimer: ReturnType<typeof setTimeout> | undefined;
@@ -82,12 +86,17 @@ export class LiveFacts {
   /** Runs a write of this page, and reads what has become of it. */
   async write<T>(labels: readonly string[] | "all", work: () => Promise<T>): Promise<T> {
     this.#writing += 1;
+    this.#writes += 1;
+    let isRefused = false;
     try {
-      const done = await work();
-      if (labels === "all") this.#own = "all";
-      else if (this.#own !== "all") for (const label of labels) this.#own.add(label);
-      return done;
+      return await work();
+    } catch (error) {
+      // Where the answer is lost it may have been done.
+      isRefused = error instanceof ApiError && error.status >= 400 && error.status < 500;
+      throw error;
     } finally {
+      if (labels === "all" && !isRefused) this.#own = "all";
+      else if (this.#own !== "all" && !isRefused) for (const label of labels) this.#own.add(label);
       this.#writing -= 1;
       await this.read();
     }
@@ -102,11 +111,13 @@ export class LiveFacts {
     try {
       while (this.#isStale && this.#writing === 0) {
         this.#isStale = false;
-        const own = this.#own;
-        this.#own = new Set();
-        this.#take(await api.facts(memory), own);
+        const writes = this.#writes;
+        const facts = await api.facts(memory);
+        if (writes === this.#writes) this.#take(facts);
+        else this.#isStale = true;
       }
     } catch (error) {
+      this.#isStale = true;
       this.#set({ error });
     } finally {
       this.#reading = false;
@@ -118,8 +129,10 @@ export class LiveFacts {
     if (this.#isStale) void this.read();
   }
 
-  #take(facts: readonly StoredFact[], own: Set<string> | "all"): void {
+  #take(facts: readonly StoredFact[]): void {
     const before = this.#state.facts;
+    const own = this.#own;
+    this.#own = new Set();
     const isOwn = (label: string) => own === "all" || own.has(label);
     const known = new Map(before?.map((fact) => [fact.label, fact]));
     const marks = new Map(this.#state.marks);

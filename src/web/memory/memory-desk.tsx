@@ -82,7 +82,7 @@ export function MemoryDesk({ api, usage, memory, onMemory, onOther, onLeave }: M
     readLabels,
     say,
   };
-  const { userId, project } = memory;
+  const { userId } = memory;
   return (
     <DeskProvider value={desk}>
       <div class="memory-bar">
@@ -147,13 +147,7 @@ export function MemoryDesk({ api, usage, memory, onMemory, onOther, onLeave }: M
         <div>
           <Changes />
           <BlockFill block={block.value} error={block.error} />
-          <WholeMemory
-            onErased={(erased) => {
-              if (project !== undefined && erased.project === undefined)
-                onMemory({ userId, project: undefined });
-              say({ text: "Everything is erased.", actions: [] });
-            }}
-          />
+          <WholeMemory />
         </div>
       </div>
       <SaidBar said={said} onClose={() => say(undefined)} />

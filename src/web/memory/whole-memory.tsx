@@ -1,17 +1,12 @@
 /** The memory as a whole: take it along as a file, or erase all of it, for which its owner's name has to be typed. */
 
 import { useRef, useState } from "preact/hooks";
-import type { Memory } from "../api/memory.ts";
+import { isWorktree, type Memory } from "../api/memory.ts";
 import { useAttempt } from "../parts/attempt.ts";
 import { ErrorNotice } from "../parts/notice.tsx";
 import { useDesk } from "./desk.ts";
 
-interface WholeMemoryProps {
-  /** Everything of the user, or of the project, is gone. */
-  readonly onErased: (erased: Memory) => void;
-}
-
-export function WholeMemory({ onErased }: WholeMemoryProps) {
+export function WholeMemory() {
   const { api, memory, canWrite } = useDesk();
   const { userId, project } = memory;
   const [erased, setErased] = useState<Memory>();
@@ -39,7 +34,7 @@ export function WholeMemory({ onErased }: WholeMemoryProps) {
         </button>
         {canWrite && project !== undefined && (
           <button type="button" class="danger" onClick={() => setErased(memory)}>
-            Erase this project …
+            Erase this {kindOf(project)} …
           </button>
         )}
         {canWrite && (
@@ -48,24 +43,24 @@ export function WholeMemory({ onErased }: WholeMemoryProps) {
           </button>
         )}
       </p>
-      {erased !== undefined && (
-        <EraseDialog erased={erased} onErased={onErased} onClose={() => setErased(undefined)} />
-      )}
+      {erased !== undefined && <EraseDialog erased={erased} onClose={() => setErased(undefined)} />}
     </section>
   );
 }
 
-interface EraseDialogProps extends WholeMemoryProps {
+interface EraseDialogProps {
   readonly erased: Memory;
   readonly onClose: () => void;
 }
 
-function EraseDialog({ erased, onErased, onClose }: EraseDialogProps) {
-  const { api, live } = useDesk();
+function EraseDialog({ erased, onClose }: EraseDialogProps) {
+  const { api, live, say } = useDesk();
   const [typed, setTyped] = useState("");
   const { busy, error, attempt } = useAttempt();
   const { userId, project } = erased;
   const name = project ?? userId;
+  const kind = project === undefined ? "everything" : `the ${kindOf(project)}`;
+  const what = project === undefined ? `everything of ${userId}` : `${kind} ${project}`;
   const dialog = useRef<HTMLDialogElement>(null);
   const show = (element: HTMLDialogElement | null) => {
     dialog.current = element;
@@ -76,19 +71,17 @@ function EraseDialog({ erased, onErased, onClose }: EraseDialogProps) {
     attempt(async () => {
       await live.write("all", () => api.eraseAll(erased));
       dialog.current?.close();
-      onErased(erased);
+      say({ text: `${what[0].toUpperCase()}${what.slice(1)} is erased.`, actions: [] });
     });
   };
   return (
     <dialog ref={show} aria-labelledby="erase-title" onClose={onClose}>
       <form class="stack" onSubmit={erase}>
-        <h2 id="erase-title">
-          Erase {project === undefined ? `everything of ${userId}` : `the project ${project}`}?
-        </h2>
+        <h2 id="erase-title">Erase {what}?</h2>
         <p>
           {project === undefined
             ? `All facts of ${userId} in all projects, with their history, are erased. `
-            : `All facts of ${userId} in ${project} and its worktrees, with their history, are erased. `}
+            : `All facts of ${userId} in ${project}${isWorktree(project) ? "" : " and its worktrees"}, with their history, are erased. `}
           <b>This cannot be undone.</b> Export them first if you may want them again.
         </p>
         <label class="field">
@@ -103,7 +96,7 @@ function EraseDialog({ erased, onErased, onClose }: EraseDialogProps) {
         <ErrorNotice error={error} />
         <p class="buttons">
           <button type="submit" class="danger asked" disabled={busy || typed !== name}>
-            Erase {project === undefined ? "everything" : "the project"}
+            Erase {kind}
           </button>
           <button type="button" onClick={() => dialog.current?.close()}>
             Keep it
@@ -112,4 +105,8 @@ function EraseDialog({ erased, onErased, onClose }: EraseDialogProps) {
       </form>
     </dialog>
   );
+}
+
+function kindOf(project: string): "project" | "worktree" {
+  return isWorktree(project) ? "worktree" : "project";
 }

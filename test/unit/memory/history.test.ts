@@ -125,6 +125,36 @@ test("a value that is written and forgotten in one millisecond is in the changes
   }
 });
 
+test("a change has the value that it replaced, of its own place, and none after an end", async (context) => {
+  const { services, clock } = await memoryServices(context);
+  const { write, forget, changes } = callsOf(services);
+  const step = async (act: () => Promise<unknown>) => {
+    await act();
+    clock.advance(1000);
+  };
+  await step(() => write("one"));
+  await step(() => write("two"));
+  await step(() => write("loom", { project: "loom", scope: "project" }));
+  await step(() => forget());
+  await step(() => write("three", { ttlS: 2 }));
+  clock.advance(2000);
+  await step(() => write("four"));
+  const sinceMs = clock.now();
+  await write("five");
+  const shown = (events: readonly FactEvent[]) => events.map(({ kind, value, was }) => [kind, value, was]);
+  assert.deepEqual(shown(await changes()), [
+    ["written", "five", "four"],
+    ["written", "four", undefined],
+    ["expired", "three", undefined],
+    ["written", "three", undefined],
+    ["forgotten", "two", undefined],
+    ["written", "loom", undefined],
+    ["written", "two", "one"],
+    ["written", "one", undefined],
+  ]);
+  assert.deepEqual(shown(await changes({ sinceMs })), [["written", "five", "four"]]);
+});
+
 test("the changes are what was written and what has ended, the newest first, at a place and those inside it", async (context) => {
   const { services, clock } = await memoryServices(context);
   const { write, forget, changes } = callsOf(services);

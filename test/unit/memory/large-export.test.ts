@@ -42,7 +42,7 @@ test("a large user is exported in lines of half a megabyte, and comes back whole
   for (const line of lines) assert.ok(line.length < 700_000, `${line.length}`);
   const other = await temporaryStore(context);
   assert.equal(
-    (await importLines(other, linesOf(lines), { nowMs: IMPORT_MS, atStep: noStep })).facts,
+    (await importLines(other, linesOf(lines), { nowMs: IMPORT_MS, atStep: noStep, withKeys: true })).facts,
     places.length * LABELS.length,
   );
   const valuesIn = async (from: Store) => {

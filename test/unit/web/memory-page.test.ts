@@ -1,13 +1,11 @@
-/** What the memory page computes: differences of values, times in words, events of a stream, and what others changed. */
+/** What the memory page computes: differences of values, times in words and in fields, and events of a stream. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { seededRandom } from "../../../src/base/random.ts";
 import { followEvents, type ServerEvent, serverEvents } from "../../../src/web/api/event-stream.ts";
-import type { StoredFact } from "../../../src/web/api/memory.ts";
 import { ApiError } from "../../../src/web/api/request.ts";
-import { LiveFacts, type LiveState } from "../../../src/web/memory/live-facts.ts";
 import {
   fieldTime,
   lifeText,
@@ -18,6 +16,7 @@ import {
 } from "../../../src/web/memory/times.ts";
 import { endChoiceOf, endOfChoice } from "../../../src/web/memory/value-fields.tsx";
 import { wordDifference } from "../../../src/web/memory/word-difference.ts";
+import { inOtherTimeZones } from "../../fixtures/time-zones.ts";
 
 const NOW = Date.UTC(2026, 10, 17, 12);
 const at = (seconds: number) => new Date(NOW + seconds * 1000).toISOString();
@@ -67,6 +66,28 @@ test("a field for a date and time gives back the moment that it was made from, t
   const start = new Date(startOfYesterday(NOW));
   assert.deepEqual([start.getHours(), start.getMinutes(), start.getSeconds()], [0, 0, 0]);
   assert.ok(NOW - start.getTime() >= 86_400_000 - 3_600_000 && NOW - start.getTime() < 3 * 86_400_000);
+});
+
+test("a field for a date and time shows the reader's zone, and its text is taken in that zone", async () => {
+  const fields = {
+    "America/New_York": {
+      noon: "2026-11-17T07:00",
+      newYear: "2026-12-31T19:00",
+      yesterday: "2026-11-16T05:00",
+    },
+    "Asia/Kolkata": { noon: "2026-11-17T17:30", newYear: "2027-01-01T05:30", yesterday: "2026-11-15T18:30" },
+  };
+  await inOtherTimeZones((zone) => {
+    const { noon, newYear, yesterday } = fields[zone];
+    assert.deepEqual([fieldTime(NOW), fieldTime(Date.UTC(2027, 0))], [noon, newYear], zone);
+    assert.deepEqual(
+      [momentOfField(noon), momentOfField(newYear)],
+      ["2026-11-17T12:00:00.000Z", "2027-01-01T00:00:00.000Z"],
+    );
+    assert.deepEqual(endOfChoice({ kind: "at", field: noon }, undefined), { expires_at: at(0) });
+    assert.equal(endChoiceOf(at(0)).field, noon);
+    assert.equal(new Date(startOfYesterday(NOW)).toISOString().slice(0, 16), yesterday);
+  });
 });
 
 test("a fact that is edited keeps its end, unless another is chosen", () => {
@@ -197,110 +218,4 @@ test("a stream that ends is opened again with the last id, and one that is refus
   });
   assert.deepEqual(asked, [undefined, "7-1", "7-1"]);
   assert.deepEqual(live, [true, false, true, false, false]);
-});
-
-interface FakeService {
-  facts: StoredFact[];
-  tell: (() => void) | undefined;
-}
-
-/** A service whose facts a test changes, and that tells of it when the test says so. */
-function fakeMemory() {
-  const service: FakeService = { facts: [], tell: undefined };
-  const states: LiveState[] = [];
-  const told: string[] = [];
-  const isHidden = { value: false };
-  const live = new LiveFacts({
-    api: {
-      facts: async () => service.facts,
-      events: async () => {
-        const body = new ReadableStream<Uint8Array>({
-          start(controller) {
-            service.tell = () =>
-              controller.enqueue(new TextEncoder().encode("id: 1\nevent: change\ndata: {}\n\n"));
-          },
-        });
-        return new Response(body);
-      },
-    },
-    memory: { userId: "ada", project: undefined },
-    onState: (state) => states.push(state),
-    onTold: (text) => told.push(text),
-    isHidden: () => isHidden.value,
-  });
-  const settle = async () => {
-    for (let i = 0; i < 20; i++) await turn();
-  };
-  return { service, states, told, live, isHidden, settle, state: () => states.at(-1)! };
-}
-
-const fact = (label: string, revision: number, more: Partial<StoredFact> = {}): StoredFact => ({
-  label,
-  value: `v${revision}`,
-  channel: 0,
-  revision,
-  updated_at: at(0),
-  ...more,
-});
-
-test("what others change is marked and told, and what was there at the start is not", async () => {
-  const { service, told, live, settle, state } = fakeMemory();
-  service.facts = [fact("USER.name", 1), fact("USER.os", 2)];
-  live.start();
-  await settle();
-  assert.deepEqual([state().isLive, state().marks.size, told.length], [true, 0, 0]);
-  service.facts = [fact("USER.name", 3, { written_by: "codex" }), fact("PREF.tone", 4)];
-  service.tell!();
-  await settle();
-  assert.deepEqual([...state().marks.keys()], ["USER.name", "PREF.tone"]);
-  assert.deepEqual(told, ["USER.name was written by codex. PREF.tone was written. USER.os was forgotten."]);
-  live.stop();
-});
-
-test("what this page writes is neither marked nor told, though its event comes before its answer", async () => {
-  const { service, told, live, settle, state } = fakeMemory();
-  service.facts = [fact("USER.name", 1), fact("USER.os", 1)];
-  live.start();
-  await settle();
-  await live.write(["USER.name", "USER.os"], async () => {
-    service.facts = [fact("USER.name", 2)];
-    service.tell!();
-    await settle();
-    assert.equal(state().facts?.[0].revision, 1, "nothing is read while a write is on its way");
-  });
-  await settle();
-  assert.deepEqual([state().facts?.[0].revision, state().marks.size, told], [2, 0, []]);
-  live.stop();
-});
-
-test("while nobody looks nothing is read; what has changed meanwhile is read at the next look", async () => {
-  const { service, live, isHidden, settle, state } = fakeMemory();
-  live.start();
-  await settle();
-  isHidden.value = true;
-  service.facts = [fact("USER.name", 1)];
-  service.tell!();
-  await settle();
-  assert.deepEqual(state().facts, []);
-  isHidden.value = false;
-  live.look();
-  await settle();
-  assert.equal(state().facts?.length, 1);
-  live.stop();
-});
-
-test("a fact that ends is gone without an event, and is told to have ended", async (t) => {
-  t.mock.timers.enable({ apis: ["setTimeout", "Date"], now: NOW });
-  const { service, told, live, settle } = fakeMemory();
-  service.facts = [fact("TASK.next", 1, { expires_at: at(60) })];
-  live.start();
-  await settle();
-  service.facts = [];
-  t.mock.timers.tick(59_000);
-  await settle();
-  assert.deepEqual(told, []);
-  t.mock.timers.tick(1_200);
-  await settle();
-  assert.deepEqual(told, ["TASK.next has ended."]);
-  live.stop();
 });

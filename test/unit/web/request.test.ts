@@ -56,3 +56,17 @@ test("a write says what it expects and who writes, and below another address the
   );
   assert.equal(headersOf(0).get("authorization"), null);
 });
+
+test("where no answer comes, a read says to try again, and a write that it may have been done", async (t) => {
+  t.mock.method(globalThis, "fetch", async () => {
+    throw new TypeError("fetch failed");
+  });
+  const api = new MemoryApi({});
+  await assert.rejects(api.facts(ADA), { status: 0, message: /cannot be reached\. Try again/ });
+  const doubt = {
+    status: 0,
+    message: /cannot be reached\. What you asked for may have been done all the same/,
+  };
+  await assert.rejects(api.write(ADA, { label: "USER.name", value: "Ada" }, 0), doubt);
+  await assert.rejects(api.eraseAll(ADA), doubt);
+});

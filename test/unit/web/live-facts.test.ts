@@ -1,0 +1,211 @@
+/** The facts that the memory page keeps as they are now: whose changes are told, and when they are read again. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import type { StoredFact } from "../../../src/web/api/memory.ts";
+import { ApiError } from "../../../src/web/api/request.ts";
+import { LiveFacts, type LiveState } from "../../../src/web/memory/live-facts.ts";
+
+const NOW = Date.UTC(2026, 10, 17, 12);
+const at = (seconds: number) => new Date(NOW + seconds * 1000).toISOString();
+
+interface FakeService {
+  facts: StoredFact[];
+  /** Answers a read instead of the facts. */
+  answer: (() => Promise<StoredFact[]>) | undefined;
+  reads: number;
+  tell: (() => void) | undefined;
+}
+
+/** A service whose facts a test changes, and that tells of it when the test says so. */
+function fakeMemory() {
+  const service: FakeService = { facts: [], answer: undefined, reads: 0, tell: undefined };
+  const states: LiveState[] = [];
+  const told: string[] = [];
+  const isHidden = { value: false };
+  const live = new LiveFacts({
+    api: {
+      facts: async () => {
+        service.reads += 1;
+        return service.answer === undefined ? service.facts : service.answer();
+      },
+      events: async () => {
+        const body = new ReadableStream<Uint8Array>({
+          start(controller) {
+            service.tell = () =>
+              controller.enqueue(new TextEncoder().encode("id: 1\nevent: change\ndata: {}\n\n"));
+          },
+        });
+        return new Response(body);
+      },
+    },
+    memory: { userId: "ada", project: undefined },
+    onState: (state) => states.push(state),
+    onTold: (text) => told.push(text),
+    isHidden: () => isHidden.value,
+  });
+  const settle = async () => {
+    for (let i = 0; i < 20; i++) await turn();
+  };
+  return { service, states, told, live, isHidden, settle, state: () => states.at(-1)! };
+}
+
+const fact = (label: string, revision: number, more: Partial<StoredFact> = {}): StoredFact => ({
+  label,
+  value: `v${revision}`,
+  channel: 0,
+  revision,
+  updated_at: at(0),
+  ...more,
+});
+
+test("what others change is marked and told, and what was there at the start is not", async () => {
+  const { service, told, live, settle, state } = fakeMemory();
+  service.facts = [fact("USER.name", 1), fact("USER.os", 2)];
+  live.start();
+  await settle();
+  assert.deepEqual([state().isLive, state().marks.size, told.length], [true, 0, 0]);
+  service.facts = [fact("USER.name", 3, { written_by: "codex" }), fact("PREF.tone", 4)];
+  service.tell!();
+  await settle();
+  assert.deepEqual([...state().marks.keys()], ["USER.name", "PREF.tone"]);
+  assert.deepEqual(told, ["USER.name was written by codex. PREF.tone was written. USER.os was forgotten."]);
+  live.stop();
+});
+
+test("what this page writes is neither marked nor told, though its event comes before its answer", async () => {
+  const { service, told, live, settle, state } = fakeMemory();
+  service.facts = [fact("USER.name", 1), fact("USER.os", 1)];
+  live.start();
+  await settle();
+  await live.write(["USER.name", "USER.os"], async () => {
+    service.facts = [fact("USER.name", 2)];
+    service.tell!();
+    await settle();
+    assert.equal(state().facts?.[0].revision, 1, "nothing is read while a write is on its way");
+  });
+  await settle();
+  assert.deepEqual([state().facts?.[0].revision, state().marks.size, told], [2, 0, []]);
+  live.stop();
+});
+
+test("what this page wrote is its own also when the read after it fails", async () => {
+  const { service, told, live, settle, state } = fakeMemory();
+  service.facts = [fact("USER.name", 1), fact("USER.os", 1)];
+  live.start();
+  await settle();
+  service.answer = () => Promise.reject(new ApiError(503, {}));
+  await live.write(["USER.name"], async () => {
+    service.facts = [fact("USER.name", 2), fact("USER.os", 3)];
+  });
+  assert.equal((state().error as ApiError).status, 503);
+  service.answer = undefined;
+  live.look();
+  await settle();
+  assert.deepEqual([...state().marks.keys()], ["USER.os"]);
+  assert.deepEqual([told, state().error], [["USER.os was written."], undefined]);
+  live.stop();
+});
+
+test("what this page wrote is its own also for a read that began before, and where its answer is lost", async () => {
+  const { service, told, live, settle, state } = fakeMemory();
+  service.facts = [fact("USER.name", 1)];
+  live.start();
+  await settle();
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  service.answer = async () => {
+    service.answer = undefined;
+    await held;
+    return service.facts;
+  };
+  service.tell!();
+  await settle();
+  const writing = live.write(["USER.name"], async () => {
+    service.facts = [fact("USER.name", 2)];
+    release();
+    await settle();
+    assert.equal(state().facts?.[0].revision, 1, "what was read meanwhile counts for nothing");
+  });
+  await writing;
+  await settle();
+  assert.equal(state().facts?.[0].revision, 2);
+  await assert.rejects(
+    live.write(["USER.name"], async () => {
+      service.facts = [fact("USER.name", 3)];
+      throw new ApiError(0, {});
+    }),
+  );
+  assert.deepEqual([state().facts?.[0].revision, told], [3, []]);
+  await assert.rejects(
+    live.write(["USER.name"], async () => {
+      service.facts = [fact("USER.name", 4)];
+      throw new ApiError(412, {});
+    }),
+  );
+  assert.deepEqual(told, ["USER.name was written."], "a refused write has changed nothing");
+  live.stop();
+});
+
+test("while nobody looks nothing is read; what has changed meanwhile is read at the next look", async () => {
+  const { service, live, isHidden, settle, state } = fakeMemory();
+  live.start();
+  await settle();
+  isHidden.value = true;
+  service.facts = [fact("USER.name", 1)];
+  service.tell!();
+  await settle();
+  assert.deepEqual(state().facts, []);
+  isHidden.value = false;
+  live.look();
+  await settle();
+  assert.equal(state().facts?.length, 1);
+  live.stop();
+});
+
+test("a fact that ends is gone without an event, and is told to have ended", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout", "Date"], now: NOW });
+  const { service, told, live, settle } = fakeMemory();
+  service.facts = [fact("TASK.next", 1, { expires_at: at(60) })];
+  live.start();
+  await settle();
+  service.facts = [];
+  t.mock.timers.tick(59_000);
+  await settle();
+  assert.deepEqual(told, []);
+  t.mock.timers.tick(1_200);
+  await settle();
+  assert.deepEqual(told, ["TASK.next has ended."]);
+  live.stop();
+});
+
+test("an end that is further away than a timer reaches is waited for in parts, with a read for each", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout", "Date"], now: NOW });
+  const timerMsMax = 2 ** 31 - 1;
+  const waits = t.mock.method(globalThis, "setTimeout").mock;
+  const { service, told, live, settle } = fakeMemory();
+  service.facts = [fact("TASK.next", 1, { expires_at: at(30 * 86_400) })];
+  live.start();
+  await settle();
+  // Node and browsers take a longer one for 1 ms.
+  const longest = Math.max(...waits.calls.map(({ arguments: [, ms = 0] }) => ms));
+  assert.equal(longest, timerMsMax);
+  const before = service.reads;
+  t.mock.timers.tick(timerMsMax - 1);
+  await settle();
+  assert.equal(service.reads, before);
+  t.mock.timers.tick(1);
+  await settle();
+  assert.equal(service.reads, before + 1);
+  service.facts = [];
+  t.mock.timers.tick(30 * 86_400_000 - timerMsMax - 1);
+  await settle();
+  assert.deepEqual([service.reads, told], [before + 1, []]);
+  t.mock.timers.tick(200);
+  await settle();
+  assert.deepEqual(told, ["TASK.next has ended."]);
+  live.stop();
+});
