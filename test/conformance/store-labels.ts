@@ -123,7 +123,7 @@ export function storeLabelsConformance(name: string, open: () => Promise<StoreUn
           [b, "2"],
         ]),
       ),
-      { outcome: "label_gone", used: 0, index: 1 },
+      { outcome: "label_gone", used: 0, index: 1, param: "" },
     );
     assert.equal(await store.readUser(viewOf("ada")), undefined, "nothing of the write is stored");
     const d = await store.addLabel("acme", label("OWN.d"));

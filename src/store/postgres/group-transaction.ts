@@ -9,7 +9,7 @@ import { Failure } from "../../base/errors.ts";
 import { applyLaw, type Decision } from "../../memory/law/law.ts";
 import { UserMemory } from "../../memory/law/user-memory.ts";
 import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
-import type { Query, Sql } from "./connection/database.ts";
+import type { Sql, Transaction } from "./connection/database.ts";
 import { counterName, type FoundGroup, readGroup, usersOf } from "./queries/group-reads.ts";
 import { type GroupRecords, storeGroup } from "./queries/group-writes.ts";
 import { rowsFor } from "./queries/rows.ts";
@@ -28,10 +28,10 @@ export type WriteResult = WriteOutcome | Failure;
 export function groupTransaction(
   requests: readonly WriteRequest[],
   { historyMax, isCluster }: GroupOptions,
-): Query<WriteResult[]> {
+): Transaction<WriteResult[]> {
   assert(requests.length >= 1, "a group has a write");
   const { users, userOf } = usersOf(requests);
-  return async (sql) => {
+  return async (sql, onSend) => {
     const rows = rowsFor(sql, isCluster);
     const begun = begin(sql);
     try {
@@ -46,8 +46,10 @@ export function groupTransaction(
       const isChanged = decisions.some(
         (decision) => !(decision instanceof Failure) && decision.outcome.outcome === "stored",
       );
-      if (isChanged) await storeGroup(sql, rows, users, memories, records);
-      else await sql`ROLLBACK`;
+      if (isChanged) {
+        onSend();
+        await storeGroup(sql, rows, users, memories, records);
+      } else await sql`ROLLBACK`;
       return decisions.map((decision) => (decision instanceof Failure ? decision : decision.outcome));
     } catch (error) {
       await sql`ROLLBACK`.catch(() => {});

@@ -60,8 +60,8 @@ test("migrations: a database of a newer version is refused with a message that s
 test("migrations: a migration that was changed after it was applied is refused", () =>
   withDatabase(async (sql, url) => {
     await migrate(sql);
-    await sql`UPDATE sideband.migrations SET checksum = 'another' WHERE version = 2`;
-    await assert.rejects(openStore(url), /migration 2 .*different content/);
+    await sql`UPDATE sideband.migrations SET checksum = 'another' WHERE version = 1`;
+    await assert.rejects(openStore(url), /migration 1 .*different content/);
   }));
 
 test("migrations: one that fails leaves nothing behind", () =>

@@ -48,6 +48,9 @@ export const DATABASE_DEFAULTS = {
   statementTimeoutMs: 5_000,
 } as const;
 
+/** Calls `onSend` before it sends its commit. */
+export type Transaction<T> = (sql: Sql, onSend: () => void) => Promise<T>;
+
 type PoolName = "reads" | "writes" | "commits";
 
 /** How long the server's own time-out error may take to arrive. */
@@ -119,15 +122,20 @@ export class Database {
 
   /**
    * Runs a transaction on a connection that nobody else uses meanwhile, and repeats it after a conflict with another node's.
-   * It does not wait for a lock: it fails at once.
+   * It does not wait for a lock: it fails at once. Where it fails before its commit is sent, nothing is stored.
    */
-  async commit<T>(transaction: Query<T>): Promise<T> {
+  async commit<T>(transaction: Transaction<T>): Promise<T> {
     for (let conflicts = 1; ; conflicts++) {
+      let isSent = false;
+      const onSend = () => {
+        isSent = true;
+      };
       try {
-        return await this.#run("commits", transaction);
+        return await this.#run("commits", (sql) => transaction(sql, onSend));
       } catch (error) {
         const cause = error instanceof Failure ? error.extra.cause : error;
-        if (!isConflict(cause) || conflicts === CONFLICT_ATTEMPTS) throw asWriteFailure(error);
+        if (isConflict(cause) && conflicts < CONFLICT_ATTEMPTS) continue;
+        throw isSent ? asWriteFailure(error) : error;
       }
     }
   }
