@@ -246,7 +246,7 @@ test("a fact that is not as expected is not written, and the refusal shows what 
   const refusal = (found: string, present: object | null) => ({
     code: "revision_mismatch",
     message: `The fact on USER.name is not as expected: ${found}. Nothing was written.`,
-    extra: { param: "If-Match", present },
+    extra: { param: "facts[1].if_revision", present },
   });
   const write = (value: string, ifRevision: number) => encode([ROLE, { ...NAME, value, ifRevision }]);
   await assert.rejects(write("Ada", 1), refusal("there is no such fact", null));
