@@ -987,8 +987,8 @@ class _Transport:
             deadline.check()
             if not doubt:
                 raise self._unreached() from error
-            text = f"the connection to {self._address.text} was lost before the answer{doubt}"
-            raise SidebandError(text, code="outcome_unknown", status=0) from error
+            lost = f"the connection to {self._address.text} was lost before the answer{doubt}"
+            raise SidebandError(lost, code="outcome_unknown", status=0) from error
         finally:
             if sock is not None:
                 sock.close()

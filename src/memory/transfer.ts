@@ -86,8 +86,12 @@ export async function* exportLines(store: Store, options: ExportOptions): AsyncG
     account === undefined ? (await store.listAccounts()).map((record) => record.account) : [account];
   // With a whole account, also those that were removed: all others keep their channels, and blocks their meaning.
   for (const name of accounts)
-    for (const label of await store.readLabels(name))
+    for (const record of await store.readLabels(name)) {
+      // Who added a label is the account's affair, not a user's.
+      const { createdBy: _by, createdKey: _key, ...terms } = record;
+      const label = userId === undefined ? record : terms;
       if (userId === undefined || label.removed !== true) yield { kind: "label", account: name, label };
+    }
   const labels = new Labels(store);
   if (account !== undefined && userId !== undefined) {
     yield* userLines(store, account, userId, { nowMs, labels: await labels.of(account) });

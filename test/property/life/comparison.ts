@@ -54,7 +54,7 @@ async function compareLabels(services: MemoryServices, caller: Caller, model: Li
   const { all } = await services.labels.of(caller.account);
   const own = all.filter(({ channel }) => channel >= 40);
   assert.deepEqual(
-    own.map(({ channel: _, ...terms }) => terms),
+    own.map(({ channel: _, createdAtMs: _at, createdBy: _by, createdKey: _key, ...terms }) => terms),
     model.labels(account).map((terms) => ({ ...terms, scope: terms.scope ?? "person" })),
     "labels",
   );

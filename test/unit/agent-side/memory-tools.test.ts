@@ -282,7 +282,7 @@ test("add_label alone is marked as reaching beyond the session", () => {
     reaching.map(({ name, title }) => [name, title]),
     [["add_label", "Add a label for all users"]],
   );
-  assert.match(reaching[0].description, /beyond this session: every user of the account gets it, for ever/);
+  assert.match(reaching[0].description, /beyond this session: every user of the account gets it\./);
 });
 
 /** As a client of MCP gets it. */

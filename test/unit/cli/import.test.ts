@@ -301,7 +301,7 @@ test("an export of Sideband brings places, ends and labels along", () =>
       );
       assert.match(dry.out, /\nlabels that would be added: TRIP\.goal\n/);
       assert.match((await run("import", "--from", file, "--write", ...eve)).out, /\n3 facts written\.\n/);
-      assert.match((await run("labels", "--data", other)).out, /\nTRIP\.goal +person +where to\n/);
+      assert.match((await run("labels", "--data", other)).out, /\nTRIP\.goal +person +where to \(added /);
       const { out } = await run("facts", "--json", "--project", "loom/x", ...eve);
       assert.deepEqual(
         JSON.parse(out).facts.map(({ label, value, place, expires_at }: Record<string, string>) => [

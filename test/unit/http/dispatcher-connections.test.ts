@@ -231,7 +231,7 @@ test(
         tell("acme", { id: String(number), number, event: { ...event, label: "USER.name" } });
     };
     const budget = new ByteBudget(new Metrics(), { ...ANSWERS, bytesMax: 800_000 });
-    const services = { memory: { events }, authentication: { isLive: async () => true } };
+    const services = { memory: { events }, authentication: { watch: () => () => {} } };
     const { events: handle } = eventRoutes(services as unknown as HttpServices, budget);
     const access = {
       open: (call: Call) => {
