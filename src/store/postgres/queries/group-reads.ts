@@ -55,6 +55,9 @@ export interface FoundGroup {
 /** Nobody waits long for what somebody else has locked: the caller tries again with fewer users. */
 const LOCK_TIMEOUT = "100ms";
 
+/** A node that is stopped between the two trips keeps its users locked for no longer than this. */
+const IDLE_TIMEOUT = "3s";
+
 /** The users of a group, sorted, and the number of each write's. */
 export function usersOf(requests: readonly WriteRequest[]): { users: GroupUser[]; userOf: number[] } {
   const byUser = new Map<string, WriteRequest[]>();
@@ -95,6 +98,7 @@ export async function readGroup(
     (ticket) => sql<Ticketed[]>`
       SELECT ${ticket}::bigint AS ticket, pg_current_xact_id(), set_config('enable_seqscan', 'off', true),
         set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
+        set_config('idle_in_transaction_session_timeout', ${IDLE_TIMEOUT}, true),
         CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END`,
   );
   const replays = lockReplays(sql, rows, requests);
