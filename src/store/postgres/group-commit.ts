@@ -31,7 +31,7 @@ interface Lane {
 
 export interface GroupCommitOptions {
   readonly queueMax: number;
-  /** Writes in one call. */
+  /** Writes in one transaction. */
   readonly groupMax: number;
   /** How many earlier values of a fact are kept. */
   readonly historyMax: number;

@@ -57,7 +57,7 @@ const UNAVAILABLE_STATES = /^(08|26|28|53|57|58)|^(25006|42P05|55P03|40001|40P01
 /** The database rolled the transaction back in favour of another: it is safe to repeat. */
 const CONFLICT_STATES = /^(40001|40P01)$/;
 
-/** Another transaction kept what was needed locked for longer than the functions wait (lock_timeout). */
+/** Another transaction kept what was needed locked for longer than a transaction waits (lock_timeout). */
 const LOCK_STATE = "55P03";
 
 const TIMEOUT_STATE = "57014";
