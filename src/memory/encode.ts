@@ -16,15 +16,14 @@ import type {
   Change,
   FactChange,
   FactRecord,
-  Place,
   PreviousFact,
   ReplayedChange,
-  Scope,
   View,
   WriteOutcome,
   WriteRequest,
 } from "./ports.ts";
 import { dayOf, quotaWindow } from "./quota.ts";
+import type { Place, Scope } from "./records.ts";
 import type { MemoryServices } from "./services.ts";
 
 export interface FactInput {

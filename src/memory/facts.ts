@@ -3,7 +3,8 @@
 import { Failure } from "../base/errors.ts";
 import { revisionMismatch } from "./encode.ts";
 import { innermost, type Person, placeFor, viewOf } from "./places.ts";
-import type { FactRecord, Scope } from "./ports.ts";
+import type { FactRecord } from "./ports.ts";
+import type { Scope } from "./records.ts";
 import type { MemoryServices } from "./services.ts";
 
 /** A fact with its label. */

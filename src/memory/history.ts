@@ -17,8 +17,10 @@ import {
 import type { UserEvent } from "./events.ts";
 import { factNotFound, withLabels } from "./facts.ts";
 import { checkAuthor } from "./identifiers.ts";
+import { nameOf } from "./law/user-memory.ts";
 import { innermost, isInside, OWN_PLACE, type Person, viewOf } from "./places.ts";
-import type { EarlierFact, FactRecord, Place, UserLife } from "./ports.ts";
+import type { EarlierFact, FactRecord, UserLife } from "./ports.ts";
+import type { Place } from "./records.ts";
 import type { MemoryServices } from "./services.ts";
 
 /** A value of a fact: the present one, or one that has ended. */
@@ -269,8 +271,4 @@ function withoutGap({ present, earlier }: FactLife): EarlierFact[] {
   let expected = present === undefined ? (earlier.at(-1)?.ordinal ?? 0) : present.ordinal - 1;
   const first = earlier.findLastIndex(({ ordinal }) => ordinal !== expected--);
   return earlier.slice(first + 1);
-}
-
-function nameOf({ place, channel }: { place: Place; channel: number }): string {
-  return `${channel} ${place}`;
 }

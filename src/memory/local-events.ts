@@ -10,7 +10,8 @@ import type { EventIds, EventIdsOf } from "./event-ids.ts";
 import { EVENTS_KEPT_MS, type EventSource, type Heard, type ToldEvent, type UserEvent } from "./events.ts";
 import type { Labels } from "./labels.ts";
 import { isInside, OWN_PLACE } from "./places.ts";
-import type { EndedFact, Place, Store, WriteOutcome, WriteRequest } from "./ports.ts";
+import type { Store, WriteOutcome, WriteRequest } from "./ports.ts";
+import type { EndedFact, Place } from "./records.ts";
 
 interface AccountLog {
   readonly ids: EventIds;

@@ -23,7 +23,8 @@ import {
 } from "./export-lines.ts";
 import { requestTextsFault } from "./identifiers.ts";
 import { type AccountLabels, Labels } from "./labels.ts";
-import type { EarlierFact, FactRecord, KeyRecord, KeyRequest, Store } from "./ports.ts";
+import type { EarlierFact, FactRecord, Store } from "./ports.ts";
+import type { KeyRecord, KeyRequest } from "./records.ts";
 import { checkUserLine, importUserLine, type UserLine, userLine } from "./user-lines.ts";
 
 /** What an import of a line has written. */

@@ -10,7 +10,8 @@ import { Failure } from "../base/errors.ts";
 import { checkAccount, checkAuthor, checkIdentifier, checkValue } from "./identifiers.ts";
 import { type AccountLabels, unknownLabel } from "./labels.ts";
 import { OWN_PLACE, placesOf } from "./places.ts";
-import type { EarlierFact, FactRecord, PastValue, Place, Store, UserLife } from "./ports.ts";
+import type { EarlierFact, FactRecord, PastValue, Store, UserLife } from "./ports.ts";
+import type { Place } from "./records.ts";
 
 /** What is the same as the default is left out: place "", since = updated_at, ordinal 1, null. */
 interface ExportedValue {

@@ -4,7 +4,8 @@
  */
 
 import assert from "node:assert/strict";
-import type { FactChange, LabelRecord, Store } from "../../src/memory/ports.ts";
+import type { FactChange, Store } from "../../src/memory/ports.ts";
+import type { LabelRecord } from "../../src/memory/records.ts";
 import { viewOf } from "../fixtures/views.ts";
 import { checksOf, NOW, type StoreUnderTest, write } from "./store.ts";
 

@@ -7,7 +7,8 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import type { FactRecord, KeyRecord, Store, WriteOutcome, WriteRequest } from "../../src/memory/ports.ts";
+import type { FactRecord, Store, WriteOutcome, WriteRequest } from "../../src/memory/ports.ts";
+import type { KeyRecord } from "../../src/memory/records.ts";
 import { briefly, changesOf, viewOf } from "../fixtures/views.ts";
 
 export interface StoreUnderTest {

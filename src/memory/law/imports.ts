@@ -5,8 +5,7 @@
  */
 
 import type { ImportChange, PastValue } from "../ports.ts";
-import type { Step, Steps } from "./law.ts";
-import type { FactName, UserMemory } from "./user-memory.ts";
+import type { FactName, Step, Steps, UserMemory } from "./user-memory.ts";
 
 /** A step, and the revision that it had, by which the steps of several labels are put in order. */
 interface PastStep {

@@ -18,32 +18,18 @@ import type {
   FactChange,
   FactRecord,
   MadeChange,
-  Place,
   PreviousFact,
   Replay,
   ReplayedChange,
-  UserChange,
   WriteOutcome,
-  WriteReport,
   WriteRequest,
 } from "../ports.ts";
+import type { Place, UserChange } from "../records.ts";
 import { importSteps } from "./imports.ts";
 import { appendSteps, removeSteps } from "./lists.ts";
 import { moveSteps } from "./moves.ts";
 import { restoreSteps, rollbackSteps } from "./restores.ts";
-import { type Author, type FactName, nameOf, type UserMemory } from "./user-memory.ts";
-
-/** One fact set or forgotten, by whom and when. */
-export interface Step {
-  readonly change: FactChange;
-  readonly author: Author;
-  readonly nowMs: number;
-}
-
-export interface Steps {
-  readonly steps: readonly Step[];
-  readonly report?: WriteReport;
-}
+import { type FactName, nameOf, type Step, type Steps, type UserMemory } from "./user-memory.ts";
 
 /** What must be read of a user before a request is decided. */
 export interface Reading {

@@ -4,10 +4,10 @@
  */
 
 import { isInside } from "../places.ts";
-import type { EarlierFact, FactRecord, MoveChange, Place } from "../ports.ts";
+import type { EarlierFact, FactRecord, MoveChange } from "../ports.ts";
+import type { Place } from "../records.ts";
 import { pastOf } from "./imports.ts";
-import type { Step, Steps } from "./law.ts";
-import type { FactName, UserMemory } from "./user-memory.ts";
+import type { FactName, Step, Steps, UserMemory } from "./user-memory.ts";
 
 export function moveSteps(memory: UserMemory, { from, to }: MoveChange, nowMs: number): Steps {
   const moved = memory.names.filter(({ place }) => isInside(place, from));

@@ -5,7 +5,8 @@
  */
 
 import { assert } from "../../base/assert.ts";
-import type { EarlierFact, FactChange, FactRecord, Place } from "../ports.ts";
+import type { EarlierFact, FactChange, FactRecord, WriteReport } from "../ports.ts";
+import type { Place } from "../records.ts";
 
 export interface FactName {
   readonly place: Place;
@@ -49,6 +50,18 @@ export interface FactDifference extends FactName {
 export interface Author {
   readonly writtenBy: string | null;
   readonly sessionId: string | null;
+}
+
+/** One fact set or forgotten, by whom and when. */
+export interface Step {
+  readonly change: FactChange;
+  readonly author: Author;
+  readonly nowMs: number;
+}
+
+export interface Steps {
+  readonly steps: readonly Step[];
+  readonly report?: WriteReport;
 }
 
 /** One label at one place. It is never changed, only replaced, so that a refused write can be taken back. */

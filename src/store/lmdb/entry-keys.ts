@@ -15,7 +15,7 @@
 
 import { assert, assertInteger } from "../../base/assert.ts";
 import { CHANNEL_COUNT_MAX } from "../../base/limits.ts";
-import type { Place } from "../../memory/ports.ts";
+import type { Place } from "../../memory/records.ts";
 
 export function userKey(account: string, userId: string): Buffer {
   assert(account.length > 0 && userId.length > 0, "account and user have names");

@@ -2,7 +2,8 @@
 
 import { Failure } from "../../base/errors.ts";
 import { asExpired, isLive } from "../../memory/law/user-memory.ts";
-import type { EarlierFact, FactRecord, Place, UserLife, UserState, View } from "../../memory/ports.ts";
+import type { EarlierFact, FactRecord, UserLife, UserState, View } from "../../memory/ports.ts";
+import type { Place } from "../../memory/records.ts";
 import {
   answersOf,
   channelOfKey,

@@ -3,7 +3,8 @@
 import { assert } from "../../base/assert.ts";
 import { CHANNEL_COUNT } from "../../base/limits.ts";
 import { applyLaw, readingOf } from "../../memory/law/law.ts";
-import type { EndedFact, Place, PlacedCode, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
+import type { PlacedCode, WriteOutcome, WriteRequest } from "../../memory/ports.ts";
+import type { EndedFact, Place } from "../../memory/records.ts";
 import {
   counterName,
   endKey,

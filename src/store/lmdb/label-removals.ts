@@ -5,7 +5,8 @@
 
 import type { Clock } from "../../base/clock.ts";
 import { readingOf } from "../../memory/law/law.ts";
-import type { RemoveLabelOutcome, WriteRequest } from "../../memory/ports.ts";
+import type { WriteRequest } from "../../memory/ports.ts";
+import type { RemoveLabelOutcome } from "../../memory/records.ts";
 import { channelOfEntry, rangeBelow } from "./entry-keys.ts";
 import type { Environment } from "./environment.ts";
 import type { GroupCommit } from "./group-commit.ts";

@@ -11,17 +11,9 @@ import { HISTORY_DEFAULT, HISTORY_MAX } from "../../base/limits.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { noStep } from "../../base/steps.ts";
 import type {
-  AccountRecord,
-  AddKeyOutcome,
   BackupReport,
   CompactReport,
-  EndedFact,
   FactRecord,
-  KeyApproval,
-  KeyRecord,
-  KeyRequest,
-  LabelRecord,
-  Place,
   PlacedCode,
   Progress,
   Store,
@@ -32,6 +24,16 @@ import type {
   WriteOutcome,
   WriteRequest,
 } from "../../memory/ports.ts";
+import type {
+  AccountRecord,
+  AddKeyOutcome,
+  EndedFact,
+  KeyApproval,
+  KeyRecord,
+  KeyRequest,
+  LabelRecord,
+  Place,
+} from "../../memory/records.ts";
 import { DATA_FILE, freeBytesOf, writeOwnerNote } from "./data-folder.ts";
 import { counterKey, PLACES, rangeBelow, USERS } from "./entry-keys.ts";
 import { describeKey, Environment, FIRST_KEY, isSound, TABLES, type TableName } from "./environment.ts";

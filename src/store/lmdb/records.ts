@@ -6,7 +6,8 @@
 import { assert, assertInteger } from "../../base/assert.ts";
 import { CRC32_BYTES } from "../../base/crc32.ts";
 import { CHANNEL_COUNT_MAX, TIME_MS_MAX } from "../../base/limits.ts";
-import type { EarlierFact, FactRecord, Place } from "../../memory/ports.ts";
+import type { EarlierFact, FactRecord } from "../../memory/ports.ts";
+import type { Place } from "../../memory/records.ts";
 import { HEAD } from "./entry-keys.ts";
 import type { TableName } from "./environment.ts";
 

@@ -13,7 +13,8 @@ import {
   nameOf,
   UserMemory,
 } from "../../memory/law/user-memory.ts";
-import type { EarlierFact, FactRecord, Place, WriteRequest } from "../../memory/ports.ts";
+import type { EarlierFact, FactRecord, WriteRequest } from "../../memory/ports.ts";
+import type { Place } from "../../memory/records.ts";
 import {
   dayOfAnswer,
   endKey,

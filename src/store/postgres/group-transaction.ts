@@ -10,7 +10,8 @@ import { applyLaw, type Decision } from "../../memory/law/law.ts";
 import { UserMemory } from "../../memory/law/user-memory.ts";
 import type { WriteOutcome, WriteRequest } from "../../memory/ports.ts";
 import type { Sql, Transaction } from "./connection/database.ts";
-import { counterName, type FoundGroup, readGroup, usersOf } from "./queries/group-reads.ts";
+import { counterName } from "./queries/group-locks.ts";
+import { type FoundGroup, readGroup, usersOf } from "./queries/group-reads.ts";
 import { type GroupRecords, storeGroup } from "./queries/group-writes.ts";
 import { rowsFor } from "./queries/rows.ts";
 

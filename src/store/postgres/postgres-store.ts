@@ -15,22 +15,9 @@ import { Failure } from "../../base/errors.ts";
 import { HISTORY_DEFAULT } from "../../base/limits.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type {
-  AccountRecord,
-  AddKeyOutcome,
-  AddLabelOutcome,
-  ChangeLabelOutcome,
   CompactReport,
-  EndedFact,
-  EventLog,
   FactRecord,
-  KeyApproval,
-  KeyRecord,
-  KeyRequest,
-  LabelChange,
-  LabelRecord,
-  Place,
   PlacedCode,
-  RemoveLabelOutcome,
   Store,
   StoreStatistics,
   UserLife,
@@ -39,6 +26,21 @@ import type {
   WriteOutcome,
   WriteRequest,
 } from "../../memory/ports.ts";
+import type {
+  AccountRecord,
+  AddKeyOutcome,
+  AddLabelOutcome,
+  ChangeLabelOutcome,
+  EndedFact,
+  EventLog,
+  KeyApproval,
+  KeyRecord,
+  KeyRequest,
+  LabelChange,
+  LabelRecord,
+  Place,
+  RemoveLabelOutcome,
+} from "../../memory/records.ts";
 import { HungWorkers } from "./cluster/hung-workers.ts";
 import { SLOT_COUNT, userSlot } from "./cluster/placement.ts";
 import { SlotWorkers } from "./cluster/slot-workers.ts";
@@ -47,6 +49,7 @@ import { GroupCommit } from "./group-commit.ts";
 import { checkSchema, loadMigrations, type Migration, migrate } from "./migrations.ts";
 import * as events from "./queries/event-queries.ts";
 import * as facts from "./queries/fact-queries.ts";
+import { userName } from "./queries/group-reads.ts";
 import { beginHistoryLimit, historyInForce, shortenHistories } from "./queries/histories.ts";
 import * as keys from "./queries/key-queries.ts";
 import * as requests from "./queries/key-request-queries.ts";
@@ -394,10 +397,6 @@ export class PostgresStore implements Store, EventLog {
     await this.#commit.close();
     await this.#database.close();
   }
-}
-
-function userName({ account, userId }: EndedFact): string {
-  return `${account}\0${userId}`;
 }
 
 function defineMetrics(metrics: Metrics, database: Database): void {

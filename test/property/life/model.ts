@@ -119,8 +119,6 @@ export class LifeModel {
     return this.#accounts[account].used;
   }
 
-  // Labels
-
   labels(account: number): NewLabel[] {
     return [...this.#accounts[account].labels.values()];
   }
@@ -241,8 +239,6 @@ export class LifeModel {
   count(account: number, { user, project }: Person): number {
     return this.facts(account, { user, project }).length;
   }
-
-  // Writing
 
   refuseTaken(account: number, replay: KeyedRequest | undefined): void {
     if (this.#accounts[account].replays.isTaken(replay, this.nowMs))

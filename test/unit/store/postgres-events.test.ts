@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import postgres from "postgres";
-import type { EndedFact, RecordedEvent } from "../../../src/memory/ports.ts";
+import type { EndedFact, RecordedEvent } from "../../../src/memory/records.ts";
 import { write } from "../../conformance/store.ts";
 import { viewOf } from "../../fixtures/views.ts";
 import { newDatabase, openStore } from "../../postgres/server.ts";

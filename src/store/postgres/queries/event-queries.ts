@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { EVENTS_KEPT_MS } from "../../../memory/events.ts";
-import type { EventKind, EventLog, RecordedEvent } from "../../../memory/ports.ts";
+import type { EventKind, EventLog, RecordedEvent } from "../../../memory/records.ts";
 import type { Database, Query } from "../connection/database.ts";
 import { answerOf, recordOf, rowsOf, type Ticketed } from "../connection/tickets.ts";
 

@@ -7,12 +7,12 @@ import { USER_ID_LENGTH_MAX } from "../../../base/limits.ts";
 import type {
   EarlierFact,
   FactRecord,
-  Place,
   PlacedCode,
   UserLife,
   UserState,
   View,
 } from "../../../memory/ports.ts";
+import type { Place } from "../../../memory/records.ts";
 import { userSlot } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
 import { answerOf, rowsOf, type Ticketed } from "../connection/tickets.ts";

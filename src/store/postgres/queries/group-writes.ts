@@ -1,7 +1,8 @@
 /** The second trip of a group: what the law has made of it is stored, and committed with it. */
 
 import type { FactDifference, UserMemory } from "../../../memory/law/user-memory.ts";
-import type { FactRecord, Place, UserChange, WriteRequest } from "../../../memory/ports.ts";
+import type { FactRecord, WriteRequest } from "../../../memory/ports.ts";
+import type { Place, UserChange } from "../../../memory/records.ts";
 import { quotaSlot, replaySlot, userSlot } from "../cluster/placement.ts";
 import type { Sql } from "../connection/database.ts";
 import { type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";

@@ -7,7 +7,7 @@ import type {
   LabelChange,
   LabelRecord,
   RemoveLabelOutcome,
-} from "../../../memory/ports.ts";
+} from "../../../memory/records.ts";
 import { DIRECTORY_SLOT } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
 import { answerOf, recordOf, rowsOf, type Ticketed } from "../connection/tickets.ts";

@@ -2,7 +2,8 @@
 
 import { assertInteger } from "../../../base/assert.ts";
 import type { MonotonicClock } from "../../../base/clock.ts";
-import type { CompactReport, EndedFact, StoreStatistics } from "../../../memory/ports.ts";
+import type { CompactReport, StoreStatistics } from "../../../memory/ports.ts";
+import type { EndedFact } from "../../../memory/records.ts";
 import { readCluster } from "../cluster/distribution.ts";
 import { SLOT_COUNT } from "../cluster/placement.ts";
 import type { Query, Sql } from "../connection/database.ts";
