@@ -18,4 +18,3 @@ await race(user, plansOf(round, 1).plans, beginning, clock, (_, index) => {
 });
 // It waits for its end, and does not outlive who is to kill it.
 process.on("disconnect", () => process.exit());
-

@@ -28,6 +28,8 @@ import { type MadeCall, type Seen, violationsOf } from "./rules.ts";
 export const HISTORY_MAX = 32;
 const LIMIT = 1_000_000;
 const READERS = 2;
+/** Rounds of other users at the same time: a group of the store then has several users. */
+const LANES = 16;
 
 export interface Nodes {
   readonly clock: FakeClock;
@@ -54,6 +56,19 @@ export function userOf(nodes: readonly MemoryServices[], { pair, seed }: Round):
 export function plansOf({ pair, seed }: Round, nodes: number): { plans: Plan[][]; random: Random } {
   const random = seededRandom(seed);
   return { plans: planOf(pair, nodes, random), random };
+}
+
+/** All rounds, some at a time. */
+export async function runAll(
+  rounds: readonly Round[],
+  run: (round: Round) => Promise<unknown>,
+  lanes = LANES,
+): Promise<void> {
+  let next = 0;
+  const takeTurns = async () => {
+    while (next < rounds.length) await run(rounds[next++]);
+  };
+  await Promise.all(Array.from({ length: lanes }, takeTurns));
 }
 
 /** Throws where a rule is broken, with all that was called. */

@@ -9,11 +9,10 @@ import { PostgresServer } from "../../../bench/store/postgres-server.ts";
 import { ProgressLine } from "../../../src/cli/progress.ts";
 import { PAIRS } from "./calls.ts";
 import { killRound } from "./kills.ts";
-import { type Round, runRound } from "./round.ts";
+import { type Round, runAll, runRound } from "./round.ts";
 import { inNewFolder, openNodes, STORES, type StoreName } from "./stores.ts";
 
-/** Rounds of other users at the same time: a group of the store then has several users. */
-const LANES = 16;
+const KILLS_AT_ONCE = 2;
 const SHOWN_MAX = 3;
 
 const [seed = 1, rounds = 200] = process.argv.slice(2, 4).map(Number);
@@ -23,25 +22,22 @@ assert.ok(chosen === undefined || STORES.some((store) => store === chosen), `no 
 async function all(
   what: string,
   rounds: readonly Round[],
-  lanes: number,
   run: (round: Round) => Promise<unknown>,
+  lanes?: number,
 ): Promise<void> {
   const startMs = performance.now();
   const progress = new ProgressLine(what, rounds.length, true);
-  let next = 0;
   let broken = 0;
-  const takeTurns = async () => {
-    while (next < rounds.length) {
-      try {
-        await run(rounds[next++]);
-      } catch (error) {
-        broken += 1;
-        if (broken <= SHOWN_MAX) console.error(error);
-      }
-      progress.step();
+  const runOne = async (round: Round) => {
+    try {
+      await run(round);
+    } catch (error) {
+      broken += 1;
+      if (broken <= SHOWN_MAX) console.error(error);
     }
+    progress.step();
   };
-  await Promise.all(Array.from({ length: lanes }, takeTurns));
+  await runAll(rounds, runOne, lanes);
   progress.end();
   const seconds = ((performance.now() - startMs) / 1000).toFixed(1);
   const counts = `${PAIRS.length} pairs, ${rounds.length} rounds, ${broken} violations, ${seconds} s`;
@@ -57,7 +53,7 @@ function roundsOf(count: number): Round[] {
 
 async function races(store: StoreName, at: string): Promise<void> {
   const nodes = await openNodes(store, at);
-  await all(`races on ${store}`, roundsOf(rounds), LANES, (round) => runRound(nodes, round));
+  await all(`races on ${store}`, roundsOf(rounds), (round) => runRound(nodes, round));
   await nodes.close();
 }
 
@@ -68,9 +64,10 @@ for (const store of STORES) {
   if (store === "embedded") await inNewFolder((folder) => races(store, folder));
   else await races(store, await server!.createDatabase(store));
   if (store === "nodes") continue;
-  await all(`kills on ${store}`, roundsOf(1), 2, async (round) => {
+  const kill = async (round: Round) => {
     if (store === "embedded") return inNewFolder((folder) => killRound(store, folder, round));
     return killRound(store, await server!.createDatabase(`kill_${round.seed}`), round);
-  });
+  };
+  await all(`kills on ${store}`, roundsOf(1), kill, KILLS_AT_ONCE);
 }
 await server?.remove();
