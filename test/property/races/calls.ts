@@ -1,132 +1,34 @@
-/**
- * The calls that race: each kind of write, planned from a seed, made with the real functions of memory on one user. A
- * call writes values (tags) that no other call writes, so that a value that is seen tells which call it is from.
- */
+/** Makes the calls of a plan with the real functions of memory on one user, and tells what they were answered. */
 
 import assert from "node:assert/strict";
 import { LABELS } from "../../../src/base/channel-labels.ts";
 import { Failure } from "../../../src/base/errors.ts";
-import type { Random } from "../../../src/base/random.ts";
 import type { Caller } from "../../../src/memory/authentication.ts";
 import { type EncodeResult, encodeFacts, type FactInput } from "../../../src/memory/encode.ts";
 import { forgetFact, forgetUser } from "../../../src/memory/facts.ts";
 import { restoreFact, rollBack } from "../../../src/memory/history.ts";
 import { changeList } from "../../../src/memory/lists.ts";
-import type { Scope } from "../../../src/memory/ports.ts";
 import { moveProject } from "../../../src/memory/project-move.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
 import { importUserLine, type UserLine } from "../../../src/memory/user-lines.ts";
-
-export const KINDS = [
-  "encode",
-  "batch",
-  "append",
-  "remove",
-  "forget",
-  "restore",
-  "rollback",
-  "move",
-  "import",
-  "expiry",
-  "erase person",
-  "erase project",
-] as const;
-export type Kind = (typeof KINDS)[number];
-export type Pair = readonly [Kind, Kind];
-export const PAIRS: readonly Pair[] = KINDS.flatMap((a, i) => KINDS.slice(i).map((b) => [a, b] as const));
-
-export interface Name {
-  readonly place: string;
-  readonly label: string;
-}
-
-interface Target extends Name {
-  readonly scope: Scope;
-}
-
-export const PROJECT = "loom";
-export const MOVED_TO = "weft";
-const WORKTREE = `${PROJECT}/x`;
-/** What a batch, an import and the beginning of a round write. */
-export const TARGETS: readonly Target[] = [
-  { place: "", label: "USER.name", scope: "person" },
-  { place: PROJECT, label: "PROJ.status", scope: "project" },
-  { place: WORKTREE, label: "TASK.current", scope: "worktree" },
-];
-export const LIST: Target = { place: PROJECT, label: "PREF.tools", scope: "project" };
-/** A fact whose end has come when the calls begin. */
-export const ENDING: Target = { place: WORKTREE, label: "PROJ.branch", scope: "worktree" };
-
-export interface Plan {
-  readonly kind: Kind;
-  /** The node that is called. */
-  readonly node: number;
-  /** Turns of the event loop that it waits before. */
-  readonly turns: number;
-  /** What it writes, or the item that it removes. */
-  readonly tags: readonly string[];
-  readonly target: Target;
-  readonly keepHistory: boolean;
-  /** Sent twice at once, with one Idempotency-Key. */
-  readonly isKeyed: boolean;
-  /** A move in the other direction. */
-  readonly isBack: boolean;
-}
-
-/** What was there before the calls. */
-export interface Beginning {
-  readonly tags: readonly (readonly string[])[];
-  readonly list: readonly string[];
-  readonly ending: string;
-  /** A moment at which the first values were there. */
-  readonly toMs: number;
-  /** The revisions of the first values, by label. */
-  readonly revisions: Readonly<Record<string, number>>;
-}
-
-export interface WrittenValue extends Name {
-  readonly value: string;
-  readonly revision: number;
-  /** The revision that it has replaced. */
-  readonly replaced: number | undefined;
-}
-
-/** What a call was answered. */
-export interface Answer {
-  readonly refused?: string;
-  readonly facts: readonly WrittenValue[];
-  readonly counted: number;
-  /** Names and revisions that were found expired. */
-  readonly expired?: readonly string[];
-}
+import {
+  type Answer,
+  type Beginning,
+  ENDING,
+  LIST,
+  MOVED_TO,
+  type Plan,
+  PROJECT,
+  TARGETS,
+  type Target,
+  WORKTREE,
+} from "./plans.ts";
 
 /** Those of a user, in a process. */
 export interface User {
   readonly nodes: readonly MemoryServices[];
   readonly caller: Caller;
   readonly userId: string;
-}
-
-const CALLERS = 8;
-const CALLS_EACH = 2;
-
-/** The calls of each caller, one after the other: half of the callers make calls of the one kind. */
-export function planOf(pair: Pair, nodes: number, random: Random): Plan[][] {
-  let tags = 0;
-  const kinds = random.shuffle(Array.from({ length: CALLERS }, (_, i) => pair[i % 2]));
-  return kinds.map((kind, caller) =>
-    Array.from({ length: CALLS_EACH }, () => ({
-      kind,
-      node: caller % nodes,
-      turns: random.below(6),
-      tags: kind === "remove" ? [`r${random.below(8)}`] : TARGETS.map(() => `t${++tags}`),
-      target: kind === "append" || kind === "remove" ? LIST : random.pick([...TARGETS, ENDING]),
-      keepHistory: random.below(2) === 0,
-      isKeyed: random.below(3) === 0,
-      // Otherwise what is erased at a place could come back from the other one.
-      isBack: pair[0] === "move" && pair[1] === "move" && random.below(2) === 0,
-    })),
-  );
 }
 
 /** Two values on each name, a list, and a fact that has expired when it resolves. */

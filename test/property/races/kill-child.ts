@@ -1,7 +1,8 @@
 /** A process that makes the calls of a round and tells of each, until it is killed. */
 
-import { begin, type Pair } from "./calls.ts";
+import { begin } from "./calls.ts";
 import type { Message } from "./kills.ts";
+import type { Pair } from "./plans.ts";
 import { plansOf, race, userOf } from "./round.ts";
 import { openNodes, type StoreName } from "./stores.ts";
 

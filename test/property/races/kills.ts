@@ -7,9 +7,9 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import postgres from "postgres";
 import { seededRandom } from "../../../src/base/random.ts";
-import type { Answer, Beginning } from "./calls.ts";
+import type { Answer, Beginning, MadeCall } from "./plans.ts";
 import { broken, forgetAll, plansOf, type Round, seenOf, usedOf, userOf } from "./round.ts";
-import { type MadeCall, violationsOf } from "./rules.ts";
+import { violationsOf } from "./rules.ts";
 import { openNodes, type StoreName } from "./stores.ts";
 
 /** What the process tells: the beginning, with its clock, then each call by its number when it begins, and its answer. */
@@ -37,8 +37,8 @@ export async function killRound(store: StoreName, at: string, round: Round): Pro
       reads: [read],
       used: await usedOf(user),
     });
-    if (found.length > 0) throw broken(round, found, calls, read);
-    await forgetAll(user, round);
+    if (found.length > 0) throw broken(found, calls, read);
+    await forgetAll(user);
     return calls.some(({ answer }) => answer === undefined);
   } finally {
     await close();
@@ -66,7 +66,7 @@ async function runAndKill(store: StoreName, at: string, round: Round) {
   });
   const [[status, signal]] = await ended;
   if (signal !== "SIGKILL" || begunWith === undefined)
-    throw broken(round, [`the process ended with ${status ?? signal}`], []);
+    throw broken([`the process ended with ${status ?? signal}`], []);
   // One that was not told to have begun may have.
   const plans = plansOf(round, 1).plans.flat();
   const calls = plans.map((plan, i): MadeCall => {

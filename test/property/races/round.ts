@@ -12,17 +12,9 @@ import { quotaWindow } from "../../../src/memory/quota.ts";
 import type { MemoryServices } from "../../../src/memory/services.ts";
 import type { FakeClock } from "../../unit/blockwork/fake-workers.ts";
 import { callerOf, servicesOf } from "../life/sequence.ts";
-import {
-  type Answer,
-  type Beginning,
-  begin,
-  call,
-  type Pair,
-  type Plan,
-  planOf,
-  type User,
-} from "./calls.ts";
-import { type MadeCall, type Seen, violationsOf } from "./rules.ts";
+import { begin, call, type User } from "./calls.ts";
+import { type Answer, type Beginning, type MadeCall, type Pair, type Plan, planOf } from "./plans.ts";
+import { type Seen, violationsOf } from "./rules.ts";
 
 /** Nothing that was written is dropped for its age. */
 export const HISTORY_MAX = 32;
@@ -58,17 +50,24 @@ export function plansOf({ pair, seed }: Round, nodes: number): { plans: Plan[][]
   return { plans: planOf(pair, nodes, random), random };
 }
 
-/** All rounds, some at a time. */
+/** All rounds, some at a time; the errors of those that failed, with their pairs and seeds. */
 export async function runAll(
   rounds: readonly Round[],
   run: (round: Round) => Promise<unknown>,
   lanes = LANES,
-): Promise<void> {
+): Promise<Error[]> {
+  const errors: Error[] = [];
   let next = 0;
   const takeTurns = async () => {
-    while (next < rounds.length) await run(rounds[next++]);
+    while (next < rounds.length) {
+      const { pair, seed } = rounds[next++];
+      await run({ pair, seed }).catch((cause: Error) => {
+        errors.push(new Error(`${pair.join(" against ")}, seed ${seed}: ${cause.message}`, { cause }));
+      });
+    }
   };
   await Promise.all(Array.from({ length: lanes }, takeTurns));
+  return errors;
 }
 
 /** Throws where a rule is broken, with all that was called. */
@@ -100,8 +99,8 @@ export async function runRound({ clock, nodes }: Nodes, round: Round): Promise<v
     reads.push({ begun: ++tick, ended: tick, values: await seenOf(user, node) });
   const used = await usedOf(user);
   const found = violationsOf({ pair: round.pair, beginning, calls, reads, used });
-  if (found.length > 0) throw broken(round, found, calls, reads.at(-1));
-  await forgetAll(user, round);
+  if (found.length > 0) throw broken(found, calls, reads.at(-1));
+  await forgetAll(user);
 }
 
 /** Makes all calls. @param begun tells that one begins, and gives whom to tell its answer */
@@ -142,7 +141,7 @@ export async function usedOf({ nodes: [{ store, clock }], caller }: User): Promi
 }
 
 /** What is counted of a user comes to nothing with the last fact, or a fact was counted twice. */
-export async function forgetAll(user: User, round: Round): Promise<void> {
+export async function forgetAll(user: User): Promise<void> {
   const { nodes, caller, userId } = user;
   const { account } = caller;
   const [services] = nodes;
@@ -156,22 +155,13 @@ export async function forgetAll(user: User, round: Round): Promise<void> {
   }
   for (const { store } of nodes)
     if ((await store.readStamp(account, userId)) !== undefined)
-      throw broken(round, ["the user is counted as known without a fact and a history"], []);
+      throw broken(["the user is counted as known without a fact and a history"], []);
 }
 
-export function broken(
-  { pair, seed }: Round,
-  found: readonly string[],
-  calls: readonly MadeCall[],
-  last?: Seen,
-): Error {
+export function broken(found: readonly string[], calls: readonly MadeCall[], last?: Seen): Error {
   const shown = calls.map(({ plan, begun, ended, answer }) =>
     JSON.stringify([begun, ended, plan.kind, plan.node, plan.target.label, plan.tags, answer]),
   );
   const seen = last?.values.map((value) => JSON.stringify(value)) ?? [];
-  return new Error(
-    [`${pair.join(" against ")}, seed ${seed}:`, ...found, "calls:", ...shown, "seen last:", ...seen].join(
-      "\n  ",
-    ),
-  );
+  return new Error([...found, "calls:", ...shown, "seen last:", ...seen].join("\n  "));
 }

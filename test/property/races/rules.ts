@@ -7,24 +7,21 @@
 
 import { isInside } from "../../../src/memory/places.ts";
 import {
-  type Answer,
   type Beginning,
+  isDone,
+  isErasure,
+  isRemovedBy,
+  isReviver,
+  isSameName,
+  isWipedBy,
   type Kind,
-  LIST,
+  type MadeCall,
   MOVED_TO,
+  mayFollow,
   type Name,
   type Pair,
-  type Plan,
   PROJECT,
-} from "./calls.ts";
-
-/** Moments are numbers that grow. Without an answer a call may have been done or not. */
-export interface MadeCall {
-  readonly plan: Plan;
-  readonly begun: number;
-  readonly ended: number;
-  readonly answer: Answer | undefined;
-}
+} from "./plans.ts";
 
 interface SeenValue extends Name {
   readonly value: string;
@@ -232,43 +229,4 @@ function writtenAt(calls: readonly MadeCall[], tag: string): Pick<MadeCall, "beg
 
 function tagsOf(value: string): string[] {
   return value.split("; ");
-}
-
-function isDone({ answer }: MadeCall): boolean {
-  return answer !== undefined && answer.refused === undefined;
-}
-
-/** Whether a call may have come after another, and before a read was over. */
-function mayFollow(other: MadeCall, call: MadeCall, read: Seen): boolean {
-  return (
-    other !== call &&
-    other.answer?.refused === undefined &&
-    other.ended > call.begun &&
-    other.begun < read.ended
-  );
-}
-
-function isErasure({ plan: { kind, keepHistory } }: MadeCall): boolean {
-  return kind.startsWith("erase") || (kind === "forget" && !keepHistory);
-}
-
-/** Whether a call that forgets is about a name. */
-function isWipedBy({ plan }: MadeCall, name: Name): boolean {
-  if (plan.kind === "forget") return isSameName(plan.target, name);
-  return plan.kind === "erase person" || (plan.kind === "erase project" && isInside(name.place, PROJECT));
-}
-
-function isRemovedBy(call: MadeCall, name: Name): boolean {
-  const { kind } = call.plan;
-  if (kind === "move") return isInside(name.place, PROJECT);
-  if (kind === "remove") return isSameName(LIST, name);
-  return kind === "rollback" || isWipedBy(call, name);
-}
-
-function isReviver({ plan: { kind } }: MadeCall): boolean {
-  return kind === "restore" || kind === "rollback";
-}
-
-function isSameName(a: Name, b: Name): boolean {
-  return a.place === b.place && a.label === b.label;
 }

@@ -7,8 +7,8 @@
 import assert from "node:assert/strict";
 import { PostgresServer } from "../../../bench/store/postgres-server.ts";
 import { ProgressLine } from "../../../src/cli/progress.ts";
-import { PAIRS } from "./calls.ts";
 import { killRound } from "./kills.ts";
+import { PAIRS } from "./plans.ts";
 import { type Round, runAll, runRound } from "./round.ts";
 import { inNewFolder, openNodes, STORES, type StoreName } from "./stores.ts";
 
@@ -27,22 +27,13 @@ async function all(
 ): Promise<void> {
   const startMs = performance.now();
   const progress = new ProgressLine(what, rounds.length, true);
-  let broken = 0;
-  const runOne = async (round: Round) => {
-    try {
-      await run(round);
-    } catch (error) {
-      broken += 1;
-      if (broken <= SHOWN_MAX) console.error(error);
-    }
-    progress.step();
-  };
-  await runAll(rounds, runOne, lanes);
+  const errors = await runAll(rounds, (round) => run(round).finally(() => progress.step()), lanes);
   progress.end();
+  for (const error of errors.slice(0, SHOWN_MAX)) console.error(error.message);
   const seconds = ((performance.now() - startMs) / 1000).toFixed(1);
-  const counts = `${PAIRS.length} pairs, ${rounds.length} rounds, ${broken} violations, ${seconds} s`;
+  const counts = `${PAIRS.length} pairs, ${rounds.length} rounds, ${errors.length} violations, ${seconds} s`;
   console.log(`${what}: ${counts}`);
-  if (broken > 0) process.exitCode = 1;
+  if (errors.length > 0) process.exitCode = 1;
 }
 
 function roundsOf(count: number): Round[] {
