@@ -361,8 +361,12 @@ export class PostgresStore implements Store, EventLog {
         const [{ account, userId }] = facts;
         const changes = facts.map(({ place, channel }) => ({ kind: "expire", place, channel }) as const);
         try {
-          await this.write({ account, userId, changes, places: [], nowMs });
-          return facts;
+          const outcome = await this.write({ account, userId, changes, places: [], nowMs });
+          assert(outcome.outcome === "stored", "an end has no condition and no limit");
+          // What another node has ended meanwhile, it tells.
+          return facts.filter(({ place, channel, revision }) =>
+            outcome.events.some((e) => e.place === place && e.channel === channel && e.revision === revision),
+          );
         } catch (error) {
           // The facts of others end meanwhile; those of a user whom somebody keeps locked, next time.
           if (!(error instanceof Failure) || error.code !== "store_unavailable") throw error;

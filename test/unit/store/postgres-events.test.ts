@@ -111,7 +111,9 @@ test("postgres: two nodes that end the same facts record each end once, at its m
         expiresAtMs: NOW + 100 * end,
       })),
     });
-  await Promise.all([store.endFacts(NOW + 250), other.endFacts(NOW + 250), store.sweep(NOW + 250)]);
+  const sweeps = [store.endFacts(NOW + 250), other.endFacts(NOW + 250), store.sweep(NOW + 250)];
+  const ended = (await Promise.all(sweeps)).flat();
+  assert.equal(ended.length, 6, "each end is told by the sweep that made it");
   const { events } = await store.readEvents(["acme"], last + 9, 100);
   for (const user of users)
     assert.deepEqual(
