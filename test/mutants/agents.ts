@@ -14,15 +14,6 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     quick: true,
   },
   {
-    name: "python-circuit-never-opens",
-    fault: "The Python client waits for a service that hangs at every step of a run.",
-    file: "python/sideband/__init__.py",
-    find: "return self.count >= _FAILURES_MIN",
-    replace: "return self.count >= 99 * _FAILURES_MIN",
-    tests: ["test/client-cases/client-cases.test.ts"],
-    only: "Python, circuit.json",
-  },
-  {
     name: "python-new-key-each-time",
     fault: "The Python client sends a write again after a refusal without its idempotency key.",
     file: "python/sideband/__init__.py",
@@ -67,15 +58,6 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     replace: "",
     tests: ["test/unit/mcp/visits.test.ts"],
     only: "waits for a few",
-  },
-  {
-    name: "mcp-calls-without-turns",
-    fault: "A hundred calls in one request to /mcp run in one go.",
-    file: "src/mcp/direct-memory.ts",
-    find: "      await services.turns.next(account);\n",
-    replace: "",
-    tests: ["test/unit/mcp/visits.test.ts"],
-    only: "a turn of its own",
   },
   {
     name: "sessions-of-others-end",
@@ -149,15 +131,6 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     only: "unchanged context",
   },
   {
-    name: "kept-context-handed-out",
-    fault: "A caller that changes a context that was kept changes it for the next.",
-    file: "src/sdk/context-cache.ts",
-    find: "return structuredClone(known.answer);",
-    replace: "return known.answer;",
-    tests: ["test/unit/sdk/known-contexts.test.ts"],
-    only: "unchanged context",
-  },
-  {
     name: "hook-waits-for-the-block",
     fault: "A hook makes its agent wait for a block that does not come.",
     file: "src/agents/hooks.ts",
@@ -190,14 +163,5 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
     replace: "",
     tests: ["test/unit/web/memory-page.test.ts"],
     only: "silent for 20 seconds",
-  },
-  {
-    name: "website-key-in-storage",
-    fault: "A page keeps the key in the browser's storage.",
-    file: "src/web/parts/key-form.tsx",
-    find: 'const [key, setKey] = useState("");',
-    replace: 'const [key, setKey] = useState(localStorage.getItem("key") ?? "");',
-    tests: ["test/tidy/tidy.test.ts"],
-    only: "tidy: browser storage",
   },
 ];

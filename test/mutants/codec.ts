@@ -1,4 +1,4 @@
-/** Faults in the block, in the reader and in block work, and in what is said of a block that was read back. */
+/** Faults in the seal, in the reader and in block work. */
 
 import type { Mutant } from "./mutant.ts";
 
@@ -33,15 +33,6 @@ export const CODEC_MUTANTS: readonly Mutant[] = [
     replace: "member.stopClock = () => {};",
     tests: ["test/unit/blockwork/block-threads.test.ts"],
     only: "over their budget",
-  },
-  {
-    name: "start-without-time-limit",
-    fault: "A thread that hangs while it starts is never given up.",
-    file: "src/blockwork/block-threads.ts",
-    find: "stopClock: this.#clock.after(START_BUDGET_MS, () => this.#lose(member)),",
-    replace: "stopClock: () => {},",
-    tests: ["test/unit/blockwork/block-threads.test.ts"],
-    only: "never says",
   },
   {
     name: "interrupted-for-ever",

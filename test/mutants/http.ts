@@ -42,15 +42,6 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     only: "secret comparison",
   },
   {
-    name: "session-mac-compared-plainly",
-    fault: "The time of a comparison tells how much of a session's MAC is right.",
-    file: "src/http/access/console-session.ts",
-    find: 'if (!isSame(mac, this.#mac("cookie", content))) return undefined;',
-    replace: 'if (mac !== this.#mac("cookie", content)) return undefined;',
-    tests: ["test/tidy/tidy.test.ts"],
-    only: "secret comparison",
-  },
-  {
     name: "body-read-before-key",
     fault: "The body of a stranger is parsed before its key is checked.",
     file: "src/http/request/dispatcher.ts",

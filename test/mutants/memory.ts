@@ -1,4 +1,4 @@
-/** Faults in the rules of the service. */
+/** Faults in the rules of the service: keys, time, blocks, events. */
 
 import type { Mutant } from "./mutant.ts";
 
@@ -71,14 +71,6 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
     find: "now.getUTCMonth()",
     replace: "now.getMonth()",
     tests: tests("quota"),
-  },
-  {
-    name: "moment-of-the-machine",
-    fault: "A key expires at another moment on each machine where its time has no zone.",
-    file: "src/base/clock.ts",
-    find: "(?:Z|[+-]\\d{2}:\\d{2}))?$/i",
-    replace: ")?$/i",
-    tests: ["test/unit/base/clock.test.ts"],
   },
   {
     name: "demo-reset-noted-too-soon",

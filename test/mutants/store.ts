@@ -1,4 +1,4 @@
-/** Faults in the embedded store: its records, its data folder, what it counts and forgets. */
+/** Faults in the embedded store: when its writer answers, its data folder and lock, what it syncs, counts and forgets. */
 
 import type { Mutant } from "./mutant.ts";
 
@@ -132,15 +132,6 @@ export const STORE_MUTANTS: readonly Mutant[] = [
     quick: true,
   },
   {
-    name: "lmdb-lost-folder-named",
-    fault: "A process that has lost its folder names its own store there.",
-    file: "src/store/lmdb/data-folder.ts",
-    find: "  lock.requireHeld();\n  renameOver(draft, join(folder, NAME_FILE));",
-    replace: "  renameOver(draft, join(folder, NAME_FILE));",
-    tests: LOST_TESTS,
-    only: "there is nothing to name",
-  },
-  {
     name: "lmdb-lost-store-removed",
     fault: "A compaction removes the old store from a folder that another process has by now.",
     file: "src/store/lmdb/store-copies.ts",
@@ -175,24 +166,6 @@ export const STORE_MUTANTS: readonly Mutant[] = [
     find: "    if (!isUsed) noteRevision(this.#writer, counts.revision);\n",
     replace: "",
     tests: LMDB_TESTS,
-    only: "a stamp never comes back",
-  },
-  {
-    name: "lmdb-revision-of-a-place-that-is-gone",
-    fault: "A user whose last place was forgotten and who comes back has revisions that were used before.",
-    file: "src/store/lmdb/fact-writes.ts",
-    find: "      noteRevision(writer, user.revision);\n",
-    replace: "",
-    tests: LMDB_TESTS,
-    only: "stamp",
-  },
-  {
-    name: "lmdb-history-put-before-it-is-dropped",
-    fault: "What is dropped of a history takes along what the same write has added to it.",
-    file: "src/store/lmdb/user-facts.ts",
-    find: '    this.#dropHistory(key, lastBefore, dropBelow, historyMax);\n    for (const fact of added) this.#writer.put("history", historyKey(key, fact.ordinal), packEarlier(fact));\n',
-    replace:
-      '    for (const fact of added) this.#writer.put("history", historyKey(key, fact.ordinal), packEarlier(fact));\n    this.#dropHistory(key, lastBefore, dropBelow, historyMax);\n',
-    tests: ["test/unit/store/lmdb.test.ts", "test/unit/store/lmdb-life.test.ts"],
+    only: "no revision comes twice",
   },
 ];
