@@ -38,15 +38,6 @@ export const STORE_POSTGRES_MUTANTS: readonly Mutant[] = [
     only: "on disk when it is answered",
   },
   {
-    name: "postgres-unknown-as-unavailable",
-    fault: "A write whose answer was lost is reported as not stored.",
-    file: "src/store/postgres/connection/database.ts",
-    find: "throw asWriteFailure(error);",
-    replace: "throw error;",
-    tests: WRITES,
-    only: "whose answer is lost",
-  },
-  {
     name: "postgres-day-31-missing",
     fault: "The use of a month leaves out its 31st day.",
     file: "src/store/postgres/queries/key-queries.ts",
