@@ -59,14 +59,4 @@ export const MAIN_MUTANTS: readonly Mutant[] = [
     tests: UPKEEP,
     only: "is not restored from",
   },
-  {
-    name: "door-upload-before-connect",
-    fault:
-      "An upload reads its input before it is connected, and the lines are missing from the next attempt.",
-    file: "src/door-client/owner-client.ts",
-    find: 'sent.once("socket", (socket) => socket.once("connect", () => body.pipe(sent)));',
-    replace: "body.pipe(sent);",
-    tests: OPERATOR,
-    only: "takes nothing out of its stream",
-  },
 ];
