@@ -5,7 +5,6 @@ import type { Mutant } from "./mutant.ts";
 const SECRETS = ["test/unit/main/secrets.test.ts"];
 const CONFIG = ["test/unit/config.test.ts"];
 const UPKEEP = ["test/unit/main/upkeep.test.ts"];
-const OPERATOR = ["test/unit/cli/operator.test.ts"];
 
 export const MAIN_MUTANTS: readonly Mutant[] = [
   {
