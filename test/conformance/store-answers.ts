@@ -109,6 +109,18 @@ export function storeAnswersConformance(name: string, open: () => Promise<StoreU
     );
   }
 
+  check(
+    "a value that is forgotten at once with the request that replaces it is in no answer",
+    async ({ store }) => {
+      await store.write(write("ada", [[9, "x"]]));
+      await store.write(write("ada", [[0, "secret"]]));
+      const request = keyed("once", [set(0, "Grace")]);
+      const forgetting = write("ada", [], { changes: [{ place: "", channel: 0, value: null }] });
+      await Promise.all([store.write(request), store.write(forgetting)]);
+      assert.equal((await repeated(store, request)).changes, undefined);
+    },
+  );
+
   check("a fact that is forgotten with its history kept leaves what was answered", async ({ store }) => {
     await store.write(write("ada", [[0, "Ada"]]));
     const request = keyed("once", [{ place: "", channel: 0, value: null, keepHistory: true }]);

@@ -135,6 +135,23 @@ export function storePlacesConformance(name: string, open: () => Promise<StoreUn
     assert.ok(!stamps.includes(undefined));
   });
 
+  check("no revision comes twice, however a user is removed", async ({ store }) => {
+    const removals = [
+      () => stored(store, [forget(0, { place: "loom" })]),
+      () => store.forgetUser("acme", "ada", "loom"),
+      () => store.forgetUser("acme", "ada"),
+    ];
+    let last = 0;
+    for (const remove of [...removals, async () => {}]) {
+      for (let i = 0; i < 3; i++) {
+        const { revision } = await stored(store, [set(0, `${i}`, { place: "loom" })]);
+        assert.ok(revision > last, `${revision} after ${last}`);
+        last = revision;
+      }
+      await remove();
+    }
+  });
+
   check("forgetting counts nothing, and is not refused where the limit is passed", async ({ store }) => {
     const quota = { keyId: "key1", month: "2026-11", day: "2026-11-15", limit: 3 };
     await stored(store, [set(0, "a"), set(1, "b"), set(2, "c")], NOW, { quota });
