@@ -287,8 +287,8 @@ test("postgres: a request that is being approved cannot be declined meanwhile", 
   await new Promise<void>((resolve) => {
     holding = sql
       .begin(async (tx) => {
-        await tx`INSERT INTO sideband.api_keys (slot, created_at_ms, id, account, tier, hash, prefix, note)
-          VALUES (0, 0, ${key.id}, 'acme', 'free', ${key.hash}, '', '')`;
+        await tx`INSERT INTO sideband.api_keys (slot, created_at_ms, id, account, tier, hash, prefix, note, access)
+          VALUES (0, 0, ${key.id}, 'acme', 'free', ${key.hash}, '', '', 'write')`;
         resolve();
         await held;
         throw new Error("rolled back");
