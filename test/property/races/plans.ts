@@ -5,7 +5,7 @@
 
 import type { Random } from "../../../src/base/random.ts";
 import { isInside } from "../../../src/memory/places.ts";
-import type { Scope } from "../../../src/memory/ports.ts";
+import type { Scope } from "../../../src/memory/records.ts";
 
 export const KINDS = [
   "encode",
