@@ -50,24 +50,23 @@ export function plansOf({ pair, seed }: Round, nodes: number): { plans: Plan[][]
   return { plans: planOf(pair, nodes, random), random };
 }
 
-/** All rounds, some at a time; the errors of those that failed, with their pairs and seeds. */
+/** All rounds, some at a time. The errors of those that fail have their pairs and seeds. */
 export async function runAll(
   rounds: readonly Round[],
   run: (round: Round) => Promise<unknown>,
+  failed: (error: Error) => void,
   lanes = LANES,
-): Promise<Error[]> {
-  const errors: Error[] = [];
+): Promise<void> {
   let next = 0;
   const takeTurns = async () => {
     while (next < rounds.length) {
       const { pair, seed } = rounds[next++];
       await run({ pair, seed }).catch((cause: Error) => {
-        errors.push(new Error(`${pair.join(" against ")}, seed ${seed}: ${cause.message}`, { cause }));
+        failed(new Error(`${pair.join(" against ")}, seed ${seed}: ${cause.message}`, { cause }));
       });
     }
   };
   await Promise.all(Array.from({ length: lanes }, takeTurns));
-  return errors;
 }
 
 /** Throws where a rule is broken, with all that was called. */
