@@ -34,7 +34,9 @@ function arraysOf(sql: Sql, types: readonly ColumnType[], rows: readonly (readon
 
 function valuesOf(sql: Sql, types: readonly ColumnType[], rows: readonly (readonly Cell[])[]) {
   const lists = rows.map((row) => {
-    const cells = row.map((cell, i) => sql`${cell}::${sql.unsafe(types[i])}`);
+    const cells = row.map((cell, i) =>
+      types[i] === "bytea" ? sql`${cell}::text::bytea` : sql`${cell}::${sql.unsafe(types[i])}`,
+    );
     return sql`(${joined(sql, cells)})`;
   });
   return sql`VALUES ${joined(sql, lists)}`;
