@@ -289,7 +289,7 @@ async function readNamed(sql: Sql, rows: Rows, users: readonly GroupUser[]): Pro
     (ticket) => sql<NamedRow[]>`
       SELECT ${ticket}::bigint AS ticket, f.account, f.user_id, ${FACT_COLUMNS(sql)}
       FROM (${rows(NAME_TYPES, cells)}) AS t (slot, account, user_id, place, channel)
-      JOIN sideband.facts AS f ON ${isNamed(sql)}`,
+      JOIN sideband.facts AS f ON ${isNamed(sql)} ${rows.slotsOf(cells)}`,
   );
 }
 
@@ -303,7 +303,7 @@ async function readLast(sql: Sql, rows: Rows, users: readonly GroupUser[]): Prom
     (ticket) => sql<LastRow[]>`
       SELECT ${ticket}::bigint AS ticket, f.account, f.user_id, f.place, f.channel, max(f.ordinal) AS last
       FROM (${rows(NAME_TYPES, cells)}) AS t (slot, account, user_id, place, channel)
-      JOIN sideband.history AS f ON ${isNamed(sql)}
+      JOIN sideband.history AS f ON ${isNamed(sql)} ${rows.slotsOf(cells)}
       GROUP BY f.slot, f.account, f.user_id, f.place, f.channel`,
   );
 }
@@ -322,7 +322,7 @@ async function readHistory(
       SELECT ${ticket}::bigint AS ticket, f.account, f.user_id, f.place, f.channel, f.value, f.revision, f.updated_at_ms,
         f.since_ms, NULL AS expires_at_ms, f.written_by, f.session_id, f.ordinal, f.ended, f.ended_at_ms
       FROM (${rows(NAME_TYPES, cells)}) AS t (slot, account, user_id, place, channel)
-      JOIN sideband.history AS f ON ${isNamed(sql)}`,
+      JOIN sideband.history AS f ON ${isNamed(sql)} ${rows.slotsOf(cells)}`,
   );
 }
 
@@ -390,6 +390,7 @@ async function countOthers(
       SELECT ${ticket}::bigint AS ticket, t.write, count(DISTINCT f.channel) AS count
       FROM (${rows(types, cells)}) AS t (slot, account, user_id, place, write, now_ms, named)
       JOIN sideband.facts AS f ON f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id AND f.place = t.place
+        ${rows.slotsOf(cells)}
       WHERE (f.expires_at_ms IS NULL OR f.expires_at_ms > t.now_ms) AND f.channel <> ALL (t.named::integer[])
       GROUP BY f.slot, t.write`,
   );

@@ -78,7 +78,7 @@ function storeFacts(sql: Sql, rows: Rows, changed: readonly ChangedFact[]): Stat
           DELETE FROM sideband.facts AS f USING (${rows(NAME, gone.map(nameCells))})
             AS t (slot, account, user_id, place, channel)
           WHERE f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id AND f.place = t.place
-            AND f.channel = t.channel
+            AND f.channel = t.channel ${rows.slotsOf(gone.map(nameCells))}
           RETURNING ${ticket}::bigint AS ticket`,
       ),
     );
@@ -123,10 +123,10 @@ function storeHistory(sql: Sql, rows: Rows, changed: readonly ChangedFact[]): St
     statements.push(
       ticketed(
         (ticket) => sql<Ticketed[]>`
-          DELETE FROM sideband.history AS h USING (${rows([...NAME, "integer"], cells)})
+          DELETE FROM sideband.history AS f USING (${rows([...NAME, "integer"], cells)})
             AS t (slot, account, user_id, place, channel, below)
-          WHERE h.slot = t.slot AND h.account = t.account AND h.user_id = t.user_id AND h.place = t.place
-            AND h.channel = t.channel AND h.ordinal < t.below
+          WHERE f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id AND f.place = t.place
+            AND f.channel = t.channel AND f.ordinal < t.below ${rows.slotsOf(cells)}
           RETURNING ${ticket}::bigint AS ticket`,
       ),
     );
@@ -181,9 +181,9 @@ function storeUsers(
     statements.push(
       ticketed(
         (ticket) => sql<Ticketed[]>`
-          DELETE FROM sideband.users AS u USING (${rows(["integer", "text", "text"], empty)})
+          DELETE FROM sideband.users AS f USING (${rows(["integer", "text", "text"], empty)})
             AS t (slot, account, user_id)
-          WHERE u.slot = t.slot AND u.account = t.account AND u.user_id = t.user_id
+          WHERE f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id ${rows.slotsOf(empty)}
           RETURNING ${ticket}::bigint AS ticket`,
       ),
     );

@@ -15,13 +15,23 @@ export type Cell = string | number | null;
 /** A part of a statement. */
 type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
-export type Rows = (types: readonly ColumnType[], rows: readonly (readonly Cell[])[]) => Fragment;
+export interface Rows {
+  (types: readonly ColumnType[], rows: readonly (readonly Cell[])[]): Fragment;
+  /**
+   * What a join of such rows, led by their slots, with a distributed table `f` needs besides: without it a cluster asks
+   * all of its machines, also one that is stopped.
+   */
+  slotsOf(rows: readonly (readonly Cell[])[]): Fragment;
+}
 
 export function rowsFor(sql: Sql, isCluster: boolean): Rows {
-  return (types, rows) => {
+  const rowsOf = (types: readonly ColumnType[], rows: readonly (readonly Cell[])[]) => {
     assert(rows.length > 0, "a list of rows is not empty");
     return isCluster ? valuesOf(sql, types, rows) : arraysOf(sql, types, rows);
   };
+  const slotsOf = (rows: readonly (readonly Cell[])[]) =>
+    isCluster ? sql`AND f.slot = ANY(${[...new Set(rows.map(([slot]) => slot))]}::integer[])` : sql``;
+  return Object.assign(rowsOf, { slotsOf });
 }
 
 function arraysOf(sql: Sql, types: readonly ColumnType[], rows: readonly (readonly Cell[])[]) {
