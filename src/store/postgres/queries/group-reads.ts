@@ -276,53 +276,62 @@ async function lockUsers(
   return new Map(found.map((row) => [userName({ account: row.account, userId: row.user_id }), row]));
 }
 
+/** The answers to one statement for all rows, or for parts of them. */
+async function forParts<Row extends Ticketed>(
+  rows: Rows,
+  all: readonly (readonly Cell[])[],
+  ask: (part: readonly (readonly Cell[])[], ticket: number) => PromiseLike<readonly Row[]>,
+): Promise<readonly Row[]> {
+  const asked = rows.parts(all).map((part) => ticketed((ticket) => ask(part, ticket)));
+  return (await Promise.all(asked)).flat();
+}
+
 type NamedRow = Ticketed & FactRow & { readonly account: string; readonly user_id: string };
 
 const FACT_COLUMNS = (sql: Sql) => sql`
   f.place, f.channel, f.value, f.revision, f.updated_at_ms, f.since_ms, f.expires_at_ms, f.written_by, f.session_id,
   f.ordinal`;
 
-async function readNamed(sql: Sql, rows: Rows, users: readonly GroupUser[]): Promise<readonly NamedRow[]> {
+function readNamed(sql: Sql, rows: Rows, users: readonly GroupUser[]): Promise<readonly NamedRow[]> {
   const cells = namedCells(users);
-  if (cells.length === 0) return [];
-  return ticketed(
-    (ticket) => sql<NamedRow[]>`
+  return forParts(
+    rows,
+    cells,
+    (part, ticket) => sql<NamedRow[]>`
       SELECT ${ticket}::bigint AS ticket, f.account, f.user_id, ${FACT_COLUMNS(sql)}
-      FROM (${rows(NAME_TYPES, cells)}) AS t (slot, account, user_id, place, channel)
-      JOIN sideband.facts AS f ON ${isNamed(sql)} ${rows.slotsOf(cells)}`,
+      FROM (${rows(NAME_TYPES, part)}) AS t (slot, account, user_id, place, channel)
+      JOIN sideband.facts AS f ON ${isNamed(sql)} ${rows.slotsOf(part)}`,
   );
 }
 
 type LastRow = Ticketed & FactName & { account: string; user_id: string; last: number };
 
 /** Of labels that have no fact any more the history tells which value was the last. */
-async function readLast(sql: Sql, rows: Rows, users: readonly GroupUser[]): Promise<readonly LastRow[]> {
+function readLast(sql: Sql, rows: Rows, users: readonly GroupUser[]): Promise<readonly LastRow[]> {
   const cells = namedCells(users);
-  if (cells.length === 0) return [];
-  return ticketed(
-    (ticket) => sql<LastRow[]>`
+  return forParts(
+    rows,
+    cells,
+    (part, ticket) => sql<LastRow[]>`
       SELECT ${ticket}::bigint AS ticket, f.account, f.user_id, f.place, f.channel, max(f.ordinal) AS last
-      FROM (${rows(NAME_TYPES, cells)}) AS t (slot, account, user_id, place, channel)
-      JOIN sideband.history AS f ON ${isNamed(sql)} ${rows.slotsOf(cells)}
+      FROM (${rows(NAME_TYPES, part)}) AS t (slot, account, user_id, place, channel)
+      JOIN sideband.history AS f ON ${isNamed(sql)} ${rows.slotsOf(part)}
       GROUP BY f.slot, f.account, f.user_id, f.place, f.channel`,
   );
 }
 
 type HistoryRow = NamedRow & { readonly ended: EarlierFact["ended"]; readonly ended_at_ms: number };
 
-async function readHistory(
-  sql: Sql,
-  rows: Rows,
-  users: readonly GroupUser[],
-): Promise<readonly HistoryRow[]> {
+function readHistory(sql: Sql, rows: Rows, users: readonly GroupUser[]): Promise<readonly HistoryRow[]> {
   const cells = namedCells(users.filter(({ history }) => history));
-  if (cells.length === 0) return [];
-  return ticketed(
-    (ticket) => sql<HistoryRow[]>`
+  return forParts(
+    rows,
+    cells,
+    (part, ticket) => sql<HistoryRow[]>`
       SELECT ${ticket}::bigint AS ticket, f.account, f.user_id, f.place, f.channel, f.value, f.revision, f.updated_at_ms,
         f.since_ms, NULL AS expires_at_ms, f.written_by, f.session_id, f.ordinal, f.ended, f.ended_at_ms
-      FROM (${rows(NAME_TYPES, cells)}) AS t (slot, account, user_id, place, channel)
-      JOIN sideband.history AS f ON ${isNamed(sql)} ${rows.slotsOf(cells)}`,
+      FROM (${rows(NAME_TYPES, part)}) AS t (slot, account, user_id, place, channel)
+      JOIN sideband.history AS f ON ${isNamed(sql)} ${rows.slotsOf(part)}`,
   );
 }
 

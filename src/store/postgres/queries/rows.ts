@@ -22,7 +22,12 @@ export interface Rows {
    * all of its machines, also one that is stopped.
    */
   slotsOf(rows: readonly (readonly Cell[])[]): Fragment;
+  /** As many rows as a statement may have parameters for, each time; nothing of no rows. */
+  parts<Row>(rows: readonly Row[]): (readonly Row[])[];
 }
+
+/** A statement has 65,535 parameters at most. */
+const VALUES_MAX = 1_000;
 
 export function rowsFor(sql: Sql, isCluster: boolean): Rows {
   const rowsOf = (types: readonly ColumnType[], rows: readonly (readonly Cell[])[]) => {
@@ -31,7 +36,13 @@ export function rowsFor(sql: Sql, isCluster: boolean): Rows {
   };
   const slotsOf = (rows: readonly (readonly Cell[])[]) =>
     isCluster ? sql`AND f.slot = ANY(${[...new Set(rows.map(([slot]) => slot))]}::integer[])` : sql``;
-  return Object.assign(rowsOf, { slotsOf });
+  const parts = <Row>(rows: readonly Row[]) => {
+    const size = isCluster ? VALUES_MAX : Math.max(1, rows.length);
+    return Array.from({ length: Math.ceil(rows.length / size) }, (_, i) =>
+      rows.slice(i * size, (i + 1) * size),
+    );
+  };
+  return Object.assign(rowsOf, { slotsOf, parts });
 }
 
 function arraysOf(sql: Sql, types: readonly ColumnType[], rows: readonly (readonly Cell[])[]) {
@@ -52,8 +63,8 @@ function valuesOf(sql: Sql, types: readonly ColumnType[], rows: readonly (readon
   return sql`VALUES ${joined(sql, lists)}`;
 }
 
-function joined(sql: Sql, parts: readonly Fragment[]): Fragment {
-  return parts.reduce((before, part) => sql`${before}, ${part}`);
+function joined(sql: Sql, parts: readonly Fragment[]): Fragment[] {
+  return parts.map((part, i) => (i === 0 ? part : sql`, ${part}`));
 }
 
 /** Bytes as the text form of bytea. */
