@@ -13,7 +13,7 @@ import { DIRECTORY_SLOT, quotaSlot, replaySlot, userSlot } from "../cluster/plac
 import type { Sql } from "../connection/database.ts";
 import { answerOf, type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";
 import { earlierOf, type FactRow, factOf } from "./fact-rows.ts";
-import { type Cell, hexOf, type Rows } from "./rows.ts";
+import { arraysOf, type Cell, hexOf, type Rows } from "./rows.ts";
 
 /** A user of the group, with what its writes name. */
 export interface GroupUser {
@@ -179,7 +179,8 @@ async function lockReplays(
     (ticket) => sql<ReplayRow[]>`
       SELECT ${ticket}::bigint AS ticket, t.write, r.fingerprint = t.fingerprint AS is_same, r.channel_count, r.revision,
         r.expires_at_ms, a.answer
-      FROM (${rows(["integer", "text", "text", "bytea", "integer"], names)}) AS t (slot, key_id, key, fingerprint, write)
+      FROM (${arraysOf(sql, ["integer", "text", "text", "bytea", "integer"], names)})
+        AS t (slot, key_id, key, fingerprint, write)
       JOIN sideband.replays AS r ON r.slot = t.slot AND r.key_id = t.key_id AND r.idempotency_key = t.key
       LEFT JOIN sideband.answers AS a ON a.slot = r.slot AND a.key_id = r.key_id
         AND a.idempotency_key = r.idempotency_key AND a.revision = r.revision`,
@@ -276,62 +277,53 @@ async function lockUsers(
   return new Map(found.map((row) => [userName({ account: row.account, userId: row.user_id }), row]));
 }
 
-/** The answers to one statement for all rows, or for parts of them. */
-async function forParts<Row extends Ticketed>(
-  rows: Rows,
-  all: readonly (readonly Cell[])[],
-  ask: (part: readonly (readonly Cell[])[], ticket: number) => PromiseLike<readonly Row[]>,
-): Promise<readonly Row[]> {
-  const asked = rows.parts(all).map((part) => ticketed((ticket) => ask(part, ticket)));
-  return (await Promise.all(asked)).flat();
-}
-
 type NamedRow = Ticketed & FactRow & { readonly account: string; readonly user_id: string };
 
 const FACT_COLUMNS = (sql: Sql) => sql`
   f.place, f.channel, f.value, f.revision, f.updated_at_ms, f.since_ms, f.expires_at_ms, f.written_by, f.session_id,
   f.ordinal`;
 
-function readNamed(sql: Sql, rows: Rows, users: readonly GroupUser[]): Promise<readonly NamedRow[]> {
+async function readNamed(sql: Sql, rows: Rows, users: readonly GroupUser[]): Promise<readonly NamedRow[]> {
   const cells = namedCells(users);
-  return forParts(
-    rows,
-    cells,
-    (part, ticket) => sql<NamedRow[]>`
+  if (cells.length === 0) return [];
+  return ticketed(
+    (ticket) => sql<NamedRow[]>`
       SELECT ${ticket}::bigint AS ticket, f.account, f.user_id, ${FACT_COLUMNS(sql)}
-      FROM (${rows(NAME_TYPES, part)}) AS t (slot, account, user_id, place, channel)
-      JOIN sideband.facts AS f ON ${isNamed(sql)} ${rows.slotsOf(part)}`,
+      FROM (${arraysOf(sql, NAME_TYPES, cells)}) AS t (slot, account, user_id, place, channel)
+      JOIN sideband.facts AS f ON ${isNamed(sql)} ${rows.slotsOf(cells)}`,
   );
 }
 
 type LastRow = Ticketed & FactName & { account: string; user_id: string; last: number };
 
 /** Of labels that have no fact any more the history tells which value was the last. */
-function readLast(sql: Sql, rows: Rows, users: readonly GroupUser[]): Promise<readonly LastRow[]> {
+async function readLast(sql: Sql, rows: Rows, users: readonly GroupUser[]): Promise<readonly LastRow[]> {
   const cells = namedCells(users);
-  return forParts(
-    rows,
-    cells,
-    (part, ticket) => sql<LastRow[]>`
+  if (cells.length === 0) return [];
+  return ticketed(
+    (ticket) => sql<LastRow[]>`
       SELECT ${ticket}::bigint AS ticket, f.account, f.user_id, f.place, f.channel, max(f.ordinal) AS last
-      FROM (${rows(NAME_TYPES, part)}) AS t (slot, account, user_id, place, channel)
-      JOIN sideband.history AS f ON ${isNamed(sql)} ${rows.slotsOf(part)}
+      FROM (${arraysOf(sql, NAME_TYPES, cells)}) AS t (slot, account, user_id, place, channel)
+      JOIN sideband.history AS f ON ${isNamed(sql)} ${rows.slotsOf(cells)}
       GROUP BY f.slot, f.account, f.user_id, f.place, f.channel`,
   );
 }
 
 type HistoryRow = NamedRow & { readonly ended: EarlierFact["ended"]; readonly ended_at_ms: number };
 
-function readHistory(sql: Sql, rows: Rows, users: readonly GroupUser[]): Promise<readonly HistoryRow[]> {
+async function readHistory(
+  sql: Sql,
+  rows: Rows,
+  users: readonly GroupUser[],
+): Promise<readonly HistoryRow[]> {
   const cells = namedCells(users.filter(({ history }) => history));
-  return forParts(
-    rows,
-    cells,
-    (part, ticket) => sql<HistoryRow[]>`
+  if (cells.length === 0) return [];
+  return ticketed(
+    (ticket) => sql<HistoryRow[]>`
       SELECT ${ticket}::bigint AS ticket, f.account, f.user_id, f.place, f.channel, f.value, f.revision, f.updated_at_ms,
         f.since_ms, NULL AS expires_at_ms, f.written_by, f.session_id, f.ordinal, f.ended, f.ended_at_ms
-      FROM (${rows(NAME_TYPES, part)}) AS t (slot, account, user_id, place, channel)
-      JOIN sideband.history AS f ON ${isNamed(sql)} ${rows.slotsOf(part)}`,
+      FROM (${arraysOf(sql, NAME_TYPES, cells)}) AS t (slot, account, user_id, place, channel)
+      JOIN sideband.history AS f ON ${isNamed(sql)} ${rows.slotsOf(cells)}`,
   );
 }
 
@@ -397,7 +389,7 @@ async function countOthers(
   const counts = await ticketed(
     (ticket) => sql<(Ticketed & { write: number; count: number })[]>`
       SELECT ${ticket}::bigint AS ticket, t.write, count(DISTINCT f.channel) AS count
-      FROM (${rows(types, cells)}) AS t (slot, account, user_id, place, write, now_ms, named)
+      FROM (${arraysOf(sql, types, cells)}) AS t (slot, account, user_id, place, write, now_ms, named)
       JOIN sideband.facts AS f ON f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id AND f.place = t.place
         ${rows.slotsOf(cells)}
       WHERE (f.expires_at_ms IS NULL OR f.expires_at_ms > t.now_ms) AND f.channel <> ALL (t.named::integer[])

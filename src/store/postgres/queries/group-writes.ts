@@ -6,7 +6,7 @@ import { quotaSlot, replaySlot, userSlot } from "../cluster/placement.ts";
 import type { Sql } from "../connection/database.ts";
 import { type Ticketed, rowsOf as ticketed } from "../connection/tickets.ts";
 import type { GroupUser } from "./group-reads.ts";
-import { type Cell, type ColumnType, hexOf, type Rows } from "./rows.ts";
+import { arraysOf, type Cell, type ColumnType, hexOf, type Rows } from "./rows.ts";
 
 /** What is stored of a group beside its users' memories. */
 export interface GroupRecords {
@@ -88,7 +88,7 @@ function storeFacts(sql: Sql, rows: Rows, changed: readonly ChangedFact[]): Stat
       rows,
       gone,
       (part, ticket) => sql<Ticketed[]>`
-        DELETE FROM sideband.facts AS f USING (${rows(NAME, part)}) AS t (slot, account, user_id, place, channel)
+        DELETE FROM sideband.facts AS f USING (${arraysOf(sql, NAME, part)}) AS t (slot, account, user_id, place, channel)
         WHERE f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id AND f.place = t.place
           AND f.channel = t.channel ${rows.slotsOf(part)}
         RETURNING ${ticket}::bigint AS ticket`,
@@ -133,7 +133,7 @@ function storeHistory(sql: Sql, rows: Rows, changed: readonly ChangedFact[]): St
       rows,
       dropped,
       (part, ticket) => sql<Ticketed[]>`
-        DELETE FROM sideband.history AS f USING (${rows([...NAME, "integer"], part)})
+        DELETE FROM sideband.history AS f USING (${arraysOf(sql, [...NAME, "integer"], part)})
           AS t (slot, account, user_id, place, channel, below)
         WHERE f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id AND f.place = t.place
           AND f.channel = t.channel AND f.ordinal < t.below ${rows.slotsOf(part)}
@@ -180,7 +180,7 @@ function storeUsers(
     statements.push(
       ticketed(
         (ticket) => sql<Ticketed[]>`
-          DELETE FROM sideband.users AS f USING (${rows(["integer", "text", "text"], empty)})
+          DELETE FROM sideband.users AS f USING (${arraysOf(sql, ["integer", "text", "text"], empty)})
             AS t (slot, account, user_id)
           WHERE f.slot = t.slot AND f.account = t.account AND f.user_id = t.user_id ${rows.slotsOf(empty)}
           RETURNING ${ticket}::bigint AS ticket`,
@@ -195,7 +195,7 @@ function storeReplays(sql: Sql, rows: Rows, { kept, unkept, wiped }: GroupRecord
     statements.push(
       ticketed(
         (ticket) => sql<Ticketed[]>`
-          DELETE FROM sideband.replays AS r USING (${rows(["integer", "text", "text"], unkept.map(replayCells))})
+          DELETE FROM sideband.replays AS r USING (${arraysOf(sql, ["integer", "text", "text"], unkept.map(replayCells))})
             AS t (slot, key_id, key)
           WHERE r.slot = t.slot AND r.key_id = t.key_id AND r.idempotency_key = t.key
           RETURNING ${ticket}::bigint AS ticket`,
@@ -205,7 +205,8 @@ function storeReplays(sql: Sql, rows: Rows, { kept, unkept, wiped }: GroupRecord
     statements.push(
       ticketed(
         (ticket) => sql<Ticketed[]>`
-          DELETE FROM sideband.answers AS a USING (${rows(
+          DELETE FROM sideband.answers AS a USING (${arraysOf(
+            sql,
             ["text", "text"],
             wiped.map(({ account, userId }) => [account, userId]),
           )}) AS t (account, user_id)
